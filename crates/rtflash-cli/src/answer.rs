@@ -3,12 +3,13 @@
 use rtflash_model::{Diagnostics, Frame};
 use rtflash_wire::Fault;
 
+use crate::CommandFailure;
 use crate::diagnose;
 use crate::output;
 use crate::status::Status;
 
-/// The answer to one task set.
-#[derive(Debug, Default)]
+/// The answer to one task set, or to one question of another kind.
+#[derive(Debug, Default, Clone)]
 pub struct SetAnswer {
     /// For standard output.
     pub text: String,
@@ -16,34 +17,142 @@ pub struct SetAnswer {
     pub complaint: String,
     /// Its part in the exit status.
     pub status: Status,
-    /// Where there is no answer because something is wrong: what stands in its place in a stream.
-    pub fault: Option<Fault>,
+    /// Where there is no answer because something is wrong: the first fault.
+    pub fault: Option<InputFault>,
+    /// A drawing, where one was asked for.
+    pub drawing: Option<RunDrawing>,
+}
+
+/// A stretch of a run, drawn.
+#[derive(Debug, Clone)]
+pub struct RunDrawing {
+    /// For a terminal.
+    pub text: String,
+    /// As a figure.
+    pub svg: String,
+}
+
+/// What is wrong with an input.
+#[derive(Debug, Clone)]
+pub struct InputFault {
+    /// What is wrong, a clause.
+    pub problem: String,
+    /// What would be right, a clause; empty where the problem says it.
+    pub expected: String,
+    /// The value at fault, such as `tasks[3].read.period`; empty for the whole.
+    pub path: String,
+    /// Its line in the input, from 1; 0 where it has no place there.
+    pub line: usize,
+    /// Its column, from 1, in characters; 0 where it has no place there.
+    pub column: usize,
+}
+
+impl InputFault {
+    /// A fault of the whole.
+    pub fn of(problem: &str) -> InputFault {
+        let (problem, expected) = (problem.to_owned(), String::new());
+        InputFault { problem, expected, path: String::new(), line: 0, column: 0 }
+    }
+
+    /// The first fault of a value.
+    fn first(frame: &Frame, diagnostics: &Diagnostics) -> Option<InputFault> {
+        let text = String::from_utf8_lossy(&frame.text);
+        let fault = diagnostics.first().first()?;
+        let (line, column) = diagnose::place(&text, frame.first_line.max(1), frame.first_column.max(1), fault);
+        let (problem, expected) = (fault.problem.clone(), fault.expected.clone());
+        Some(InputFault { problem, expected, path: fault.path.to_string(), line, column })
+    }
+}
+
+impl From<InputFault> for Fault {
+    fn from(fault: InputFault) -> Fault {
+        let InputFault { problem, expected, path, line, column } = fault;
+        let message = if expected.is_empty() { problem } else { format!("{problem} (expected {expected})") };
+        Fault { message, path, line, column }
+    }
 }
 
 impl SetAnswer {
     /// Something is wrong with the task set, or with what was asked of it.
     pub fn wrong(message: &str) -> SetAnswer {
-        let fault = Fault { message: message.to_owned(), path: String::new(), line: 0, column: 0 };
-        SetAnswer { complaint: output::error(message), status: Status::Wrong, fault: Some(fault), text: String::new() }
+        let fault = Some(InputFault::of(message));
+        SetAnswer { complaint: output::error(message), status: Status::Wrong, fault, ..SetAnswer::default() }
     }
 
     /// As [`SetAnswer::wrong`], with the value at fault and the path to it.
     pub fn wrong_at(name: &str, frame: &Frame, message: &str, path: &str) -> SetAnswer {
         let (line, column) = (frame.first_line, frame.first_column);
         let mut answer = SetAnswer::wrong(&format!("{name}:{line}:{column}: {message}"));
-        answer.fault = Some(Fault { message: message.to_owned(), path: path.to_owned(), line, column });
+        answer.fault = Some(InputFault { path: path.to_owned(), line, column, ..InputFault::of(message) });
         answer
     }
 
     /// A value could not be read.
     pub fn refused(name: &str, frame: &Frame, diagnostics: &Diagnostics) -> SetAnswer {
-        let text = String::from_utf8_lossy(&frame.text);
-        let fault = diagnostics.first().first().map(|fault| {
-            let (line, column) = diagnose::place(&text, frame.first_line.max(1), frame.first_column.max(1), fault);
-            let message = format!("{} (expected {})", fault.problem, fault.expected);
-            Fault { message, path: fault.path.to_string(), line, column }
-        });
-        SetAnswer { complaint: refuse(name, frame, diagnostics), status: Status::Wrong, fault, text: String::new() }
+        let fault = InputFault::first(frame, diagnostics);
+        SetAnswer { complaint: refuse(name, frame, diagnostics), status: Status::Wrong, fault, ..SetAnswer::default() }
+    }
+}
+
+/// Why a question has no answer.
+#[derive(Debug)]
+pub enum Unanswered {
+    /// What was typed is wrong, or a file cannot be read or written.
+    Failure(CommandFailure),
+    /// What stands in the place of the answer: what is wrong with an input, or why nobody can tell.
+    Input(Box<SetAnswer>),
+}
+
+impl Unanswered {
+    /// An input cannot be read.
+    pub fn refused(name: &str, text: &str, diagnostics: &Diagnostics) -> Unanswered {
+        let frame = Frame { text: text.as_bytes().to_vec(), first_line: 1, first_column: 1 };
+        Unanswered::Input(Box::new(SetAnswer::refused(name, &frame, diagnostics)))
+    }
+
+    /// Nothing is wrong with the input, and there is no answer for this reason, with this status.
+    pub fn because(reason: &str, status: Status) -> Unanswered {
+        let complaint = output::error(reason);
+        Unanswered::Input(Box::new(SetAnswer { complaint, status, ..SetAnswer::default() }))
+    }
+
+    /// What stands in the place of the answer.
+    pub fn into_answer(self) -> SetAnswer {
+        match self {
+            Unanswered::Failure(failure) => SetAnswer::wrong(&failure.0),
+            Unanswered::Input(answer) => *answer,
+        }
+    }
+
+    /// Tells the user, unless whoever gets the failure does.
+    pub fn tell(self) -> Result<Status, CommandFailure> {
+        match self {
+            Unanswered::Failure(failure) => Err(failure),
+            Unanswered::Input(answer) => {
+                output::complain(&answer.complaint);
+                Ok(answer.status)
+            }
+        }
+    }
+}
+
+impl From<CommandFailure> for Unanswered {
+    fn from(failure: CommandFailure) -> Unanswered {
+        Unanswered::Failure(failure)
+    }
+}
+
+/// Prints an answer, or tells why there is none.
+pub fn print(answered: Result<SetAnswer, Unanswered>) -> Result<Status, CommandFailure> {
+    match answered {
+        Ok(answer) => {
+            if !answer.complaint.is_empty() {
+                output::complain(&answer.complaint);
+            }
+            output::print(&answer.text)?;
+            Ok(answer.status)
+        }
+        Err(unanswered) => unanswered.tell(),
     }
 }
 

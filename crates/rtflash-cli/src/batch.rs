@@ -15,6 +15,13 @@ use crate::source::InputSource;
 use crate::status::Status;
 use rtflash_wire::ErrorLine;
 
+/// A command that answers task sets, one by one.
+pub trait SetCommand: Send + Sync {
+    /// The answer to a task set, with what was given beside it, where anything was. `alone`:
+    /// whether it is the only one.
+    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer;
+}
+
 /// How a stream is answered.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch {
@@ -23,8 +30,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Answers every task set of the source, changed like this. `answer` gets the file and whether
-    /// it is the only one.
+    /// Answers every task set of the source, changed like this.
     ///
     /// # Errors
     /// Where reading or writing fails. What is wrong with a task set is complained of and is no
@@ -33,20 +39,16 @@ impl Batch {
         &self,
         source: InputSource,
         changes: &[Change],
-        answer: impl Fn(&TaskSetFile, bool) -> SetAnswer + Sync,
+        command: &dyn SetCommand,
     ) -> Result<Status, CommandFailure> {
-        self.run_pairs(Pairs::of(source).changed_by(changes), |file, _, alone| answer(file, alone))
+        self.run_pairs(Pairs::of(source).changed_by(changes), command)
     }
 
     /// As [`Batch::run`], with what was given beside each task set, where anything was.
     ///
     /// # Errors
     /// As there; and where there are more allocations than task sets.
-    pub fn run_pairs(
-        &self,
-        mut pairs: Pairs,
-        answer: impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> SetAnswer + Sync,
-    ) -> Result<Status, CommandFailure> {
+    pub fn run_pairs(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
         let names = (pairs.sets_name.clone(), pairs.allocations_name().to_owned());
         let mut output = Output::stdout();
         let mut worst = Status::Yes;
@@ -61,7 +63,7 @@ impl Batch {
         let mut next = if batch.len() == 1 { Some(pairs.next_batch()?) } else { None };
         let alone = matches!(next, Some(None));
         loop {
-            if !self.answer(&names, &batch, alone, &answer, (&mut output, &mut worst))? {
+            if !self.answer(&names, &batch, alone, command, (&mut output, &mut worst))? {
                 return Ok(worst);
             }
             let following = match next.take() {
@@ -81,7 +83,7 @@ impl Batch {
         names: &(String, String),
         batch: &[SetAndAllocation],
         alone: bool,
-        answer: &(impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> SetAnswer + Sync),
+        command: &dyn SetCommand,
         (output, worst): (&mut Output, &mut Status),
     ) -> Result<bool, CommandFailure> {
         let read = |pair: &SetAndAllocation| read_set(&names.0, pair);
@@ -90,7 +92,7 @@ impl Batch {
         let mut sets: Vec<(&SetAndAllocation, _)> = batch.iter().zip(sets).collect();
         while !sets.is_empty() {
             let rest = sets.split_off(together(&sets));
-            let one = |(pair, set)| self.one(names, pair, set, alone, answer);
+            let one = |(pair, set)| self.one(names, pair, set, alone, command);
             let answers: Vec<SetAnswer> = if sets.len() == 1 {
                 sets.into_iter().map(one).collect()
             } else {
@@ -114,10 +116,14 @@ impl Batch {
         pair: &SetAndAllocation,
         set: Result<TaskSetFile, Box<SetAnswer>>,
         alone: bool,
-        answer: &(impl Fn(&TaskSetFile, Option<Given<'_>>, bool) -> SetAnswer + Sync),
+        command: &dyn SetCommand,
     ) -> SetAnswer {
-        let answered = set.and_then(|file| Ok(answer(&file, given(names, pair, &file)?, alone)));
+        let answered = set.and_then(|file| Ok(command.answer(&file, given(names, pair, &file)?, alone)));
         let mut answer = answered.unwrap_or_else(|answer| *answer);
+        // JSON stays one line; the drawing is for whoever looks on.
+        if let (Format::Json, Some(drawing)) = (self.format, &answer.drawing) {
+            answer.complaint += &drawing.text;
+        }
         if alone {
             return answer;
         }
@@ -125,18 +131,22 @@ impl Batch {
         match self.format {
             Format::Text if answer.text.is_empty() => {}
             Format::Text => answer.text.insert_str(0, &format!("line {line}: ")),
-            Format::Json => {
-                if let Some(mut fault) = answer.fault.take() {
-                    if fault.line == 0 {
-                        (fault.line, fault.column) = (line, pair.set.first_column);
-                    }
-                    answer.text = rtflash_wire::line(&ErrorLine { error: fault });
-                }
-                rtflash_wire::number(&mut answer.text, line);
-            }
+            Format::Json => number(&mut answer, line, pair.set.first_column),
         }
         answer
     }
+}
+
+/// Makes an answer in JSON one of a stream, to the value that begins at this line and column: a
+/// wrong value has an error in the place of the answer.
+pub fn number(answer: &mut SetAnswer, line: usize, column: usize) {
+    if let Some(fault) = &mut answer.fault {
+        if fault.line == 0 {
+            (fault.line, fault.column) = (line, column);
+        }
+        answer.text = rtflash_wire::line(&ErrorLine { error: fault.clone().into() });
+    }
+    rtflash_wire::number(&mut answer.text, line);
 }
 
 /// What may be in memory at once, in [`weight`]: about a gigabyte.

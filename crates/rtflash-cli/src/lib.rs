@@ -1,6 +1,8 @@
 //! The `rtflash` command: `args` say what the user typed, `commands` make a plan of it and carry it
 //! out, `render` words the answer.
 //!
+//! `ask` gives the answers to programs that embed the command.
+//!
 //! Standard output carries answers alone; complaints go to standard error. Exit statuses are in
 //! `status`.
 //!
@@ -11,6 +13,8 @@
 
 mod answer;
 mod args;
+#[cfg(feature = "full")]
+pub mod ask;
 mod batch;
 mod commands;
 mod diagnose;

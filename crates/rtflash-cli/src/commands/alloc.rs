@@ -10,7 +10,8 @@ use super::{allocate, allocator, analysis_relying_on, in_shape};
 use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::args::{AllocArgs, Format, GuaranteeArg, ShapeArg};
-use crate::batch::Batch;
+use crate::batch::{Batch, SetCommand};
+use crate::pairs::Given;
 use crate::render::Render;
 use crate::render::alloc_text::AllocView;
 use crate::source::InputSource;
@@ -29,9 +30,16 @@ struct AllocPlan {
 
 /// Carries the command out.
 pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
+    let command = command(args)?;
+    let source = InputSource::open(&args.file)?;
+    Batch { format: args.format.format }.run(source, &args.set.changes, &*command)
+}
+
+/// The command with its options, apart from where task sets come from.
+pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let granted = args.rely_on.granted();
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
-    let plan = AllocPlan {
+    Ok(Box::new(AllocPlan {
         allocator: allocator(args.algorithm.under(analysis))?,
         analysis,
         granted,
@@ -39,14 +47,11 @@ pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
         format: args.format.format,
         spread: args.spread.spread,
         shape: args.shape,
-    };
-    let source = InputSource::open(&args.file)?;
-    let batch = Batch { format: plan.format };
-    batch.run(source, &args.set.changes, |file, alone| plan.answer(file, alone))
+    }))
 }
 
-impl AllocPlan {
-    fn answer(&self, file: &TaskSetFile, alone: bool) -> SetAnswer {
+impl SetCommand for AllocPlan {
+    fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> SetAnswer {
         let set = &file.set;
         let outcome = allocate(set, self.allocator, self.analysis, self.spread);
         let outcome = in_shape(set, self.analysis, outcome, self.shape);

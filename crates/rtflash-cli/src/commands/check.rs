@@ -8,7 +8,7 @@ use rtflash_wire::CheckAnswer;
 use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::args::{CheckArgs, Format};
-use crate::batch::Batch;
+use crate::batch::{Batch, SetCommand};
 use crate::output;
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
@@ -32,20 +32,30 @@ pub fn run(args: &CheckArgs) -> Result<Status, CommandFailure> {
         }
     }
     let Some(allocation) = &args.allocation else { return Err(CommandFailure("no allocation to test".into())) };
-    let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
-    let plan = CheckPlan { analysis, format: args.format.format };
+    let command = command(args)?;
     let pairs = Pairs::open(&args.file, Some(allocation))?.changed_by(&args.set.changes);
-    let batch = Batch { format: plan.format };
-    batch.run_pairs(pairs, |file, given, _| match given {
-        Some(Given::Allocation { allocation, text, name }) => plan.answer(file, allocation, &text, name),
-        Some(Given::Nothing { schedulable, reason }) => plan.nothing(file, schedulable, reason),
-        None => SetAnswer::wrong("no allocation to test"),
-    })
+    Batch { format: args.format.format }.run_pairs(pairs, &*command)
+}
+
+/// The command with its options, apart from where task sets and allocations come from.
+pub fn command(args: &CheckArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
+    let analysis = super::analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
+    Ok(Box::new(CheckPlan { analysis, format: args.format.format }))
+}
+
+impl SetCommand for CheckPlan {
+    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, _: bool) -> SetAnswer {
+        match given {
+            Some(Given::Allocation { allocation, text, name }) => self.verified(file, allocation, &text, name),
+            Some(Given::Nothing { schedulable, reason }) => self.nothing(file, schedulable, reason),
+            None => SetAnswer::wrong("no allocation to test"),
+        }
+    }
 }
 
 impl CheckPlan {
     /// The answer to an allocation, which stands in the file `name` as `text`.
-    fn answer(&self, file: &TaskSetFile, read: Allocation, text: &str, name: &str) -> SetAnswer {
+    fn verified(&self, file: &TaskSetFile, read: Allocation, text: &str, name: &str) -> SetAnswer {
         if let Some(request) = self.analysis.refuses(&file.set) {
             return self.nothing(file, None, request.to_string());
         }
@@ -66,7 +76,7 @@ impl CheckPlan {
             complaint += &output::warning(&format!("{name}: {}", looked_for(&read, &missing)));
         }
         let text = answer.render(self.format);
-        SetAnswer { text, complaint, status: Status::of(answer.schedulable), fault: None }
+        SetAnswer { text, complaint, status: Status::of(answer.schedulable), ..SetAnswer::default() }
     }
 
     /// The answer where there is none.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rtflash_exec::Options;
-use rtflash_model::{Frame, Instant, Span, TaskSet, read_task_set};
+use rtflash_model::{Instant, Span, TaskSet, read_task_set};
 use rtflash_run::climb::rows::{Row, TABLE};
 use rtflash_run::climb::{Arrivals, Climbed, Effort, OnExecutor, climb};
 use rtflash_wire::line;
@@ -12,13 +12,13 @@ use serde::Serialize;
 
 use super::exec::{FoundAllocation, find};
 use super::{allocator, analysis_relying_on};
-use crate::answer::refuse;
+use crate::CommandFailure;
+use crate::answer::{SetAnswer, Unanswered};
 use crate::args::SoakArgs;
 use crate::render::Render;
 use crate::render::table::table;
 use crate::source;
 use crate::status::Status;
-use crate::{CommandFailure, output};
 
 /// Moves from each start, and the run of the start itself.
 const RUNS_OF_A_START: u64 = 100;
@@ -68,19 +68,16 @@ pub struct ArrivalsLine {
     unit_ns: Option<u64>,
 }
 
-/// Carries the command out: for the rows of the table, or for each request of a set.
-pub fn run(args: &SoakArgs, file: Option<&Path>) -> Result<Status, CommandFailure> {
+/// The answer for the rows of the table, or for each request of a set.
+pub fn answer(args: &SoakArgs, file: Option<&Path>) -> Result<SetAnswer, Unanswered> {
     let (climbed, is_table) = match file {
         None => (TABLE.iter().flat_map(|row| row_lines(args, row)).collect(), true),
-        Some(path) => match set_lines(args, path)? {
-            Some(lines) => (lines, false),
-            None => return Ok(Status::Wrong),
-        },
+        Some(path) => (set_lines(args, path)?, false),
     };
     let answer = ClimbAnswer { seed: args.seed, runs: args.runs(), climbed };
-    output::print(&answer.render(args.format.format))?;
     // A row of the table is to be late, a set that is given is not.
-    Ok(Status::of(Some(answer.climbed.iter().all(|line| line.late == is_table))))
+    let status = Status::of(Some(answer.climbed.iter().all(|line| line.late == is_table)));
+    Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
 }
 
 fn effort(args: &SoakArgs, until_late: bool) -> Effort {
@@ -127,22 +124,18 @@ fn climb_line(on: &'static str, watched: usize, names: &[String], climbed: Climb
     }
 }
 
-/// Each request of a set in its turn; `None` where it could not be read, which was said.
-fn set_lines(args: &SoakArgs, path: &Path) -> Result<Option<Vec<ClimbLine>>, CommandFailure> {
+/// Each request of a set in its turn.
+fn set_lines(args: &SoakArgs, path: &Path) -> Result<Vec<ClimbLine>, Unanswered> {
     let (name, text) = source::read(path)?;
-    let set = match read_task_set(&text) {
-        Ok(file) => file.set,
-        Err(diagnostics) => {
-            let frame = Frame { text: text.into_bytes(), first_line: 1, first_column: 1 };
-            output::complain(&refuse(&name, &frame, &diagnostics));
-            return Ok(None);
-        }
-    };
+    let read = read_task_set(&text);
+    let set = read.map_err(|diagnostics| Unanswered::refused(&name, &text, &diagnostics))?.set;
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
     let allocator = allocator(args.algorithm.under(analysis))?;
-    let allocation = match find(&set, None, allocator, analysis, false) {
+    // An allocation that is found comes with no warning.
+    let allocation = match find(&set, None, allocator, analysis, false, &mut String::new()) {
         FoundAllocation::Allocation(allocation) => allocation,
-        FoundAllocation::Nothing(why, _) | FoundAllocation::Wrong(why) => return Err(CommandFailure(why)),
+        FoundAllocation::Nothing(why, _) | FoundAllocation::Wrong(why) => return Err(CommandFailure(why).into()),
+        FoundAllocation::Refused(answer) => return Err(Unanswered::Input(answer)),
     };
     let duration = duration(&set).ok_or_else(|| CommandFailure(format!("{name}: there is no task")))?;
     let options = Options { duration, seed: args.seed, ..Options::default() };
@@ -154,7 +147,7 @@ fn set_lines(args: &SoakArgs, path: &Path) -> Result<Option<Vec<ClimbLine>>, Com
         let climbed = climb(&on, watched, effort(args, false));
         climb_line("executor", watched, &names, climbed, Some(unit))
     };
-    Ok(Some((0..names.len()).map(line).collect()))
+    Ok((0..names.len()).map(line).collect())
 }
 
 /// Four of the longest periods.

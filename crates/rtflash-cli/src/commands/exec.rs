@@ -17,13 +17,13 @@ use rtflash_wire::{ExecAnswer, Settings};
 use super::check::{gone_tasks, looked_for, uncertified};
 use super::exec_checkpoint::CheckpointFile;
 use super::exec_options::exec_options;
-use super::exec_output::{Keeper, Wanted};
+use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 use super::releases::ReleaseFile;
 use super::{allocate, allocator, analysis_relying_on, policies};
 use crate::answer::SetAnswer;
 use crate::args::{ExecArgs, Format};
-use crate::batch::Batch;
+use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs, read_given};
 use crate::render::exec_text::ExecView;
 use crate::render::kind::kind;
@@ -52,8 +52,17 @@ struct ExecPlan {
 
 /// Carries the command out.
 pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
+    let command = command(args, PNG)?;
+    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
+    let batch = Batch { format: args.format.format };
+    policies::threads(args.jobs.into())?.install(|| batch.run_pairs(pairs, &*command))
+}
+
+/// The command with its options, apart from where task sets and allocations come from, and from
+/// the threads it is run on. Without `png` figures are SVG alone.
+pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let (options, settings) = exec_options(args)?;
-    let wanted = Wanted::new(args)?;
+    let wanted = Wanted::new(args, png)?;
     if let Some(gantt) = &args.gantt
         && wanted.begins().is_some_and(|from| from >= options.duration)
     {
@@ -63,7 +72,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
         )));
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
-    let plan = ExecPlan {
+    Ok(Box::new(ExecPlan {
         allocator: allocator(args.algorithm.under(analysis))?,
         analysis,
         granted: args.rely_on.granted(),
@@ -76,11 +85,7 @@ pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
         kept: AtomicBool::new(false),
         format: args.format.format,
         spread: args.spread,
-    };
-    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
-    let batch = Batch { format: plan.format };
-    policies::threads(args.jobs.into())?
-        .install(|| batch.run_pairs(pairs, |file, given, alone| plan.answer(file, given, alone)))
+    }))
 }
 
 /// An allocation to be run, or why there is none.
@@ -89,8 +94,10 @@ pub enum FoundAllocation {
     Allocation(Allocation),
     /// None, for a reason that makes this the exit status.
     Nothing(String, Status),
-    /// What was given is none: a complaint.
+    /// What was given is none: why.
     Wrong(String),
+    /// What was given cannot be read.
+    Refused(Box<SetAnswer>),
 }
 
 /// The allocation in a file, or that the algorithm finds; also one that the analysis rejects.
@@ -100,22 +107,13 @@ pub fn find(
     allocator: &dyn Allocator,
     analysis: &dyn Analysis,
     spread: bool,
+    warnings: &mut String,
 ) -> FoundAllocation {
     let Some((name, text)) = file else { return search(set, allocator, analysis, spread) };
     let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
     match read_given(name, &frame, set) {
-        Ok(given) => {
-            let mut warnings = String::new();
-            let found = of_given(set, given, analysis, &mut warnings);
-            if !warnings.is_empty() {
-                output::complain(&warnings);
-            }
-            match found {
-                FoundAllocation::Wrong(message) => FoundAllocation::Wrong(output::error(&message)),
-                found => found,
-            }
-        }
-        Err(answer) => FoundAllocation::Wrong(answer.complaint),
+        Ok(given) => of_given(set, given, analysis, warnings),
+        Err(answer) => FoundAllocation::Refused(answer),
     }
 }
 
@@ -268,14 +266,16 @@ enum NotExecuted {
     Unable(String, Status),
 }
 
-impl ExecPlan {
+impl SetCommand for ExecPlan {
     fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer {
         let mut warnings = String::new();
         let mut answer = self.run(file, given, alone, &mut warnings);
         answer.complaint.insert_str(0, &warnings);
         answer
     }
+}
 
+impl ExecPlan {
     fn run(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool, warnings: &mut String) -> SetAnswer {
         let set = &file.set;
         if (self.wanted.is_some() || self.checkpoint.is_some()) && self.kept.swap(true, Ordering::Relaxed) {
@@ -296,6 +296,7 @@ impl ExecPlan {
         match found {
             FoundAllocation::Allocation(allocation) => self.run_one(&asked, &allocation, &options),
             FoundAllocation::Wrong(complaint) => SetAnswer::wrong(&complaint),
+            FoundAllocation::Refused(answer) => *answer,
             FoundAllocation::Nothing(reason, status) => {
                 let predicted = if status == Status::No { Some(false) } else { None };
                 self.reported(asked.not_run(self.analysis, predicted, reason), None, status)
@@ -342,8 +343,9 @@ impl ExecPlan {
             ..asked.blank(analysis, predicted, String::new()).with(set, plan, findings, report)
         };
         let page_size = plan.device().page_size();
-        let view = ExecView { answer, page_size, alone: asked.alone, drawing: drawn.text };
-        self.reported(view, drawn.picture, Status::of(Some(passes)))
+        let shown = drawn.drawing.as_ref().map_or_else(String::new, |drawing| drawing.text.clone());
+        let view = ExecView { answer, page_size, alone: asked.alone, drawing: shown };
+        SetAnswer { drawing: drawn.drawing, ..self.reported(view, drawn.picture, Status::of(Some(passes))) }
     }
 
     /// Makes the run, and has `keeper` keep what is wanted of it.
@@ -390,8 +392,6 @@ impl ExecPlan {
         {
             return SetAnswer::wrong(&failure.0);
         }
-        // JSON stays one line; the drawing is for whoever looks on.
-        let complaint = if self.format == Format::Json { view.drawing.clone() } else { String::new() };
-        SetAnswer { text: view.render(self.format), complaint, status, fault: None }
+        SetAnswer { text: view.render(self.format), status, ..SetAnswer::default() }
     }
 }

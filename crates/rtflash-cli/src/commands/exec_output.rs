@@ -4,13 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rtflash_draw::page::Picture;
-#[cfg(feature = "pictures")]
-use rtflash_draw::png;
 use rtflash_draw::{Gantt, Perfetto};
 use rtflash_exec::Plan;
 use rtflash_exec::trace::{JsonLines, Observer, Record};
 use rtflash_model::{Instant, TaskSet, format_ns, parse_ns};
 
+use crate::answer::RunDrawing;
 use crate::args::ExecArgs;
 use crate::whole::{self, WholeFile};
 use crate::{CommandFailure, report};
@@ -27,17 +26,28 @@ enum TraceFormat {
 pub struct Wanted {
     trace: Option<(PathBuf, TraceFormat)>,
     gantt: Option<(Instant, Instant)>,
-    figure: Option<(PathBuf, bool)>,
+    figure: Option<(PathBuf, Option<PngWriter>)>,
     /// A report, and when the stretch in it ends where none is asked for.
     report: Option<PathBuf>,
 }
 
+/// What makes PNG of SVG. It is passed on by whoever has it, so that a program that does not brings
+/// along none of the libraries that draw.
+pub type PngWriter = fn(&str) -> Result<Vec<u8>, String>;
+
+/// The command's own, where it has one.
+#[cfg(feature = "pictures")]
+pub const PNG: Option<PngWriter> = Some(|svg| rtflash_draw::png(svg).map_err(|error| error.to_string()));
+/// The command's own, where it has one.
+#[cfg(not(feature = "pictures"))]
+pub const PNG: Option<PngWriter> = None;
+
 impl Wanted {
-    /// What the user asked for.
+    /// What the user asked for, where figures can be PNG with `png`.
     ///
     /// # Errors
     /// An ending that says no format, or a stretch that is none.
-    pub fn new(args: &ExecArgs) -> Result<Wanted, CommandFailure> {
+    pub fn new(args: &ExecArgs, png: Option<PngWriter>) -> Result<Wanted, CommandFailure> {
         let (trace, figure) = (args.trace.as_deref(), args.gantt_out.as_deref());
         let trace = trace.map(|path| match ending(path).as_deref() {
             Some("json") => Ok((path.to_owned(), TraceFormat::Perfetto)),
@@ -48,11 +58,12 @@ impl Wanted {
             ))),
         });
         let figure = figure.map(|path| match ending(path).as_deref() {
-            Some("svg") => Ok((path.to_owned(), false)),
-            Some("png") if cfg!(feature = "pictures") => Ok((path.to_owned(), true)),
-            Some("png") => {
-                Err(CommandFailure(format!("--gantt-out {}: this rtflash draws SVG, not PNG", path.display())))
-            }
+            Some("svg") => Ok((path.to_owned(), None)),
+            Some("png") if png.is_some() => Ok((path.to_owned(), png)),
+            Some("png") => Err(CommandFailure(format!(
+                "--gantt-out {}: figures are SVG here, and the command's alone are PNG",
+                path.display()
+            ))),
             _ => Err(CommandFailure(format!("--gantt-out {}: the name has to end in .svg or .png", path.display()))),
         });
         Ok(Wanted {
@@ -184,14 +195,19 @@ impl Keeper {
         let Some((from, to)) = self.stretch else { return Ok(DrawnRun::default()) };
         let mut gantt = self.gantt.unwrap_or_else(|| Gantt::new(plan, from, to));
         gantt.finish(duration);
-        if let Some((path, as_png)) = &self.wanted.figure {
-            let svg = gantt.svg();
-            let bytes = if *as_png { picture(&svg, path)? } else { svg.into_bytes() };
+        let svg = gantt.svg();
+        if let Some((path, png)) = &self.wanted.figure {
+            let bytes = match png {
+                Some(png) => {
+                    png(&svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))?
+                }
+                None => svg.clone().into_bytes(),
+            };
             whole::write(path, &bytes).map_err(failure(path))?;
         }
         let report = self.wanted.report.as_ref();
         Ok(DrawnRun {
-            text: if self.wanted.gantt.is_some() { gantt.text(WIDTH) } else { String::new() },
+            drawing: self.wanted.gantt.is_some().then(|| RunDrawing { text: gantt.text(WIDTH), svg }),
             picture: report.map(|_| Picture::gantt(&caption(from, to), &gantt)),
         })
     }
@@ -200,22 +216,10 @@ impl Keeper {
 /// What is drawn of a run.
 #[derive(Default)]
 pub struct DrawnRun {
-    /// For the terminal.
-    pub text: String,
+    /// For the terminal, and for who embeds the command.
+    pub drawing: Option<RunDrawing>,
     /// For a report.
     pub picture: Option<Picture>,
-}
-
-/// The figure as PNG.
-#[cfg(feature = "pictures")]
-fn picture(svg: &str, path: &Path) -> Result<Vec<u8>, CommandFailure> {
-    png(svg).map_err(|error| CommandFailure(format!("cannot draw {}: {error}", path.display())))
-}
-
-/// Not reached: nobody is told that it can be had.
-#[cfg(not(feature = "pictures"))]
-fn picture(svg: &str, _: &Path) -> Result<Vec<u8>, CommandFailure> {
-    Ok(svg.as_bytes().to_vec())
 }
 
 fn caption(from: Instant, to: Instant) -> String {

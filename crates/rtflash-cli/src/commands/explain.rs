@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing};
-use rtflash_model::{Allocation, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{Answer as _, Guarantee, Unexplained};
 
 use super::check::gone_tasks;
 use super::{allocator, analysis_relying_on};
 use crate::answer::SetAnswer;
 use crate::args::{ExplainArgs, Format};
-use crate::batch::Batch;
+use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
 use crate::render::alloc_text::OutcomeText;
@@ -21,14 +21,32 @@ use crate::render::kind::kind;
 use crate::status::Status;
 use crate::{CommandFailure, output};
 
+/// What was asked for.
+struct ExplainPlan {
+    allocator: &'static dyn Allocator,
+    analysis: &'static dyn Analysis,
+    granted: Reliance,
+    format: Format,
+}
+
 /// Carries the command out. The exit status is the verdict on the allocation explained.
 pub fn run(args: &ExplainArgs) -> Result<Status, CommandFailure> {
+    let command = command(args)?;
+    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
+    Batch { format: args.format.format }.run_pairs(pairs, &*command)
+}
+
+/// The command with its options, apart from where task sets and allocations come from.
+pub fn command(args: &ExplainArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let granted = args.rely_on.granted();
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
-    let format = args.format.format;
-    let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
-    Batch { format }.run_pairs(pairs, |file, given, alone| {
+    Ok(Box::new(ExplainPlan { allocator, analysis, granted, format: args.format.format }))
+}
+
+impl SetCommand for ExplainPlan {
+    fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer {
+        let ExplainPlan { allocator, analysis, granted, format } = *self;
         if let Some(request) = analysis.refuses(&file.set) {
             return refusal(file, analysis, request.to_string(), format);
         }
@@ -61,7 +79,7 @@ pub fn run(args: &ExplainArgs) -> Result<Status, CommandFailure> {
         let mut answer = explain(file, analysis, allocation.as_ref(), &headline, format);
         answer.complaint.insert_str(0, &warnings);
         answer
-    })
+    }
 }
 
 /// A headline.
@@ -89,7 +107,7 @@ fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: 
         }
         Format::Text => (String::new(), output::error(&reason)),
     };
-    SetAnswer { text, complaint, status: Status::CannotTell, fault: None }
+    SetAnswer { text, complaint, status: Status::CannotTell, ..SetAnswer::default() }
 }
 
 fn explain(

@@ -115,7 +115,10 @@ fn allocation_of(
     let allocator = allocator(args.algorithm.under(analysis))?;
     let given = args.allocation.as_deref().map(source::read).transpose()?;
     let is_given = given.is_some();
-    Ok(match find(set, given.as_ref(), allocator, analysis, false) {
+    let mut warnings = String::new();
+    let found = find(set, given.as_ref(), allocator, analysis, false, &mut warnings);
+    output::complain(&warnings);
+    Ok(match found {
         FoundAllocation::Allocation(found) => {
             // What is found may lie as the target needs it; what is given stays.
             let laid_out = if is_given { None } else { in_rectangles(set, analysis, &found) };
@@ -126,7 +129,11 @@ fn allocation_of(
             Err(status)
         }
         FoundAllocation::Wrong(complaint) => {
-            output::complain(&complaint);
+            output::complain(&output::error(&complaint));
+            Err(Status::Wrong)
+        }
+        FoundAllocation::Refused(answer) => {
+            output::complain(&answer.complaint);
             Err(Status::Wrong)
         }
     })

@@ -12,8 +12,8 @@ use rtflash_model::{MetaJson, read_device, write_task_set};
 
 use super::analysis;
 use crate::CommandFailure;
+use crate::answer::Unanswered;
 use crate::args::{GenArgs, SetArgs};
-use crate::diagnose;
 use crate::output::{self, Output};
 use crate::render::numbers::count;
 use crate::status::Status;
@@ -21,7 +21,8 @@ use crate::status::Status;
 /// Sets drawn before they are written: enough for all cores, little in memory.
 const CHUNK: u64 = 512;
 
-struct GeneratePlan {
+/// Sets to be drawn, numbered over all points.
+pub struct GeneratePlan {
     points: Vec<Utilization>,
     sets: u64,
     options: SetOptions,
@@ -30,7 +31,33 @@ struct GeneratePlan {
 
 /// Carries the command out.
 pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
-    let Some(device) = device(&args.sets.device, DeviceFrom::Anywhere)? else { return Ok(Status::Wrong) };
+    let plan = match plan(args) {
+        Ok(plan) => plan,
+        Err(unanswered) => return unanswered.tell(),
+    };
+    let mut output = match &args.out {
+        None => Output::stdout(),
+        Some(path) => Output::file(path)
+            .map_err(|error| CommandFailure::io(&format!("cannot write {}", path.display()), &error))?,
+    };
+    let status = match args.jobs {
+        None => plan.write(&mut output)?,
+        Some(threads) => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
+            let pool = pool.map_err(|error| CommandFailure(format!("--jobs {threads}: {error}")))?;
+            plan.write_in(&pool, &mut output)?
+        }
+    };
+    // A file with some of the sets would look like one with all.
+    if status == Status::Yes {
+        output.finish().map_err(|error| CommandFailure::io("cannot write", &error))?;
+    }
+    Ok(status)
+}
+
+/// Which sets are to be drawn.
+pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
+    let device = device(&args.sets.device, DeviceFrom::Anywhere)?;
     let analysis = analysis(&args.analysis.analysis)?;
     let range: UtilizationRange =
         args.util.parse().map_err(|error| CommandFailure(format!("--util {}: {error}", args.util)))?;
@@ -52,33 +79,17 @@ pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
     let options = SetOptions::new(spec).map_err(impossible)?;
     some_sets(&args.sets)?;
     if let Some(&beyond) = points.iter().find(|&&point| !options.is_possible(point)) {
-        return Err(CommandFailure(format!(
+        let failure = CommandFailure(format!(
             "--util {} --tasks {}: no set of {} has a utilization of {beyond}, because no task has one {} 1: more \
              --tasks, or a lower --util",
             args.util,
             args.sets.tasks,
             count(args.sets.tasks, "task"),
             if spec.generator == Generator::UUniFast { "above" } else { "of" },
-        )));
+        ));
+        return Err(failure.into());
     }
-    let plan = GeneratePlan { points, sets: args.sets.sets, options, analysis };
-    let mut output = match &args.out {
-        None => Output::stdout(),
-        Some(path) => Output::file(path)
-            .map_err(|error| CommandFailure::io(&format!("cannot write {}", path.display()), &error))?,
-    };
-    let status = match args.jobs {
-        None => plan.write(&mut output)?,
-        Some(threads) => {
-            let pool = super::policies::threads(threads.into())?;
-            plan.write_in(&pool, &mut output)?
-        }
-    };
-    // A file with some of the sets would look like one with all.
-    if status == Status::Yes {
-        output.finish().map_err(|error| CommandFailure::io("cannot write", &error))?;
-    }
-    Ok(status)
+    Ok(GeneratePlan { points, sets: args.sets.sets, options, analysis })
 }
 
 /// Sets that cannot be drawn: which options say so.
@@ -125,9 +136,8 @@ pub enum DeviceFrom {
     Inline,
 }
 
-/// The device of a profile's name, JSON, or a file if it may be one; `None` once its faults have
-/// been told.
-pub fn device(text: &str, from: DeviceFrom) -> Result<Option<Device>, CommandFailure> {
+/// The device of a profile's name, JSON, or a file if it may be one.
+pub fn device(text: &str, from: DeviceFrom) -> Result<Device, Unanswered> {
     let (name, json) = if text.trim_start().starts_with('{') {
         ("--device", text.to_owned())
     } else if from == DeviceFrom::Anywhere && Device::profile(text).is_none() && Path::new(text).is_file() {
@@ -142,13 +152,7 @@ pub fn device(text: &str, from: DeviceFrom) -> Result<Option<Device>, CommandFai
         // A name: said as JSON, so that an unknown one is answered as in a file.
         ("--device", serde_json::Value::from(text).to_string())
     };
-    match read_device(&json) {
-        Ok(device) => Ok(Some(device)),
-        Err(diagnostics) => {
-            output::complain(&diagnose::render(name, &json, 1, 1, &diagnostics, output::complaints_in_colour()));
-            Ok(None)
-        }
-    }
+    read_device(&json).map_err(|diagnostics| Unanswered::refused(name, &json, &diagnostics))
 }
 
 impl GeneratePlan {
@@ -170,7 +174,7 @@ impl GeneratePlan {
         draw: impl Fn(std::ops::Range<u64>) -> Vec<Result<String, Exhausted>>,
     ) -> Result<Status, CommandFailure> {
         let failure = |error: std::io::Error| CommandFailure::io("cannot write", &error);
-        let total = (self.points.len() as u64).saturating_mul(self.sets);
+        let total = self.total();
         let mut start = 0;
         while start < total {
             let end = total.min(start + CHUNK);
@@ -193,8 +197,13 @@ impl GeneratePlan {
         Ok(Status::Yes)
     }
 
-    /// Set `number` counted over all points.
-    fn line(&self, number: u64) -> Result<String, Exhausted> {
+    /// Sets at all points.
+    pub fn total(&self) -> u64 {
+        (self.points.len() as u64).saturating_mul(self.sets)
+    }
+
+    /// Set `number` counted over all points, on a line.
+    pub fn line(&self, number: u64) -> Result<String, Exhausted> {
         let point = usize::try_from(number / self.sets).expect("a set of these points");
         let utilization = self.points[point];
         let index = number % self.sets;

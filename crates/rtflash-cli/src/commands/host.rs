@@ -10,15 +10,17 @@ use rtflash_model::Diagnostics;
 
 use super::host_bound;
 use super::host_figures::{self, Ran};
-use super::host_input::Input;
+use super::host_input::{Input, NamedText};
 use super::host_tune;
+use crate::CommandFailure;
+use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{HostArgs, HostCommand, HostFormat, HostRunArgs};
 use crate::output::{self, Output};
 use crate::render::Render;
 use crate::render::host::{CSV, csv};
+use crate::report;
 use crate::status::Status;
 use crate::whole::WholeFile;
-use crate::{CommandFailure, diagnose, report, source};
 
 /// Carries the command out.
 pub fn run(args: &HostArgs) -> Result<Status, CommandFailure> {
@@ -32,32 +34,31 @@ pub fn run(args: &HostArgs) -> Result<Status, CommandFailure> {
 
 /// Runs a scenario, by one scheduler or several.
 fn simulate(args: &HostRunArgs) -> Result<Status, CommandFailure> {
+    print(answer(args, &Input::read(&args.input)?))
+}
+
+/// What runs come to, by each scheduler.
+pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
     if args.trace.as_deref() == Some(Path::new("-")) {
-        return Err(CommandFailure("--trace takes a file: the answer is on standard output".into()));
+        return Err(CommandFailure("--trace takes a file: the answer is on standard output".into()).into());
     }
     let report = report::place(args.report.as_deref())?;
-    let input = Input::read(&args.input)?;
     let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
-    let mut answers = String::new();
+    let (mut answers, mut warnings) = (String::new(), String::new());
     let mut runs = Vec::new();
     for scheduler in &schedulers {
-        let Some(scenario) = input.scenario(*scheduler) else { return Ok(Status::Wrong) };
+        let scenario = input.scenario(*scheduler)?;
         let trace = args.trace.as_ref().map(|trace| place(trace, scheduler.filter(|_| schedulers.len() > 1)));
-        let (jobs, queues, assumptions) = match traced(&scenario, args.seed, trace.as_deref())? {
-            Ok(ran) => ran,
-            Err(error) => {
-                output::complain(&output::error(&error.to_string()));
-                return Ok(Status::CannotTell);
-            }
-        };
+        let (jobs, queues, assumptions) = traced(&scenario, args.seed, trace.as_deref())?
+            .map_err(|error| Unanswered::because(&error.to_string(), Status::CannotTell))?;
         let span = scenario.duration.since(scenario.warmup);
         let ran = Ran { scheduler: scenario.scheduler.name(), jobs, queues, assumptions, span };
         let answer = ran.answer();
         for broken in ran.assumptions.iter().filter(|seen| seen.broken.is_some() && seen.name == "ends-within") {
-            output::complain(&output::warning(&complaint(broken)));
+            warnings += &output::warning(&complaint(broken));
         }
         if !answers.is_empty() && args.format == HostFormat::Text {
             answers.push('\n');
@@ -79,10 +80,7 @@ fn simulate(args: &HostRunArgs) -> Result<Status, CommandFailure> {
         let answers: Vec<_> = runs.iter().map(Ran::answer).collect();
         report::write(path, &report::host(&answers, args.seed, host_figures::pictures(&runs)))?;
     }
-    let mut output = Output::stdout();
-    let written = |error: &std::io::Error| CommandFailure::io("cannot write", error);
-    output.write(&answers).and_then(|_| output.flush()).map_err(|error| written(&error))?;
-    Ok(Status::Yes)
+    Ok(SetAnswer { text: answers, complaint: warnings, ..SetAnswer::default() })
 }
 
 /// Where the trace of a run by this scheduler goes: its name is put before the ending where there
@@ -135,26 +133,27 @@ fn traced(
 
 /// Runs a script by its scheduler.
 fn order(file: &Path) -> Result<Status, CommandFailure> {
-    let (name, text) = source::read(file)?;
-    let complain = |wrong: &Diagnostics| {
-        output::complain(&diagnose::render(&name, &text, 1, 1, wrong, output::complaints_in_colour()));
-        Ok(Status::Wrong)
-    };
-    let script = match read_script(&text) {
-        Ok(script) => script,
-        Err(wrong) => return complain(&wrong),
-    };
+    let script = NamedText::read(file)?;
     let mut output = Output::stdout();
-    let ran = order::run(&script, |ids| {
-        let ids: Vec<_> = ids.iter().map(|&id| script.names.of(id)).collect();
-        let line = serde_json::to_string(&ids).map_err(std::io::Error::from)?;
-        output.write(&format!("{line}\n")).map(drop)
-    });
-    let written = |error: &std::io::Error| CommandFailure::io("cannot write", error);
-    output.flush().map_err(|error| written(&error))?;
-    match ran {
+    let ordered = ordered(&script, |line| output.write(line).map(drop));
+    output.flush().map_err(|error| CommandFailure::io("cannot write", &error))?;
+    match ordered {
         Ok(()) => Ok(Status::Yes),
-        Err(OrderError::Script(wrong)) => complain(&wrong),
-        Err(OrderError::Answer(error)) => Err(written(&error)),
+        Err(unanswered) => unanswered.tell(),
     }
+}
+
+/// Runs a script by its scheduler, and hands each answer on as a line.
+pub fn ordered(script: &NamedText, mut line: impl FnMut(&str) -> std::io::Result<()>) -> Result<(), Unanswered> {
+    let refused = |wrong: &Diagnostics| Unanswered::refused(&script.name, &script.text, wrong);
+    let read = read_script(&script.text).map_err(|wrong| refused(&wrong))?;
+    let ran = order::run(&read, |ids| {
+        let ids: Vec<_> = ids.iter().map(|&id| read.names.of(id)).collect();
+        let text = serde_json::to_string(&ids).map_err(std::io::Error::from)?;
+        line(&format!("{text}\n"))
+    });
+    ran.map_err(|error| match error {
+        OrderError::Script(wrong) => refused(&wrong),
+        OrderError::Answer(error) => CommandFailure::io("cannot write", &error).into(),
+    })
 }

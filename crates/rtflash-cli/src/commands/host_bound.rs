@@ -7,21 +7,25 @@ use rtflash_wire::BoundAnswer;
 
 use super::host_input::Input;
 use crate::CommandFailure;
+use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{Format, HostBoundArgs};
-use crate::output;
 use crate::render::Render;
 use crate::status::Status;
 
 /// Carries the command out.
 pub fn run(args: &HostBoundArgs) -> Result<Status, CommandFailure> {
-    let input = Input::read(&args.input)?;
+    print(answer(args, &Input::read(&args.input)?))
+}
+
+/// The bounds, by each scheduler.
+pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
     let schedulers: Vec<Option<&str>> = match args.scheduler.as_slice() {
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
     let mut answers = String::new();
     for scheduler in schedulers {
-        let Some(scenario) = input.scenario(scheduler) else { return Ok(Status::Wrong) };
+        let scenario = input.scenario(scheduler)?;
         let bounds = bounds_judged(&scenario, judge);
         let answer = BoundAnswer::new(&scenario, &bounds);
         if !answers.is_empty() && args.format.format == Format::Text {
@@ -29,8 +33,7 @@ pub fn run(args: &HostBoundArgs) -> Result<Status, CommandFailure> {
         }
         answers += &answer.render(args.format.format);
     }
-    output::print(&answers)?;
-    Ok(Status::Yes)
+    Ok(SetAnswer { text: answers, ..SetAnswer::default() })
 }
 
 /// Why the certificates of an allocation do not hold, by the verifier of `check`.

@@ -8,9 +8,9 @@ use rtflash_host::run::{Outside, Scenario, is_fio, read_fio, read_scenario_with,
 use rtflash_model::{Allocation, Diagnostics, Reliance, TaskSet};
 
 use super::{allocate, analysis_relying_on};
+use crate::answer::Unanswered;
 use crate::args::HostInputArgs;
-use crate::output;
-use crate::{CommandFailure, diagnose, source};
+use crate::{CommandFailure, source};
 
 /// Files beside the scenario, and certificates of the sound analysis.
 struct HostFiles<'p>(Option<&'p Path>);
@@ -35,18 +35,28 @@ impl Outside for HostFiles<'_> {
 }
 
 /// A text, and what it is called in complaints.
-struct NamedText {
-    name: String,
-    text: String,
+#[derive(Debug, Clone)]
+pub struct NamedText {
+    /// What it is called.
+    pub name: String,
+    /// The text.
+    pub text: String,
 }
 
 impl NamedText {
-    fn read(path: &Path) -> Result<NamedText, CommandFailure> {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<NamedText, CommandFailure> {
         source::read(path).map(|(name, text)| NamedText { name, text })
     }
 
-    fn complain(&self, wrong: &Diagnostics) {
-        output::complain(&diagnose::render(&self.name, &self.text, 1, 1, wrong, output::complaints_in_colour()));
+    /// Whether it is a job file of fio: by its ending, or by what it begins with.
+    fn is_of_fio(&self) -> bool {
+        let ending = Path::new(&self.name).extension();
+        ending.is_some_and(|ending| ending.eq_ignore_ascii_case("fio")) || is_fio(&self.text)
+    }
+
+    fn refused(&self, wrong: &Diagnostics) -> Unanswered {
+        Unanswered::refused(&self.name, &self.text, wrong)
     }
 }
 
@@ -66,12 +76,23 @@ impl Input {
     /// Where one cannot be read, or is one too many or too few.
     pub fn read(args: &HostInputArgs) -> Result<Input, CommandFailure> {
         let file = NamedText::read(&args.file)?;
-        let has_ending = args.file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("fio"));
-        let setup = match (has_ending || is_fio(&file.text), &args.device) {
-            (true, Some(device)) if device == &args.file => {
+        let setup = match &args.device {
+            Some(device) if device == &args.file && file.is_of_fio() => {
                 return Err(CommandFailure("--device: the job file itself, where its device has to be".into()));
             }
-            (true, Some(device)) => Some(NamedText::read(device)?),
+            Some(device) => Some(NamedText::read(device)?),
+            None => None,
+        };
+        Input::new(file, setup, args.file.parent().map(Path::to_owned))
+    }
+
+    /// Of these texts. `folder` is where the files are that a scenario names.
+    ///
+    /// # Errors
+    /// Where one is too many or missing.
+    pub fn new(file: NamedText, setup: Option<NamedText>, folder: Option<PathBuf>) -> Result<Input, CommandFailure> {
+        let setup = match (file.is_of_fio(), setup) {
+            (true, Some(device)) => Some(device),
             (false, None) => None,
             (true, None) => {
                 let problem = "is a job file of fio, and these have no device";
@@ -85,18 +106,19 @@ impl Input {
                 )));
             }
         };
-        let folder = args.file.parent().map(Path::to_owned);
         Ok(Input { file, setup, folder })
     }
 
-    /// The scenario, with its own scheduler or the one of this name. `None` where something is
-    /// wrong with it, which has been said.
-    pub fn scenario(&self, scheduler: Option<&str>) -> Option<Scenario> {
+    /// The scenario, with its own scheduler or the one of this name.
+    ///
+    /// # Errors
+    /// Where something is wrong with it.
+    pub fn scenario(&self, scheduler: Option<&str>) -> Result<Scenario, Unanswered> {
         let Some(setup) = &self.setup else {
             let read = read_scenario_with(&self.file.text, scheduler, &mut HostFiles(self.folder.as_deref()));
-            return read.map_err(|wrong| self.file.complain(&wrong)).ok();
+            return read.map_err(|wrong| self.file.refused(&wrong));
         };
-        let on = read_setup(&setup.text, scheduler).map_err(|wrong| setup.complain(&wrong)).ok()?;
-        read_fio(&self.file.text, &on).map_err(|wrong| self.file.complain(&wrong)).ok()
+        let on = read_setup(&setup.text, scheduler).map_err(|wrong| setup.refused(&wrong))?;
+        read_fio(&self.file.text, &on).map_err(|wrong| self.file.refused(&wrong))
     }
 }

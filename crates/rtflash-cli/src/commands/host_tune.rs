@@ -8,35 +8,34 @@ use rtflash_host::tune::{Measured, Tuning, k2, tune};
 use rtflash_wire::TuneAnswer;
 
 use super::host_input::Input;
+use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::HostTuneArgs;
-use crate::output;
 use crate::render::Render;
 use crate::status::Status;
 use crate::{CommandFailure, whole};
 
 /// Carries the command out.
 pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
-    let input = Input::read(&args.input)?;
-    let Some(scenario) = input.scenario(None) else { return Ok(Status::Wrong) };
+    print(answer(args, &Input::read(&args.input)?))
+}
+
+/// The settings, and what they cost and gain.
+pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswered> {
+    let scenario = input.scenario(None)?;
     if !scenario.jobs.iter().any(rtflash_host::run::Job::is_real_time) {
-        return Err(CommandFailure("no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for".into()));
+        let failure = "no job is real-time (`\"class\": \"rt\"`): there is nothing to choose for";
+        return Err(CommandFailure(failure.into()).into());
     }
     let schedulers: Vec<SchedulerSettings> =
         args.scheduler.iter().filter_map(|name| SchedulerSettings::named(name)).collect();
-    let tuning = match tune(&scenario, &schedulers, args.objective, args.seed) {
-        Ok(tuning) => tuning,
-        Err(error) => {
-            output::complain(&output::error(&error.to_string()));
-            return Ok(Status::CannotTell);
-        }
-    };
+    let tuning = tune(&scenario, &schedulers, args.objective, args.seed)
+        .map_err(|error| Unanswered::because(&error.to_string(), Status::CannotTell))?;
     if let Some(folder) = &args.figures {
         draw(folder, &tuning)?;
     }
     let answer = TuneAnswer::new(&scenario, &args.objective, &tuning);
     let text = answer.render(args.format.format);
-    output::print(&text)?;
-    Ok(Status::of(Some(tuning.chosen.is_some())))
+    Ok(SetAnswer { text, status: Status::of(Some(tuning.chosen.is_some())), ..SetAnswer::default() })
 }
 
 /// The worst 99.9th percentile and the bandwidth over the queue bound, a curve for each scheduler

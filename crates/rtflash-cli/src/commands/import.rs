@@ -41,7 +41,10 @@ pub fn run(args: &ImportArgs) -> Result<Status, CommandFailure> {
 }
 
 fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, CommandFailure> {
-    let Some(device) = device(&input.device, DeviceFrom::Anywhere)? else { return Ok(Status::Wrong) };
+    let device = match device(&input.device, DeviceFrom::Anywhere) {
+        Ok(device) => device,
+        Err(unanswered) => return unanswered.tell(),
+    };
     let source = InputSource::open(&input.file)?;
     let name = source.name.clone();
     let bag = read_bag(BufReader::with_capacity(1 << 16, source)).map_err(|error| cannot_read(&name, &error))?;
@@ -83,7 +86,10 @@ fn topics(bag: &Bag, flush: Span) -> Vec<TopicAnswer<'_>> {
 
 fn requests(from: &'static str, block: &BlockImportArgs, format: BlockFormat) -> Result<Status, CommandFailure> {
     let input = &block.input;
-    let Some(device) = device(&input.device, DeviceFrom::Anywhere)? else { return Ok(Status::Wrong) };
+    let device = match device(&input.device, DeviceFrom::Anywhere) {
+        Ok(device) => device,
+        Err(unanswered) => return unanswered.tell(),
+    };
     let source = InputSource::open(&input.file)?;
     let name = source.name.clone();
     let trace = read_block_trace(BufReader::with_capacity(1 << 16, source), format)

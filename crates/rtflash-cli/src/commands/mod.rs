@@ -16,7 +16,7 @@ pub mod generate;
 pub mod host;
 pub mod host_bound;
 mod host_figures;
-mod host_input;
+pub mod host_input;
 pub mod host_tune;
 #[cfg(feature = "exchange")]
 pub mod import;

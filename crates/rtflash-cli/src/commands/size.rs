@@ -1,32 +1,56 @@
 //! `rtflash size`: limits of a task set and its device, and what the allocation costs.
 
-use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::allocator::{Allocator, Outcome};
+use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{Sizing, size};
+use rtflash_model::{Reliance, TaskSetFile};
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{allocator, analysis_relying_on};
 use crate::answer::SetAnswer;
-use crate::args::SizeArgs;
-use crate::batch::Batch;
+use crate::args::{Format, SizeArgs};
+use crate::batch::{Batch, SetCommand};
+use crate::pairs::Given;
 use crate::render::Render;
 use crate::render::size_text::SizeView;
 use crate::source::InputSource;
 use crate::status::Status;
 use crate::{CommandFailure, report};
 
+/// What was asked for.
+struct SizePlan {
+    allocator: &'static dyn Allocator,
+    analysis: &'static dyn Analysis,
+    granted: Reliance,
+    spread: bool,
+    report: Option<ReportOfOne>,
+    format: Format,
+}
+
 /// Carries the command out. The exit status is the verdict on the set as it is.
 pub fn run(args: &SizeArgs) -> Result<Status, CommandFailure> {
+    let command = command(args)?;
+    let source = InputSource::open(&args.file)?;
+    Batch { format: args.format.format }.run(source, &args.set.changes, &*command)
+}
+
+/// The command with its options, apart from where task sets come from.
+pub fn command(args: &SizeArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let granted = args.rely_on.granted();
     let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
     let allocator = allocator(args.algorithm.under(analysis))?;
-    let format = args.format.format;
-    let batch = Batch { format };
+    let (spread, format) = (args.spread.spread, args.format.format);
     let report = report::place(args.report.as_deref())?.map(ReportOfOne::new);
-    batch.run(InputSource::open(&args.file)?, &args.set.changes, |file, alone| {
+    Ok(Box::new(SizePlan { allocator, analysis, granted, spread, report, format }))
+}
+
+impl SetCommand for SizePlan {
+    fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> SetAnswer {
+        let SizePlan { allocator, analysis, granted, spread, ref report, format } = *self;
         let sizing = size(&file.set, allocator, analysis);
-        let sizing = if args.spread.spread { used(sizing) } else { sizing };
+        let sizing = if spread { used(sizing) } else { sizing };
         let view = SizeView { file, allocator, analysis, granted, sizing: &sizing, alone };
         if let Some(Err(complaint)) = report.as_ref().map(|report| report.write(&view)) {
             return SetAnswer::wrong(&complaint);
@@ -36,7 +60,7 @@ pub fn run(args: &SizeArgs) -> Result<Status, CommandFailure> {
             status: Status::of(sizing.outcome.is_schedulable()),
             ..SetAnswer::default()
         }
-    })
+    }
 }
 
 /// A report, which is of one task set.

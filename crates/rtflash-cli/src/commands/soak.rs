@@ -14,8 +14,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::CommandFailure;
+use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{ALL_TERMS, SoakArgs, SoakWorld};
-use crate::output::{self, GREEN, RED, paint};
+use crate::output::{GREEN, RED, paint};
 use crate::progress::Bar;
 use crate::render::Render;
 use crate::render::kind::kind;
@@ -93,6 +94,11 @@ pub struct BrokenLine {
 
 /// Carries the command out.
 pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
+    print(answer(args))
+}
+
+/// What is found.
+pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
     let world = match args.world {
         SoakWorld::Any => World::Any,
         SoakWorld::Supposed => World::Supposed,
@@ -103,12 +109,12 @@ pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
     };
     let climbs = args.climb.is_some();
     match &args.climb {
-        Some(Some(path)) => return super::climb::run(args, Some(path)),
-        Some(None) if world == World::Any => return super::climb::run(args, None),
+        Some(Some(path)) => return super::climb::answer(args, Some(path)),
+        Some(None) if world == World::Any => return super::climb::answer(args, None),
         Some(None) if world.terms().is_empty() => {
             let failure = "--climb: --world stripe, queue or superblock has sets to climb in; without --world it is in \
                            those of the table, and --climb FILE in a set of your own";
-            return Err(CommandFailure(failure.into()));
+            return Err(CommandFailure(failure.into()).into());
         }
         _ => {}
     }
@@ -122,11 +128,10 @@ pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
         Some(jobs) => super::policies::threads(jobs.into())?.install(searched),
         None => searched(),
     };
-    let text = answer.render(args.format.format);
-    output::print(&text)?;
     // A term that is left out is to be missed.
     let is_found = answer.without.iter().all(|line| !line.checks.is_empty());
-    Ok(Status::of(Some(answer.broken.is_empty() && is_found)))
+    let status = Status::of(Some(answer.broken.is_empty() && is_found));
+    Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
 }
 
 /// The terms of a world's test that `--without` names.

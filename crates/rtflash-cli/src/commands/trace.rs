@@ -8,17 +8,17 @@ use rtflash_alloc::allocator::usual;
 use rtflash_exec::check::Checks;
 use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{Observer, Record, TraceError, TraceReader};
-use rtflash_exec::{DEFAULT_MEMORY, Dispatch, Plan, memory_of_trace};
+use rtflash_exec::{DEFAULT_MEMORY, Plan, memory_of_trace};
 use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, read_task_set_bytes};
 use rtflash_run::{NotRun, PlanRefusal};
 use rtflash_wire::{ExecAnswer, traced};
 
 use super::exec::{FoundAllocation, find, predicted, refused};
-use super::policies::duration;
+use super::policies::{self, duration};
 use super::{allocator, analysis_relying_on};
 use crate::CommandFailure;
-use crate::answer::refuse;
-use crate::args::{self, CheckArgs};
+use crate::answer::{SetAnswer, Unanswered, print};
+use crate::args::CheckArgs;
 use crate::output;
 use crate::pairs::{change, next_batch};
 use crate::render::Render;
@@ -27,61 +27,43 @@ use crate::source::InputSource;
 use crate::source::read;
 use crate::status::Status;
 
-/// Why there is no answer.
-enum Stop {
-    /// What was typed or read is wrong.
-    Failure(CommandFailure),
-    /// The user has been told; this is the exit status.
-    Said(Status),
-}
-
-impl From<CommandFailure> for Stop {
-    fn from(failure: CommandFailure) -> Stop {
-        Stop::Failure(failure)
-    }
-}
-
-impl Stop {
-    /// Says why, and with what status that ends.
-    fn said(complaint: &str, status: Status) -> Stop {
-        output::complain(complaint);
-        Stop::Said(status)
-    }
-
-    /// The same of a run that cannot be.
-    fn refused(refusal: PlanRefusal) -> Stop {
-        let refusal = NotRun::Refused(refusal);
-        Stop::said(&output::error(&refusal.to_string()), refused(&refusal))
-    }
+/// A run that cannot be.
+fn cannot_be(refusal: PlanRefusal) -> Unanswered {
+    let refusal = NotRun::Refused(refusal);
+    Unanswered::because(&refusal.to_string(), refused(&refusal))
 }
 
 /// Carries the command out for a trace.
 pub fn run(args: &CheckArgs, trace: &Path) -> Result<Status, CommandFailure> {
-    match check(args, trace) {
-        Ok(status) | Err(Stop::Said(status)) => Ok(status),
-        Err(Stop::Failure(failure)) => Err(failure),
-    }
+    let given = args.allocation.as_deref().map(read).transpose()?;
+    let mut warnings = String::new();
+    let answered = one_set(args).and_then(|file| check(args, trace, &file, given.as_ref(), &mut warnings));
+    output::complain(&warnings);
+    print(answered)
 }
 
-fn check(args: &CheckArgs, trace: &Path) -> Result<Status, Stop> {
+/// What is said of the trace of a task set, under the allocation of this name and text or under the
+/// one that the algorithm finds.
+pub fn check(
+    args: &CheckArgs,
+    trace: &Path,
+    file: &TaskSetFile,
+    given: Option<&(String, String)>,
+    warnings: &mut String,
+) -> Result<SetAnswer, Unanswered> {
     if trace.as_os_str() == "-" {
         return Err(CommandFailure("--trace takes a file: it is read twice".into()).into());
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
     let name = args.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name());
     let allocator = allocator(name)?;
-    let given = args.allocation.as_deref().map(read).transpose()?;
-    let file = one_set(args)?;
-    let allocation = allocation(find(&file.set, given.as_ref(), allocator, analysis, false))?;
-    let plan = rtflash_run::plan(&file.set, &allocation, analysis).map_err(Stop::refused)?;
-    let (dispatch, dispatch_name) = match args.dispatch {
-        args::DispatchArg::Serial => (Dispatch::Serial, "serial"),
-        args::DispatchArg::Parallel => (Dispatch::Parallel, "parallel"),
-    };
+    let allocation = allocation(find(&file.set, given, allocator, analysis, false, warnings))?;
+    let plan = rtflash_run::plan(&file.set, &allocation, analysis).map_err(cannot_be)?;
+    let (dispatch, dispatch_name) = policies::dispatch(args.dispatch);
     let stated = args.duration.as_deref().map(duration).transpose()?;
     let needed = memory_of_trace(&plan);
     if needed > DEFAULT_MEMORY {
-        return Err(Stop::refused(PlanRefusal::Memory { needed, limit: DEFAULT_MEMORY }));
+        return Err(cannot_be(PlanRefusal::Memory { needed, limit: DEFAULT_MEMORY }));
     }
     let all: Vec<ClusterId> = plan.clusters().ids().collect();
     let servers = rtflash_run::TbsServers::new(&file.set, &allocation, analysis);
@@ -118,12 +100,12 @@ fn check(args: &CheckArgs, trace: &Path) -> Result<Status, Stop> {
     };
     let page_size = plan.device().page_size();
     let text = ExecView { answer, page_size, alone: true, drawing: String::new() }.render(args.format.format);
-    output::print(&text)?;
-    Ok(Status::of(Some(findings.iter().all(|finding| finding.gauge.holds()))))
+    let status = Status::of(Some(findings.iter().all(|finding| finding.gauge.holds())));
+    Ok(SetAnswer { text, status, ..SetAnswer::default() })
 }
 
 /// The one task set of the file.
-fn one_set(args: &CheckArgs) -> Result<TaskSetFile, Stop> {
+fn one_set(args: &CheckArgs) -> Result<TaskSetFile, Unanswered> {
     let source = InputSource::open(&args.file)?;
     let name = source.name.clone();
     let mut frames = Frames::new(source);
@@ -136,17 +118,16 @@ fn one_set(args: &CheckArgs) -> Result<TaskSetFile, Stop> {
     };
     change(&mut frame, &args.set.changes).map_err(|problem| CommandFailure(format!("{name}: {problem}")))?;
     read_task_set_bytes(&frame.text)
-        .map_err(|diagnostics| Stop::said(&refuse(&name, &frame, &diagnostics), Status::Wrong))
+        .map_err(|diagnostics| Unanswered::Input(Box::new(SetAnswer::refused(&name, &frame, &diagnostics))))
 }
 
 /// The allocation that the trace is of.
-fn allocation(found: FoundAllocation) -> Result<Allocation, Stop> {
+fn allocation(found: FoundAllocation) -> Result<Allocation, Unanswered> {
     match found {
         FoundAllocation::Allocation(allocation) => Ok(allocation),
-        FoundAllocation::Wrong(complaint) => Err(Stop::said(&complaint, Status::Wrong)),
-        FoundAllocation::Nothing(reason, Status::CannotTell) => {
-            Err(Stop::said(&output::error(&reason), Status::CannotTell))
-        }
+        FoundAllocation::Refused(answer) => Err(Unanswered::Input(answer)),
+        FoundAllocation::Wrong(message) => Err(CommandFailure(message).into()),
+        FoundAllocation::Nothing(reason, Status::CannotTell) => Err(Unanswered::because(&reason, Status::CannotTell)),
         FoundAllocation::Nothing(reason, _) => {
             Err(CommandFailure(format!("{reason}: of what allocation is the trace?")).into())
         }

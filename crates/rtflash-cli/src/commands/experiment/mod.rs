@@ -11,10 +11,12 @@ use std::path::PathBuf;
 use clap::Parser;
 use rtflash_draw::{NamedFigure, figures};
 use rtflash_experiment::output::{Summary, summary, tables};
+use rtflash_experiment::tally::Tally;
 use rtflash_experiment::{Plan, Progress, Shard, merge as joined, run as work};
 
 use super::generate::DeviceFrom;
 use crate::CommandFailure;
+use crate::answer::Unanswered;
 use crate::args::{Cli, Commands, ExperimentArgs, ExperimentKind, Format, MergeArgs};
 use crate::render::{Render, experiment_text};
 use crate::status::Status;
@@ -22,12 +24,16 @@ use crate::{output, report};
 
 use directory::{Directory, PROGRESS};
 pub use manifest::Manifest;
+pub use options::{OwnContenders, plan};
 use watcher::TerminalBar;
 
 /// Carries `experiment` out.
 pub fn run(args: &ExperimentArgs) -> Result<Status, CommandFailure> {
     let report = report::place(args.report.as_deref())?;
-    let Some((plan, manifest)) = options::plan(args, DeviceFrom::Anywhere)? else { return Ok(Status::Wrong) };
+    let (plan, manifest) = match plan(args, DeviceFrom::Anywhere, &OwnContenders::default()) {
+        Ok(planned) => planned,
+        Err(unanswered) => return unanswered.tell(),
+    };
     let shard = match &args.shard {
         None => Shard::WHOLE,
         Some(text) => shard::shard(text, |name| std::env::var(name).ok())?,
@@ -101,24 +107,64 @@ pub fn merge(args: &MergeArgs) -> Result<Status, CommandFailure> {
         })?;
         parts.push(part);
     }
-    let blame = |position: usize, problem: &str| {
-        CommandFailure(format!(
-            "{}: {problem}",
-            args.parts.get(position).map_or("".into(), |path| path.display().to_string())
-        ))
+    let names: Vec<String> = args.parts.iter().map(|path| path.display().to_string()).collect();
+    let Joined { plan, manifest, kind, whole } = match join(&names, &parts) {
+        Ok(joined) => joined,
+        Err(unanswered) => return unanswered.tell(),
     };
-    let Some(first) = parts.first() else { return Err(CommandFailure("no parts to merge".into())) };
+    let directory = Directory::occupy(&args.out)?;
+    resumable(&directory, &plan, &manifest, Shard::WHOLE, None)?;
+    directory.tidy();
+    directory.describe(&manifest.text(None)?)?;
+    directory.keep(&whole).map_err(|error| directory.failure(PROGRESS, &error))?;
+    let written = Written { directory: &directory, figures: !args.no_figure, report, format: args.format.format };
+    finish(&plan, &whole, kind, &manifest, &written)
+}
+
+/// An experiment, joined from its parts.
+pub struct Joined {
+    /// What was done.
+    pub plan: Plan,
+    /// What repeats it.
+    pub manifest: Manifest,
+    /// What was found out.
+    pub kind: ExperimentKind,
+    /// All that was counted.
+    pub whole: Progress,
+}
+
+/// Joins the parts of an experiment, which complaints call so. The parts say which it is.
+#[cfg(feature = "full")]
+pub fn join(names: &[String], parts: &[Progress]) -> Result<Joined, Unanswered> {
+    let Some(first) = parts.first() else { return Err(CommandFailure("no parts to merge".into()).into()) };
     let command = Manifest::command_of(first.manifest()).and_then(|command| Cli::try_parse_from(command).ok());
     let Some(Cli { command: Commands::Experiment(experiment), .. }) = command else {
-        return Err(blame(0, "tallies.json does not say which experiment it belongs to"));
+        let name = names.first().map_or("", String::as_str);
+        let failure = format!("{name}: tallies.json does not say which experiment it belongs to");
+        return Err(CommandFailure(failure).into());
     };
     // Somebody else may have written it: its command opens no files.
-    let Some((plan, manifest)) = options::plan(&experiment, DeviceFrom::Inline)? else { return Ok(Status::Wrong) };
+    let (plan, manifest) = plan(&experiment, DeviceFrom::Inline, &OwnContenders::default())?;
+    let whole = join_as(&plan, &manifest, names, parts)?;
+    Ok(Joined { plan, manifest, kind: experiment.kind, whole })
+}
+
+/// Joins the parts of this experiment.
+pub fn join_as(
+    plan: &Plan,
+    manifest: &Manifest,
+    names: &[String],
+    parts: &[Progress],
+) -> Result<Progress, CommandFailure> {
+    let blame = |position: usize, problem: &str| {
+        CommandFailure(format!("{}: {problem}", names.get(position).map_or("", String::as_str)))
+    };
+    let Some(first) = parts.first() else { return Err(CommandFailure("no parts to merge".into())) };
     if manifest.identity()? != first.manifest() {
         let there = manifest.compare(first.manifest().as_bytes(), None).err().unwrap_or("a changed manifest");
         return Err(blame(0, &format!("holds {there}: {}", manifest.built())));
     }
-    let whole = joined(&plan, &parts).map_err(|error| {
+    joined(plan, parts).map_err(|error| {
         use rtflash_experiment::MergeError::{Impossible, Missing, Mixed, Nothing, Twice, Unfinished};
         match error {
             Mixed(part) | Impossible(part) | Unfinished { part, .. } | Twice(_, part) => {
@@ -126,14 +172,7 @@ pub fn merge(args: &MergeArgs) -> Result<Status, CommandFailure> {
             }
             Missing(_) | Nothing => CommandFailure(error.to_string()),
         }
-    })?;
-    let directory = Directory::occupy(&args.out)?;
-    resumable(&directory, &plan, &manifest, Shard::WHOLE, None)?;
-    directory.tidy();
-    directory.describe(&manifest.text(None)?)?;
-    directory.keep(&whole).map_err(|error| directory.failure(PROGRESS, &error))?;
-    let written = Written { directory: &directory, figures: !args.no_figure, report, format: args.format.format };
-    finish(&plan, &whole, experiment.kind, &manifest, &written)
+    })
 }
 
 /// What is written of results.
@@ -164,10 +203,9 @@ fn finish(
         directory.write(name, content)
     };
     let tables = tables(plan, tallies);
-    for table in &tables {
-        write(table.name, table.text.as_bytes())?;
+    for (name, text) in texts(plan, tallies, &summary) {
+        write(&name, text.as_bytes())?;
     }
-    write("summary.json", rtflash_wire::pretty(&summary).as_bytes())?;
     let figures = if wanted.figures { figures(plan, tallies) } else { Vec::new() };
     for figure in &figures {
         for (name, content) in files(figure)? {
@@ -177,7 +215,8 @@ fn finish(
     if let Some(path) = &wanted.report {
         report::write(path, &report::experiment(&summary, &manifest.text(None)?, &figures, &tables))?;
     }
-    let status = warn(&summary);
+    let (status, warnings) = warnings(&summary);
+    output::complain(&warnings);
     let directory = directory.path().display().to_string();
     let page_size = plan.spec().sets.device.page_size();
     let text =
@@ -195,8 +234,14 @@ fn files(figure: &NamedFigure) -> Result<Vec<(String, Vec<u8>)>, CommandFailure>
     Ok(figure.text_files())
 }
 
-/// Says what is missing from the results. Returns the status that this makes.
-fn warn(summary: &Summary) -> Status {
+/// The tables and the summary, as files by their names.
+pub fn texts(plan: &Plan, tallies: &[Tally], summary: &Summary) -> Vec<(String, String)> {
+    let tables = tables(plan, tallies).into_iter().map(|table| (table.name.to_owned(), table.text));
+    tables.chain([("summary.json".to_owned(), rtflash_wire::pretty(summary))]).collect()
+}
+
+/// What is missing from the results, and the status that this makes.
+pub fn warnings(summary: &Summary) -> (Status, String) {
     let mut warnings = Vec::new();
     if summary.exhausted > 0 {
         warnings.push(format!(
@@ -219,8 +264,6 @@ fn warn(summary: &Summary) -> Status {
             ));
         }
     }
-    for warning in &warnings {
-        output::complain(&output::warning(warning));
-    }
-    if warnings.is_empty() { Status::Yes } else { Status::CannotTell }
+    let status = if warnings.is_empty() { Status::Yes } else { Status::CannotTell };
+    (status, warnings.iter().map(|warning| output::warning(warning)).collect())
 }

@@ -6,21 +6,26 @@ use rtflash_exec::Service;
 use rtflash_experiment::Plan;
 use rtflash_experiment::plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value};
 use rtflash_model::generate::{MAX_TASKS, SetSpec, Utilization, UtilizationRange};
-use rtflash_model::{Span, parse_ns};
+use rtflash_model::{Reliance, Span, parse_ns};
 
 use super::manifest::Manifest;
 use crate::CommandFailure;
+use crate::answer::Unanswered;
 use crate::args::{ExperimentArgs, ExperimentKind};
 use crate::commands::generate::DeviceFrom;
 use crate::commands::{allocator, analysis_relying_on, generate, policies};
 use crate::render::kind::kind;
 
-/// The plan, and what repeats it; `None` once the faults of the device have been told.
-pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Plan, Manifest)>, CommandFailure> {
-    let Some(device) = generate::device(&args.sets.device, device_from)? else { return Ok(None) };
-    let analyses = analyses(args)?;
+/// The plan, and what repeats it.
+pub fn plan(
+    args: &ExperimentArgs,
+    device_from: DeviceFrom,
+    own: &OwnContenders,
+) -> Result<(Plan, Manifest), Unanswered> {
+    let device = generate::device(&args.sets.device, device_from)?;
+    let analyses = analyses(args, own)?;
     let made_for = match &args.analysis {
-        Some(name) => Some(analysis_relying_on(name, args.rely_on.granted())?),
+        Some(name) => Some(own.analysis(name, args.rely_on.granted())?),
         // With one analysis there is no question.
         None => Some(analyses[0]).filter(|_| analyses.len() == 1),
     };
@@ -42,7 +47,7 @@ pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Pl
         analysis: made_for,
         utilizations,
         sweep: sweep(args)?,
-        contenders: contenders(args, &analyses)?,
+        contenders: contenders(args, &analyses, own)?,
     };
     generate::some_sets(&args.sets)?;
     let plan = Plan::new(spec).map_err(|error| match error {
@@ -50,7 +55,7 @@ pub fn plan(args: &ExperimentArgs, device_from: DeviceFrom) -> Result<Option<(Pl
         error => CommandFailure(error.to_string()),
     })?;
     let manifest = Manifest::new(args, &plan);
-    Ok(Some((plan, manifest)))
+    Ok((plan, manifest))
 }
 
 fn utilizations(args: &ExperimentArgs) -> Result<Vec<Utilization>, CommandFailure> {
@@ -65,11 +70,33 @@ fn utilizations(args: &ExperimentArgs) -> Result<Vec<Utilization>, CommandFailur
     range.points(step).map_err(|error| CommandFailure(format!("--util {text} --step {}: {error}", args.sets.step)))
 }
 
-fn analyses(args: &ExperimentArgs) -> Result<Vec<&'static dyn Analysis>, CommandFailure> {
-    if args.analyses.is_empty() {
-        return Ok(vec![analysis_relying_on(args.analysis.as_deref().unwrap_or("thesis"), args.rely_on.granted())?]);
+/// Algorithms and analyses of a program that embeds the command, found by name before its own.
+#[derive(Default, Clone)]
+pub struct OwnContenders {
+    /// The algorithms.
+    pub allocators: Vec<&'static dyn Allocator>,
+    /// The analyses.
+    pub analyses: Vec<&'static dyn Analysis>,
+}
+
+impl OwnContenders {
+    fn analysis(&self, name: &str, granted: Reliance) -> Result<&'static dyn Analysis, CommandFailure> {
+        let own = self.analyses.iter().copied().find(|analysis| analysis.name() == name);
+        own.map_or_else(|| analysis_relying_on(name, granted), Ok)
     }
-    args.analyses.iter().map(|name| analysis_relying_on(name, args.rely_on.granted())).collect()
+
+    fn allocator(&self, name: &str) -> Result<&'static dyn Allocator, CommandFailure> {
+        let own = self.allocators.iter().copied().find(|allocator| allocator.name() == name);
+        own.map_or_else(|| allocator(name), Ok)
+    }
+}
+
+fn analyses(args: &ExperimentArgs, own: &OwnContenders) -> Result<Vec<&'static dyn Analysis>, CommandFailure> {
+    let granted = args.rely_on.granted();
+    if args.analyses.is_empty() {
+        return Ok(vec![own.analysis(args.analysis.as_deref().unwrap_or("thesis"), granted)?]);
+    }
+    args.analyses.iter().map(|name| own.analysis(name, granted)).collect()
 }
 
 fn measure(args: &ExperimentArgs) -> Result<Measure, CommandFailure> {
@@ -135,24 +162,32 @@ fn sweep(args: &ExperimentArgs) -> Result<Option<Sweep>, CommandFailure> {
     }
 }
 
-fn contenders(args: &ExperimentArgs, analyses: &[&'static dyn Analysis]) -> Result<Vec<Contender>, CommandFailure> {
+fn contenders(
+    args: &ExperimentArgs,
+    analyses: &[&'static dyn Analysis],
+    own: &OwnContenders,
+) -> Result<Vec<Contender>, CommandFailure> {
     let bandwidth = args.kind == ExperimentKind::Bandwidth;
     let kinds: Vec<_> = analyses.iter().map(|&analysis| kind(analysis)).collect();
     let usual = kinds.iter().find(|kind| kind.promises()).or(kinds.first()).map(|kind| kind.contenders(bandwidth));
     let given: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
     let mut contenders = Vec::new();
     for name in if given.is_empty() { usual.expect("an experiment has an analysis") } else { &given } {
-        let (allocator, service) = contender(name.trim(), bandwidth)?;
+        let (allocator, service) = contender(name.trim(), bandwidth, own)?;
         contenders.extend(analyses.iter().map(|&analysis| Contender { allocator, analysis, service }));
     }
     Ok(contenders)
 }
 
 /// An algorithm, with its service behind a `+` where jobs are run.
-fn contender(text: &str, bandwidth: bool) -> Result<(&'static dyn Allocator, Service), CommandFailure> {
+fn contender(
+    text: &str,
+    bandwidth: bool,
+    own: &OwnContenders,
+) -> Result<(&'static dyn Allocator, Service), CommandFailure> {
     let wrong = |problem: String| CommandFailure(format!("--algorithms {text}: {problem}"));
     let (name, server) = text.split_once('+').map_or((text, None), |(name, server)| (name, Some(server)));
-    let allocator = allocator(name).map_err(|failure| {
+    let allocator = own.allocator(name).map_err(|failure| {
         wrong(format!("{}; there are {}", failure.0, ALLOCATORS.map(|allocator| allocator.name()).join(", ")))
     })?;
     if !bandwidth {

@@ -1,0 +1,28 @@
+//! The words of a command line.
+
+use std::iter::once;
+
+use clap::Parser;
+
+use crate::CommandFailure;
+use crate::args::{Cli, Commands};
+
+/// What the words of a command line say, without the name of the command.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn parse<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Commands, CommandFailure> {
+    let parsed = Cli::try_parse_from(once("rtflash").chain(words));
+    parsed.map(|cli| cli.command).map_err(|error| {
+        let text = error.render().to_string();
+        // How a shell is to call it is nothing to a program.
+        let problem = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
+        let problem = problem.unwrap_or_default().trim();
+        CommandFailure(problem.strip_prefix("error: ").unwrap_or(problem).to_owned())
+    })
+}
+
+/// Words that are not those of a command that is known here.
+pub fn other(words: &[&str]) -> CommandFailure {
+    CommandFailure(format!("`{}` is not answered here", words.first().unwrap_or(&"")))
+}

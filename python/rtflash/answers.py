@@ -1,0 +1,2525 @@
+"""The answers of rtflash: what each field means, and its unit.
+
+Times are numbers of nanoseconds, their names end in `_ns`; utilizations are shares of one. Made by
+tools/answers.py from the JSON Schemas of the command.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rtflash._records import Answer, Record
+
+__all__ = [
+    "AdviceAnswer",
+    "AllocAnswer",
+    "ArrivalsLine",
+    "AssumptionText",
+    "BandwidthSummary",
+    "BoundAnswer",
+    "BoundTerms",
+    "BrokenLine",
+    "CertificateAnswer",
+    "ChannelLine",
+    "CheckAnswer",
+    "CheckCount",
+    "CheckLine",
+    "CheckedCluster",
+    "ChipLine",
+    "ChipsAnswer",
+    "ClimbLine",
+    "ClusterAnswer",
+    "ClusterCostAnswer",
+    "ClusterLine",
+    "ClusterTerms",
+    "ContenderSummary",
+    "CostAnswer",
+    "DataAnswer",
+    "ExecAnswer",
+    "ExpectedAnswer",
+    "ExperimentAnswer",
+    "ExplainAnswer",
+    "GainSummary",
+    "GcAnswer",
+    "GcTerms",
+    "HostAnswer",
+    "HostAssumption",
+    "HostJob",
+    "HostQueue",
+    "HostQueues",
+    "Interval",
+    "JobBound",
+    "JobsLine",
+    "LoadAnswer",
+    "OperationCounts",
+    "Range",
+    "RatioAnswer",
+    "RequestAnswer",
+    "SizeAnswer",
+    "SoakAnswer",
+    "StreamTerms",
+    "TaskAnswer",
+    "TaskDataAnswer",
+    "TaskTerms",
+    "TuneAnswer",
+    "TuneSetting",
+    "UnitCosts",
+    "UnplacedAnswer",
+    "WearAnswer",
+    "WearLine",
+    "WithoutLine",
+    "WorstLine",
+]
+
+
+class AdviceAnswer(Record):
+    """Changes each of which alone makes the set schedulable, in an `AllocAnswer`; null where none
+    was found.
+    """
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "algorithm",
+        "chips",
+        "chips_fewest",
+        "chips_whole_channels",
+        "data",
+        "data_pages",
+        "load",
+        "logical_ratio",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "algorithm": "str",
+        "chips": "int",
+        "chips_fewest": "bool",
+        "chips_whole_channels": "int",
+        "data": "float",
+        "data_pages": "int",
+        "load": "float",
+        "logical_ratio": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    algorithm: str | None
+    """Where data do not fit: another algorithm whose clusters hold them."""
+    chips: int | None
+    """A number of chips that is enough."""
+    chips_fewest: bool | None
+    """Whether every number of chips between was tried and fails; null without such a number."""
+    chips_whole_channels: int | None
+    """The next number of chips that fills whole channels and is enough, where `chips` does not."""
+    data: float | None
+    """Where data do not fit: the share of each task's data that would."""
+    data_pages: int | None
+    """All data then, in pages."""
+    load: float | None
+    """The share of the load that can be carried: every period divided by it."""
+    logical_ratio: float | None
+    """A λ that is small enough; where data do not fit, one that is large enough."""
+
+
+class AllocAnswer(Answer):
+    """What `rtflash alloc --format json` prints for one task set, on one line."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "advice",
+        "algorithm",
+        "analysis",
+        "clusters",
+        "data",
+        "guaranteed",
+        "guaranteed_as_placed",
+        "meta",
+        "read_utilization",
+        "reason",
+        "relies_on",
+        "schedulable",
+        "unplaced",
+        "write_utilization",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "algorithm": "str",
+        "analysis": "str",
+        "guaranteed": "bool",
+        "guaranteed_as_placed": "bool",
+        "read_utilization": "float",
+        "reason": "str",
+        "relies_on": "str",
+        "schedulable": "bool",
+        "write_utilization": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "advice": "AdviceAnswer",
+        "clusters": "ClusterAnswer",
+        "data": "DataAnswer",
+        "unplaced": "UnplacedAnswer",
+    }
+
+    advice: AdviceAnswer | None
+    """What would make the set schedulable: for a single set that is not, null otherwise."""
+    algorithm: str
+    """The algorithm that divided the chips."""
+    analysis: str
+    """The analysis that decided."""
+    clusters: list[ClusterAnswer]
+    """The clusters, in order; those without tasks serve jobs that are not real-time. Empty where
+    there is no complete allocation.
+    """
+    data: DataAnswer | None
+    """Where tasks declare their data: those of all tasks beside the logical pages of the whole
+    device (with `part-ftl`, of its data chips). That they fit there does not say that they fit
+    the clusters.
+    """
+    guaranteed: bool | None
+    """Whether the set is promised on the device: `--analysis sound` accepts it, with these
+    clusters or with clusters of its own. Null where that was not asked (`--guarantee`,
+    `--no-guarantee`) or cannot be told.
+    """
+    guaranteed_as_placed: bool | None
+    """Whether the clusters printed here are; null as above, and where none are printed."""
+    meta: Any
+    """The task set's own `meta`, as it was written."""
+    read_utilization: float | None
+    """U_R of PaRT-FTL (only with `part-ftl`)."""
+    reason: str | None
+    """Why the algorithm cannot tell."""
+    relies_on: str | None
+    """What the promise relies on: `nothing`, `neighbours` or `queue`, the most that any of the
+    clusters needs; null where nothing is promised.
+    """
+    schedulable: bool | None
+    """Whether every deadline is met, and the declared data fit: true, false, or null where the
+    algorithm cannot tell.
+    """
+    unplaced: UnplacedAnswer | None
+    """The task that could not be placed, and why."""
+    write_utilization: float | None
+    """U_W of PaRT-FTL (only with `part-ftl`)."""
+
+
+class ArrivalsLine(Record):
+    """When the jobs of a request arrive."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "first",
+        "gaps",
+        "length",
+        "request",
+        "unit_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "first": "int",
+        "gaps": "list[int]",
+        "length": "int",
+        "request": "str",
+        "unit_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    first: int
+    """The first one, in units."""
+    gaps: list[int]
+    """So much more than a period lies between two, in units; behind the list its last entry holds.
+    """
+    length: int
+    """How long its operations take, where they may be shorter: thousandths of the way from the
+    shortest to the longest.
+    """
+    request: str
+    unit_ns: int | None
+    """Nanoseconds of a unit; null on the channel."""
+
+
+class AssumptionText(Record):
+    """An assumption of an analysis."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "name",
+        "statement",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "name": "str",
+        "statement": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    name: str
+    """Its name."""
+    statement: str
+    """What it says."""
+
+
+class BandwidthSummary(Record):
+    """The bandwidth at a point."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "algorithm",
+        "analysis",
+        "at",
+        "deadline_misses",
+        "job",
+        "pages_per_second",
+        "server",
+        "sets",
+        "utilization",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "algorithm": "str",
+        "analysis": "str",
+        "at": "str",
+        "deadline_misses": "int",
+        "job": "str",
+        "server": "str",
+        "sets": "int",
+        "utilization": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "pages_per_second": "Interval",
+    }
+
+    algorithm: str
+    """The algorithm."""
+    analysis: str
+    """The analysis."""
+    at: str | None
+    """The value of the sweep, if there is one."""
+    deadline_misses: int
+    """Deadlines of real-time requests missed, in all runs."""
+    job: str
+    """`read` or `write`."""
+    pages_per_second: Interval | None
+    """Pages a second; null of no sets."""
+    server: str
+    """How jobs are served."""
+    sets: int
+    """Sets run: all that every contender schedules."""
+    utilization: float
+    """The total utilization."""
+
+
+class BoundAnswer(Answer):
+    """What `rtflash host bound --format json` prints for each scheduler, a line each."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "jobs",
+        "scheduler",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "scheduler": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "jobs": "JobBound",
+    }
+
+    jobs: list[JobBound]
+    """The real-time jobs, in the scenario's order."""
+    scheduler: str
+    """The scheduler."""
+
+
+class BoundTerms(Record):
+    """The terms of a bound, in nanoseconds."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "ahead_ns",
+        "inside_ns",
+        "own_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "ahead_ns": "int",
+        "inside_ns": "int",
+        "own_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    ahead_ns: int
+    """What other real-time jobs send ahead."""
+    inside_ns: int
+    """What can be inside the device."""
+    own_ns: int
+    """The I/O itself."""
+
+
+class BrokenLine(Record):
+    """An assumption that broke."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "bound",
+        "command",
+        "first_run",
+        "name",
+        "observed",
+        "runs",
+        "task_set",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "bound": "int",
+        "command": "str",
+        "first_run": "int",
+        "name": "str",
+        "observed": "int",
+        "runs": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    bound: int | None
+    command: str
+    """The command that runs the smallest case found, with the task set on standard input."""
+    first_run: int
+    name: str
+    observed: int | None
+    runs: int
+    task_set: Any
+    """The smallest case found."""
+
+
+class CertificateAnswer(Record):
+    """A cluster's certificate: docs/analysis.md."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "gc_deadline_ns",
+        "kind",
+        "open_blocks",
+        "reclaimed_pages",
+        "reserve_pages",
+        "server_thousandths",
+        "slack_ns",
+        "tightest_ns",
+        "victim_pages",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "gc_deadline_ns": "int",
+        "kind": "str",
+        "open_blocks": "int",
+        "reclaimed_pages": "int",
+        "reserve_pages": "int",
+        "server_thousandths": "int",
+        "slack_ns": "int",
+        "tightest_ns": "int",
+        "victim_pages": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    gc_deadline_ns: int | None
+    """D_g: relative deadline of a GC job; null where no real-time task writes."""
+    kind: str
+    """How pages are placed: `stripe` or `superblock`."""
+    open_blocks: int | None
+    """F: blocks that cannot be victims, at most."""
+    reclaimed_pages: int | None
+    """α: pages that a pass reclaims, at least; null, as the next three, where nothing is ever
+    written.
+    """
+    reserve_pages: int | None
+    """H: free pages kept in reserve."""
+    server_thousandths: int
+    """U_s in thousandths, of each chip of a stripe."""
+    slack_ns: int | None
+    """What is left of it beside demand, blocking and the server, rounded down. Below zero where
+    the test fails.
+    """
+    tightest_ns: int | None
+    """The tightest interval L; null without tasks."""
+    victim_pages: int | None
+    """v: valid pages of a victim, at most."""
+
+
+class ChannelLine(Record):
+    """A channel in an `ExecAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "channel",
+        "transfers",
+        "use",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "channel": "int",
+        "transfers": "int",
+        "use": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    channel: int
+    """Its number."""
+    transfers: int
+    """Pages moved."""
+    use: float
+    """The share of time in which its bus was occupied."""
+
+
+class CheckAnswer(Answer):
+    """What `rtflash check --format json` prints for one task set and its allocation, on one line.
+    """
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "analysis",
+        "clusters",
+        "meta",
+        "reason",
+        "schedulable",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "analysis": "str",
+        "reason": "str",
+        "schedulable": "bool",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "clusters": "CheckedCluster",
+    }
+
+    analysis: str
+    """The analysis that was tested with."""
+    clusters: list[CheckedCluster]
+    """The clusters, in order; none where there is no allocation."""
+    meta: Any
+    """The task set's own `meta`, as it was written."""
+    reason: str | None
+    """Why there is no allocation to test."""
+    schedulable: bool | None
+    """Whether every cluster passes; null where that cannot be told."""
+
+
+class CheckCount(Record):
+    """How often a check failed."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "name",
+        "runs",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "name": "str",
+        "runs": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    name: str
+    runs: int
+
+
+class CheckLine(Record):
+    """A check in an `ExecAnswer`. Bound and observation are those of the worst observation: bounds
+    differ from task to task.
+    """
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "assumption",
+        "bound",
+        "holds",
+        "name",
+        "observed",
+        "unit",
+        "violations",
+        "worst",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "assumption": "str",
+        "bound": "int",
+        "holds": "bool",
+        "name": "str",
+        "observed": "int",
+        "unit": "str",
+        "violations": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "worst": "WorstLine",
+    }
+
+    assumption: str
+    """The assumption in a sentence."""
+    bound: int | None
+    """What was promised; null where nothing was observed."""
+    holds: bool | None
+    """Whether no observation was above its bound; null where nothing of the kind was observed."""
+    name: str
+    """The assumption's name."""
+    observed: int | None
+    """The worst that was observed."""
+    unit: str
+    """What bound and observation are counted in: `ns`, `pages` or `times`."""
+    violations: int
+    """How many were."""
+    worst: WorstLine | None
+    """When and where the worst happened."""
+
+
+class CheckedCluster(Record):
+    """A cluster in a `CheckAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "blocking",
+        "chips",
+        "complaints",
+        "data",
+        "demand_share",
+        "in_time",
+        "notes",
+        "relies_on",
+        "schedulable",
+        "tasks",
+        "utilization",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "blocking": "float",
+        "chips": "list[int]",
+        "complaints": "list[str]",
+        "demand_share": "float",
+        "in_time": "bool",
+        "notes": "list[str]",
+        "relies_on": "str",
+        "schedulable": "bool",
+        "tasks": "list[str]",
+        "utilization": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "data": "DataAnswer",
+    }
+
+    blocking: float
+    """t_e / min(T); under a sound analysis the share of that interval that is blocking."""
+    chips: list[int]
+    """Its chips."""
+    complaints: list[str]
+    """Under a sound analysis: what is stated that promises more than is so, or less than is
+    needed, and what is relied on that is not granted.
+    """
+    data: DataAnswer | None
+    """Where tasks of the cluster declare their data: these beside its logical pages. Where they do
+    not fit, `schedulable` is false under every analysis.
+    """
+    demand_share: float | None
+    """Under a sound analysis: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L.
+    """
+    in_time: bool | None
+    """Whether its test of time passes, whatever space the data take. Null where that cannot be
+    told.
+    """
+    notes: list[str]
+    """What is stated and is not so any more, and of no consequence for the verdict: numbers that
+    another load had, tasks that are gone.
+    """
+    relies_on: str | None
+    """Under a sound analysis the least that the cluster relies on to hold, whether it is granted
+    or not: `nothing`, `neighbours` or `queue`, as in what `alloc` prints. Null where it does
+    not hold, and under other analyses.
+    """
+    schedulable: bool | None
+    """Whether it passes, exactly: U ≤ 1, and the declared data fit; under a sound analysis,
+    whether demand and blocking fit into every interval, relying on no more than is granted, the
+    data fit, and the certificate states no less than the load needs. Null where that cannot be
+    told.
+    """
+    tasks: list[str]
+    """The names of its tasks."""
+    utilization: float
+    """U, Eq. (IV.9), to the nearest double. Under a sound analysis the same as `demand_share`,
+    which is no utilization.
+    """
+
+
+class ChipLine(Record):
+    """A chip in an `ExecAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "chip",
+        "erases",
+        "programs",
+        "reads",
+        "use",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "chip": "int",
+        "erases": "int",
+        "programs": "int",
+        "reads": "int",
+        "use": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    chip: int
+    """Its number."""
+    erases: int
+    """Blocks erased."""
+    programs: int
+    """Pages programmed."""
+    reads: int
+    """Pages read."""
+    use: float
+    """The share of time in which it was occupied."""
+
+
+class ChipsAnswer(Record):
+    """Chips, in a `SizeAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "every_smaller_tried",
+        "fewest",
+        "now",
+        "reason",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "every_smaller_tried": "bool",
+        "fewest": "int",
+        "now": "int",
+        "reason": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    every_smaller_tried: bool
+    """Whether every smaller number was tried and fails; otherwise found by bisection."""
+    fewest: int | None
+    """The fewest that pass; null where none was found."""
+    now: int
+    """Those of the device."""
+    reason: str | None
+    """Why there is no number."""
+
+
+class ClimbLine(Record):
+    """How late a climber makes one request."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "arrivals",
+        "late",
+        "latest",
+        "left_out",
+        "on",
+        "request",
+        "runs",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "late": "bool",
+        "latest": "int",
+        "left_out": "str",
+        "on": "str",
+        "request": "str",
+        "runs": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "arrivals": "ArrivalsLine",
+    }
+
+    arrivals: list[ArrivalsLine]
+    """With which arrivals, of each request in the order of the set."""
+    late: bool
+    latest: int | None
+    """The latest end found, counted from the deadline: above zero if a job was late. In
+    nanoseconds on the executor, in units of the row on the channel; null where no job was due.
+    """
+    left_out: str | None
+    """What the row of the table "What is necessary" leaves out."""
+    on: str
+    """What ran it: `executor`, or `channel`, a plain simulation of one channel."""
+    request: str
+    runs: int
+    """Runs that were made."""
+
+
+class ClusterAnswer(Record):
+    """A cluster in an `AllocAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "blocking",
+        "certificate",
+        "chips",
+        "data",
+        "demand_share",
+        "gc",
+        "gc_utilization",
+        "min_period_ns",
+        "read_utilization",
+        "relies_on",
+        "server_utilization",
+        "tasks",
+        "utilization",
+        "write_utilization",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "blocking": "float",
+        "chips": "list[int]",
+        "demand_share": "float",
+        "gc_utilization": "float",
+        "min_period_ns": "float",
+        "read_utilization": "float",
+        "relies_on": "str",
+        "server_utilization": "float",
+        "tasks": "list[str]",
+        "utilization": "float",
+        "write_utilization": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "certificate": "CertificateAnswer",
+        "data": "DataAnswer",
+        "gc": "GcAnswer",
+    }
+
+    blocking: float
+    """The share lost to blocking, t_e / min(T)."""
+    certificate: CertificateAnswer | None
+    """What a sound analysis promises of the cluster, and the device runs by. Under such an
+    analysis the shares above are those of the tightest interval.
+    """
+    chips: list[int]
+    """Its chips, ascending."""
+    data: DataAnswer | None
+    """Where tasks of the cluster declare their data: these beside its logical pages."""
+    demand_share: float | None
+    """With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
+    gc: list[GcAnswer]
+    """The GC task of each writing task."""
+    gc_utilization: float
+    """The share of garbage collection."""
+    min_period_ns: float | None
+    """min(T); null without tasks."""
+    read_utilization: float
+    """The share of reads."""
+    relies_on: str | None
+    """With a certificate, where the cluster holds: `nothing`, it holds whatever other clusters do;
+    `neighbours`, because the clusters on its channels move no more than their tasks; `queue`,
+    because moreover the bus serves first come, first served, and page reads and transfers take
+    exactly as long as the device says.
+    """
+    server_utilization: float
+    """U_s = 1 − U, the share of the server for jobs that are not real-time, Eq. (IV.10); 0 where U
+    is above 1.
+    """
+    tasks: list[str]
+    """The names of its tasks, in the order of the task set."""
+    utilization: float
+    """U of the cluster, blocking included, Eq. (IV.9). With a certificate the same as
+    `demand_share`, which is no utilization.
+    """
+    write_utilization: float
+    """The share of writes."""
+
+
+class ClusterCostAnswer(Record):
+    """What a cluster costs, in a `CostAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "anywhere",
+        "chips",
+        "erases_per_chip_per_day",
+        "gc_pages_per_day",
+        "in_rings",
+        "lifetime_years",
+        "pages_per_day",
+        "tasks",
+        "with_jobs",
+        "write_amplification",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "chips": "list[int]",
+        "erases_per_chip_per_day": "float",
+        "gc_pages_per_day": "float",
+        "lifetime_years": "float",
+        "pages_per_day": "float",
+        "tasks": "list[str]",
+        "write_amplification": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "anywhere": "ExpectedAnswer",
+        "in_rings": "ExpectedAnswer",
+        "with_jobs": "WearAnswer",
+    }
+
+    anywhere: ExpectedAnswer | None
+    """The same where each overwrites any of its pages."""
+    chips: list[int]
+    """Its chips, ascending."""
+    erases_per_chip_per_day: float
+    """Block erases a day and chip that this makes, if all blocks of a cluster are worn evenly: in
+    a stripe, addresses may spread wear unevenly.
+    """
+    gc_pages_per_day: float
+    """Pages that garbage collection copies a day, at most."""
+    in_rings: ExpectedAnswer | None
+    """An estimate of its tasks where each overwrites its data in order, round and round; null
+    where none writes.
+    """
+    lifetime_years: float | None
+    """Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a
+    cluster being worn evenly; null where the device has no `erase_cycles`, or nothing is
+    written.
+    """
+    pages_per_day: float
+    """Pages written a day."""
+    tasks: list[str]
+    """The names of its tasks, in the order of the task set."""
+    with_jobs: WearAnswer | None
+    """With its part of the jobs that are not real-time; null where it serves none."""
+    write_amplification: float | None
+    """Pages programmed for each page written, at most: 1 + v/α by the certificate of a sound
+    analysis, 1 + ⌈λP⌉/α under the others; null where nothing is ever written.
+    """
+
+
+class ClusterLine(Record):
+    """A cluster in an `ExecAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "chips",
+        "gc_passes",
+        "non_rt_pages_per_s",
+        "pages_copied",
+        "pages_written",
+        "tasks",
+        "use",
+        "wear",
+        "write_amplification",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "chips": "list[int]",
+        "gc_passes": "int",
+        "non_rt_pages_per_s": "float",
+        "pages_copied": "int",
+        "pages_written": "int",
+        "tasks": "list[str]",
+        "use": "float",
+        "write_amplification": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "wear": "WearLine",
+    }
+
+    chips: list[int]
+    """Its chips."""
+    gc_passes: int
+    """GC passes."""
+    non_rt_pages_per_s: float
+    """Pages a second that were read and written for jobs that are not real-time."""
+    pages_copied: int
+    """Pages that GC copied."""
+    pages_written: int
+    """Pages that tasks and jobs wrote."""
+    tasks: list[str]
+    """The names of its tasks."""
+    use: float
+    """The mean share of time in which its chips were occupied."""
+    wear: WearLine | None
+    """The chip of the cluster that was erased most often."""
+    write_amplification: float | None
+    """Pages programmed over pages written; null where none was."""
+
+
+class ClusterTerms(Record):
+    """The terms of one cluster."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "blocking",
+        "certificate",
+        "chips",
+        "costs",
+        "data",
+        "demand_share",
+        "in_time",
+        "min_period_ns",
+        "page_delay_ns",
+        "relies_on",
+        "schedulable",
+        "server_utilization",
+        "tasks",
+        "utilization",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "blocking": "float",
+        "chips": "list[int]",
+        "demand_share": "float",
+        "in_time": "bool",
+        "min_period_ns": "float",
+        "page_delay_ns": "int",
+        "relies_on": "str",
+        "schedulable": "bool",
+        "server_utilization": "float",
+        "utilization": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "certificate": "CertificateAnswer",
+        "costs": "UnitCosts",
+        "data": "DataAnswer",
+        "tasks": "TaskTerms",
+    }
+
+    blocking: float
+    """t_e / min(T)."""
+    certificate: CertificateAnswer | None
+    """What a sound analysis promises of the cluster."""
+    chips: list[int]
+    """Its chips."""
+    costs: UnitCosts | None
+    """With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
+    a superblock), and C_g, what a GC pass takes at most.
+    """
+    data: DataAnswer | None
+    """Where tasks of the cluster declare their data: these beside its logical pages."""
+    demand_share: float | None
+    """With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
+    in_time: bool
+    """Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
+    certificate says.
+    """
+    min_period_ns: float | None
+    """min(T); null without tasks."""
+    page_delay_ns: int | None
+    """D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not
+    have it.
+    """
+    relies_on: str | None
+    """With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
+    """
+    schedulable: bool
+    """Whether it passes, exactly: in time, and the declared data fit."""
+    server_utilization: float
+    """U_s, Eq. (IV.10); 0 where U is above 1."""
+    tasks: list[TaskTerms]
+    """Its tasks, by the equations of the thesis; empty under another analysis."""
+    utilization: float
+    """U, Eq. (IV.9). With a certificate the same as `demand_share`, which is no utilization."""
+
+
+class ContenderSummary(Record):
+    """What a contender schedules."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "algorithm",
+        "analysis",
+        "at",
+        "ratio",
+        "schedulable",
+        "sets",
+        "weighted",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "algorithm": "str",
+        "analysis": "str",
+        "at": "str",
+        "schedulable": "int",
+        "sets": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "ratio": "Interval",
+        "weighted": "Interval",
+    }
+
+    algorithm: str
+    """The algorithm."""
+    analysis: str
+    """The analysis."""
+    at: str | None
+    """The value of the sweep; absent for all together. Times in the table's unit, nanoseconds."""
+    ratio: Interval | None
+    """Their ratio; null of no sets."""
+    schedulable: int
+    """Sets that it schedules."""
+    sets: int
+    """Sets of which it can tell."""
+    weighted: Interval | None
+    """Weighted schedulability: the ratios at all utilizations, weighted by utilization."""
+
+
+class CostAnswer(Record):
+    """What an allocation costs, in a `SizeAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "anywhere",
+        "chips",
+        "clusters",
+        "erases_per_chip_per_day",
+        "gc_pages_per_day",
+        "in_rings",
+        "jobs_left_out",
+        "lifetime_years",
+        "pages_per_day",
+        "with_jobs",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "chips": "int",
+        "erases_per_chip_per_day": "float",
+        "gc_pages_per_day": "float",
+        "jobs_left_out": "list[str]",
+        "lifetime_years": "float",
+        "pages_per_day": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "anywhere": "ExpectedAnswer",
+        "clusters": "ClusterCostAnswer",
+        "in_rings": "ExpectedAnswer",
+        "with_jobs": "WearAnswer",
+    }
+
+    anywhere: ExpectedAnswer | None
+    """The same where each overwrites any of its pages."""
+    chips: int
+    """Chips that the allocation is for: the device's, or the fewest where the set fails on them.
+    """
+    clusters: list[ClusterCostAnswer]
+    """The clusters, in order."""
+    erases_per_chip_per_day: float
+    """Block erases a day and chip that this makes, if all blocks of a cluster are worn evenly: in
+    a stripe, addresses may spread wear unevenly.
+    """
+    gc_pages_per_day: float
+    """Pages that garbage collection copies a day, at most."""
+    in_rings: ExpectedAnswer | None
+    """An estimate of the real-time tasks where each overwrites its data in order, round and round,
+    from a start in order (docs/lifetime.md says how far off it was); null where none writes.
+    """
+    jobs_left_out: list[str]
+    """Names of jobs that write and are left out: they arrive at single times and have no rate."""
+    lifetime_years: float | None
+    """Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a
+    cluster being worn evenly; null where the device has no `erase_cycles`, or nothing is
+    written.
+    """
+    pages_per_day: float
+    """Pages written a day."""
+    with_jobs: WearAnswer | None
+    """The same with jobs that are not real-time, their pages spread evenly over the chips of
+    clusters with a server, as if all of them could be served; null where none writes at a known
+    rate, or no cluster serves them.
+    """
+
+
+class DataAnswer(Record):
+    """The data of tasks beside the logical pages that there are for them, in an answer."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "data_bytes",
+        "data_pages",
+        "fits",
+        "logical_bytes",
+        "logical_pages",
+        "needed_bytes",
+        "needed_pages",
+        "tasks",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "data_bytes": "int",
+        "data_pages": "int",
+        "fits": "bool",
+        "logical_bytes": "int",
+        "logical_pages": "int",
+        "needed_bytes": "int",
+        "needed_pages": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "tasks": "TaskDataAnswer",
+    }
+
+    data_bytes: int
+    """`data_pages` in bytes."""
+    data_pages: int
+    """Pages of data: what each task declares, and one for each task beside them that declares
+    nothing.
+    """
+    fits: bool
+    """Whether they fit: `needed_pages` ≤ `logical_pages`."""
+    logical_bytes: int
+    """`logical_pages` in bytes."""
+    logical_pages: int
+    """Logical pages of the cluster, or of the device."""
+    needed_bytes: int
+    """`needed_pages` in bytes."""
+    needed_pages: int
+    """Logical pages that they take: as many, or in a stripe each task's rounded up to whole rows
+    of its chips.
+    """
+    tasks: list[TaskDataAnswer] | None
+    """The tasks that declare their data."""
+
+
+class ExecAnswer(Answer):
+    """What `rtflash exec --format json` prints for one task set, on one line."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "aging",
+        "algorithm",
+        "analysis",
+        "arbitration",
+        "arrivals",
+        "backfill",
+        "channels",
+        "checks",
+        "chips",
+        "clusters",
+        "disobeys",
+        "dispatch",
+        "duration_ns",
+        "gc",
+        "jobs",
+        "meta",
+        "non_rt_pages_per_s",
+        "operations",
+        "pattern",
+        "phases",
+        "police",
+        "predicted_schedulable",
+        "reason",
+        "releases",
+        "relies_on",
+        "requests",
+        "seed",
+        "server",
+        "ties",
+        "times",
+        "verdict",
+        "victims",
+        "waits",
+        "wear",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "aging": "str",
+        "algorithm": "str",
+        "analysis": "str",
+        "arbitration": "str",
+        "arrivals": "str",
+        "backfill": "bool",
+        "disobeys": "str",
+        "dispatch": "str",
+        "duration_ns": "int",
+        "non_rt_pages_per_s": "float",
+        "pattern": "str",
+        "phases": "str",
+        "police": "bool",
+        "predicted_schedulable": "bool",
+        "reason": "str",
+        "releases": "bool",
+        "relies_on": "str",
+        "seed": "int",
+        "server": "str",
+        "ties": "str",
+        "times": "str",
+        "verdict": "str",
+        "victims": "str",
+        "waits": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "channels": "ChannelLine",
+        "checks": "CheckLine",
+        "chips": "ChipLine",
+        "clusters": "ClusterLine",
+        "gc": "JobsLine",
+        "jobs": "JobsLine",
+        "operations": "OperationCounts",
+        "requests": "JobsLine",
+        "wear": "WearLine",
+    }
+
+    aging: str | None
+    """`worst`, `random` or `fresh`."""
+    algorithm: str | None
+    """The algorithm that divided the chips; null for an allocation that was given."""
+    analysis: str
+    """The analysis whose costs, delays, periods and shares were obeyed."""
+    arbitration: str | None
+    """`round-robin` where the bus is not first come, first served; else left out."""
+    arrivals: str | None
+    """`sporadic` where requests come later than a period after each other; else left out."""
+    backfill: bool | None
+    """Whether idle chips of a superblock take pages of other requests, with certificates."""
+    channels: list[ChannelLine]
+    """The channels, in order."""
+    checks: list[CheckLine]
+    """What every checker found."""
+    chips: list[ChipLine]
+    """The chips, in order."""
+    clusters: list[ClusterLine]
+    """The clusters, in order."""
+    disobeys: str | None
+    """What of that the run does not obey, if it does not: its late requests break no promise."""
+    dispatch: str
+    """`serial` or `parallel`."""
+    duration_ns: int
+    """How long, in simulated time."""
+    gc: list[JobsLine]
+    """GC jobs."""
+    jobs: list[JobsLine]
+    """Jobs that are not real-time."""
+    meta: Any
+    """The task set's own `meta`, as it was written."""
+    non_rt_pages_per_s: float
+    """Pages a second that were read and written for jobs that are not real-time."""
+    operations: OperationCounts
+    """All operations that were begun."""
+    pattern: str | None
+    """`uniform`, `sequential`, `hot-cold` or `one-chip`."""
+    phases: str | None
+    """`periodic`, `at-erases`, `random` or `file`: when the first requests are released."""
+    police: bool | None
+    """True where requests that come early are held, and larger ones cut; else left out."""
+    predicted_schedulable: bool | None
+    """Whether the analysis accepts the allocation."""
+    reason: str | None
+    """Why nothing could be run; or what the allocation relies on beyond what was granted, which
+    makes the exit status 1.
+    """
+    releases: bool | None
+    """True where `--releases` states releases, which goes before `phases`, `arrivals` and `times`;
+    else left out.
+    """
+    relies_on: str | None
+    """What clusters with certificates rely on, where they hold: `nothing`, `neighbours` or
+    `queue`.
+    """
+    requests: list[JobsLine]
+    """Real-time reads and writes."""
+    seed: int | None
+    """Where the randomness started."""
+    server: str | None
+    """`tbs` or `background`."""
+    ties: str | None
+    """`highest` or `random` where ties are not broken as usual; else left out."""
+    times: str | None
+    """`worst`, `best` or `random`: how long operations take where the device states ranges."""
+    verdict: str | None
+    """"pass" where no check fails, "fail" where one does, null where nothing could be run."""
+    victims: str | None
+    """`actual` or `worst`."""
+    waits: str | None
+    """`actual` or `worst`: what a page waits for its bus, with certificates."""
+    wear: WearLine | None
+    """The chip of the device that was erased most often; null where nothing was run."""
+
+
+class ExpectedAnswer(Record):
+    """What is to be expected in the long run: an estimate, from the least (data that are never
+    overwritten are in blocks of their own) to the most (they are among the others, and copied
+    with them).
+    """
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "erases_per_chip_per_day",
+        "lifetime_years",
+        "write_amplification",
+    })
+    _kinds: ClassVar[dict[str, str]] = {}
+    _records: ClassVar[dict[str, str]] = {
+        "erases_per_chip_per_day": "Range",
+        "lifetime_years": "Range",
+        "write_amplification": "Range",
+    }
+
+    erases_per_chip_per_day: Range
+    """Block erases a day and chip; of the device, of the chip with most."""
+    lifetime_years: Range | None
+    """Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a
+    cluster being worn evenly; null where the device has no `erase_cycles`.
+    """
+    write_amplification: Range
+    """Pages programmed for each page written."""
+
+
+class ExperimentAnswer(Answer):
+    """`summary.json`: what an experiment comes to. Intervals are of 95 %."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "bandwidth",
+        "contenders",
+        "exhausted",
+        "experiment",
+        "gains",
+        "not_run",
+        "points",
+        "sets",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "exhausted": "int",
+        "experiment": "str",
+        "not_run": "int",
+        "points": "int",
+        "sets": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "bandwidth": "BandwidthSummary",
+        "contenders": "ContenderSummary",
+        "gains": "GainSummary",
+    }
+
+    bandwidth: list[BandwidthSummary] | None
+    """Bandwidth of jobs that are not real-time."""
+    contenders: list[ContenderSummary]
+    """What each contender schedules; with a sweep, at each value of it and at all together."""
+    exhausted: int
+    """Sets that could not be drawn."""
+    experiment: str
+    """`schedulability`, `write-heavy` or `bandwidth`."""
+    gains: list[GainSummary]
+    """How each pair of contenders that are given the same sets differs on them, at all points
+    together.
+    """
+    not_run: int
+    """Sets that every contender schedules and the executor cannot run."""
+    points: int
+    """Points: utilizations times values of the sweep."""
+    sets: int
+    """Sets drawn, at all points together."""
+
+
+class ExplainAnswer(Answer):
+    """The terms of one task set, on one line."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "analysis",
+        "assumes",
+        "block_erase_ns",
+        "clusters",
+        "data",
+        "gc_pass_ns",
+        "meta",
+        "page_program_ns",
+        "page_read_ns",
+        "page_transfer_ns",
+        "reason",
+        "reclaimed_per_chip",
+        "schedulable",
+        "transfer_included",
+        "valid_pages_bound",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "analysis": "str",
+        "block_erase_ns": "int",
+        "gc_pass_ns": "int",
+        "page_program_ns": "int",
+        "page_read_ns": "int",
+        "page_transfer_ns": "int",
+        "reason": "str",
+        "reclaimed_per_chip": "int",
+        "schedulable": "bool",
+        "transfer_included": "bool",
+        "valid_pages_bound": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "assumes": "AssumptionText",
+        "clusters": "ClusterTerms",
+        "data": "DataAnswer",
+    }
+
+    analysis: str
+    """The analysis."""
+    assumes: list[AssumptionText] | None
+    """What the analysis takes for granted."""
+    block_erase_ns: int | None
+    """t_e."""
+    clusters: list[ClusterTerms] | None
+    """The clusters, in order."""
+    data: DataAnswer | None
+    """Where tasks declare their data: those of all tasks beside the logical pages of the whole
+    device. That they fit there does not say that they fit the clusters.
+    """
+    gc_pass_ns: int | None
+    """C^g, Eq. (IV.3)."""
+    meta: Any
+    """The task set's own `meta`, as it was written."""
+    page_program_ns: int | None
+    """t_w."""
+    page_read_ns: int | None
+    """t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound
+    ones it comes on top. Where the device says what its times contain, this is the time with
+    the transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
+    """
+    page_transfer_ns: int | None
+    """t_d."""
+    reason: str | None
+    """Why an allocation that would hold is refused: it relies on more than was granted, and the
+    flag that would do is named.
+    """
+    reclaimed_per_chip: int | None
+    """α: pages that a GC pass frees on a chip, at least."""
+    schedulable: bool | None
+    """Whether every cluster passes, and the declared data fit; false where there is no allocation.
+    """
+    transfer_included: bool | None
+    """Whether t_r and t_w contain the transfer under this analysis."""
+    valid_pages_bound: int | None
+    """⌈λP⌉: valid pages of a victim block, at most; null, as the next two, under a sound analysis,
+    which has a bound for each cluster.
+    """
+
+
+class GainSummary(Record):
+    """How two contenders differ on the sets of which both can tell."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "algorithm",
+        "analysis",
+        "both",
+        "first_only",
+        "gain",
+        "neither",
+        "over_algorithm",
+        "over_analysis",
+        "second_only",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "algorithm": "str",
+        "analysis": "str",
+        "both": "int",
+        "first_only": "int",
+        "neither": "int",
+        "over_algorithm": "str",
+        "over_analysis": "str",
+        "second_only": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "gain": "Interval",
+    }
+
+    algorithm: str
+    """The first algorithm."""
+    analysis: str
+    """Its analysis."""
+    both: int
+    """Sets that both schedule."""
+    first_only: int
+    """Sets that only the first schedules."""
+    gain: Interval | None
+    """How many times as many sets the first schedules, less one: 0.43 is 43 % more. Null where the
+    second schedules none.
+    """
+    neither: int
+    """Sets that neither schedules."""
+    over_algorithm: str
+    """The second algorithm."""
+    over_analysis: str
+    """Its analysis."""
+    second_only: int
+    """Sets that only the second schedules."""
+
+
+class GcAnswer(Record):
+    """A GC task in a `ClusterAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "cost_ns",
+        "period_ns",
+        "task",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "cost_ns": "int",
+        "period_ns": "float",
+        "task": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    cost_ns: int
+    """C^g, Eq. (IV.3)."""
+    period_ns: float
+    """T^g, Eq. (IV.4)."""
+    task: str
+    """The writing task."""
+
+
+class GcTerms(Record):
+    """The terms of a GC task."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "cost_ns",
+        "period_ns",
+        "utilization",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "cost_ns": "int",
+        "period_ns": "float",
+        "utilization": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    cost_ns: int
+    """C^g, Eq. (IV.3)."""
+    period_ns: float
+    """T^g, Eq. (IV.4)."""
+    utilization: float
+    """C^g / T^g."""
+
+
+class HostAnswer(Answer):
+    """What `rtflash host run --format json` prints for each scheduler, a line each."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "assumptions",
+        "jobs",
+        "queues",
+        "scheduler",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "scheduler": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "assumptions": "HostAssumption",
+        "jobs": "HostJob",
+        "queues": "HostQueues",
+    }
+
+    assumptions: list[HostAssumption]
+    """What `host bound` supposes, as it was seen in the run."""
+    jobs: list[HostJob]
+    """The jobs, in the scenario's order."""
+    queues: HostQueues
+    """The lengths of the queues, from the warm-up to the duration."""
+    scheduler: str
+    """The scheduler."""
+
+
+class HostAssumption(Record):
+    """Something that bounds suppose, in a `HostAnswer`: docs/host.md has the list."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "broken_at_ns",
+        "holds",
+        "name",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "broken_at_ns": "int",
+        "holds": "bool",
+        "name": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    broken_at_ns: int | None
+    """When it first did not, in nanoseconds; null where it held."""
+    holds: bool | None
+    """Whether it held; null where there was nothing to be looked at."""
+    name: str
+    """What it is called."""
+
+
+class HostJob(Record):
+    """A job in a `HostAnswer`: its I/Os that ended from the warm-up to the duration, both
+    included. Latencies, from release to the end of the last request, are in nanoseconds; null
+    where no I/O counts.
+    """
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "bytes_per_s",
+        "completed",
+        "iops",
+        "max_ns",
+        "mean_ns",
+        "name",
+        "p50_ns",
+        "p9999_ns",
+        "p999_ns",
+        "p99_ns",
+        "sum_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "bytes_per_s": "int",
+        "completed": "int",
+        "iops": "float",
+        "max_ns": "int",
+        "mean_ns": "int",
+        "name": "str",
+        "p50_ns": "int",
+        "p9999_ns": "int",
+        "p999_ns": "int",
+        "p99_ns": "int",
+        "sum_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    bytes_per_s: int
+    """Bytes of these I/Os, for each second between warm-up and duration, rounded down."""
+    completed: int
+    """I/Os that count."""
+    iops: float
+    """These I/Os, for each second between warm-up and duration."""
+    max_ns: int | None
+    """The longest."""
+    mean_ns: int | None
+    """Their mean latency, rounded down."""
+    name: str
+    """Its name."""
+    p50_ns: int | None
+    """The least latency that half of them do not exceed."""
+    p9999_ns: int | None
+    """The same for 99.99 %."""
+    p999_ns: int | None
+    """The same for 99.9 %."""
+    p99_ns: int | None
+    """The same for 99 %."""
+    sum_ns: int
+    """All together."""
+
+
+class HostQueue(Record):
+    """A queue in `HostQueues`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "max",
+        "mean",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "max": "int",
+        "mean": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    max: int
+    """The longest that it was for any time at all."""
+    mean: float
+    """Its mean length over time."""
+
+
+class HostQueues(Record):
+    """Queues in a `HostAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "inside",
+        "waiting",
+    })
+    _kinds: ClassVar[dict[str, str]] = {}
+    _records: ClassVar[dict[str, str]] = {
+        "inside": "HostQueue",
+        "waiting": "HostQueue",
+    }
+
+    inside: HostQueue
+    """Requests and pieces that the device has."""
+    waiting: HostQueue
+    """Requests and pieces that wait at the scheduler."""
+
+
+class Interval(Record):
+    """An estimate with its interval."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "ci_high",
+        "ci_low",
+        "value",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "ci_high": "float",
+        "ci_low": "float",
+        "value": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    ci_high: float | None
+    """The upper end; null where there is none."""
+    ci_low: float | None
+    """The lower end."""
+    value: float
+    """The estimate."""
+
+
+class JobBound(Record):
+    """A real-time job in a `BoundAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "bound_ns",
+        "name",
+        "rule",
+        "terms",
+        "why",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "bound_ns": "int",
+        "name": "str",
+        "rule": "str",
+        "why": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "terms": "BoundTerms",
+    }
+
+    bound_ns: int | None
+    """No I/O of it takes longer, from its release to the end of its last request, in nanoseconds;
+    null where there is no bound.
+    """
+    name: str
+    """Its name."""
+    rule: str
+    """The rule of docs/host.md by which a bound was looked for."""
+    terms: BoundTerms | None
+    """What the bound is the sum of; null where there is none."""
+    why: str | None
+    """Why there is no bound; null where there is one."""
+
+
+class JobsLine(Record):
+    """The jobs of one source."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "completed",
+        "deadline_ns",
+        "job",
+        "kind",
+        "max_response_ns",
+        "misses",
+        "overdue",
+        "p50_ns",
+        "p999_ns",
+        "p99_ns",
+        "pending",
+        "released",
+        "task",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "completed": "int",
+        "deadline_ns": "float",
+        "job": "str",
+        "kind": "str",
+        "max_response_ns": "int",
+        "misses": "int",
+        "overdue": "int",
+        "p50_ns": "int",
+        "p999_ns": "int",
+        "p99_ns": "int",
+        "pending": "int",
+        "released": "int",
+        "task": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    completed: int
+    """Jobs complete."""
+    deadline_ns: float | None
+    """The relative deadline; null for jobs that are not real-time: each has its own, or none."""
+    job: str | None
+    """The stream's name, for jobs that are not real-time."""
+    kind: str
+    """`read`, `write`, `gc` or `server`."""
+    max_response_ns: int | None
+    """The longest response time; null where no job is complete."""
+    misses: int
+    """Complete jobs that were late."""
+    overdue: int
+    """Pending jobs that are late."""
+    p50_ns: int | None
+    """Half of all response times are not longer."""
+    p999_ns: int | None
+    """999 of 1000 are not longer."""
+    p99_ns: int | None
+    """99 of 100 are not longer."""
+    pending: int
+    """Jobs released and not complete."""
+    released: int
+    """Jobs released."""
+    task: str
+    """The task's name; for jobs that are not real-time, the stream's."""
+
+
+class LoadAnswer(Record):
+    """The load, in a `SizeAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "largest_factor",
+        "reason",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "largest_factor": "float",
+        "reason": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    largest_factor: float | None
+    """The largest factor that all periods can be divided by, in steps of 0.001: above 1 where
+    there is room, below where the set fails. Found by bisection; 1000 at most.
+    """
+    reason: str | None
+    """Why there is none."""
+
+
+class OperationCounts(Record):
+    """Operations that were begun."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "erases",
+        "programs",
+        "reads",
+        "transfers",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "erases": "int",
+        "programs": "int",
+        "reads": "int",
+        "transfers": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    erases: int
+    """Blocks erased."""
+    programs: int
+    """Pages programmed, GC included."""
+    reads: int
+    """Pages read, GC included."""
+    transfers: int
+    """Pages moved over buses."""
+
+
+class Range(Record):
+    """From the least to the most."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "least",
+        "most",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "least": "float",
+        "most": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    least: float
+    """The least."""
+    most: float
+    """The most."""
+
+
+class RatioAnswer(Record):
+    """λ, in a `SizeAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "largest",
+        "now",
+        "reason",
+        "resolution",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "largest": "float",
+        "now": "float",
+        "reason": "str",
+        "resolution": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    largest: float | None
+    """The largest that passes, in steps of the resolution, or the device's own where the next step
+    fails. Found by bisection.
+    """
+    now: float
+    """That of the device."""
+    reason: str | None
+    """Why there is none."""
+    resolution: float
+    """The steps that are tried."""
+
+
+class RequestAnswer(Record):
+    """A request, in a `TaskAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "more_pages",
+        "pages",
+        "period_ns",
+        "reason",
+        "shortest_period_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "more_pages": "int",
+        "pages": "int",
+        "period_ns": "int",
+        "reason": "str",
+        "shortest_period_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    more_pages: int | None
+    """How many more pages pass; below zero where the set fails as it is. Found by bisection."""
+    pages: int
+    """Its pages."""
+    period_ns: int
+    """Its period."""
+    reason: str | None
+    """Why there is no such number of pages, or no such period."""
+    shortest_period_ns: int | None
+    """The shortest period that passes: its own, or one of four significant digits; above its own
+    where the set fails as it is, up to a thousand times. Found by bisection.
+    """
+
+
+class SizeAnswer(Answer):
+    """What `rtflash size --format json` prints for one task set, on one line.
+
+    Every limit was found by allocating again: it passes, and the next step beyond it fails.
+    Where not every step was tried, the boundary was found by bisection.
+    """
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "algorithm",
+        "analysis",
+        "chips",
+        "cost",
+        "data",
+        "load",
+        "logical_ratio",
+        "meta",
+        "reason",
+        "schedulable",
+        "tasks",
+        "unplaced",
+        "with_spread",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "algorithm": "str",
+        "analysis": "str",
+        "reason": "str",
+        "schedulable": "bool",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "chips": "ChipsAnswer",
+        "cost": "CostAnswer",
+        "data": "DataAnswer",
+        "load": "LoadAnswer",
+        "logical_ratio": "RatioAnswer",
+        "tasks": "TaskAnswer",
+        "unplaced": "UnplacedAnswer",
+        "with_spread": "CostAnswer",
+    }
+
+    algorithm: str
+    """The algorithm that divided the chips."""
+    analysis: str
+    """The analysis that decided."""
+    chips: ChipsAnswer
+    """The fewest chips, everything else as it is."""
+    cost: CostAnswer | None
+    """What the allocation costs at most, every request arriving as often as it may; where the set
+    fails as it is, the allocation to the fewest chips. Null where there is none. With
+    `--spread`, the allocation that uses free chips, if that is a gain.
+    """
+    data: DataAnswer | None
+    """Where tasks declare their data: those of all tasks beside the logical pages of the whole
+    device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
+    limits.
+    """
+    load: LoadAnswer
+    """The largest load: all periods divided by a factor."""
+    logical_ratio: RatioAnswer
+    """The largest λ, everything else as it is."""
+    meta: Any
+    """The task set's own `meta`, as it was written."""
+    reason: str | None
+    """Why the algorithm cannot tell."""
+    schedulable: bool | None
+    """Whether the set passes as it is: true, false, or null where the algorithm cannot tell."""
+    tasks: list[TaskAnswer]
+    """The limits of each request, everything else as it is; in the order of the task set."""
+    unplaced: UnplacedAnswer | None
+    """Where the set fails as it is: the task that could not be placed, and why."""
+    with_spread: CostAnswer | None
+    """The same with `--spread`, which gives free chips to the clusters that wear fastest; null
+    where it is given, or would gain nothing.
+    """
+
+
+class SoakAnswer(Answer):
+    """What `rtflash soak --format json` prints."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "broken",
+        "climbed",
+        "judged",
+        "mean_load",
+        "runs",
+        "seed",
+        "sets",
+        "without",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "judged": "int",
+        "mean_load": "float",
+        "runs": "int",
+        "seed": "int",
+        "sets": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "broken": "BrokenLine",
+        "without": "WithoutLine",
+        "climbed": "ClimbLine",
+    }
+
+    broken: list[BrokenLine] | None
+    """What broke."""
+    judged: int | None
+    """Cases that the analysis accepts and that were run."""
+    mean_load: float | None
+    """The mean real-time load of the fullest cluster of each case, garbage collection included
+    (world `sound`).
+    """
+    runs: int
+    """Cases drawn."""
+    seed: int
+    """The seed that repeats the search."""
+    sets: int | None
+    """Sets that the analysis accepts, where each is run many times."""
+    without: list[WithoutLine] | None
+    """What a term that is left out of the test is for (`--without`). What was accepted so was no
+    promise.
+    """
+    climbed: list[ClimbLine] | None
+    """How far it came."""
+
+
+class StreamTerms(Record):
+    """The terms of a read or write request."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "delay_ns",
+        "pages",
+        "period_ns",
+        "service_ns",
+        "utilization",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "delay_ns": "int",
+        "pages": "int",
+        "period_ns": "int",
+        "service_ns": "int",
+        "utilization": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    delay_ns: int
+    """D^r or D^w, Eqs. (IV.5) and (IV.6)."""
+    pages: int
+    """r or w."""
+    period_ns: int
+    """T^r or T^w."""
+    service_ns: int
+    """C^r or C^w, Eqs. (IV.1) and (IV.2)."""
+    utilization: float
+    """(C + D) / T."""
+
+
+class TaskAnswer(Record):
+    """A task, in a `SizeAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "read",
+        "task",
+        "write",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "task": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "read": "RequestAnswer",
+        "write": "RequestAnswer",
+    }
+
+    read: RequestAnswer | None
+    """Its read requests; null where it reads nothing."""
+    task: str
+    """Its name."""
+    write: RequestAnswer | None
+    """Its write requests; null where it writes nothing."""
+
+
+class TaskDataAnswer(Record):
+    """The data of one task, in a `DataAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "data_bytes",
+        "data_pages",
+        "task",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "data_bytes": "int",
+        "data_pages": "int",
+        "task": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    data_bytes: int
+    """The same in bytes."""
+    data_pages: int
+    """The pages that it declares."""
+    task: str
+    """Its name."""
+
+
+class TaskTerms(Record):
+    """The terms of one task."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "gc",
+        "read",
+        "task",
+        "utilization",
+        "write",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "task": "str",
+        "utilization": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "gc": "GcTerms",
+        "read": "StreamTerms",
+        "write": "StreamTerms",
+    }
+
+    gc: GcTerms | None
+    """Of its GC task."""
+    read: StreamTerms | None
+    """Of its read request."""
+    task: str
+    """Its name."""
+    utilization: float
+    """U_i(s), Eq. (IV.7)."""
+    write: StreamTerms | None
+    """Of its write request."""
+
+
+class TuneAnswer(Answer):
+    """What `rtflash host tune --format json` prints: one line."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "chosen",
+        "cuts_rest",
+        "jobs",
+        "none",
+        "objective",
+        "settings",
+        "sysfs",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "cuts_rest": "bool",
+        "jobs": "list[str]",
+        "objective": "str",
+        "sysfs": "list[str]",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "chosen": "TuneSetting",
+        "none": "TuneSetting",
+        "settings": "TuneSetting",
+    }
+
+    chosen: TuneSetting | None
+    """The best of them; null if none is as wanted."""
+    cuts_rest: bool
+    """Whether what was chosen cuts all that is not real-time; the published K2-split cuts class
+    idle alone.
+    """
+    jobs: list[str]
+    """The real-time jobs, in the scenario's order."""
+    none: TuneSetting
+    """The scheduler `none`, beside which shares are."""
+    objective: str
+    """What was wanted: `latency-share`, `bandwidth-share` or `deadline`."""
+    settings: list[TuneSetting]
+    """All settings that were tried."""
+    sysfs: list[str] | None
+    """The lines that make a Linux host do so; null where nothing was chosen, or no kernel has the
+    scheduler.
+    """
+
+
+class TuneSetting(Record):
+    """A setting in a `TuneAnswer`, and what came of it."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "bandwidth_share",
+        "bound_ns",
+        "bytes_per_s",
+        "latency_share",
+        "max_inflight",
+        "max_sectors",
+        "p999_ns",
+        "scheduler",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "bandwidth_share": "float",
+        "bytes_per_s": "int",
+        "latency_share": "float",
+        "max_inflight": "int",
+        "max_sectors": "int",
+        "scheduler": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    bandwidth_share: float | None
+    """The same beside `none`'s."""
+    bound_ns: list[int | None]
+    """The bound on each real-time job's latency, in nanoseconds; null where there is none."""
+    bytes_per_s: int
+    """Bytes a second of all jobs together."""
+    latency_share: float | None
+    """The worst of these beside `none`'s."""
+    max_inflight: int | None
+    """Commands that may be inside; null for any number."""
+    max_sectors: int | None
+    """Bytes of a piece; null where nothing is cut."""
+    p999_ns: list[int | None]
+    """The 99.9th percentile of each real-time job's latency, in nanoseconds; null where no I/O
+    counts.
+    """
+    scheduler: str
+    """The scheduler."""
+
+
+class UnitCosts(Record):
+    """What operations are charged in a cluster with a certificate: docs/analysis.md."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "gc_pass_ns",
+        "read_ns",
+        "write_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "gc_pass_ns": "int",
+        "read_ns": "int",
+        "write_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    gc_pass_ns: int | None
+    """C_g; null where nothing is ever written."""
+    read_ns: int
+    """c_r; waits for chips whose load is known come on top."""
+    write_ns: int
+    """c_w, likewise."""
+
+
+class UnplacedAnswer(Record):
+    """The task that could not be placed, in an answer."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "best_utilization",
+        "blocks",
+        "chips",
+        "cluster",
+        "data_bytes",
+        "data_pages",
+        "demand_ns",
+        "excess_ns",
+        "interval_ns",
+        "logical_bytes",
+        "logical_pages",
+        "needed_blocks",
+        "needed_bytes",
+        "needed_pages",
+        "period_ns",
+        "reason",
+        "request",
+        "request_ns",
+        "request_pages",
+        "task",
+        "window_ns",
+        "with",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "best_utilization": "float",
+        "blocks": "int",
+        "chips": "int",
+        "cluster": "int",
+        "data_bytes": "int",
+        "data_pages": "int",
+        "demand_ns": "int",
+        "excess_ns": "int",
+        "interval_ns": "int",
+        "logical_bytes": "int",
+        "logical_pages": "int",
+        "needed_blocks": "int",
+        "needed_bytes": "int",
+        "needed_pages": "int",
+        "period_ns": "int",
+        "reason": "str",
+        "request": "str",
+        "request_ns": "int",
+        "request_pages": "int",
+        "task": "str",
+        "window_ns": "int",
+        "with": "list[str]",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    best_utilization: float | None
+    """The lowest U that a cluster would have reached with it; where its cluster was given, or left
+    overloaded by a merge, U of that cluster with all its tasks. Under the sound analyses the
+    long-run load. Null where it was no utilization that was too much.
+    """
+    blocks: int | None
+    """Likewise: blocks of a chip."""
+    chips: int
+    """Its number of chips."""
+    cluster: int
+    """That cluster's position when the algorithm gave up; with `part-ftl`, 0 for its data chips.
+    """
+    data_bytes: int | None
+    """`data`: `data_pages` in bytes."""
+    data_pages: int | None
+    """`data`: pages of data of the cluster's tasks, this one's included."""
+    demand_ns: int | None
+    """`demand`: dbf(L) + B(L), what there is to do in it, blocking included."""
+    excess_ns: int | None
+    """`demand`: dbf(L) + B(L) − L."""
+    interval_ns: int | None
+    """`demand`: L, the length of an interval that is too short."""
+    logical_bytes: int | None
+    """`data`: `logical_pages` in bytes."""
+    logical_pages: int | None
+    """`data`: logical pages of the cluster."""
+    needed_blocks: int | None
+    """`request`, where the write requests are too large: blocks that they and the data need of
+    each chip, at least.
+    """
+    needed_bytes: int | None
+    """`data`: `needed_pages` in bytes."""
+    needed_pages: int | None
+    """`data`: logical pages that they take: as many, or in a stripe each task's rounded up to
+    whole rows.
+    """
+    period_ns: int | None
+    """Likewise: its period, which is shorter, or `window_ns` is."""
+    reason: str
+    """Why: `load`, utilizations sum to too much; `demand`, demand and blocking exceed an interval;
+    `data`, the declared data do not fit; `request`, one request can never be served: it takes
+    longer than its period, or the write requests are too large for the blocks that there are.
+    """
+    request: str | None
+    """`request`, where it takes too long: `read` or `write`."""
+    request_ns: int | None
+    """Likewise: the least time that it takes on any cluster of the device."""
+    request_pages: int | None
+    """Likewise: its pages."""
+    task: str
+    """Its name."""
+    window_ns: int | None
+    """Likewise, where it has a deadline or a jitter: the least time from its release to its
+    deadline, which is shorter.
+    """
+    with_: list[str]
+    """The other tasks in it."""
+
+
+class WearAnswer(Record):
+    """What writing does to chips."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "erases_per_chip_per_day",
+        "gc_pages_per_day",
+        "lifetime_years",
+        "pages_per_day",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "erases_per_chip_per_day": "float",
+        "gc_pages_per_day": "float",
+        "lifetime_years": "float",
+        "pages_per_day": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    erases_per_chip_per_day: float
+    """Block erases a day and chip that this makes, if all blocks of a cluster are worn evenly: in
+    a stripe, addresses may spread wear unevenly.
+    """
+    gc_pages_per_day: float
+    """Pages that garbage collection copies a day, at most."""
+    lifetime_years: float | None
+    """Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a
+    cluster being worn evenly; null where the device has no `erase_cycles`, or nothing is
+    written.
+    """
+    pages_per_day: float
+    """Pages written a day."""
+
+
+class WearLine(Record):
+    """The chip that was erased most often, the lowest among equals, as measured from the start of
+    the run to its end.
+    """
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "chip",
+        "erases",
+        "erases_per_day",
+        "lifetime_years",
+        "measured_ns",
+        "turns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "chip": "int",
+        "erases": "int",
+        "erases_per_day": "float",
+        "lifetime_years": "float",
+        "measured_ns": "int",
+        "turns": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    chip: int
+    """The chip."""
+    erases: int
+    """Its erases."""
+    erases_per_day: float
+    """As many a day."""
+    lifetime_years: float | None
+    """Years of 365.25 days until its blocks have been erased as often as they endure, all alike,
+    if it goes on so; null where it was not erased, or the device has no `erase_cycles`.
+    """
+    measured_ns: int
+    """What was measured: the whole run."""
+    turns: float
+    """How often each of its blocks was erased, in the mean. Below one, what was on the device at
+    the start is still at work.
+    """
+
+
+class WithoutLine(Record):
+    """A term that was left out of the test, and what broke."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "checks",
+        "first_run",
+        "late",
+        "letters",
+        "runs",
+        "sets",
+        "task_set",
+        "term",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "first_run": "int",
+        "late": "int",
+        "letters": "str",
+        "runs": "int",
+        "sets": "int",
+        "term": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "checks": "CheckCount",
+    }
+
+    checks: list[CheckCount]
+    """The checks that fail, each with the number of runs."""
+    first_run: int | None
+    """The first of these, else the first in which anything broke."""
+    late: int
+    """Runs in which a request or a job of garbage collection was late."""
+    letters: str
+    """The term in the letters of docs/analysis.md."""
+    runs: int
+    """Runs of them."""
+    sets: int
+    """Sets that the test accepts without it. Where certificates state the same with the term, it
+    rejects each of them.
+    """
+    task_set: Any
+    """A small set with which it does. `exec` refuses it, as nothing is promised."""
+    term: str
+
+
+class WorstLine(Record):
+    """When and where the worst happened."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "at_ns",
+        "chip",
+        "cluster",
+        "job",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "at_ns": "int",
+        "chip": "int",
+        "cluster": "int",
+        "job": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    at_ns: int
+    """When."""
+    chip: int | None
+    """On which chip."""
+    cluster: int | None
+    """In which cluster."""
+    job: str | None
+    """For which job."""
