@@ -22,7 +22,7 @@ from pathlib import Path
 
 DEVICE = {"profile": "dgist-2021", "chips": 8, "chips_per_channel": 4, "blocks_per_chip": 256, "pages_per_block": 64,
           "erase_cycles": 3000}
-NO_COLLECTION = ["--set", "device.blocks_per_chip=16384"]
+NO_COLLECTION = ["--set", "device.blocks_per_chip=3072"]
 
 
 def call(command, folder=None, text=None, seconds=600):
@@ -100,7 +100,7 @@ def main():
     arguments.add_argument("--sets", type=int, default=200, help="accepted sets that are wanted")
     arguments.add_argument("--tasks", default="4", help="tasks of a set; MQSim has eight streams")
     arguments.add_argument("--util", default="0.2..2.4")
-    arguments.add_argument("--duration", default="120s")
+    arguments.add_argument("--duration", default="60s")
     arguments.add_argument("--seed", default="1")
     options = arguments.parse_args()
     options.rtflash = str(Path(options.rtflash).resolve()) if "/" in options.rtflash else options.rtflash

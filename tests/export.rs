@@ -68,10 +68,14 @@ fn results_of_mqsim_are_put_beside_the_deadlines() {
     }
     let text = rtflash(&["check", SET, "--mqsim", &path]);
     assert!(text.stdout.contains("fail: requests were late, or were not served"), "{text:?}");
+    let other = rtflash(&["check", SET, "--mqsim", &path, "--set", "tasks[0].read.period=37ms"]);
+    assert!(other.status == 2 && other.stderr.contains("another was exported"), "{other:?}");
     // Of another set, of another export, of none.
     let other = rtflash(&["check", "tasksets/dashcam.json", "--mqsim", &path]);
     assert!(other.status == 2 && other.stderr.contains("another was exported"), "{other:?}");
     assert_eq!(rtflash(&["check", SET, "--fio", &path]).status, 2);
+    let again = rtflash(&["export", "mqsim", SET, "--out", &out_text, "--duration", "500ms"]);
+    assert!(again.status == 0 && !result.exists(), "results of an earlier export are not of this one");
     let lonely = file("lonely-result.xml", mqsim_results(&out, 1, 0).as_str()).display().to_string();
     assert!(rtflash(&["check", SET, "--mqsim", &lonely]).stderr.contains("export.json"));
 }

@@ -41,6 +41,10 @@ pub enum NotExported {
     TooFull(u64),
     /// A field of the device is larger than the target's: its name.
     OutOfRange(&'static str),
+    /// No clock of the bus there is near to the transfer of a page: the nearest takes so many ns.
+    NoClock(u64),
+    /// A page is no multiple of 512 bytes.
+    NoSectors,
     /// A task's data, or the cluster's, have fewer pages than a request of this task.
     NoRoom(String),
 }
@@ -65,6 +69,13 @@ impl fmt::Display for NotExported {
                 write!(f, "too little is spare: at least {spare} blocks of a chip have to be (`logical_ratio`)")
             }
             NotExported::OutOfRange(field) => write!(f, "`{field}` is too large there"),
+            NotExported::NoClock(nearest) => {
+                write!(
+                    f,
+                    "a page crosses the bus there in {nearest} ns at the nearest: more than 5 % from `page_transfer`"
+                )
+            }
+            NotExported::NoSectors => write!(f, "`page_size` is no multiple of 512 bytes"),
             NotExported::NoRoom(task) => write!(f, "a request of `{task}` is larger than the data it has there"),
         }
     }

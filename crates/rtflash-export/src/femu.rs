@@ -13,7 +13,7 @@ use crate::exported::NotExported;
 /// Where the page size is no multiple of 512.
 pub fn device_line(device: &Device) -> Result<(String, Vec<String>), NotExported> {
     if !device.page_size().is_multiple_of(512) {
-        return Err(NotExported::OutOfRange("page_size"));
+        return Err(NotExported::NoSectors);
     }
     let per_channel = device.chips_per_channel().min(device.chips());
     let sectors = device.page_size() / 512;

@@ -51,6 +51,10 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(export(&set, &options(Some(u64::MAX))), Err(NotExported::TooLarge(_))));
     let long = FioOptions { duration: Instant::from_ns(1 << 62).unwrap(), ..options(None) };
     assert!(matches!(export(&set, &long), Err(NotExported::TooMany(_))));
+    let odd = read_task_set(&SET.replacen(r#""dgist-2021""#, r#"{ "profile": "dgist-2021", "page_size": 5000 }"#, 1))
+        .unwrap()
+        .set;
+    assert_eq!(export(&odd, &options(None)), Err(NotExported::NoSectors));
     let empty = read_task_set(r#"{ "device": "dgist-2021", "tasks": [] }"#).unwrap().set;
     assert_eq!(export(&empty, &options(None)), Err(NotExported::NoRequests));
 }

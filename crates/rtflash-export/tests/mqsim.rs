@@ -76,15 +76,22 @@ fn there_are_at_most_eight_flows_of_one_priority() {
 
 #[test]
 fn collection_begins_well_above_the_open_blocks() {
-    for (flows, tasks) in [(2, &[(1, 1)][..]), (8, &[(1, 1), (1, 1), (1, 1), (1, 1)])] {
+    for (flows, tasks) in [(1, &[(0, 1)][..]), (2, &[(1, 1)]), (8, &[(1, 1), (1, 1), (1, 1), (1, 1)])] {
         let set = set(r#", "blocks_per_chip": 300"#, tasks);
         let every = numbers(tasks.len());
-        let exported = export(&set, &allocation(&set, &[(&[0], &every)]), &OPTIONS).unwrap();
+        // Flows open blocks on all planes, so where they are is nothing to it.
+        let (first, rest) = every.split_at(1);
+        let apart: &[(&[u32], &[u32])] =
+            if rest.is_empty() { &[(&[0], first)] } else { &[(&[0], first), (&[1], rest)] };
+        let exported = export(&set, &allocation(&set, apart), &OPTIONS).unwrap();
         let ssd = file(&exported, "ssd.xml");
         // As MQSim computes it.
         let threshold = (value(ssd, "GC_Exec_Threshold") * value(ssd, "Block_No_Per_Plane")).floor();
         let hard = (value(ssd, "GC_Hard_Threshold") * value(ssd, "Block_No_Per_Plane")).floor();
-        assert!(threshold >= 6.0 * f64::from(flows) && hard >= 3.0 * f64::from(flows), "{threshold} {hard}");
+        assert!(
+            threshold >= (6.0 * f64::from(flows)).max(12.0) && hard >= 3.0 * f64::from(flows),
+            "{threshold} {hard}"
+        );
         // What is spare beside valid data is more than that.
         let valid = value(ssd, "Block_No_Per_Plane") * (1.0 - value(ssd, "Overprovisioning_Ratio"));
         assert!(valid + threshold + 3.0 * f64::from(flows) < 300.0);
@@ -164,6 +171,16 @@ fn the_bus_is_as_near_as_whole_nanoseconds_allow() {
     let error = format!("{:+} ns beside 40000", transfer - 40_000.0);
     assert!(exported.notes.iter().any(|note| note.contains(&error)), "{error}: {:?}", exported.notes);
     assert!(value(ssd, "Page_Capacity") <= 64.0 * 512.0, "MQSim marks the sectors of a page in 64 bits");
+}
+
+#[test]
+fn a_bus_that_is_nowhere_near_is_refused() {
+    for (transfer, refused) in [("500ns", true), ("5us", false), ("40ms", true)] {
+        let set =
+            set(&format!(r#", "page_transfer": "{transfer}", "page_read": "1s", "page_program": "1s""#), &[(3, 2)]);
+        let exported = export(&set, &allocation(&set, &[(&[0], &[0])]), &OPTIONS);
+        assert_eq!(matches!(exported, Err(NotExported::NoClock(_))), refused, "{transfer}");
+    }
 }
 
 #[test]

@@ -5,14 +5,15 @@ use crate::trace_line::{LineRequest, ReadLine, TraceLine};
 /// Bytes of a sector, whatever the drive's own sectors are.
 const SECTOR: u64 = 512;
 
-/// Letters of actions.
-const ACTIONS: &str = "ABCDFGIMPQRSTUWXm";
-
 /// `maj,min cpu sequence seconds pid action rwbs sector + sectors [process]`. Behind the events
 /// stand sums by CPU, which begin with a line `CPU0 (sda):` or `Total (sda):`.
 pub fn line(text: &str, wanted: char) -> ReadLine<'_> {
     if text.starts_with("CPU") || text.starts_with("Total (") {
         return Ok(TraceLine::Trailer);
+    }
+    // What blkparse says of its input files.
+    if text.starts_with("Input file ") {
+        return Ok(TraceLine::Other);
     }
     let mut fields = text.split_ascii_whitespace();
     let mut next = |what: &str| fields.next().ok_or_else(|| format!("it ends in front of the {what}"));
@@ -22,10 +23,11 @@ pub fn line(text: &str, wanted: char) -> ReadLine<'_> {
     }
     let at = nanoseconds(next("time")?)?;
     let (_pid, action) = (next("process's number")?, next("action")?);
-    if action.len() != 1 || !ACTIONS.contains(action) {
+    if action.is_empty() || action.len() > 2 || !action.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         return Err(format!("no action of blktrace: `{action}`"));
     }
-    if !action.starts_with(wanted) {
+    // `UT` is an unplug by a timer, `ZP` and `ZU` are of zones.
+    if action.strip_prefix(wanted) != Some("") {
         return Ok(TraceLine::Other);
     }
     let rwbs = next("kind of request")?;
@@ -33,8 +35,8 @@ pub fn line(text: &str, wanted: char) -> ReadLine<'_> {
     let writes = match rwbs.strip_prefix('F').unwrap_or(rwbs).chars().next() {
         Some('R') => false,
         Some('W') => true,
-        // Discards, flushes alone, secure erases, messages.
-        Some('D' | 'N' | 'E' | 'F' | 'S') | None => return Ok(TraceLine::Other),
+        // Discards, flushes alone, secure erases, messages, zones.
+        Some('D' | 'N' | 'E' | 'F' | 'S' | 'Z') | None => return Ok(TraceLine::Other),
         Some(_) => return Err(format!("neither read nor write: `{rwbs}`")),
     };
     let Some(sector) = fields.next() else { return Ok(TraceLine::Other) };
@@ -46,6 +48,8 @@ pub fn line(text: &str, wanted: char) -> ReadLine<'_> {
     let sector = number(sector)?;
     match fields.next() {
         Some("+") => {}
+        // A command of SCSI: its length, and its bytes in parentheses.
+        Some(field) if field.starts_with('(') => return Ok(TraceLine::Other),
         _ => return Err("no `+` between sector and length".into()),
     }
     let sectors = number(fields.next().ok_or("no length behind the `+`")?)?;

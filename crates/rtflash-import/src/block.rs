@@ -8,7 +8,7 @@ use crate::lines::{LineFound, Lines, each_line};
 use crate::trace_line::{LineRequest, TraceLine};
 use crate::{blkparse, fio, msr};
 
-/// Requests that a trace may have: some four gigabytes of memory.
+/// Requests that a trace may have: some seven gigabytes of memory.
 pub const MAX_REQUESTS: usize = 100_000_000;
 
 /// Devices that a trace may name.
@@ -106,16 +106,17 @@ pub fn read_block_trace(from: impl BufRead, format: BlockFormat) -> Result<Block
     let mut trace = BlockTrace::default();
     let mut lines = Lines::default();
     let mut known = HashMap::new();
-    let mut is_over = false;
-    each_line::<BlockTraceError>(from, &mut lines, |number, text| {
+    let (mut is_over, mut is_first) = (false, true);
+    each_line::<BlockTraceError>(from, &mut lines, |_, text| {
         if is_over || text.trim().is_empty() {
             return Ok(LineFound::PassedOver);
         }
+        let first = std::mem::take(&mut is_first);
         let found = match format {
-            BlockFormat::Fio if number == 1 => fio::head(text).map_err(BlockTraceError::OtherForm)?,
+            BlockFormat::Fio if first => fio::head(text).map_err(BlockTraceError::OtherForm)?,
             BlockFormat::Fio => fio::line(text),
             BlockFormat::Blkparse { action } => blkparse::line(text, action),
-            BlockFormat::Msr => msr::line(text, number),
+            BlockFormat::Msr => msr::line(text, first),
         };
         Ok(match found {
             Err(problem) => LineFound::Refused(problem),

@@ -7,7 +7,7 @@ const OTHERS: [&str; 8] = ["add", "open", "close", "sync", "datasync", "sync_fil
 
 /// The first line, which tells the version.
 pub fn head(text: &str) -> Result<ReadLine<'static>, String> {
-    match text.trim_end() {
+    match text.trim() {
         "fio version 3 iolog" => Ok(Ok(TraceLine::Other)),
         "fio version 2 iolog" => {
             Err("an iolog of version 2, which has no times: fio 3.31 and later write version 3".into())

@@ -21,7 +21,7 @@ pub struct SsdConfig {
 }
 
 /// Bytes of a file, at most: what is larger is no configuration.
-const MAX_FILE: usize = 1 << 24;
+const MAX_FILE: usize = 1 << 20;
 
 /// Reads a configuration.
 ///
@@ -204,7 +204,7 @@ impl ConfigReader<'_> {
             one_less(text).and_then(|(numerator, decimals)| LogicalRatio::from_decimal(numerator, decimals).ok());
         if ratio.is_none() {
             let problem = format!("`Overprovisioning_Ratio` is `{text}`");
-            self.refuse(range, problem, "a decimal of at least 0 and below 1, such as 0.07");
+            self.refuse(range, problem, "a decimal above 0 and below 1, such as 0.07");
         }
         ratio
     }

@@ -6,8 +6,8 @@ use crate::trace_line::{LineRequest, ReadLine, TraceLine};
 /// `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`; the timestamp in ticks of 100 ns
 /// since 1601, offset and size in bytes. The response time is not used. The device's name is
 /// `Hostname,DiskNumber`.
-pub fn line(text: &str, number: u64) -> ReadLine<'_> {
-    if number == 1 && text.trim_start().get(..9).is_some_and(|head| head.eq_ignore_ascii_case("timestamp")) {
+pub fn line(text: &str, is_first: bool) -> ReadLine<'_> {
+    if is_first && text.trim_start().get(..9).is_some_and(|head| head.eq_ignore_ascii_case("timestamp")) {
         return Ok(TraceLine::Other);
     }
     let fields: Vec<&str> = text.splitn(8, ',').map(str::trim).collect();

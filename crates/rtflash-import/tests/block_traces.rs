@@ -29,6 +29,9 @@ fn fio_writes_microseconds_and_bytes() {
     assert_eq!((trace.lines.read, trace.lines.passed_over, trace.lines.refused), (2, 6, 1));
     assert_eq!(trace.lines.first_refused[0].line, 8);
     assert!(trace.lines.first_refused[0].problem.contains("wait"));
+    assert_eq!(read("\n fio version 3 iolog\n1 x read 0 1\n", BlockFormat::Fio).lines.read, 1);
+    let headless = read_block_trace("\n10 x read 0 4096\n".as_bytes(), BlockFormat::Fio);
+    assert!(matches!(headless, Err(BlockTraceError::OtherForm(_))));
     for (head, why) in [("fio version 2 iolog", "version 2"), ("1,2", "not `fio version 3")] {
         let wrong = read_block_trace(format!("{head}\n1 x read 0 1\n").as_bytes(), BlockFormat::Fio);
         assert!(matches!(wrong, Err(BlockTraceError::OtherForm(problem)) if problem.contains(why)));
@@ -44,12 +47,14 @@ fn blkparse_writes_seconds_and_sectors() {
                 8,0    3        6     0.32   0  Q   D 8 + 80 [fstrim]\n  8,0 3 0 0.4 0 m N cfq workload slice:300\n  \
                 8,0    3        7     0.5    0  Q   W 8 8 [x]\n  \
                 8,16   3        8     0.6    0  D   R 8 + 8 [x]\n\
+                Input file sda.blktrace.0 added\n8,0 3 9 0.7 0 UT N [x] 1\n8,0 3 9 0.7 0 ZP W 8 + 8 [x]\n\
+                8,0 3 9 0.7 0 Q R 36 (12 00 00) [x]\n8,0 3 9 0.7 0 Q ZR 8 + 8 [x]\n\
                 CPU0 (sda):\n Reads Queued:           0,        0KiB\n";
     let trace = read(text, QUEUED);
     let wanted =
         [(1_500, true, 223_490 * 512, 4_096), (250_000_000, false, 8_192, 1_536), (300_000_000, true, 4_096, 512)];
     assert_eq!(plain(&trace), wanted);
-    assert_eq!((trace.lines.read, trace.lines.passed_over, trace.lines.refused), (3, 7, 1));
+    assert_eq!((trace.lines.read, trace.lines.passed_over, trace.lines.refused), (3, 12, 1));
     assert_eq!(trace.devices, ["8,0"]);
     let dispatched = read(text, BlockFormat::Blkparse { action: 'D' });
     assert_eq!(plain(&dispatched), [(600_000_000, false, 4_096, 4_096)]);

@@ -37,6 +37,8 @@ pub struct ExportedStream<'a> {
     pub pages: u64,
     /// How many requests there are.
     pub requests: u64,
+    /// Their period, in nanoseconds.
+    pub period_ns: u64,
 }
 
 /// What `check --mqsim` and `check --fio` print with `--format json`: one line.

@@ -50,7 +50,9 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
         }
         ExportCommand::Fio { set, replay, target, pages } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
-            if target.contains([' ', '\n', '\t', ':']) || target.is_empty() {
+            if target.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':')
+                || ["", "-"].contains(&target.as_str())
+            {
                 return Err(CommandFailure("--target: fio takes no blank and no colon in the name of a file".into()));
             }
             let duration = policies::duration(&replay.duration)?;
@@ -150,6 +152,15 @@ fn write(
     let failure =
         |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
     std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
+    // What came of an earlier export is not of this one.
+    for old in ["workload_scenario_1.xml", "result.json"] {
+        match std::fs::remove_file(folder.join(old)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failure(&folder.join(old), &error));
+            }
+            _ => {}
+        }
+    }
     for file in &exported.files {
         let path = folder.join(&file.name);
         whole::write(&path, file.text.as_bytes()).map_err(|error| failure(&path, &error))?;
@@ -160,6 +171,7 @@ fn write(
         operation: stream.operation().into(),
         pages: stream.request.pages(),
         requests: stream.count,
+        period_ns: stream.request.period().as_ns(),
     };
     let answer = ExportAnswer {
         to: to.into(),

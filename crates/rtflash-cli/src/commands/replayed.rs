@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rtflash_export::ReplayedStream;
-use rtflash_model::TaskSet;
+use rtflash_model::{Request, TaskSet};
 use rtflash_wire::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine, line, read};
 
 use super::export::{MANIFEST, read_one};
@@ -65,10 +65,13 @@ fn judged<'a>(
     let writes = exported.operation == "write";
     let of_task = set.tasks().iter().find(|task| task.name == exported.task);
     let request = of_task.and_then(|task| if writes { task.write } else { task.read });
-    let Some(request) = request.filter(|request| request.pages() == exported.pages) else {
+    let is_same =
+        |request: &Request| request.pages() == exported.pages && request.period().as_ns() == exported.period_ns;
+    let Some(request) = request.filter(is_same) else {
         let (task, operation) = (&exported.task, &exported.operation);
+        let period = rtflash_model::format_ns(exported.period_ns);
         return Err(format!(
-            "the task set has no {operation} of {} pages of `{task}`: another was exported",
+            "the task set has no {operation} of {} pages every {period} of `{task}`: another was exported",
             exported.pages
         ));
     };

@@ -36,10 +36,13 @@ const ROOM: u64 = 64;
 /// takes completions when it hands in the next request, and latencies would be periods.
 ///
 /// # Errors
-/// Where it has no form there.
+/// Where it has no form there: drives take whole sectors of 512 bytes.
 pub fn export(set: &TaskSet, options: &FioOptions) -> Result<Exported, NotExported> {
     let streams = request_streams(set, options.duration)?;
     let page_size = u64::from(set.device().page_size());
+    if !page_size.is_multiple_of(512) {
+        return Err(NotExported::NoSectors);
+    }
     let mut job = format!(
         "; Replays a task set on a drive. What is on {} is lost.\n\
          ; fio replay.fio --output-format=json --output=result.json\n\

@@ -24,6 +24,13 @@ const MAX_SECTORS: u64 = 65_535;
 /// Blocks that a flow keeps open on each plane: for data, for copies, for the mapping table.
 const OPEN_BLOCKS: u64 = 3;
 
+/// Free blocks of a plane at which collection begins, at least: MQSim stops writes where fewer than
+/// ten are free.
+const LEAST_THRESHOLD: u64 = 12;
+
+/// Hundredths by which the transfer of a page may differ.
+const MAX_ERROR: u64 = 5;
+
 /// How MQSim collects garbage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MqsimGc {
@@ -54,7 +61,7 @@ pub(crate) struct Flash {
     pub program_ns: u64,
     /// Blocks of a chip at which collection begins.
     pub threshold: u64,
-    /// Flows on a chip, at most.
+    /// Flows.
     pub flows: u64,
 }
 
@@ -116,21 +123,25 @@ fn flash(
     options: &MqsimOptions,
     notes: &mut Vec<String>,
 ) -> Result<Flash, NotExported> {
-    let most = flows.iter().map(|flow| on_cluster(flows, flow.cluster)).max().unwrap_or(0);
+    // MQSim opens blocks for every flow on every plane, wherever the flow is.
+    let all = flows.len() as u64;
     let blocks = u64::from(device.blocks_per_chip());
     // Twice what is open, and a twentieth as MQSim has it by default.
-    let least = 2 * OPEN_BLOCKS * most + 2;
+    let least = (2 * OPEN_BLOCKS * all + 2).max(LEAST_THRESHOLD);
     let threshold = least.max(blocks / 20);
     if blocks < 4 * threshold {
         return Err(NotExported::TooFewBlocks(4 * least));
     }
     let valid = device.logical_pages_per_chip().div_ceil(device.pages_per_block().into());
-    let spare = threshold + OPEN_BLOCKS * most + 1;
+    let spare = threshold + OPEN_BLOCKS * all + 1;
     if blocks - valid < spare {
         return Err(NotExported::TooFull(spare));
     }
     let transfer = device.page_transfer().as_ns();
     let clock = clock(transfer, device.page_size().into());
+    if clock.transfer_ns().abs_diff(transfer) > transfer / 100 * MAX_ERROR {
+        return Err(NotExported::NoClock(clock.transfer_ns()));
+    }
     notes.push(format!(
         "A page has {} bytes there, {} ns each, so that it crosses the bus in {} ns with commands, {:+} ns beside \
          {transfer}: MQSim cuts the time of a byte to whole ns.",
@@ -145,7 +156,7 @@ fn flash(
     };
     let read_ns = on_chip(device.page_read().as_ns(), device.page_read_includes_transfer());
     let program_ns = on_chip(device.page_program().as_ns(), device.page_program_includes_transfer());
-    Ok(Flash { clock, read_ns, program_ns, threshold, flows: most })
+    Ok(Flash { clock, read_ns, program_ns, threshold, flows: all })
 }
 
 /// `time device address size type`, a line a request: ns, sectors; 0 writes, 1 reads.
@@ -170,6 +181,9 @@ fn notes(set: &TaskSet) -> Vec<String> {
         "Collection moves pages over the bus; rtflash's copies stay within a chip.".into(),
         "A request reads and writes pages of its own: reads are of pages that nobody has written.".into(),
     ];
+    if !set.device().chips().is_multiple_of(set.device().chips_per_channel()) {
+        notes.push("The last channel has as many chips as the others there; nobody uses them.".into());
+    }
     if !set.jobs().is_empty() {
         notes.push("Jobs that are not real-time are left out.".into());
     }
