@@ -89,7 +89,7 @@ fn collection_begins_well_above_the_open_blocks() {
         let threshold = (value(ssd, "GC_Exec_Threshold") * value(ssd, "Block_No_Per_Plane")).floor();
         let hard = (value(ssd, "GC_Hard_Threshold") * value(ssd, "Block_No_Per_Plane")).floor();
         assert!(
-            threshold >= (6.0 * f64::from(flows)).max(12.0) && hard >= 3.0 * f64::from(flows),
+            threshold >= (4.0 * f64::from(flows)).max(20.0) && hard.to_bits() == 12_f64.to_bits(),
             "{threshold} {hard}"
         );
         // What is spare beside valid data is more than that.
@@ -99,7 +99,7 @@ fn collection_begins_well_above_the_open_blocks() {
     let small = set(r#", "blocks_per_chip": 100"#, &[(1, 1), (1, 1), (1, 1), (1, 1)]);
     assert_eq!(
         export(&small, &allocation(&small, &[(&[0], &[0, 1, 2, 3])]), &OPTIONS),
-        Err(NotExported::TooFewBlocks(200))
+        Err(NotExported::TooFewBlocks(152))
     );
     let full = set(r#", "logical_ratio": 0.98"#, &[(1, 1), (1, 1), (1, 1), (1, 1)]);
     assert!(matches!(

@@ -24,9 +24,10 @@ const MAX_SECTORS: u64 = 65_535;
 /// Blocks that a flow keeps open on each plane: for data, for copies, for the mapping table.
 const OPEN_BLOCKS: u64 = 3;
 
-/// Free blocks of a plane at which collection begins, at least: MQSim stops writes where fewer than
-/// ten are free.
-const LEAST_THRESHOLD: u64 = 12;
+/// Free blocks of a plane at which collection begins, at least, and at which it gives way to
+/// nothing: MQSim stops writes where fewer than ten are free.
+const LEAST_THRESHOLD: u64 = 20;
+const HARD_THRESHOLD: u64 = 12;
 
 /// Hundredths by which the transfer of a page may differ.
 const MAX_ERROR: u64 = 5;
@@ -61,8 +62,6 @@ pub(crate) struct Flash {
     pub program_ns: u64,
     /// Blocks of a chip at which collection begins.
     pub threshold: u64,
-    /// Flows.
-    pub flows: u64,
 }
 
 /// A stream, and the cluster that serves it.
@@ -126,8 +125,8 @@ fn flash(
     // MQSim opens blocks for every flow on every plane, wherever the flow is.
     let all = flows.len() as u64;
     let blocks = u64::from(device.blocks_per_chip());
-    // Twice what is open, and a twentieth as MQSim has it by default.
-    let least = (2 * OPEN_BLOCKS * all + 2).max(LEAST_THRESHOLD);
+    // More than what is open, and a twentieth as MQSim has it by default.
+    let least = ((OPEN_BLOCKS + 1) * all + 6).max(LEAST_THRESHOLD);
     let threshold = least.max(blocks / 20);
     if blocks < 4 * threshold {
         return Err(NotExported::TooFewBlocks(4 * least));
@@ -156,7 +155,7 @@ fn flash(
     };
     let read_ns = on_chip(device.page_read().as_ns(), device.page_read_includes_transfer());
     let program_ns = on_chip(device.page_program().as_ns(), device.page_program_includes_transfer());
-    Ok(Flash { clock, read_ns, program_ns, threshold, flows: all })
+    Ok(Flash { clock, read_ns, program_ns, threshold })
 }
 
 /// `time device address size type`, a line a request: ns, sectors; 0 writes, 1 reads.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rtflash_model::{ChipRectangle, Device};
 
-use super::{Flash, MqsimGc, shape};
+use super::{Flash, HARD_THRESHOLD, MqsimGc, shape};
 
 /// Decimal places of a ratio.
 const PLACES: usize = 12;
@@ -43,7 +43,7 @@ pub(super) fn ssd(device: &Device, flash: &Flash, gc: MqsimGc) -> String {
     let per_channel = device.chips_per_channel().min(device.chips());
     field(&mut text, 2, "Overprovisioning_Ratio", format!("{:.PLACES$}", 1.0 - device.logical_ratio().to_f64()));
     field(&mut text, 2, "GC_Exec_Threshold", format!("{:.PLACES$}", (flash.threshold as f64 + 0.5) / blocks));
-    field(&mut text, 2, "GC_Hard_Threshold", format!("{:.PLACES$}", (3.0 * flash.flows as f64 + 1.5) / blocks));
+    field(&mut text, 2, "GC_Hard_Threshold", format!("{:.PLACES$}", (HARD_THRESHOLD as f64 + 0.5) / blocks));
     field(&mut text, 2, "Preemptible_GC_Enabled", preemptible);
     field(&mut text, 2, "Flash_Channel_Count", device.channels());
     field(&mut text, 2, "Channel_Transfer_Rate", flash.clock.rate);
