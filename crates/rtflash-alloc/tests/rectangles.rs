@@ -107,3 +107,18 @@ fn three_chips_lie_on_three_channels() {
         assert_eq!(chips, [[0, 2, 4], [1, 3, 5]]);
     }
 }
+
+/// No rectangle of a grid of four by four has five chips: two channels of three ways have six.
+#[test]
+fn five_chips_become_six() {
+    let device = Device::profile("dgist-2021").expect("a profile");
+    let write = Request::new(500, Span::from_us(360_000));
+    let task = Task { name: "t".into(), read: None, write, data_pages: None };
+    let set = TaskSet::new(device, vec![task], vec![]).expect("a task set");
+    let found = ClusteringBfd.allocate(&set, &Thesis);
+    let allocation = found.allocation().expect("an allocation");
+    assert_eq!(allocation.clusters()[0].size(), 5);
+    let laid_out = in_rectangles(&set, &Thesis, allocation).expect("there are free chips");
+    assert_eq!(laid_out.clusters()[0].size(), 6);
+    assert!(are_rectangles(&set, &laid_out) && verified(&set, &laid_out, &Thesis));
+}
