@@ -74,6 +74,11 @@ fn results_of_mqsim_are_put_beside_the_deadlines() {
     let other = rtflash(&["check", "tasksets/dashcam.json", "--mqsim", &path]);
     assert!(other.status == 2 && other.stderr.contains("another was exported"), "{other:?}");
     assert_eq!(rtflash(&["check", SET, "--fio", &path]).status, 2);
+    let own = folder("export-own");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("result.json"), "mine").unwrap();
+    assert_eq!(rtflash(&["export", "mqsim", SET, "--out", &own.display().to_string()]).status, 0);
+    assert_eq!(std::fs::read_to_string(own.join("result.json")).unwrap(), "mine", "a file of somebody else stays");
     let again = rtflash(&["export", "mqsim", SET, "--out", &out_text, "--duration", "500ms"]);
     assert!(again.status == 0 && !result.exists(), "results of an earlier export are not of this one");
     let lonely = file("lonely-result.xml", mqsim_results(&out, 1, 0).as_str()).display().to_string();

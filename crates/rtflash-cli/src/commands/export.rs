@@ -152,8 +152,9 @@ fn write(
     let failure =
         |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
     std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
-    // What came of an earlier export is not of this one.
-    for old in ["workload_scenario_1.xml", "result.json"] {
+    // What came of an earlier export is not of this one. Where there was none, nothing is ours.
+    let old: &[&str] = if folder.join(MANIFEST).exists() { &["workload_scenario_1.xml", "result.json"] } else { &[] };
+    for old in old {
         match std::fs::remove_file(folder.join(old)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(failure(&folder.join(old), &error));

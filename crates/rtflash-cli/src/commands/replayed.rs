@@ -41,13 +41,16 @@ pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Statu
     let pairs = exported.streams.iter().zip(&streams);
     let lines = pairs.map(|(exported, stream)| judged(&file.set, exported, stream, page_bytes).map_err(CommandFailure));
     let lines = lines.collect::<Result<Vec<_>, _>>()?;
-    let holds = lines.iter().try_fold(true, |holds, line| {
-        let all = line.handed_in == line.requests && line.served == line.requests;
-        if all { line.in_time.map(|in_time| holds && in_time) } else { Some(false) }
-    });
     // One that is late is a no, whatever cannot be told of others.
-    let is_late = lines.iter().any(|line| line.in_time == Some(false) || line.served != line.requests);
-    let answer = ReplayAnswer { from: from.into(), holds: if is_late { Some(false) } else { holds }, streams: lines };
+    let fails = |line: &ReplayLine<'_>| {
+        line.in_time == Some(false) || line.served != line.requests || line.handed_in != line.requests
+    };
+    let holds = if lines.iter().any(fails) {
+        Some(false)
+    } else {
+        lines.iter().all(|line| line.in_time.is_some()).then_some(true)
+    };
+    let answer = ReplayAnswer { from: from.into(), holds, streams: lines };
     output::print(&match args.format.format {
         Format::Json => line(&answer),
         Format::Text => text_of(&answer),
