@@ -18,6 +18,36 @@
 //! - `draw`, with the feature of this name: charts of runs and figures of experiments. The command
 //!   brings it along; without it, none of the libraries that draw is compiled.
 //!
+//! The front page of each crate has an example of its own. Together:
+//!
+//! ```
+//! use rtflash::alloc::allocator::{Allocator, BestFit};
+//! use rtflash::alloc::analysis::Sound;
+//! use rtflash::exec::Options;
+//! use rtflash::model::{Placement, Reliance, read_task_set};
+//!
+//! // A task set, as a file has it.
+//! let text = r#"{
+//!     "device": {"profile": "dgist-2021", "chips": 4},
+//!     "tasks": [
+//!         {"name": "camera", "write": {"pages": 24, "period": "30ms"}},
+//!         {"name": "map", "read": {"pages": 80, "period": "36ms"}}
+//!     ]
+//! }"#;
+//! let set = read_task_set(text).map_err(|wrong| wrong.to_string())?.set;
+//!
+//! // An allocation of its tasks that the sound analysis promises to be in time,
+//! let outcome = BestFit.allocate(&set, &Sound::default());
+//! let allocation = outcome.allocation().ok_or("not schedulable")?;
+//! // which the independent verifier confirms,
+//! let verification = rtflash::check::verify_certified(&set, allocation, &Placement::ALL, Reliance::Neighbours);
+//! assert!(verification.accepts());
+//! // and ten seconds of it on the simulated device, in which no check fails.
+//! let executed = rtflash::run::execute(&set, allocation, &Sound::default(), &Options::default(), None)?;
+//! assert!(executed.passes());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Analyses and algorithms of your own
 //!
 //! An analysis is a type that implements [`alloc::analysis::Analysis`]: a name, a line, and the

@@ -28,6 +28,7 @@ run(optimizer, ["-Oz", "--strip-debug", "--strip-producers", ...enabled, module,
 for (const name of ["index.html", "style.css", "main.js", "run.js", "worker.js", "share.js", "picture.js", "editor.js"]) {
   cpSync(join(here, name), join(dist, name));
 }
+for (const name of ["THIRD-PARTY.md", "LICENSE-APACHE", "LICENSE-MIT"]) cpSync(join(root, name), join(dist, name));
 cpSync(join(root, "tasksets"), join(dist, "tasksets"), { recursive: true });
 const shim = join(here, "node_modules", "@bjorn3", "browser_wasi_shim");
 mkdirSync(join(dist, "wasi"));
@@ -37,7 +38,7 @@ for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) cpSync(join(shim, name), j
 
 // What a visitor loads, compressed as servers do.
 const files = readdirSync(dist, { recursive: true }).map((name) => join(dist, name));
-const texts = files.filter((name) => statSync(name).isFile() && !name.includes("tasksets") && !name.includes("LICENSE"));
+const texts = files.filter((name) => statSync(name).isFile() && !name.includes("tasksets") && !/LICENSE|THIRD-PARTY/.test(name));
 const sizes = texts.map((name) => gzipSync(readFileSync(name), { level: 9 }).length);
 console.log(`rtflash.wasm: ${statSync(made).size} bytes, ${gzipSync(readFileSync(made), { level: 9 }).length} with gzip`);
 console.log(`the page: ${sizes.reduce((sum, size) => sum + size, 0)} bytes with gzip`);

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union, overload
 
 from rtflash import answers
 from rtflash import _rtflash
@@ -17,11 +17,16 @@ from rtflash._records import Answer, Answers, Lines
 from rtflash._rtflash import Question, TaskSet, split
 from rtflash._sources import device_of, is_json, read_text, text_of, written
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 A = TypeVar("A", bound=Answer)
 Source = Union[TaskSet, str, "os.PathLike[str]", Mapping[str, Any]]
 """One task set: read, as JSON, in a file, or as a dict."""
 Given = Union[Answer, str, "os.PathLike[str]", Mapping[str, Any]]
 """An allocation: an answer of `alloc`, as JSON, in a file, or as a dict."""
+Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+"""What stands in front of a device: JSON, a file, a dict, or a job file of fio."""
 Changes = Union[str, Mapping[str, Any], Sequence[str]]
 """Changes of fields before a task set is read: `{"device.chips": 8}`."""
 
@@ -339,10 +344,63 @@ def size(
     return _ask(answers.SizeAnswer, ["size"], source, options)
 
 
-def exec(  # noqa: A001
-    source: Any,
+class ExecOptions(TypedDict, total=False):
+    """The flags of `exec` but for the allocation and the executor."""
+
+    algorithm: str | None
+    analysis: str | None
+    rely_on: str | None
+    spread: bool
+    duration: str | None
+    server: str | None
+    dispatch: str | None
+    victims: str | None
+    aging: str | None
+    pattern: str | None
+    waits: str | None
+    times: str | None
+    phases: str | os.PathLike[str] | None
+    releases: Mapping[str, Any] | str | os.PathLike[str] | None
+    arrivals: str | None
+    police: bool
+    arbitration: str | None
+    ties: str | None
+    no_backfill: bool
+    jobs: int | None
+    memory: str | None
+    seed: int | None
+    trace: str | os.PathLike[str] | None
+    checkpoint: str | os.PathLike[str] | None
+    checkpoint_every: str | None
+    gantt: str | None
+    gantt_out: str | os.PathLike[str] | None
+    set: Changes | None
+
+
+@overload
+def exec(  # type: ignore[overload-overlap]  # noqa: A001
+    source: Source,
     *,
-    allocation: Any = None,
+    allocation: Given | None = ...,
+    executor: None = ...,
+    **options: Unpack[ExecOptions],
+) -> answers.ExecAnswer: ...
+
+
+@overload
+def exec(  # noqa: A001
+    source: Iterable[Source],
+    *,
+    allocation: Iterable[Given] | None = ...,
+    executor: Executor | None = ...,
+    **options: Unpack[ExecOptions],
+) -> Answers[answers.ExecAnswer]: ...
+
+
+def exec(  # noqa: A001
+    source: Source | Iterable[Source],
+    *,
+    allocation: Given | Iterable[Given] | None = None,
     algorithm: str | None = None,
     analysis: str | None = None,
     rely_on: str | None = None,
@@ -372,7 +430,7 @@ def exec(  # noqa: A001
     gantt_out: str | os.PathLike[str] | None = None,
     set: Changes | None = None,
     executor: Executor | None = None,
-) -> Any:
+) -> answers.ExecAnswer | Answers[answers.ExecAnswer]:
     """Runs the allocation on a simulated flash device, and checks every assumption.
 
     One task set has an `ExecAnswer`; an iterable of them has a sequence of answers, run by `jobs`
@@ -420,8 +478,78 @@ def gen(
     return [TaskSet(line, name=f"<gen {number}>") for number, line in enumerate(lines)]
 
 
+class HostOptions(TypedDict, total=False):
+    """The flags of `host` but for the scheduler."""
+
+    device: Any
+    objective: str | None
+    seed: int | None
+    trace: str | os.PathLike[str] | None
+    figures: str | os.PathLike[str] | None
+
+
+@overload
+def host(  # type: ignore[overload-overlap]
+    scenario: Scenario,
+    command: Literal["run"] = ...,
+    *,
+    scheduler: str | None = ...,
+    **options: Unpack[HostOptions],
+) -> answers.HostAnswer: ...
+
+
+@overload
 def host(
-    scenario: Any,
+    scenario: Scenario,
+    command: Literal["run"] = ...,
+    *,
+    scheduler: Sequence[str],
+    **options: Unpack[HostOptions],
+) -> list[answers.HostAnswer]: ...
+
+
+@overload
+def host(  # type: ignore[overload-overlap]
+    scenario: Scenario,
+    command: Literal["bound"],
+    *,
+    scheduler: str | None = ...,
+    **options: Unpack[HostOptions],
+) -> answers.BoundAnswer: ...
+
+
+@overload
+def host(
+    scenario: Scenario,
+    command: Literal["bound"],
+    *,
+    scheduler: Sequence[str],
+    **options: Unpack[HostOptions],
+) -> list[answers.BoundAnswer]: ...
+
+
+@overload
+def host(
+    scenario: Scenario,
+    command: Literal["tune"],
+    *,
+    scheduler: str | Sequence[str] | None = ...,
+    **options: Unpack[HostOptions],
+) -> answers.TuneAnswer: ...
+
+
+@overload
+def host(
+    scenario: Scenario,
+    command: Literal["order"],
+    *,
+    scheduler: str | Sequence[str] | None = ...,
+    **options: Unpack[HostOptions],
+) -> list[list[Any]]: ...
+
+
+def host(
+    scenario: Scenario,
     command: str = "run",
     *,
     device: Any = None,
@@ -430,7 +558,7 @@ def host(
     seed: int | None = None,
     trace: str | os.PathLike[str] | None = None,
     figures: str | os.PathLike[str] | None = None,
-) -> Any:
+) -> Answer | list[Any]:
     """Puts a Linux I/O scheduler in front of the device: `run`, `bound`, `tune` or `order`.
 
     `scenario` is JSON, a file, a dict, or a job file of fio, which has a `device`. With several
@@ -457,7 +585,7 @@ def host(
     if command == "order":
         return [_loads(line) for line in lines]
     several = scheduler is not None and not isinstance(scheduler, str)
-    made = [kinds[command](line) for line in lines]
+    made: list[Answer] = [kinds[command](line) for line in lines]
     return made if several and command != "tune" else made[0]
 
 
@@ -473,6 +601,31 @@ def _scenario(source: Any) -> tuple[str, str]:
     return text_of(source)
 
 
+class SoakOptions(TypedDict, total=False):
+    """The flags of `soak` but for the seed."""
+
+    runs: int | None
+    world: str | None
+    without: str | None
+    climb: bool | str | os.PathLike[str]
+    algorithm: str | None
+    analysis: str | None
+    rely_on: str | None
+    jobs: int | None
+
+
+@overload
+def soak(
+    *, seed: int | None = ..., executor: None = ..., **options: Unpack[SoakOptions]
+) -> answers.SoakAnswer: ...
+
+
+@overload
+def soak(
+    *, seed: Sequence[int], executor: Executor | None = ..., **options: Unpack[SoakOptions]
+) -> list[answers.SoakAnswer]: ...
+
+
 def soak(
     *,
     seed: int | Sequence[int] | None = None,
@@ -485,7 +638,7 @@ def soak(
     rely_on: str | None = None,
     jobs: int | None = None,
     executor: Executor | None = None,
-) -> Any:
+) -> answers.SoakAnswer | list[answers.SoakAnswer]:
     """Runs random cases until an assumption breaks, and shows the smallest case found.
 
     Of one `seed` there is one answer; of several a list of them, by the workers of an `executor`

@@ -134,3 +134,28 @@ fn names_of_types_mean_one_thing() {
     found.extend(over.map(|name| format!("{name}: one meaning, and on the list")));
     nothing(&found, "names of types with several meanings");
 }
+
+/// Whoever takes another version of something writes the notices anew: `.ci/release notices`.
+#[test]
+fn notices_are_of_the_versions_that_are_locked() {
+    let text = |path: &str| std::fs::read_to_string(super::root().join(path)).expect("text");
+    let mut found = Vec::new();
+    for folder in ["", "python/"] {
+        let lock = text(&format!("{folder}Cargo.lock"));
+        let locked: BTreeSet<String> = lock
+            .split("[[package]]")
+            .filter_map(|package| Some((package.split('"').nth(1)?, package.split('"').nth(3)?)))
+            .map(|(name, version)| format!("- {name} {version}"))
+            .collect();
+        let notices = text(&format!("{folder}THIRD-PARTY.md"));
+        let listed: Vec<&str> = notices
+            .split("\n## ")
+            .skip(1)
+            .flat_map(|part| part.lines().skip(2).take_while(|line| line.starts_with("- ")))
+            .collect();
+        assert!(listed.len() > 50, "{folder}THIRD-PARTY.md: {} packages", listed.len());
+        let strange = listed.iter().filter(|line| !locked.contains(**line));
+        found.extend(strange.map(|line| format!("{folder}THIRD-PARTY.md: {line}")));
+    }
+    nothing(&found, "not in Cargo.lock");
+}

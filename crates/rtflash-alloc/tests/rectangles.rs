@@ -1,12 +1,15 @@
 //! Clusters as rectangles: what is returned is an allocation that the verifier, which shares no
 //! code, accepts; and few sets lose theirs.
 
+use rtflash_alloc::Fraction;
 use rtflash_alloc::allocator::{Allocator, BestFit, ClusteringBfd};
-use rtflash_alloc::analysis::{Analysis, Sound, Thesis};
+use rtflash_alloc::analysis::{Analysis, ClusterTest, ClusterVerdict, Sound, Test, Thesis};
 use rtflash_alloc::rectangles::in_rectangles;
 use rtflash_check::{Equations, verify, verify_certified};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, ChipRectangle, Device, DeviceSpec, Placement, Reliance, Request, Span, Task, TaskSet};
+use rtflash_model::{
+    Allocation, ChipRectangle, Cluster, Device, DeviceSpec, Placement, Reliance, Request, Span, Task, TaskId, TaskSet,
+};
 
 /// A set whose load is between so many hundredths of what its chips carry, about.
 fn draw(number: u64, [least, most]: [u64; 2]) -> TaskSet {
@@ -51,6 +54,8 @@ fn what_is_laid_out_is_verified_and_few_sets_lose_their_allocation() {
     for (analysis, by, sets, load) in [
         (&Thesis as &dyn Analysis, &ClusteringBfd as &dyn Allocator, 600, [20, 75]),
         (&sound as &dyn Analysis, &BestFit, 300, [10, 45]),
+        // Some layout fails here.
+        (&sound, &BestFit, 400, [20, 45]),
     ] {
         let (mut accepted, mut expressible, mut kept) = (0_u32, 0_u32, 0_u32);
         for number in 0..sets {
@@ -121,4 +126,46 @@ fn five_chips_become_six() {
     let laid_out = in_rectangles(&set, &Thesis, allocation).expect("there are free chips");
     assert_eq!(laid_out.clusters()[0].size(), 6);
     assert!(are_rectangles(&set, &laid_out) && verified(&set, &laid_out, &Thesis));
+}
+
+/// No cluster of six chips, and else as many as one likes.
+struct NeverSix;
+
+impl Analysis for NeverSix {
+    fn name(&self) -> &'static str {
+        "never-six"
+    }
+
+    fn summary(&self) -> &'static str {
+        "no cluster of six chips"
+    }
+
+    fn test(&self) -> Test<'_> {
+        Test::Cluster(self)
+    }
+}
+
+impl ClusterTest for NeverSix {
+    fn verdict(&self, _: &Device, _: &[&Task], chips: u32) -> ClusterVerdict {
+        ClusterVerdict::up_to_one(Fraction::new(if chips == 6 { 2 } else { 1 }, 1))
+    }
+}
+
+/// A layout counts when every cluster of it passes. Five chips of sixteen are no rectangle, six do
+/// not pass beside a cluster that does, seven are none either: eight.
+#[test]
+fn layouts_in_which_one_cluster_fails_do_not_count() {
+    let device = Device::profile("dgist-2021").expect("a profile");
+    let task = |index| {
+        let read = Request::new(1, Span::from_us(360_000));
+        Task { name: format!("t{index}"), read, write: None, data_pages: None }
+    };
+    let set = TaskSet::new(device, vec![task(0), task(1)], vec![]).expect("a task set");
+    let free = (7..16).map(|chip| Cluster::of([chip], []));
+    let clusters: Vec<Cluster> = [Cluster::of(0..5, [0]), Cluster::of(5..7, [1])].into_iter().chain(free).collect();
+    let allocation = Allocation::new(16, 2, &clusters).expect("an allocation");
+    let laid_out = in_rectangles(&set, &NeverSix, &allocation).expect("eight of sixteen chips");
+    let of = |task| laid_out.clusters()[laid_out.cluster_of_task(TaskId(task)).expect("a cluster")].size();
+    assert_eq!((of(0), of(1)), (8, 2));
+    assert!(are_rectangles(&set, &laid_out));
 }

@@ -7,6 +7,20 @@
 //! `status`.
 //!
 //! Without the feature `full` there are only the commands that take a task set.
+//!
+//! What `rtflash alloc - --format json` prints of a task set:
+//!
+//! ```
+//! # #[cfg(feature = "full")] {
+//! use rtflash_cli::ask::{NamedSet, SetQuestion};
+//!
+//! let text = r#"{"device": "dgist-2021", "tasks": [{"name": "camera", "write": {"pages": 24, "period": "30ms"}}]}"#;
+//! let Ok(set) = NamedSet::read("camera.json", text.as_bytes()) else { panic!("no task set") };
+//! let Ok(question) = SetQuestion::new(&["alloc", "--analysis", "sound"]) else { panic!("no such option") };
+//! let Ok(answer) = question.answer(&set, None) else { panic!("no answer") };
+//! assert!(answer.text.starts_with(r#"{"format":1,"schedulable":true"#));
+//! # }
+//! ```
 
 // What only other commands need is compiled, and the linker drops it.
 #![cfg_attr(not(feature = "full"), allow(dead_code, unused_imports))]

@@ -13,6 +13,25 @@
 //!
 //! Nothing that decides, runs or counts depends on this crate. The bytes of every picture are the
 //! same on every machine.
+//!
+//! A curve with its band:
+//!
+//! ```
+//! use rtflash_draw::figure::{Curve, Figure, MeasuredPoint, YAxis};
+//!
+//! let points = [(0.5, 1.0), (1.0, 0.8), (1.5, 0.2)];
+//! let measured = |(x, y): (f64, f64)| MeasuredPoint { x, y, low: (y - 0.1).max(0.0), high: (y + 0.1).min(1.0) };
+//! let figure = Figure {
+//!     x_label: "utilization".into(),
+//!     y_label: "schedulable".into(),
+//!     y_axis: YAxis::Ratio,
+//!     x_ticks: None,
+//!     x_logarithmic: false,
+//!     curves: vec![Curve { label: "clustering-bfd".into(), points: points.map(measured).into() }],
+//! };
+//! assert!(figure.svg().contains("clustering-bfd"));
+//! assert_eq!(figure.table().lines().count(), 1 + 3);
+//! ```
 
 pub mod figure;
 mod gantt;

@@ -8,6 +8,27 @@
 //!   shard shows in the sums.
 //! - [`statistics`]: intervals for ratios, gains and means.
 //! - [`output`]: results as tables and as a summary. The crate rtflash-draw makes figures of them.
+//!
+//! How many of ten random sets at utilization 0.5 Clustering-BFD and the static split schedule:
+//!
+//! ```
+//! use rtflash_alloc::{allocator::allocator, analysis::Thesis};
+//! use rtflash_experiment::plan::{Contender, Spec};
+//! use rtflash_experiment::{Plan, run_whole};
+//!
+//! let contender = |name| Some(Contender::new(allocator(name)?, &Thesis));
+//! let contenders = ["clustering-bfd", "equal-split"].map(contender);
+//! let spec = Spec {
+//!     sets_per_point: 10,
+//!     utilizations: vec!["0.5".parse()?],
+//!     contenders: contenders.into_iter().collect::<Option<_>>().ok_or("no such algorithm")?,
+//!     ..Spec::default()
+//! };
+//! let tallies = run_whole(&Plan::new(spec)?);
+//! assert_eq!(tallies[0].sets, 10);
+//! assert_eq!(tallies[0].yes, [10, 10]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod audit;
 mod kept;

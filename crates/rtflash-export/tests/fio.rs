@@ -48,7 +48,8 @@ fn each_request_has_an_iolog_in_microseconds_and_bytes_and_a_part_of_its_own() {
 fn what_does_not_fit_is_refused() {
     let set = read_task_set(SET).unwrap().set;
     assert_eq!(export(&set, &options(Some(2))), Err(NotExported::NoRoom("a b/é".into())));
-    assert!(matches!(export(&set, &options(Some(u64::MAX))), Err(NotExported::TooLarge(_))));
+    assert_eq!(export(&set, &options(Some(u64::MAX))), Err(NotExported::OutOfRange("pages")));
+    assert_eq!(export(&set, &options(Some(u64::MAX / 8_192))), Err(NotExported::OutOfRange("pages")));
     let long = FioOptions { duration: Instant::from_ns(1 << 62).unwrap(), ..options(None) };
     assert!(matches!(export(&set, &long), Err(NotExported::TooMany(_))));
     let odd = read_task_set(&SET.replacen(r#""dgist-2021""#, r#"{ "profile": "dgist-2021", "page_size": 5000 }"#, 1))

@@ -103,11 +103,13 @@ impl Topic {
     }
 
     /// The task of a recorder that writes it out once a `flush` interval, to pages of `page_size`
-    /// bytes. `None` where the interval is zero or the topic has no messages.
+    /// bytes. `None` where the interval is zero or the topic has no messages. A topic without a
+    /// name is `(no name)`.
     pub fn task(&self, flush: Span, page_size: u32) -> Option<Task> {
         let pages = self.fullest_window(flush).bytes.div_ceil(u64::from(page_size));
         let write = Request::new(pages, flush)?.with_access(Access::Sequential);
-        Some(Task { name: self.name.clone(), read: None, write: Some(write), data_pages: None })
+        let name = if self.name.is_empty() { "(no name)" } else { &self.name };
+        Some(Task { name: name.to_owned(), read: None, write: Some(write), data_pages: None })
     }
 }
 

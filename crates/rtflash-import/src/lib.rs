@@ -8,6 +8,22 @@
 //!
 //! A reader takes a format's units as the format defines them and guesses none. Lines that it
 //! cannot read it counts, and says why ([`Lines`]).
+//!
+//! Two requests that fio has logged:
+//!
+//! ```
+//! use rtflash_import::{BlockFormat, arrival_curve, job_streams, read_block_trace};
+//!
+//! let log = "fio version 3 iolog\n0 disk add\n0 disk open\n100 disk read 0 8192\n1600 disk write 4096 4096\n";
+//! let trace = read_block_trace(log.as_bytes(), BlockFormat::Fio)?;
+//! assert_eq!(trace.requests.len(), 2);
+//! // The most in a window of 1 ms, and in one of 2 ms.
+//! let most: Vec<u64> = arrival_curve(&trace.requests).iter().map(|point| point.bytes).collect();
+//! assert_eq!(most, [8192, 12288]);
+//! let jobs = job_streams(&trace.requests, 4096).ok_or("too long")?;
+//! assert_eq!((jobs[0].read_pages, jobs[1].write_pages), (2, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod bag;
 mod blkparse;

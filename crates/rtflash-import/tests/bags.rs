@@ -5,7 +5,7 @@ mod common;
 
 use common::{Compression, write_bag};
 use proptest::prelude::*;
-use rtflash_import::bag::{Bag, BagError, RECORD_HEAD, read_bag};
+use rtflash_import::bag::{Bag, BagError, RECORD_HEAD, Topic, read_bag};
 use rtflash_model::{Access, Span};
 
 const PAGE: u32 = 4_096;
@@ -111,4 +111,12 @@ fn a_bag_in_a_file() {
     let bag = read(include_bytes!("small.mcap"));
     let counts: Vec<usize> = bag.topics.iter().map(|topic| topic.messages.len()).collect();
     assert_eq!((counts, bag.messages.refused), (vec![2, 1], 0));
+}
+
+/// MCAP does not forbid a topic without a name; a task has one.
+#[test]
+fn a_topic_without_a_name_becomes_a_task_with_one() {
+    let named = |name: &str| Topic { name: name.into(), messages: vec![(0, 100)] };
+    let task = |name| named(name).task(Span::from_us(10), PAGE).expect("a message").name;
+    assert_eq!((task(""), task("/scan")), ("(no name)".into(), "/scan".into()));
 }

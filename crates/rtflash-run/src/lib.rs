@@ -3,6 +3,25 @@
 //! - [`plan`]: an allocation and what an analysis says of it, as a [`Plan`](rtflash_exec::Plan).
 //! - [`soak`]: random search for a broken assumption; [`climb`]: towards late ends.
 //! - [`TbsServers`]: the Total Bandwidth Servers of an allocation, as the executor asks them.
+//!
+//! An allocation, run for ten seconds with every checker:
+//!
+//! ```
+//! use rtflash_alloc::{allocator::allocator, analysis::Sound};
+//! use rtflash_exec::Options;
+//! use rtflash_model::{Device, Request, Span, Task, TaskSet};
+//! use rtflash_run::execute;
+//!
+//! let device = Device::profile("dgist-2021").ok_or("no such device")?;
+//! let camera = Task { name: "camera".into(), read: None, write: Request::new(24, Span::from_us(30_000)), data_pages: None };
+//! let set = TaskSet::new(device, vec![camera], vec![]).map_err(|wrong| wrong[0].to_string())?;
+//! let outcome = allocator("best-fit").ok_or("no such algorithm")?.allocate(&set, &Sound::default());
+//! let allocation = outcome.allocation().ok_or("not schedulable")?;
+//! let executed = execute(&set, allocation, &Sound::default(), &Options::default(), None)?;
+//! assert!(executed.passes());
+//! assert_eq!(executed.report.operations().erases, 58);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod case;
 pub mod climb;

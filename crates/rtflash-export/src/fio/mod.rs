@@ -53,14 +53,16 @@ pub fn export(set: &TaskSet, options: &FioOptions) -> Result<Exported, NotExport
     let mut begin = 0_u64;
     for (position, stream) in streams.iter().enumerate() {
         let pages = room(set, stream, options);
+        let end = begin.checked_add(pages).filter(|end| end.checked_mul(page_size).is_some());
+        let end = end.ok_or(NotExported::OutOfRange(if options.pages.is_some() { "pages" } else { "data_pages" }))?;
         let log = format!("{}.iolog", stream.file_name(position));
         let _ = write!(job, "\n[{}]\nread_iolog={log}\n", stream.file_name(position));
         let text = iolog(stream, position, [begin, pages, page_size], options)?;
         files.push(ExportedFile { name: log, text });
-        begin = begin.checked_add(pages).ok_or(NotExported::OutOfRange("data_pages"))?;
+        begin = end;
     }
     files.insert(0, ExportedFile { name: "replay.fio".into(), text: job });
-    Ok(Exported { files, notes: notes(set, begin.saturating_mul(page_size)), page_bytes: page_size })
+    Ok(Exported { files, notes: notes(set, begin * page_size), page_bytes: page_size })
 }
 
 fn room(set: &TaskSet, stream: &RequestStream, options: &FioOptions) -> u64 {
@@ -79,7 +81,6 @@ fn iolog(
     let target = &options.target;
     let too_large = || NotExported::TooLarge(stream.name.clone());
     let length = stream.request.pages().checked_mul(page_size).ok_or_else(too_large)?;
-    begin.checked_add(pages).and_then(|end| end.checked_mul(page_size)).ok_or_else(too_large)?;
     let mut text = format!("fio version 3 iolog\n0 {target} add\n0 {target} open\n");
     let mut last = 0;
     for (number, place) in (0..).zip(stream.places(position, pages, options.seed)?) {
