@@ -21,6 +21,7 @@ or MQSim is and nothing explains it. Needs nothing but Python and MQSim.
 
 import argparse
 import json
+import math
 import re
 import subprocess
 import sys
@@ -50,17 +51,20 @@ def nanoseconds(span):
     return round(float(value) * UNITS[unit])
 
 
-def bound(task_set, cluster, operation):
+def bound(task_set, clusters, cluster, operation):
     """The longest that a request may take where reads go first, and else what came first, in ns.
 
-    A column of pages takes the chip's time, and a page over the bus for each chip of the channel. A
-    read waits for the other reads of its cluster, and for a page that is being programmed: with
+    A column of pages takes the chip's time, and a page over the bus for each chip of the channel
+    that has tasks. A read waits for the other reads of its cluster, and for a page that is being programmed: with
     periods T and times C, all reads that have come in a busy time of x take at most the sum of
     C + x C / T, at most x and the sum of C, so no read takes longer than that sum. A write waits
     for everything, and for all reads that come before it is done: with the reads' utilization U no
     longer than the sum of all C over 1 - U.
     """
-    chips, column = len(cluster["chips"]), DEVICE["chips_per_channel"] * TRANSFER
+    channel = lambda chip: chip // DEVICE["chips_per_channel"]
+    busy = [channel(chip) for other in clusters if other["tasks"] for chip in other["chips"]]
+    column = max(busy.count(channel(chip)) for chip in cluster["chips"]) * TRANSFER
+    chips = len(cluster["chips"])
     tasks = [task for task in task_set["tasks"] if task["name"] in cluster["tasks"]]
     of = lambda kind, chip: [(-(-task[kind]["pages"] // chips) * (chip + column), nanoseconds(task[kind]["period"]))
                              for task in tasks if kind in task]
@@ -68,7 +72,8 @@ def bound(task_set, cluster, operation):
     if operation == "read":
         return sum(cost for cost, _ in reads) + PROGRAM + column
     together = sum(cost for cost, _ in reads + writes)
-    return together / (1 - sum(cost / period for cost, period in reads))
+    left = 1 - sum(cost / period for cost, period in reads)
+    return together / left if left > 0 else math.inf
 
 
 def place(stream):
@@ -132,10 +137,12 @@ def explained(row, task_set, clusters):
         return "the executor is late"
     for stream in row["none"]["longest"]:
         cluster = next(cluster for cluster in clusters if stream["task"] in cluster["tasks"])
-        limit = bound(task_set, cluster, stream["operation"])
+        limit = bound(task_set, clusters, cluster, stream["operation"])
+        if limit == math.inf:
+            return "NOT EXPLAINED: nothing bounds what waits for reads"
         stream["bound_ns"] = round(limit)
         if (stream["longest_ns"] or 0) > limit:
-            return f"NOT EXPLAINED: {stream} takes more than {limit} ns, without collection"
+            return f"NOT EXPLAINED: {stream['operation']} of {stream['task']} takes too long without collection"
     if row["none"]["late"]:
         return ORDER
     if row["preemptible"]["late"]:
