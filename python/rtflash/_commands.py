@@ -160,6 +160,7 @@ def alloc(  # type: ignore[overload-overlap]
     rely_on: str | None = ...,
     guarantee: bool | None = ...,
     spread: bool = ...,
+    shape: str | None = ...,
     set: Changes | None = ...,
 ) -> answers.AllocAnswer: ...
 
@@ -173,6 +174,7 @@ def alloc(
     rely_on: str | None = ...,
     guarantee: bool | None = ...,
     spread: bool = ...,
+    shape: str | None = ...,
     set: Changes | None = ...,
 ) -> Answers[answers.AllocAnswer]: ...
 
@@ -185,6 +187,7 @@ def alloc(
     rely_on: str | None = None,
     guarantee: bool | None = None,
     spread: bool = False,
+    shape: str | None = None,
     set: Changes | None = None,
 ) -> answers.AllocAnswer | Answers[answers.AllocAnswer]:
     """Divides the device's chips among the tasks, so that every deadline is met.
@@ -198,20 +201,33 @@ def alloc(
         "guarantee": guarantee or None,
         "no_guarantee": guarantee is False,
         "spread": spread,
+        "shape": shape,
         "set": set,
     }
     return _ask(answers.AllocAnswer, ["alloc"], source, options)
 
 
 @overload
-def check(  # type: ignore[overload-overlap]
+def check(
     source: Source,
     allocation: Given | None = ...,
     *,
-    trace: str | os.PathLike[str] | None = ...,
+    trace: str | os.PathLike[str],
     algorithm: str | None = ...,
     dispatch: str | None = ...,
     duration: str | None = ...,
+    analysis: str | None = ...,
+    rely_on: str | None = ...,
+    set: Changes | None = ...,
+) -> answers.ExecAnswer: ...
+
+
+@overload
+def check(  # type: ignore[overload-overlap]
+    source: Source,
+    allocation: Given,
+    *,
+    trace: None = ...,
     analysis: str | None = ...,
     rely_on: str | None = ...,
     set: Changes | None = ...,
@@ -240,7 +256,7 @@ def check(
     analysis: str | None = None,
     rely_on: str | None = None,
     set: Changes | None = None,
-) -> answers.CheckAnswer | Answers[answers.CheckAnswer]:
+) -> answers.CheckAnswer | answers.ExecAnswer | Answers[answers.CheckAnswer]:
     """Tests a given allocation in exact arithmetic, or judges a recorded trace.
 
     With `trace` the answer is that of `exec`, and its class is `ExecAnswer`.
@@ -257,7 +273,7 @@ def check(
     if trace is None and allocation is None:
         raise TypeError("check() takes an allocation or a trace")
     kind: Any = answers.CheckAnswer if trace is None else answers.ExecAnswer
-    found: answers.CheckAnswer | Answers[answers.CheckAnswer]
+    found: answers.CheckAnswer | answers.ExecAnswer | Answers[answers.CheckAnswer]
     found = _ask(kind, ["check"], source, options, allocation)
     return found
 
@@ -479,12 +495,24 @@ def gen(
 
 
 class HostOptions(TypedDict, total=False):
-    """The flags of `host` but for the scheduler."""
+    """Flags of `host bound`, and of every command of `host` on a job file of fio."""
 
     device: Any
-    objective: str | None
+
+
+class HostRunOptions(HostOptions, total=False):
+    """Flags of `host run` but for the scheduler."""
+
     seed: int | None
     trace: str | os.PathLike[str] | None
+    figures: str | os.PathLike[str] | None
+
+
+class HostTuneOptions(HostOptions, total=False):
+    """Flags of `host tune` but for the schedulers."""
+
+    objective: str | None
+    seed: int | None
     figures: str | os.PathLike[str] | None
 
 
@@ -494,7 +522,7 @@ def host(  # type: ignore[overload-overlap]
     command: Literal["run"] = ...,
     *,
     scheduler: str | None = ...,
-    **options: Unpack[HostOptions],
+    **options: Unpack[HostRunOptions],
 ) -> answers.HostAnswer: ...
 
 
@@ -504,7 +532,7 @@ def host(
     command: Literal["run"] = ...,
     *,
     scheduler: Sequence[str],
-    **options: Unpack[HostOptions],
+    **options: Unpack[HostRunOptions],
 ) -> list[answers.HostAnswer]: ...
 
 
@@ -534,18 +562,12 @@ def host(
     command: Literal["tune"],
     *,
     scheduler: str | Sequence[str] | None = ...,
-    **options: Unpack[HostOptions],
+    **options: Unpack[HostTuneOptions],
 ) -> answers.TuneAnswer: ...
 
 
 @overload
-def host(
-    scenario: Scenario,
-    command: Literal["order"],
-    *,
-    scheduler: str | Sequence[str] | None = ...,
-    **options: Unpack[HostOptions],
-) -> list[list[Any]]: ...
+def host(scenario: Scenario, command: Literal["order"]) -> list[list[Any]]: ...
 
 
 def host(

@@ -14,6 +14,8 @@ from rtflash import Answers, answers
 def known(one: rtflash.TaskSet, several: list[rtflash.TaskSet], executor: Executor) -> None:
     assert_type(rtflash.alloc(one), answers.AllocAnswer)
     assert_type(rtflash.alloc(several), Answers[answers.AllocAnswer])
+    assert_type(rtflash.check(one, "allocation.json"), answers.CheckAnswer)
+    assert_type(rtflash.check(one, trace="trace.jsonl"), answers.ExecAnswer)
     assert_type(rtflash.exec(one, duration="1s", police=True), answers.ExecAnswer)
     assert_type(rtflash.exec(several, executor=executor, seed=2), Answers[answers.ExecAnswer])
     assert_type(rtflash.soak(runs=3), answers.SoakAnswer)
@@ -30,3 +32,7 @@ def refused(one: rtflash.TaskSet, executor: Executor) -> None:
     rtflash.exec(one, durations="1s")  # type: ignore[call-overload]
     rtflash.soak(seed=1, executor=executor)  # type: ignore[call-overload]
     rtflash.host("s.json", "walk")  # type: ignore[call-overload]
+    rtflash.host("s.json", objective="deadline")  # type: ignore[call-overload]
+    rtflash.host("s.json", "bound", seed=1)  # type: ignore[call-overload]
+    rtflash.host("s.json", "order", scheduler="k2")  # type: ignore[call-overload]
+    rtflash.check(one)  # type: ignore[call-overload]

@@ -18,6 +18,8 @@
 //! Storage Systems*, DGIST 2021; its equations are cited by number. Verdicts are exact: U = 1 is
 //! schedulable, anything above is not, and where doubles cannot decide, integers of any size do.
 //!
+//! A camera that writes 24 pages every 30 ms needs two chips by Theorem 1:
+//!
 //! ```
 //! use rtflash_alloc::{allocator::allocator, analysis::Thesis};
 //! use rtflash_model::{Device, Request, Span, Task, TaskSet};

@@ -8,7 +8,7 @@
 //!
 //! Without the feature `full` there are only the commands that take a task set.
 //!
-//! What `rtflash alloc - --format json` prints of a task set:
+//! What `rtflash alloc camera.json --analysis sound --format json` prints:
 //!
 //! ```
 //! # #[cfg(feature = "full")] {

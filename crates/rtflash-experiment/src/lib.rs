@@ -9,7 +9,7 @@
 //! - [`statistics`]: intervals for ratios, gains and means.
 //! - [`output`]: results as tables and as a summary. The crate rtflash-draw makes figures of them.
 //!
-//! How many of ten random sets at utilization 0.5 Clustering-BFD and the static split schedule:
+//! How many of ten random sets at utilization 1.5 Clustering-BFD and the static split schedule:
 //!
 //! ```
 //! use rtflash_alloc::{allocator::allocator, analysis::Thesis};
@@ -20,7 +20,7 @@
 //! let contenders = ["clustering-bfd", "equal-split"].map(contender);
 //! let spec = Spec {
 //!     sets_per_point: 10,
-//!     utilizations: vec!["0.5".parse()?],
+//!     utilizations: vec!["1.5".parse()?],
 //!     contenders: contenders.into_iter().collect::<Option<_>>().ok_or("no such algorithm")?,
 //!     ..Spec::default()
 //! };

@@ -20,6 +20,8 @@
 //! | φ, Φ and Λ | [`Cluster`], [`Allocation`] | |
 //! | (none: data that fit) | [`Space`] | |
 //!
+//! A task set, made and written as a file has it:
+//!
 //! ```
 //! use rtflash_model::{Device, Request, Span, Task, TaskSet, read_task_set, write_task_set};
 //!

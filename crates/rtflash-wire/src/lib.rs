@@ -4,6 +4,8 @@
 //! Times are numbers of nanoseconds and their names end in `_ns`; utilizations are shares of one.
 //! docs/formats.md says what is promised of the format.
 //!
+//! An answer of `alloc`, read and written again:
+//!
 //! ```
 //! use rtflash_wire::{AllocAnswer, line, read};
 //!

@@ -33,7 +33,6 @@ use std::fmt;
 use rtflash_model::{Allocation, AllocationError, TaskId, TaskSet};
 
 use self::best_fit::Filled;
-use self::certified::Problem;
 use self::loads::Loads;
 use self::sizes::{LinearSizes, Sizes, TaskGroup, in_order};
 use crate::analysis::{Analysis, NotImplicit, PartFtl, Test, cluster_verdict};
@@ -242,7 +241,7 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strat
             let algorithm_1 = |merging| general::algorithm_1(set, analysis, merging, work);
             space::checked(set, by_size((set, analysis, work), strategy, sizes, algorithm_1))
         }
-        Test::Demand(test) => certified::allocate(Problem { set, test, work }, strategy),
+        Test::Demand(test) => certified::allocate(set, test, work, strategy),
     }
 }
 

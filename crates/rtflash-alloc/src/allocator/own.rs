@@ -3,7 +3,6 @@
 
 use rtflash_model::{Allocation, Cluster, PerId, TaskId, TaskSet};
 
-use super::certified::Problem;
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, Unplaced, certified, loads, space};
 use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
@@ -36,7 +35,7 @@ pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work
     let unplaced = match analysis.test() {
         Test::Linear(test) => loads::overloaded(set, test, clusters),
         Test::Utilization(_) | Test::Cluster(_) => overloaded(set, analysis, clusters, work),
-        Test::Demand(test) => return certified::tested(Problem { set, test, work }, clusters, &allocation),
+        Test::Demand(test) => return certified::tested(set, test, work, clusters, &allocation),
     };
     space::checked(
         set,

@@ -4,7 +4,7 @@
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
 
 use super::{Analysis, ClusterReport, Test};
-use crate::certified::{self, Certification};
+use crate::certified::{self, Certification, Trial, TrialAnswers};
 use crate::work::Work;
 
 /// Processor demand of placed clusters, with certificates.
@@ -40,6 +40,19 @@ impl DemandTest {
     /// Certifies clusters with these placements of pages ([`certified::certify`]).
     pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement], work: &Work) -> Certification {
         certified::certify(set, clusters, placements, self.rely_on, work)
+    }
+
+    /// Whether [`certify`](DemandTest::certify) would certify all of these clusters, by what the
+    /// trials before have found ([`certified::tried`]).
+    pub fn tried(
+        self,
+        set: &TaskSet,
+        clusters: &[Cluster],
+        placements: &[Placement],
+        work: &Work,
+        trials: &TrialAnswers,
+    ) -> Trial {
+        certified::tried(set, clusters, placements, self.rely_on, work, trials)
     }
 
     /// Whether each cluster of an allocation with certificates is in time ([`certified::holding`]).

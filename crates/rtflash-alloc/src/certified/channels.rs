@@ -1,6 +1,7 @@
 //! Clusters on their chips: who shares a channel with whom, and what follows for each processor.
 
 mod certify;
+mod trials;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,8 @@ use super::processor::{ChosenGc, Processor};
 use super::shortfall::Shortfall;
 use super::term::Term;
 use crate::work::Work;
-pub use certify::{Certification, certify, certify_beside, certify_leaving_out};
+pub use certify::{Certification, Trial, certify, certify_beside, certify_leaving_out, tried};
+pub use trials::TrialAnswers;
 
 /// The clusters of a device with the placement of pages in each.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub struct ChannelContention<'a> {
     left_out: Option<Term>,
     /// Clusters on each channel, ascending, with the number of their chips there.
     channels: BTreeMap<u32, Vec<(usize, u32)>>,
+    /// What trials of a search have found so far; `None` for whoever makes certificates.
+    trials: Option<&'a TrialAnswers>,
 }
 
 /// Who is on a channel with one of a cluster's chips.
@@ -83,7 +87,14 @@ impl<'a> ChannelContention<'a> {
             gcs: vec![None; clusters.len()],
             left_out: None,
             channels,
+            trials: None,
         }
+    }
+
+    /// The same for trials of a search, which have servers nowhere.
+    #[must_use]
+    fn for_trials(self, trials: &'a TrialAnswers) -> ChannelContention<'a> {
+        ChannelContention { trials: Some(trials), ..self }
     }
 
     /// The same with a term left out of the tests. What is accepted so is no promise: this is for
@@ -143,6 +154,12 @@ impl<'a> ChannelContention<'a> {
 
     /// A cluster's processor, all other chips of its channels taken to be as busy as can be.
     pub fn in_the_worst_case(&self, position: usize) -> Option<PlacedProcessor> {
+        let processor = self.processor(position, self.worst_bus(position))?;
+        Some(PlacedProcessor { processor, contentions: vec![Contention::none()] })
+    }
+
+    /// The bus of a cluster, all other chips of its channels taken to be as busy as can be.
+    fn worst_bus(&self, position: usize) -> SharedBus {
         let mut bus = SharedBus { ways: 1, most: 1, foreign: 0 };
         for (channel, members) in self.channels_of(position) {
             // Each chip that there is, also one in no cluster, and no more than there are.
@@ -150,7 +167,7 @@ impl<'a> ChannelContention<'a> {
             let own = members.iter().find(|(cluster, _)| *cluster == position).map_or(0, |member| member.1);
             bus = SharedBus { ways: bus.ways.max(all), most: bus.most.max(all), foreign: bus.foreign.max(all - own) };
         }
-        Some(PlacedProcessor { processor: self.processor(position, bus)?, contentions: vec![Contention::none()] })
+        bus
     }
 
     /// A cluster's processor next to its neighbours as they are, as far as it may rely on them.
@@ -170,7 +187,18 @@ impl<'a> ChannelContention<'a> {
         }
     }
 
-    fn beside(&self, position: usize, queues: bool) -> Option<PlacedProcessor> {
+    /// What the test of a cluster that may rely on what is granted depends on.
+    fn granted_neighbourhoods(&self, position: usize) -> (SharedBus, Vec<Neighbourhood>) {
+        match self.granted {
+            Reliance::Nothing => (self.worst_bus(position), Vec::new()),
+            Reliance::Neighbours => self.neighbourhoods(position, false),
+            Reliance::Queue => self.neighbourhoods(position, true),
+        }
+    }
+
+    /// The bus of a cluster next to its neighbours as they are, and each kind of neighbourhood;
+    /// none where a cluster's processor is on several channels.
+    fn neighbourhoods(&self, position: usize, queues: bool) -> (SharedBus, Vec<Neighbourhood>) {
         let mut bus = SharedBus { ways: u32::MAX, most: 1, foreign: 0 };
         let mut neighbourhoods: Vec<Neighbourhood> = Vec::new();
         for (_, members) in self.channels_of(position) {
@@ -200,14 +228,19 @@ impl<'a> ChannelContention<'a> {
         }
         if !self.is_on_one_channel(position) {
             // The worst of them.
-            bus.ways = bus.most;
-            return Some(PlacedProcessor {
-                processor: self.processor(position, bus)?,
-                contentions: vec![Contention::none()],
-            });
+            return (SharedBus { ways: bus.most, ..bus }, Vec::new());
         }
         neighbourhoods.sort_unstable();
         neighbourhoods.dedup();
+        (bus, neighbourhoods)
+    }
+
+    fn beside(&self, position: usize, queues: bool) -> Option<PlacedProcessor> {
+        let (bus, neighbourhoods) = self.neighbourhoods(position, queues);
+        if !self.is_on_one_channel(position) {
+            let processor = self.processor(position, bus)?;
+            return Some(PlacedProcessor { processor, contentions: vec![Contention::none()] });
+        }
         let mut contentions = Vec::with_capacity(neighbourhoods.len());
         for Neighbourhood { charged, siblings, bounded } in neighbourhoods {
             let more = charged.checked_sub(bus.ways).expect("each page is charged the fewest of all channels");

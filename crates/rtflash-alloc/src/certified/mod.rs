@@ -27,7 +27,9 @@ mod time;
 
 pub(crate) use anywhere::holds_anywhere;
 pub use bus::SharedBus;
-pub use channels::{Certification, ChannelContention, certify, certify_beside, certify_leaving_out};
+pub use channels::{
+    Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_leaving_out, tried,
+};
 pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;
 pub use demand::{Demand, DemandVerdict, Nearest};

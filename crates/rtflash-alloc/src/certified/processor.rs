@@ -110,7 +110,7 @@ pub struct Processor {
 }
 
 /// Garbage collection on a processor, once its relative deadline is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChosenGc {
     /// D_g; `None` where no real-time task writes.
     pub deadline: Option<Span>,

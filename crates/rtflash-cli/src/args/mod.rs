@@ -328,11 +328,11 @@ pub struct CheckArgs {
     #[cfg(feature = "exchange")]
     /// Judge what MQSim made of an export: its results (`…_scenario_1.xml`), in the folder of
     /// `export mqsim`. Every request is to be served and in time
-    #[arg(long, value_name = "RESULT.xml", conflicts_with_all = ["trace", "allocation", "fio"])]
+    #[arg(long, value_name = "RESULT.xml", conflicts_with_all = ["trace", "allocation", "fio", "analysis", "rely_on", "algorithm", "dispatch", "duration"])]
     pub mqsim: Option<PathBuf>,
     #[cfg(feature = "exchange")]
     /// Judge what fio made of an export: its results in JSON, in the folder of `export fio`
-    #[arg(long, value_name = "RESULT.json", conflicts_with_all = ["trace", "allocation"])]
+    #[arg(long, value_name = "RESULT.json", conflicts_with_all = ["trace", "allocation", "analysis", "rely_on", "algorithm", "dispatch", "duration"])]
     pub fio: Option<PathBuf>,
     /// With a trace: which algorithm made the allocation [default: clustering-bfd; best-fit with
     /// --analysis stripe, superblock or sound]

@@ -176,7 +176,8 @@ fn notes(set: &TaskSet) -> Vec<String> {
         "MQSim serves requests in order of arrival, reads first, and knows no deadline: nothing is promised there."
             .into(),
         "The flash is empty at the start: garbage is collected once it has been written over.".into(),
-        "Where MQSim puts off the collection of a block it never erases it: a few writes may never be served.".into(),
+        "A write that meets a page which collection is moving is lost in MQSim: a few writes may never be served."
+            .into(),
         "Collection moves pages over the bus; rtflash's copies stay within a chip.".into(),
         "A request reads and writes pages of its own: reads are of pages that nobody has written.".into(),
     ];

@@ -9,6 +9,7 @@ use super::Problem;
 use super::organisations::{Organisation, Organisations};
 use super::sizes::DemandSizes;
 use crate::allocator::exact;
+use crate::certified::TrialAnswers;
 
 type DemandSubsets<'s, 'a> = exact::Subsets<DemandSizes<'s, 'a>>;
 
@@ -35,6 +36,7 @@ pub(super) fn search(
         organisations,
         given_up,
         left: TRIED / chips.max(4) * TRIAL,
+        trials: TrialAnswers::default(),
         fitting: BTreeMap::new(),
     };
     // First each partition as it needs the fewest chips, then what is left of the work shared
@@ -70,6 +72,7 @@ struct ExhaustiveSearch<'s> {
     organisations: &'s Organisations<'s>,
     given_up: &'s mut bool,
     left: u64,
+    trials: TrialAnswers,
     /// The placements with which a subset of the tasks holds in a cluster of some size, without any
     /// waiting.
     fitting: BTreeMap<(usize, u32), Vec<Placement>>,
@@ -202,7 +205,7 @@ impl ExhaustiveSearch<'_> {
 
     /// These chips with all placements of pages.
     fn placements(&mut self, parts: &[TaskBlock], plans: &Plans<'_>, floor: u64) -> Option<Allocation> {
-        let Problem { set, test, work } = self.problem;
+        let Problem { set, test, work, .. } = self.problem;
         let kinds: Vec<Vec<Placement>> =
             parts.iter().zip(plans.sizes).map(|(part, &size)| self.fitting(part, size).to_vec()).collect();
         let ways = kinds.iter().fold(1u64, |ways, kinds| ways.saturating_mul(kinds.len() as u64));
@@ -219,8 +222,12 @@ impl ExhaustiveSearch<'_> {
             };
             let chosen: Vec<Placement> = kinds.iter().map(next).collect();
             let (clusters, chosen) = plans.clusters(parts, &chosen, test.idle());
+            let trial = test.tried(set, &clusters, &chosen, work, &self.trials);
+            *self.given_up |= trial.given_up;
+            if !trial.holds {
+                continue;
+            }
             let certified = test.certify(set, &clusters, &chosen, work);
-            *self.given_up |= certified.given_up;
             if certified.failing.is_empty() {
                 let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
                 return Some(allocation.with_certificates(certified.certificates));

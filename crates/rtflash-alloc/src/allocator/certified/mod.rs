@@ -9,13 +9,16 @@
 
 mod chips;
 mod exhaustive;
+mod known;
 mod organisations;
 mod sizes;
+mod supposed;
 mod unplaced;
 
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
 
 use self::chips::{ChipLayout, place};
+use self::known::KnownLoads;
 use self::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
 use self::sizes::{DemandSizes, MAX_MERGING, MAX_TESTS};
 use super::best_fit::{Filled, filled};
@@ -35,10 +38,16 @@ pub(super) struct Problem<'a> {
     pub(super) test: DemandTest,
     /// Charged with what the tests look at.
     pub(super) work: &'a Work,
+    /// Of all searches together.
+    known: &'a KnownLoads,
 }
 
 /// Divides the chips among the tasks.
-pub(super) fn allocate(problem: Problem<'_>, strategy: Strategy) -> Outcome {
+pub(super) fn allocate(set: &TaskSet, test: DemandTest, work: &Work, strategy: Strategy) -> Outcome {
+    divided(Problem { set, test, work, known: &KnownLoads::default() }, strategy)
+}
+
+fn divided(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     match strategy {
         Strategy::Exact => match Exact::refuses(problem.set.tasks().count()) {
             Some(limit) => Outcome::CannotTell(limit),
@@ -128,7 +137,7 @@ fn exact_search(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation>
         return Some(allocation);
     }
     // Never worse than the search.
-    if let Outcome::Schedulable(allocation) = allocate(problem, Strategy::Search) {
+    if let Outcome::Schedulable(allocation) = divided(problem, Strategy::Search) {
         return Some(allocation);
     }
     let found = exhaustive::search(problem, &organisations, &subsets, given_up);
@@ -175,7 +184,7 @@ fn settle(
     layout: ChipLayout,
     given_up: &mut bool,
 ) -> Option<Allocation> {
-    let Problem { set, test, work } = problem;
+    let Problem { set, test, work, .. } = problem;
     let (clusters, placements): (Vec<Cluster>, Vec<Placement>) = place(set, groups, layout)?
         .into_iter()
         .map(|(cluster, organisation)| (cluster, organisation.map_or(test.idle(), Organisation::placement)))

@@ -2,9 +2,11 @@
 
 use std::cell::Cell;
 
-use rtflash_model::{Access, Placement, Task, TaskId, TaskSet};
+use rtflash_model::{Access, Task, TaskId, TaskSet};
 
 use super::Problem;
+use super::known::{KnownLoads, LoadKey};
+pub(super) use super::supposed::{ContentionAssumption, ORGANISATIONS, Organisation};
 use crate::certified::{Choice, Contention, Demand, Processor, SharedBus, choose};
 use crate::fraction::Rational;
 use crate::work::Work;
@@ -17,57 +19,12 @@ pub(super) struct DemandHeld {
     pub(super) load: f64,
 }
 
-/// What a cluster asks of its chips.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Organisation {
-    /// Any chips.
-    #[default]
-    Stripe,
-    /// Whole channels, or an aligned part of one.
-    Compact,
-    /// A superblock on any chips.
-    Superblock,
-}
-
-pub(super) const ORGANISATIONS: [Organisation; 3] =
-    [Organisation::Stripe, Organisation::Compact, Organisation::Superblock];
-
-impl Organisation {
-    /// That of a cluster with this placement of pages wherever its chips are.
-    pub(super) fn on_any_chips(placement: Placement) -> Organisation {
-        match placement {
-            Placement::Stripe => Organisation::Stripe,
-            Placement::Superblock => Organisation::Superblock,
-        }
-    }
-
-    pub(super) fn placement(self) -> Placement {
-        match self {
-            Organisation::Stripe => Placement::Stripe,
-            Organisation::Compact | Organisation::Superblock => Placement::Superblock,
-        }
-    }
-}
-
-/// How much of the waiting for the bus is charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ContentionAssumption {
-    /// All that there can be.
-    WorstCase,
-    /// In stripes, that many transfers a page, its own included: to be confirmed once chips are
-    /// placed.
-    Optimistic(u32),
-    /// In stripes, as if all chips of a channel were the cluster's: likewise.
-    Queue,
-    /// None at all, wherever the chips are: what does not hold so holds nowhere.
-    NoContention,
-}
-
 /// Tests of task subsets in clusters of each organisation.
 pub(super) struct Organisations<'a> {
     set: &'a TaskSet,
     /// Charged with what the tests look at.
     work: &'a Work,
+    known: &'a KnownLoads,
     /// Those that the analysis has.
     allowed: Vec<Organisation>,
     /// Sizes of compact clusters within a channel, each a divisor of the next, so that they always
@@ -87,7 +44,7 @@ const GIVEN_UP: u32 = 8;
 
 impl<'a> Organisations<'a> {
     pub(super) fn new(problem: Problem<'a>, assumption: ContentionAssumption) -> Organisations<'a> {
-        let Problem { set, test, work } = problem;
+        let Problem { set, test, work, known } = problem;
         let allowed = ORGANISATIONS
             .into_iter()
             .filter(|organisation| test.placements.contains(&organisation.placement()))
@@ -97,6 +54,7 @@ impl<'a> Organisations<'a> {
         Organisations {
             set,
             work,
+            known,
             allowed,
             chain,
             assumption,
@@ -166,15 +124,23 @@ impl<'a> Organisations<'a> {
         if self.given_up.get() >= GIVEN_UP || !self.set.space(tasks, chips, Some(organisation.placement())).fits() {
             return None;
         }
+        let key = LoadKey::new(self.assumption, organisation, tasks, chips);
+        if let Some(known) = key.and_then(|key| self.known.get(&key)) {
+            return known;
+        }
         let (processor, others) = self.processor(tasks, organisation, chips)?;
-        match choose(&processor, std::slice::from_ref(&others), 0, self.work) {
+        let load = match choose(&processor, std::slice::from_ref(&others), 0, self.work) {
             Choice::Holds(gc) => Some(Demand::new(&processor, &others, gc, 0, self.work).load()),
             Choice::Fails => None,
             Choice::TooLong => {
                 self.given_up.set(self.given_up.get() + 1);
-                None
+                return None;
             }
+        };
+        if let Some(key) = key {
+            self.known.keep(key, load);
         }
+        load
     }
 
     /// The least long-run load of a processor of these tasks in a cluster of any organisation,

@@ -1,17 +1,19 @@
 //! Why no allocation was found under a demand test, and the outcome of a division that is given.
 
-use rtflash_model::{Allocation, Cluster, Placement, TaskId};
+use rtflash_model::{Allocation, Cluster, Placement, TaskId, TaskSet};
 
 use super::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
 use super::sizes::DemandSizes;
-use super::{Problem, merged};
+use super::{KnownLoads, Problem, merged};
 use crate::allocator::best_fit::{Filled, filled};
 use crate::allocator::merging::Stuck;
 use crate::allocator::sizes::TaskGroup;
 use crate::allocator::space::first_too_many;
 use crate::allocator::{Failure, Limit, Outcome, Strategy, Unplaced};
+use crate::analysis::DemandTest;
 use crate::certified::{ChannelContention, Contention, PlacedProcessor, Processor, SharedBus, Shortfall, never_served};
 use crate::reason::Reason;
+use crate::work::Work;
 
 /// The first task for which there is no room, and the cluster that it comes nearest to fit in.
 pub(super) fn failure(problem: Problem<'_>, organisations: &Organisations<'_>, strategy: Strategy) -> Failure {
@@ -159,8 +161,14 @@ fn shortfall<'a>(problem: Problem<'a>, tasks: &[TaskId], organisation: Organisat
 }
 
 /// The outcome of a given division: certificates are made for its clusters where they are.
-pub(in crate::allocator) fn tested(problem: Problem<'_>, clusters: &[Cluster], allocation: &Allocation) -> Outcome {
-    let Problem { set, test, work } = problem;
+pub(in crate::allocator) fn tested(
+    set: &TaskSet,
+    test: DemandTest,
+    work: &Work,
+    clusters: &[Cluster],
+    allocation: &Allocation,
+) -> Outcome {
+    let problem = Problem { set, test, work, known: &KnownLoads::default() };
     let (allocation, certified) = test.certified(set, allocation, work);
     let Some(&position) = certified.failing.first() else { return Outcome::Schedulable(allocation) };
     if certified.given_up {

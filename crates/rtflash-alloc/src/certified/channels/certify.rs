@@ -2,7 +2,7 @@
 
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
-use super::{ChannelContention, PlacedProcessor, nearest_terms};
+use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
 use crate::certified::bus::SharedBus;
 use crate::certified::choice::{Choice, choose, largest_server};
 use crate::certified::contention::Contention;
@@ -63,6 +63,29 @@ pub fn certify_leaving_out(
     certified(site(set, clusters, placements, &given, granted, work).leaving_out(term), &given)
 }
 
+/// What a trial came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trial {
+    /// Whether every cluster holds: [`certify`] then certifies them.
+    pub holds: bool,
+    /// Whether a test was given up.
+    pub given_up: bool,
+}
+
+/// Whether [`certify`] would certify all of these clusters, by what the trials before have found.
+pub fn tried(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+    trials: &TrialAnswers,
+) -> Trial {
+    let given = vec![None; clusters.len()];
+    let tested = site(set, clusters, placements, &given, granted, work).for_trials(trials).tested(&given);
+    Trial { holds: tested.failing.is_empty(), given_up: tested.given_up }
+}
+
 /// Clusters some of which have certificates.
 fn site<'a>(
     set: &'a TaskSet,
@@ -76,30 +99,18 @@ fn site<'a>(
     ChannelContention::new(set, clusters, placements.to_vec(), servers, granted, work)
 }
 
+/// Clusters that were tested, before they have servers.
+struct TestedClusters {
+    /// Those that need others, or fail.
+    fragile: Vec<bool>,
+    failing: Vec<usize>,
+    given_up: bool,
+}
+
 /// Certifies the clusters that have no certificate.
 fn certified(mut site: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
-    let (clusters, count, work) = (site.clusters, site.clusters.len(), site.work);
-    let mut fragile = vec![false; count];
-    let busy: Vec<usize> = (0..count).filter(|&position| !clusters[position].tasks.is_empty()).collect();
-    for &position in &busy {
-        let placed = site.in_the_worst_case(position);
-        if let Some(certificate) = &given[position] {
-            site.gcs[position] =
-                site.processor(position, SharedBus::alone()).and_then(|processor| processor.stated(certificate));
-            let placed = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
-            fragile[position] = !placed.is_some_and(|(gc, placed)| site.holds_at(position, &placed, gc));
-            continue;
-        }
-        let choice = placed.map(|placed| site.choose(&placed));
-        site.gcs[position] = match choice {
-            Some(Choice::Holds(gc)) => Some(gc),
-            _ => {
-                fragile[position] = true;
-                site.likely_gc(position)
-            }
-        };
-    }
-    let (failing, given_up) = site.settle(&busy, &fragile, given);
+    let (count, work) = (site.clusters.len(), site.work);
+    let TestedClusters { fragile, failing, given_up } = site.tested(given);
     if failing.is_empty() {
         // Beside a server a chip counts on less, but where that is left out.
         let quiet = if site.left_out == Some(Term::Servers) { fragile } else { site.near(&fragile) };
@@ -125,9 +136,29 @@ fn certified(mut site: ChannelContention<'_>, given: &[Option<Certificate>]) -> 
 }
 
 impl ChannelContention<'_> {
+    /// Tests clusters where they are, without servers, and keeps the garbage collection of each.
+    fn tested(&mut self, given: &[Option<Certificate>]) -> TestedClusters {
+        let mut fragile = vec![false; self.clusters.len()];
+        let busy: Vec<usize> =
+            (0..self.clusters.len()).filter(|&position| !self.clusters[position].tasks.is_empty()).collect();
+        for &position in &busy {
+            if let Some(certificate) = &given[position] {
+                let alone = self.processor(position, SharedBus::alone());
+                self.gcs[position] = alone.and_then(|processor| processor.stated(certificate));
+                let placed = self.in_the_worst_case(position);
+                let placed = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
+                fragile[position] = !placed.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc));
+            } else {
+                (self.gcs[position], fragile[position]) = self.first_gc(position);
+            }
+        }
+        let (failing, given_up) = self.settle(&busy, &fragile, given);
+        TestedClusters { fragile, failing, given_up }
+    }
+
     /// Garbage collection with which a cluster may hold next to less loaded neighbours than there
     /// can be.
-    fn likely_gc(&self, position: usize) -> Option<Option<ChosenGc>> {
+    pub(super) fn likely_gc(&self, position: usize) -> Option<Option<ChosenGc>> {
         let placed = self.in_the_worst_case(position)?;
         if placed.processor.write_streams.is_empty() {
             return Some(None);
@@ -150,15 +181,18 @@ impl ChannelContention<'_> {
         for _ in 0..ROUNDS {
             let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);
             for &position in busy {
-                if !self.holds_data(position) {
+                // Of a trial nobody asks which clusters fail.
+                if self.trials.is_some() && !failing.is_empty() {
+                    break;
+                }
+                if !self.data_fit(position) {
                     failing.push(position);
                 } else if fragile[position] && !self.holds_now(position) {
                     if given[position].is_some() {
                         failing.push(position);
                         continue;
                     }
-                    let placed = self.as_granted(position);
-                    match placed.map(|placed| self.choose(&placed)) {
+                    match self.chosen_now(position) {
                         Some(Choice::Holds(gc)) => {
                             changed |= self.gcs[position] != Some(gc);
                             self.gcs[position] = Some(gc);
@@ -177,14 +211,8 @@ impl ChannelContention<'_> {
         (busy.iter().copied().filter(|&position| fragile[position] && !self.holds_now(position)).collect(), false)
     }
 
-    /// Whether a cluster holds next to its neighbours as everything is now.
-    fn holds_now(&self, position: usize) -> bool {
-        let (Some(placed), Some(gc)) = (self.as_granted(position), self.gcs[position]) else { return false };
-        self.holds_at(position, &placed, gc)
-    }
-
     /// Whether a cluster holds in a place with this garbage collection, and its server.
-    fn holds_at(&self, position: usize, placed: &PlacedProcessor, gc: Option<ChosenGc>) -> bool {
+    pub(super) fn holds_at(&self, position: usize, placed: &PlacedProcessor, gc: Option<ChosenGc>) -> bool {
         let server = self.servers[position];
         let mut demands = placed.demands(gc, server, self.work);
         demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)

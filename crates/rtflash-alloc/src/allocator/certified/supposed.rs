@@ -1,0 +1,50 @@
+//! What is supposed of clusters before they have chips: how pages are placed on them, and how much
+//! they wait for the bus.
+
+use rtflash_model::Placement;
+
+/// What a cluster asks of its chips.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Organisation {
+    /// Any chips.
+    #[default]
+    Stripe,
+    /// Whole channels, or an aligned part of one.
+    Compact,
+    /// A superblock on any chips.
+    Superblock,
+}
+
+pub(super) const ORGANISATIONS: [Organisation; 3] =
+    [Organisation::Stripe, Organisation::Compact, Organisation::Superblock];
+
+impl Organisation {
+    /// That of a cluster with this placement of pages wherever its chips are.
+    pub(super) fn on_any_chips(placement: Placement) -> Organisation {
+        match placement {
+            Placement::Stripe => Organisation::Stripe,
+            Placement::Superblock => Organisation::Superblock,
+        }
+    }
+
+    pub(super) fn placement(self) -> Placement {
+        match self {
+            Organisation::Stripe => Placement::Stripe,
+            Organisation::Compact | Organisation::Superblock => Placement::Superblock,
+        }
+    }
+}
+
+/// How much of the waiting for the bus is charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum ContentionAssumption {
+    /// All that there can be.
+    WorstCase,
+    /// In stripes, that many transfers a page, its own included: to be confirmed once chips are
+    /// placed.
+    Optimistic(u32),
+    /// In stripes, as if all chips of a channel were the cluster's: likewise.
+    Queue,
+    /// None at all, wherever the chips are: what does not hold so holds nowhere.
+    NoContention,
+}

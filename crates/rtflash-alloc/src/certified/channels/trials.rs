@@ -1,0 +1,125 @@
+//! Trials of a search over allocations of one set: each question about a cluster in its place is
+//! answered once.
+//!
+//! What a cluster comes to depends on its tasks, its size and its placement, on the chips that
+//! share its channels, and on what is known of them. Searches put the same clusters next to the
+//! same neighbours over and over.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use rtflash_model::{Placement, TaskId};
+
+use super::{ChannelContention, Neighbourhood};
+use crate::certified::bus::SharedBus;
+use crate::certified::choice::Choice;
+use crate::certified::processor::ChosenGc;
+
+/// Garbage collection as far as it is known; `None` inside where nothing is written.
+type KnownGc = Option<Option<ChosenGc>>;
+
+/// Answers that trials of one set, by what one analysis grants, have had.
+#[derive(Debug, Default)]
+pub struct TrialAnswers(RefCell<Answers>);
+
+#[derive(Debug, Default)]
+struct Answers {
+    /// A number for each cluster wherever it is, and whether its data fit.
+    clusters: HashMap<(Vec<TaskId>, Placement, u32), (u32, bool)>,
+    /// A number for each garbage collection.
+    gcs: HashMap<KnownGc, u32>,
+    worst: HashMap<(u32, SharedBus), (KnownGc, bool)>,
+    holds: HashMap<Vec<u32>, bool>,
+    choices: HashMap<Vec<u32>, Option<Choice>>,
+}
+
+/// A position that stands for no garbage collection in particular.
+const ANY_GC: u32 = u32::MAX;
+
+impl ChannelContention<'_> {
+    /// An answer that was remembered, else the one that is `found`.
+    fn remembered<K: std::hash::Hash + Eq, V: Clone>(
+        &self,
+        key: impl FnOnce(&mut Answers) -> K,
+        of: impl Fn(&mut Answers) -> &mut HashMap<K, V>,
+        found: impl FnOnce() -> V,
+    ) -> V {
+        let Some(TrialAnswers(answers)) = self.trials else { return found() };
+        let key = key(&mut answers.borrow_mut());
+        if let Some(answer) = of(&mut answers.borrow_mut()).get(&key) {
+            return answer.clone();
+        }
+        let answer = found();
+        of(&mut answers.borrow_mut()).insert(key, answer.clone());
+        answer
+    }
+
+    /// A cluster's number, and whether its data fit.
+    fn known_cluster(&self, position: usize, answers: &mut Answers) -> (u32, bool) {
+        let cluster = &self.clusters[position];
+        let key = (cluster.tasks.clone(), self.placements[position], cluster.size());
+        let next = u32::try_from(answers.clusters.len()).expect("fewer clusters than fit into memory");
+        *answers.clusters.entry(key).or_insert_with(|| (next, self.space(position).fits()))
+    }
+
+    fn known_gc(&self, position: usize, answers: &mut Answers) -> u32 {
+        let next = u32::try_from(answers.gcs.len()).expect("fewer than fit into memory");
+        *answers.gcs.entry(self.gcs[position]).or_insert(next)
+    }
+
+    /// All that a cluster's test in its place depends on, but for its own garbage collection.
+    fn place(&self, position: usize, answers: &mut Answers, own_gc: u32) -> Vec<u32> {
+        let (bus, neighbourhoods) = self.granted_neighbourhoods(position);
+        let mut key = vec![self.known_cluster(position, answers).0, own_gc, bus.ways, bus.most, bus.foreign];
+        for Neighbourhood { charged, siblings, bounded } in neighbourhoods {
+            let count = u32::try_from(bounded.len()).expect("clusters have 32 bits");
+            key.extend([charged, siblings.map_or(0, |siblings| siblings + 1), count]);
+            for (neighbour, chips) in bounded {
+                key.extend([self.known_cluster(neighbour, answers).0, self.known_gc(neighbour, answers), chips]);
+            }
+        }
+        key
+    }
+
+    /// Whether the tasks' data fit the cluster.
+    pub(super) fn data_fit(&self, position: usize) -> bool {
+        match self.trials {
+            Some(TrialAnswers(answers)) => self.known_cluster(position, &mut answers.borrow_mut()).1,
+            None => self.holds_data(position),
+        }
+    }
+
+    /// Garbage collection of a cluster whose neighbours are as busy as can be, and whether it is
+    /// fragile: whether it needs others.
+    pub(super) fn first_gc(&self, position: usize) -> (KnownGc, bool) {
+        let key = |answers: &mut Answers| (self.known_cluster(position, answers).0, self.worst_bus(position));
+        let found = || {
+            let placed = self.in_the_worst_case(position);
+            match placed.map(|placed| self.choose(&placed)) {
+                Some(Choice::Holds(gc)) => (Some(gc), false),
+                _ => (self.likely_gc(position), true),
+            }
+        };
+        self.remembered(key, |answers| &mut answers.worst, found)
+    }
+
+    /// Whether a cluster holds next to its neighbours as everything is now.
+    pub(super) fn holds_now(&self, position: usize) -> bool {
+        let key = |answers: &mut Answers| {
+            let own_gc = self.known_gc(position, answers);
+            self.place(position, answers, own_gc)
+        };
+        let found = || {
+            let (Some(placed), Some(gc)) = (self.as_granted(position), self.gcs[position]) else { return false };
+            self.holds_at(position, &placed, gc)
+        };
+        self.remembered(key, |answers| &mut answers.holds, found)
+    }
+
+    /// Garbage collection with which a cluster holds next to its neighbours as they are now.
+    pub(super) fn chosen_now(&self, position: usize) -> Option<Choice> {
+        let found = || self.as_granted(position).map(|placed| self.choose(&placed));
+        let key = |answers: &mut Answers| self.place(position, answers, ANY_GC);
+        self.remembered(key, |answers| &mut answers.choices, found)
+    }
+}
