@@ -129,3 +129,15 @@ fn a_drive_is_told_what_it_does_not_bring() {
     let none = rtflash(&["export", "nvme", "tasksets/overload.json", "--by", "fdp"]);
     assert_eq!((none.status, none.stdout.as_str()), (1, ""), "{none:?}");
 }
+
+/// What says nothing to results of others is refused, not passed over.
+#[test]
+fn options_of_an_analysis_are_refused_beside_results_of_others() {
+    for result in ["--mqsim", "--fio"] {
+        for option in [["--analysis", "sound"], ["--rely-on", "queue"], ["--algorithm", "global"], ["--duration", "1s"]]
+        {
+            let refused = rtflash(&["check", SET, result, "results", option[0], option[1]]);
+            assert!(refused.status == 2 && refused.stderr.contains("cannot be used with"), "{option:?}: {refused:?}");
+        }
+    }
+}
