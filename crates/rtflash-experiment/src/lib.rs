@@ -26,7 +26,7 @@
 //! };
 //! let tallies = run_whole(&Plan::new(spec)?);
 //! assert_eq!(tallies[0].sets, 10);
-//! assert_eq!(tallies[0].yes, [10, 10]);
+//! assert_eq!(tallies[0].yes, [10, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
