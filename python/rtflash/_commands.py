@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Union, overload
+from typing import Any, Literal, TypeVar, Union, overload
 
 from rtflash import answers
 from rtflash import _rtflash
@@ -16,9 +16,6 @@ from rtflash._options import words
 from rtflash._records import Answer, Answers, Lines
 from rtflash._rtflash import Question, TaskSet, split
 from rtflash._sources import device_of, is_json, read_text, text_of, written
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 A = TypeVar("A", bound=Answer)
 Source = Union[TaskSet, str, "os.PathLike[str]", Mapping[str, Any]]
@@ -360,46 +357,40 @@ def size(
     return _ask(answers.SizeAnswer, ["size"], source, options)
 
 
-class ExecOptions(TypedDict, total=False):
-    """The flags of `exec` but for the allocation and the executor."""
-
-    algorithm: str | None
-    analysis: str | None
-    rely_on: str | None
-    spread: bool
-    duration: str | None
-    server: str | None
-    dispatch: str | None
-    victims: str | None
-    aging: str | None
-    pattern: str | None
-    waits: str | None
-    times: str | None
-    phases: str | os.PathLike[str] | None
-    releases: Mapping[str, Any] | str | os.PathLike[str] | None
-    arrivals: str | None
-    police: bool
-    arbitration: str | None
-    ties: str | None
-    no_backfill: bool
-    jobs: int | None
-    memory: str | None
-    seed: int | None
-    trace: str | os.PathLike[str] | None
-    checkpoint: str | os.PathLike[str] | None
-    checkpoint_every: str | None
-    gantt: str | None
-    gantt_out: str | os.PathLike[str] | None
-    set: Changes | None
-
-
 @overload
 def exec(  # type: ignore[overload-overlap]  # noqa: A001
     source: Source,
     *,
     allocation: Given | None = ...,
     executor: None = ...,
-    **options: Unpack[ExecOptions],
+    algorithm: str | None = ...,
+    analysis: str | None = ...,
+    rely_on: str | None = ...,
+    spread: bool = ...,
+    duration: str | None = ...,
+    server: str | None = ...,
+    dispatch: str | None = ...,
+    victims: str | None = ...,
+    aging: str | None = ...,
+    pattern: str | None = ...,
+    waits: str | None = ...,
+    times: str | None = ...,
+    phases: str | os.PathLike[str] | None = ...,
+    releases: Mapping[str, Any] | str | os.PathLike[str] | None = ...,
+    arrivals: str | None = ...,
+    police: bool = ...,
+    arbitration: str | None = ...,
+    ties: str | None = ...,
+    no_backfill: bool = ...,
+    jobs: int | None = ...,
+    memory: str | None = ...,
+    seed: int | None = ...,
+    trace: str | os.PathLike[str] | None = ...,
+    checkpoint: str | os.PathLike[str] | None = ...,
+    checkpoint_every: str | None = ...,
+    gantt: str | None = ...,
+    gantt_out: str | os.PathLike[str] | None = ...,
+    set: Changes | None = ...,
 ) -> answers.ExecAnswer: ...
 
 
@@ -409,7 +400,34 @@ def exec(  # noqa: A001
     *,
     allocation: Iterable[Given] | None = ...,
     executor: Executor | None = ...,
-    **options: Unpack[ExecOptions],
+    algorithm: str | None = ...,
+    analysis: str | None = ...,
+    rely_on: str | None = ...,
+    spread: bool = ...,
+    duration: str | None = ...,
+    server: str | None = ...,
+    dispatch: str | None = ...,
+    victims: str | None = ...,
+    aging: str | None = ...,
+    pattern: str | None = ...,
+    waits: str | None = ...,
+    times: str | None = ...,
+    phases: str | os.PathLike[str] | None = ...,
+    releases: Mapping[str, Any] | str | os.PathLike[str] | None = ...,
+    arrivals: str | None = ...,
+    police: bool = ...,
+    arbitration: str | None = ...,
+    ties: str | None = ...,
+    no_backfill: bool = ...,
+    jobs: int | None = ...,
+    memory: str | None = ...,
+    seed: int | None = ...,
+    trace: str | os.PathLike[str] | None = ...,
+    checkpoint: str | os.PathLike[str] | None = ...,
+    checkpoint_every: str | None = ...,
+    gantt: str | None = ...,
+    gantt_out: str | os.PathLike[str] | None = ...,
+    set: Changes | None = ...,
 ) -> Answers[answers.ExecAnswer]: ...
 
 
@@ -494,35 +512,16 @@ def gen(
     return [TaskSet(line, name=f"<gen {number}>") for number, line in enumerate(lines)]
 
 
-class HostOptions(TypedDict, total=False):
-    """Flags of `host bound`, and of every command of `host` on a job file of fio."""
-
-    device: Any
-
-
-class HostRunOptions(HostOptions, total=False):
-    """Flags of `host run` but for the scheduler."""
-
-    seed: int | None
-    trace: str | os.PathLike[str] | None
-    figures: str | os.PathLike[str] | None
-
-
-class HostTuneOptions(HostOptions, total=False):
-    """Flags of `host tune` but for the schedulers."""
-
-    objective: str | None
-    seed: int | None
-    figures: str | os.PathLike[str] | None
-
-
 @overload
 def host(  # type: ignore[overload-overlap]
     scenario: Scenario,
     command: Literal["run"] = ...,
     *,
     scheduler: str | None = ...,
-    **options: Unpack[HostRunOptions],
+    device: Any = ...,
+    seed: int | None = ...,
+    trace: str | os.PathLike[str] | None = ...,
+    figures: str | os.PathLike[str] | None = ...,
 ) -> answers.HostAnswer: ...
 
 
@@ -532,7 +531,10 @@ def host(
     command: Literal["run"] = ...,
     *,
     scheduler: Sequence[str],
-    **options: Unpack[HostRunOptions],
+    device: Any = ...,
+    seed: int | None = ...,
+    trace: str | os.PathLike[str] | None = ...,
+    figures: str | os.PathLike[str] | None = ...,
 ) -> list[answers.HostAnswer]: ...
 
 
@@ -542,7 +544,7 @@ def host(  # type: ignore[overload-overlap]
     command: Literal["bound"],
     *,
     scheduler: str | None = ...,
-    **options: Unpack[HostOptions],
+    device: Any = ...,
 ) -> answers.BoundAnswer: ...
 
 
@@ -552,7 +554,7 @@ def host(
     command: Literal["bound"],
     *,
     scheduler: Sequence[str],
-    **options: Unpack[HostOptions],
+    device: Any = ...,
 ) -> list[answers.BoundAnswer]: ...
 
 
@@ -562,7 +564,10 @@ def host(
     command: Literal["tune"],
     *,
     scheduler: str | Sequence[str] | None = ...,
-    **options: Unpack[HostTuneOptions],
+    device: Any = ...,
+    objective: str | None = ...,
+    seed: int | None = ...,
+    figures: str | os.PathLike[str] | None = ...,
 ) -> answers.TuneAnswer: ...
 
 
@@ -623,28 +628,35 @@ def _scenario(source: Any) -> tuple[str, str]:
     return text_of(source)
 
 
-class SoakOptions(TypedDict, total=False):
-    """The flags of `soak` but for the seed."""
-
-    runs: int | None
-    world: str | None
-    without: str | None
-    climb: bool | str | os.PathLike[str]
-    algorithm: str | None
-    analysis: str | None
-    rely_on: str | None
-    jobs: int | None
-
-
 @overload
 def soak(
-    *, seed: int | None = ..., executor: None = ..., **options: Unpack[SoakOptions]
+    *,
+    seed: int | None = ...,
+    runs: int | None = ...,
+    world: str | None = ...,
+    without: str | None = ...,
+    climb: bool | str | os.PathLike[str] = ...,
+    algorithm: str | None = ...,
+    analysis: str | None = ...,
+    rely_on: str | None = ...,
+    jobs: int | None = ...,
+    executor: None = ...,
 ) -> answers.SoakAnswer: ...
 
 
 @overload
 def soak(
-    *, seed: Sequence[int], executor: Executor | None = ..., **options: Unpack[SoakOptions]
+    *,
+    seed: Sequence[int],
+    runs: int | None = ...,
+    world: str | None = ...,
+    without: str | None = ...,
+    climb: bool | str | os.PathLike[str] = ...,
+    algorithm: str | None = ...,
+    analysis: str | None = ...,
+    rely_on: str | None = ...,
+    jobs: int | None = ...,
+    executor: Executor | None = ...,
 ) -> list[answers.SoakAnswer]: ...
 
 
