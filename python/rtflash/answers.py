@@ -47,6 +47,7 @@ __all__ = [
     "HostJob",
     "HostQueue",
     "HostQueues",
+    "ImpossibleAnswer",
     "Interval",
     "JobBound",
     "JobsLine",
@@ -128,6 +129,7 @@ class AllocAnswer(Answer):
         "data",
         "guaranteed",
         "guaranteed_as_placed",
+        "impossible",
         "meta",
         "read_utilization",
         "reason",
@@ -151,6 +153,7 @@ class AllocAnswer(Answer):
         "advice": "AdviceAnswer",
         "clusters": "ClusterAnswer",
         "data": "DataAnswer",
+        "impossible": "ImpossibleAnswer",
         "unplaced": "UnplacedAnswer",
     }
 
@@ -176,6 +179,10 @@ class AllocAnswer(Answer):
     """
     guaranteed_as_placed: bool | None
     """Whether the clusters printed here are; null as above, and where none are printed."""
+    impossible: ImpossibleAnswer | None
+    """Where that is no yes: a proof that no allocation meets every deadline, whatever the
+    algorithm and the analysis, if one was found.
+    """
     meta: Any
     """The task set's own `meta`, as it was written."""
     read_utilization: float | None
@@ -650,12 +657,14 @@ class ChipsAnswer(Record):
     """Chips, in a `SizeAnswer`."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
+        "at_least",
         "every_smaller_tried",
         "fewest",
         "now",
         "reason",
     })
     _kinds: ClassVar[dict[str, str]] = {
+        "at_least": "int",
         "every_smaller_tried": "bool",
         "fewest": "int",
         "now": "int",
@@ -663,6 +672,10 @@ class ChipsAnswer(Record):
     }
     _records: ClassVar[dict[str, str]] = {}
 
+    at_least: int | None
+    """With fewer no allocation meets every deadline, whatever the algorithm and the analysis
+    (docs/analysis.md, Section 12); null where no number would do.
+    """
     every_smaller_tried: bool
     """Whether every smaller number was tried and fails; otherwise found by bisection."""
     fewest: int | None
@@ -982,6 +995,7 @@ class ContenderSummary(Record):
         "algorithm",
         "analysis",
         "at",
+        "of_possible",
         "ratio",
         "schedulable",
         "sets",
@@ -991,6 +1005,7 @@ class ContenderSummary(Record):
         "algorithm": "str",
         "analysis": "str",
         "at": "str",
+        "of_possible": "float",
         "schedulable": "int",
         "sets": "int",
     }
@@ -1005,6 +1020,11 @@ class ContenderSummary(Record):
     """The analysis."""
     at: str | None
     """The value of the sweep; absent for all together. Times in the table's unit, nanoseconds."""
+    of_possible: float | None
+    """Its reach over that of the necessary tests: sets that it schedules, of those that may have
+    an allocation at all; absent where these are no contender, and of an analysis that promises
+    nothing.
+    """
     ratio: Interval | None
     """Their ratio; null of no sets."""
     schedulable: int
@@ -1343,7 +1363,7 @@ class ExperimentAnswer(Answer):
     """`schedulability`, `write-heavy` or `bandwidth`."""
     gains: list[GainSummary]
     """How each pair of contenders that are given the same sets differs on them, at all points
-    together.
+    together; without `necessary`, which schedules nothing.
     """
     not_run: int
     """Sets that every contender schedules and the executor cannot run."""
@@ -1677,6 +1697,90 @@ class HostQueues(Record):
     """Requests and pieces that wait at the scheduler."""
 
 
+class ImpossibleAnswer(Record):
+    """A proof that no allocation meets every deadline (docs/analysis.md, Section 12), in an
+    answer.
+    """
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "available_ns",
+        "data_pages",
+        "demand_ns",
+        "gc_load",
+        "if_full",
+        "interval_ns",
+        "load",
+        "logical_pages",
+        "of",
+        "pages_on_one_chip",
+        "reason",
+        "request",
+        "request_ns",
+        "request_pages",
+        "task",
+        "window_ns",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "available_ns": "int",
+        "data_pages": "int",
+        "demand_ns": "int",
+        "gc_load": "float",
+        "if_full": "bool",
+        "interval_ns": "int",
+        "load": "float",
+        "logical_pages": "int",
+        "of": "str",
+        "pages_on_one_chip": "int",
+        "reason": "str",
+        "request": "str",
+        "request_ns": "int",
+        "request_pages": "int",
+        "task": "str",
+        "window_ns": "int",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    available_ns: int | None
+    """`window`: what all of them can do in it."""
+    data_pages: int | None
+    """`data`: pages that tasks declare."""
+    demand_ns: int | None
+    """`window`: the work in it, of all channels or chips together."""
+    gc_load: float | None
+    """`chips`: the part of the load that is garbage collection."""
+    if_full: bool | None
+    """`request`, `chips`: whether it supposes that all logical pages are in use, as no task
+    declares `data_pages`.
+    """
+    interval_ns: int | None
+    """`window`: the length of the interval."""
+    load: float | None
+    """`bus`, `chips`: the share of its time that each channel, or chip, would have to be busy, on
+    average. Above 1.
+    """
+    logical_pages: int | None
+    """`data`: logical pages of the device."""
+    of: str | None
+    """`window`: `bus` or `chips`."""
+    pages_on_one_chip: int | None
+    """`request`: those that one chip may have to serve."""
+    reason: str
+    """Why: `data`, more is declared than the device has logical pages; `request`, one request
+    takes longer than it has; `bus` or `chips`, the channels or chips would have to be busy for
+    more than all of their time; `window`, in an interval more is due than all of them can do.
+    """
+    request: str | None
+    """`request`: `read` or `write`."""
+    request_ns: int | None
+    """`request`: the least time that it takes, on all chips and by itself."""
+    request_pages: int | None
+    """`request`: its pages."""
+    task: str | None
+    """`request`: the task."""
+    window_ns: int | None
+    """`request`: the least time from its release to its deadline, which is shorter."""
+
+
 class Interval(Record):
     """An estimate with its interval."""
 
@@ -1939,6 +2043,7 @@ class SizeAnswer(Answer):
         "chips",
         "cost",
         "data",
+        "impossible",
         "load",
         "logical_ratio",
         "meta",
@@ -1958,6 +2063,7 @@ class SizeAnswer(Answer):
         "chips": "ChipsAnswer",
         "cost": "CostAnswer",
         "data": "DataAnswer",
+        "impossible": "ImpossibleAnswer",
         "load": "LoadAnswer",
         "logical_ratio": "RatioAnswer",
         "tasks": "TaskAnswer",
@@ -1980,6 +2086,10 @@ class SizeAnswer(Answer):
     """Where tasks declare their data: those of all tasks beside the logical pages of the whole
     device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
     limits.
+    """
+    impossible: ImpossibleAnswer | None
+    """Where the set fails as it is: a proof that no allocation meets every deadline, whatever the
+    algorithm and the analysis, if one was found.
     """
     load: LoadAnswer
     """The largest load: all periods divided by a factor."""

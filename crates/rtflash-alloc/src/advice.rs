@@ -69,7 +69,7 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
     let data = match allocator.allocate(set, analysis) {
         Outcome::NotSchedulable(failure) => matches!(failure.unplaced.reason, Reason::Data(_)),
         Outcome::Partitioned(verdict) => !verdict.space.fits(),
-        Outcome::Schedulable(_) | Outcome::CannotTell(_) => false,
+        Outcome::Schedulable(_) | Outcome::Impossible(_) | Outcome::CannotTell(_) => false,
     };
     let part = MAX_WORK / if data { 8 } else { 4 };
     let other = |allocator: &&'static dyn Allocator| {

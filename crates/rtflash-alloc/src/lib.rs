@@ -10,6 +10,7 @@
 //! - [`certified`]: what may be promised on the device: processors, demand, certificates
 //!   (docs/analysis.md).
 //! - [`verdict`]: what an analysis of either kind says of a given allocation.
+//! - [`necessary`]: proofs that no allocation meets every deadline.
 //! - [`advice`]: what would make an unschedulable set schedulable.
 //! - [`sizing`]: how far a set and its device can be moved, and what an allocation costs in writes,
 //!   erases and years.
@@ -39,6 +40,7 @@ pub mod analysis;
 pub mod certified;
 mod cluster_report;
 mod fraction;
+pub mod necessary;
 pub mod reason;
 pub mod rectangles;
 pub mod server;

@@ -117,7 +117,7 @@ proptest! {
                             prop_assert_eq!(verification.holds(), Some(false), "{:?}\n{:?}", allocation, set);
                         }
                     }
-                    Outcome::CannotTell(_) | Outcome::Partitioned(_) => {}
+                    Outcome::CannotTell(_) | Outcome::Partitioned(_) | Outcome::Impossible(_) => {}
                 }
             }
         }
@@ -189,7 +189,7 @@ proptest! {
                         prop_assert_eq!(verification.holds(), Some(false), "{:?}\n{:?}", allocation, set);
                     }
                 }
-                Outcome::CannotTell(_) | Outcome::Partitioned(_) => {}
+                Outcome::CannotTell(_) | Outcome::Partitioned(_) | Outcome::Impossible(_) => {}
             }
         }
     }

@@ -8,6 +8,7 @@
 //!   cluster.
 //! - [`verify_certified`]: whether an allocation with certificates keeps what the sound analyses
 //!   promise; written from docs/analysis.md.
+//! - [`impossible`]: the tests that no allocation can do without.
 //! - [`plain`]: Algorithm 1 and its baselines as printed, over any number; in rationals they are
 //!   the truth, in doubles the naive speed.
 //!
@@ -29,6 +30,7 @@
 
 mod certified;
 mod equations;
+mod necessary;
 mod on_chip;
 mod part_ftl;
 pub mod plain;
@@ -37,6 +39,7 @@ mod verifier;
 
 pub use certified::{CertifiedClusterVerification, CertifiedVerification, Shares, verify_certified};
 pub use equations::Equations;
+pub use necessary::impossible;
 pub use part_ftl::{PartFtlVerification, verify_part_ftl};
 pub use scalar::Scalar;
 pub use verifier::{ClusterVerification, Verification, verify};

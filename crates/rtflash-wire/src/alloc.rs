@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::data::DataAnswer;
 use crate::guarantee::Guarantee;
+use crate::necessary::{ImpossibleAnswer, proof};
 use crate::parts::{
     CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name, task_name, task_names,
 };
@@ -34,6 +35,10 @@ pub struct AllocAnswer<'a> {
     pub clusters: Vec<ClusterAnswer<'a>>,
     /// The task that could not be placed, and why.
     pub unplaced: Option<UnplacedAnswer<'a>>,
+    /// Where that is no yes: a proof that no allocation meets every deadline, whatever the
+    /// algorithm and the analysis, if one was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impossible: Option<ImpossibleAnswer<'a>>,
     /// Whether the set is promised on the device: `--analysis sound` accepts it, with these
     /// clusters or with clusters of its own. Null where that was not asked (`--guarantee`,
     /// `--no-guarantee`) or cannot be told.
@@ -187,6 +192,7 @@ impl<'a> AllocAnswer<'a> {
             analysis: analysis.name().into(),
             clusters,
             unplaced: UnplacedAnswer::of(set, outcome),
+            impossible: proof(set, analysis, outcome).map(|proof| ImpossibleAnswer::new(set, &proof)),
             data: DataAnswer::of_outcome(set, outcome),
             guaranteed: guarantee.set,
             guaranteed_as_placed: guarantee.as_placed,

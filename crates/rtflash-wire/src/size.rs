@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::data::DataAnswer;
+use crate::necessary::{ImpossibleAnswer, proof};
 use crate::parts::{RawMeta, Text, chip_numbers, meta, task_names};
 use crate::unplaced::UnplacedAnswer;
 
@@ -46,6 +47,10 @@ pub struct SizeAnswer<'a> {
     /// Where the set fails as it is: the task that could not be placed, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<UnplacedAnswer<'a>>,
+    /// Where the set fails as it is: a proof that no allocation meets every deadline, whatever the
+    /// algorithm and the analysis, if one was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impossible: Option<ImpossibleAnswer<'a>>,
     /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
     /// device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
     /// limits.
@@ -86,6 +91,9 @@ pub struct ChipsAnswer {
     pub now: u32,
     /// The fewest that pass; null where none was found.
     pub fewest: Option<u32>,
+    /// With fewer no allocation meets every deadline, whatever the algorithm and the analysis
+    /// (docs/analysis.md, Section 12); null where no number would do.
+    pub at_least: Option<u32>,
     /// Whether every smaller number was tried and fails; otherwise found by bisection.
     pub every_smaller_tried: bool,
     /// Why there is no number.
@@ -278,6 +286,7 @@ impl<'a> SizeAnswer<'a> {
             chips: ChipsAnswer {
                 now: set.device().chips(),
                 fewest: fewest.map(|fewest| fewest.chips),
+                at_least: sizing.at_least,
                 every_smaller_tried: fewest.is_some_and(|fewest| fewest.all_tried),
                 reason: reason(&limits.chips),
             },
@@ -295,6 +304,7 @@ impl<'a> SizeAnswer<'a> {
             cost: sizing.cost.as_ref().map(|cost| CostAnswer::new(set, cost)),
             with_spread: sizing.spread.as_ref().map(|spread| CostAnswer::new(set, &spread.cost)),
             unplaced: UnplacedAnswer::of(set, &sizing.outcome),
+            impossible: proof(set, analysis, &sizing.outcome).map(|proof| ImpossibleAnswer::new(set, &proof)),
             data: DataAnswer::of_outcome(set, &sizing.outcome),
             reason: match &sizing.outcome {
                 Outcome::CannotTell(limit) => Some(limit.to_string()),

@@ -148,7 +148,7 @@ impl<'a> UnplacedAnswer<'a> {
         match outcome {
             Outcome::NotSchedulable(failure) => Some(UnplacedAnswer::new(set, &failure.unplaced)),
             Outcome::Partitioned(verdict) => verdict.unplaced(set).map(|unplaced| UnplacedAnswer::new(set, &unplaced)),
-            Outcome::Schedulable(_) | Outcome::CannotTell(_) => None,
+            Outcome::Schedulable(_) | Outcome::Impossible(_) | Outcome::CannotTell(_) => None,
         }
     }
 }

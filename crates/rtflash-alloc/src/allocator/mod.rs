@@ -10,6 +10,7 @@
 //! one, and [`cluster_verdict`], [`decreasing_order`], [`tested`] and [`unplaceable`] are what it
 //! is made of.
 
+mod any;
 mod best_fit;
 mod certified;
 mod clustering_bfd;
@@ -36,9 +37,11 @@ use self::best_fit::Filled;
 use self::loads::Loads;
 use self::sizes::{LinearSizes, Sizes, TaskGroup, in_order};
 use crate::analysis::{Analysis, NotImplicit, PartFtl, Test, cluster_verdict};
+use crate::necessary::Impossible;
 use crate::reason::Reason;
 use crate::work::Work;
 
+pub use any::AnyAllocation;
 pub use best_fit::BestFit;
 pub use clustering_bfd::{ClusteringBfd, FullIsolation};
 pub use exact::Exact;
@@ -57,6 +60,8 @@ pub enum Outcome {
     /// The verdict of PaRT-FTL's test, which divides the device in its own way, and whether the
     /// declared data fit its data chips.
     Partitioned(PartFtl),
+    /// No allocation meets every deadline: from [`AnyAllocation`].
+    Impossible(Impossible),
     /// A limit was reached, or the algorithm does not apply.
     CannotTell(Limit),
 }
@@ -66,7 +71,7 @@ impl Outcome {
     pub fn is_schedulable(&self) -> Option<bool> {
         match self {
             Outcome::Schedulable(_) => Some(true),
-            Outcome::NotSchedulable(_) => Some(false),
+            Outcome::NotSchedulable(_) | Outcome::Impossible(_) => Some(false),
             Outcome::Partitioned(verdict) => Some(verdict.schedulable && verdict.space.fits()),
             Outcome::CannotTell(_) => None,
         }
@@ -78,7 +83,7 @@ impl Outcome {
         match self {
             Outcome::Schedulable(allocation) => Some(allocation),
             Outcome::NotSchedulable(failure) => failure.overloaded.as_ref(),
-            Outcome::Partitioned(_) | Outcome::CannotTell(_) => None,
+            Outcome::Partitioned(_) | Outcome::Impossible(_) | Outcome::CannotTell(_) => None,
         }
     }
 }
@@ -134,6 +139,8 @@ pub enum Limit {
         /// Steps allowed.
         limit: u64,
     },
+    /// No necessary test fails, which proves nothing: from [`AnyAllocation`].
+    NotExcluded,
     /// There is an allocation, and no layout of its clusters as rectangles was found.
     NoRectangles,
     /// What an algorithm gave is no division of the chips and tasks.
@@ -165,6 +172,9 @@ impl fmt::Display for Limit {
             Limit::OtherAnalysis => f.write_str("the algorithm has a test of its own, and none under this analysis"),
             Limit::NotImplicit(request) => request.fmt(f),
             Limit::TooMuchWork { limit } => write!(f, "the algorithm was given up after {limit} steps"),
+            Limit::NotExcluded => {
+                f.write_str("no necessary test fails, which proves nothing: the other analyses say what is enough")
+            }
             Limit::NoRectangles => {
                 write!(
                     f,

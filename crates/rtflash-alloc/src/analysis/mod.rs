@@ -9,6 +9,7 @@ mod cluster;
 mod deadlines;
 mod demand;
 mod demand_test;
+mod necessary;
 mod part_ftl;
 mod sound;
 mod test;
@@ -25,6 +26,7 @@ pub(crate) use cluster::{linear_task_terms, linear_terms, task_load};
 pub use deadlines::NotImplicit;
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use demand_test::DemandTest;
+pub use necessary::Necessary;
 pub use part_ftl::PartFtl;
 pub use sound::{Sound, Stripe, Superblock};
 pub use test::{ClusterTest, ClusterVerdict, LinearTest, Test, UtilizationTest};
@@ -74,6 +76,20 @@ pub trait Analysis: Sync {
 
 /// What follows from [`Analysis::test`], and so is no analysis's to replace.
 impl dyn Analysis + '_ {
+    /// How long a page occupies its chip on the device that it speaks of: its page costs, and under
+    /// a demand test t_r + t_d and t_w + t_d.
+    pub fn occupancy(&self, device: &Device) -> PageCosts {
+        match self.test() {
+            Test::Demand(_) => PageCosts::transfer_on_top(device),
+            Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => self.page_costs(device),
+        }
+    }
+
+    /// Whether it is [`Necessary`], whose yes says nothing.
+    pub fn is_necessary(&self) -> bool {
+        self.name() == Necessary.name()
+    }
+
     /// The placements of pages of its [`DemandTest`]; none where it has none.
     pub fn placements(&self) -> &'static [Placement] {
         let Test::Demand(test) = self.test() else { return &[] };
@@ -147,9 +163,9 @@ pub fn analysis(name: &str) -> Option<&'static dyn Analysis> {
     analysis_relying_on(name, Reliance::default())
 }
 
-/// The analysis of that name, its promises relying on so much at most.
+/// The analysis of that name, its promises relying on so much at most; [`Necessary`] has one, too.
 pub fn analysis_relying_on(name: &str, granted: Reliance) -> Option<&'static dyn Analysis> {
-    relying_on(granted).into_iter().find(|analysis| analysis.name() == name)
+    relying_on(granted).into_iter().chain([&Necessary as &dyn Analysis]).find(|analysis| analysis.name() == name)
 }
 
 /// The assumptions that both readings of Theorem 1 share.

@@ -23,6 +23,7 @@ use rtflash_model::{Allocation, LogicalRatio, Span, TaskSet};
 
 use crate::allocator::{Allocator, Outcome};
 use crate::analysis::Analysis;
+use crate::necessary::fewest_chips;
 use crate::spread::spread;
 use crate::work::Work;
 
@@ -120,6 +121,9 @@ pub struct RequestLimits {
 pub struct Sizing {
     /// What the algorithm makes of the set as it is.
     pub outcome: Outcome,
+    /// The fewest chips that no necessary test excludes; `None` where every number is excluded
+    /// ([`fewest_chips`]).
+    pub at_least: Option<u32>,
     /// Its limits.
     pub limits: Limits,
     /// What the allocation costs; `None` where there is none to be run.
@@ -156,7 +160,8 @@ pub fn size(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
         }
         _ => (None, None),
     };
-    Sizing { outcome, limits, cost, spread }
+    let at_least = fewest_chips(set, analysis.occupancy(set.device()));
+    Sizing { outcome, at_least, limits, cost, spread }
 }
 
 /// What an allocation that passes costs as it is, and with its free chips used.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use rtflash_alloc::analysis::ANALYSES;
+use rtflash_alloc::analysis::{ANALYSES, Analysis, Necessary};
 use rtflash_model::generate::Accesses;
 
 use super::execution::{AgingArg, DispatchArg, PatternArg, VictimsArg};
@@ -112,9 +112,10 @@ pub struct ExperimentArgs {
     /// clustering-bfd+tbs,equal-split+background (with these best-fit+tbs)]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub algorithms: Vec<String>,
-    /// Which analyses decide, with commas between them: each algorithm under each
-    /// [default: that of --analysis, or thesis]
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
+    /// Which analyses decide, with commas between them: each algorithm under each [default: that of
+    /// --analysis, or thesis]. Beside others, `necessary` counts the sets that may have an
+    /// allocation at all, which bounds every analysis of the device from above
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name()).into_iter().chain([Necessary.name()])))]
     pub analyses: Vec<String>,
     #[command(flatten)]
     pub rely_on: RelyOnArg,

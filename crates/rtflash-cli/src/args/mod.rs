@@ -11,11 +11,11 @@ mod names;
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use rtflash_alloc::allocator::{ALLOCATORS, usual};
-use rtflash_alloc::analysis::{ANALYSES, Analysis};
+use rtflash_alloc::allocator::usual;
+use rtflash_alloc::analysis::Analysis;
 use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
 
@@ -29,6 +29,8 @@ pub use export::{ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs,
 pub use host::{HostArgs, HostBoundArgs, HostCommand, HostFormat, HostInputArgs, HostRunArgs, HostTuneArgs};
 #[cfg(feature = "exchange")]
 pub use import::{BlockImportArgs, ImportArgs, ImportCommand, OfDeviceArgs};
+use names::{algorithms, analyses, analyses_and_necessary};
+
 pub use names::{COMMANDS, SCHEMAS, ShapeArg};
 
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be
@@ -175,8 +177,10 @@ pub struct AllocArgs {
     pub file: PathBuf,
     #[command(flatten)]
     pub algorithm: AlgorithmArg,
-    #[command(flatten)]
-    pub analysis: AnalysisArg,
+    /// Which schedulability analysis decides; necessary tests ask of all allocations at once
+    /// whether there can be one, and divide nothing
+    #[arg(long, default_value = "thesis", value_parser = analyses_and_necessary())]
+    pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
     #[command(flatten)]
@@ -210,18 +214,6 @@ impl GuaranteeArg {
     pub fn wanted(self, alone: bool) -> bool {
         self.guarantee || (alone && !self.no_guarantee)
     }
-}
-
-/// The algorithms, each with what it does in a line.
-fn algorithms() -> PossibleValuesParser {
-    PossibleValuesParser::new(
-        ALLOCATORS.map(|allocator| PossibleValue::new(allocator.name()).help(allocator.summary())),
-    )
-}
-
-/// The analyses, each with what it is in a line.
-fn analyses() -> PossibleValuesParser {
-    PossibleValuesParser::new(ANALYSES.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
 }
 
 /// `--algorithm`.

@@ -1,6 +1,9 @@
-//! Names of commands and of answers, and of shapes.
+//! Names of algorithms, analyses, commands and answers, and of shapes.
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use rtflash_alloc::allocator::ALLOCATORS;
+use rtflash_alloc::analysis::{ANALYSES, Analysis, Necessary};
 
 /// How clusters lie on the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -63,3 +66,21 @@ pub const SCHEMAS: [&str; 16] = [
     "replay",
     "import",
 ];
+
+/// The algorithms, each with what it does in a line.
+pub(super) fn algorithms() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        ALLOCATORS.map(|allocator| PossibleValue::new(allocator.name()).help(allocator.summary())),
+    )
+}
+
+/// The analyses, each with what it is in a line.
+pub(super) fn analyses() -> PossibleValuesParser {
+    PossibleValuesParser::new(ANALYSES.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
+}
+
+/// The same, and the necessary tests.
+pub(super) fn analyses_and_necessary() -> PossibleValuesParser {
+    let all = ANALYSES.into_iter().chain([&Necessary as &dyn Analysis]);
+    PossibleValuesParser::new(all.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
+}

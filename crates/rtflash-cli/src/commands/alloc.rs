@@ -1,7 +1,7 @@
 //! `rtflash alloc`: the main job.
 
 use rtflash_alloc::advice::advise;
-use rtflash_alloc::allocator::Allocator;
+use rtflash_alloc::allocator::{Allocator, AnyAllocation};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_model::{Reliance, TaskSetFile};
 use rtflash_wire::Guarantee;
@@ -38,9 +38,9 @@ pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
 /// The command with its options, apart from where task sets come from.
 pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let granted = args.rely_on.granted();
-    let analysis = analysis_relying_on(&args.analysis.analysis, granted)?;
+    let analysis = analysis_relying_on(&args.analysis, granted)?;
     Ok(Box::new(AllocPlan {
-        allocator: allocator(args.algorithm.under(analysis))?,
+        allocator: allocator_for(args, analysis)?,
         analysis,
         granted,
         guarantee: args.guarantee,
@@ -48,6 +48,17 @@ pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> 
         spread: args.spread.spread,
         shape: args.shape,
     }))
+}
+
+/// The algorithm asked for; none is under the necessary tests, which are of all allocations.
+fn allocator_for(args: &AllocArgs, analysis: &dyn Analysis) -> Result<&'static dyn Allocator, CommandFailure> {
+    match args.algorithm.algorithm.as_deref() {
+        Some(name) if analysis.is_necessary() => Err(CommandFailure(format!(
+            "--algorithm {name}: --analysis necessary asks of all allocations at once whether there can be one"
+        ))),
+        _ if analysis.is_necessary() => Ok(&AnyAllocation),
+        _ => allocator(args.algorithm.under(analysis)),
+    }
 }
 
 impl SetCommand for AllocPlan {
@@ -61,7 +72,8 @@ impl SetCommand for AllocPlan {
             Guarantee::known(set, &outcome)
         };
         let failed = outcome.is_schedulable() == Some(false);
-        let advice = (alone && failed).then(|| advise(set, self.allocator, self.analysis));
+        let advice =
+            (alone && failed && !self.analysis.is_necessary()).then(|| advise(set, self.allocator, self.analysis));
         let status = Status::of(outcome.is_schedulable());
         let view = AllocView {
             file,

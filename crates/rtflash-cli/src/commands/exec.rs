@@ -148,8 +148,10 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
                 Status::No,
             )
         }
-        // Not reached: it has an allocation.
-        Outcome::Schedulable(_) => FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell),
+        // Not reached: the one has an allocation, and the other is of no algorithm that has a name.
+        Outcome::Schedulable(_) | Outcome::Impossible(_) => {
+            FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell)
+        }
     }
 }
 

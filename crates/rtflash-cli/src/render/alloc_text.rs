@@ -8,12 +8,12 @@ use rtflash_alloc::certified::reliances;
 use rtflash_alloc::reason::Reason;
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, TaskSetFile};
-use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, task_name};
+use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, proof, task_name};
 
 use super::kind::{KindText, kind};
 use super::numbers::{count, names, runs, separated, share};
 use super::table::table;
-use super::{Render, data, unplaced};
+use super::{Render, data, impossible, unplaced};
 
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
@@ -121,6 +121,7 @@ impl<'a> OutcomeText<'a> {
                 format!("{algorithm}, {tasks} on {device}, where their data do not fit")
             }
             Outcome::Partitioned(_) => format!("{algorithm}, {tasks} on {device}"),
+            Outcome::Impossible(_) => format!("no allocation of {tasks} to {device} meets every deadline"),
             Outcome::CannotTell(limit) => limit.to_string(),
         };
         let name = self.analysis.name();
@@ -129,7 +130,7 @@ impl<'a> OutcomeText<'a> {
         let (by, how) = match outcome {
             Outcome::Partitioned(verdict) if !verdict.space.fits() => (String::new(), " (its own test)".to_owned()),
             Outcome::Partitioned(_) => (" by its own test".to_owned(), String::new()),
-            Outcome::CannotTell(_) => (String::new(), format!(" (analysis: {name})")),
+            Outcome::CannotTell(_) | Outcome::Impossible(_) => (String::new(), format!(" (analysis: {name})")),
             Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)) => kind.by_data(),
             _ => kind.by(relies_on),
         };
@@ -155,13 +156,20 @@ impl<'a> OutcomeText<'a> {
         if why.is_empty() { text } else { format!("{text}\n{why}") }
     }
 
-    /// Why the set fails: the task that could not be placed, and data that do not fit.
+    /// Why the set fails: the task that could not be placed, data that do not fit, and whether any
+    /// allocation would do.
     pub fn failure(&self) -> String {
         let unplaced = match self.outcome {
             Outcome::NotSchedulable(failure) => unplaced::text(self.set, failure, &*self.kind),
             _ => String::new(),
         };
-        unplaced + &self.too_full()
+        let impossible = proof(self.set, self.analysis, self.outcome);
+        let impossible = impossible.map_or_else(String::new, |proof| match self.outcome {
+            // The headline has said that there is none.
+            Outcome::Impossible(_) => capitalised(&impossible::why(self.set, &proof)) + ".\n",
+            _ => impossible::sentence(self.set, &proof),
+        });
+        unplaced + &self.too_full() + &impossible
     }
 
     /// What a person may do with what holds on the device; nothing where the verdict itself is of
@@ -284,6 +292,12 @@ impl<'a> OutcomeText<'a> {
             _ => text,
         }
     }
+}
+
+/// A clause as a sentence begins.
+fn capitalised(clause: &str) -> String {
+    let mut letters = clause.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What holds on the device, behind a verdict.

@@ -69,6 +69,7 @@ fn interval(of: Option<Interval>, scale: f64, places: usize) -> String {
 fn contenders(summary: &Summary) -> String {
     let several = several(summary);
     let swept = summary.contenders.iter().any(|row| row.at.is_some());
+    let bounded = summary.contenders.iter().any(|row| row.of_possible.is_some());
     let row = |of: &ContenderSummary| {
         let mut cells = vec![name(&of.algorithm, &of.analysis, several)];
         if swept {
@@ -80,6 +81,9 @@ fn contenders(summary: &Summary) -> String {
             interval(of.ratio, 100.0, 1),
             per_cent(of.weighted),
         ]);
+        if bounded {
+            cells.push(of.of_possible.map_or("-".into(), |share| format!("{:.1} %", share * 100.0)));
+        }
         cells
     };
     let mut headings = vec!["algorithm"];
@@ -87,6 +91,9 @@ fn contenders(summary: &Summary) -> String {
         headings.push(">at");
     }
     headings.extend([">sets", ">ratio", ">95 %", ">weighted by U"]);
+    if bounded {
+        headings.push(">of those possible");
+    }
     table(&headings, summary.contenders.iter().map(row))
 }
 

@@ -11,6 +11,7 @@ pub mod explain_text;
 pub mod host;
 pub mod host_bound;
 pub mod host_tune;
+pub mod impossible;
 pub mod kind;
 pub mod numbers;
 pub mod size_text;

@@ -138,7 +138,18 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
             how_found(limits.load_permille, "largest, by bisection in steps of 0.001: every period divided by it"),
         ],
     ];
-    table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from))
+    table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from)) + &at_least(sizing)
+}
+
+/// How many chips it takes whatever the algorithm.
+fn at_least(sizing: &Sizing) -> String {
+    match sizing.at_least {
+        Some(1) => String::new(),
+        Some(chips) => {
+            format!("  (with fewer than {chips} chips no allocation meets every deadline, whatever the algorithm)\n")
+        }
+        None => "  (on no number of chips is there an allocation that meets every deadline)\n".into(),
+    }
 }
 
 const TOO_LONG: &str = "it would take too long to look for";

@@ -2,6 +2,7 @@
 
 mod bandwidth;
 
+use rtflash_alloc::allocator::{Limit, Outcome};
 use rtflash_model::TaskSet;
 
 use crate::plan::{Measure, Plan};
@@ -42,7 +43,9 @@ impl Counter {
         self.verdicts.clear();
         self.verdicts.extend(plan.contenders().iter().enumerate().map(|(position, contender)| {
             let set = self.sets.get(plan.maker_of(position))?.as_ref()?;
-            contender.allocator.allocate(set, contender.analysis).is_schedulable()
+            let outcome = contender.allocator.allocate(set, contender.analysis);
+            // Counted as the sets that may have an allocation.
+            if outcome == Outcome::CannotTell(Limit::NotExcluded) { Some(true) } else { outcome.is_schedulable() }
         }));
     }
 }

@@ -26,7 +26,7 @@ pub struct Summary {
     /// What each contender schedules; with a sweep, at each value of it and at all together.
     pub contenders: Vec<ContenderSummary>,
     /// How each pair of contenders that are given the same sets differs on them, at all points
-    /// together.
+    /// together; without `necessary`, which schedules nothing.
     pub gains: Vec<GainSummary>,
     /// Bandwidth of jobs that are not real-time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -67,6 +67,11 @@ pub struct ContenderSummary {
     pub schedulable: u64,
     /// Their ratio; null of no sets.
     pub ratio: Option<Interval>,
+    /// Its reach over that of the necessary tests: sets that it schedules, of those that may have
+    /// an allocation at all; absent where these are no
+    /// contender, and of an analysis that promises nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_possible: Option<f64>,
     /// Weighted schedulability: the ratios at all utilizations, weighted by utilization.
     pub weighted: Option<Interval>,
 }
@@ -166,8 +171,20 @@ fn row(plan: &Plan, tallies: &[Tally], position: usize, of: &Contender, at: Opti
         sets,
         schedulable,
         ratio: wilson(schedulable, sets).map(Interval::from),
+        of_possible: of_possible(plan, tallies, position, at),
         weighted: weighted(shares).map(Interval::from),
     }
+}
+
+/// Sets that a contender schedules, of those that no necessary test excludes.
+fn of_possible(plan: &Plan, tallies: &[Tally], position: usize, at: Option<Value>) -> Option<f64> {
+    let is_bound =
+        |other: &usize| plan.contenders()[*other].analysis.is_necessary() && plan.same_sets(*other, position);
+    let bound = (0..plan.contenders().len()).find(is_bound)?;
+    let yes = |contender: usize| shares(plan, tallies, contender, at).map(|share| share.yes).sum::<u64>() as f64;
+    let possible = yes(bound);
+    let promises = plan.contenders()[position].analysis.demand_test().is_some();
+    (promises && possible > 0.0).then(|| yes(position) / possible)
 }
 
 /// What a contender, by its position among the plan's, schedules at each utilization: at one value
@@ -188,7 +205,8 @@ fn gains(plan: &Plan, tallies: &[Tally]) -> Vec<GainSummary> {
             sum
         })
     };
-    let among: Vec<usize> = distinct(plan).map(|(position, _)| position).collect();
+    let schedules = |of: &(usize, &Contender)| !of.1.analysis.is_necessary();
+    let among: Vec<usize> = distinct(plan).filter(schedules).map(|(position, _)| position).collect();
     let each = pairs(contenders.len(), false).enumerate();
     let each = each.filter(|&(_, (i, j))| among.contains(&i) && among.contains(&j) && plan.same_sets(i, j)).map(
         |(position, (i, j))| {

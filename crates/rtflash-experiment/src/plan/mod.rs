@@ -331,8 +331,12 @@ fn refuse_impossible(spec: &Spec, settings: &[Setting]) -> Result<(), Experiment
 /// The analyses that sets are made for, each once, and for each contender the position of its own.
 fn makers(spec: &Spec) -> (Vec<&'static dyn Analysis>, Vec<usize>) {
     let mut makers: Vec<&'static dyn Analysis> = Vec::new();
+    let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
+    let bounded = analyses.find(|analysis| !analysis.is_necessary()).unwrap_or(&Thesis);
     let maker_of = spec.contenders.iter().map(|contender| {
-        let maker = spec.analysis.unwrap_or(contender.analysis);
+        // The necessary tests are given the sets of those that they bound.
+        let own = if contender.analysis.is_necessary() { bounded } else { contender.analysis };
+        let maker = spec.analysis.unwrap_or(own);
         let known = makers.iter().position(|known| known.name() == maker.name());
         known.unwrap_or_else(|| {
             makers.push(maker);

@@ -18,9 +18,9 @@ pub(super) struct DemandBound {
     /// Its sum, about.
     pub(super) estimate: f64,
     /// The constant, about.
-    constant: f64,
+    pub(super) constant: f64,
     /// The sum of its parts without their signs.
-    magnitude: f64,
+    pub(super) magnitude: f64,
     /// The part of it that is waiting for the bus.
     waiting: f64,
 }

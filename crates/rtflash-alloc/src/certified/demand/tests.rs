@@ -162,3 +162,29 @@ fn the_sure_share_is_that_of_its_terms() {
     }
     assert!(compared > 3_000, "{compared}");
 }
+
+/// What roundings of the line's constant are measured by is the sum of all its parts, however much
+/// they take from each other.
+#[test]
+fn the_magnitude_of_a_line_is_that_of_its_parts() {
+    let (mut compared, mut far) = (0, 0);
+    for seed in 0..4_000 {
+        let Some(Drawn { processor, contention, gc: Some(gc), .. }) = Drawn::new(seed) else { continue };
+        let Some(deadline) = gc.deadline else { continue };
+        let work = Work::new();
+        let demand = Demand::new(&processor, &contention, Some(gc), 0, &work);
+        let Some(line) = demand.line() else { continue };
+        let double = |span: Span| span.as_ns() as f64;
+        let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
+        let parts = |writer: &crate::certified::processor::WriteStream| {
+            let (pages, period) = (writer.pages as f64, double(writer.period));
+            [pages, pages * double(deadline) / period, pages * double(writer.jitter) / period]
+        };
+        let least: f64 = demand.processor.write_streams.iter().flat_map(parts).sum::<f64>() * per_page;
+        assert!(line.magnitude >= least * (1.0 - 1e-9), "seed {seed}: {} for {least}", line.magnitude);
+        assert!(line.magnitude >= line.constant.abs() * (1.0 - 1e-9), "seed {seed}");
+        compared += 1;
+        far += u32::from(least > 4.0 * line.constant.abs());
+    }
+    assert!(compared > 500 && far > 20, "{compared} {far}");
+}

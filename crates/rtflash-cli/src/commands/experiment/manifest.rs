@@ -214,8 +214,9 @@ fn contenders(plan: &Plan) -> [Vec<String>; 2] {
             Measure::Bandwidth(_) => format!("+{}", contender.server()),
         };
         let algorithm = format!("{}{server}", contender.allocator.name());
+        let of_all = contender.analysis.is_necessary();
         for (list, name) in [(&mut algorithms, algorithm), (&mut analyses, contender.analysis.name().to_owned())] {
-            if !list.contains(&name) {
+            if !list.contains(&name) && !(of_all && name == contender.allocator.name()) {
                 list.push(name);
             }
         }
@@ -255,7 +256,9 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     }
     add("--seed", sets.seed.to_string());
     let [algorithms, analyses] = contenders(plan);
-    add("--algorithms", algorithms.join(","));
+    if !algorithms.is_empty() {
+        add("--algorithms", algorithms.join(","));
+    }
     add("--analyses", analyses.join(","));
     if let Some(granted) = rely_on(plan) {
         add("--rely-on", granted.to_owned());

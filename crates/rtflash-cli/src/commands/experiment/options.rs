@@ -1,6 +1,6 @@
 //! What the user typed as a plan.
 
-use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
+use rtflash_alloc::allocator::{ALLOCATORS, Allocator, AnyAllocation};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::Service;
 use rtflash_experiment::Plan;
@@ -27,8 +27,16 @@ pub fn plan(
     let made_for = match &args.analysis {
         Some(name) => Some(own.analysis(name, args.rely_on.granted())?),
         // With one analysis there is no question.
-        None => Some(analyses[0]).filter(|_| analyses.len() == 1),
+        None => Some(analyses[0]).filter(|only| analyses.len() == 1 && !only.is_necessary()),
     };
+    let others = analyses.iter().filter(|analysis| !analysis.is_necessary()).count();
+    if args.analysis.is_none() && others > 1 && others < analyses.len() {
+        return Err(CommandFailure(
+            "--analyses: `necessary` bounds the others on the same sets: --analysis says for which of them these are made"
+                .into(),
+        )
+        .into());
+    }
     let utilizations = utilizations(args)?;
     let sets = SetSpec {
         device,
@@ -168,14 +176,21 @@ fn contenders(
     own: &OwnContenders,
 ) -> Result<Vec<Contender>, CommandFailure> {
     let bandwidth = args.kind == ExperimentKind::Bandwidth;
+    if bandwidth && analyses.iter().any(|analysis| analysis.is_necessary()) {
+        return Err(CommandFailure("--analyses necessary: it divides nothing, so there is no job to serve".into()));
+    }
     let kinds: Vec<_> = analyses.iter().map(|&analysis| kind(analysis)).collect();
     let usual = kinds.iter().find(|kind| kind.promises()).or(kinds.first()).map(|kind| kind.contenders(bandwidth));
     let given: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
     let mut contenders = Vec::new();
     for name in if given.is_empty() { usual.expect("an experiment has an analysis") } else { &given } {
         let (allocator, service) = contender(name.trim(), bandwidth, own)?;
-        contenders.extend(analyses.iter().map(|&analysis| Contender { allocator, analysis, service }));
+        let deciding = analyses.iter().filter(|analysis| !analysis.is_necessary());
+        contenders.extend(deciding.map(|&analysis| Contender { allocator, analysis, service }));
     }
+    // Of all algorithms at once.
+    let necessary = analyses.iter().filter(|analysis| analysis.is_necessary());
+    contenders.extend(necessary.map(|&analysis| Contender::new(&AnyAllocation, analysis)));
     Ok(contenders)
 }
 

@@ -1,0 +1,47 @@
+//! The necessary tests, under a name as analyses have one.
+
+use rtflash_model::generate::PageCosts;
+use rtflash_model::{Device, Task, TaskSet};
+
+use super::{Analysis, ClusterTest, ClusterVerdict, Test};
+use crate::necessary::impossible;
+
+/// The necessary tests (docs/analysis.md, Section 12). A no is a proof, and a yes says nothing.
+///
+/// Its test of a cluster is that of its tasks on the whole device, each keeping a page where it
+/// declares nothing: what fails there fails in every cluster. Clusters that pass are promised
+/// nothing. What it can tell of a whole set is asked by
+/// [`AnyAllocation`](crate::allocator::AnyAllocation).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Necessary;
+
+impl Analysis for Necessary {
+    fn name(&self) -> &'static str {
+        "necessary"
+    }
+
+    fn summary(&self) -> &'static str {
+        "necessary tests: a no is a proof that no allocation will do (docs/analysis.md, Section 12)"
+    }
+
+    fn page_costs(&self, device: &Device) -> PageCosts {
+        PageCosts::transfer_on_top(device)
+    }
+
+    fn takes_deadlines(&self) -> bool {
+        true
+    }
+
+    fn test(&self) -> Test<'_> {
+        Test::Cluster(self)
+    }
+}
+
+impl ClusterTest for Necessary {
+    fn verdict(&self, device: &Device, tasks: &[&Task], _chips: u32) -> ClusterVerdict {
+        let task = |task: &&Task| Task { data_pages: Some(task.kept_pages()), ..(*task).clone() };
+        let set = TaskSet::new(*device, tasks.iter().map(task).collect(), Vec::new());
+        let passes = set.is_ok_and(|set| impossible(&set, self.page_costs(device)).is_none());
+        ClusterVerdict::new(passes, crate::Fraction::new(if passes { 0 } else { 2 }, 1))
+    }
+}

@@ -1,0 +1,173 @@
+//! The necessary tests of docs/analysis.md, Section 12, once more and plainly: rationals, every set
+//! of writers by its level, every deadline up to a length.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::Zero;
+use rtflash_model::{Access, Request, Task, TaskSet};
+
+use crate::on_chip;
+
+/// The name of the first necessary test that fails: `data`, `request`, `bus`, `chips` or `window`.
+/// `transfer_inside`: whether times that do not say what they contain have a page's transfer in
+/// them. `horizon_ns`: how far the demand is looked at.
+pub fn impossible(set: &TaskSet, transfer_inside: bool, horizon_ns: u64) -> Option<&'static str> {
+    let of = Tests { set, transfer_inside };
+    let (m, channels) = (u64::from(set.device().chips()), u64::from(set.device().channels()));
+    let names = [
+        ("data", of.data()),
+        ("request", of.requests().any(|(task, request, writes)| of.is_too_long(task, &request, writes))),
+        ("bus", of.bus_load() > ratio(channels, 1)),
+        ("chips", of.chip_load() > ratio(m, 1)),
+        ("window", of.is_overfull(horizon_ns)),
+    ];
+    names.into_iter().find_map(|(name, fails)| fails.then_some(name))
+}
+
+struct Tests<'a> {
+    set: &'a TaskSet,
+    transfer_inside: bool,
+}
+
+fn ratio(above: impl Into<BigInt>, below: impl Into<BigInt>) -> BigRational {
+    BigRational::new(above.into(), below.into())
+}
+
+impl Tests<'_> {
+    fn requests(&self) -> impl Iterator<Item = (&Task, Request, bool)> {
+        self.set.tasks().iter().flat_map(|task| {
+            let read = task.read.map(|request| (task, request, false));
+            read.into_iter().chain(task.write.map(|request| (task, request, true)))
+        })
+    }
+
+    /// t_d, and c_r and c_w with nobody else on the bus.
+    fn times(&self) -> (u64, [u64; 2]) {
+        let device = self.set.device();
+        let (stated, transfer) = (device.spec(), device.page_transfer().as_ns());
+        let includes = [stated.page_read_includes_transfer, stated.page_program_includes_transfer];
+        let [read, write] = on_chip::longest(device);
+        let whole = |time: u64, includes: Option<bool>| {
+            if includes.is_none() && self.transfer_inside { time.max(transfer) } else { time + transfer }
+        };
+        (transfer, [whole(read, includes[0]), whole(write, includes[1])])
+    }
+
+    /// Σ data > m⌊λNP⌋, Eq. (57).
+    fn data(&self) -> bool {
+        let data: u128 = self.set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum();
+        data > self.set.device().logical_pages()
+    }
+
+    /// What the addresses of a task may be, in pages; `None`: every page of its cluster.
+    fn own(&self, task: &Task) -> Option<u64> {
+        let somebody = self.set.tasks().iter().any(|task| task.data_pages.is_some());
+        somebody.then(|| task.data_pages.unwrap_or(1))
+    }
+
+    fn is_too_long(&self, task: &Task, request: &Request, writes: bool) -> bool {
+        let device = self.set.device();
+        let (m, channels, n) = (u64::from(device.chips()), u64::from(device.channels()), request.pages());
+        let (t_d, pages) = self.times();
+        let c = pages[usize::from(writes)];
+        // Pages on one chip, Eq. (54).
+        let mut k = n.div_ceil(m);
+        if !writes && request.access() == Access::Random {
+            let held = self.own(task).map_or(device.logical_pages_per_chip(), |own| own.div_ceil(m));
+            k = k.max(n.min(held));
+        }
+        // By chip, and by bus, Eq. (55).
+        let least = (u128::from(k) * u128::from(c))
+            .max(u128::from(c - t_d) + u128::from(n.div_ceil(channels)) * u128::from(t_d));
+        least > u128::from(request.deadline().as_ns() - request.jitter().as_ns())
+    }
+
+    /// t_d Σ n/T, Eq. (50).
+    fn bus_load(&self) -> BigRational {
+        let (t_d, _) = self.times();
+        self.requests().map(|(_, request, _)| pages_a_time(&request) * ratio(t_d, 1)).sum()
+    }
+
+    /// Eq. (53).
+    fn chip_load(&self) -> BigRational {
+        let device = self.set.device();
+        let (t_d, pages) = self.times();
+        let own: BigRational = self
+            .requests()
+            .map(|(_, request, writes)| pages_a_time(&request) * ratio(pages[usize::from(writes)], 1))
+            .sum();
+        let written: BigRational =
+            self.requests().filter(|&(.., writes)| writes).map(|(_, request, _)| pages_a_time(&request)).sum();
+        let [t_r, t_w] = pages.map(|page| page - t_d);
+        let copies = self.copies();
+        let erased = ratio(device.block_erase().as_ns(), device.pages_per_block());
+        own + (written + &copies) * erased + copies * ratio(t_r + t_w, 1)
+    }
+
+    /// Copies in a unit of time that some set of writers forces, Eq. (52): all with u at least as
+    /// large as one writer's.
+    fn copies(&self) -> BigRational {
+        let p = u64::from(self.set.device().pages_per_block());
+        let writers: Vec<(u64, BigRational)> = self
+            .requests()
+            .filter(|&(.., writes)| writes)
+            .map(|(task, request, _)| (self.left(task, &request), pages_a_time(&request)))
+            .collect();
+        let of = |&(u, _): &(u64, BigRational)| {
+            let sum = |counted: bool| -> BigRational {
+                writers.iter().filter(|writer| (writer.0 >= u) == counted).map(|writer| writer.1.clone()).sum()
+            };
+            sum(true) * ratio(u, p - u) - sum(false)
+        };
+        writers.iter().map(of).max().unwrap_or_else(BigRational::zero).max(BigRational::zero())
+    }
+
+    /// u, Eq. (51).
+    fn left(&self, task: &Task, request: &Request) -> u64 {
+        if request.access() == Access::Sequential {
+            return 0;
+        }
+        let device = self.set.device();
+        let (n, p) = (u64::from(device.blocks_per_chip()), u64::from(device.pages_per_block()));
+        let pending: u128 =
+            self.requests().filter(|&(.., writes)| writes).map(|(_, request, _)| u128::from(request.pages())).sum();
+        let (pages, blocks) = match self.own(task) {
+            Some(own) => (u128::from(own), u128::from(n) * u128::from(device.chips())),
+            None => (u128::from(device.logical_pages_per_chip()), u128::from(n)),
+        };
+        let level = if pages > pending { (pages - pending).div_ceil(blocks) } else { 1 };
+        u64::try_from(level - 1).map_or(p - 1, |level| level.min(p - 1))
+    }
+
+    /// Whether what is released and due in some [0, L] is more than buses or chips do, Eq. (56).
+    fn is_overfull(&self, horizon: u64) -> bool {
+        if self.requests().all(|(_, request, _)| request.is_implicit()) {
+            return false;
+        }
+        let device = self.set.device();
+        let (t_d, pages) = self.times();
+        let d = |request: &Request| request.deadline().as_ns() - request.jitter().as_ns();
+        let demand = |length: u64, cost: &dyn Fn(bool) -> u64| -> u128 {
+            let jobs = |request: &Request| {
+                if length < d(request) { 0 } else { (length - d(request)) / request.period().as_ns() + 1 }
+            };
+            let each = self.requests().map(|(_, request, writes)| {
+                u128::from(jobs(&request)) * u128::from(request.pages()) * u128::from(cost(writes))
+            });
+            each.sum()
+        };
+        let mut lengths = self.requests().flat_map(|(_, request, _)| {
+            (0..).map(move |k| d(&request) + k * request.period().as_ns()).take_while(move |&length| length <= horizon)
+        });
+        lengths.any(|length| {
+            demand(length, &|_| t_d) > u128::from(device.channels()) * u128::from(length)
+                || demand(length, &|writes| pages[usize::from(writes)])
+                    > u128::from(device.chips()) * u128::from(length)
+        })
+    }
+}
+
+/// n/T.
+fn pages_a_time(request: &Request) -> BigRational {
+    ratio(request.pages(), request.period().as_ns())
+}
