@@ -216,7 +216,8 @@ fn contenders(plan: &Plan) -> [Vec<String>; 2] {
         let algorithm = format!("{}{server}", contender.allocator.name());
         let of_all = contender.analysis.is_necessary();
         for (list, name) in [(&mut algorithms, algorithm), (&mut analyses, contender.analysis.name().to_owned())] {
-            if !list.contains(&name) && !(of_all && name == contender.allocator.name()) {
+            let nobody = of_all && name == contender.allocator.name();
+            if !list.contains(&name) && !nobody {
                 list.push(name);
             }
         }
