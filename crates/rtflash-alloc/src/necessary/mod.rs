@@ -101,7 +101,8 @@ impl Impossible {
 /// A proof that no allocation of the set meets every deadline, if one of the tests finds it.
 /// `costs`: how long a page occupies its chip.
 pub fn impossible(set: &TaskSet, costs: PageCosts) -> Option<Impossible> {
-    let of = NecessaryTests { set, device: set.device(), costs };
+    let any_declared = set.tasks().iter().any(|task| task.data_pages.is_some());
+    let of = NecessaryTests { set, device: set.device(), costs, any_declared };
     of.data().or_else(|| of.request()).or_else(|| of.bus()).or_else(|| of.chips()).or_else(|| of.window())
 }
 
@@ -129,6 +130,8 @@ struct NecessaryTests<'a> {
     set: &'a TaskSet,
     device: &'a Device,
     costs: PageCosts,
+    /// Whether some task declares its data.
+    any_declared: bool,
 }
 
 impl NecessaryTests<'_> {
@@ -192,8 +195,7 @@ impl NecessaryTests<'_> {
     /// The pages that a request of the task may touch, if that is not every page of its cluster:
     /// what it declares, or where only others do, a page.
     fn own_pages(&self, task: TaskId) -> Option<u64> {
-        let any_declared = self.set.tasks().iter().any(|task| task.data_pages.is_some());
-        any_declared.then(|| self.set.tasks()[task].kept_pages())
+        self.any_declared.then(|| self.set.tasks()[task].kept_pages())
     }
 
     /// Eq. (50).
@@ -212,7 +214,7 @@ impl NecessaryTests<'_> {
             self.requests()
                 .map(|(_, request, writes)| ShareTerm::new(request, [self.page(writes).as_ns().into(), 1], 1)),
         );
-        let if_full = copied && self.set.tasks().iter().all(|task| task.data_pages.is_none());
+        let if_full = copied && !self.any_declared;
         load.exceeds(self.device.chips()).map(|load| Impossible::Chips { load, collection, if_full })
     }
 }
