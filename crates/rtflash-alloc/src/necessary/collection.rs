@@ -27,8 +27,8 @@ impl NecessaryTests<'_> {
     /// The time for copies that are forced, and for the erases that they cause: K, Eq. (52), times
     /// t_r + t_w + t_e/P.
     ///
-    /// Any number of writers may be counted: those with the greatest u are, as many as
-    /// give most copies. Which ones is decided in doubles, and the sum is exact.
+    /// Any number of writers may be counted: those with the greatest u are, as many as give most
+    /// copies. Which ones is decided in doubles, and the sum is exact.
     fn copies(&self, block: u128, erase: u128) -> TimeShare {
         let pending: u128 = self.writers().map(|(_, request)| u128::from(request.pages())).sum();
         let mut writers: Vec<(u64, Request)> =
