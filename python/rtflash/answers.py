@@ -787,8 +787,8 @@ class ClusterAnswer(Record):
     relies_on: str | None
     """With a certificate, where the cluster holds: `nothing`, it holds whatever other clusters do;
     `neighbours`, because the clusters on its channels move no more than their tasks; `queue`,
-    because moreover the bus serves first come, first served, and page reads and transfers take
-    exactly as long as the device says.
+    because moreover the bus serves first come, first served, transfers take exactly as long as
+    the device says, and reads sense for no longer, and for less than a transfer shorter.
     """
     server_utilization: float
     """U_s = 1 − U, the share of the server for jobs that are not real-time, Eq. (IV.10); 0 where U

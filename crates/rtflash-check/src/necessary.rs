@@ -53,7 +53,7 @@ impl Tests<'_> {
         (transfer, [whole(read, includes[0]), whole(write, includes[1])])
     }
 
-    /// Σ data > m⌊λNP⌋, Eq. (57).
+    /// Σ data > m⌊λNP⌋, Eq. (58).
     fn data(&self) -> bool {
         let data: u128 = self.set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum();
         data > self.set.device().logical_pages()
@@ -70,25 +70,25 @@ impl Tests<'_> {
         let (m, channels, n) = (u64::from(device.chips()), u64::from(device.channels()), request.pages());
         let (t_d, pages) = self.times();
         let c = pages[usize::from(writes)];
-        // Pages on one chip, Eq. (54).
+        // Pages on one chip, Eq. (55).
         let mut k = n.div_ceil(m);
         if !writes && request.access() == Access::Random {
             let held = self.own(task).map_or(device.logical_pages_per_chip(), |own| own.div_ceil(m));
             k = k.max(n.min(held));
         }
-        // By chip, and by bus, Eq. (55).
+        // By chip, and by bus, Eq. (56).
         let least = (u128::from(k) * u128::from(c))
             .max(u128::from(c - t_d) + u128::from(n.div_ceil(channels)) * u128::from(t_d));
         least > u128::from(request.deadline().as_ns() - request.jitter().as_ns())
     }
 
-    /// t_d Σ n/T, Eq. (50).
+    /// t_d Σ n/T, Eq. (51).
     fn bus_load(&self) -> BigRational {
         let (t_d, _) = self.times();
         self.requests().map(|(_, request, _)| pages_a_time(&request) * ratio(t_d, 1)).sum()
     }
 
-    /// Eq. (53).
+    /// Eq. (54).
     fn chip_load(&self) -> BigRational {
         let device = self.set.device();
         let (t_d, pages) = self.times();
@@ -104,7 +104,7 @@ impl Tests<'_> {
         own + (written + &copies) * erased + copies * ratio(t_r + t_w, 1)
     }
 
-    /// Copies in a unit of time that some set of writers forces, Eq. (52): all with u at least as
+    /// Copies in a unit of time that some set of writers forces, Eq. (53): all with u at least as
     /// large as one writer's.
     fn copies(&self) -> BigRational {
         let p = u64::from(self.set.device().pages_per_block());
@@ -122,7 +122,7 @@ impl Tests<'_> {
         writers.iter().map(of).max().unwrap_or_else(BigRational::zero).max(BigRational::zero())
     }
 
-    /// u, Eq. (51).
+    /// u, Eq. (52).
     fn left(&self, task: &Task, request: &Request) -> u64 {
         if request.access() == Access::Sequential {
             return 0;
@@ -139,7 +139,7 @@ impl Tests<'_> {
         u64::try_from(level - 1).map_or(p - 1, |level| level.min(p - 1))
     }
 
-    /// Whether what is released and due in some [0, L] is more than buses or chips do, Eq. (56).
+    /// Whether what is released and due in some [0, L] is more than buses or chips do, Eq. (57).
     fn is_overfull(&self, horizon: u64) -> bool {
         if self.requests().all(|(_, request, _)| request.is_implicit()) {
             return false;

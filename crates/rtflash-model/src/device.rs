@@ -289,10 +289,12 @@ impl Device {
         self.spec.shortest == Shortest::default()
     }
 
-    /// Whether sensing and moving a page are stated as single times, so that somebody may rely on
-    /// their taking exactly as long (docs/analysis.md, Section 6.1, Q3).
-    pub fn has_exact_reads(&self) -> bool {
-        self.spec.shortest.page_read.is_none() && self.spec.shortest.page_transfer.is_none()
+    /// Whether the times of sensing and moving a page are stated so narrowly that somebody may rely
+    /// on them (docs/analysis.md, Section 6.1, Q3): a transfer as a single time, sensing as one or
+    /// as a range that is shorter than a transfer.
+    pub fn has_steady_reads(&self) -> bool {
+        let narrow = self.page_read_min().saturating_add(self.page_transfer()) > self.page_read();
+        self.spec.shortest.page_transfer.is_none() && narrow
     }
 
     /// Erases that a block endures; `None` where nothing is known of it.

@@ -178,11 +178,11 @@ mod tests {
         }
     }
 
-    /// Real parts take this long or shorter: nothing may rely on exact times.
+    /// Real parts take this long or shorter: nothing may rely on steady reads.
     #[test]
-    fn no_real_part_has_exact_reads() {
+    fn no_real_part_has_steady_reads() {
         let exact =
-            PROFILES.iter().filter(|profile| Device::new(profile.spec()).is_ok_and(|device| device.has_exact_reads()));
+            PROFILES.iter().filter(|profile| Device::new(profile.spec()).is_ok_and(|device| device.has_steady_reads()));
         assert_eq!(exact.map(|profile| profile.name).collect::<Vec<_>>(), ["dgist-2021"]);
     }
 }

@@ -9,8 +9,9 @@ pub enum Reliance {
     /// Clusters on its channels that move no more than their tasks do (Section 6, test T').
     #[default]
     Neighbours,
-    /// Such clusters, a bus that serves first come, first served, and page reads and transfers that
-    /// take exactly as long as the device says (Section 6.1, test T'').
+    /// Such clusters, a bus that serves first come, first served, transfers that take exactly as
+    /// long as the device says, and reads that sense for no longer, and for less than a transfer
+    /// shorter (Section 6.1, test T'').
     Queue,
 }
 

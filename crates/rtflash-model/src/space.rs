@@ -25,7 +25,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of a cluster of `chips` chips with these tasks, Eqs. (48) and (49). `placement` is
+    /// The space of a cluster of `chips` chips with these tasks, Eqs. (49) and (50). `placement` is
     /// that of its certificate; `None` is the thesis's cluster, which has no rule for where pages
     /// go, so that its data may take every logical page that there is.
     pub fn new<'t>(

@@ -141,8 +141,8 @@ pub struct ClusterAnswer<'a> {
     pub certificate: Option<CertificateAnswer>,
     /// With a certificate, where the cluster holds: `nothing`, it holds whatever other clusters do;
     /// `neighbours`, because the clusters on its channels move no more than their tasks; `queue`,
-    /// because moreover the bus serves first come, first served, and page reads and transfers take
-    /// exactly as long as the device says.
+    /// because moreover the bus serves first come, first served, transfers take exactly as long as
+    /// the device says, and reads sense for no longer, and for less than a transfer shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
     /// Where tasks of the cluster declare their data: these beside its logical pages.

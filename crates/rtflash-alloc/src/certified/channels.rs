@@ -139,7 +139,8 @@ impl<'a> ChannelContention<'a> {
     /// Whether it is known how much a chip of the cluster moves.
     fn is_bounded(&self, position: usize) -> bool {
         let serves = self.servers[position] > 0 && self.left_out != Some(Term::Servers);
-        !serves && self.is_on_one_channel(position)
+        // What copies over the bus is known once its garbage collection is.
+        !serves && (self.is_on_one_channel(position) || self.gcs[position].is_some())
     }
 
     fn processor(&self, position: usize, bus: SharedBus) -> Option<Processor> {
@@ -217,13 +218,15 @@ impl<'a> ChannelContention<'a> {
             bus.ways = bus.ways.min(own + unbounded);
             bus.most = bus.most.max(own + unbounded + more);
             bus.foreign = bus.foreign.max(unbounded + more);
-            // (Q1): all chips of the channel known, and none of them serving other jobs. (Q3):
-            // reads of one length. (Q2) and (Q4) are rules of the device.
+            // (Q1): all chips of the channel in stripes, known, and none of them serving other
+            // jobs. (Q3): steady reads. (Q2) and (Q4) are rules of the device.
+            let known =
+                |&(neighbour, _): &(usize, u32)| self.is_on_one_channel(neighbour) && self.gcs[neighbour].is_some();
             let queued = queues
-                && self.set.device().has_exact_reads()
+                && self.set.device().has_steady_reads()
                 && self.is_bounded(position)
                 && unbounded == 0
-                && bounded.iter().all(|&(neighbour, _)| self.gcs[neighbour].is_some());
+                && bounded.iter().all(known);
             neighbourhoods.push(Neighbourhood { charged: own + unbounded, siblings: queued.then(|| own - 1), bounded });
         }
         if !self.is_on_one_channel(position) {

@@ -90,7 +90,7 @@ impl<'u> Demand<'u> {
         Demand { processor, contention, gc, work, share, server_step, segments }
     }
 
-    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (47), as the contention is: time that jobs
+    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (48), as the contention is: time that jobs
     /// released and due within an interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
         self.work.charge(self.processor.tasks.len() + self.contention.requests() + 4);

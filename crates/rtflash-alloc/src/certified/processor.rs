@@ -29,6 +29,8 @@ pub struct DemandTask {
     pub step: Cost,
     /// Pages that it moves over the bus on the processor, one after another.
     pub transfers: u64,
+    /// Pages of it that can fall on the processor: more than the transfers where a row has several.
+    pub pages: u64,
     /// Whether it writes.
     pub writes: bool,
 }
@@ -128,6 +130,15 @@ pub struct ChosenGc {
     pub step: Cost,
 }
 
+/// What of a processor's transfers falls on one of its chips, where pages are programmed in rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rows {
+    /// s: chips that rows go across.
+    pub(super) chips: u64,
+    /// P: pages of a block of one chip.
+    pub(super) chip_pages: u64,
+}
+
 impl ChosenGc {
     /// What the device that runs the cluster has to know of them.
     pub fn to_collection(self) -> Collection {
@@ -169,17 +180,14 @@ impl Processor {
         for task in tasks {
             if let Some(read) = task.read {
                 let steps = organisation.pages_here(read, chips);
-                processor.tasks.push(demand_task(steps, costs.user_read, costs.longest_user_read, read, false)?);
+                let task = demand_task(steps, costs.user_read, costs.longest_user_read, read, false)?;
+                processor.tasks.push(task);
             }
             if let Some(write) = task.write {
                 let pages = organisation.pages_here(write, chips);
-                processor.tasks.push(demand_task(
-                    organisation.programs(pages, chips),
-                    costs.write,
-                    costs.longest_write,
-                    write,
-                    true,
-                )?);
+                let steps = organisation.programs(pages, chips);
+                let task = demand_task(steps, costs.write, costs.longest_write, write, true)?;
+                processor.tasks.push(DemandTask { pages, ..task });
                 processor.write_streams.push(WriteStream { pages, period: write.period(), jitter: write.jitter() });
             }
         }
@@ -189,6 +197,13 @@ impl Processor {
     /// How pages are placed.
     pub fn placement(&self) -> Placement {
         self.placement
+    }
+
+    /// Pages that a chip of the processor moves over the bus for others than users, and how many
+    /// chips share what is programmed; `None` where copies stay inside a chip.
+    pub(super) fn rows(&self) -> Option<Rows> {
+        let chips = organisation(self.placement).copies_over_the_bus().then_some(self.chips)?;
+        Some(Rows { chips, chip_pages: self.block_pages / chips })
     }
 
     /// c_r and c_w: what a user's page is charged to be read and to be programmed (a row, in a
@@ -321,6 +336,7 @@ fn demand_task(steps: u64, cost: Cost, step: Cost, request: Request, writes: boo
         jitter: request.jitter(),
         step,
         transfers: steps,
+        pages: steps,
         writes,
     })
 }

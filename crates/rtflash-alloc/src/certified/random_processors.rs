@@ -100,12 +100,20 @@ impl Drawn {
         let mut gc = |processor: &Processor| {
             if processor.write_streams.is_empty() { None } else { processor.gc(ns(rng_of_gc.within(1, 300)), false) }
         };
+        let mut others = Vec::new();
         for _ in 0..(if stripe { rng.within(0, 2) } else { 0 }) {
             let most = rng.within(1, 3);
-            let Some(other) = Processor::new(&device, &rng.tasks(most), 1, Placement::Stripe, bus) else { continue };
-            contention.add(&other, gc(&other), rng.within(1, 2));
+            others.push((rng.tasks(most), rng.within(1, 2)));
         }
         let queue = stripe && rng.within(0, 2) > 0;
+        // In a queue all are stripes.
+        let mut rng_of_rows = ProcessorRng::new(seed, b"the-rows");
+        for (tasks, chips) in others {
+            let rows = rng_of_rows.within(0, 1) == 0 && !queue;
+            let (size, placement) = if rows { (3, Placement::Superblock) } else { (1, Placement::Stripe) };
+            let Some(other) = Processor::new(&device, &tasks, size, placement, bus) else { continue };
+            contention.add(&other, gc(&other), chips);
+        }
         if queue {
             contention = contention.in_a_queue(&device, rng.within(0, 2));
         }

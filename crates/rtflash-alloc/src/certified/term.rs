@@ -28,15 +28,23 @@ pub enum Term {
     CarryIn,
     /// N_j = ∞ for chips with a server: they count by their requests alone.
     Servers,
+    /// The copies of a superblock's passes in N_j.
+    Copies,
     /// φ min E_j in W2.
     MinFresh,
     /// (σ − φ) ⌈Σ E_j / max(1, o − 1)⌉ in W2.
     SumFresh,
-    /// σ J_i in W2.
+    /// ⌊σ Σ E_j / o⌋ in W2.
+    SharedFresh,
+    /// φ Σ E_j in W3.
+    RankedFresh,
+    /// σ n_w in W3.
+    RankedWrites,
+    /// σ J_i in W2 and W3.
     OwnJobs,
-    /// σ Σ R_j in W2.
+    /// σ Σ R_j in W2 and W3.
     ServedTwice,
-    /// σ for the first read of a window in W2.
+    /// σ for the first read of a window in W2 and W3.
     FirstRead,
     /// The case o = 1 of σ: there, too, 2 t_d stands for t_d.
     SigmaOfOne,
@@ -44,7 +52,7 @@ pub enum Term {
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 16] = [
+    pub const ALL: [Term; 20] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -55,8 +63,12 @@ impl Term {
         Term::VictimPage,
         Term::CarryIn,
         Term::Servers,
+        Term::Copies,
         Term::MinFresh,
         Term::SumFresh,
+        Term::SharedFresh,
+        Term::RankedFresh,
+        Term::RankedWrites,
         Term::OwnJobs,
         Term::ServedTwice,
         Term::FirstRead,
@@ -76,8 +88,12 @@ impl Term {
             Term::VictimPage => "victim-page",
             Term::CarryIn => "carry-in",
             Term::Servers => "servers",
+            Term::Copies => "copies",
             Term::MinFresh => "min-fresh",
             Term::SumFresh => "sum-fresh",
+            Term::SharedFresh => "shared-fresh",
+            Term::RankedFresh => "ranked-fresh",
+            Term::RankedWrites => "ranked-writes",
             Term::OwnJobs => "own-jobs",
             Term::ServedTwice => "served-twice",
             Term::FirstRead => "first-read",
@@ -103,11 +119,15 @@ impl Term {
             Term::VictimPage => "one page of v",
             Term::CarryIn => "the 1 in ⌈L/T⌉ + 1",
             Term::Servers => "N_j = ∞ for servers",
+            Term::Copies => "copies in N_j of superblocks",
             Term::MinFresh => "φ min E_j",
             Term::SumFresh => "(σ − φ) Σ E_j",
+            Term::SharedFresh => "σ Σ E_j / o",
+            Term::RankedFresh => "φ Σ E_j",
+            Term::RankedWrites => "σ n_w",
             Term::OwnJobs => "J_i",
             Term::ServedTwice => "R_j",
-            Term::FirstRead => "the 1 in W2",
+            Term::FirstRead => "the 1 in W2 and W3",
             Term::SigmaOfOne => "t_d for 2 t_d in σ where o = 1",
         }
     }

@@ -97,6 +97,13 @@ impl ProcessorTime {
         ProcessorTime(self.0.saturating_mul(times))
     }
 
+    /// A part of it, the same for each of so many, rounded down; all of it where it stopped
+    /// growing, or where there is nobody.
+    #[must_use]
+    pub fn shared_by(self, many: u128) -> ProcessorTime {
+        if self.0 == u128::MAX { self } else { ProcessorTime(self.0.checked_div(many).unwrap_or(self.0)) }
+    }
+
     /// What is left without `other`; `None` where that is more than there is.
     #[inline]
     pub fn checked_sub(self, other: ProcessorTime) -> Option<ProcessorTime> {

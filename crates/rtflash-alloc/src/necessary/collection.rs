@@ -24,7 +24,7 @@ impl NecessaryTests<'_> {
         self.requests().filter(|&(.., writes)| writes).map(|(task, request, _)| (task, request))
     }
 
-    /// The time for copies that are forced, and for the erases that they cause: K, Eq. (52), times
+    /// The time for copies that are forced, and for the erases that they cause: K, Eq. (53), times
     /// t_r + t_w + t_e/P.
     ///
     /// Any number of writers may be counted: those with the greatest u are, as many as give most
@@ -61,7 +61,7 @@ impl NecessaryTests<'_> {
         }
     }
 
-    /// u, Eq. (51): valid pages that a block still has, at least, when a random writer has chosen
+    /// u, Eq. (52): valid pages that a block still has, at least, when a random writer has chosen
     /// there for the last time. Zero for a sequential one. `pending`: pages that all writers have
     /// pending at one time, at most.
     fn left(&self, task: TaskId, request: Request, pending: u128) -> u64 {

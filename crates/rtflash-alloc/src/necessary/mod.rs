@@ -152,7 +152,7 @@ impl NecessaryTests<'_> {
         self.page(writes).saturating_sub(self.device.page_transfer())
     }
 
-    /// Eq. (57).
+    /// Eq. (58).
     fn data(&self) -> Option<Impossible> {
         let declared = self.set.tasks().iter().filter_map(|task| task.data_pages);
         let (data_pages, logical_pages) = (declared.map(u128::from).sum(), self.device.logical_pages());
@@ -171,7 +171,7 @@ impl NecessaryTests<'_> {
     }
 
     /// The pages of a request that one chip may have to serve, whatever the cluster, and how long
-    /// it takes at least: Eqs. (54) and (55).
+    /// it takes at least: Eqs. (55) and (56).
     fn least(&self, task: TaskId, request: Request, writes: bool) -> (u64, u128) {
         let device = self.device;
         let (chips, channels) = (u64::from(device.chips()), u64::from(device.channels()));
@@ -198,7 +198,7 @@ impl NecessaryTests<'_> {
         self.any_declared.then(|| self.set.tasks()[task].kept_pages())
     }
 
-    /// Eq. (50).
+    /// Eq. (51).
     fn bus(&self) -> Option<Impossible> {
         let transfer = self.device.page_transfer();
         let terms = self.requests().map(|(_, request, _)| ShareTerm::new(request, [transfer.as_ns().into(), 1], 1));
@@ -206,7 +206,7 @@ impl NecessaryTests<'_> {
         load.exceeds(self.device.channels()).map(|load| Impossible::Bus { load })
     }
 
-    /// Eq. (53).
+    /// Eq. (54).
     fn chips(&self) -> Option<Impossible> {
         let (mut load, copied) = self.collection();
         let collection = load.share(self.device.chips());

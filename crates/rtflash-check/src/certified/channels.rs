@@ -1,9 +1,12 @@
 //! Where a cluster is, and who shares its channels: docs/analysis.md, Sections 2.1, 4 and 6.
 
+use num_bigint::BigInt;
+use num_rational::BigRational;
 use rtflash_model::{Allocation, ChipId, Cluster, Placement, Reliance, Request, TaskSet};
 
-use super::collection::released;
-use super::numbers::{ceil, is_chip_by_chip, pages_on_processor};
+use super::collection::{ReleasedGc, released};
+use super::lines::AffineBound;
+use super::numbers::{ceil, is_chip_by_chip, pages_on_processor, sum};
 
 /// A request, as the chips beside one that serves it see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +28,12 @@ impl Transfers {
     pub fn live(&self, length: i128) -> Option<i128> {
         Some(ceil(length.checked_add(self.deadline)?, self.period))
     }
+
+    /// A line above so much for each of them.
+    pub fn live_above(&self, each: i128) -> AffineBound {
+        let line = AffineBound::new((each, self.period), each.into());
+        AffineBound { constant: line.constant + &line.rate * BigRational::from_integer(self.deadline.into()), ..line }
+    }
 }
 
 /// Chips of a cluster on a channel, of which it is known how many transfers they make.
@@ -33,8 +42,74 @@ pub(super) struct Neighbour {
     /// How many of its chips are on the channel.
     pub chips: i128,
     pub requests: Vec<Transfers>,
-    /// D_g and α, as its certificate states them; `None` where nothing writes.
-    pub gc: Option<(i128, i128)>,
+    /// As its certificate states it; `None` where nothing writes.
+    pub gc: Option<ReleasedGc>,
+    /// Where it is a superblock.
+    pub rows: Option<Rows>,
+}
+
+/// What goes over the bus in a superblock beside what users read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rows {
+    /// s.
+    pub chips: i128,
+    /// P.
+    pub block_pages: i128,
+}
+
+impl Neighbour {
+    /// N_j, Eq. (33): transfers of one of the chips that are live in an interval of this length.
+    pub fn transfers(&self, length: i128) -> Option<i128> {
+        let pages = |writes: bool| {
+            let requests = self.requests.iter().filter(move |it| it.writes == writes);
+            sum(requests.map(|it| it.live(length)?.checked_mul(it.pages)))
+        };
+        let (read, written) = (pages(false)?, pages(true)?);
+        let Some(Rows { chips, block_pages }) = self.rows else { return read.checked_add(written) };
+        let victim = self.gc.map_or(0, |gc| gc.victim);
+        let passes = self.passes(length)?;
+        let copied = passes.checked_mul(victim.min(block_pages))?;
+        let programmed = written.checked_add(passes.checked_mul(victim)?)?;
+        read.checked_add(copied)?.checked_add(ceil(programmed, chips))
+    }
+
+    /// A line above it: ⌈(L + D)/T⌉ is less than L/T + D/T + 1.
+    pub fn transfers_above(&self) -> AffineBound {
+        let pages = |writes: bool| {
+            let requests = self.requests.iter().filter(move |it| it.writes == writes);
+            AffineBound::sum(requests.map(|it| it.live_above(it.pages)))
+        };
+        let Some(Rows { chips, block_pages }) = self.rows else { return pages(false).plus(&pages(true)) };
+        let whole = |number: i128| BigRational::from_integer(number.into());
+        let victim = self.gc.map_or(0, |gc| gc.victim);
+        let passes = self.passes_above();
+        let programmed = pages(true).plus(&passes.times(&whole(victim)));
+        let copied = passes.times(&whole(victim.min(block_pages)));
+        let share = programmed.times(&whole(chips).recip());
+        pages(false).plus(&copied).plus(&share).plus(&AffineBound::level(1))
+    }
+
+    /// P_j, Eq. (40): GC jobs live in an interval of this length.
+    pub fn passes(&self, length: i128) -> Option<i128> {
+        let Some(gc) = self.gc else { return Some(0) };
+        let asked = |it: &Transfers| {
+            let window = length.checked_add(gc.deadline)?.checked_add(it.jitter)?;
+            ceil(window, it.period).checked_mul(it.pages)
+        };
+        Some(ceil(sum(self.requests.iter().filter(|it| it.writes).map(asked))?, gc.reclaimed))
+    }
+
+    /// A line above it: ⌈(L + D_g + J)/T⌉ is less than (L + D_g + J)/T + 1, and so it is with what
+    /// α divides.
+    pub fn passes_above(&self) -> AffineBound {
+        let Some(gc) = self.gc else { return AffineBound::level(0) };
+        let asked = AffineBound::sum(self.requests.iter().filter(|it| it.writes).map(|it| {
+            let line = AffineBound::new((it.pages, it.period), it.pages.into());
+            let early = BigRational::from_integer(BigInt::from(gc.deadline) + BigInt::from(it.jitter));
+            AffineBound { constant: line.constant + &line.rate * early, ..line }
+        }));
+        asked.times(&BigRational::new(1.into(), gc.reclaimed.into())).plus(&AffineBound::level(1))
+    }
 }
 
 /// A channel that a cluster has chips on, as one of these chips sees it.
@@ -117,26 +192,29 @@ fn beside(
     let server =
         |cluster: usize| allocation.certificate(cluster).is_some_and(|certificate| certificate.server_thousandths > 0);
     let active = |cluster: usize| !clusters[cluster].tasks.is_empty() || server(cluster);
-    let bounded = |cluster: usize| {
-        [position, cluster].into_iter().all(|at| placement(at).is_some_and(is_chip_by_chip)) && !server(cluster)
-    };
+    let gc = |cluster: usize| released(set, &clusters[cluster], allocation.certificate(cluster)?);
+    let stripe = |cluster: usize| placement(cluster).is_some_and(is_chip_by_chip);
+    // What copies over the bus is known by its certificate.
+    let bounded = |cluster: usize| stripe(position) && !server(cluster) && (stripe(cluster) || gc(cluster).is_some());
     let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
     let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
     let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
     let mut queued = granted == Reliance::Queue && unknown == 0;
     let mut neighbours = vec![];
     for other in others().filter(|&other| bounded(other)) {
-        let gc = allocation.certificate(other).and_then(|certificate| released(set, &clusters[other], certificate));
-        queued &= gc.is_some();
-        let requests = transfers_of_a_chip(set, &clusters[other]);
-        neighbours.push(Neighbour { chips: chips[other], requests, gc: gc.flatten() });
+        let gc = gc(other);
+        queued &= gc.is_some() && stripe(other);
+        let rows = Rows { chips: clusters[other].size().into(), block_pages: set.device().pages_per_block().into() };
+        let rows = Some(rows).filter(|_| !stripe(other));
+        let requests = transfers_of_a_chip(set, &clusters[other], placement(other).unwrap_or(Placement::Stripe));
+        neighbours.push(Neighbour { chips: chips[other], requests, gc: gc.flatten(), rows });
     }
     let own = chips[position];
     (unknown + known, Channel { ways: own + unknown, own, neighbours, queued })
 }
 
-/// The requests, on a chip of a stripe.
-fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster) -> Vec<Transfers> {
+/// The requests, on a chip of a stripe or on a superblock.
+fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Transfers> {
     let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
     let requests = tasks.flat_map(|task| {
         task.read.into_iter().map(|read| (read, false)).chain(task.write.into_iter().map(|write| (write, true)))
@@ -146,7 +224,7 @@ fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster) -> Vec<Transfers> {
         period: request.period().as_ns().into(),
         deadline: request.deadline().as_ns().into(),
         jitter: request.jitter().as_ns().into(),
-        pages: pages_on_processor(&request, Placement::Stripe, size).into(),
+        pages: pages_on_processor(&request, placement, size).into(),
         writes,
     };
     requests.map(transfers).collect()

@@ -79,14 +79,29 @@ fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Write> 
     writes.map(write).collect()
 }
 
-/// D_g and α of a cluster, as chips beside it see them; `None` where the certificate does not say.
-/// Within: `None` where no GC job is ever released.
-pub(super) fn released(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Option<Option<(i128, i128)>> {
+/// Garbage collection of a cluster, as chips beside it see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ReleasedGc {
+    /// D_g.
+    pub deadline: i128,
+    /// α.
+    pub reclaimed: i128,
+    /// v.
+    pub victim: i128,
+}
+
+/// What a cluster's certificate says of it; `None` where it does not say. Within: `None` where no
+/// GC job is ever released.
+pub(super) fn released(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Option<Option<ReleasedGc>> {
     if writes(set, cluster, certificate.placement).is_empty() {
         return Some(None);
     }
     let stated = certificate.collection.filter(|stated| stated.reclaimed_pages > 0)?;
-    Some(Some((stated.deadline?.as_ns().into(), stated.reclaimed_pages.into())))
+    Some(Some(ReleasedGc {
+        deadline: stated.deadline?.as_ns().into(),
+        reclaimed: stated.reclaimed_pages.into(),
+        victim: stated.victim_pages.into(),
+    }))
 }
 
 /// Verifies the numbers for the load as it is.

@@ -3,6 +3,7 @@
 
 use super::numbers::{ceil, sum};
 use super::processor::Processor;
+use super::queue::OwnPages;
 
 /// dbf''(L) in its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,7 @@ impl DemandParts {
 }
 
 impl Processor {
-    /// dbf''(L), Eq. (47); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without
+    /// dbf''(L), Eq. (48); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without
     /// neighbours.
     pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
@@ -48,14 +49,14 @@ impl Processor {
         }
     }
 
-    /// W1, Eq. (45), with N_j of Eq. (33): how long they wait for neighbours whose load is known,
+    /// W1, Eq. (45): how long they wait for neighbours whose load is known,
     /// for each of their transfers once, and each operation once for each of their chips.
     pub fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
         let own = sum(self.tasks.iter().map(|item| item.pages_due(length)))?;
-        let transfers = sum(self.neighbours.iter().map(|neighbour| {
-            let live = sum(neighbour.requests.iter().map(|it| it.live(length)?.checked_mul(it.pages)))?;
-            neighbour.chips.checked_mul(own.min(live))
-        }))?;
+        let transfers = sum(self
+            .neighbours
+            .iter()
+            .map(|neighbour| neighbour.chips.checked_mul(own.min(neighbour.transfers(length)?))))?;
         transfers.checked_mul(self.transfer)
     }
 
@@ -63,15 +64,17 @@ impl Processor {
     /// other chips.
     pub fn waiting_in_queue(&self, length: i128) -> Option<Option<i128>> {
         let Some(queue) = &self.queue else { return Some(None) };
-        let pages = sum(self.tasks.iter().map(|item| item.pages_due(length)))?;
-        let reads = self.tasks.iter().filter(|item| !item.writes);
-        let reads = sum(reads.map(|item| item.pages_due(length)))?;
+        let pages = |writes: bool| {
+            let items = self.tasks.iter().filter(move |item| item.writes == writes);
+            sum(items.map(|item| item.pages_due(length)))
+        };
+        let (reads, writes) = (pages(false)?, pages(true)?);
         let requests: i128 = self.tasks.iter().map(|item| item.requests_due(length)).sum();
         // J_i, Eq. (39).
         let jobs = requests.checked_add(self.passes(length)?)?;
-        let waiting = queue.waiting(length, pages, reads, jobs, self.transfer)?;
+        let waiting = queue.waiting(length, OwnPages { reads, writes, jobs }, self.transfer)?;
         let siblings: i128 = queue.chips() - self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
-        let charged = siblings.checked_mul(self.transfer)?.checked_mul(pages)?;
+        let charged = siblings.checked_mul(self.transfer)?.checked_mul(reads.checked_add(writes)?)?;
         Some(Some(waiting.checked_sub(charged)?))
     }
 

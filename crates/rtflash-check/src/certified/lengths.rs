@@ -5,9 +5,9 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
 
+use super::lines::AffineBound;
 use super::numbers::ceil;
 use super::processor::{Processor, VerifiedTask};
-use super::queue::AffineBound;
 
 /// Lengths that are looked at before the test is tried in another way, and steps of the other way
 /// before it is given up.
@@ -94,12 +94,10 @@ fn due(item: &VerifiedTask, each: i128) -> AffineBound {
     AffineBound { constant: whole(each) * (whole(1) - ratio(item.soonest(), item.period)), ..line }
 }
 
-/// L_max of Eqs. (14), (15) and (37): beyond the lower of two lines above dbf'', one for each way
+/// L_max of Eqs. (14), (15) and (37): beyond the lowest of the lines above dbf'', one for each way
 /// to bound the waiting.
 fn last_length(processor: &Processor) -> Last {
-    let (one_by_one, in_queue) = lines_above(processor);
-    let last = |line: &AffineBound| last_below(processor, line);
-    match last(&one_by_one).into_iter().chain(in_queue.as_ref().and_then(last)).min() {
+    match lines_above(processor).iter().filter_map(|line| last_below(processor, line)).min() {
         Some(last) => Last::At(last),
         None => Last::Overloaded,
     }
@@ -107,7 +105,7 @@ fn last_length(processor: &Processor) -> Last {
 
 /// Lines above dbf'' and the server's step from the longest relative deadline on: with waits one
 /// by one, and in the queue where there is one.
-fn lines_above(processor: &Processor) -> (AffineBound, Option<AffineBound>) {
+fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| due(item, item.cost)));
     demand.constant += whole(processor.server_step);
     // Above the number of own jobs.
@@ -124,28 +122,28 @@ fn lines_above(processor: &Processor) -> (AffineBound, Option<AffineBound>) {
         demand = demand.plus(&passes.times(&whole(gc.cost)));
         jobs = jobs.plus(&passes);
     }
-    let in_queue = processor.queue.as_ref().map(|queue| {
-        // No page costs less than nothing even with what is saved of its wait.
-        let known = processor.transfer * processor.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
-        let pages = processor.tasks.iter().map(|item| {
-            let more = known - if item.writes { 0 } else { queue.saved };
-            due(item, item.pages).times(&whole(more))
-        });
-        demand.plus(&AffineBound::sum(pages)).plus(&queue.above(jobs))
-    });
-    (demand.plus(&one_by_one_above(processor)), in_queue)
+    let mut lines = vec![demand.plus(&one_by_one_above(processor))];
+    if let Some(queue) = &processor.queue {
+        let pages = |writes: bool| {
+            let items = processor.tasks.iter().filter(move |item| item.writes == writes);
+            AffineBound::sum(items.map(|item| due(item, item.pages)))
+        };
+        let (reads, writes) = (pages(false), pages(true));
+        // Waits for siblings are in what pages cost.
+        let known: i128 = processor.neighbours.iter().map(|neighbour| neighbour.chips).sum();
+        let charged = reads.plus(&writes).times(&whole(processor.transfer * (queue.chips() - known)));
+        let above = queue.above(&reads, &writes, &jobs, processor.transfer);
+        lines.extend(above.iter().map(|line| demand.plus(line).minus(&charged)));
+    }
+    lines
 }
 
 /// Above what pages wait for known neighbours, one by one: what Eqs. (35) and (36) add to U and K.
 fn one_by_one_above(processor: &Processor) -> AffineBound {
     let own = AffineBound::sum(processor.tasks.iter().map(|item| due(item, item.pages)));
     let lines = processor.neighbours.iter().map(|neighbour| {
-        let rate: BigRational = neighbour.requests.iter().map(|it| ratio(it.pages, it.period)).sum();
-        // ⌈(L + D)/T⌉ is less than L/T + D/T + 1.
-        let pages = neighbour.requests.iter().map(|it| whole(it.pages) * (whole(1) + ratio(it.deadline, it.period)));
-        let pages: BigRational = pages.sum();
-        let each = whole(processor.transfer) * whole(neighbour.chips);
-        if rate < own.rate { AffineBound { rate, constant: pages }.times(&each) } else { own.times(&each) }
+        let line = neighbour.transfers_above().min(own.clone());
+        line.times(&(whole(processor.transfer) * whole(neighbour.chips)))
     });
     AffineBound::sum(lines)
 }
@@ -175,20 +173,18 @@ impl Growth {
                 [(gc.deadline, i128::MAX / 2), multiples]
             })
         });
-        let neighbours = processor.neighbours.iter().flat_map(|neighbour| &neighbour.requests);
-        let neighbours = neighbours.map(|it| (1 - it.deadline, it.period));
-        let queue = processor.queue.iter().flat_map(|queue| &queue.others).flat_map(|other| {
+        let siblings = processor.queue.iter().flat_map(|queue| &queue.others);
+        let others = processor.neighbours.iter().chain(siblings).flat_map(|other| {
             let live = other.requests.iter().map(|it| (1 - it.deadline, it.period));
-            let passes = other.gc.iter().flat_map(|&(deadline, _)| {
+            let passes = other.gc.iter().flat_map(|gc| {
                 let writers = other.requests.iter().filter(|it| it.writes);
-                writers.map(move |it| (1 - deadline - it.jitter, it.period))
+                writers.map(move |it| (1 - gc.deadline - it.jitter, it.period))
             });
             live.chain(passes)
         });
         let mut sequences: Vec<(i128, i128)> = requests
             .chain(gc)
-            .chain(neighbours)
-            .chain(queue)
+            .chain(others)
             .map(|(first, step)| (first + ceil((from - first).max(0), step) * step, step))
             .collect();
         sequences.sort_unstable();
@@ -237,7 +233,8 @@ fn by_segments(processor: &Processor, last: i128, limit: u64) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certified::channels::{Neighbour, Transfers};
+    use crate::certified::channels::{Neighbour, Rows, Transfers};
+    use crate::certified::collection::ReleasedGc;
     use crate::certified::processor::Gc;
     use crate::certified::queue::ChannelQueue;
 
@@ -250,18 +247,22 @@ mod tests {
         (from..=to).all(|length| processor.slack(length).unwrap() >= 0)
     }
 
-    /// Waits one by one or in the queue, each below its own line.
+    /// Waits one by one or in the queue, each below its own lines.
     fn assert_below_the_lines(processor: &Processor, length: i128) {
-        let (one_by_one, in_queue) = lines_above(processor);
+        let lines = lines_above(processor);
         let demand = processor.demand(length).unwrap();
         let own = demand.reads + demand.writes + demand.gc + processor.server_step;
         let below =
             |waiting: i128, line: &AffineBound| whole(own + waiting) <= &line.rate * whole(length) + &line.constant;
         let waits = processor.waiting_one_by_one(length).unwrap();
-        assert!(below(waits, &one_by_one), "{length}: {waits} {processor:?}");
-        if let Some(line) = in_queue {
-            let waits = processor.waiting_in_queue(length).unwrap().expect("there is a queue");
-            assert!(below(waits, &line), "{length}: {waits} in the queue of {processor:?}");
+        assert!(below(waits, &lines[0]), "{length}: {waits} {processor:?}");
+        if let Some(waits) = processor.waiting_in_queue(length).unwrap() {
+            assert_eq!(lines.len(), 4);
+            // The least of three bounds is below the line of each.
+            assert!(
+                lines.iter().skip(1).all(|line| below(waits, line)),
+                "{length}: {waits} in the queue of {processor:?}"
+            );
         }
     }
 
@@ -285,7 +286,7 @@ mod tests {
             for it in &mut neighbour.requests {
                 stretch([&mut it.period, &mut it.deadline, &mut it.jitter], by);
             }
-            neighbour.gc.iter_mut().for_each(|gc| gc.0 *= by);
+            neighbour.gc.iter_mut().for_each(|gc| gc.deadline *= by);
         }
         (processor.server_step, processor.transfer) = (processor.server_step * by, processor.transfer * by);
         processor
@@ -299,7 +300,7 @@ mod tests {
             i128::from((random >> 33) % below)
         };
         let (mut outcomes, mut decisive) = ([0; 2], 0);
-        for _ in 0..6000 {
+        for _ in 0..8000 {
             // Some have so many pages to read that what is saved of each counts.
             let (times, seldom) = if draw(2) == 0 { (50, 20) } else { (1, 2) };
             let explicit = draw(2) == 0;
@@ -330,14 +331,17 @@ mod tests {
                 })
                 .collect();
             let collects = requests.iter().any(|it| it.writes);
-            let gc_beside = collects.then(|| (5 + draw(80), 1 + draw(9)));
+            let gc_beside =
+                collects.then(|| ReleasedGc { deadline: 5 + draw(80), reclaimed: 1 + draw(9), victim: draw(6) });
+            let chips = 1 + draw(2);
+            let rows = (draw(4) == 0).then(|| Rows { chips: chips + draw(2), block_pages: 1 + draw(4) });
             let neighbours = match draw(3) {
                 0 => vec![],
-                _ => vec![Neighbour { chips: 1 + draw(2), requests, gc: gc_beside }],
+                _ => vec![Neighbour { chips, requests, gc: gc_beside, rows }],
             };
             // Each page is charged a unit of time at least, and no more is saved of it.
-            let queue =
-                ChannelQueue::of([draw(3), draw(4), 1], neighbours.clone()).filter(|_| server == 0 && draw(3) > 0);
+            let queue = ChannelQueue::of([draw(3), draw(4), 1], neighbours.clone())
+                .filter(|_| server == 0 && rows.is_none() && draw(3) > 0);
             let processor = Processor {
                 tasks,
                 gc: writes.then_some(gc),

@@ -11,6 +11,7 @@ mod collection;
 mod demand;
 mod lengths;
 mod levels;
+mod lines;
 mod numbers;
 mod processor;
 mod queue;

@@ -4,7 +4,7 @@
 use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
 
 use super::channels::{Channel, ChannelNeighbours, Neighbour, Transfers};
-use super::collection::Numbers;
+use super::collection::{Numbers, ReleasedGc};
 use super::numbers::{ceil, is_chip_by_chip, pages_on_processor};
 use super::queue::ChannelQueue;
 use crate::on_chip;
@@ -84,7 +84,7 @@ pub(super) struct Processor {
     pub queue: Option<ChannelQueue>,
 }
 
-/// Whether the data fit: Eqs. (48) and (49).
+/// Whether the data fit: Eqs. (49) and (50).
 pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) -> bool {
     let device = set.device();
     let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
@@ -215,7 +215,7 @@ impl Processor {
             queue: None,
         };
         // (Q1) and (Q3).
-        if steps.stripe && server == 0 && channel.queued && device.has_exact_reads() {
+        if steps.stripe && server == 0 && channel.queued && device.has_steady_reads() {
             let mut others = processor.neighbours.clone();
             others.extend(processor.siblings(channel.own - 1));
             let least_program = i128::from(on_chip::least_program(device));
@@ -236,7 +236,9 @@ impl Processor {
         (chips > 0).then(|| Neighbour {
             chips,
             requests: self.tasks.iter().map(transfers).collect(),
-            gc: self.gc.as_ref().map(|gc| (gc.deadline, gc.reclaimed)),
+            // Copies of a stripe stay inside the chip.
+            gc: self.gc.as_ref().map(|gc| ReleasedGc { deadline: gc.deadline, reclaimed: gc.reclaimed, victim: 0 }),
+            rows: None,
         })
     }
 

@@ -1,9 +1,9 @@
 //! What chips wait for a bus that serves first come, first served: docs/analysis.md, Section 6.1.
 
-use num_bigint::BigInt;
 use num_rational::BigRational;
 
-use super::channels::{Neighbour, Transfers};
+use super::channels::Neighbour;
+use super::lines::AffineBound;
 use super::numbers::{ceil, sum};
 
 /// The queue for a channel, as one of its chips finds it.
@@ -13,8 +13,8 @@ pub(super) struct ChannelQueue {
     pub saved: i128,
     /// The part of it that is saved even if all others begin anew.
     pub first: i128,
-    /// Whether programming takes so long that a chip cannot ask for one page after another while a
-    /// read is sensed.
+    /// Whether a transfer and programming take so long that a chip cannot ask for one page after
+    /// another while a read is sensed.
     pub slow_programs: bool,
     /// All other active chips.
     pub others: Vec<Neighbour>,
@@ -29,13 +29,24 @@ struct Disturbance {
     fresh: i128,
 }
 
+/// What a chip itself does in an interval.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OwnPages {
+    /// n_r.
+    pub reads: i128,
+    /// n_w.
+    pub writes: i128,
+    /// J_i.
+    pub jobs: i128,
+}
+
 impl ChannelQueue {
     /// With these t_r, t_w (the shortest) and t_d; `None` where there are no others.
     pub fn of([t_r, t_w, t_d]: [i128; 3], others: Vec<Neighbour>) -> Option<ChannelQueue> {
         let chips: i128 = others.iter().map(|other| other.chips).sum();
         // σ and φ, Eq. (38).
         let saved = t_r.min(if chips > 1 { 2 * t_d } else { t_d });
-        (chips > 0).then(|| ChannelQueue { saved, first: t_r.min(t_d), slow_programs: t_w >= t_r, others })
+        (chips > 0).then(|| ChannelQueue { saved, first: t_r.min(t_d), slow_programs: t_d + t_w > t_r, others })
     }
 
     /// o.
@@ -43,48 +54,84 @@ impl ChannelQueue {
         self.others.iter().map(|other| other.chips).sum()
     }
 
-    /// W2, Eq. (46): what own pages wait that are due in an interval of this length, all waits
-    /// counted, where this many of them are read and jobs of this number are in the interval.
-    pub fn waiting(&self, length: i128, pages: i128, reads: i128, jobs: i128, transfer: i128) -> Option<i128> {
+    /// The lesser of W2 and W3: what own pages wait that are due in an interval of this length, all
+    /// waits counted, where this many of them are read and written and jobs of this number are in
+    /// the interval.
+    pub fn waiting(&self, length: i128, own: OwnPages, transfer: i128) -> Option<i128> {
         let others: Vec<(i128, Disturbance)> =
             self.others.iter().map(|it| Some((it.chips, self.disturbance(it, length)?))).collect::<Option<_>>()?;
         let again = sum(others.iter().map(|(chips, it)| chips.checked_mul(it.again)))?;
         let fresh = sum(others.iter().map(|(chips, it)| chips.checked_mul(it.fresh)))?;
         let least = others.iter().map(|(_, it)| it.fresh).min()?;
+        let full = self.saved.checked_mul(1i128.checked_add(own.jobs)?.checked_add(again)?)?;
+        Some(self.in_full(own, [full, fresh, least], transfer)?.min(self.ranked(
+            length,
+            own,
+            [full, fresh],
+            transfer,
+        )?))
+    }
+
+    /// W2, Eq. (46): every chip counts for every page.
+    fn in_full(&self, own: OwnPages, [full, fresh, least]: [i128; 3], transfer: i128) -> Option<i128> {
+        let apart = self
+            .first
+            .checked_mul(least)?
+            .checked_add((self.saved - self.first).checked_mul(ceil(fresh, (self.chips() - 1).max(1)))?)?;
+        let shared = self.saved.checked_mul(fresh)?.div_euclid(self.chips());
         sum([
-            self.chips().checked_mul(transfer)?.checked_mul(pages),
-            self.saved.checked_mul(reads)?.checked_neg(),
-            self.saved.checked_mul(1i128.checked_add(jobs)?.checked_add(again)?),
-            self.first.checked_mul(least),
-            (self.saved - self.first).checked_mul(ceil(fresh, (self.chips() - 1).max(1))),
+            self.chips().checked_mul(transfer)?.checked_mul(own.reads.checked_add(own.writes)?),
+            self.saved.checked_mul(own.reads)?.checked_neg(),
+            Some(full),
+            Some(apart.min(shared)),
+        ]
+        .into_iter())
+    }
+
+    /// W3, Eq. (47): chips count by what they transfer, the two that transfer most for less.
+    fn ranked(&self, length: i128, own: OwnPages, [full, fresh]: [i128; 2], transfer: i128) -> Option<i128> {
+        let pages = own.reads.checked_add(own.writes)?;
+        let mut counts = Vec::new();
+        for other in &self.others {
+            let count = pages.min(other.transfers(length)?);
+            counts.push((count, other.chips));
+        }
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let one_by_one = sum(counts.iter().map(|(count, chips)| count.checked_mul(*chips)))?.checked_mul(transfer)?;
+        let mut greatest = counts.iter().flat_map(|&(count, chips)| (0..chips.min(2)).map(move |_| count));
+        let first = self.first.checked_mul(greatest.next().unwrap_or(0))?;
+        let second = (self.saved - self.first).checked_mul(greatest.next().unwrap_or(0))?;
+        sum([
+            Some(one_by_one),
+            first.checked_neg(),
+            second.checked_neg(),
+            self.saved.checked_mul(own.writes),
+            Some(full),
+            self.first.checked_mul(fresh),
         ]
         .into_iter())
     }
 
     fn disturbance(&self, other: &Neighbour, length: i128) -> Option<Disturbance> {
-        let live = |it: &Transfers| it.live(length);
-        let writers = || other.requests.iter().filter(|it| it.writes);
-        // V_j and P_j, Eqs. (42) and (40).
-        let writes = sum(writers().map(|it| live(it)?.checked_mul(it.pages)))?;
-        let passes = match other.gc {
-            Some((deadline, reclaimed)) => {
-                let asked = |it: &Transfers| {
-                    let window = length.checked_add(deadline)?.checked_add(it.jitter)?;
-                    ceil(window, it.period).checked_mul(it.pages)
-                };
-                ceil(sum(writers().map(asked))?, reclaimed)
-            }
-            None => 0,
-        };
+        let writers = other.requests.iter().filter(|it| it.writes);
+        // V_j, Eq. (42).
+        let writes = sum(writers.map(|it| it.live(length)?.checked_mul(it.pages)))?;
         // S_j, R_j and E_j, Eqs. (41), (43) and (44).
-        let switches = sum(other.requests.iter().map(live))?.checked_add(passes)?.checked_add(1)?;
+        let jobs = sum(other.requests.iter().map(|it| it.live(length)))?;
+        let switches = jobs.checked_add(other.passes(length)?)?.checked_add(1)?;
         let again = if self.slow_programs { writes.min(switches) } else { writes };
         Some(Disturbance { again, fresh: switches.checked_add(writes)? })
     }
 
-    /// A line above what is to be added, for any length, to the full wait of all own pages but for
-    /// what is saved of each read; `jobs` is one above the number of own jobs.
-    pub fn above(&self, jobs: AffineBound) -> AffineBound {
+    /// Lines above W2 and W3 for any length. `reads` and `writes` are above the pages that are read
+    /// and written, `jobs` above the number of own jobs.
+    pub fn above(
+        &self,
+        reads: &AffineBound,
+        writes: &AffineBound,
+        jobs: &AffineBound,
+        transfer: i128,
+    ) -> [AffineBound; 3] {
         let whole = |number: i128| BigRational::from_integer(number.into());
         let others: Vec<(BigRational, AffineBound, AffineBound)> = self
             .others
@@ -94,71 +141,48 @@ impl ChannelQueue {
                 (whole(it.chips), again, fresh)
             })
             .collect();
-        let mut all = jobs.plus(&AffineBound::level(1)).times(&whole(self.saved));
+        let mut full = jobs.plus(&AffineBound::level(1)).times(&whole(self.saved));
         let mut fresh_of_all = AffineBound::level(0);
         for (chips, again, fresh) in &others {
-            all = all.plus(&again.times(&(chips * whole(self.saved))));
+            full = full.plus(&again.times(&(chips * whole(self.saved))));
             fresh_of_all = fresh_of_all.plus(&fresh.times(chips));
         }
-        if let Some(least) = others.into_iter().map(|(.., fresh)| fresh).min() {
-            all = all.plus(&least.times(&whole(self.first)));
+        let chips = self.chips();
+        let charged = reads.times(&whole(chips * transfer - self.saved)).plus(&writes.times(&whole(chips * transfer)));
+        let least = others.into_iter().map(|(.., fresh)| fresh).min().unwrap_or(AffineBound::level(0));
+        let share = fresh_of_all.times(&BigRational::new(1.into(), (chips - 1).max(1).into()));
+        let apart = least
+            .times(&whole(self.first))
+            .plus(&share.plus(&AffineBound::level(1)).times(&whole(self.saved - self.first)));
+        let shared = fresh_of_all.times(&BigRational::new(self.saved.into(), chips.into()));
+        let in_full = charged.plus(&full);
+        let ranked = self.ranked_above(&reads.plus(writes), transfer);
+        let ranked = ranked.plus(&full).plus(&writes.times(&whole(self.saved)));
+        let ranked = ranked.plus(&fresh_of_all.times(&whole(self.first)));
+        [in_full.plus(&apart), in_full.plus(&shared), ranked]
+    }
+
+    /// Above what W3 charges for transfers: any two chips may be those that count for less.
+    fn ranked_above(&self, pages: &AffineBound, transfer: i128) -> AffineBound {
+        let mut lines: Vec<AffineBound> = Vec::new();
+        for other in &self.others {
+            let line = pages.clone().min(other.transfers_above());
+            lines.extend((0..other.chips).map(|_| line.clone()));
         }
-        let share = fresh_of_all.times(&BigRational::new(1.into(), (self.chips() - 1).max(1).into()));
-        all.plus(&share.plus(&AffineBound::level(1)).times(&whole(self.saved - self.first)))
+        lines.sort_unstable_by(|a, b| b.cmp(a));
+        let less = [self.first, self.saved - self.first].into_iter().chain(std::iter::repeat(0));
+        let charged =
+            |(line, less): (&AffineBound, i128)| line.times(&BigRational::from_integer((transfer - less).into()));
+        AffineBound::sum(lines.iter().zip(less).map(charged))
     }
 
     /// Above R_j and E_j.
     fn disturbance_above(&self, other: &Neighbour) -> (AffineBound, AffineBound) {
-        let writers = || other.requests.iter().filter(|it| it.writes);
-        // ⌈(L + D)/T⌉ is less than L/T + D/T + 1.
-        let live = |it: &Transfers, each: i128| {
-            let line = AffineBound::new((each, it.period), each.into());
-            AffineBound { constant: line.constant + &line.rate * BigRational::from_integer(it.deadline.into()), ..line }
-        };
-        let writes = AffineBound::sum(writers().map(|it| live(it, it.pages)));
-        let mut switches = AffineBound::sum(other.requests.iter().map(|it| live(it, 1))).plus(&AffineBound::level(1));
-        if let Some((deadline, reclaimed)) = other.gc {
-            // ⌈(L + D_g + J)/T⌉ is less than (L + D_g + J)/T + 1, and so it is with what α divides.
-            let asked = AffineBound::sum(writers().map(|it| {
-                let line = AffineBound::new((it.pages, it.period), it.pages.into());
-                let early = BigRational::from_integer(BigInt::from(deadline) + BigInt::from(it.jitter));
-                AffineBound { constant: line.constant + &line.rate * early, ..line }
-            }));
-            switches =
-                switches.plus(&asked.times(&BigRational::new(1.into(), reclaimed.into()))).plus(&AffineBound::level(1));
-        }
+        let writers = other.requests.iter().filter(|it| it.writes);
+        let writes = AffineBound::sum(writers.map(|it| it.live_above(it.pages)));
+        let jobs = AffineBound::sum(other.requests.iter().map(|it| it.live_above(1)));
+        let switches = jobs.plus(&AffineBound::level(1)).plus(&other.passes_above());
         let fresh = switches.plus(&writes);
         (if self.slow_programs { writes.min(switches) } else { writes }, fresh)
-    }
-}
-
-/// rate · L + constant. The lower one of two, in the end, is the lesser.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct AffineBound {
-    pub rate: BigRational,
-    pub constant: BigRational,
-}
-
-impl AffineBound {
-    /// With this fraction for the rate.
-    pub fn new((numerator, denominator): (i128, i128), constant: BigInt) -> AffineBound {
-        let rate = BigRational::new(numerator.into(), denominator.into());
-        AffineBound { rate, constant: BigRational::from_integer(constant) }
-    }
-
-    pub fn level(constant: i128) -> AffineBound {
-        AffineBound::new((0, 1), constant.into())
-    }
-
-    pub fn plus(&self, other: &AffineBound) -> AffineBound {
-        AffineBound { rate: &self.rate + &other.rate, constant: &self.constant + &other.constant }
-    }
-
-    pub fn times(&self, factor: &BigRational) -> AffineBound {
-        AffineBound { rate: &self.rate * factor, constant: &self.constant * factor }
-    }
-
-    pub fn sum(lines: impl Iterator<Item = AffineBound>) -> AffineBound {
-        lines.fold(AffineBound::level(0), |sum, line| sum.plus(&line))
     }
 }

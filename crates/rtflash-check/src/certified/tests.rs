@@ -127,8 +127,8 @@ fn reads_in_a_queue() {
     // 36 pages written).
     let reader =
         certificate(Placement::Stripe, None, 0, Some((40, 40_000 - 14_400 - (12_800 - 8_000 + 500 + 120 + 470))));
-    // 160 · 90 us, 12 · 540 us and an erase; both chips of a come fresh 3 times.
-    let waits = 2 * 40 * 172 - 160 * 50 + 3 * 50 + 3 * 40 + 6 * 10;
+    // 160 · 90 us, 12 · 540 us and an erase; both chips of a come fresh 3 times, for 50 / 2 us.
+    let waits = 2 * 40 * 172 - 160 * 50 + 3 * 50 + 6 * 25;
     let slack = 40_000 - 14_400 - 6_480 - 5_000 - waits;
     let both = certificate(Placement::Stripe, collection(Some(360), [128, 399, 128, 2]), 0, Some((40, slack)));
     let clusters: [(&[u32], &[u32]); 2] = [(&[0, 1], &[0]), (&[2], &[1])];

@@ -265,13 +265,13 @@ pub struct SoakArgs {
     /// What cases are drawn from
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
-    /// Leave a term out of the test by which the world stripe, queue or superblock accepts sets,
-    /// and show what breaks; `all`: each of the world's terms by itself. What is accepted so is no
-    /// promise
+    /// Leave a term out of the test by which the world stripe, queue, superblock or mixed accepts
+    /// sets, and show what breaks; `all`: each of the world's terms by itself. What is accepted so
+    /// is no promise
     #[arg(long, value_name = "TERM", value_parser = terms())]
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
-    /// queue or superblock: in its sets. With a FILE: in this set, for each request. Without
+    /// queue, superblock or mixed: in its sets. With a FILE: in this set, for each request. Without
     /// either: in the sets of docs/analysis.md's table "What is necessary"
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub climb: Option<Option<PathBuf>>,
@@ -313,6 +313,8 @@ pub enum SoakWorld {
     Queue,
     /// Small sets at the limit of (T), each cluster a superblock; 16 runs of each
     Superblock,
+    /// Small sets at the limit of (T'), stripes beside superblocks; 16 runs of each
+    Mixed,
 }
 
 /// What `--without` may leave out.

@@ -268,8 +268,8 @@ pub enum RelyOn {
     Nothing,
     /// The clusters on its channels move no more than their tasks
     Neighbours,
-    /// And the bus is first come, first served, and reads and transfers take exactly as long as
-    /// stated
+    /// And the bus is first come, first served, transfers take exactly as long as stated, and reads
+    /// sense for that long, or for less than a transfer shorter
     Queue,
 }
 

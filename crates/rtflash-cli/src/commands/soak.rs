@@ -106,13 +106,14 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Stripe => World::Stripe,
         SoakWorld::Queue => World::Queue,
         SoakWorld::Superblock => World::Superblock,
+        SoakWorld::Mixed => World::Mixed,
     };
     let climbs = args.climb.is_some();
     match &args.climb {
         Some(Some(path)) => return super::climb::answer(args, Some(path)),
         Some(None) if world == World::Any => return super::climb::answer(args, None),
         Some(None) if world.terms().is_empty() => {
-            let failure = "--climb: --world stripe, queue or superblock has sets to climb in; without --world it is in \
+            let failure = "--climb: --world stripe, queue, superblock or mixed has sets to climb in; without --world it is in \
                            those of the table, and --climb FILE in a set of your own";
             return Err(CommandFailure(failure.into()).into());
         }
@@ -138,7 +139,8 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
 fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     let of_world = world.terms();
     if of_world.is_empty() {
-        let failure = "--without leaves a term out of the test of --world stripe, queue or superblock, and of no other";
+        let failure =
+            "--without leaves a term out of the test of --world stripe, queue, superblock or mixed, and of no other";
         return Err(CommandFailure(failure.into()));
     }
     if name == ALL_TERMS {

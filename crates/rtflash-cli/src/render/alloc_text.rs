@@ -179,7 +179,7 @@ impl<'a> OutcomeText<'a> {
         let relying = match guarantee.relies_on {
             None | Some(Reliance::Nothing) => "whatever other clusters do",
             Some(Reliance::Neighbours) => "relying on their neighbours' tasks",
-            Some(Reliance::Queue) => "relying on their neighbours' tasks, a FIFO bus and exact times",
+            Some(Reliance::Queue) => "relying on their neighbours' tasks, a FIFO bus and steady reads",
         };
         let line = match (guarantee.set, guarantee.as_placed, self.outcome.is_schedulable()) {
             (_, _, Some(true)) if self.kind.promises() => return String::new(),

@@ -19,7 +19,7 @@ use super::{Arrivals, Climbable, ClimbedRequest, OnExecutor};
 /// What a row leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOutOfRow {
-    /// A term of W2.
+    /// A term of W2 or W3.
     Term(Term),
     /// Rule Q3 of the device: other chips than 0 sense in no time.
     Sensing,
@@ -79,6 +79,9 @@ const fn row(left_out: LeftOutOfRow, times: [u16; 4], chips: Chips<'static>) -> 
 pub const TABLE: &[Row] = &[
     row(LeftOutOfRow::Term(Term::MinFresh), [10, 10, 8, 6], &[&[reads(5, 112)], &[reads(1, 42)]]),
     row(LeftOutOfRow::Term(Term::SumFresh), [8, 4, 4, 4], &[&[reads(15, 214)], &[reads(1, 28)], &[reads(50, 36_000)]]),
+    row(LeftOutOfRow::Term(Term::SharedFresh), [10, 5, 5, 5], &[&[reads(14, 236)], &[reads(1, 48)], &[reads(42, 36_000)]]),
+    row(LeftOutOfRow::Term(Term::RankedFresh), [15, 20, 7, 6], &[&[reads(9, 232)], &[reads(1, 48)]]),
+    row(LeftOutOfRow::Term(Term::RankedWrites), [8, 16, 8, 8], &[&[reads(6, 312), writes(7, 312)], &[reads(58, 36_000)]]),
     row(LeftOutOfRow::Term(Term::OwnJobs), [4, 4, 4, 4], &[&[reads(12, 153), collects(0, 21)], &[reads(60, 4_000)]]),
     row(LeftOutOfRow::Term(Term::ServedTwice), [4, 4, 4, 4], &[&[reads(60, 740)], &[reads(140, 36_000), writes(1, 33)], &[reads(140, 36_000)]]),
     row(LeftOutOfRow::Term(Term::SigmaOfOne), [17, 17, 10, 6], &[&[reads(12, 325)], &[reads(3, 36_000)]]),

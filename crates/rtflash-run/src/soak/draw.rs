@@ -48,6 +48,8 @@ pub enum World {
     Queue,
     /// Small sets at the limit of (T), for superblocks.
     Superblock,
+    /// Small sets at the limit of (T'), stripes beside superblocks.
+    Mixed,
 }
 
 impl World {
@@ -60,6 +62,7 @@ impl World {
             World::Stripe => "stripe",
             World::Queue => "queue",
             World::Superblock => "superblock",
+            World::Mixed => "mixed",
         }
     }
 
@@ -83,12 +86,16 @@ impl World {
             World::Queue => &[
                 Term::MinFresh,
                 Term::SumFresh,
+                Term::SharedFresh,
+                Term::RankedFresh,
+                Term::RankedWrites,
                 Term::OwnJobs,
                 Term::ServedTwice,
                 Term::FirstRead,
                 Term::SigmaOfOne,
                 Term::CarryIn,
             ],
+            World::Mixed => &[Term::Blocking, Term::Transfer, Term::CarryIn, Term::Copies],
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,

@@ -1,20 +1,21 @@
 //! Sets at the limit of one test: (T) and (T') for stripes, (T'') for chips that share a bus, (T)
-//! for superblocks. Devices are small, a unit of time is a nanosecond, and each set is run many
-//! times.
+//! for superblocks, (T') for stripes beside superblocks. Devices are small, a unit of time is a
+//! nanosecond, and each set is run many times.
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, EqualSplit, Global};
 use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
 use rtflash_alloc::certified::{Certification, Term, certify_leaving_out, reliances};
 use rtflash_model::{
-    Access, Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskId,
-    TaskSet,
+    Access, Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task,
+    TaskId, TaskSet,
 };
 
 use super::World;
+use super::alternating::Alternating;
 use super::certified::{jobs, with_deadlines};
 use super::draw::Rng;
-use super::queued::Queued;
+use super::queued::{self, Queued};
 
 /// A set at the limit of what a test accepts.
 pub(super) struct LimitSet {
@@ -36,15 +37,30 @@ fn is_stated(term: Term) -> bool {
 /// What is tested: how tasks and chips are divided does not change with requests.
 struct Tested {
     clusters: Vec<Cluster>,
+    placements: Vec<Placement>,
     test: DemandTest,
     left_out: Option<Term>,
 }
 
 impl Tested {
+    fn new(
+        clusters: Vec<Cluster>,
+        allocator: &dyn Allocator,
+        analysis: &dyn Analysis,
+        left_out: Option<Term>,
+    ) -> Option<Tested> {
+        let test = analysis.demand_test()?;
+        let placements = if allocator.name() == Alternating.name() {
+            Alternating::placements(&clusters)
+        } else {
+            vec![test.idle(); clusters.len()]
+        };
+        Some(Tested { clusters, placements, test, left_out })
+    }
+
     fn certified(&self, set: &TaskSet, left_out: Option<Term>) -> Option<Certification> {
-        let placements = vec![self.test.idle(); self.clusters.len()];
         let work = Work::new();
-        let found = certify_leaving_out(left_out, set, &self.clusters, &placements, self.test.rely_on, &work);
+        let found = certify_leaving_out(left_out, set, &self.clusters, &self.placements, self.test.rely_on, &work);
         (found.failing.is_empty() && !found.given_up).then_some(found)
     }
 
@@ -66,25 +82,33 @@ pub(super) fn accepted(
     analysis: &dyn Analysis,
     left_out: Term,
 ) -> Option<Allocation> {
-    let outcome = allocator.allocate(set, analysis);
-    let clusters = outcome.allocation()?.clusters();
-    Tested { clusters, test: analysis.demand_test()?, left_out: Some(left_out) }.allocation(set)
+    let clusters = clusters(set, allocator, analysis)?;
+    Tested::new(clusters, allocator, analysis, Some(left_out))?.allocation(set)
+}
+
+/// How an algorithm divides the chips, whether or not the clusters hold.
+fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Option<Vec<Cluster>> {
+    let allocator = if allocator.name() == Alternating.name() { &EqualSplit } else { allocator };
+    Some(allocator.allocate(set, analysis).allocation()?.clusters())
 }
 
 /// The set of this number; `None` where what was drawn is accepted at no load, or shows nothing of
 /// the world or of the term that is left out.
 pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
     let mut rng = Rng::new(seed, b"limit\0\0\0", number);
-    let varies = world != World::Queue && rng.within(0, 2) == 0;
+    let mut ranges = Rng::new(seed, b"ranges\0\0", number);
+    let varies = if world == World::Queue { &mut ranges } else { &mut rng }.within(0, 2) == 0;
     let (analysis, granted) = match world {
         World::Queue => ("stripe", Reliance::Queue),
         World::Superblock => ("superblock", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours])),
+        World::Mixed => ("sound", Reliance::Neighbours),
         _ => ("stripe", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Neighbours])),
     };
     let analysis = analysis_relying_on(analysis, granted)?;
     let (allocator, device, tasks): (&dyn Allocator, _, _) = match world {
         World::Queue => {
             let Queued { device, tasks } = Queued::new(&mut rng)?;
+            let device = if varies { queued::steady(&mut ranges, &device)? } else { device };
             (&EqualSplit, device, tasks)
         }
         _ => {
@@ -96,8 +120,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     };
     let jobs = if world != World::Queue && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
-    let clusters = allocator.allocate(&set, analysis).allocation()?.clusters();
-    let tested = Tested { clusters, test: analysis.demand_test()?, left_out };
+    let tested = Tested::new(clusters(&set, allocator, analysis)?, allocator, analysis, left_out)?;
     let set = at_the_limit(&mut rng, set, &tested, world)?;
     let allocation = tested.allocation(&set)?;
     let shows = match left_out {
@@ -116,6 +139,10 @@ struct Shape {
 
 impl Shape {
     fn new(rng: &mut Rng, world: World) -> Shape {
+        if world == World::Mixed {
+            let tasks = rng.small(2, 4);
+            return Shape { tasks, chips: tasks * rng.small(2, 3), allocator: &Alternating };
+        }
         let tasks = rng.small(1, 4);
         let is_one = rng.within(0, 3) == 0;
         let allocator: &dyn Allocator = if is_one { &Global } else { &EqualSplit };

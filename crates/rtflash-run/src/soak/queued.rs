@@ -20,6 +20,20 @@ struct DrawnQueue {
     chips: Vec<[Option<(u64, u64)>; 2]>,
 }
 
+/// The shortest times of a device whose reads are as steady as Q3 asks. Transfers take one time.
+pub(super) fn steady(rng: &mut Rng, device: &Device) -> Option<Device> {
+    let spec = device.spec();
+    let within = |rng: &mut Rng, least: u64, most: Span| Span::from_ns(rng.within(least, most.as_ns()));
+    let least = device.page_read().as_ns().saturating_sub(device.page_transfer().as_ns()) + 1;
+    let shortest = Shortest {
+        page_read: within(rng, least, spec.page_read),
+        page_program: within(rng, 1, spec.page_program),
+        block_erase: within(rng, 1, spec.block_erase),
+        page_transfer: None,
+    };
+    Device::new(DeviceSpec { shortest, ..spec }).ok()
+}
+
 impl Queued {
     pub(super) fn new(rng: &mut Rng) -> Option<Queued> {
         let drawn = if rng.within(0, 1) == 0 { anywhere(rng) } else { near_a_row(rng)? };

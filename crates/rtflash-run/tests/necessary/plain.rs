@@ -1,5 +1,5 @@
 //! (T'') of docs/analysis.md, Section 6.1, written plainly with the document's letters. Any one
-//! term of W2 can be left out. It looks at every length. It shares no code with the library.
+//! term of W2 and W3 can be left out. It looks at every length. It shares no code with the library.
 
 use rtflash_alloc::certified::Term;
 use rtflash_run::climb::channel::{ChannelTask, ChannelWork, Chips, UnitTimes};
@@ -77,31 +77,41 @@ impl Plain<'_> {
         self.times.t_d * waits
     }
 
-    /// W2, (46).
-    fn W2(&self, i: usize, L: i128, (n_r, n_w): (i128, i128)) -> i128 {
+    /// The lesser of W2, (46), and W3, (47).
+    fn in_queue(&self, i: usize, L: i128, (n_r, n_w): (i128, i128)) -> i128 {
         let (o, t_d, (phi, sigma)) = (self.o(), self.times.t_d, self.phi_sigma());
+        let kept = |term: Term, count: i128| if self.leaves_out(term) { 0 } else { count };
         let released_and_due: i128 = self.chips[i].iter().map(|task| L / task.T).sum();
-        let J = if self.leaves_out(Term::OwnJobs) { 0 } else { released_and_due };
-        let (mut min_E, mut sum_E, mut sum_R) = (i128::MAX, 0, 0);
+        let (mut min_E, mut sum_E, mut sum_R, mut X) = (i128::MAX, 0, 0, vec![]);
         for j in self.others(i) {
             let live = |task: &ChannelTask| ceil_div(L, task.T) + 1;
             // Periodic collection is in the sum, for P_j.
             let S: i128 = j.iter().map(live).sum::<i128>() + 1;
             let V: i128 = j.iter().map(|task| live(task) * pages(task).1).sum();
-            let R = if self.times.t_w >= self.times.t_r { V.min(S) } else { V };
+            let R = if self.times.t_w > self.times.t_r - t_d { V.min(S) } else { V };
             let E = S + V;
             (min_E, sum_E, sum_R) = (min_E.min(E), sum_E + E, sum_R + R);
+            let N: i128 = j.iter().map(|task| live(task) * (pages(task).0 + pages(task).1)).sum();
+            X.push(N.min(n_r + n_w));
         }
-        let sum_R = if self.leaves_out(Term::ServedTwice) { 0 } else { sum_R };
-        let min_E = if self.leaves_out(Term::MinFresh) { 0 } else { min_E };
-        let sum_E = if self.leaves_out(Term::SumFresh) { 0 } else { sum_E };
-        o * t_d * (n_r + n_w) - sigma * n_r
-            + sigma * (1 + J + sum_R)
-            + phi * min_E
-            + (sigma - phi) * ceil_div(sum_E, (o - 1).max(1))
+        X.sort_unstable();
+        X.reverse();
+        let full = kept(Term::FirstRead, 1) + kept(Term::OwnJobs, released_and_due) + kept(Term::ServedTwice, sum_R);
+        let apart =
+            phi * kept(Term::MinFresh, min_E) + (sigma - phi) * ceil_div(kept(Term::SumFresh, sum_E), (o - 1).max(1));
+        let shared = sigma * kept(Term::SharedFresh, sum_E) / o;
+        let W2 = o * t_d * (n_r + n_w) - sigma * n_r + sigma * full + apart.min(shared);
+        let c = |rank: usize| match rank {
+            0 => t_d - phi,
+            1 => t_d - (sigma - phi),
+            _ => t_d,
+        };
+        let ranked: i128 = X.iter().enumerate().map(|(rank, X)| c(rank) * X).sum();
+        let W3 = ranked + sigma * (kept(Term::RankedWrites, n_w) + full) + phi * kept(Term::RankedFresh, sum_E);
+        W2.min(W3)
     }
 
-    /// dbf''(L) of chip i, (47).
+    /// dbf''(L) of chip i, (48).
     pub fn dbf(&self, i: usize, L: i128) -> i128 {
         let (mut base, mut n_r, mut n_w) = (0, 0, 0);
         for task in self.chips[i] {
@@ -110,7 +120,9 @@ impl Plain<'_> {
             n_r += jobs * pages(task).0;
             n_w += jobs * pages(task).1;
         }
-        base + self.W1(i, L, n_r + n_w).min(self.W2(i, L, (n_r, n_w)))
+        let W1 = self.W1(i, L, n_r + n_w);
+        // Without other chips nothing is waited for.
+        base + if self.o() == 0 { W1 } else { W1.min(self.in_queue(i, L, (n_r, n_w))) }
     }
 
     /// B(L) of chip i, (12).
@@ -121,8 +133,8 @@ impl Plain<'_> {
 
     /// A length beyond which chip i passes, as in (37). `None` if its load is too much.
     ///
-    /// U L + K is a line above dbf'' with W1, and another one is above dbf'' with W2. The one with
-    /// the smaller rate counts. U here is the rate times H, a multiple of all periods.
+    /// U L + K is a line above dbf'' with W1, and others are above dbf'' with W2 and W3. The one
+    /// with the smallest rate counts. U here is the rate times H, a multiple of all periods.
     fn L_max(&self, i: usize) -> Option<i128> {
         let H: i128 = self.chips.iter().copied().flatten().map(|task| task.T).product();
         let sum = |tasks: &[ChannelTask], of: &dyn Fn(&ChannelTask) -> i128| -> i128 {
@@ -134,7 +146,16 @@ impl Plain<'_> {
         let (mut U1, mut K1) = (sum(i_tasks, &|task| self.cost(task)), 0);
         let own = |task: &ChannelTask| self.cost(task) + o * t_d * both(task) - sigma * pages(task).0 + sigma;
         let (mut U2, mut K2) = (sum(i_tasks, &own), sigma);
-        for (place, j) in self.others(i).enumerate() {
+        let with_writes = |task: &ChannelTask| self.cost(task) + sigma * pages(task).1 + sigma;
+        let (mut U3, mut K3) = (sum(i_tasks, &with_writes), sigma);
+        let mut others: Vec<&[ChannelTask]> = self.others(i).collect();
+        // Those that transfer most first.
+        others.sort_by_key(|j| -sum(j, &both).min(sum(i_tasks, &both)));
+        for (place, j) in others.into_iter().enumerate() {
+            let c = [t_d - phi, t_d - (sigma - phi)].get(place).copied().unwrap_or(t_d);
+            let E_and_R = |task: &ChannelTask| sigma * pages(task).1 + phi * (1 + pages(task).1);
+            U3 += c * sum(j, &both).min(sum(i_tasks, &both)) + sum(j, &E_and_R);
+            K3 += phi + j.iter().map(|task| 2 * (c * both(task) + E_and_R(task))).sum::<i128>();
             U1 += t_d * sum(j, &both).min(sum(i_tasks, &both));
             K1 += t_d * j.iter().map(|task| 2 * both(task)).sum::<i128>();
             // The first chip's E_j stands for min E_j, and Σ E_j for ⌈Σ E_j/max(1, o − 1)⌉.
@@ -143,7 +164,7 @@ impl Plain<'_> {
             U2 += sum(j, &|task| sigma * V(task) + each_E * (1 + V(task)));
             K2 += each_E + j.iter().map(|task| 2 * (sigma * V(task) + each_E * (1 + V(task)))).sum::<i128>();
         }
-        let (U, K) = if U1 < U2 { (U1, K1) } else { (U2, K2) };
+        let (U, K) = [(U1, K1), (U2, K2), (U3, K3)].into_iter().min_by_key(|line| line.0)?;
         let T_max = i_tasks.iter().map(|task| task.T).max()?;
         (U < H).then(|| T_max.max(ceil_div(K * H, H - U)))
     }

@@ -11,6 +11,9 @@ mod chips;
 mod exhaustive;
 mod known;
 mod organisations;
+mod partition_trials;
+mod plans;
+mod refine;
 mod sizes;
 mod supposed;
 mod unplaced;
@@ -97,7 +100,7 @@ fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut
         return None;
     }
     let queue =
-        (test.rely_on >= Reliance::Queue && set.device().has_exact_reads()).then_some(ContentionAssumption::Queue);
+        (test.rely_on >= Reliance::Queue && set.device().has_steady_reads()).then_some(ContentionAssumption::Queue);
     let assumptions = [ContentionAssumption::Optimistic(1)]
         .into_iter()
         .chain(queue)

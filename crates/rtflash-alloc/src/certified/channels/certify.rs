@@ -66,8 +66,9 @@ pub fn certify_leaving_out(
 /// What a trial came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trial {
-    /// Whether every cluster holds: [`certify`] then certifies them.
-    pub holds: bool,
+    /// The first cluster found that does not hold; `None` where every one does, and [`certify`]
+    /// then certifies them.
+    pub failing: Option<usize>,
     /// Whether a test was given up.
     pub given_up: bool,
 }
@@ -83,7 +84,7 @@ pub fn tried(
 ) -> Trial {
     let given = vec![None; clusters.len()];
     let tested = site(set, clusters, placements, &given, granted, work).for_trials(trials).tested(&given);
-    Trial { holds: tested.failing.is_empty(), given_up: tested.given_up }
+    Trial { failing: tested.failing.first().copied(), given_up: tested.given_up }
 }
 
 /// Clusters some of which have certificates.

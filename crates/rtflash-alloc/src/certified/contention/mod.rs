@@ -1,32 +1,41 @@
 //! The transfers of the other chips on the same channel, as far as they are known: the device-level
 //! test.
 //!
-//! Two bounds on the time that a chip's pages wait for the bus within an interval: [`w1`] by the
-//! transfers that its neighbours make, [`w2`] by the queue for the bus. The smaller one counts. The
-//! letters are those of docs/analysis.md, Sections 6 and 6.1, with deadlines and jitter as in
-//! Section 2.9.
+//! Bounds on the time that a chip's pages wait for the bus within an interval: [`w1`] by the
+//! transfers that its neighbours make, [`w2`] by the queue for the bus, [`w3`] by both. The
+//! smallest one counts. The letters are those of docs/analysis.md, Sections 6 and 6.1, with
+//! deadlines and jitter as in Section 2.9.
 
+#[cfg(test)]
+mod lines;
+mod queue;
 mod w1;
 mod w2;
+mod w3;
 
 use rtflash_model::{Device, Span};
 
-use super::processor::{ChosenGc, DemandTask, Processor, transfer_rate};
+use super::processor::{ChosenGc, DemandTask, Processor, Rows};
 use super::term::Term;
 use super::time::{ProcessorTime, ns};
 use crate::fraction::Fraction;
-use w2::FifoBus;
+use queue::FifoBus;
 
-/// A chip of another stripe cluster on the channel: it moves no more pages in an interval than its
-/// requests have.
+/// A chip of another cluster on the channel: it moves no more pages in an interval than its
+/// requests have, and in a superblock its copies.
 #[derive(Debug, Clone)]
 struct ForeignChip {
     /// Chips like this.
     chips: u64,
     requests: Vec<DemandTask>,
     gc: Option<ChosenGc>,
-    /// ρ_j: pages moved in a nanosecond, in the long run.
+    /// Where it is one of a superblock.
+    rows: Option<Rows>,
+    /// ρ_j: pages moved in a nanosecond, in the long run, about and in exact parts.
     rate: f64,
+    rates: Vec<Fraction>,
+    /// Pages beyond the rate's within an interval, at most.
+    more: f64,
 }
 
 /// Waiting for the bus that is counted by intervals, beyond what
@@ -57,6 +66,7 @@ pub(super) struct Activity {
 }
 
 /// A bound on waiting in the long run: Σ load · L + constant.
+#[derive(Clone)]
 struct WaitBound {
     load: Vec<Fraction>,
     constant: f64,
@@ -84,15 +94,21 @@ impl Contention {
         Contention { transfer: device.page_transfer(), ..Contention::default() }
     }
 
-    /// Adds that many chips of another stripe cluster, each a processor such as this, with its
-    /// garbage collection.
+    /// Adds that many chips of another cluster, which has no server: each a processor such as this,
+    /// or a part of it, with its garbage collection.
     pub fn add(&mut self, processor: &Processor, gc: Option<ChosenGc>, chips: u64) {
         let mut requests = processor.tasks.clone();
         if self.left_out == Some(Term::CarryIn) {
             // ⌈(L + D)/T⌉ is ⌈L/T⌉ then.
             requests.iter_mut().for_each(|request| request.deadline = Span::ZERO);
         }
-        self.neighbours.push(ForeignChip { chips, gc, rate: transfer_rate(&requests), requests });
+        let rows = if self.left_out == Some(Term::Copies) {
+            processor.rows().map(|rows| Rows { chip_pages: 0, ..rows })
+        } else {
+            processor.rows()
+        };
+        let chip = ForeignChip { chips, gc, rows, requests, rate: 0.0, rates: Vec::new(), more: 0.0 };
+        self.neighbours.push(chip.with_line());
     }
 
     /// With a term left out of what is added from now on.
@@ -107,9 +123,9 @@ impl Contention {
         Contention { always: self.always + transfers, ..self }
     }
 
-    /// Says that the chips added and `siblings` more of the processor's own cluster are all that
-    /// there are on the channel, that none of them serves other jobs, and that the bus serves first
-    /// come, first served.
+    /// Says that the chips added, all of stripes, and `siblings` more of the processor's own are
+    /// all that there are on the channel, that none of them serves other jobs, and that the bus
+    /// serves first come, first served.
     #[must_use]
     pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
         let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
@@ -124,10 +140,10 @@ impl Contention {
 
     /// σ: what each read may wait less, at most.
     pub(super) fn saved(&self) -> Span {
-        self.queue.map_or(Span::ZERO, FifoBus::saved)
+        self.queue.map_or(Span::ZERO, FifoBus::sigma)
     }
 
-    /// min(W1, W2), as time that a processor waits in an interval beyond what its pages are
+    /// min(W1, W2, W3), as time that a processor waits in an interval beyond what its pages are
     /// charged, and time by which that charge is too much; the second is less than the charge for
     /// its reads.
     pub(super) fn waiting(
@@ -140,18 +156,24 @@ impl Contention {
         let Some(queue) = self.queue.filter(|_| activity.reads > 0) else {
             return (w1, ProcessorTime::ZERO);
         };
-        let (w2, taken_back) = self.w2(queue, activity, processor, gc);
-        let relief = w1.saturating_add(taken_back).checked_sub(w2);
-        // W1 is the smaller one where nothing is left.
+        let exceptions = self.exceptions(queue, activity, processor, gc);
+        let (w2, taken_back) = self.w2(queue, activity, &exceptions);
+        let (more, less) = self.w3_beside_w1(queue, activity, &exceptions);
+        let below = |bound: ProcessorTime, back: ProcessorTime| w1.saturating_add(back).checked_sub(bound);
+        let relief = below(w2, taken_back).max(below(w1.saturating_add(more), less));
+        // W1 is the smallest one where nothing is left.
         (w1, relief.unwrap_or(ProcessorTime::ZERO))
     }
 
     /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own
-    /// time with it, and gives the constant. Of the two bounds, the one with the smaller rate.
+    /// time with it, and gives the constant. Of the bounds, the one with the smallest rate.
     pub(super) fn add_to(&self, load: &mut Vec<Fraction>, processor: &Processor, gc: Option<ChosenGc>) -> f64 {
         let w1 = self.w1_line(&processor.tasks);
-        let w2 = self.queue.and_then(|queue| self.w2_line(queue, processor, gc));
-        let mut line = w2.filter(|w2| w2.rate() < w1.rate()).unwrap_or(w1);
+        let in_queue = self.queue.map(|queue| {
+            [self.w2_line(queue, processor, gc), self.w3_line(queue, processor, gc)].into_iter().flatten()
+        });
+        let lines = in_queue.into_iter().flatten();
+        let mut line = lines.fold(w1, |least, line| if line.rate() < least.rate() { line } else { least });
         load.append(&mut line.load);
         line.constant
     }

@@ -3,8 +3,9 @@
 
 use rtflash_model::Span;
 
+use super::queue::{passes, passes_live};
 use super::{Activity, Contention, ForeignChip, WaitBound, more_live};
-use crate::certified::processor::{DemandTask, transfer_rate};
+use crate::certified::processor::{ChosenGc, DemandTask, Rows, transfer_rate};
 use crate::certified::time::{Cost, ProcessorTime, ns};
 use crate::fraction::Fraction;
 
@@ -30,21 +31,12 @@ impl Contention {
             constant += time as f64 * item.early();
         }
         let rho_i = transfer_rate(items);
+        let mut line = WaitBound { load, constant };
         for neighbour in &self.neighbours {
-            let cost = u128::from(self.transfer.as_ns()) * u128::from(neighbour.chips);
-            let term = |item: &DemandTask| {
-                Fraction::new(cost.saturating_mul(item.transfers.into()), item.period.as_ns().into())
-            };
-            if neighbour.rate < rho_i {
-                load.extend(neighbour.requests.iter().map(term));
-                constant += cost as f64 * neighbour.more();
-            } else {
-                load.extend(items.iter().map(term));
-                let early: f64 = items.iter().map(|item| item.transfers as f64 * item.early()).sum();
-                constant += cost as f64 * early;
-            }
+            let each = u128::from(self.transfer.as_ns()) * u128::from(neighbour.chips);
+            neighbour.add_to(&mut line, items, rho_i, each);
         }
-        WaitBound { load, constant }
+        line
     }
 
     /// The share of intervals of `length` and more that is waiting, at most, for requests that move
@@ -53,27 +45,86 @@ impl Contention {
         let shares = self
             .neighbours
             .iter()
-            .map(|neighbour| neighbour.chips as f64 * rate.min(neighbour.rate + neighbour.more() / length));
+            .map(|neighbour| neighbour.chips as f64 * rate.min(neighbour.rate + neighbour.more / length));
         ns(self.transfer) * (shares.sum::<f64>() + self.always as f64 * rate)
     }
 }
 
 impl ForeignChip {
-    /// min(n_i, N_j) with N_j(L) of Eq. (33), Σ ⌈(L + D)/T⌉ · pages: transfers of one of these
-    /// chips that are live in an interval of this length.
-    fn transfers(&self, length: Span, n_i: u128) -> u128 {
-        let mut n_j = 0u128;
+    /// min(n_i, N_j) with N_j(L) of Eq. (33): transfers of one of these chips that are live in an
+    /// interval of this length. Σ ⌈(L + D)/T⌉ · pages; in a superblock of s chips, a part of what
+    /// is programmed, and the copies of P_j passes.
+    pub(super) fn transfers(&self, length: Span, n_i: u128) -> u128 {
+        let (mut n_j, mut programmed) = (0u128, 0u128);
         for request in &self.requests {
-            n_j = n_j.saturating_add(u128::from(request.live(length)) * u128::from(request.transfers));
+            let pages = u128::from(request.live(length)) * u128::from(request.pages);
+            let sum = if request.writes && self.rows.is_some() { &mut programmed } else { &mut n_j };
+            *sum = sum.saturating_add(pages);
             if n_j >= n_i {
-                break;
+                return n_i;
             }
+        }
+        if let Some(Rows { chips, chip_pages }) = self.rows {
+            if let Some(gc) = self.gc {
+                let passes = passes_live(&self.requests, gc, length);
+                n_j = n_j.saturating_add(passes.saturating_mul(gc.valid.min(chip_pages).into()));
+                programmed = programmed.saturating_add(passes.saturating_mul(self.copied(gc)));
+            }
+            n_j = n_j.saturating_add(programmed.div_ceil(chips.into()));
         }
         n_j.min(n_i)
     }
 
-    /// Transfers beyond the rate's: ⌈(L + D)/T⌉·n ≤ n·L/T + (1 + D/T)·n, summed.
-    fn more(&self) -> f64 {
-        self.requests.iter().map(|item| more_live(item) * item.transfers as f64).sum()
+    /// Pages that a pass programs.
+    fn copied(&self, gc: ChosenGc) -> u128 {
+        if self.rows.is_some_and(|rows| rows.chip_pages == 0) { 0 } else { gc.valid.into() }
+    }
+
+    /// A line above N_j: rates, and what comes on top, ⌈(L + D)/T⌉·n ≤ n·L/T + (1 + D/T)·n summed.
+    pub(super) fn with_line(mut self) -> ForeignChip {
+        let (rates, more): (Vec<Fraction>, Vec<f64>) = self.line().into_iter().unzip();
+        self.rate = rates.iter().map(|rate| rate.to_f64()).sum();
+        self.more = more.into_iter().sum();
+        self.rates = rates;
+        self
+    }
+
+    fn line(&self) -> Vec<(Fraction, f64)> {
+        let of_request = |item: &DemandTask| {
+            let chips = self.rows.filter(|_| item.writes).map_or(1, |rows| rows.chips);
+            let rate = Fraction::new(item.pages.into(), u128::from(item.period.as_ns()) * u128::from(chips));
+            (rate, more_live(item) * item.pages as f64 / chips as f64)
+        };
+        let mut line: Vec<(Fraction, f64)> = self.requests.iter().map(of_request).collect();
+        if let (Some(Rows { chips, chip_pages }), Some(gc)) = (self.rows, self.gc) {
+            // Of a pass: what it reads on the chip, and its part of what the pass programs.
+            let each =
+                Fraction::new(u128::from(gc.valid.min(chip_pages)) * u128::from(chips) + self.copied(gc), chips.into());
+            line.extend(passes(&self.requests, Some(gc)).into_iter().map(|(rate, more)| {
+                // Shared by nobody where that cannot be written down: it is above then.
+                let shared = rate.denominator().checked_mul(each.denominator()).unwrap_or(rate.denominator());
+                (Fraction::new(rate.numerator().saturating_mul(each.numerator()), shared), more * each.to_f64())
+            }));
+        }
+        // And a round-up.
+        line.extend(self.rows.map(|_| (Fraction::new(0, 1), 1.0)));
+        line
+    }
+
+    /// Adds a line above `each` · min(n_i, N_j): the smaller rate counts, ρ_i or the chip's own.
+    pub(super) fn add_to(&self, line: &mut WaitBound, items: &[DemandTask], rho_i: f64, each: u128) {
+        if self.rate < rho_i {
+            let rates = self.rates.iter();
+            line.load
+                .extend(rates.map(|rate| Fraction::new(each.saturating_mul(rate.numerator()), rate.denominator())));
+            line.constant += each as f64 * self.more;
+        } else {
+            let term = |item: &DemandTask| {
+                Fraction::new(each.saturating_mul(item.transfers.into()), item.period.as_ns().into())
+            };
+            line.load.extend(items.iter().map(term));
+            let early: f64 = items.iter().map(|item| item.transfers as f64 * item.early()).sum();
+            line.constant += each as f64 * early;
+        }
     }
 }

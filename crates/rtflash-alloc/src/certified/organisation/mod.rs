@@ -33,6 +33,9 @@ pub(super) trait PageOrganisation {
     /// Pages beyond an emptied block that a server's jobs can draw from the reserve.
     fn unfilled(&self, chips: u64) -> u64;
 
+    /// Whether the pages that a pass copies cross the bus.
+    fn copies_over_the_bus(&self) -> bool;
+
     /// The longest step in which a page is copied, erases apart.
     fn copying(&self, costs: &StepCosts) -> Cost;
 

@@ -39,6 +39,10 @@ impl PageOrganisation for Stripe {
         0
     }
 
+    fn copies_over_the_bus(&self) -> bool {
+        false
+    }
+
     /// Inside the chip: q_g, Eq. (23).
     fn copying(&self, costs: &StepCosts) -> Cost {
         costs.copy

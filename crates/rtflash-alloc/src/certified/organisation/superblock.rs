@@ -39,6 +39,10 @@ impl PageOrganisation for Superblock {
         chips - 1
     }
 
+    fn copies_over_the_bus(&self) -> bool {
+        true
+    }
+
     /// Over the bus: read, and programmed in rows. q_g, Eq. (27).
     fn copying(&self, costs: &StepCosts) -> Cost {
         costs.longest_write.max(costs.longest_read)

@@ -66,7 +66,7 @@ impl KindText for DemandKind {
         let relies_on = match relies_on {
             Some(Reliance::Nothing) => "relies on no neighbour".into(),
             Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
-            Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and exact times".into(),
+            Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and steady reads".into(),
             None => format!("--rely-on {}", self.test.rely_on.name()),
         };
         (String::new(), format!(" (analysis: {}; {relies_on})", self.name))

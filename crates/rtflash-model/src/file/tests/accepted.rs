@@ -53,9 +53,21 @@ fn times_may_be_ranges() {
     let device = device.unwrap();
     assert_eq!((device.page_read_min().as_ns(), device.page_read().as_ns()), (40_000, 50_000));
     assert_eq!((device.block_erase_min(), device.block_erase().as_ns()), (device.block_erase(), 3_000_000));
-    assert!(!device.has_exact_reads() && device.page_transfer_min() == device.page_transfer());
-    let programs = read_device(r#"{ "profile": "dgist-2021", "page_program": "200us..500us" }"#).unwrap();
-    assert!(programs.has_exact_reads() && !programs.has_single_times());
+    assert_eq!(device.page_transfer_min(), device.page_transfer());
+    assert!(!device.has_single_times());
+    // Within less than a transfer of 40 µs.
+    for (times, steady) in [
+        (r#""page_read": "40us..50us""#, true),
+        (r#""page_read": "10001ns..50us""#, true),
+        (r#""page_read": "10us..50us""#, false),
+        (r#""page_program": "200us..500us""#, true),
+        (r#""page_transfer": "40us..40us""#, true),
+        (r#""page_transfer": "39us..40us""#, false),
+        (r#""page_read": "50us", "page_transfer": "40us""#, true),
+    ] {
+        let device = read_device(&format!(r#"{{ "profile": "dgist-2021", {times} }}"#)).unwrap();
+        assert_eq!(device.has_steady_reads(), steady, "{times}");
+    }
     assert!(Device::profile("dgist-2021").unwrap().has_single_times());
 }
 

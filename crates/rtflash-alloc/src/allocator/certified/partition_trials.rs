@@ -1,0 +1,75 @@
+//! Clusters on their chips, tried: what every search over partitions asks.
+
+use std::collections::BTreeMap;
+
+use rtflash_model::{Allocation, Cluster, Placement};
+
+use super::Problem;
+use super::organisations::{Organisation, Organisations};
+use super::plans::TaskBlock;
+use crate::certified::TrialAnswers;
+
+/// What a trial counts for, where a step towards one counts for one.
+pub(super) const TRIAL: u64 = 64;
+/// Channels beyond which clusters are only tried one behind the other.
+pub(super) const MOST_CHANNELS: usize = 64;
+
+/// What searches over the partitions of a set share.
+pub(super) struct PartitionTrials<'s> {
+    pub(super) problem: Problem<'s>,
+    pub(super) organisations: &'s Organisations<'s>,
+    given_up: &'s mut bool,
+    /// Work that is left.
+    pub(super) left: u64,
+    trials: TrialAnswers,
+    /// The placements with which a subset of the tasks holds in a cluster of some size, without any
+    /// waiting.
+    fitting: BTreeMap<(usize, u32), Vec<Placement>>,
+}
+
+impl<'s> PartitionTrials<'s> {
+    /// Nothing tried yet, and so much work left. `organisations` are as if no page ever waited for
+    /// the bus.
+    pub(super) fn new(
+        problem: Problem<'s>,
+        organisations: &'s Organisations<'s>,
+        given_up: &'s mut bool,
+        left: u64,
+    ) -> PartitionTrials<'s> {
+        let (trials, fitting) = (TrialAnswers::default(), BTreeMap::new());
+        PartitionTrials { problem, organisations, given_up, left, trials, fitting }
+    }
+
+    /// The placements that a part of this size may have.
+    pub(super) fn fitting(&mut self, part: &TaskBlock, chips: u32) -> &[Placement] {
+        let (organisations, placements) = (self.organisations, self.problem.test.placements);
+        self.fitting.entry((part.block, chips)).or_insert_with(|| {
+            let holds = |placement: &Placement| {
+                let organisation = Organisation::on_any_chips(*placement);
+                organisations.may_be(organisation, chips)
+                    && organisations.load(&part.tasks, organisation, chips).is_some()
+            };
+            placements.iter().copied().filter(holds).collect()
+        })
+    }
+
+    /// The allocation of these clusters where each of them holds; otherwise one that does not.
+    pub(super) fn tried(
+        &mut self,
+        clusters: &[Cluster],
+        placements: &[Placement],
+    ) -> Result<Option<Allocation>, usize> {
+        let Problem { set, test, work, .. } = self.problem;
+        let trial = test.tried(set, clusters, placements, work, &self.trials);
+        *self.given_up |= trial.given_up;
+        if let Some(failing) = trial.failing {
+            return Err(failing);
+        }
+        let certified = test.certify(set, clusters, placements, work);
+        if let Some(&failing) = certified.failing.first() {
+            return Err(failing);
+        }
+        let allocation = Allocation::new(set.device().chips(), set.tasks().count() as usize, clusters).ok();
+        Ok(allocation.map(|allocation| allocation.with_certificates(certified.certificates)))
+    }
+}

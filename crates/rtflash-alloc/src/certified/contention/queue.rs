@@ -1,0 +1,282 @@
+//! The queue for the bus, and what may spoil it (docs/analysis.md, Section 6.1): exceptions, which
+//! [`w2`](super::w2) and [`w3`](super::w3) charge at the price of what they spoil.
+
+use rtflash_model::{Device, Span};
+
+use super::{Activity, Contention, WaitBound, more_live, total};
+use crate::certified::processor::{ChosenGc, DemandTask, Processor};
+use crate::certified::term::Term;
+use crate::certified::time::ns;
+use crate::fraction::Fraction;
+
+/// A bus that serves first come, first served, all of whose other chips are known.
+#[derive(Debug, Clone, Copy)]
+#[allow(non_snake_case)] // R_j is the document's letter.
+pub(super) struct FifoBus {
+    /// σ.
+    sigma: Span,
+    /// φ: what of σ is lost only where all others come fresh.
+    phi: Span,
+    /// Whether t_w > t_r − t_d, so that S_j bounds R_j, too.
+    S_bounds_R: bool,
+    siblings: u64,
+    /// o: all other chips on the channel.
+    o: u64,
+}
+
+impl FifoBus {
+    /// Of a channel with o other active chips; `None` where there is none. `alike`: σ of one other
+    /// chip is as that of more.
+    #[allow(non_snake_case)]
+    pub(super) fn new(device: &Device, siblings: u64, o: u64, alike: bool) -> Option<FifoBus> {
+        let (t_r, t_d) = (device.page_read(), device.page_transfer());
+        // Eq. (38).
+        let phi = t_r.min(t_d);
+        let sigma = if o > 1 || alike { t_r.min(t_d.saturating_add(t_d)) } else { phi };
+        let S_bounds_R = device.page_program_min().saturating_add(t_d) > t_r;
+        (o > 0).then_some(FifoBus { sigma, phi, S_bounds_R, siblings, o })
+    }
+
+    /// σ.
+    pub(super) fn sigma(self) -> Span {
+        self.sigma
+    }
+
+    /// φ.
+    pub(super) fn phi(self) -> Span {
+        self.phi
+    }
+
+    /// σ − φ.
+    pub(super) fn sigma_less_phi(self) -> Span {
+        self.sigma.checked_sub(self.phi).expect("φ is a part of σ")
+    }
+
+    /// Other chips of the same cluster on the channel.
+    pub(super) fn siblings(self) -> u64 {
+        self.siblings
+    }
+
+    /// o.
+    pub(super) fn others(self) -> u128 {
+        self.o.into()
+    }
+
+    /// max(1, o − 1): chips that share the cycles of σ − φ.
+    pub(super) fn sharing(self) -> u128 {
+        if self.o > 1 { u128::from(self.o) - 1 } else { 1 }
+    }
+}
+
+/// What another chip j may do within an interval of length L.
+#[allow(non_snake_case)] // The document's letters.
+pub(super) struct Presence {
+    /// Times that it may begin something else.
+    pub(super) S_j: u128,
+    /// Pages programmed for users.
+    pub(super) V_j: u128,
+}
+
+impl Presence {
+    #[allow(non_snake_case)]
+    pub(super) fn new(requests: &[DemandTask], gc: Option<ChosenGc>, length: Span) -> Presence {
+        let (mut jobs, mut V_j) = (0, 0);
+        for item in requests {
+            let live = u128::from(item.live(length));
+            jobs += live;
+            if item.writes {
+                // Eq. (42).
+                V_j = (live * u128::from(item.transfers)).saturating_add(V_j);
+            }
+        }
+        let P_j = gc.map_or(0, |gc| passes_live(requests, gc, length));
+        // Eq. (41).
+        Presence { S_j: jobs + P_j + 1, V_j }
+    }
+
+    /// R_j, Eq. (43): times that it may transfer a page and then ask for the bus again, to program,
+    /// before another chip has read a page.
+    #[allow(non_snake_case)]
+    fn R_j(&self, queue: FifoBus) -> u128 {
+        if queue.S_bounds_R { self.V_j.min(self.S_j) } else { self.V_j }
+    }
+
+    /// E_j, Eq. (44): transfers that it may ask for without having just finished another.
+    #[allow(non_snake_case)]
+    fn E_j(&self) -> u128 {
+        self.V_j.saturating_add(self.S_j)
+    }
+}
+
+/// What may spoil an interval for the reads of a processor.
+#[allow(non_snake_case)] // The document's letters.
+pub(super) struct Exceptions {
+    /// 1 + J_i + Σ R_j: operations that wait in full.
+    pub(super) full: u128,
+    /// min E_j.
+    pub(super) min_E: u128,
+    /// Σ E_j.
+    pub(super) sum_E: u128,
+}
+
+impl Contention {
+    /// The exceptions of an interval in which a processor does so much.
+    #[allow(non_snake_case)] // The document's letters.
+    pub(super) fn exceptions(
+        &self,
+        queue: FifoBus,
+        activity: Activity,
+        processor: &Processor,
+        gc: Option<ChosenGc>,
+    ) -> Exceptions {
+        let length = activity.length;
+        let siblings = (queue.siblings > 0).then(|| (queue.siblings, Presence::new(&processor.tasks, gc, length)));
+        let neighbours =
+            self.neighbours.iter().map(|each| (each.chips, Presence::new(&each.requests, each.gc, length)));
+        let (mut min_E, mut sum_E, mut sum_R) = (u128::MAX, 0, 0);
+        for (chips, j) in siblings.into_iter().chain(neighbours) {
+            min_E = min_E.min(j.E_j());
+            sum_E = j.E_j().saturating_mul(chips.into()).saturating_add(sum_E);
+            sum_R = j.R_j(queue).saturating_mul(chips.into()).saturating_add(sum_R);
+        }
+        let jobs = self.kept(Term::OwnJobs, activity.jobs);
+        let (first, sum_R) = (self.kept(Term::FirstRead, 1), self.kept(Term::ServedTwice, sum_R));
+        Exceptions { full: jobs.saturating_add(sum_R).saturating_add(first), min_E, sum_E }
+    }
+
+    /// A number, or none where its term is left out.
+    pub(super) fn kept(&self, term: Term, count: u128) -> u128 {
+        if self.left_out == Some(term) { 0 } else { count }
+    }
+}
+
+/// Lines above the exceptions of any interval, for the other chips one after another.
+pub(super) struct ExceptionLines {
+    /// Chips of a kind, and E_j of each.
+    pub(super) fresh: Vec<(u128, Rate)>,
+}
+
+impl ExceptionLines {
+    /// Adds `time`, shared by so many, for each of Σ E_j.
+    pub(super) fn charge_all(&self, line: &mut WaitBound, time: Span, sharing: u128) -> Option<()> {
+        self.fresh
+            .iter()
+            .try_for_each(|(chips, rate)| rate.charge(line, u128::from(time.as_ns()).checked_mul(*chips)?, sharing))
+    }
+
+    /// Adds `time` for each of min E_j.
+    pub(super) fn charge_least(&self, line: &mut WaitBound, time: Span) -> Option<()> {
+        let rates = self.fresh.iter().map(|(_, rate)| rate);
+        let least = rates.min_by(|a, b| a.estimate().total_cmp(&b.estimate()))?;
+        least.charge(line, time.as_ns().into(), 1)
+    }
+}
+
+impl Contention {
+    /// A line above the requests' own time, `own` of each, and σ (1 + J_i + Σ R_j); "Computation"
+    /// in Section 6.1. `None` where numbers are too large.
+    pub(super) fn exceptions_line(
+        &self,
+        queue: FifoBus,
+        processor: &Processor,
+        gc: Option<ChosenGc>,
+        own: impl Fn(&DemandTask) -> Option<u128>,
+    ) -> Option<(WaitBound, ExceptionLines)> {
+        let sigma = u128::from(queue.sigma.as_ns());
+        let mut line = WaitBound { load: Vec::new(), constant: ns(queue.sigma) };
+        for item in &processor.tasks {
+            let time = own(item)?.checked_add(sigma)?;
+            line.load.push(Fraction::new(time, item.period.as_ns().into()));
+            line.constant += time as f64 * item.early();
+        }
+        for (rate, more) in passes(&processor.tasks, gc) {
+            line.load.push(Fraction::new(sigma.checked_mul(rate.numerator())?, rate.denominator()));
+            line.constant += more * ns(queue.sigma);
+        }
+        let siblings = (queue.siblings > 0).then_some((queue.siblings, &processor.tasks, gc));
+        let chips =
+            siblings.into_iter().chain(self.neighbours.iter().map(|each| (each.chips, &each.requests, each.gc)));
+        let mut fresh = Vec::new();
+        for (count, requests, gc) in chips {
+            let count = u128::from(count);
+            let (mut switches, writes) = (Rate::of_switches(requests, gc), Rate::of_writes(requests));
+            // The lesser of the two, as in any interval.
+            let again = if queue.S_bounds_R && switches.estimate() < writes.estimate() { &switches } else { &writes };
+            again.charge(&mut line, sigma * count, 1)?;
+            switches.terms.extend(writes.terms);
+            switches.more += writes.more;
+            fresh.push((count, switches));
+        }
+        Some((line, ExceptionLines { fresh }))
+    }
+}
+
+/// How often something happens: at most Σ terms · L + more within an interval of length L.
+pub(super) struct Rate {
+    terms: Vec<Fraction>,
+    more: f64,
+}
+
+impl Rate {
+    /// S_j.
+    fn of_switches(requests: &[DemandTask], gc: Option<ChosenGc>) -> Rate {
+        let mut rate = Rate { terms: Vec::new(), more: 1.0 };
+        for item in requests {
+            rate.terms.push(Fraction::new(1, item.period.as_ns().into()));
+            rate.more += more_live(item);
+        }
+        for (term, more) in passes(requests, gc) {
+            rate.terms.push(term);
+            rate.more += more;
+        }
+        rate
+    }
+
+    /// V_j.
+    fn of_writes(requests: &[DemandTask]) -> Rate {
+        let mut rate = Rate { terms: Vec::new(), more: 0.0 };
+        for item in requests.iter().filter(|item| item.writes) {
+            rate.terms.push(Fraction::new(item.transfers.into(), item.period.as_ns().into()));
+            rate.more += more_live(item) * item.transfers as f64;
+        }
+        rate
+    }
+
+    fn estimate(&self) -> f64 {
+        self.terms.iter().map(|term| term.to_f64()).sum()
+    }
+
+    /// Adds `time` a time, shared by so many.
+    fn charge(&self, line: &mut WaitBound, time: u128, sharing: u128) -> Option<()> {
+        for term in &self.terms {
+            let denominator = term.denominator().checked_mul(sharing)?;
+            line.load.push(Fraction::new(time.checked_mul(term.numerator())?, denominator));
+        }
+        line.constant += self.more * time as f64 / sharing as f64;
+        Some(())
+    }
+}
+
+/// P_j, Eq. (40): GC jobs that are live in an interval of this length, at most.
+pub(super) fn passes_live(requests: &[DemandTask], gc: ChosenGc, length: Span) -> u128 {
+    let Some(deadline) = gc.deadline else { return 0 };
+    let arrived = requests.iter().filter(|item| item.writes).fold(0u128, |sum, item| {
+        let window = total(length, deadline) + u128::from(item.jitter.as_ns());
+        let released = window.div_ceil(item.period.as_ns().into());
+        released.saturating_mul(item.pages.into()).saturating_add(sum)
+    });
+    arrived.div_ceil(gc.reclaimed.into())
+}
+
+/// GC jobs in the long run: jobs a nanosecond, and beyond that at most.
+pub(super) fn passes(requests: &[DemandTask], gc: Option<ChosenGc>) -> Vec<(Fraction, f64)> {
+    let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))) else { return vec![] };
+    let writers = requests.iter().filter(|item| item.writes);
+    let mut all = vec![(Fraction::new(0, 1), 1.0)];
+    all.extend(writers.map(|item| {
+        let rate = Fraction::new(item.pages.into(), u128::from(gc.reclaimed) * u128::from(item.period.as_ns()));
+        let more = item.pages as f64 / gc.reclaimed as f64;
+        (rate, more * ((ns(deadline) + ns(item.jitter)) / ns(item.period) + 1.0))
+    }));
+    all
+}
