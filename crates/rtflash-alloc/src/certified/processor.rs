@@ -269,6 +269,11 @@ impl Processor {
         self.terms(deadline, [stated.reserve_pages, stated.open_blocks, valid, reclaimed]).map(Some)
     }
 
+    /// Garbage collection that was chosen elsewhere, at what it costs here.
+    pub(super) fn costing(&self, gc: ChosenGc) -> Option<ChosenGc> {
+        self.terms(gc.deadline, [gc.reserve, gc.open, gc.valid, gc.reclaimed])
+    }
+
     /// A = Σ ⌈(D_g + J)/T⌉ w, Eq. (3): pages that may arrive within this time.
     fn arrivals(&self, deadline: Span) -> Option<u64> {
         self.write_streams.iter().try_fold(0u64, |sum, writer| sum.checked_add(writer.arriving_within(deadline)?))

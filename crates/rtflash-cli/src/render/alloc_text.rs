@@ -329,7 +329,7 @@ fn relying(set: &TaskSet, allocation: &Allocation) -> String {
     line(Reliance::Neighbours, "what the tasks of the clusters next to it move at most: docs/analysis.md, Section 6")
         + &line(
             Reliance::Queue,
-            "a first-come-first-served bus, reads and transfers of exact length, and what all chips there move at \
+            "a first-come-first-served bus, steady reads and transfers, and what all chips there move at \
              most: docs/analysis.md, Section 6.1",
         )
 }

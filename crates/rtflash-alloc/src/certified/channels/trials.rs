@@ -111,7 +111,9 @@ impl ChannelContention<'_> {
         };
         let found = || {
             let (Some(placed), Some(gc)) = (self.as_granted(position), self.gcs[position]) else { return false };
-            self.holds_at(position, &placed, gc)
+            // A pass that copies over the bus costs more here than by itself.
+            let here = gc.map_or(Some(None), |gc| placed.processor.costing(gc).map(Some));
+            here.is_some_and(|gc| self.holds_at(position, &placed, gc))
         };
         self.remembered(key, |answers| &mut answers.holds, found)
     }
