@@ -30,7 +30,9 @@ impl Fraction {
 
     /// A double within a few units in the last place of the value.
     pub fn to_f64(self) -> f64 {
-        self.numerator as f64 / self.denominator as f64
+        // In one word where it can be: that is several times faster.
+        let about = |number: u128| u64::try_from(number).map_or(number as f64, |number| number as f64);
+        about(self.numerator) / about(self.denominator)
     }
 
     /// ⌊numerator / denominator⌋.

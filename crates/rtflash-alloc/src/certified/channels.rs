@@ -18,6 +18,7 @@ use super::shortfall::Shortfall;
 use super::term::Term;
 use crate::work::Work;
 pub use certify::{Certification, Trial, certify, certify_beside, certify_leaving_out, tried};
+use trials::KnownTrial;
 pub use trials::TrialAnswers;
 
 /// The clusters of a device with the placement of pages in each.
@@ -40,7 +41,7 @@ pub struct ChannelContention<'a> {
     /// Clusters on each channel, ascending, with the number of their chips there.
     channels: BTreeMap<u32, Vec<(usize, u32)>>,
     /// What trials of a search have found so far; `None` for whoever makes certificates.
-    trials: Option<&'a TrialAnswers>,
+    trials: Option<KnownTrial<'a>>,
 }
 
 /// Who is on a channel with one of a cluster's chips.
@@ -89,12 +90,6 @@ impl<'a> ChannelContention<'a> {
             channels,
             trials: None,
         }
-    }
-
-    /// The same for trials of a search, which have servers nowhere.
-    #[must_use]
-    fn for_trials(self, trials: &'a TrialAnswers) -> ChannelContention<'a> {
-        ChannelContention { trials: Some(trials), ..self }
     }
 
     /// The same with a term left out of the tests. What is accepted so is no promise: this is for

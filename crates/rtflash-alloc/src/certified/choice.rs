@@ -37,10 +37,22 @@ impl Choice {
 /// share, next to neighbours of each of these kinds.
 pub fn choose(processor: &Processor, contentions: &[Contention], server_thousandths: u32, work: &Work) -> Choice {
     let saved = contentions.iter().map(Contention::saved).min().expect("a neighbourhood, if only nobody's");
-    match terms(processor, server_thousandths, saved, work) {
-        Some(terms) => try_all(processor, contentions, &terms, server_thousandths, work),
-        None => Choice::Fails,
+    if saved > Span::ZERO && is_overloaded(processor, contentions, server_thousandths, work) {
+        return Choice::Fails;
     }
+    let Some(mut terms) = terms(processor, server_thousandths, saved, work) else { return Choice::Fails };
+    let demands = |gc: Option<ChosenGc>| {
+        contentions.iter().map(move |contention| Demand::new(processor, contention, gc, server_thousandths, work))
+    };
+    // The first that is sure to hold: most need no other.
+    let mut unsure = Vec::new();
+    for gc in terms.by_ref() {
+        if demands(gc).all(|demand| demand.surely_holds()) {
+            return Choice::Holds(gc);
+        }
+        unsure.push(gc);
+    }
+    first_to_hold(unsure, |gc| demands(gc).map(|demand| demand.test()).find(|&it| it != DemandVerdict::Holds))
 }
 
 /// The largest share of a server, in thousandths, with which a processor is found to hold, and
@@ -50,7 +62,7 @@ pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &
         contentions.iter().map(move |contention| Demand::new(processor, contention, Some(gc), thousandths, work))
     };
     let needed = |gc: ChosenGc| demands(gc, 1).map(|demand| demand.needed_share()).fold(0.0, f64::max);
-    let terms = terms(processor, 1, Span::ZERO, work)?.into_iter().flatten();
+    let terms = terms(processor, 1, Span::ZERO, work)?.flatten();
     let (needed, gc) = terms.map(|gc| (needed(gc), gc)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let holds = |thousandths: u32| demands(gc, thousandths).all(|demand| demand.test() == DemandVerdict::Holds);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Between 0 and 1000.
@@ -71,13 +83,30 @@ pub fn largest_server(processor: &Processor, contentions: &[Contention], work: &
 /// Garbage collection with the deadline to be tried first, or where the load is too much at every
 /// one, the shortest; `None` where there is no room for it.
 pub(super) fn first_terms(processor: &Processor, work: &Work) -> Option<ChosenGc> {
-    let first = terms(processor, 0, Span::ZERO, work).and_then(|terms| terms.into_iter().flatten().next());
+    let first = terms(processor, 0, Span::ZERO, work).and_then(|terms| terms.flatten().next());
     first.or_else(|| processor.gc(processor.shortest_gc_deadline()?, false))
 }
 
-/// Garbage collection as it may be, in the order of trying, where each page read may be charged
-/// less by `saved`; `None` where the load is too much or there is no room for it.
-fn terms(processor: &Processor, server_thousandths: u32, saved: Span, work: &Work) -> Option<Vec<Option<ChosenGc>>> {
+/// Whether the load is too much even with garbage collection at its shortest deadline, where it
+/// takes least: then it is at every other one.
+fn is_overloaded(processor: &Processor, contentions: &[Contention], server_thousandths: u32, work: &Work) -> bool {
+    let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, server_thousandths > 0));
+    // Without room for it at the shortest deadline there is none at others.
+    gc.is_some_and(|gc| gc.is_none())
+        || contentions.iter().any(|contention| {
+            Demand::new(processor, contention, gc.flatten(), server_thousandths, work).is_overloaded()
+        })
+}
+
+/// Garbage collection as it may be, in the order of trying, each made when it is asked for, where
+/// each page read may be charged less by `saved`; `None` where the load is too much or there is no
+/// room for it.
+fn terms(
+    processor: &Processor,
+    server_thousandths: u32,
+    saved: Span,
+    work: &Work,
+) -> Option<impl Iterator<Item = Option<ChosenGc>>> {
     let server = server_thousandths > 0;
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
     // As if every read were saved all that it can be.
@@ -91,39 +120,29 @@ fn terms(processor: &Processor, server_thousandths: u32, saved: Span, work: &Wor
     if base > share + 1e-9 {
         return None;
     }
-    if processor.write_streams.is_empty() {
-        return Some(vec![if server { Some(processor.gc(Span::NANOSECOND, true)?) } else { None }]);
-    }
-    // Some fifty deadlines are looked at.
-    work.charge(50 * processor.write_streams.len());
+    let (mut only, mut deadlines) = (None, None);
     let rate: f64 = processor.write_streams.iter().map(|writer| writer.pages as f64 / ns(writer.period)).sum();
-    let load = |gc: &ChosenGc| base + gc.cost.to_f64() / gc.reclaimed as f64 * rate;
-    let light = |deadline| processor.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
-    let terms = candidates(processor, rate, light).into_iter().filter_map(|deadline| processor.gc(deadline, server));
+    let load = move |gc: &ChosenGc| base + gc.cost.to_f64() / gc.reclaimed as f64 * rate;
+    if processor.write_streams.is_empty() {
+        only = Some(if server { Some(processor.gc(Span::NANOSECOND, true)?) } else { None });
+    } else {
+        // Some fifty deadlines are looked at.
+        work.charge(50 * processor.write_streams.len());
+        let light = move |deadline| processor.gc(deadline, server).is_some_and(|gc| load(&gc) < share);
+        deadlines = Some(candidates(processor, rate, light));
+    }
+    let terms = deadlines.into_iter().flatten().filter_map(move |deadline| processor.gc(deadline, server));
     // Where the sums alone do not decide, each costs a test.
     let most = if saved > Span::ZERO { FEW } else { usize::MAX };
-    Some(terms.filter(|gc| load(gc) <= share + 1e-9).map(Some).take(most).collect())
+    Some(only.into_iter().chain(terms.filter(move |gc| load(gc) <= share + 1e-9).map(Some).take(most)))
 }
 
-/// The first of these terms that is sure to hold, else the first that holds.
-fn try_all(
-    processor: &Processor,
-    contentions: &[Contention],
-    terms: &[Option<ChosenGc>],
-    server_thousandths: u32,
-    work: &Work,
-) -> Choice {
-    let demands = |&gc: &Option<ChosenGc>| {
-        contentions.iter().map(move |contention| Demand::new(processor, contention, gc, server_thousandths, work))
-    };
-    if let Some(&gc) = terms.iter().find(|gc| demands(gc).all(|demand| demand.surely_holds())) {
-        return Choice::Holds(gc);
-    }
+/// The first of these terms that holds, by what a test says against each.
+fn first_to_hold(terms: Vec<Option<ChosenGc>>, failure: impl Fn(Option<ChosenGc>) -> Option<DemandVerdict>) -> Choice {
     let mut given_up = 0;
     for gc in terms {
-        let verdict = demands(gc).map(|demand| demand.test()).find(|&verdict| verdict != DemandVerdict::Holds);
-        match verdict {
-            None => return Choice::Holds(*gc),
+        match failure(gc) {
+            None => return Choice::Holds(gc),
             Some(DemandVerdict::TooLong) => given_up += 1,
             Some(_) => {}
         }
@@ -134,13 +153,13 @@ fn try_all(
     if given_up > 0 { Choice::TooLong } else { Choice::Fails }
 }
 
-/// Deadlines worth trying, in the order of trying. `light` says whether the load at a deadline is
-/// below one; it is up to some deadline, and not beyond.
+/// Deadlines worth trying, in the order of trying, all but the first made once they are asked for.
+/// `light` says whether the load at a deadline is below one; it is up to some deadline, and not
+/// beyond.
 ///
 /// Up to the next multiple of a writer's period, less its jitter, the reserve is the same and the
 /// demand falls, so only such deadlines are tried.
-fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) -> bool) -> Vec<Span> {
-    let Some(shortest) = processor.shortest_gc_deadline() else { return vec![] };
+fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) -> bool) -> impl Iterator<Item = Span> {
     let level = |deadline: Span| {
         let multiple = |writer: &WriteStream| {
             let (period, jitter) = (writer.period.as_ns(), writer.jitter.as_ns());
@@ -150,12 +169,30 @@ fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) -> bool) ->
         let multiples = processor.write_streams.iter().filter_map(multiple);
         multiples.min().map_or(deadline, |level| Span::from_ns(level).unwrap_or(Span::LONGEST))
     };
-    if !light(shortest) {
-        return vec![];
-    }
-    let longest = longest(shortest, &light);
-    // Where the demand is in proportion to time: Σ w (1 − (D_g − J)/T) + α − 1 = 0, with α as it is
-    // there.
+    let shortest = processor.shortest_gc_deadline().filter(|&shortest| light(shortest));
+    let range = shortest.map(|shortest| (shortest, longest(shortest, &light)));
+    range.into_iter().flat_map(move |(shortest, longest)| {
+        let even = in_proportion(processor, rate, shortest, longest);
+        let others = move || {
+            // From there outwards, in equal ratios.
+            let ratio = (ns(longest) / ns(shortest)).max(1.0).powf(1.0 / f64::from(STEPS));
+            let mut at = ns(shortest);
+            let mut steps = Vec::new();
+            for _ in 0..=STEPS {
+                steps.push(level(about(at)));
+                at *= ratio;
+            }
+            steps.dedup();
+            steps.sort_by_key(|&deadline| deadline.max(even).checked_sub(deadline.min(even)));
+            steps
+        };
+        std::iter::once(level(even)).chain(std::iter::once(()).flat_map(move |()| others()))
+    })
+}
+
+/// The deadline between these at which the demand is in proportion to time: Σ w (1 − (D_g − J)/T) +
+/// α − 1 = 0, with α as it is there.
+fn in_proportion(processor: &Processor, rate: f64, shortest: Span, longest: Span) -> Span {
     let pages = |writer: &WriteStream| writer.pages as f64 * (1.0 + ns(writer.jitter) / ns(writer.period));
     let pending: f64 = processor.write_streams.iter().map(pages).sum();
     let mut even = longest;
@@ -163,19 +200,7 @@ fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) -> bool) ->
         let reclaimed = processor.gc(even, false).map_or(1, |gc| gc.reclaimed) as f64;
         even = about((pending + reclaimed - 1.0) / rate).clamp(shortest, longest);
     }
-    let mut all = vec![level(even)];
-    // From there outwards, in equal ratios.
-    let ratio = (ns(longest) / ns(shortest)).max(1.0).powf(1.0 / f64::from(STEPS));
-    let mut at = ns(shortest);
-    let mut steps = Vec::new();
-    for _ in 0..=STEPS {
-        steps.push(level(about(at)));
-        at *= ratio;
-    }
-    steps.dedup();
-    steps.sort_by_key(|&deadline| deadline.max(even).checked_sub(deadline.min(even)));
-    all.extend(steps);
-    all
+    even
 }
 
 /// The longest deadline that is light, to a part in 64.
@@ -216,7 +241,7 @@ mod tests {
             let rate =
                 processor.write_streams.iter().map(|writer| writer.pages as f64 / writer.period.as_ns() as f64).sum();
             let all = candidates(&processor, rate, |deadline| deadline <= ns(limit));
-            let all: Vec<u64> = all.into_iter().map(Span::as_ns).collect();
+            let all: Vec<u64> = all.map(Span::as_ns).collect();
             let (least, most) = (*all.iter().min().expect("a deadline"), *all.iter().max().expect("a deadline"));
             let longest = processor.write_streams.iter().map(|writer| writer.period.as_ns()).max().expect("a writer");
             assert!(least <= shortest + longest, "seed {seed}: {least} from {shortest}");
@@ -236,7 +261,7 @@ mod tests {
         else {
             return;
         };
-        assert!(candidates(&drawn.processor, 1.0, |_| false).is_empty(), "too much at the shortest");
+        assert!(candidates(&drawn.processor, 1.0, |_| false).next().is_none(), "too much at the shortest");
     }
 
     /// The first deadline is the next level above the one at which the demand is in proportion,
@@ -250,7 +275,7 @@ mod tests {
             let writers = || processor.write_streams.iter();
             let rate: f64 = writers().map(|it| it.pages as f64 / ns_of(it.period)).sum();
             let limit = 300.0 * shortest;
-            let first = candidates(&processor, rate, |deadline| ns_of(deadline) <= limit)[0];
+            let first = candidates(&processor, rate, |deadline| ns_of(deadline) <= limit).next().expect("the shortest");
             let Some(gc) = processor.gc(first, false) else { continue };
             // Σ w (T + J)/T + α − 1 pages in proportion.
             let pages: f64 = writers().map(|it| it.pages as f64 * (1.0 + ns_of(it.jitter) / ns_of(it.period))).sum();

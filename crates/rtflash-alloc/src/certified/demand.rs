@@ -9,7 +9,7 @@ use rtflash_model::Span;
 use super::contention::{Activity, Contention};
 use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
 use super::time::{Cost, ProcessorTime, ns};
-use crate::fraction::Rational;
+use crate::fraction::{Fraction, Rational};
 use crate::work::Work;
 use end::FitsFrom;
 
@@ -271,12 +271,18 @@ impl<'u> Demand<'u> {
     /// U: the long-run load, waiting for the bus as it is charged in the long run, garbage
     /// collection included.
     pub fn load(&self) -> f64 {
-        self.line().map_or(f64::INFINITY, |line| line.estimate)
+        self.line::<f64>().map_or(f64::INFINITY, |line| line.estimate)
+    }
+
+    /// Whether the load is too much, so that no interval is long enough in the long run.
+    pub(super) fn is_overloaded(&self) -> bool {
+        self.work.charge(self.processor.tasks.len() + self.contention.requests() + 4);
+        matches!(self.end(), FitsFrom::Overloaded)
     }
 
     /// The same exactly; `None` where its numbers are too large.
     pub(crate) fn exact_load(&self) -> Option<Rational> {
-        Some(Rational::sum(&self.line()?.load))
+        Some(Rational::sum(&self.line::<Vec<Fraction>>()?.load))
     }
 
     /// The cheap sufficient test: whether it is sure, from sums alone, that [`Demand::test`] holds.

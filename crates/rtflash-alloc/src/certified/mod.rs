@@ -15,6 +15,7 @@ mod choice;
 mod contention;
 mod costs;
 mod demand;
+mod long_run;
 mod organisation;
 mod placed;
 mod processor;

@@ -13,8 +13,15 @@ use crate::allocator::exact;
 
 type DemandSubsets<'s, 'a> = exact::Subsets<DemandSizes<'s, 'a>>;
 
-/// Chips of all allocations that are tried, together.
-const TRIED: u64 = 48_000;
+/// Chips of all allocations that are refined, together.
+const REFINED: u64 = 16_000;
+/// Of all allocations that are tried whatever they look like, chips times chips: all that there are
+/// on few chips, and on more so small a part that it seldom has one.
+const TRIED: u64 = 192_000;
+/// Partitions that are looked at, times chips.
+const MOST_PARTITIONS: u64 = 12_000;
+/// Fewer chips count as so many.
+const FEWEST: u64 = 4;
 
 /// Looks for an allocation that holds. `organisations` and `subsets` are as if no page ever waited
 /// for the bus: no subset holds in fewer chips. What is tried is bounded; on small devices it is
@@ -26,17 +33,17 @@ pub(super) fn search(
     given_up: &mut bool,
 ) -> Option<Allocation> {
     let device = problem.set.device();
-    let chips = u64::from(device.chips());
-    let work = TRIED / chips.max(4) * TRIAL;
-    let mut search = PartitionTrials::new(problem, organisations, given_up, work);
+    let chips = u64::from(device.chips()).max(FEWEST);
+    let (refined, tried) = (REFINED / chips * TRIAL, TRIED / (chips * chips) * TRIAL);
+    let mut search = PartitionTrials::new(problem, organisations, given_up, refined);
     // First those that look best, as they can be refined; then each partition as it needs the
     // fewest chips, then what is left of the work shared among them.
-    let partitions = subsets.partitions(usize::try_from(work / TRIAL / 4).expect("a few thousand"));
+    let partitions = subsets.partitions(usize::try_from(MOST_PARTITIONS / chips).expect("a few thousand"));
     let all: Vec<Vec<TaskBlock>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
     if let Some(found) = refine::search(&mut search, &all) {
         return Some(found);
     }
-    search.left = work;
+    search.left = tried;
     for parts in &all {
         let sizes: Vec<u32> = parts.iter().map(|part| part.least).collect();
         // Enough for one trial.

@@ -1,29 +1,27 @@
 //! Loads that were found before, by whatever search asked for them.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
 use rtflash_model::TaskId;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 use super::supposed::{ContentionAssumption, Organisation};
 
-/// Tasks beyond which nothing is remembered: searches then seldom ask twice, and there would be
-/// much to remember.
-const MOST_TASKS: usize = 16;
+/// Tasks of a set beyond which nothing is remembered: searches then seldom ask twice, and there
+/// would be much to remember.
+const MOST_TASKS: u32 = 16;
 
 /// Loads of clusters that hold, and the clusters that do not.
 #[derive(Debug, Default)]
-pub(super) struct KnownLoads(RefCell<HashMap<LoadKey, Option<f64>>>);
+pub(super) struct KnownLoads(RefCell<FxHashMap<LoadKey, Option<f64>>>);
 
-/// A cluster, its tasks in the order in which they are added up.
+/// A cluster under an assumption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct LoadKey {
     assumption: ContentionAssumption,
     organisation: Organisation,
     chips: u32,
-    /// Four bits for each task, from the lowest on.
-    tasks: u64,
-    count: usize,
+    /// A bit for each task.
+    tasks: u16,
 }
 
 impl LoadKey {
@@ -34,9 +32,23 @@ impl LoadKey {
         tasks: &[TaskId],
         chips: u32,
     ) -> Option<LoadKey> {
-        let fits = tasks.len() <= MOST_TASKS && tasks.iter().all(|task| (task.0 as usize) < MOST_TASKS);
-        let order = || tasks.iter().rev().fold(0, |order, task| order << 4 | u64::from(task.0));
-        fits.then(|| LoadKey { assumption, organisation, chips, tasks: order(), count: tasks.len() })
+        let fits = tasks.iter().all(|task| task.0 < MOST_TASKS);
+        fits.then(|| LoadKey {
+            assumption,
+            organisation,
+            chips,
+            tasks: tasks.iter().fold(0, |all, task| all | 1 << task.0),
+        })
+    }
+
+    /// The same cluster, if no page ever waited for the bus.
+    pub(super) fn without_contention(self) -> LoadKey {
+        LoadKey { assumption: ContentionAssumption::NoContention, ..self }
+    }
+
+    /// Its tasks, ascending.
+    pub(super) fn tasks(self) -> Vec<TaskId> {
+        TaskId::first(MOST_TASKS).filter(|task| self.tasks >> task.0 & 1 == 1).collect()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Clusters before they have chips: how many, and how pages are placed on them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use rtflash_model::{Access, Task, TaskId, TaskSet};
+use rustc_hash::FxHashMap;
 
 use super::Problem;
 use super::known::{KnownLoads, LoadKey};
@@ -37,6 +38,9 @@ pub(super) struct Organisations<'a> {
     tests: Cell<u64>,
     /// Tests that were given up.
     given_up: Cell<u32>,
+    /// The least load of each task alone in clusters of a form: what it adds to any other's, at
+    /// least.
+    alone: RefCell<FxHashMap<(Organisation, u32), Vec<f64>>>,
 }
 
 /// Tests given up after which no more are begun: each of them takes long.
@@ -61,6 +65,7 @@ impl<'a> Organisations<'a> {
             largest: chips,
             tests: Cell::new(0),
             given_up: Cell::new(0),
+            alone: RefCell::default(),
         }
     }
 
@@ -121,14 +126,26 @@ impl<'a> Organisations<'a> {
     /// The long-run load of a processor if these tasks hold in a cluster of this organisation.
     pub(super) fn load(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<f64> {
         self.tests.set(self.tests.get() + 1);
-        if self.given_up.get() >= GIVEN_UP || !self.set.space(tasks, chips, Some(organisation.placement())).fits() {
+        if self.given_up.get() >= GIVEN_UP {
             return None;
         }
         let key = LoadKey::new(self.assumption, organisation, tasks, chips);
         if let Some(known) = key.and_then(|key| self.known.get(&key)) {
             return known;
         }
-        let (processor, others) = self.processor(tasks, organisation, chips)?;
+        // What does not hold without waiting holds nowhere.
+        if key.and_then(|key| self.known.get(&key.without_contention())) == Some(None) {
+            return None;
+        }
+        if !self.set.space(tasks, chips, Some(organisation.placement())).fits() {
+            return None;
+        }
+        // Sums of doubles do not depend on the order in which somebody asks.
+        let ascending = key.map(LoadKey::tasks);
+        if ascending.as_ref().is_some_and(|tasks| self.load_at_least(tasks, organisation, chips) > 1.0 + 1e-9) {
+            return None;
+        }
+        let (processor, others) = self.processor(ascending.as_deref().unwrap_or(tasks), organisation, chips)?;
         let load = match choose(&processor, std::slice::from_ref(&others), 0, self.work) {
             Choice::Holds(gc) => Some(Demand::new(&processor, &others, gc, 0, self.work).load()),
             Choice::Fails => None,
@@ -141,6 +158,25 @@ impl<'a> Organisations<'a> {
             self.known.keep(key, load);
         }
         load
+    }
+
+    /// A load that a processor of these tasks has at least, about: the sum of what each of them has
+    /// alone, without any waiting, with garbage collection at its shortest deadline. Together they
+    /// leave no more room for that.
+    fn load_at_least(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
+        let free = SharedBus::alone();
+        let alone = |task: TaskId| {
+            let tasks = self.tasks(std::slice::from_ref(&task));
+            let processor = Processor::new(self.set.device(), tasks, chips, organisation.placement(), free)?;
+            let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false));
+            let gc = gc.map_or(Some(None), |gc| gc.map(Some))?;
+            Some(Demand::new(&processor, &Contention::none(), gc, 0, self.work).load())
+        };
+        let mut known = self.alone.borrow_mut();
+        let loads = known.entry((organisation, chips)).or_insert_with(|| {
+            TaskId::first(self.set.tasks().count()).map(|task| alone(task).unwrap_or(f64::INFINITY)).collect()
+        });
+        tasks.iter().filter_map(|task| loads.get(task.0 as usize)).sum()
     }
 
     /// The least long-run load of a processor of these tasks in a cluster of any organisation,

@@ -11,8 +11,6 @@ use super::plans::{Plans, TaskBlock};
 
 /// Trials of a partition, at most.
 const MOVES: u32 = 12;
-/// Of the work of the search of all places, this one does one part in so many.
-const SHARE: u64 = 3;
 
 /// A partition with the chips that it is first given.
 struct Division<'p> {
@@ -35,16 +33,13 @@ struct Refinement<'r, 's> {
     search: &'r mut PartitionTrials<'s>,
     /// Pages that a chip moves in a nanosecond, the mean of all.
     mean: f64,
-    /// Work that is left to others.
-    floor: u64,
 }
 
-/// Tries partitions in the order of their highest load.
+/// Tries partitions in the order of their highest load, as far as the work that is left goes.
 pub(super) fn search(search: &mut PartitionTrials<'_>, all: &[Vec<TaskBlock>]) -> Option<Allocation> {
     let set = search.problem.set;
     let mean = pages(set.tasks().iter()) / f64::from(set.device().chips());
-    let floor = search.left - search.left / SHARE;
-    let mut refinement = Refinement { search, mean, floor };
+    let mut refinement = Refinement { search, mean };
     let mut divisions: Vec<Division<'_>> = all.iter().filter_map(|parts| refinement.divided(parts)).collect();
     divisions.sort_by(|a, b| a.most.total_cmp(&b.most));
     divisions.into_iter().find_map(|division| refinement.refined(division))
@@ -81,7 +76,7 @@ impl Refinement<'_, '_> {
         let Division { parts, mut sizes, .. } = division;
         let mut seen = BTreeSet::new();
         for _ in 0..MOVES {
-            if self.search.left <= self.floor || !seen.insert(sizes.clone()) {
+            if self.search.left == 0 || !seen.insert(sizes.clone()) {
                 return None;
             }
             let failing = match self.trial(parts, &sizes)? {

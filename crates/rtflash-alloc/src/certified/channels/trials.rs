@@ -5,10 +5,9 @@
 //! share its channels, and on what is known of them. Searches put the same clusters next to the
 //! same neighbours over and over.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
 use rtflash_model::{Placement, TaskId};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 use super::{ChannelContention, Neighbourhood};
 use crate::certified::bus::SharedBus;
@@ -22,29 +21,37 @@ type KnownGc = Option<Option<ChosenGc>>;
 #[derive(Debug, Default)]
 pub struct TrialAnswers(RefCell<Answers>);
 
+/// A trial of some clusters, and what trials before it have found.
+#[derive(Debug)]
+pub(super) struct KnownTrial<'a> {
+    answers: &'a TrialAnswers,
+    /// The number of each cluster, and whether its data fit.
+    clusters: Vec<(u32, bool)>,
+}
+
 #[derive(Debug, Default)]
 struct Answers {
     /// A number for each cluster wherever it is, and whether its data fit.
-    clusters: HashMap<(Vec<TaskId>, Placement, u32), (u32, bool)>,
+    clusters: FxHashMap<(Vec<TaskId>, Placement, u32), (u32, bool)>,
     /// A number for each garbage collection.
-    gcs: HashMap<KnownGc, u32>,
-    worst: HashMap<(u32, SharedBus), (KnownGc, bool)>,
-    holds: HashMap<Vec<u32>, bool>,
-    choices: HashMap<Vec<u32>, Option<Choice>>,
+    gcs: FxHashMap<KnownGc, u32>,
+    worst: FxHashMap<(u32, SharedBus), (KnownGc, bool)>,
+    holds: FxHashMap<Vec<u32>, bool>,
+    choices: FxHashMap<Vec<u32>, Option<Choice>>,
 }
 
 /// A position that stands for no garbage collection in particular.
 const ANY_GC: u32 = u32::MAX;
 
-impl ChannelContention<'_> {
+impl<'a> ChannelContention<'a> {
     /// An answer that was remembered, else the one that is `found`.
     fn remembered<K: std::hash::Hash + Eq, V: Clone>(
         &self,
         key: impl FnOnce(&mut Answers) -> K,
-        of: impl Fn(&mut Answers) -> &mut HashMap<K, V>,
+        of: impl Fn(&mut Answers) -> &mut FxHashMap<K, V>,
         found: impl FnOnce() -> V,
     ) -> V {
-        let Some(TrialAnswers(answers)) = self.trials else { return found() };
+        let Some(KnownTrial { answers: TrialAnswers(answers), .. }) = &self.trials else { return found() };
         let key = key(&mut answers.borrow_mut());
         if let Some(answer) = of(&mut answers.borrow_mut()).get(&key) {
             return answer.clone();
@@ -54,12 +61,23 @@ impl ChannelContention<'_> {
         answer
     }
 
-    /// A cluster's number, and whether its data fit.
-    fn known_cluster(&self, position: usize, answers: &mut Answers) -> (u32, bool) {
-        let cluster = &self.clusters[position];
-        let key = (cluster.tasks.clone(), self.placements[position], cluster.size());
-        let next = u32::try_from(answers.clusters.len()).expect("fewer clusters than fit into memory");
-        *answers.clusters.entry(key).or_insert_with(|| (next, self.space(position).fits()))
+    /// The same for trials of a search, which have servers nowhere.
+    #[must_use]
+    pub(super) fn for_trials(self, answers: &'a TrialAnswers) -> ChannelContention<'a> {
+        let number = |position: usize| {
+            let cluster = &self.clusters[position];
+            let known = &mut answers.0.borrow_mut().clusters;
+            let next = u32::try_from(known.len()).expect("fewer clusters than fit into memory");
+            let key = (cluster.tasks.clone(), self.placements[position], cluster.size());
+            *known.entry(key).or_insert_with(|| (next, self.space(position).fits()))
+        };
+        let clusters = (0..self.clusters.len()).map(number).collect();
+        ChannelContention { trials: Some(KnownTrial { answers, clusters }), ..self }
+    }
+
+    /// A cluster's number among those of all trials; of a trial alone.
+    fn number(&self, position: usize) -> u32 {
+        self.trials.as_ref().map_or(0, |trial| trial.clusters[position].0)
     }
 
     fn known_gc(&self, position: usize, answers: &mut Answers) -> u32 {
@@ -70,12 +88,12 @@ impl ChannelContention<'_> {
     /// All that a cluster's test in its place depends on, but for its own garbage collection.
     fn place(&self, position: usize, answers: &mut Answers, own_gc: u32) -> Vec<u32> {
         let (bus, neighbourhoods) = self.granted_neighbourhoods(position);
-        let mut key = vec![self.known_cluster(position, answers).0, own_gc, bus.ways, bus.most, bus.foreign];
+        let mut key = vec![self.number(position), own_gc, bus.ways, bus.most, bus.foreign];
         for Neighbourhood { charged, siblings, bounded } in neighbourhoods {
             let count = u32::try_from(bounded.len()).expect("clusters have 32 bits");
             key.extend([charged, siblings.map_or(0, |siblings| siblings + 1), count]);
             for (neighbour, chips) in bounded {
-                key.extend([self.known_cluster(neighbour, answers).0, self.known_gc(neighbour, answers), chips]);
+                key.extend([self.number(neighbour), self.known_gc(neighbour, answers), chips]);
             }
         }
         key
@@ -83,16 +101,13 @@ impl ChannelContention<'_> {
 
     /// Whether the tasks' data fit the cluster.
     pub(super) fn data_fit(&self, position: usize) -> bool {
-        match self.trials {
-            Some(TrialAnswers(answers)) => self.known_cluster(position, &mut answers.borrow_mut()).1,
-            None => self.holds_data(position),
-        }
+        self.trials.as_ref().map_or_else(|| self.holds_data(position), |trial| trial.clusters[position].1)
     }
 
     /// Garbage collection of a cluster whose neighbours are as busy as can be, and whether it is
     /// fragile: whether it needs others.
     pub(super) fn first_gc(&self, position: usize) -> (KnownGc, bool) {
-        let key = |answers: &mut Answers| (self.known_cluster(position, answers).0, self.worst_bus(position));
+        let key = |_: &mut Answers| (self.number(position), self.worst_bus(position));
         let found = || {
             let placed = self.in_the_worst_case(position);
             match placed.map(|placed| self.choose(&placed)) {

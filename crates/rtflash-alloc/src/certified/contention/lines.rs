@@ -3,7 +3,8 @@
 use rtflash_model::Span;
 
 use super::queue::{FifoBus, Presence, passes};
-use super::{Activity, Contention, WaitBound};
+use super::{Activity, Contention};
+use crate::certified::long_run::Line;
 use crate::certified::processor::{ChosenGc, DemandTask, Processor};
 use crate::certified::random_processors::{Drawn, ns};
 use crate::certified::time::ProcessorTime;
@@ -12,7 +13,7 @@ use crate::certified::time::ProcessorTime;
 struct WaitingBound {
     name: &'static str,
     waiting: fn(&Drawn, FifoBus, Activity) -> f64,
-    line: fn(&Contention, FifoBus, &Processor, Option<ChosenGc>) -> Option<WaitBound>,
+    line: fn(&Contention, FifoBus, &Processor, Option<ChosenGc>) -> Option<Line<f64>>,
 }
 
 const BOUNDS: [WaitingBound; 2] = [
@@ -118,7 +119,7 @@ fn passes_stay_below_their_rate() {
     for seed in 0..3_000 {
         let Some(Drawn { processor, gc, .. }) = Drawn::new(seed) else { continue };
         let Some(gc) = gc.filter(|gc| gc.deadline.is_some()) else { continue };
-        let terms = passes(&processor.tasks, Some(gc));
+        let terms: Vec<_> = passes(&processor.tasks, Some(gc)).collect();
         let (rate, more) = terms.iter().fold((0.0, 0.0), |sum, (rate, more)| (sum.0 + rate.to_f64(), sum.1 + more));
         let pages: u64 = processor.write_streams.iter().map(|writer| writer.pages).sum();
         let mut nearest = f64::INFINITY;

@@ -15,6 +15,7 @@ mod w3;
 
 use rtflash_model::{Device, Span};
 
+use super::long_run::{Line, LongRun};
 use super::processor::{ChosenGc, DemandTask, Processor, Rows};
 use super::term::Term;
 use super::time::{ProcessorTime, ns};
@@ -31,11 +32,19 @@ struct ForeignChip {
     gc: Option<ChosenGc>,
     /// Where it is one of a superblock.
     rows: Option<Rows>,
-    /// ρ_j: pages moved in a nanosecond, in the long run, about and in exact parts.
-    rate: f64,
-    rates: Vec<Fraction>,
-    /// Pages beyond the rate's within an interval, at most.
-    more: f64,
+    /// What it does in the long run, about.
+    lines: ChipLines<f64>,
+}
+
+/// Lines above what a chip does within an interval.
+#[derive(Debug, Clone, Default)]
+struct ChipLines<L> {
+    /// Pages moved; the slope is ρ_j.
+    pages: Line<L>,
+    /// Above S_j.
+    switches: Line<L>,
+    /// Above V_j.
+    writes: Line<L>,
 }
 
 /// Waiting for the bus that is counted by intervals, beyond what
@@ -65,16 +74,24 @@ pub(super) struct Activity {
     pub(super) jobs: u128,
 }
 
-/// A bound on waiting in the long run: Σ load · L + constant.
-#[derive(Clone)]
-struct WaitBound {
-    load: Vec<Fraction>,
-    constant: f64,
+/// Sums of what other chips do in the long run: some are kept.
+pub(super) trait ChipSum: LongRun {
+    /// Those that are kept.
+    #[allow(private_interfaces)] // Nobody else has chips.
+    fn kept(chip: &ForeignChip) -> Option<&ChipLines<Self>>;
 }
 
-impl WaitBound {
-    fn rate(&self) -> f64 {
-        self.load.iter().map(|term| term.to_f64()).sum()
+#[allow(private_interfaces)]
+impl ChipSum for f64 {
+    fn kept(chip: &ForeignChip) -> Option<&ChipLines<f64>> {
+        Some(&chip.lines)
+    }
+}
+
+#[allow(private_interfaces)]
+impl ChipSum for Vec<Fraction> {
+    fn kept(_: &ForeignChip) -> Option<&ChipLines<Vec<Fraction>>> {
+        None
     }
 }
 
@@ -107,8 +124,9 @@ impl Contention {
         } else {
             processor.rows()
         };
-        let chip = ForeignChip { chips, gc, rows, requests, rate: 0.0, rates: Vec::new(), more: 0.0 };
-        self.neighbours.push(chip.with_line());
+        let mut chip = ForeignChip { chips, gc, rows, requests, lines: ChipLines::default() };
+        chip.lines = chip.lines();
+        self.neighbours.push(chip);
     }
 
     /// With a term left out of what is added from now on.
@@ -165,17 +183,13 @@ impl Contention {
         (w1, relief.unwrap_or(ProcessorTime::ZERO))
     }
 
-    /// The long-run waiting as an upper bound load·L + constant: adds the load, the requests' own
-    /// time with it, and gives the constant. Of the bounds, the one with the smallest rate.
-    pub(super) fn add_to(&self, load: &mut Vec<Fraction>, processor: &Processor, gc: Option<ChosenGc>) -> f64 {
-        let w1 = self.w1_line(&processor.tasks);
-        let in_queue = self.queue.map(|queue| {
-            [self.w2_line(queue, processor, gc), self.w3_line(queue, processor, gc)].into_iter().flatten()
-        });
-        let lines = in_queue.into_iter().flatten();
-        let mut line = lines.fold(w1, |least, line| if line.rate() < least.rate() { line } else { least });
-        load.append(&mut line.load);
-        line.constant
+    /// A line above waiting and the requests' own time: of the bounds', the one with the smallest
+    /// rate. `None` where numbers are too large.
+    pub(super) fn line<L: ChipSum>(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<Line<L>> {
+        let w1 = self.w1_line(&processor.tasks)?;
+        let Some(queue) = self.queue else { return Some(w1) };
+        let lines = [self.w2_line(queue, processor, gc), self.w3_line(queue, processor, gc)].into_iter().flatten();
+        Some(lines.fold(w1, |least, line| if line.rate() < least.rate() { line } else { least }))
     }
 
     /// Lengths up to this one from which on the other chips do no more.

@@ -3,7 +3,8 @@
 
 use rtflash_model::{Device, Span};
 
-use super::{Activity, Contention, WaitBound, more_live, total};
+use super::{Activity, ChipSum, Contention, more_live, total};
+use crate::certified::long_run::{Line, LongRun};
 use crate::certified::processor::{ChosenGc, DemandTask, Processor};
 use crate::certified::term::Term;
 use crate::certified::time::ns;
@@ -150,110 +151,96 @@ impl Contention {
     }
 }
 
-/// Lines above the exceptions of any interval, for the other chips one after another.
-pub(super) struct ExceptionLines {
-    /// Chips of a kind, and E_j of each.
-    pub(super) fresh: Vec<(u128, Rate)>,
+/// Lines above the exceptions of any interval.
+#[allow(non_snake_case)] // The document's letters.
+pub(super) struct ExceptionLines<L> {
+    /// Above min E_j.
+    min_E: Line<L>,
+    /// Above Σ E_j.
+    sum_E: Line<L>,
 }
 
-impl ExceptionLines {
+impl<L: LongRun> ExceptionLines<L> {
     /// Adds `time`, shared by so many, for each of Σ E_j.
-    pub(super) fn charge_all(&self, line: &mut WaitBound, time: Span, sharing: u128) -> Option<()> {
-        self.fresh
-            .iter()
-            .try_for_each(|(chips, rate)| rate.charge(line, u128::from(time.as_ns()).checked_mul(*chips)?, sharing))
+    pub(super) fn charge_all(&self, line: &mut Line<L>, time: Span, sharing: u128) -> Option<()> {
+        line.add_scaled(&self.sum_E, time.as_ns().into(), sharing)
     }
 
     /// Adds `time` for each of min E_j.
-    pub(super) fn charge_least(&self, line: &mut WaitBound, time: Span) -> Option<()> {
-        let rates = self.fresh.iter().map(|(_, rate)| rate);
-        let least = rates.min_by(|a, b| a.estimate().total_cmp(&b.estimate()))?;
-        least.charge(line, time.as_ns().into(), 1)
+    pub(super) fn charge_least(&self, line: &mut Line<L>, time: Span) -> Option<()> {
+        line.add_scaled(&self.min_E, time.as_ns().into(), 1)
     }
 }
 
 impl Contention {
     /// A line above the requests' own time, `own` of each, and σ (1 + J_i + Σ R_j); "Computation"
     /// in Section 6.1. `None` where numbers are too large.
-    pub(super) fn exceptions_line(
+    #[allow(non_snake_case)] // The document's letters.
+    pub(super) fn exceptions_line<L: ChipSum>(
         &self,
         queue: FifoBus,
         processor: &Processor,
         gc: Option<ChosenGc>,
         own: impl Fn(&DemandTask) -> Option<u128>,
-    ) -> Option<(WaitBound, ExceptionLines)> {
+    ) -> Option<(Line<L>, ExceptionLines<L>)> {
         let sigma = u128::from(queue.sigma.as_ns());
-        let mut line = WaitBound { load: Vec::new(), constant: ns(queue.sigma) };
+        let mut line = Line { slope: L::default(), constant: ns(queue.sigma) };
         for item in &processor.tasks {
             let time = own(item)?.checked_add(sigma)?;
-            line.load.push(Fraction::new(time, item.period.as_ns().into()));
-            line.constant += time as f64 * item.early();
+            line.add(time, item.period.as_ns().into(), time as f64 * item.early());
         }
         for (rate, more) in passes(&processor.tasks, gc) {
-            line.load.push(Fraction::new(sigma.checked_mul(rate.numerator())?, rate.denominator()));
-            line.constant += more * ns(queue.sigma);
+            line.add(sigma.checked_mul(rate.numerator())?, rate.denominator(), more * ns(queue.sigma));
         }
-        let siblings = (queue.siblings > 0).then_some((queue.siblings, &processor.tasks, gc));
-        let chips =
-            siblings.into_iter().chain(self.neighbours.iter().map(|each| (each.chips, &each.requests, each.gc)));
-        let mut fresh = Vec::new();
-        for (count, requests, gc) in chips {
-            let count = u128::from(count);
-            let (mut switches, writes) = (Rate::of_switches(requests, gc), Rate::of_writes(requests));
+        let (mut min_E, mut sum_E): (Option<Line<L>>, Line<L>) = (None, Line::default());
+        let mut add = |chips: u64, switches: &Line<L>, writes: &Line<L>| {
+            let chips = u128::from(chips);
             // The lesser of the two, as in any interval.
-            let again = if queue.S_bounds_R && switches.estimate() < writes.estimate() { &switches } else { &writes };
-            again.charge(&mut line, sigma * count, 1)?;
-            switches.terms.extend(writes.terms);
-            switches.more += writes.more;
-            fresh.push((count, switches));
+            let again = if queue.S_bounds_R && switches.rate() < writes.rate() { switches } else { writes };
+            line.add_scaled(again, sigma.checked_mul(chips)?, 1)?;
+            let mut E_j = switches.clone();
+            E_j.add_scaled(writes, 1, 1)?;
+            sum_E.add_scaled(&E_j, chips, 1)?;
+            if min_E.as_ref().is_none_or(|least| E_j.rate() < least.rate()) {
+                min_E = Some(E_j);
+            }
+            Some(())
+        };
+        if queue.siblings > 0 {
+            let [switches, writes] = [Line::of_switches(&processor.tasks, gc), Line::of_writes(&processor.tasks)];
+            add(queue.siblings, &switches, &writes)?;
         }
-        Some((line, ExceptionLines { fresh }))
+        for j in &self.neighbours {
+            match L::kept(j) {
+                Some(kept) => add(j.chips, &kept.switches, &kept.writes)?,
+                None => add(j.chips, &Line::of_switches(&j.requests, j.gc), &Line::of_writes(&j.requests))?,
+            }
+        }
+        Some((line, ExceptionLines { min_E: min_E?, sum_E }))
     }
 }
 
-/// How often something happens: at most Σ terms · L + more within an interval of length L.
-pub(super) struct Rate {
-    terms: Vec<Fraction>,
-    more: f64,
-}
-
-impl Rate {
-    /// S_j.
-    fn of_switches(requests: &[DemandTask], gc: Option<ChosenGc>) -> Rate {
-        let mut rate = Rate { terms: Vec::new(), more: 1.0 };
+impl<L: LongRun> Line<L> {
+    /// Above S_j.
+    pub(super) fn of_switches(requests: &[DemandTask], gc: Option<ChosenGc>) -> Line<L> {
+        let mut line = Line { slope: L::default(), constant: 1.0 };
         for item in requests {
-            rate.terms.push(Fraction::new(1, item.period.as_ns().into()));
-            rate.more += more_live(item);
+            line.add(1, item.period.as_ns().into(), more_live(item));
         }
-        for (term, more) in passes(requests, gc) {
-            rate.terms.push(term);
-            rate.more += more;
+        for (rate, more) in passes(requests, gc) {
+            line.add(rate.numerator(), rate.denominator(), more);
         }
-        rate
+        line
     }
 
-    /// V_j.
-    fn of_writes(requests: &[DemandTask]) -> Rate {
-        let mut rate = Rate { terms: Vec::new(), more: 0.0 };
+    /// Above V_j.
+    pub(super) fn of_writes(requests: &[DemandTask]) -> Line<L> {
+        let mut line = Line::default();
         for item in requests.iter().filter(|item| item.writes) {
-            rate.terms.push(Fraction::new(item.transfers.into(), item.period.as_ns().into()));
-            rate.more += more_live(item) * item.transfers as f64;
+            let pages = item.transfers;
+            line.add(pages.into(), item.period.as_ns().into(), more_live(item) * pages as f64);
         }
-        rate
-    }
-
-    fn estimate(&self) -> f64 {
-        self.terms.iter().map(|term| term.to_f64()).sum()
-    }
-
-    /// Adds `time` a time, shared by so many.
-    fn charge(&self, line: &mut WaitBound, time: u128, sharing: u128) -> Option<()> {
-        for term in &self.terms {
-            let denominator = term.denominator().checked_mul(sharing)?;
-            line.load.push(Fraction::new(time.checked_mul(term.numerator())?, denominator));
-        }
-        line.constant += self.more * time as f64 / sharing as f64;
-        Some(())
+        line
     }
 }
 
@@ -269,14 +256,14 @@ pub(super) fn passes_live(requests: &[DemandTask], gc: ChosenGc, length: Span) -
 }
 
 /// GC jobs in the long run: jobs a nanosecond, and beyond that at most.
-pub(super) fn passes(requests: &[DemandTask], gc: Option<ChosenGc>) -> Vec<(Fraction, f64)> {
-    let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))) else { return vec![] };
-    let writers = requests.iter().filter(|item| item.writes);
-    let mut all = vec![(Fraction::new(0, 1), 1.0)];
-    all.extend(writers.map(|item| {
-        let rate = Fraction::new(item.pages.into(), u128::from(gc.reclaimed) * u128::from(item.period.as_ns()));
-        let more = item.pages as f64 / gc.reclaimed as f64;
-        (rate, more * ((ns(deadline) + ns(item.jitter)) / ns(item.period) + 1.0))
-    }));
-    all
+pub(super) fn passes(requests: &[DemandTask], gc: Option<ChosenGc>) -> impl Iterator<Item = (Fraction, f64)> {
+    let with_deadline = gc.and_then(|gc| Some((gc, gc.deadline?)));
+    with_deadline.into_iter().flat_map(move |(gc, deadline)| {
+        let writers = requests.iter().filter(|item| item.writes).map(move |item| {
+            let rate = Fraction::new(item.pages.into(), u128::from(gc.reclaimed) * u128::from(item.period.as_ns()));
+            let more = item.pages as f64 / gc.reclaimed as f64;
+            (rate, more * ((ns(deadline) + ns(item.jitter)) / ns(item.period) + 1.0))
+        });
+        std::iter::once((Fraction::new(0, 1), 1.0)).chain(writers)
+    })
 }

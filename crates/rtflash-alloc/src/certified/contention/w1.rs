@@ -4,7 +4,8 @@
 use rtflash_model::Span;
 
 use super::queue::{passes, passes_live};
-use super::{Activity, Contention, ForeignChip, WaitBound, more_live};
+use super::{Activity, ChipLines, ChipSum, Contention, ForeignChip, more_live};
+use crate::certified::long_run::{Line, LongRun};
 use crate::certified::processor::{ChosenGc, DemandTask, Rows, transfer_rate};
 use crate::certified::time::{Cost, ProcessorTime, ns};
 use crate::fraction::Fraction;
@@ -21,31 +22,28 @@ impl Contention {
     }
 
     /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the
-    /// smaller rate counts.
-    pub(super) fn w1_line(&self, items: &[DemandTask]) -> WaitBound {
-        let (mut load, mut constant) = (Vec::new(), 0.0);
+    /// smaller rate counts. `None` where numbers are too large.
+    pub(super) fn w1_line<L: ChipSum>(&self, items: &[DemandTask]) -> Option<Line<L>> {
+        let mut line = Line::default();
         for item in items {
-            let more = u128::from(self.transfer.as_ns()) * u128::from(self.always) * u128::from(item.transfers);
-            let time = u128::from(item.cost.as_ns()) + more;
-            load.push(Fraction::new(time, item.period.as_ns().into()));
-            constant += time as f64 * item.early();
+            let more = u128::from(self.transfer.as_ns()) * u128::from(self.always);
+            let time = more.checked_mul(item.transfers.into())?.checked_add(item.cost.as_ns().into())?;
+            line.add(time, item.period.as_ns().into(), time as f64 * item.early());
         }
         let rho_i = transfer_rate(items);
-        let mut line = WaitBound { load, constant };
         for neighbour in &self.neighbours {
             let each = u128::from(self.transfer.as_ns()) * u128::from(neighbour.chips);
-            neighbour.add_to(&mut line, items, rho_i, each);
+            neighbour.add_to(&mut line, items, rho_i, each)?;
         }
-        line
+        Some(line)
     }
 
     /// The share of intervals of `length` and more that is waiting, at most, for requests that move
     /// `rate` pages a nanosecond.
     pub(in crate::certified) fn share(&self, length: f64, rate: f64) -> f64 {
-        let shares = self
-            .neighbours
-            .iter()
-            .map(|neighbour| neighbour.chips as f64 * rate.min(neighbour.rate + neighbour.more / length));
+        let shares = self.neighbours.iter().map(|neighbour| {
+            neighbour.chips as f64 * rate.min(neighbour.rate() + neighbour.lines.pages.constant / length)
+        });
         ns(self.transfer) * (shares.sum::<f64>() + self.always as f64 * rate)
     }
 }
@@ -80,51 +78,58 @@ impl ForeignChip {
         if self.rows.is_some_and(|rows| rows.chip_pages == 0) { 0 } else { gc.valid.into() }
     }
 
-    /// A line above N_j: rates, and what comes on top, ⌈(L + D)/T⌉·n ≤ n·L/T + (1 + D/T)·n summed.
-    pub(super) fn with_line(mut self) -> ForeignChip {
-        let (rates, more): (Vec<Fraction>, Vec<f64>) = self.line().into_iter().unzip();
-        self.rate = rates.iter().map(|rate| rate.to_f64()).sum();
-        self.more = more.into_iter().sum();
-        self.rates = rates;
-        self
+    /// ρ_j, about.
+    pub(super) fn rate(&self) -> f64 {
+        self.lines.pages.slope
     }
 
-    fn line(&self) -> Vec<(Fraction, f64)> {
-        let of_request = |item: &DemandTask| {
+    /// Lines above what the chip does; pages by ⌈(L + D)/T⌉·n ≤ n·L/T + (1 + D/T)·n, summed.
+    pub(super) fn lines<L: LongRun>(&self) -> ChipLines<L> {
+        let mut pages = Line::default();
+        for item in &self.requests {
             let chips = self.rows.filter(|_| item.writes).map_or(1, |rows| rows.chips);
-            let rate = Fraction::new(item.pages.into(), u128::from(item.period.as_ns()) * u128::from(chips));
-            (rate, more_live(item) * item.pages as f64 / chips as f64)
-        };
-        let mut line: Vec<(Fraction, f64)> = self.requests.iter().map(of_request).collect();
+            let shared = u128::from(item.period.as_ns()) * u128::from(chips);
+            pages.add(item.pages.into(), shared, more_live(item) * item.pages as f64 / chips as f64);
+        }
         if let (Some(Rows { chips, chip_pages }), Some(gc)) = (self.rows, self.gc) {
             // Of a pass: what it reads on the chip, and its part of what the pass programs.
             let each =
                 Fraction::new(u128::from(gc.valid.min(chip_pages)) * u128::from(chips) + self.copied(gc), chips.into());
-            line.extend(passes(&self.requests, Some(gc)).into_iter().map(|(rate, more)| {
+            for (rate, more) in passes(&self.requests, Some(gc)) {
                 // Shared by nobody where that cannot be written down: it is above then.
                 let shared = rate.denominator().checked_mul(each.denominator()).unwrap_or(rate.denominator());
-                (Fraction::new(rate.numerator().saturating_mul(each.numerator()), shared), more * each.to_f64())
-            }));
+                pages.add(rate.numerator().saturating_mul(each.numerator()), shared, more * each.to_f64());
+            }
         }
         // And a round-up.
-        line.extend(self.rows.map(|_| (Fraction::new(0, 1), 1.0)));
-        line
+        pages.constant += if self.rows.is_some() { 1.0 } else { 0.0 };
+        ChipLines {
+            pages,
+            switches: Line::of_switches(&self.requests, self.gc),
+            writes: Line::of_writes(&self.requests),
+        }
     }
 
     /// Adds a line above `each` · min(n_i, N_j): the smaller rate counts, ρ_i or the chip's own.
-    pub(super) fn add_to(&self, line: &mut WaitBound, items: &[DemandTask], rho_i: f64, each: u128) {
-        if self.rate < rho_i {
-            let rates = self.rates.iter();
-            line.load
-                .extend(rates.map(|rate| Fraction::new(each.saturating_mul(rate.numerator()), rate.denominator())));
-            line.constant += each as f64 * self.more;
+    /// `None` where numbers are too large.
+    pub(super) fn add_to<L: ChipSum>(
+        &self,
+        line: &mut Line<L>,
+        items: &[DemandTask],
+        rho_i: f64,
+        each: u128,
+    ) -> Option<()> {
+        if self.rate() < rho_i {
+            match L::kept(self) {
+                Some(kept) => line.add_scaled(&kept.pages, each, 1)?,
+                None => line.add_scaled(&self.lines().pages, each, 1)?,
+            }
         } else {
-            let term = |item: &DemandTask| {
-                Fraction::new(each.saturating_mul(item.transfers.into()), item.period.as_ns().into())
-            };
-            line.load.extend(items.iter().map(term));
-            let early: f64 = items.iter().map(|item| item.transfers as f64 * item.early()).sum();
-            line.constant += each as f64 * early;
+            for item in items {
+                let time = each.checked_mul(item.transfers.into())?;
+                line.add(time, item.period.as_ns().into(), time as f64 * item.early());
+            }
         }
+        Some(())
     }
 }

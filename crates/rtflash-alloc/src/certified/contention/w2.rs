@@ -3,7 +3,8 @@
 //! price of what it spoils.
 
 use super::queue::{Exceptions, FifoBus};
-use super::{Activity, Contention, WaitBound};
+use super::{Activity, ChipSum, Contention};
+use crate::certified::long_run::Line;
 use crate::certified::processor::{ChosenGc, Processor};
 use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
@@ -44,7 +45,12 @@ impl Contention {
 
     /// A line above W2 and the requests' own time, by whichever way of counting what fresh requests
     /// spoil has the smaller rate; `None` where numbers are too large.
-    pub(super) fn w2_line(&self, queue: FifoBus, processor: &Processor, gc: Option<ChosenGc>) -> Option<WaitBound> {
+    pub(super) fn w2_line<L: ChipSum>(
+        &self,
+        queue: FifoBus,
+        processor: &Processor,
+        gc: Option<ChosenGc>,
+    ) -> Option<Line<L>> {
         let [sigma, transfer] = [queue.sigma(), self.transfer].map(|span| u128::from(span.as_ns()));
         let (line, exceptions) = self.exceptions_line(queue, processor, gc, |item| {
             let pages = u128::from(item.transfers);

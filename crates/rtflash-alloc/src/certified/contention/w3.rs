@@ -3,7 +3,8 @@
 //! less for each.
 
 use super::queue::{Exceptions, FifoBus};
-use super::{Activity, Contention, WaitBound};
+use super::{Activity, ChipSum, Contention, ForeignChip};
+use crate::certified::long_run::Line;
 use crate::certified::processor::{ChosenGc, Processor, transfer_rate};
 use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime};
@@ -48,7 +49,12 @@ impl Contention {
     /// A line above W3 and the requests' own time; `None` where numbers are too large.
     ///
     /// Any two chips may stand for the greatest: the line takes those that are so in the long run.
-    pub(super) fn w3_line(&self, queue: FifoBus, processor: &Processor, gc: Option<ChosenGc>) -> Option<WaitBound> {
+    pub(super) fn w3_line<L: ChipSum>(
+        &self,
+        queue: FifoBus,
+        processor: &Processor,
+        gc: Option<ChosenGc>,
+    ) -> Option<Line<L>> {
         let time = |span: rtflash_model::Span| u128::from(span.as_ns());
         let [sigma, transfer] = [queue.sigma(), self.transfer].map(time);
         let mut less = [queue.phi(), queue.sigma_less_phi()].map(time).into_iter();
@@ -61,13 +67,28 @@ impl Contention {
         })?;
         exceptions.charge_all(&mut line, queue.phi(), 1)?;
         let rho_i = transfer_rate(&processor.tasks);
-        let mut neighbours: Vec<_> = self.neighbours.iter().collect();
-        neighbours.sort_by(|a, b| b.rate.min(rho_i).total_cmp(&a.rate.min(rho_i)));
-        for j in neighbours {
-            let less: u128 = less.by_ref().take(usize::try_from(j.chips.min(2)).ok()?).sum();
-            let each = transfer.checked_mul(j.chips.into())?.checked_sub(less)?;
-            j.add_to(&mut line, &processor.tasks, rho_i, each);
+        // Of the two that make the most, less is charged, as far as siblings have not had it.
+        let most = self.making_most(rho_i, None);
+        let second = most.and_then(|most| self.making_most(rho_i, Some(most)));
+        let mut of = |at: Option<usize>| -> u128 {
+            let chips = at.map_or(0, |at| self.neighbours[at].chips.min(2));
+            less.by_ref().take(usize::from(chips > 0) + usize::from(chips > 1)).sum()
+        };
+        let (of_most, of_second) = (of(most), of(second));
+        for (at, j) in self.neighbours.iter().enumerate() {
+            let less = [(most, of_most), (second, of_second)].into_iter().find(|(which, _)| *which == Some(at));
+            let each = transfer.checked_mul(j.chips.into())?.checked_sub(less.map_or(0, |(_, less)| less))?;
+            j.add_to(&mut line, &processor.tasks, rho_i, each)?;
         }
         Some(line)
+    }
+
+    /// The neighbour other than this one that makes the most transfers in the long run, more than
+    /// the processor's own left out.
+    fn making_most(&self, rho_i: f64, other: Option<usize>) -> Option<usize> {
+        let rate = |j: &ForeignChip| j.rate().min(rho_i);
+        let others = self.neighbours.iter().enumerate().filter(|&(at, _)| Some(at) != other);
+        // The first of equal ones.
+        others.rev().max_by(|a, b| rate(a.1).total_cmp(&rate(b.1))).map(|(at, _)| at)
     }
 }

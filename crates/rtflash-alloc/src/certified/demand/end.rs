@@ -4,6 +4,7 @@
 use rtflash_model::Span;
 
 use super::Demand;
+use crate::certified::contention::ChipSum;
 use crate::certified::processor::WriteStream;
 use crate::certified::time::{Cost, ns};
 use crate::fraction::{Fraction, Rational};
@@ -12,9 +13,9 @@ use crate::fraction::{Fraction, Rational};
 pub(super) const ROUNDINGS: f64 = 1e-10;
 
 /// dbf(L) + q ≤ load·L + constant for every L from the longest relative deadline on.
-pub(super) struct DemandBound {
-    /// The long-run load, term by term.
-    pub(super) load: Vec<Fraction>,
+pub(super) struct DemandBound<L> {
+    /// The long-run load.
+    pub(super) load: L,
     /// Its sum, about.
     pub(super) estimate: f64,
     /// The constant, about.
@@ -35,8 +36,8 @@ pub(super) enum FitsFrom {
 impl Demand<'_> {
     /// The line that demand and blocking stay below, from the longest relative deadline on: U and K
     /// of Eqs. (13) and (14).
-    pub(super) fn line(&self) -> Option<DemandBound> {
-        let mut load = Vec::new();
+    pub(super) fn line<L: ChipSum>(&self) -> Option<DemandBound<L>> {
+        let mut load = L::default();
         let (mut constant, mut magnitude) = (self.server_step.to_f64(), self.server_step.to_f64());
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
@@ -47,19 +48,18 @@ impl Demand<'_> {
                 let (before, late) = (ns(deadline) / period, ns(writer.jitter) / period);
                 pages += own * (1.0 - before + late);
                 all += own * (1.0 + before + late);
-                load.push(Fraction::new(
-                    gc.cost.times(writer.pages.into()).as_ns(),
-                    u128::from(gc.reclaimed).checked_mul(writer.period.as_ns().into())?,
-                ));
+                let shared = u128::from(gc.reclaimed).checked_mul(writer.period.as_ns().into())?;
+                load.add(gc.cost.times(writer.pages.into()).as_ns(), shared);
             }
             constant += per_page * pages;
             magnitude += per_page * all;
         }
-        let waiting = self.contention.add_to(&mut load, self.processor, self.gc);
-        let estimate = load.iter().map(|term| term.to_f64()).sum();
+        let line = self.contention.line(self.processor, self.gc)?;
+        load.append(line.slope);
+        let waiting = line.constant;
         Some(DemandBound {
+            estimate: load.estimate(),
             load,
-            estimate,
             constant: constant + waiting,
             magnitude: magnitude + waiting.abs(),
             waiting,
@@ -69,12 +69,12 @@ impl Demand<'_> {
     /// The length from which on demand and blocking fit into every interval: L_max or L'_max, Eqs.
     /// (15) and (37).
     pub(super) fn end(&self) -> FitsFrom {
-        let Some(line) = self.line() else { return FitsFrom::TooLong };
+        let Some(line) = self.line::<f64>() else { return FitsFrom::TooLong };
         let share = self.share as f64 / 1_000.0;
         let room = share - line.estimate;
         let longest = self.segments.last().map_or(Span::ZERO, |last| last.from);
         if room.abs() < 10.0 * ROUNDINGS * (1.0 + line.estimate) {
-            return self.exact_end(line, longest);
+            return self.exact_end(longest);
         }
         if room < 0.0 {
             return FitsFrom::Overloaded;
@@ -90,7 +90,8 @@ impl Demand<'_> {
     }
 
     /// The same where the load is too near to what there is for doubles.
-    fn exact_end(&self, mut line: DemandBound, longest: Span) -> FitsFrom {
+    fn exact_end(&self, longest: Span) -> FitsFrom {
+        let Some(mut line) = self.line::<Vec<Fraction>>() else { return FitsFrom::TooLong };
         line.load.push(Fraction::new((1_000 - self.share).into(), 1_000));
         let Some(room) = Rational::sum(&line.load).complement().filter(|room| !room.is_zero()) else {
             return FitsFrom::Overloaded;
@@ -144,7 +145,7 @@ mod tests {
             let Some(Drawn { processor, contention, gc, queue, mut rng }) = Drawn::new(seed) else { continue };
             let work = Work::new();
             let demand = Demand::new(&processor, &contention, gc, 0, &work);
-            let Some(line) = demand.line() else { continue };
+            let Some(line) = demand.line::<f64>() else { continue };
             let longest = demand.segments.last().map_or(0, |last| last.from.as_ns());
             for round in 0..12 {
                 let length = longest + if round == 0 { 0 } else { rng.within(0, 300 << round) };
@@ -175,13 +176,13 @@ mod tests {
             let work = Work::new();
             let server = rng.small(0, 1) * rng.small(1, 200);
             let demand = Demand::new(&processor, &contention, gc, server, &work);
-            let Some(line) = demand.line() else { continue };
+            let Some(line) = demand.line::<f64>() else { continue };
             let Some(longest) = demand.segments.last().map(|last| last.from) else { continue };
             let (room, waits) = (demand.share as f64 / 1_000.0 - line.estimate, line.waiting);
             if room.abs() < 0.01 {
                 continue;
             }
-            match (demand.end(), demand.exact_end(line, longest)) {
+            match (demand.end(), demand.exact_end(longest)) {
                 (FitsFrom::At(about), FitsFrom::At(exact)) => {
                     let [about, exact] = [about, exact].map(|end| end.as_ns() as f64);
                     // What waiting takes off is left out in fractions.

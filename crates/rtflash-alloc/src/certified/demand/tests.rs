@@ -173,7 +173,7 @@ fn the_magnitude_of_a_line_is_that_of_its_parts() {
         let Some(deadline) = gc.deadline else { continue };
         let work = Work::new();
         let demand = Demand::new(&processor, &contention, Some(gc), 0, &work);
-        let Some(line) = demand.line() else { continue };
+        let Some(line) = demand.line::<f64>() else { continue };
         let double = |span: Span| span.as_ns() as f64;
         let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
         let parts = |writer: &crate::certified::processor::WriteStream| {
