@@ -1,5 +1,7 @@
 //! Best fit into clusters that grow: each task where it takes the fewest chips more.
 
+use std::collections::BTreeSet;
+
 use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
 use super::sizes::{Sizes, TaskGroup};
@@ -104,6 +106,8 @@ pub(super) struct Groups<S: Sizes> {
     pub needed: u64,
     /// What the groups touched since it was cleared were before.
     pub before: Vec<(usize, TaskGroup<S::Held>)>,
+    /// The groups without tasks.
+    empty: BTreeSet<usize>,
     /// Memory for the groups that a task is tried in.
     tried: Vec<usize>,
 }
@@ -129,7 +133,8 @@ impl<S: Sizes> Groups<S> {
             alone.push(found.ok_or_else(|| NeverFits { task, limit: sizes.exhausted() })?);
         }
         let home = PerId::filled(0, sizes.tasks());
-        Ok(Groups { sizes, alone, groups: Vec::new(), home, needed: 0, before: Vec::new(), tried: Vec::new() })
+        let (groups, before, tried, empty) = (Vec::new(), Vec::new(), Vec::new(), BTreeSet::new());
+        Ok(Groups { sizes, alone, groups, home, needed: 0, before, empty, tried })
     }
 
     /// The tasks in the order in which they are placed.
@@ -157,6 +162,7 @@ impl<S: Sizes> Groups<S> {
         let group = &mut self.groups[position];
         group.tasks.push(task);
         (group.size, group.held) = (best.size, best.held);
+        self.changed(position);
         self.home[task] = position;
         self.needed += u64::from(best.growth);
     }
@@ -164,7 +170,7 @@ impl<S: Sizes> Groups<S> {
     /// The task in a group on the chips that it has.
     fn joined(&mut self, task: TaskId, tried: &mut Vec<usize>) -> Option<GroupChoice<S::Held>> {
         tried.clear();
-        self.sizes.joinable(&self.groups, self.alone[task], tried);
+        self.sizes.joinable(self.groups.len(), self.alone[task], tried);
         let mut best: Option<GroupChoice<S::Held>> = None;
         for &position in &*tried {
             let group = &self.groups[position];
@@ -188,7 +194,7 @@ impl<S: Sizes> Groups<S> {
         let (size, held) = self.alone[task];
         let mut best = GroupChoice { group: None, size, growth: size, held };
         tried.clear();
-        self.sizes.growable(&self.groups, self.alone[task], tried);
+        self.sizes.growable(self.groups.len(), self.alone[task], tried);
         for &position in &*tried {
             let group = &self.groups[position];
             let least = group.size + u32::from(!S::REORGANISES);
@@ -221,14 +227,27 @@ impl<S: Sizes> Groups<S> {
     /// Gives the groups that were touched back what they were; what is needed then, the caller
     /// knows or does not ask.
     pub fn undo(&mut self) {
-        for (position, group) in self.before.drain(..) {
+        for (position, group) in std::mem::take(&mut self.before) {
             group.tasks.iter().for_each(|&task| self.home[task] = position);
             self.groups[position] = group;
+            self.changed(position);
         }
     }
 
+    /// To be told of every change of a group's tasks or size.
+    pub fn changed(&mut self, position: usize) {
+        let group = &self.groups[position];
+        if group.tasks.is_empty() {
+            self.empty.insert(position);
+        } else {
+            self.empty.remove(&position);
+        }
+        self.sizes.changed(position, group);
+    }
+
+    /// The first group without tasks, or a new one.
     fn empty_group(&mut self) -> usize {
-        self.groups.iter().position(|group| group.tasks.is_empty()).unwrap_or_else(|| {
+        self.empty.first().copied().unwrap_or_else(|| {
             self.groups.push(TaskGroup::default());
             self.groups.len() - 1
         })

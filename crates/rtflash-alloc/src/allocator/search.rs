@@ -129,7 +129,8 @@ impl<S: Sizes> RuinAndRecreate<S> {
         } else {
             match sizes.smallest_size(&group.tasks, 1, group.size.min(sizes.chips())) {
                 Some(found) => found,
-                None if sizes.exhausted().is_some() => return, // Given up: the cluster that it had will do.
+                // Given up: the cluster that it had will do.
+                None if sizes.exhausted().is_some() => (group.size, group.held),
                 // Under a test that is not monotone, fewer tasks may be too many. No allocation is
                 // found with such a group.
                 None => (sizes.chips().saturating_add(1), S::Held::default()),
@@ -137,6 +138,7 @@ impl<S: Sizes> RuinAndRecreate<S> {
         };
         *needed = *needed - u64::from(group.size) + u64::from(size);
         (group.size, group.held) = (size, held);
+        self.groups.changed(position);
     }
 
     /// A number below `bound`, from a fixed sequence (`SplitMix64`: Steele, Lea and Flood, OOPSLA

@@ -69,16 +69,19 @@ pub(super) trait Sizes {
     /// A group with one task more on the chips that it has, if that passes.
     fn joined(&mut self, group: &TaskGroup<Self::Held>, task: TaskId) -> Option<Self::Held>;
 
-    /// The groups that a task is tried in as they are, in this order. `alone` is its own smallest
-    /// cluster.
-    fn joinable(&self, groups: &[TaskGroup<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
-        tried.extend(0..groups.len());
+    /// Of so many groups those that a task is tried in as they are, in this order. `alone` is its
+    /// own smallest cluster.
+    fn joinable(&self, groups: usize, _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+        tried.extend(0..groups);
     }
 
     /// The groups that are given more chips for a task that fits in none, in this order.
-    fn growable(&self, groups: &[TaskGroup<Self::Held>], _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
-        tried.extend(0..groups.len());
+    fn growable(&self, groups: usize, _alone: (u32, Self::Held), tried: &mut Vec<usize>) {
+        tried.extend(0..groups);
     }
+
+    /// A group is this one now.
+    fn changed(&mut self, _position: usize, _group: &TaskGroup<Self::Held>) {}
 
     /// The limit, once it was reached.
     fn exhausted(&self) -> Option<Limit>;

@@ -37,9 +37,10 @@ impl DemandTest {
         certified::certified(set, allocation, self.placements, self.rely_on, work)
     }
 
-    /// Certifies clusters with these placements of pages ([`certified::certify`]).
+    /// Certifies clusters with these placements of pages, all or none
+    /// ([`certified::certify_whole`]).
     pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement], work: &Work) -> Certification {
-        certified::certify(set, clusters, placements, self.rely_on, work)
+        certified::certify_whole(set, clusters, placements, self.rely_on, work)
     }
 
     /// Whether [`certify`](DemandTest::certify) would certify all of these clusters, by what the

@@ -17,7 +17,7 @@ use super::processor::{ChosenGc, Processor};
 use super::shortfall::Shortfall;
 use super::term::Term;
 use crate::work::Work;
-pub use certify::{Certification, Trial, certify, certify_beside, certify_leaving_out, tried};
+pub use certify::{Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, tried};
 use trials::KnownTrial;
 pub use trials::TrialAnswers;
 
@@ -40,6 +40,8 @@ pub struct ChannelContention<'a> {
     left_out: Option<Term>,
     /// Clusters on each channel, ascending, with the number of their chips there.
     channels: BTreeMap<u32, Vec<(usize, u32)>>,
+    /// Whether a cluster that fails ends the tests: nobody asks about the others then.
+    whole: bool,
     /// What trials of a search have found so far; `None` for whoever makes certificates.
     trials: Option<KnownTrial<'a>>,
 }
@@ -88,6 +90,7 @@ impl<'a> ChannelContention<'a> {
             gcs: vec![None; clusters.len()],
             left_out: None,
             channels,
+            whole: false,
             trials: None,
         }
     }
@@ -261,9 +264,14 @@ impl<'a> ChannelContention<'a> {
     /// The channels on which a cluster has a chip, with the clusters there.
     fn channels_of(&self, position: usize) -> impl Iterator<Item = (u32, &Vec<(usize, u32)>)> {
         let ways = self.set.device().chips_per_channel();
-        let mut channels: Vec<u32> = self.clusters[position].chips.iter().map(|chip| chip.0 / ways).collect();
-        channels.dedup();
-        channels.into_iter().filter_map(|channel| Some((channel, self.channels.get(&channel)?)))
+        let mut before = None;
+        // Chips ascend.
+        let channels = self.clusters[position].chips.iter().map(move |chip| chip.0 / ways).filter(move |&channel| {
+            let first = before != Some(channel);
+            before = Some(channel);
+            first
+        });
+        channels.filter_map(|channel| Some((channel, self.channels.get(&channel)?)))
     }
 
     /// The data of a cluster's tasks beside its logical pages.

@@ -29,7 +29,8 @@ mod time;
 pub(crate) use anywhere::holds_anywhere;
 pub use bus::SharedBus;
 pub use channels::{
-    Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_leaving_out, tried,
+    Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_leaving_out, certify_whole,
+    tried,
 };
 pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;

@@ -15,9 +15,8 @@ type DemandSubsets<'s, 'a> = exact::Subsets<DemandSizes<'s, 'a>>;
 
 /// Chips of all allocations that are refined, together.
 const REFINED: u64 = 16_000;
-/// Of all allocations that are tried whatever they look like, chips times chips: all that there are
-/// on few chips, and on more so small a part that it seldom has one.
-const TRIED: u64 = 192_000;
+/// Chips of all allocations that are tried whatever they look like, together.
+const TRIED: u64 = 48_000;
 /// Partitions that are looked at, times chips.
 const MOST_PARTITIONS: u64 = 12_000;
 /// Fewer chips count as so many.
@@ -34,7 +33,7 @@ pub(super) fn search(
 ) -> Option<Allocation> {
     let device = problem.set.device();
     let chips = u64::from(device.chips()).max(FEWEST);
-    let (refined, tried) = (REFINED / chips * TRIAL, TRIED / (chips * chips) * TRIAL);
+    let (refined, tried) = (REFINED / chips * TRIAL, TRIED / chips * TRIAL);
     let mut search = PartitionTrials::new(problem, organisations, given_up, refined);
     // First those that look best, as they can be refined; then each partition as it needs the
     // fewest chips, then what is left of the work shared among them.

@@ -9,6 +9,7 @@
 
 mod chips;
 mod exhaustive;
+mod fullness;
 mod known;
 mod organisations;
 mod partition_trials;

@@ -74,6 +74,11 @@ impl Plans {
         same.then_some(given)
     }
 
+    /// Chips that are free.
+    fn free(&self) -> u32 {
+        self.room.iter().sum()
+    }
+
     /// The clusters and their placements, chips left over as clusters of their own.
     pub(super) fn clusters(
         &self,
@@ -82,9 +87,9 @@ impl Plans {
         free: Placement,
     ) -> (Vec<Cluster>, Vec<Placement>) {
         let mut next: Vec<u32> = (0u32..).step_by(self.ways as usize).take(self.room.len()).collect();
-        let mut all: Vec<(Cluster, Placement)> = Vec::new();
+        let mut all: Vec<(Cluster, Placement)> = Vec::with_capacity(parts.len() + self.free() as usize);
         for ((part, on), &placement) in parts.iter().zip(&self.on).zip(placements) {
-            let mut chips = Vec::new();
+            let mut chips = Vec::with_capacity(on.iter().sum::<u32>() as usize);
             for (next, &count) in next.iter_mut().zip(on) {
                 chips.extend((*next..*next + count).map(ChipId));
                 *next += count;

@@ -3,6 +3,7 @@
 
 use rtflash_model::{PerId, TaskId, TaskSet};
 
+use super::fullness::{AloneTask, GroupsByLoad};
 use super::organisations::{DemandHeld, Organisations};
 use crate::allocator::sizes::{Sizes, TaskGroup};
 use crate::allocator::{Limit, merging};
@@ -10,10 +11,6 @@ use crate::analysis::ClusterVerdict;
 use crate::fraction::Rational;
 use crate::work::WorkBound;
 
-/// Groups that a task is tried in, at most, before it gets more chips.
-const TRIED: usize = 24;
-/// Groups that are made larger for a task, at most.
-const GROWN: usize = 8;
 /// Tests of a cluster after which a search ends.
 pub(super) const MAX_TESTS: u64 = 100_000;
 /// Tests of a cluster after which Algorithm 1 ends.
@@ -29,16 +26,18 @@ pub(super) struct DemandSizes<'s, 'a> {
     /// Where the work is bounded: tests, and requests looked at in them.
     bound: Option<(u64, WorkBound<'s>)>,
     looks: u64,
+    by_load: GroupsByLoad,
 }
 
 impl<'s, 'a> DemandSizes<'s, 'a> {
     pub(super) fn new(organisations: &'s Organisations<'a>) -> DemandSizes<'s, 'a> {
-        DemandSizes { organisations, bound: None, looks: 0 }
+        DemandSizes { organisations, bound: None, looks: 0, by_load: GroupsByLoad::default() }
     }
 
     /// Nothing is searched for any more after so many tests.
     pub(super) fn bounded(organisations: &'s Organisations<'a>, tests: u64) -> DemandSizes<'s, 'a> {
-        DemandSizes { organisations, bound: Some((tests, organisations.work().bound(MAX_WORK))), looks: 0 }
+        let bound = Some((tests, organisations.work().bound(MAX_WORK)));
+        DemandSizes { bound, ..DemandSizes::new(organisations) }
     }
 
     fn spent(&self) -> Option<Limit> {
@@ -48,9 +47,8 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
     }
 }
 
-/// What is left of a group's chips with a task that alone has this cluster, as far as one can tell.
-fn slack(group: &TaskGroup<DemandHeld>, (chips, alone): (u32, DemandHeld)) -> f64 {
-    1.0 - group.held.load - alone.load * f64::from(chips) / f64::from(group.size)
+fn alone_task((chips, held): (u32, DemandHeld)) -> AloneTask {
+    AloneTask { work: held.load * f64::from(chips) }
 }
 
 impl Sizes for DemandSizes<'_, '_> {
@@ -103,18 +101,16 @@ impl Sizes for DemandSizes<'_, '_> {
         Some(DemandHeld { organisation, load })
     }
 
-    /// The fullest first.
-    fn joinable(&self, groups: &[TaskGroup<DemandHeld>], alone: (u32, DemandHeld), tried: &mut Vec<usize>) {
-        tried.extend((0..groups.len()).filter(|&group| groups[group].size > 0 && slack(&groups[group], alone) > -0.25));
-        tried.sort_by(|&a, &b| groups[b].held.load.total_cmp(&groups[a].held.load).then(a.cmp(&b)));
-        tried.truncate(TRIED);
+    fn joinable(&self, _groups: usize, alone: (u32, DemandHeld), tried: &mut Vec<usize>) {
+        self.by_load.joinable(alone_task(alone), tried);
     }
 
-    /// Those with the most room first.
-    fn growable(&self, groups: &[TaskGroup<DemandHeld>], alone: (u32, DemandHeld), tried: &mut Vec<usize>) {
-        tried.extend((0..groups.len()).filter(|&group| groups[group].size > 0));
-        tried.sort_by(|&a, &b| slack(&groups[b], alone).total_cmp(&slack(&groups[a], alone)).then(a.cmp(&b)));
-        tried.truncate(GROWN);
+    fn growable(&self, _groups: usize, alone: (u32, DemandHeld), tried: &mut Vec<usize>) {
+        self.by_load.growable(alone_task(alone), tried);
+    }
+
+    fn changed(&mut self, position: usize, group: &TaskGroup<DemandHeld>) {
+        self.by_load.set(position, group.size, group.held.load);
     }
 
     /// A test that was given up ends a search, too: each of them takes long.

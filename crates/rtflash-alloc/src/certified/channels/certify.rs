@@ -14,7 +14,8 @@ use crate::work::Work;
 /// What certifying came to.
 #[derive(Debug)]
 pub struct Certification {
-    /// Of each cluster; `None` where no garbage collection can be made to keep up.
+    /// Of each cluster; `None` where no garbage collection can be made to keep up. Empty where only
+    /// all of them were asked for, and one fails.
     pub certificates: Vec<Option<Certificate>>,
     /// The clusters that fail.
     pub failing: Vec<usize>,
@@ -48,6 +49,20 @@ pub fn certify_beside(
     work: &Work,
 ) -> Certification {
     certified(site(set, clusters, placements, given, granted, work), given)
+}
+
+/// As [`certify`], of all clusters or of none: where one is found that fails, it is the only one
+/// that is named, and nothing is certified.
+pub fn certify_whole(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+) -> Certification {
+    let given = vec![None; clusters.len()];
+    let site = site(set, clusters, placements, &given, granted, work);
+    certified(ChannelContention { whole: true, ..site }, &given)
 }
 
 /// As [`certify`], with a term left out of the tests. What is certified so is no promise.
@@ -112,6 +127,9 @@ struct TestedClusters {
 fn certified(mut site: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
     let (count, work) = (site.clusters.len(), site.work);
     let TestedClusters { fragile, failing, given_up } = site.tested(given);
+    if site.whole && !failing.is_empty() {
+        return Certification { certificates: Vec::new(), failing, given_up };
+    }
     if failing.is_empty() {
         // Beside a server a chip counts on less, but where that is left out.
         let quiet = if site.left_out == Some(Term::Servers) { fragile } else { site.near(&fragile) };
@@ -182,8 +200,7 @@ impl ChannelContention<'_> {
         for _ in 0..ROUNDS {
             let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);
             for &position in busy {
-                // Of a trial nobody asks which clusters fail.
-                if self.trials.is_some() && !failing.is_empty() {
+                if self.whole && !failing.is_empty() {
                     break;
                 }
                 if !self.data_fit(position) {

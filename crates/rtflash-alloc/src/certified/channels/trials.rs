@@ -32,7 +32,9 @@ pub(super) struct KnownTrial<'a> {
 #[derive(Debug, Default)]
 struct Answers {
     /// A number for each cluster wherever it is, and whether its data fit.
-    clusters: FxHashMap<(Vec<TaskId>, Placement, u32), (u32, bool)>,
+    clusters: FxHashMap<(Placement, u32), FxHashMap<Vec<TaskId>, (u32, bool)>>,
+    /// How many they are.
+    count: u32,
     /// A number for each garbage collection.
     gcs: FxHashMap<KnownGc, u32>,
     worst: FxHashMap<(u32, SharedBus), (KnownGc, bool)>,
@@ -66,13 +68,16 @@ impl<'a> ChannelContention<'a> {
     pub(super) fn for_trials(self, answers: &'a TrialAnswers) -> ChannelContention<'a> {
         let number = |position: usize| {
             let cluster = &self.clusters[position];
-            let known = &mut answers.0.borrow_mut().clusters;
-            let next = u32::try_from(known.len()).expect("fewer clusters than fit into memory");
-            let key = (cluster.tasks.clone(), self.placements[position], cluster.size());
-            *known.entry(key).or_insert_with(|| (next, self.space(position).fits()))
+            let Answers { clusters, count, .. } = &mut *answers.0.borrow_mut();
+            let known = clusters.entry((self.placements[position], cluster.size())).or_default();
+            if let Some(&known) = known.get(&cluster.tasks) {
+                return known;
+            }
+            *count += 1;
+            *known.entry(cluster.tasks.clone()).or_insert((*count, self.space(position).fits()))
         };
         let clusters = (0..self.clusters.len()).map(number).collect();
-        ChannelContention { trials: Some(KnownTrial { answers, clusters }), ..self }
+        ChannelContention { trials: Some(KnownTrial { answers, clusters }), whole: true, ..self }
     }
 
     /// A cluster's number among those of all trials; of a trial alone.
@@ -88,7 +93,8 @@ impl<'a> ChannelContention<'a> {
     /// All that a cluster's test in its place depends on, but for its own garbage collection.
     fn place(&self, position: usize, answers: &mut Answers, own_gc: u32) -> Vec<u32> {
         let (bus, neighbourhoods) = self.granted_neighbourhoods(position);
-        let mut key = vec![self.number(position), own_gc, bus.ways, bus.most, bus.foreign];
+        let mut key = Vec::with_capacity(32);
+        key.extend([self.number(position), own_gc, bus.ways, bus.most, bus.foreign]);
         for Neighbourhood { charged, siblings, bounded } in neighbourhoods {
             let count = u32::try_from(bounded.len()).expect("clusters have 32 bits");
             key.extend([charged, siblings.map_or(0, |siblings| siblings + 1), count]);
