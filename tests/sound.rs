@@ -245,6 +245,25 @@ fn what_may_be_relied_on_is_the_users_choice() {
     assert_eq!(thesis("nothing")["clusters"], thesis("queue")["clusters"]);
 }
 
+/// Where the queue is granted to a device that does not keep to it, a no says that it was of no use.
+#[test]
+fn reads_that_are_not_steady_are_named() {
+    let said = |times: &[&str], granted: &str| {
+        let asked = ["--analysis", "sound", "--rely-on", granted, "--set", "device.chips=2"];
+        let set = times.iter().flat_map(|change| ["--set", change]);
+        let words: Vec<&str> = ["alloc", "tasksets/case-study.json"].into_iter().chain(asked).chain(set).collect();
+        let run = rtflash(&words);
+        assert_eq!(run.status, 1, "{run:?}");
+        run.stdout.lines().find(|line| line.contains("no steady reads")).map(str::to_owned)
+    };
+    let wide = said(&["device.page_read=5us..50us"], "queue").expect("it is wider than a transfer");
+    assert!(wide.contains("sensing of 5us to 50us and transfers of 40us"), "{wide}");
+    let transfers = said(&["device.page_transfer=30us..40us"], "queue").expect("any range");
+    assert!(transfers.contains("sensing of 50us and transfers of 30us to 40us"), "{transfers}");
+    assert_eq!(said(&["device.page_read=15us..50us"], "queue"), None);
+    assert_eq!(said(&["device.page_read=5us..50us"], "neighbours"), None);
+}
+
 /// Reads that fill a chip only if nobody else used the bus, and a writer; a device whose data fill
 /// it, with jobs; and a request that is too long to be run.
 const LEANING: &str = r#"{ "device": { "profile": "dgist-2021", "chips": 2, "chips_per_channel": 2 }, "tasks": [

@@ -37,6 +37,17 @@ impl Bar {
         Bar { bar, begun: Instant::now() }
     }
 
+    /// For what takes nobody knows how long: what it is, and how long it has taken.
+    pub fn waiting(message: String) -> Bar {
+        let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.set_message(message);
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Bar { bar, begun: Instant::now() }
+    }
+
     /// Whether nobody looks.
     pub fn is_hidden(&self) -> bool {
         self.bar.is_hidden()
@@ -69,6 +80,11 @@ impl Bar {
 impl Bar {
     /// No bar.
     pub fn new(_: &str, _: u64, _: u64) -> Bar {
+        Bar {}
+    }
+
+    /// No bar.
+    pub fn waiting(_: String) -> Bar {
         Bar {}
     }
 

@@ -3,7 +3,7 @@
 use rtflash_alloc::advice::advise;
 use rtflash_alloc::allocator::{Allocator, AnyAllocation};
 use rtflash_alloc::analysis::Analysis;
-use rtflash_model::{Reliance, TaskSetFile};
+use rtflash_model::{Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::Guarantee;
 
 use super::{allocate, allocator, analysis_relying_on, in_shape};
@@ -12,6 +12,7 @@ use crate::answer::SetAnswer;
 use crate::args::{AllocArgs, Format, GuaranteeArg, ShapeArg};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::Given;
+use crate::progress::Bar;
 use crate::render::Render;
 use crate::render::alloc_text::AllocView;
 use crate::source::InputSource;
@@ -61,9 +62,20 @@ fn allocator_for(args: &AllocArgs, analysis: &dyn Analysis) -> Result<&'static d
     }
 }
 
+/// Tasks times chips from which on an answer may take seconds.
+const LONG: u64 = 1_000_000;
+
+/// Tells whoever waits for the answer to a large set that it is being looked for.
+fn waiting(set: &TaskSet) -> Option<Bar> {
+    let (tasks, chips) = (set.tasks().count(), set.device().chips());
+    let long = u64::from(tasks) * u64::from(chips) >= LONG;
+    long.then(|| Bar::waiting(format!("dividing {chips} chips among {tasks} tasks")))
+}
+
 impl SetCommand for AllocPlan {
     fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> SetAnswer {
         let set = &file.set;
+        let waiting = alone.then(|| waiting(set)).flatten();
         let outcome = allocate(set, self.allocator, self.analysis, self.spread);
         let outcome = in_shape(set, self.analysis, outcome, self.shape);
         let guarantee = if self.guarantee.wanted(alone) {
@@ -74,6 +86,7 @@ impl SetCommand for AllocPlan {
         let failed = outcome.is_schedulable() == Some(false);
         let advice =
             (alone && failed && !self.analysis.is_necessary()).then(|| advise(set, self.allocator, self.analysis));
+        waiting.iter().for_each(Bar::finish);
         let status = Status::of(outcome.is_schedulable());
         let view = AllocView {
             file,

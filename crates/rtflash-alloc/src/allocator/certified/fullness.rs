@@ -99,7 +99,7 @@ impl GroupsByLoad {
 
     /// The groups that are given more chips for a task: those with the most room first.
     pub(super) fn growable(&self, alone: AloneTask, tried: &mut Vec<usize>) {
-        let mut roomy: Vec<(f64, usize)> = Vec::new();
+        let mut with_room: Vec<(f64, usize)> = Vec::new();
         for (&size, groups) in &self.of_size {
             let (mut count, mut last) = (0, f64::NAN);
             for &(load, position) in groups {
@@ -108,12 +108,12 @@ impl GroupsByLoad {
                 if count >= GROWN && slack.total_cmp(&last) != Ordering::Equal {
                     break;
                 }
-                roomy.push((slack, position));
+                with_room.push((slack, position));
                 (count, last) = (count + 1, slack);
             }
         }
-        roomy.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        tried.extend(roomy.into_iter().take(GROWN).map(|(_, position)| position));
+        with_room.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        tried.extend(with_room.into_iter().take(GROWN).map(|(_, position)| position));
     }
 }
 
