@@ -245,7 +245,8 @@ fn what_may_be_relied_on_is_the_users_choice() {
     assert_eq!(thesis("nothing")["clusters"], thesis("queue")["clusters"]);
 }
 
-/// Where the queue is granted to a device that does not keep to it, a no says that it was of no use.
+/// Where the queue is granted to a device that does not keep to it, a no says that it was of no
+/// use.
 #[test]
 fn reads_that_are_not_steady_are_named() {
     let said = |times: &[&str], granted: &str| {

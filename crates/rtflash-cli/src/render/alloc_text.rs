@@ -7,7 +7,7 @@ use rtflash_alloc::analysis::{Analysis, PartFtl};
 use rtflash_alloc::certified::reliances;
 use rtflash_alloc::reason::Reason;
 use rtflash_alloc::verdict::{in_time, report, spaces};
-use rtflash_model::{Allocation, ChipId, Cluster, Reliance, Span, TaskId, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, TaskSetFile};
 use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, proof, task_name};
 
 use super::kind::{KindText, kind};
@@ -169,25 +169,9 @@ impl<'a> OutcomeText<'a> {
             Outcome::Impossible(_) => capitalised(&impossible::why(self.set, &proof)) + ".\n",
             _ => impossible::sentence(self.set, &proof),
         });
-        unplaced + &self.too_full() + &self.unsteady() + &impossible
-    }
-
-    /// Why the queue for the bus was of no use, where it was granted.
-    fn unsteady(&self) -> String {
-        let device = self.set.device();
-        let granted = self.kind.rely_on() == Some(Reliance::Queue);
-        if !granted || device.has_steady_reads() || self.outcome.is_schedulable() != Some(false) {
-            return String::new();
-        }
-        let stated = |[least, most]: [Span; 2]| {
-            if least == most { most.to_string() } else { format!("{least} to {most}") }
-        };
-        let sensing = stated([device.page_read_min(), device.page_read()]);
-        let transfers = stated([device.page_transfer_min(), device.page_transfer()]);
-        format!(
-            "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
-             sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section 6.1, Q3).\n"
-        )
+        let failed = self.outcome.is_schedulable() == Some(false);
+        let no_use = if failed { self.kind.granted_for_nothing(self.set) } else { String::new() };
+        unplaced + &self.too_full() + &no_use + &impossible
     }
 
     /// What a person may do with what holds on the device; nothing where the verdict itself is of

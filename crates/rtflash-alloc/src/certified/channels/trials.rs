@@ -29,10 +29,13 @@ pub(super) struct KnownTrial<'a> {
     clusters: Vec<(u32, bool)>,
 }
 
+/// The number of each cluster of one size and placement, and whether its data fit.
+type ClustersByTasks = FxHashMap<Vec<TaskId>, (u32, bool)>;
+
 #[derive(Debug, Default)]
 struct Answers {
     /// A number for each cluster wherever it is, and whether its data fit.
-    clusters: FxHashMap<(Placement, u32), FxHashMap<Vec<TaskId>, (u32, bool)>>,
+    clusters: FxHashMap<(Placement, u32), ClustersByTasks>,
     /// How many they are.
     count: u32,
     /// A number for each garbage collection.

@@ -9,11 +9,13 @@ use crate::certified::processor::{ChosenGc, DemandTask, Processor};
 use crate::certified::random_processors::{Drawn, ns};
 use crate::certified::time::ProcessorTime;
 
+type LineAbove = fn(&Contention, FifoBus, &Processor, Option<ChosenGc>) -> Option<Line<f64>>;
+
 /// A bound on waiting beyond what pages are charged, and the line above it.
 struct WaitingBound {
     name: &'static str,
     waiting: fn(&Drawn, FifoBus, Activity) -> f64,
-    line: fn(&Contention, FifoBus, &Processor, Option<ChosenGc>) -> Option<Line<f64>>,
+    line: LineAbove,
 }
 
 const BOUNDS: [WaitingBound; 2] = [

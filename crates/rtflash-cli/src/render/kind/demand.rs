@@ -3,7 +3,7 @@
 use rtflash_alloc::analysis::DemandTest;
 use rtflash_alloc::certified::is_independent;
 use rtflash_check::verify_certified;
-use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, Reliance, Span, TaskSet, TaskSetFile};
 use rtflash_wire::{CheckAnswer, beyond, needed};
 
 use super::KindText;
@@ -23,6 +23,22 @@ impl KindText for DemandKind {
 
     fn rely_on(&self) -> Option<Reliance> {
         Some(self.test.rely_on)
+    }
+
+    fn granted_for_nothing(&self, set: &TaskSet) -> String {
+        let device = set.device();
+        if self.test.rely_on != Reliance::Queue || device.has_steady_reads() {
+            return String::new();
+        }
+        let stated = |[least, most]: [Span; 2]| {
+            if least == most { most.to_string() } else { format!("{least} to {most}") }
+        };
+        let sensing = stated([device.page_read_min(), device.page_read()]);
+        let transfers = stated([device.page_transfer_min(), device.page_transfer()]);
+        format!(
+            "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
+             sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section 6.1, Q3).\n"
+        )
     }
 
     fn needed(&self, set: &TaskSet, allocation: &Allocation) -> Option<Reliance> {

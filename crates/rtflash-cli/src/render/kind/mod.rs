@@ -22,6 +22,12 @@ pub trait KindText {
     /// Why an allocation that holds is refused all the same: it relies on more than is granted.
     fn beyond(&self, set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Option<String>;
 
+    /// What was granted to rely on and is of no use on this device, behind a no; empty where there
+    /// is nothing of the kind.
+    fn granted_for_nothing(&self, _set: &TaskSet) -> String {
+        String::new()
+    }
+
     /// Whether some cluster holds only because of what is known of its neighbours.
     fn leans(&self, set: &TaskSet, allocation: &Allocation) -> bool;
 
