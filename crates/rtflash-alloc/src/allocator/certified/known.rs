@@ -1,7 +1,7 @@
-//! Loads that were found before, by whatever search asked for them.
+//! What was found before, by whatever search asked for it.
 
 use rtflash_model::TaskId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 
 use super::supposed::{ContentionAssumption, Organisation};
@@ -10,9 +10,14 @@ use super::supposed::{ContentionAssumption, Organisation};
 /// would be much to remember.
 const MOST_TASKS: u32 = 16;
 
-/// Loads of clusters that hold, and the clusters that do not.
+/// What is known of a set.
 #[derive(Debug, Default)]
-pub(super) struct KnownLoads(RefCell<FxHashMap<LoadKey, Option<f64>>>);
+pub(super) struct KnownLoads {
+    /// Loads of clusters that hold, and the clusters that do not.
+    loads: RefCell<FxHashMap<LoadKey, Option<f64>>>,
+    /// Assumptions under which no partition needs as few chips as there are.
+    too_few_chips: RefCell<FxHashSet<ContentionAssumption>>,
+}
 
 /// A cluster under an assumption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,10 +59,20 @@ impl LoadKey {
 
 impl KnownLoads {
     pub(super) fn get(&self, key: &LoadKey) -> Option<Option<f64>> {
-        self.0.borrow().get(key).copied()
+        self.loads.borrow().get(key).copied()
     }
 
     pub(super) fn keep(&self, key: LoadKey, load: Option<f64>) {
-        self.0.borrow_mut().insert(key, load);
+        self.loads.borrow_mut().insert(key, load);
+    }
+
+    /// Every partition needs too many chips under this assumption.
+    pub(super) fn keep_too_few_chips(&self, assumption: ContentionAssumption) {
+        self.too_few_chips.borrow_mut().insert(assumption);
+    }
+
+    /// Whether that is known, so that no other search has to look for one.
+    pub(super) fn has_too_few_chips(&self, assumption: ContentionAssumption) -> bool {
+        self.too_few_chips.borrow().contains(&assumption)
     }
 }

@@ -152,6 +152,9 @@ fn exact_search(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation>
 /// Groups that need no more chips than there are; an error where too much work would be needed to
 /// find out.
 fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Option<Vec<TaskGroup<DemandHeld>>>, Limit> {
+    if organisations.has_too_few_chips() {
+        return Ok(None);
+    }
     match strategy {
         Strategy::OneChipEach | Strategy::Growing => match filled(DemandSizes::new(organisations)) {
             Filled::Fits(groups) => Ok(Some(groups)),
@@ -164,7 +167,13 @@ fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Optio
             Err(Stuck::GivenUp(limit)) => Err(limit),
         },
         Strategy::Search => Ok(search::search(DemandSizes::bounded(organisations, MAX_TESTS))),
-        Strategy::Exact => exact::search(&mut DemandSizes::new(organisations)),
+        Strategy::Exact => {
+            let groups = exact::search(&mut DemandSizes::new(organisations))?;
+            if groups.is_none() && !organisations.given_up() {
+                organisations.keep_too_few_chips();
+            }
+            Ok(groups)
+        }
     }
 }
 

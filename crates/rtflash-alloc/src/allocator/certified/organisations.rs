@@ -74,6 +74,16 @@ impl<'a> Organisations<'a> {
         Organisations { largest: if so { 1 } else { self.largest }, ..self }
     }
 
+    /// Every partition needs more chips than there are.
+    pub(super) fn keep_too_few_chips(&self) {
+        self.known.keep_too_few_chips(self.assumption);
+    }
+
+    /// Whether that is known.
+    pub(super) fn has_too_few_chips(&self) -> bool {
+        self.known.has_too_few_chips(self.assumption)
+    }
+
     pub(super) fn set(&self) -> &'a TaskSet {
         self.set
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use rtflash_model::{Allocation, Placement, Task};
+use rustc_hash::FxHashMap;
 
 use super::organisations::Organisation;
 use super::partition_trials::{MOST_CHANNELS, PartitionTrials, TRIAL};
@@ -33,13 +34,15 @@ struct Refinement<'r, 's> {
     search: &'r mut PartitionTrials<'s>,
     /// Pages that a chip moves in a nanosecond, the mean of all.
     mean: f64,
+    /// What parts have to do, by their subset and size.
+    known: FxHashMap<(usize, u32), Option<RoughLoad>>,
 }
 
 /// Tries partitions in the order of their highest load, as far as the work that is left goes.
 pub(super) fn search(search: &mut PartitionTrials<'_>, all: &[Vec<TaskBlock>]) -> Option<Allocation> {
     let set = search.problem.set;
     let mean = pages(set.tasks().iter()) / f64::from(set.device().chips());
-    let mut refinement = Refinement { search, mean };
+    let mut refinement = Refinement { search, mean, known: FxHashMap::default() };
     let mut divisions: Vec<Division<'_>> = all.iter().filter_map(|parts| refinement.divided(parts)).collect();
     divisions.sort_by(|a, b| a.most.total_cmp(&b.most));
     divisions.into_iter().find_map(|division| refinement.refined(division))
@@ -124,6 +127,15 @@ impl Refinement<'_, '_> {
 
     /// What a part of this size has to do; `None` where it holds with no placement of pages.
     fn rough(&mut self, part: &TaskBlock, size: u32) -> Option<RoughLoad> {
+        if let Some(known) = self.known.get(&(part.block, size)) {
+            return *known;
+        }
+        let rough = self.roughly(part, size);
+        self.known.insert((part.block, size), rough);
+        rough
+    }
+
+    fn roughly(&mut self, part: &TaskBlock, size: u32) -> Option<RoughLoad> {
         let device = self.search.problem.set.device();
         let others = f64::from(device.chips_per_channel().min(device.chips()) - 1);
         let wait = device.page_transfer().as_ns() as f64 * others * self.rate(part, size).min(self.mean);
