@@ -10,7 +10,7 @@ use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
 use rtflash::alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
 use rtflash::check::Equations;
 use rtflash::check::plain;
-use rtflash::model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
+use rtflash::model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash::model::{Allocation, Device, DeviceSpec, TaskSet, read_task_set, write_task_set};
 
 fn options(chips: u32, tasks: u32, analysis: &dyn Analysis) -> SetOptions {
@@ -25,6 +25,7 @@ fn options(chips: u32, tasks: u32, analysis: &dyn Analysis) -> SetOptions {
         writes: Writes::Drawn,
         accesses: Accesses::Random,
         deadlines: None,
+        periods: PeriodRange::default(),
         seed: 1,
     };
     SetOptions::new(spec).expect("options")

@@ -15,7 +15,7 @@ use rtflash::exec::Service;
 use rtflash::experiment::output::tables;
 use rtflash::experiment::plan::{Contender, Measure, Spec};
 use rtflash::experiment::{Plan, Progress, Shard, Watcher, run};
-use rtflash::model::generate::{Accesses, Generator, SetSpec, Utilization, UtilizationRange, Writes};
+use rtflash::model::generate::{Accesses, Generator, PeriodRange, SetSpec, Utilization, UtilizationRange, Writes};
 use rtflash::model::{Device, DeviceSpec};
 
 struct Nobody;
@@ -52,6 +52,7 @@ fn plan(
             writes: Writes::Drawn,
             accesses: Accesses::Random,
             deadlines: None,
+            periods: PeriodRange::default(),
             seed: 1,
         },
         sets_per_point: sets,

@@ -11,7 +11,7 @@ use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
 use rtflash::alloc::analysis::{Analysis, Sound, Thesis, fits_alone};
 use rtflash::alloc::certified::{Choice, ChosenGc, Contention, Demand, Processor, SharedBus, choose};
 use rtflash::model::Reliance;
-use rtflash::model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
+use rtflash::model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash::model::{Device, DeviceSpec, Placement, TaskSet};
 
 /// As much is relied on as can be, which takes the longest.
@@ -22,8 +22,18 @@ fn options(chips: u32, tasks: u32) -> SetOptions {
     let device = Device::new(DeviceSpec { chips, ..profile }).expect("a device");
     let page_costs = Thesis.page_costs(&device);
     let (generator, writes, accesses) = (Generator::UUniFast, Writes::Drawn, Accesses::Sequential);
-    SetOptions::new(SetSpec { device, tasks, generator, page_costs, writes, accesses, deadlines: None, seed: 1 })
-        .expect("options")
+    SetOptions::new(SetSpec {
+        device,
+        tasks,
+        generator,
+        page_costs,
+        writes,
+        accesses,
+        deadlines: None,
+        periods: PeriodRange::default(),
+        seed: 1,
+    })
+    .expect("options")
 }
 
 fn draw(options: &SetOptions, tenths: u64, index: u64) -> TaskSet {

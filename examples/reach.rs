@@ -16,7 +16,9 @@ use rtflash::exec::Service;
 use rtflash::experiment::plan::{Contender, Measure, Spec};
 use rtflash::experiment::tally::Tally;
 use rtflash::experiment::{Plan, Progress, Shard, Watcher, run};
-use rtflash::model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, UtilizationRange, Writes};
+use rtflash::model::generate::{
+    Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
+};
 use rtflash::model::{Device, DeviceSpec, LogicalRatio, Placement, Reliance, Task, TaskId, TaskSet};
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
@@ -48,6 +50,7 @@ fn sets(device: Device, accesses: Accesses) -> SetSpec {
         writes: Writes::Drawn,
         accesses,
         deadlines: None,
+        periods: PeriodRange::default(),
         seed: 1,
     }
 }

@@ -15,7 +15,7 @@ use rtflash::experiment::output::{Summary, summary};
 use rtflash::experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
 use rtflash::experiment::tally::Tally;
 use rtflash::experiment::{Plan, Progress, Shard, Watcher, run};
-use rtflash::model::generate::{Accesses, Generator, SetSpec, Utilization, UtilizationRange, Writes};
+use rtflash::model::generate::{Accesses, Generator, PeriodRange, SetSpec, Utilization, UtilizationRange, Writes};
 use rtflash::model::{Device, DeviceSpec, Instant, Span, read_task_set};
 use rtflash::run::execute;
 
@@ -162,6 +162,7 @@ fn figure_v1a(sets: u64, generator: Generator, analysis: &'static dyn Analysis) 
             writes: Writes::Drawn,
             accesses: Accesses::Random,
             deadlines: None,
+            periods: PeriodRange::default(),
             seed: 1,
         },
         sets_per_point: sets,

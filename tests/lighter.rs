@@ -65,7 +65,7 @@ fn draw(rng: &mut Rng) -> Option<TaskSet> {
     let explicit = rng.within(0, 2) == 0;
     let (most, hurry) = if reading { (20, 4) } else { (3, 1) };
     let tasks = (0..count).map(|number| {
-        let access = rng.one_of(&[Access::Random, Access::Sequential, Access::Sequential]);
+        let access = rng.one_of(&[Access::Random, Access::Sequential, Access::Sequential, Access::Stream]);
         let mut request = |cost: u64| {
             let pages = rng.within(1, most * chips);
             let period = pages * cost * count * rng.within(4, 20) / (2 * chips * hurry) + rng.within(10, 60);

@@ -71,8 +71,12 @@ fn values_of_every_wrong_kind() {
             "tasks[0].read.access",
             "`sequential`, the nearest",
         ),
-        (read(r#"{"pages":1,"period":"1s","access":"mixed"}"#), "tasks[0].read.access", "`random` or `sequential`"),
-        (read(r#"{"pages":1,"period":"1s","access":1}"#), "tasks[0].read.access", "`random` or `sequential`"),
+        (
+            read(r#"{"pages":1,"period":"1s","access":"mixed"}"#),
+            "tasks[0].read.access",
+            "`random`, `sequential` or `stream`",
+        ),
+        (read(r#"{"pages":1,"period":"1s","access":1}"#), "tasks[0].read.access", "`random`, `sequential` or `stream`"),
         (task(r#"{"name":"a","read":{"pages":1,"period":"1s"},"data_pages":0}"#), "tasks[0].data_pages", "zero"),
         (
             task(r#"{"name":"a","read":{"pages":1,"period":"1s"},"data_pages":2097153}"#),

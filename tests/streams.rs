@@ -1,246 +1,116 @@
-//! Streams of task sets and of allocations: one value or many, right or wrong, and what reads them
-//! back.
+//! Requests that go on where the one before ended: declared, drawn, promised, verified and run.
 
 mod common;
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
 
-use common::{Run, file, root, rtflash, rtflash_with_input};
-use serde_json::{Value, json};
+use common::{rtflash, rtflash_with_input};
 
-const GOOD: &str = r#"{"device":"dgist-2021","tasks":[{"name":"a","read":{"pages":1,"period":"1s"}}],"meta":7}"#;
-const HEAVY: &str = r#"{"device":"dgist-2021","tasks":[{"name":"a","read":{"pages":1000,"period":"1ms"}}]}"#;
-const BAD: &str =
-    "{\"device\":\"dgist-2021\",\n \"tasks\":[{\"name\":\"µ\",\"read\":{\"pages\":0,\"period\":\"1s\"}},3]}";
+/// Two chips read 142 pages each every 20 ms, and a logger adds a page every ms.
+const SET: &str = r#"{"device":{"profile":"dgist-2021","chips":2},"tasks":[
+    {"name":"map","read":{"pages":284,"period":"20ms","access":"sequential"}},
+    {"name":"log","read":{"pages":1,"period":"1ms","access":"stream"}}]}"#;
 
-/// Yes, a wrong one over two lines, no, one that is no JSON, cannot tell (under `exact`).
-fn stream() -> String {
-    let many: Vec<String> =
-        (0..17).map(|n| format!(r#"{{"name":"t{n}","read":{{"pages":1,"period":"1s"}}}}"#)).collect();
-    let many = format!(r#"{{"device":"dgist-2021","tasks":[{}]}}"#, many.join(","));
-    [GOOD, BAD, HEAVY, "hello", &many].join("\n")
+/// On both chips, whatever neighbours do.
+const HOW: [&str; 6] = ["--algorithm", "global", "--analysis", "stripe", "--rely-on", "nothing"];
+
+fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&path).expect("a directory");
+    path
 }
 
-fn told(run: &Run) -> Vec<(Value, Value)> {
-    let verdict = |line: &Value| match (line.get("error"), line.get("verdict")) {
-        (Some(error), _) => error["path"].clone(),
-        (None, Some(verdict)) => verdict.clone(),
-        (None, None) => line["schedulable"].clone(),
+#[test]
+fn a_stream_is_promised_where_sequential_requests_are_not() {
+    let alloc = |set: &str| {
+        let run = rtflash_with_input(&[&["alloc", "-", "--format", "json"], &HOW[..]].concat(), set.as_bytes());
+        assert_eq!(run.stderr, "");
+        (run.status, run.stdout)
     };
-    run.json_lines().iter().map(|line| (line["line"].clone(), verdict(line))).collect()
-}
+    let (status, answer) = alloc(SET);
+    assert_eq!(status, 0, "{answer}");
+    // (142 + 10) pages of 130 us in 20 ms.
+    assert!(answer.contains("\"slack_ns\":240000"), "{answer}");
+    assert_eq!(alloc(&SET.replace("stream", "sequential")).0, 1);
 
-fn path(name: &str, content: &str) -> String {
-    file(name, content).display().to_string()
-}
+    let directory = scratch("streams");
+    let [set, allocation] = ["set.json", "allocation.json"].map(|name| directory.join(name));
+    std::fs::write(&set, SET).expect("a file");
+    std::fs::write(&allocation, &answer).expect("a file");
+    let [set, allocation] = [&set, &allocation].map(|path| path.to_str().expect("a name"));
+    let granted = ["--analysis", "stripe", "--rely-on", "nothing"];
+    let check = rtflash(&[&["check", set, "--allocation", allocation], &granted[..]].concat());
+    assert_eq!(check.status, 0, "{}{}", check.stdout, check.stderr);
+    let exec = rtflash(&[&["exec", set, "--allocation", allocation, "--duration", "2s"], &granted[..]].concat());
+    assert_eq!(exec.status, 0, "{}{}", exec.stdout, exec.stderr);
 
-#[test]
-fn one_value_is_no_stream() {
-    for command in ["alloc", "explain", "size", "exec"] {
-        let run = rtflash_with_input(&[command, "-", "--format", "json"], GOOD.as_bytes());
-        assert!(run.stdout.starts_with(r#"{"format":1,""#), "{command}: {}", run.stdout);
-        assert!(run.json().get("line").is_none() && run.status == 0, "{command}: {run:?}");
-        for wrong in [BAD, "hello", ""] {
-            let run = rtflash_with_input(&[command, "-", "--format", "json"], wrong.as_bytes());
-            assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{command} {wrong}");
-            assert!(run.stderr.contains("<stdin>:"), "{command} {wrong}");
-        }
-    }
-    // White space around it makes no second one.
-    let run = rtflash_with_input(&["alloc", "-", "--format", "json"], format!("\n\n {GOOD}\n\n").as_bytes());
-    assert!(run.json().get("line").is_none());
-}
-
-#[test]
-fn of_many_each_has_its_line() {
-    for (command, yes) in
-        [("alloc", json!(true)), ("explain", json!(true)), ("size", json!(true)), ("exec", json!("pass"))]
-    {
-        let options: &[&str] = if command == "exec" { &["--duration", "2s"] } else { &[] };
-        let call =
-            [&[command, "-", "--format", "json", "--algorithm", "exact", "--analysis", "thesis"], options].concat();
-        let run = rtflash_with_input(&call, stream().as_bytes());
-        let no = if command == "exec" { json!(null) } else { json!(false) };
-        let expected = [(1, yes), (2, json!("tasks[0].read.pages")), (4, no), (5, json!("")), (6, json!(null))];
-        let expected: Vec<_> = expected.into_iter().map(|(line, verdict)| (json!(line), verdict)).collect();
-        assert_eq!(told(&run), expected, "{command}: {}", run.stderr);
-        assert_eq!(run.status, 2);
-        assert!(run.stdout.lines().all(|line| line.starts_with(r#"{"format":1,"line":"#)), "{}", run.stdout);
-        let error = &run.json_lines()[1]["error"];
-        assert_eq!((&error["line"], &error["column"]), (&json!(3), &json!(39)), "{error}");
-        assert!(error["message"].as_str().is_some_and(|message| message.contains("zero")), "{error}");
-        // In words all of it, as ever.
-        for place in ["<stdin>:3:39", "<stdin>:3:57", "<stdin>:5:1"] {
-            assert!(run.stderr.contains(place), "{command} {place}: {}", run.stderr);
-        }
-        assert_eq!(run.json_lines()[0]["meta"], 7);
-    }
-    let text = rtflash_with_input(&["alloc", "-"], stream().as_bytes()).stdout;
-    let starts: Vec<&str> = text.lines().filter_map(|line| line.split_once(": ")).map(|(start, _)| start).collect();
-    assert_eq!(starts, ["line 1", "line 4", "line 6"], "{text}");
+    // The same certificate is none for a request that may begin anywhere.
+    let jumps = directory.join("jumps.json");
+    std::fs::write(&jumps, SET.replace("stream", "sequential")).expect("a file");
+    let jumps = jumps.to_str().expect("a name");
+    let check = rtflash(&[&["check", jumps, "--allocation", allocation], &granted[..]].concat());
+    assert_eq!(check.status, 1, "{}{}", check.stdout, check.stderr);
 }
 
 #[test]
-fn places_are_those_in_the_file() {
-    // The second value on a line, and one behind characters of more than a byte.
-    let input = format!("{GOOD} {{\"device\":\"µ\", \"tasks\":[]}}\n\n  {BAD}");
-    let run = rtflash_with_input(&["alloc", "-", "--format", "json"], input.as_bytes());
-    let column = GOOD.len() + 2 + 10;
-    let lines = run.json_lines();
-    assert_eq!(
-        (&lines[1]["line"], &lines[1]["error"]["line"], &lines[1]["error"]["column"]),
-        (&json!(1), &json!(1), &json!(column))
-    );
-    assert_eq!(lines[1]["error"]["path"], "device");
-    assert_eq!(
-        (&lines[2]["line"], &lines[2]["error"]["line"], &lines[2]["error"]["column"]),
-        (&json!(3), &json!(4), &json!(39))
-    );
-}
-
-/// The line that begins an answer, once it is there.
-struct Talk {
-    child: std::process::Child,
-    answers: std::sync::mpsc::Receiver<String>,
-}
-
-impl Talk {
-    fn with(format: &str) -> Talk {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_rtflash"))
-            .args(["alloc", "-", "--format", format])
-            .current_dir(root())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
-        let (sender, answers) = std::sync::mpsc::channel();
-        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Talk { child, answers }
-    }
-
-    fn say(&mut self, line: &str) {
-        let stdin = self.child.stdin.as_mut().expect("a pipe");
-        writeln!(stdin, "{line}").and_then(|()| stdin.flush()).expect("it listens");
-    }
-}
-
-#[test]
-fn the_first_answer_waits_for_the_second_value_and_the_others_do_not() {
-    for (format, start) in [("json", r#"{"format":1,"line":"#), ("text", "line ")] {
-        let mut talk = Talk::with(format);
-        talk.say(GOOD);
-        talk.say(GOOD);
-        // Blocks until they are there: without an answer this test does not end.
-        for number in 1..=2 {
-            assert!(talk.answers.recv().expect("an answer").starts_with(&format!("{start}{number}")));
-        }
-        talk.say(HEAVY);
-        assert!(talk.answers.recv().expect("an answer").starts_with(&format!("{start}3")));
-        drop(talk.child.stdin.take());
-        assert_eq!(talk.child.wait().expect("it ends").code(), Some(1));
-    }
-}
-
-#[test]
-fn what_alloc_prints_is_read_back() {
-    let sets = path("read-back-sets.jsonl", &stream());
-    let made = rtflash(&["alloc", &sets, "--algorithm", "exact", "--format", "json"]);
-    let allocations = path("read-back.jsonl", &made.stdout);
-    let place = json!("tasks[0].read.pages");
-    let verdicts = |command: &str| {
-        let run = rtflash(&[command, &sets, "--allocation", &allocations, "--format", "json"]);
-        assert_eq!(run.status, 2, "{command}: {}", run.stderr);
-        assert_eq!(run.json_lines().len(), 5, "{command}: {}", run.stdout);
-        told(&run)
+fn wide_stripes_help_who_appends_single_pages() {
+    let set = |access: &str| {
+        let write = format!(r#"{{"pages":1,"period":"10ms","access":"{access}"}}"#);
+        let logs: Vec<String> = (0..5).map(|log| format!(r#"{{"name":"l{log}","write":{write}}}"#)).collect();
+        let device = r#"{"profile":"dgist-2021","chips":4,"logical_ratio":0.9}"#;
+        format!(r#"{{"device":{device},"tasks":[{}]}}"#, logs.join(","))
     };
-    let expected = |yes: Value, no: Value| {
-        let each = [(1, yes), (2, place.clone()), (4, no), (5, json!("")), (6, json!(null))];
-        each.map(|(line, verdict)| (json!(line), verdict)).to_vec()
-    };
-    assert_eq!(verdicts("check"), expected(json!(true), json!(false)));
-    assert_eq!(verdicts("explain"), expected(json!(true), json!(false)));
-    assert_eq!(verdicts("exec"), expected(json!("pass"), json!(null)));
-    // Without the wrong ones: no is the worst but cannot tell.
-    let sets = path("read-back-fine.jsonl", &[GOOD, HEAVY].join("\n"));
-    let lines: Vec<&str> = made.stdout.lines().collect();
-    let allocations = path("read-back-fine-allocations.jsonl", &[lines[0], lines[2]].join("\n"));
-    for command in ["check", "explain", "exec"] {
-        assert_eq!(rtflash(&[command, &sets, "--allocation", &allocations]).status, 1, "{command}");
-    }
-}
-
-#[test]
-fn lines_that_hold_no_allocation() {
-    let clusters = r#"{"clusters":[{"chips":[0],"tasks":["a"]}]}"#;
-    let part = r#"{"format":1,"schedulable":true,"algorithm":"part-ftl","clusters":[]}"#;
-    let error = r#"{"format":1,"line":2,"error":{"message":"zero pages","path":"x","line":2,"column":5}}"#;
-    for (line, status, schedulable) in [
-        (clusters, 0, json!(true)),
-        (r#"{"format":1,"schedulable":false,"clusters":[],"unplaced":{}}"#, 1, json!(false)),
-        (r#"{"schedulable":null,"clusters":[],"reason":"17 tasks"}"#, 3, json!(null)),
-        (part, 3, json!(null)),
-    ] {
-        let allocation = path("single.json", line);
-        let set = path("single-set.json", GOOD);
-        for command in ["check", "explain", "exec"] {
-            let run = rtflash(&[command, &set, "--allocation", &allocation, "--format", "json"]);
-            assert_eq!(run.status, status, "{command} {line}: {run:?}");
-            if command != "exec" {
-                assert_eq!(run.json()["schedulable"], schedulable, "{command} {line}");
-            }
-            let text = rtflash(&[command, &set, "--allocation", &allocation]);
-            assert!(text.status == status && !(text.stdout.clone() + &text.stderr).is_empty(), "{command} {line}");
-        }
-    }
-    for line in [error, r#"{"format":2,"clusters":[{"chips":[0],"tasks":["a"]}]}"#, "{", ""] {
-        let (allocation, set) = (path("single-wrong.json", line), path("single-set.json", GOOD));
-        for command in ["check", "explain", "exec"] {
-            let run = rtflash(&[command, &set, "--allocation", &allocation, "--format", "json"]);
-            assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{command} {line}");
-            assert!(run.stderr.contains(&allocation), "{command} {line}: {}", run.stderr);
-        }
-    }
-    let (sets, allocations) =
-        (path("two.jsonl", &[GOOD, GOOD].join("\n")), path("two-a.jsonl", &[clusters, error].join("\n")));
-    let run = rtflash(&["check", &sets, "--allocation", &allocations, "--format", "json"]);
-    let fault = &run.json_lines()[1]["error"];
-    assert_eq!((&fault["line"], &fault["path"]), (&json!(2), &json!("error")), "{fault}");
-    assert!(fault["message"].as_str().is_some_and(|message| message.contains("zero pages")), "{fault}");
-}
-
-#[test]
-fn both_streams_are_as_long() {
-    let clusters = r#"{"clusters":[{"chips":[0],"tasks":["a"]}]}"#;
-    let [one, two, three] = [1, 2, 3].map(|count| path(&format!("sets-{count}.jsonl"), &[GOOD; 3][..count].join("\n")));
-    let [a1, a2] = [1, 2].map(|count| path(&format!("allocations-{count}.jsonl"), &[clusters; 2][..count].join("\n")));
-    for command in ["check", "explain", "exec"] {
-        let lines = |sets: &str, allocations: &str, status: i32| {
-            let run = rtflash(&[command, sets, "--allocation", allocations, "--format", "json"]);
-            assert_eq!(run.status, status, "{command}: {}", run.stderr);
-            run.json_lines().iter().map(|line| line.get("error").is_none()).collect::<Vec<_>>()
+    // To collect for a page takes some 5 ms of a chip. So each chip has time for one of the logs;
+    // of a stream on all four chips each has a quarter.
+    for algorithm in ["clustering-bfd", "clustering-search", "exact"] {
+        let status = |access: &str| {
+            let command = ["alloc", "-", "--analysis", "stripe", "--rely-on", "nothing", "--algorithm", algorithm];
+            rtflash_with_input(&command, set(access).as_bytes()).status
         };
-        assert_eq!(lines(&one, &a1, 0), [true]);
-        assert_eq!(lines(&two, &a2, 0), [true, true]);
-        // Each set has its line, also where there is no allocation for it.
-        assert_eq!(lines(&three, &a2, 2), [true, true, false]);
-        assert_eq!(lines(&three, &a1, 2), [true, false, false]);
-        // One value is no stream, and something is wrong.
-        assert_eq!(lines(&one, &a2, 2), [true; 0]);
-        let run = rtflash_with_input(&[command, "-", "--allocation", "-"], b"");
-        assert!(run.status == 2 && run.stderr.contains("both"), "{command}: {}", run.stderr);
+        assert_eq!(["random", "sequential", "stream"].map(status), [1, 1, 0], "{algorithm}");
     }
 }
 
 #[test]
-fn a_meta_of_several_lines_makes_an_answer_of_one() {
-    let set = r#"{ "device": "dgist-2021", "tasks": [{ "name": "a", "read": { "pages": 1, "period": "1s" } }], "meta": {
-        "source":
-        "a paper" } }"#;
-    for command in ["alloc", "explain", "size", "exec"] {
-        let run = rtflash_with_input(&[command, "-", "--format", "json"], set.as_bytes());
-        assert_eq!((run.status, run.stdout.lines().count()), (0, 1), "{run:?}");
-        assert_eq!(run.json()["meta"]["source"], "a paper");
+fn sets_of_streams_are_drawn_and_small_requests_too() {
+    let sets = |more: &[&str]| -> Vec<serde_json::Value> {
+        let run = rtflash(&[&["gen", "--util", "1.0", "--sets", "8", "--tasks", "16", "--seed", "7"], more].concat());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let requests = |sets: &[serde_json::Value]| -> Vec<serde_json::Value> {
+        let tasks = sets.iter().flat_map(|set| set["tasks"].as_array().expect("tasks"));
+        tasks.flat_map(|task| [task["read"].clone(), task["write"].clone()]).collect()
+    };
+    let streams = sets(&["--access", "stream"]);
+    assert!(streams.iter().all(|set| set["meta"]["access"] == "stream" && set["meta"].get("period").is_none()));
+    assert!(requests(&streams).iter().all(|request| request["access"] == "stream"));
+    let small = sets(&["--period", "5ms..50ms"]);
+    assert!(small.iter().all(|set| set["meta"]["period"] == "5ms..50ms"));
+    let pages = |sets: &[serde_json::Value]| -> u64 {
+        requests(sets).iter().map(|request| request["pages"].as_u64().expect("a number")).sum()
+    };
+    // A tenth of the period, and about a tenth of the pages.
+    assert!(pages(&small) * 5 < pages(&streams), "{} and {}", pages(&small), pages(&streams));
+    assert_eq!(sets(&["--period", "100ms..500ms"]), sets(&[]), "the thesis's periods");
+    for wrong in ["5ms", "50ms..5ms", "0s..1s", "1..2"] {
+        let run = rtflash(&["gen", "--util", "1", "--period", wrong]);
+        assert!(run.status == 2 && run.stderr.contains("such as 5ms..50ms"), "{wrong}: {}", run.stderr);
     }
+}
+
+#[test]
+fn experiments_say_what_they_drew() {
+    let out = scratch("streams-experiment").join("out");
+    let out = out.to_str().expect("a name");
+    let how = ["--access", "stream", "--period", "5ms..50ms", "--no-figure", "--out", out];
+    let measure = ["experiment", "schedulability", "--util", "0.5", "--sets", "3", "--algorithms", "best-fit"];
+    let run = rtflash(&[&measure[..], &["--analyses", "stripe"], &how[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let manifest = std::fs::read_to_string(Path::new(out).join("manifest.json")).expect("a manifest");
+    assert!(
+        manifest.contains("\"access\": \"stream\"") && manifest.contains("\"period\": \"5ms..50ms\""),
+        "{manifest}"
+    );
+    assert!(manifest.contains("\"--period\""), "{manifest}");
 }

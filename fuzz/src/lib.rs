@@ -66,8 +66,8 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
 fn request(bytes: &mut Unstructured) -> Result<Option<Request>> {
     let pages = bytes.int_in_range(1..=64)?;
     let period = Span::from_us(bytes.int_in_range(100..=60_000)?);
-    let access = if bytes.arbitrary()? { Access::Sequential } else { Access::Random };
-    Ok(Request::new(pages, period).map(|request| request.with_access(access)))
+    let access = bytes.choose(&Access::ALL)?;
+    Ok(Request::new(pages, period).map(|request| request.with_access(*access)))
 }
 
 fn job(bytes: &mut Unstructured) -> Result<Job> {

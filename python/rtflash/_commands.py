@@ -490,6 +490,7 @@ def gen(
     write_share: str | float | None = None,
     access: str | None = None,
     deadline: str | None = None,
+    period: str | None = None,
     seed: int | None = None,
     analysis: str | None = None,
 ) -> list[TaskSet]:
@@ -505,6 +506,7 @@ def gen(
         "write_share": write_share,
         "access": access,
         "deadline": deadline,
+        "period": period,
         "seed": seed,
         "analysis": analysis,
     }

@@ -1,6 +1,6 @@
 //! What would make a set schedulable that is not: computed by allocating again, never guessed.
 
-use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
 
 use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
 use crate::analysis::Analysis;
@@ -213,7 +213,7 @@ fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessDat
     let with = |permille: u32| {
         let task = |task: &Task| {
             let requests = [task.read, task.write].into_iter().flatten();
-            let rows = requests.filter(|request| request.access() == Access::Sequential).map(|request| request.pages());
+            let rows = requests.filter(|request| request.access().is_consecutive()).map(|request| request.pages());
             let least = rows.fold(1, u64::max);
             let share = |pages: u64| u128::from(pages) * u128::from(permille) / 1_000;
             let data_pages = task.data_pages.map(|pages| u64::try_from(share(pages)).unwrap_or(pages).max(least));

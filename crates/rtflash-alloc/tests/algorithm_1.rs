@@ -8,7 +8,7 @@ use common::{Rng, draw};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::certified::{Contention, Processor, SharedBus, choose};
+use rtflash_alloc::certified::{Contention, Processor, SharedBus, WorkloadCurve, choose};
 use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskId, TaskSet};
@@ -47,17 +47,21 @@ type Load = (bool, Rational);
 /// there is none.
 fn load(set: &TaskSet, placements: &[Placement], tasks: &[TaskId], chips: u32) -> Load {
     let load = |(_, unit): (Placement, Processor)| {
-        let mut terms: Vec<Fraction> =
-            unit.tasks.iter().map(|item| Fraction::new(item.cost.as_ns().into(), item.period.as_ns().into())).collect();
+        // A page in the long run, of a stream one of its chips' share.
+        let term = |time: u64, pages: WorkloadCurve, each: u128| {
+            let (pages, chips) = pages.rate();
+            Fraction::new(u128::from(time) * u128::from(pages), each * u128::from(chips))
+        };
+        let own =
+            unit.tasks.iter().map(|item| term(item.step_cost.as_ns(), item.transfers, item.period.as_ns().into()));
+        let mut terms: Vec<Fraction> = own.collect();
         if let Some(shortest) =
             unit.write_streams.iter().filter_map(|writer| writer.period.checked_sub(writer.jitter)).min()
         {
             let gc = unit.gc(shortest, false)?;
-            let term = |pages: u64, period: rtflash_model::Span| {
-                let period = u128::from(gc.reclaimed) * u128::from(period.as_ns());
-                Fraction::new(u128::from(gc.cost.as_ns()) * u128::from(pages), period)
-            };
-            terms.extend(unit.write_streams.iter().map(|writer| term(writer.pages, writer.period)));
+            let each = |period: rtflash_model::Span| u128::from(gc.reclaimed) * u128::from(period.as_ns());
+            let writers = unit.write_streams.iter();
+            terms.extend(writers.map(|writer| term(gc.cost.as_ns(), writer.pages, each(writer.period))));
         }
         Some(Rational::sum(&terms))
     };

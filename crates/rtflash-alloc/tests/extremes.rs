@@ -76,7 +76,7 @@ impl Rng {
     fn request(&mut self) -> Option<Request> {
         let pages = if self.0.below(2) == 0 { self.small(20).into() } else { self.number(63) };
         let period = self.span()?;
-        let access = if self.0.below(2) == 0 { Access::Sequential } else { Access::Random };
+        let access = Access::ALL[usize::try_from(self.0.below(3)).ok()?];
         let request = Request::new(pages, period)?.with_access(access);
         if self.0.below(3) > 0 {
             return Some(request);

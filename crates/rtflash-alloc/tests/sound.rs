@@ -33,11 +33,10 @@ fn any_due() -> impl Strategy<Value = (u64, u64)> {
 
 prop_compose! {
     fn any_task()(
-        read in prop::option::of((1u64..8, 20u64..400, any::<bool>(), any_due())),
-        write in prop::option::of((1u64..8, 20u64..400, any::<bool>(), any_due())),
+        read in prop::option::of((1u64..8, 20u64..400, prop::sample::select(Access::ALL.to_vec()), any_due())),
+        write in prop::option::of((1u64..8, 20u64..400, prop::sample::select(Access::ALL.to_vec()), any_due())),
     ) -> Task {
-        let request = |(pages, period, sequential, (deadline, jitter)): (u64, u64, bool, (u64, u64))| {
-            let access = if sequential { Access::Sequential } else { Access::Random };
+        let request = |(pages, period, access, (deadline, jitter)): (u64, u64, Access, (u64, u64))| {
             let request = Request::new(pages, span(period))?.with_access(access);
             let due = (period * deadline / 1_000).max(1);
             let request = if deadline < 1_000 { request.with_deadline(Some(span(due)))? } else { request };
@@ -45,7 +44,7 @@ prop_compose! {
         };
         let read = read.and_then(request);
         let write = write.and_then(request);
-        let other = || request((1, 399, false, (1_000, 0)));
+        let other = || request((1, 399, Access::Random, (1_000, 0)));
         Task { name: "t".into(), read: read.or_else(|| other().filter(|_| write.is_none())), write, data_pages: None }
     }
 }
@@ -71,7 +70,7 @@ prop_compose! {
         let neighbours = if placement == Placement::Stripe { neighbours } else { vec![] };
         let mut contention = Contention::new(&device);
         for (tasks, chips) in &neighbours {
-            contention.add(&Processor::new(&device, tasks, 1, Placement::Stripe, bus)?, None, *chips);
+            contention.add(&Processor::new(&device, tasks, 2, Placement::Stripe, bus)?, None, *chips);
         }
         Some(Case { device, unit, neighbours, contention })
     }
@@ -91,8 +90,9 @@ fn plain_demand(case: &Case, gc: Option<&ChosenGc>, length: u64) -> u128 {
     for item in &unit.tasks {
         let [period, deadline, jitter] = [item.period, item.deadline, item.jitter].map(Span::as_ns);
         let jobs = due_within(period, deadline, jitter, length);
-        sum += jobs * u128::from(item.cost.as_ns());
-        own += jobs * u128::from(item.transfers);
+        let pages = item.transfers.of(jobs);
+        sum += pages * u128::from(item.step_cost.as_ns());
+        own += pages;
     }
     for (tasks, chips) in neighbours {
         let requests = tasks.iter().flat_map(|task| [task.read, task.write]).flatten();
@@ -101,7 +101,17 @@ fn plain_demand(case: &Case, gc: Option<&ChosenGc>, length: u64) -> u128 {
             let (period, deadline) = (request.period().as_ns(), request.deadline().as_ns());
             (0u64..).take_while(|k| k * period < length + deadline).count() as u128
         };
-        let moved: u128 = requests.map(|request| jobs(&request) * u128::from(request.pages())).sum();
+        // On one of two chips.
+        let moved: u128 = requests
+            .map(|request| {
+                let (jobs, pages) = (jobs(&request), u128::from(request.pages()));
+                match request.access() {
+                    Access::Random => jobs * pages,
+                    Access::Sequential => jobs * pages.div_ceil(2),
+                    Access::Stream => (jobs * pages).div_ceil(2),
+                }
+            })
+            .sum();
         sum += u128::from(*chips) * u128::from(device.page_transfer().as_ns()) * moved.min(own);
     }
     if let Some((gc, deadline)) =
@@ -112,8 +122,7 @@ fn plain_demand(case: &Case, gc: Option<&ChosenGc>, length: u64) -> u128 {
             .iter()
             // Nominal arrivals at −J and each T from there, up to the end.
             .map(|writer| {
-                due_within(writer.period.as_ns(), 0, writer.jitter.as_ns(), length - deadline)
-                    * u128::from(writer.pages)
+                writer.pages.of(due_within(writer.period.as_ns(), 0, writer.jitter.as_ns(), length - deadline))
             })
             .sum();
         sum += pages.div_ceil(gc.reclaimed.into()) * u128::from(gc.cost.as_ns());

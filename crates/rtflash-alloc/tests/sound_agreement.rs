@@ -61,9 +61,9 @@ fn with_due(request: Request, (deadline, jitter): (u64, u64)) -> Option<Request>
     request.with_jitter(part(request.deadline(), jitter))
 }
 
-/// Pages, and a share of a chip in percent that they are to take; whether sequential; when due.
-fn request() -> impl Strategy<Value = Option<(u64, u64, bool, (u64, u64))>> {
-    proptest::option::weighted(0.7, (1u64..12, 2u64..40, any::<bool>(), due()))
+/// Pages, and a share of a chip in percent that they are to take; which pages; when due.
+fn request() -> impl Strategy<Value = Option<(u64, u64, Access, (u64, u64))>> {
+    proptest::option::weighted(0.7, (1u64..12, 2u64..40, prop::sample::select(Access::ALL.to_vec()), due()))
 }
 
 fn set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
@@ -71,10 +71,9 @@ fn set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
     (device(scale), prop::collection::vec(task, 0..6)).prop_filter_map("data fits on the device", |(device, tasks)| {
         let tasks = tasks.into_iter().filter(|(read, write, ..)| read.is_some() || write.is_some());
         let tasks = tasks.enumerate().map(|(index, (read, write, data, odd))| {
-            let request = |it: Option<(u64, u64, bool, (u64, u64))>, page: Span| {
-                let (pages, percent, sequential, due) = it?;
+            let request = |it: Option<(u64, u64, Access, (u64, u64))>, page: Span| {
+                let (pages, percent, access, due) = it?;
                 let period = pages * (page.as_ns() + device.page_transfer().as_ns()) * 100 / percent + odd;
-                let access = if sequential { Access::Sequential } else { Access::Random };
                 with_due(Request::new(pages, span(period))?.with_access(access), due)
             };
             let (read, write) = (request(read, device.page_read()), request(write, device.page_program()));
@@ -148,7 +147,7 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
         .expect("a device")
     });
     // Pages of a read and of a write, percent of the bus for the one and of a chip for the other,
-    // and of ten requests how many are sequential.
+    // and of ten requests how many are sequential, and how many streams.
     let task = (20u64..800, 1u64..40, 3u64..40, 0u64..9, 0u32..10, 0u64..4, due());
     let tasks = move |device: Device| {
         let channels = usize::try_from(device.channels()).expect("a few");
@@ -156,7 +155,11 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
     };
     device.prop_flat_map(tasks).prop_filter_map("data fits on the device", |(device, tasks)| {
         let tasks = tasks.into_iter().enumerate().map(|(index, (reads, writes, bus, share, sequential, odd, due))| {
-            let access = if sequential > 0 { Access::Sequential } else { Access::Random };
+            let access = match sequential {
+                0 => Access::Random,
+                1..=6 => Access::Sequential,
+                _ => Access::Stream,
+            };
             let request = |pages: u64, page: Span, percent: u64| {
                 let period = pages * page.as_ns() * 100 / percent + odd;
                 with_due(Request::new(pages, span(period))?.with_access(access), due)

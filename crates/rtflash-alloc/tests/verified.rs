@@ -105,11 +105,11 @@ fn divide(rng: &mut Rng) -> Option<Division> {
 
 /// A task that takes some tenths of the time of so many chips.
 fn task(rng: &mut Rng, device: &Device, chips: u64, reading: bool, load: u64) -> Option<Task> {
-    let access = rng.one_of(&[Access::Random, Access::Sequential, Access::Sequential]);
+    let access = rng.one_of(&[Access::Random, Access::Sequential, Access::Sequential, Access::Stream, Access::Stream]);
     let explicit = rng.within(0, 2) == 0;
     let mut request = |most: u64, cost: Span, weight: u64| {
         let pages = rng.within(1, most * chips);
-        let share = if access == Access::Sequential { chips } else { 1 };
+        let share = if access == Access::Random { 1 } else { chips };
         let cost = cost.as_ns() + device.page_transfer().as_ns();
         let period = pages.div_ceil(share) * cost * 40 / (load * weight) + rng.within(10, 60);
         let request = Request::new(pages, ns(period))?.with_access(access);
@@ -164,10 +164,11 @@ fn assert_terms(set: &TaskSet, report: &ClusterReport, cluster: &Cluster, certif
     for gc in &report.gc_tasks {
         let write = set.tasks()[gc.task].write.expect("a writer");
         let pages = match (certificate.placement, write.access()) {
-            (Placement::Stripe, Access::Sequential) => write.pages().div_ceil(cluster.size().into()),
-            _ => write.pages(),
+            (Placement::Stripe, Access::Sequential) => write.pages().div_ceil(cluster.size().into()) as f64,
+            (Placement::Stripe, Access::Stream) => write.pages() as f64 / f64::from(cluster.size()),
+            _ => write.pages() as f64,
         };
-        let period = collection.reclaimed_pages as f64 * write.period().as_ns() as f64 / pages as f64;
+        let period = collection.reclaimed_pages as f64 * write.period().as_ns() as f64 / pages;
         assert!(near(gc.period.to_f64(), period), "{gc:?}");
         if certificate.placement == Placement::Stripe {
             let copy = set.device().page_read().as_ns() + set.device().page_program().as_ns();

@@ -124,7 +124,7 @@ impl Tests<'_> {
 
     /// u, Eq. (52).
     fn left(&self, task: &Task, request: &Request) -> u64 {
-        if request.access() == Access::Sequential {
+        if request.access().is_consecutive() {
             return 0;
         }
         let device = self.set.device();

@@ -13,7 +13,7 @@ use rtflash_experiment::plan::Bandwidth;
 use rtflash_experiment::plan::{Axis, Contender, Measure, Spec, Sweep, Value};
 use rtflash_experiment::{ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge, run};
 use rtflash_model::Device;
-use rtflash_model::generate::{Accesses, Generator, SetSpec, Writes};
+use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetSpec, Writes};
 
 /// Keeps what it is given, and fails after so many times.
 struct Keeper {
@@ -50,6 +50,7 @@ fn spec(sets: u64, sweep: Option<&str>) -> Spec {
             writes: Writes::Drawn,
             accesses: Accesses::Random,
             deadlines: None,
+            periods: PeriodRange::default(),
             seed: 3,
         },
         sets_per_point: sets,

@@ -57,7 +57,7 @@ impl RequestStream {
         let mut next = 0;
         let place = |_| match self.request.access() {
             Access::Random => random.below(last + 1),
-            Access::Sequential => {
+            Access::Sequential | Access::Stream => {
                 let place = if next > last { 0 } else { next };
                 next = place + size;
                 place

@@ -4,8 +4,8 @@
 //! A recorder keeps messages as they come and writes them out every so often, at the *flush
 //! interval*. What it writes at one flush is what has come since the last one: never more than the
 //! most that comes in any window of the interval's length. So each topic becomes a task that writes
-//! that much, sequentially, once an interval. Whatever the recorder's phase is, no flush of the
-//! bag's own messages is larger.
+//! that much once an interval, a stream, as what is appended to a file is. Whatever the recorder's
+//! phase is, no flush of the bag's own messages is larger.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -107,7 +107,7 @@ impl Topic {
     /// name is `(no name)`.
     pub fn task(&self, flush: Span, page_size: u32) -> Option<Task> {
         let pages = self.fullest_window(flush).bytes.div_ceil(u64::from(page_size));
-        let write = Request::new(pages, flush)?.with_access(Access::Sequential);
+        let write = Request::new(pages, flush)?.with_access(Access::Stream);
         let name = if self.name.is_empty() { "(no name)" } else { &self.name };
         Some(Task { name: name.to_owned(), read: None, write: Some(write), data_pages: None })
     }

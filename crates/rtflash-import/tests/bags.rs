@@ -45,7 +45,7 @@ proptest! {
             prop_assert_eq!(fullest.bytes, plainly(&messages, number, flush));
             let task = topic.task(flush_span, PAGE).unwrap();
             let write = task.write.unwrap();
-            prop_assert_eq!((write.period(), write.access(), task.read), (flush_span, Access::Sequential, None));
+            prop_assert_eq!((write.period(), write.access(), task.read), (flush_span, Access::Stream, None));
             // The recorder itself, at some phase: what it writes at each flush.
             let mut flushes = std::collections::BTreeMap::<u64, u64>::new();
             for (_, at, bytes) in messages.iter().filter(|message| message.0 == number) {

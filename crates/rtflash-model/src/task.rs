@@ -21,19 +21,32 @@ pub enum Access {
     /// Any pages of the task's data.
     #[default]
     Random,
-    /// Consecutive pages of the task's own range.
+    /// Consecutive pages of the task's own range, from anywhere.
     Sequential,
+    /// Consecutive pages from where the request before it ended, round and round in the task's own
+    /// range: loggers, cameras, and who reads their recordings. In a stripe the range is in whole
+    /// rows, so that it goes round from the last chip to the first.
+    Stream,
 }
 
 impl Access {
     /// Every access pattern.
-    pub const ALL: [Access; 2] = [Access::Random, Access::Sequential];
+    pub const ALL: [Access; 3] = [Access::Random, Access::Sequential, Access::Stream];
 
-    /// What it is called in files: `random` or `sequential`.
+    /// What it is called in files: `random`, `sequential` or `stream`.
     pub const fn name(self) -> &'static str {
         match self {
             Access::Random => "random",
             Access::Sequential => "sequential",
+            Access::Stream => "stream",
+        }
+    }
+
+    /// Whether the pages of a request are consecutive.
+    pub const fn is_consecutive(self) -> bool {
+        match self {
+            Access::Random => false,
+            Access::Sequential | Access::Stream => true,
         }
     }
 }

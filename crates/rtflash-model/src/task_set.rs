@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::device::Device;
 use crate::ids::{PerId, TaskId};
 use crate::invalid::{Invalid, Path};
-use crate::task::{Access, Arrivals, Job, Task};
+use crate::task::{Arrivals, Job, Task};
 use crate::time::{Span, TIME_LIMIT_NS};
 
 /// Tasks and jobs on a device, checked together: names differ, every task reads or writes, the data
@@ -98,12 +98,13 @@ fn check_task(device: Option<&Device>, task: &Task, path: impl Fn() -> Path, wro
             }
         }
         if let Some(data) = task.data_pages.filter(|&data| data > 0 && data < request.pages())
-            && request.access() == Access::Sequential
+            && request.access().is_consecutive()
         {
             wrong.push(Invalid::new(
                 pages(),
                 format!(
-                    "a sequential request of {} pages does not fit in the task's data of {data} pages",
+                    "a {} request of {} pages does not fit in the task's data of {data} pages",
+                    request.access().name(),
                     request.pages()
                 ),
                 format!("at most {data} pages, more `data_pages`, or random access"),
@@ -249,7 +250,7 @@ mod tests {
     fn data_holds_sequential_requests_and_fits_on_the_device() {
         let device = Device::profile("dgist-2021").unwrap();
         let paths = |device: Option<&Device>, read: u64, write: u64, data: u64| {
-            let sequential = |pages| request(pages, 1).map(|request| request.with_access(Access::Sequential));
+            let sequential = |pages| request(pages, 1).map(|request| request.with_access(crate::task::Access::Stream));
             let task = Task { data_pages: Some(data), ..task("a", sequential(read), sequential(write)) };
             faults(device, &[task], &[]).iter().map(|wrong| wrong.path.to_string()).collect::<Vec<_>>()
         };

@@ -68,7 +68,7 @@ fn tasks(rng: &mut Rng) -> Option<Vec<Task>> {
         let pages = rng.within(1, 6);
         let period = pages * cost * count * rng.within(2, 10);
         let deadline = rng.within(period / 2, period);
-        let access = rng.one_of(&[Access::Random, Access::Sequential]);
+        let access = rng.one_of(&Access::ALL);
         let request = Request::new(pages, ns(period))?.with_access(access).with_deadline(Some(ns(deadline)))?;
         request.with_jitter(ns(rng.one_of(&[0, 0, deadline / 8, deadline / 3])))
     };

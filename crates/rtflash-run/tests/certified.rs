@@ -90,7 +90,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
 }
 
 fn tasks(rng: &mut Rng, chips: u32) -> Vec<Task> {
-    let access = rng.one_of(&[Access::Random, Access::Sequential]);
+    let access = rng.one_of(&Access::ALL);
     let count = rng.within(1, 4);
     let request = |rng: &mut Rng, most: u64, cost: u64| {
         let pages = rng.within(1, most);

@@ -4,7 +4,7 @@ use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
 use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
-use rtflash_model::generate::{Accesses, Generator, SetOptions, SetSpec, Utilization, Writes};
+use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
 use rtflash_run::execute;
 use rtflash_run::soak::{Search, World, soak};
@@ -60,6 +60,7 @@ fn generated(analysis: &dyn Analysis, tenths: u64, index: u64) -> TaskSet {
         writes: Writes::Drawn,
         accesses: Accesses::Random,
         deadlines: None,
+        periods: PeriodRange::default(),
         seed: 5,
     };
     let options = SetOptions::new(spec).expect("options");

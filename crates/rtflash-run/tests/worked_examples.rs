@@ -93,7 +93,7 @@ fn the_one_in_N_j_is_necessary() {
     // (T') rejects it. A device of the library senses in 1 at least; here it takes no time.
     let device = device_with(2, [1, 1, t_e, t_d]);
     let mut unit = beside_known(&device, &[reader(6, 80)]);
-    unit.tasks[0].cost = Cost::from_ns(unit.tasks[0].cost.as_ns() - 6);
+    unit.tasks[0].step_cost = Cost::from_ns(unit.tasks[0].step_cost.as_ns() - 1);
     let mut contention = Contention::new(&device);
     contention.add(&beside_known(&device, &[reader(2, 100)]), None, 1);
     let work = Work::new();
@@ -151,12 +151,12 @@ fn a_camera_on_a_stripe() {
     let (c_r, c_w) = unit.page_costs();
     let (c_r, c_w) = (c_r.as_ns(), c_w.as_ns());
     assert_eq!((c_r, c_w), (210 * US, 660 * US));
-    assert_eq!(unit.tasks.iter().map(|item| item.transfers).collect::<Vec<_>>(), [20, 12]);
+    assert_eq!(unit.tasks.iter().map(|item| item.transfers.of_one()).collect::<Vec<_>>(), [20, 12]);
     let PP = unit.block_pages;
     let D_g = 360 * MS;
     // Pages that arrive within (t − D_g, t]: in a closed interval, one nanosecond shorter.
     let A: u128 = unit.write_streams.iter().map(|writer| writer.arriving(span(D_g - 1))).sum();
-    let W: u64 = unit.write_streams.iter().map(|writer| writer.pages).sum();
+    let W: u64 = unit.write_streams.iter().map(|writer| writer.pages.of_one()).sum();
     assert_eq!((PP, A, W), (256, 144, 12));
     // The library chooses this D_g by itself.
     let Choice::Holds(Some(gc)) = choose(&unit, &[Contention::none()], 0, &Work::new()) else {

@@ -111,17 +111,18 @@ fn terms(
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
     // As if every read were saved all that it can be.
     let least = |item: &DemandTask| {
-        let saved = if item.writes { ProcessorTime::ZERO } else { Cost::from(saved).times(item.transfers.into()) };
-        ProcessorTime::from(item.cost).checked_sub(saved).expect("each read costs what it may save, at least")
+        let saved = if item.writes { Cost::ZERO } else { Cost::from(saved) };
+        let least = ProcessorTime::from(item.step_cost).checked_sub(ProcessorTime::from(saved));
+        least.expect("each read costs what it may save, at least").to_f64() * item.transfers.mean()
     };
     work.charge(4 * processor.tasks.len() + 16);
-    let base: f64 = processor.tasks.iter().map(|item| least(item).to_f64() / ns(item.period)).sum();
+    let base: f64 = processor.tasks.iter().map(|item| least(item) / ns(item.period)).sum();
     // Nearer to the share than roundings go, the test decides.
     if base > share + 1e-9 {
         return None;
     }
     let (mut only, mut deadlines) = (None, None);
-    let rate: f64 = processor.write_streams.iter().map(|writer| writer.pages as f64 / ns(writer.period)).sum();
+    let rate: f64 = processor.write_streams.iter().map(|writer| writer.pages.mean() / ns(writer.period)).sum();
     let load = move |gc: &ChosenGc| base + gc.cost.to_f64() / gc.reclaimed as f64 * rate;
     if processor.write_streams.is_empty() {
         only = Some(if server { Some(processor.gc(Span::NANOSECOND, true)?) } else { None });
@@ -191,9 +192,9 @@ fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) -> bool) ->
 }
 
 /// The deadline between these at which the demand is in proportion to time: Σ w (1 − (D_g − J)/T) +
-/// α − 1 = 0, with α as it is there.
+/// α − 1 = 0, with α as it is there, and of streams what is rounded up on top.
 fn in_proportion(processor: &Processor, rate: f64, shortest: Span, longest: Span) -> Span {
-    let pages = |writer: &WriteStream| writer.pages as f64 * (1.0 + ns(writer.jitter) / ns(writer.period));
+    let pages = |writer: &WriteStream| writer.pages.at_most(1.0 + ns(writer.jitter) / ns(writer.period));
     let pending: f64 = processor.write_streams.iter().map(pages).sum();
     let mut even = longest;
     for _ in 0..4 {
@@ -239,7 +240,7 @@ mod tests {
             let Some(shortest) = processor.shortest_gc_deadline().map(Span::as_ns) else { continue };
             let limit = shortest * rng.within(1, 300) + rng.within(0, shortest - 1);
             let rate =
-                processor.write_streams.iter().map(|writer| writer.pages as f64 / writer.period.as_ns() as f64).sum();
+                processor.write_streams.iter().map(|writer| writer.pages.mean() / writer.period.as_ns() as f64).sum();
             let all = candidates(&processor, rate, |deadline| deadline <= ns(limit));
             let all: Vec<u64> = all.map(Span::as_ns).collect();
             let (least, most) = (*all.iter().min().expect("a deadline"), *all.iter().max().expect("a deadline"));
@@ -273,12 +274,12 @@ mod tests {
             let Some(Drawn { processor, .. }) = Drawn::new(seed) else { continue };
             let Some(shortest) = processor.shortest_gc_deadline().map(ns_of) else { continue };
             let writers = || processor.write_streams.iter();
-            let rate: f64 = writers().map(|it| it.pages as f64 / ns_of(it.period)).sum();
+            let rate: f64 = writers().map(|it| it.pages.mean() / ns_of(it.period)).sum();
             let limit = 300.0 * shortest;
             let first = candidates(&processor, rate, |deadline| ns_of(deadline) <= limit).next().expect("the shortest");
             let Some(gc) = processor.gc(first, false) else { continue };
             // Σ w (T + J)/T + α − 1 pages in proportion.
-            let pages: f64 = writers().map(|it| it.pages as f64 * (1.0 + ns_of(it.jitter) / ns_of(it.period))).sum();
+            let pages: f64 = writers().map(|it| it.pages.at_most(1.0 + ns_of(it.jitter) / ns_of(it.period))).sum();
             let even = (pages + gc.reclaimed as f64 - 1.0) / rate;
             if even < shortest || even > limit * 0.98 {
                 continue;

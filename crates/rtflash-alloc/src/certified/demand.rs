@@ -97,12 +97,13 @@ impl<'u> Demand<'u> {
         let mut sum = ProcessorTime::ZERO;
         let mut activity = Activity { length, ..Activity::default() };
         for item in &self.processor.tasks {
-            // n(L) C.
             let jobs = u128::from(item.due(length));
-            sum = sum.saturating_add(item.cost.times(jobs));
+            // γ(n(L)).
+            let pages = item.transfers.of(jobs);
+            sum = sum.saturating_add(item.step_cost.times(pages));
             activity.jobs = activity.jobs.saturating_add(jobs);
-            let pages = if item.writes { &mut activity.writes } else { &mut activity.reads };
-            *pages = pages.saturating_add(jobs * u128::from(item.transfers));
+            let all = if item.writes { &mut activity.writes } else { &mut activity.reads };
+            *all = all.saturating_add(pages);
         }
         let (passes, pass) = self.passes(length);
         activity.jobs = activity.jobs.saturating_add(passes);
@@ -302,10 +303,10 @@ impl<'u> Demand<'u> {
             .iter()
             .map(|item| Sum {
                 deadline: item.window(),
-                load: item.cost.to_f64() / ns(item.period),
-                constant: item.cost.to_f64() * item.early(),
-                transfers: item.transfers as f64 / ns(item.period),
-                early: item.transfers as f64 * item.early(),
+                load: item.step_cost.to_f64() * item.transfers.mean() / ns(item.period),
+                constant: item.step_cost.to_f64() * item.transfers.at_most(item.early()),
+                transfers: item.transfers.mean() / ns(item.period),
+                early: item.transfers.at_most(item.early()),
             })
             .collect();
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
@@ -313,10 +314,10 @@ impl<'u> Demand<'u> {
             let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
             let mut all = pages;
             for writer in &self.processor.write_streams {
-                let (w, t, j) = (writer.pages as f64, ns(writer.period), ns(writer.jitter));
+                let (w, t, j) = (writer.pages.mean(), ns(writer.period), ns(writer.jitter));
                 rate += w / t;
-                pages += w * (1.0 - (ns(deadline) - j) / t);
-                all += w * (1.0 + (ns(deadline) + j) / t);
+                pages += writer.pages.at_most(1.0 - (ns(deadline) - j) / t);
+                all += writer.pages.at_most(1.0 + (ns(deadline) + j) / t);
             }
             // What is added up may be much more than the sum: its roundings with it.
             let constant = per_page * (pages + end::ROUNDINGS * all);
@@ -349,7 +350,8 @@ struct Sum {
     load: f64,
     constant: f64,
     transfers: f64,
-    /// Transfers beyond the rate's, where deadlines come before the end of the period.
+    /// Transfers beyond the rate's, where deadlines come before the end of the period, and those of
+    /// a stream that are rounded up.
     early: f64,
 }
 

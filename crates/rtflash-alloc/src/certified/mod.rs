@@ -25,6 +25,7 @@ mod report;
 mod shortfall;
 mod term;
 mod time;
+mod workload;
 
 pub(crate) use anywhere::holds_anywhere;
 pub use bus::SharedBus;
@@ -43,3 +44,4 @@ pub use report::{Held, certified, held, holding, is_independent, load_millionths
 pub(crate) use shortfall::{Shortfall, never_served};
 pub use term::Term;
 pub use time::{Cost, ProcessorTime};
+pub use workload::WorkloadCurve;

@@ -10,15 +10,16 @@ use super::bus::SharedBus;
 use super::costs::StepCosts;
 use super::organisation::organisation;
 use super::term::Term;
-use super::time::{Cost, ns};
+use super::time::{Cost, ProcessorTime, ns};
+use super::workload::WorkloadCurve;
 use crate::reason::NoRoomForGc;
 
 /// A periodic request on a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DemandTask {
-    /// C: worst-case time of all its steps, waiting for the bus included as far as
+    /// Worst-case time of one of its steps in the long run, waiting for the bus included as far as
     /// [`SharedBus::ways`] says.
-    pub cost: Cost,
+    pub step_cost: Cost,
     /// T, above zero.
     pub period: Span,
     /// D: the relative deadline from the nominal arrival, at most T.
@@ -27,15 +28,20 @@ pub struct DemandTask {
     pub jitter: Span,
     /// q: its longest step.
     pub step: Cost,
-    /// Pages that it moves over the bus on the processor, one after another.
-    pub transfers: u64,
+    /// Pages that it moves over the bus on the processor, one after another: its steps.
+    pub transfers: WorkloadCurve,
     /// Pages of it that can fall on the processor: more than the transfers where a row has several.
-    pub pages: u64,
+    pub pages: WorkloadCurve,
     /// Whether it writes.
     pub writes: bool,
 }
 
 impl DemandTask {
+    /// C: worst-case time of all steps of a job.
+    pub fn cost(&self) -> ProcessorTime {
+        self.step_cost.times(self.transfers.of(1))
+    }
+
     /// d = D − J, Eq. (18): the least time from release to deadline. At least one nanosecond.
     pub fn window(&self) -> Span {
         self.deadline.checked_sub(self.jitter).expect("the jitter is below the deadline")
@@ -66,8 +72,8 @@ impl DemandTask {
 /// What a writing request does to a processor's free pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteStream {
-    /// w_i: pages of a request that can fall on the processor.
-    pub pages: u64,
+    /// w_i: pages of requests in a row that can fall on the processor.
+    pub pages: WorkloadCurve,
     /// T_i, above zero.
     pub period: Span,
     /// J_i, below T_i.
@@ -75,19 +81,19 @@ pub struct WriteStream {
 }
 
 impl WriteStream {
-    /// Its part of X(y), Eq. (11): (⌊(y + J)/T⌋ + 1) w pages arrive in a closed interval of length
+    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages arrive in a closed interval of length
     /// y, at most.
     pub fn arriving(&self, length: Span) -> u128 {
         // Two lengths of time are below 2⁶⁴ together, and so are these requests.
         let requests = (length.as_ns() + self.jitter.as_ns()) / self.period.as_ns() + 1;
-        u128::from(requests) * u128::from(self.pages)
+        self.pages.of(requests.into())
     }
 
-    /// ⌈(y + J)/T⌉ w: pages that arrive within a time y, its end left out, at most; `None` where
+    /// γ(⌈(y + J)/T⌉): pages that arrive within a time y, its end left out, at most; `None` where
     /// they cannot be counted.
     fn arriving_within(&self, time: Span) -> Option<u64> {
         let requests = (time.as_ns() + self.jitter.as_ns()).div_ceil(self.period.as_ns());
-        requests.checked_mul(self.pages)
+        u64::try_from(self.pages.of(requests.into())).ok()
     }
 }
 
@@ -179,12 +185,12 @@ impl Processor {
         };
         for task in tasks {
             if let Some(read) = task.read {
-                let steps = organisation.pages_here(read, chips);
+                let steps = organisation.workload(read, chips);
                 let task = demand_task(steps, costs.user_read, costs.longest_user_read, read, false)?;
                 processor.tasks.push(task);
             }
             if let Some(write) = task.write {
-                let pages = organisation.pages_here(write, chips);
+                let pages = organisation.workload(write, chips);
                 let steps = organisation.programs(pages, chips);
                 let task = demand_task(steps, costs.write, costs.longest_write, write, true)?;
                 processor.tasks.push(DemandTask { pages, ..task });
@@ -274,7 +280,7 @@ impl Processor {
         self.terms(gc.deadline, [gc.reserve, gc.open, gc.valid, gc.reclaimed])
     }
 
-    /// A = Σ ⌈(D_g + J)/T⌉ w, Eq. (3): pages that may arrive within this time.
+    /// A = Σ γ(⌈(D_g + J)/T⌉), Eq. (3): pages that may arrive within this time.
     fn arrivals(&self, deadline: Span) -> Option<u64> {
         self.write_streams.iter().try_fold(0u64, |sum, writer| sum.checked_add(writer.arriving_within(deadline)?))
     }
@@ -301,7 +307,7 @@ impl Processor {
 
     /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.
     fn pending(&self) -> u64 {
-        self.write_streams.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages))
+        self.write_streams.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages.of_one()))
     }
 
     /// The longest deadline of garbage collection within which one request of each writer arrives
@@ -332,10 +338,17 @@ impl Processor {
     }
 }
 
-/// A request of so many equal steps.
-fn demand_task(steps: u64, cost: Cost, step: Cost, request: Request, writes: bool) -> Option<DemandTask> {
+/// A request of so many equal steps; `None` where those of a job cannot be added up.
+fn demand_task(
+    steps: WorkloadCurve,
+    step_cost: Cost,
+    step: Cost,
+    request: Request,
+    writes: bool,
+) -> Option<DemandTask> {
+    step_cost.checked_mul(steps.of_one())?;
     Some(DemandTask {
-        cost: cost.checked_mul(steps)?,
+        step_cost,
         period: request.period(),
         deadline: request.deadline(),
         jitter: request.jitter(),
@@ -348,5 +361,5 @@ fn demand_task(steps: u64, cost: Cost, step: Cost, request: Request, writes: boo
 
 /// Pages that requests move over the bus in a nanosecond, in the long run.
 pub(super) fn transfer_rate(items: &[DemandTask]) -> f64 {
-    items.iter().map(|item| item.transfers as f64 / ns(item.period)).sum()
+    items.iter().map(|item| item.transfers.mean() / ns(item.period)).sum()
 }

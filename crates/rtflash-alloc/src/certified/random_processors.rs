@@ -54,7 +54,8 @@ impl ProcessorRng {
     pub(super) fn tasks(&mut self, most: u64) -> Vec<Task> {
         let mut request = || {
             let period = self.within(20, 400);
-            let request = Request::new(self.within(1, 7), Span::from_ns(period)?)?.with_access(Access::Random);
+            let access = Access::ALL[self.small(0, 2) as usize];
+            let request = Request::new(self.within(1, 7), Span::from_ns(period)?)?.with_access(access);
             let deadline = self.within(period / 3 + 1, period);
             let request = request.with_deadline(Span::from_ns(deadline))?;
             request.with_jitter(Span::from_ns(self.within(0, 1) * self.within(0, deadline - 1))?)
@@ -110,7 +111,8 @@ impl Drawn {
         let mut rng_of_rows = ProcessorRng::new(seed, b"the-rows");
         for (tasks, chips) in others {
             let rows = rng_of_rows.within(0, 1) == 0 && !queue;
-            let (size, placement) = if rows { (3, Placement::Superblock) } else { (1, Placement::Stripe) };
+            let (size, placement) =
+                if rows { (3, Placement::Superblock) } else { (rng_of_rows.small(1, 3), Placement::Stripe) };
             let Some(other) = Processor::new(&device, &tasks, size, placement, bus) else { continue };
             contention.add(&other, gc(&other), chips);
         }

@@ -175,7 +175,11 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
             task,
             cost: gc.cost.span().unwrap_or(Span::LONGEST),
             // As if it wrote alone: a pass for each α of its pages.
-            period: Fraction::new(u128::from(gc.reclaimed) * u128::from(writer.period.as_ns()), writer.pages.into()),
+            period: {
+                let (pages, chips) = writer.pages.rate();
+                let time = u128::from(gc.reclaimed) * u128::from(writer.period.as_ns());
+                Fraction::new(time.saturating_mul(chips.into()), pages.into())
+            },
         });
         report.gc_tasks = gc_tasks.collect();
     }
@@ -188,7 +192,9 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
         let blocking = demand.blocking(length).to_f64() / whole;
         let of = |writes: bool| {
             let items = processor.tasks.iter().filter(|item| item.writes == writes);
-            items.map(|item| item.due(length) as f64 * item.cost.to_f64() / whole).fold(0.0, |sum, share| sum + share)
+            items
+                .map(|item| item.step_cost.times(item.transfers.of(item.due(length).into())).to_f64() / whole)
+                .fold(0.0, |sum, share| sum + share)
         };
         // Waiting for neighbours goes to reads and writes as their own time does.
         let (read, write) = (of(false), of(true));

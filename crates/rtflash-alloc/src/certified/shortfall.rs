@@ -5,8 +5,8 @@ use rtflash_model::{Device, Placement, Request, Space, Span, Task};
 use super::bus::SharedBus;
 use super::demand::{Demand, DemandVerdict, Nearest};
 use super::placed::{PlacedProcessor, nearest_terms, worst};
-use super::processor::{ChosenGc, Processor};
-use super::time::{Cost, ns};
+use super::processor::{ChosenGc, DemandTask, Processor};
+use super::time::{Cost, ProcessorTime, ns};
 use crate::reason::{Excess, Reason, TooLong};
 use crate::work::Work;
 
@@ -111,14 +111,14 @@ pub(crate) fn never_served(device: &Device, placements: &[Placement], task: &Tas
         let alone = Task { read: task.read.filter(|_| !writes), write: task.write.filter(|_| writes), ..task.clone() };
         let time = |&placement: &Placement| {
             let processor = Processor::new(device, [&alone], device.chips(), placement, SharedBus::alone())?;
-            processor.tasks.first().map(|item| item.cost)
+            processor.tasks.first().map(DemandTask::cost)
         };
-        let times = placements.iter().map(time).collect::<Option<Vec<Cost>>>()?;
-        let least = times.into_iter().min().filter(|&least| least > request.window().into())?;
+        let times = placements.iter().map(time).collect::<Option<Vec<ProcessorTime>>>()?;
+        let least = times.into_iter().min().filter(|&least| least > Cost::from(request.window()).into())?;
         Some(TooLong {
             writes,
             pages: request.pages(),
-            least_ns: least.as_ns().into(),
+            least_ns: least.as_ns(),
             period: request.period(),
             window: request.window(),
             utilization: None,
@@ -189,9 +189,9 @@ mod tests {
         let processor = |task: &Task| {
             Processor::new(&device, [task], 1, Placement::Stripe, SharedBus::alone()).expect("a small one")
         };
-        let cost = processor(&reader(Some(read))).tasks[0].cost.as_ns();
-        let reason = |window: u64| {
-            let task = reader(read.with_deadline(Span::from_ns(window)));
+        let cost = processor(&reader(Some(read))).tasks[0].cost().as_ns();
+        let reason = |window: u128| {
+            let task = reader(read.with_deadline(u64::try_from(window).ok().and_then(Span::from_ns)));
             let placed = PlacedProcessor { processor: processor(&task), contentions: vec![Contention::none()] };
             Shortfall::new(&device, [&task], 1, Placement::Stripe, Some(placed), &Work::new()).reason()
         };
@@ -211,11 +211,11 @@ mod tests {
                 let all = device.chips();
                 let takes = |alone: &Task, placement| {
                     let processor = Processor::new(&device, [alone], all, placement, SharedBus::alone());
-                    processor.expect("a small one").tasks.first().map(|item| item.cost)
+                    processor.expect("a small one").tasks.first().map(DemandTask::cost)
                 };
                 let too_long = |alone: &Task| {
                     let least = Placement::ALL.into_iter().filter_map(|placement| takes(alone, placement)).min();
-                    let window = alone.read.or(alone.write).map(|request| Cost::from(request.window()));
+                    let window = alone.read.or(alone.write).map(|request| Cost::from(request.window()).into());
                     least > window
                 };
                 let expected = match (too_long(&read), too_long(&write)) {

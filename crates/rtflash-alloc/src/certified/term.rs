@@ -26,6 +26,8 @@ pub enum Term {
     VictimPage,
     /// The jobs live at the start of a window: ⌈L/T⌉ for ⌈L/T⌉ + 1 in N_j, S_j and V_j.
     CarryIn,
+    /// The page of γ that is rounded up: ⌊kn/s⌋ for ⌈kn/s⌉ of a stream.
+    StreamPage,
     /// N_j = ∞ for chips with a server: they count by their requests alone.
     Servers,
     /// The copies of a superblock's passes in N_j.
@@ -52,7 +54,7 @@ pub enum Term {
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 20] = [
+    pub const ALL: [Term; 21] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -62,6 +64,7 @@ impl Term {
         Term::ReservePage,
         Term::VictimPage,
         Term::CarryIn,
+        Term::StreamPage,
         Term::Servers,
         Term::Copies,
         Term::MinFresh,
@@ -87,6 +90,7 @@ impl Term {
             Term::ReservePage => "reserve-page",
             Term::VictimPage => "victim-page",
             Term::CarryIn => "carry-in",
+            Term::StreamPage => "stream-page",
             Term::Servers => "servers",
             Term::Copies => "copies",
             Term::MinFresh => "min-fresh",
@@ -118,6 +122,7 @@ impl Term {
             Term::ReservePage => "one page of H",
             Term::VictimPage => "one page of v",
             Term::CarryIn => "the 1 in ⌈L/T⌉ + 1",
+            Term::StreamPage => "the round-up of γ",
             Term::Servers => "N_j = ∞ for servers",
             Term::Copies => "copies in N_j of superblocks",
             Term::MinFresh => "φ min E_j",

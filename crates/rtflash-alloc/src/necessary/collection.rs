@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use rtflash_model::{Access, Request, TaskId};
+use rtflash_model::{Request, TaskId};
 
 use super::{NecessaryTests, ShareTerm, TimeShare};
 
@@ -65,7 +65,7 @@ impl NecessaryTests<'_> {
     /// there for the last time. Zero for a sequential one. `pending`: pages that all writers have
     /// pending at one time, at most.
     fn left(&self, task: TaskId, request: Request, pending: u128) -> u64 {
-        if request.access() == Access::Sequential {
+        if request.access().is_consecutive() {
             return 0;
         }
         let blocks = u128::from(self.device.blocks_per_chip());

@@ -182,7 +182,7 @@ impl NecessaryTests<'_> {
                 Some(pages) => even.max(request.pages().min(pages.div_ceil(chips))),
                 None => even.max(request.pages().min(device.logical_pages_per_chip())),
             },
-            Access::Random | Access::Sequential => even,
+            Access::Random | Access::Sequential | Access::Stream => even,
         };
         let page = self.page(writes);
         let (transfer, on_chip) = (device.page_transfer(), self.on_chip(writes));

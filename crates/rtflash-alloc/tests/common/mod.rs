@@ -43,7 +43,11 @@ pub fn draw(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
     for index in 0..count {
         let mut request = |cost: u64| {
             let pages = rng.from(1, 60);
-            let access = if rng.from(0, 1) == 1 { Access::Sequential } else { Access::Random };
+            let access = match rng.from(0, 3) {
+                0 => Access::Random,
+                1 => Access::Stream,
+                _ => Access::Sequential,
+            };
             // `share` thousandths of a chip, more or less.
             let part = (share * rng.from(20, 100) / 100).max(1);
             Request::new(pages, us(pages * cost * 1_000 / part)).map(|request| request.with_access(access))

@@ -6,7 +6,7 @@ use rtflash_model::{Allocation, ChipId, Cluster, Placement, Reliance, Request, T
 
 use super::collection::{ReleasedGc, released};
 use super::lines::AffineBound;
-use super::numbers::{ceil, is_chip_by_chip, pages_on_processor, sum};
+use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor, sum};
 
 /// A request, as the chips beside one that serves it see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) struct Transfers {
     /// J.
     pub jitter: i128,
     /// Pages on one chip.
-    pub pages: i128,
+    pub pages: PagesInARow,
     pub writes: bool,
 }
 
@@ -29,10 +29,15 @@ impl Transfers {
         Some(ceil(length.checked_add(self.deadline)?, self.period))
     }
 
-    /// A line above so much for each of them.
-    pub fn live_above(&self, each: i128) -> AffineBound {
-        let line = AffineBound::new((each, self.period), each.into());
+    /// A line above the number of them.
+    pub fn live_above(&self) -> AffineBound {
+        let line = AffineBound::new((1, self.period), 1.into());
         AffineBound { constant: line.constant + &line.rate * BigRational::from_integer(self.deadline.into()), ..line }
+    }
+
+    /// A line above their pages.
+    pub fn pages_above(&self) -> AffineBound {
+        self.pages.above(&self.live_above(), 1)
     }
 }
 
@@ -62,7 +67,7 @@ impl Neighbour {
     pub fn transfers(&self, length: i128) -> Option<i128> {
         let pages = |writes: bool| {
             let requests = self.requests.iter().filter(move |it| it.writes == writes);
-            sum(requests.map(|it| it.live(length)?.checked_mul(it.pages)))
+            sum(requests.map(|it| it.pages.of(it.live(length)?)))
         };
         let (read, written) = (pages(false)?, pages(true)?);
         let Some(Rows { chips, block_pages }) = self.rows else { return read.checked_add(written) };
@@ -77,7 +82,7 @@ impl Neighbour {
     pub fn transfers_above(&self) -> AffineBound {
         let pages = |writes: bool| {
             let requests = self.requests.iter().filter(move |it| it.writes == writes);
-            AffineBound::sum(requests.map(|it| it.live_above(it.pages)))
+            AffineBound::sum(requests.map(Transfers::pages_above))
         };
         let Some(Rows { chips, block_pages }) = self.rows else { return pages(false).plus(&pages(true)) };
         let whole = |number: i128| BigRational::from_integer(number.into());
@@ -94,7 +99,7 @@ impl Neighbour {
         let Some(gc) = self.gc else { return Some(0) };
         let asked = |it: &Transfers| {
             let window = length.checked_add(gc.deadline)?.checked_add(it.jitter)?;
-            ceil(window, it.period).checked_mul(it.pages)
+            it.pages.of(ceil(window, it.period))
         };
         Some(ceil(sum(self.requests.iter().filter(|it| it.writes).map(asked))?, gc.reclaimed))
     }
@@ -104,9 +109,9 @@ impl Neighbour {
     pub fn passes_above(&self) -> AffineBound {
         let Some(gc) = self.gc else { return AffineBound::level(0) };
         let asked = AffineBound::sum(self.requests.iter().filter(|it| it.writes).map(|it| {
-            let line = AffineBound::new((it.pages, it.period), it.pages.into());
+            let line = AffineBound::new((1, it.period), 1.into());
             let early = BigRational::from_integer(BigInt::from(gc.deadline) + BigInt::from(it.jitter));
-            AffineBound { constant: line.constant + &line.rate * early, ..line }
+            it.pages.above(&AffineBound { constant: line.constant + &line.rate * early, ..line }, 1)
         }));
         asked.times(&BigRational::new(1.into(), gc.reclaimed.into())).plus(&AffineBound::level(1))
     }
@@ -224,7 +229,7 @@ fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster, placement: Placement) -
         period: request.period().as_ns().into(),
         deadline: request.deadline().as_ns().into(),
         jitter: request.jitter().as_ns().into(),
-        pages: pages_on_processor(&request, placement, size).into(),
+        pages: pages_on_processor(&request, placement, size),
         writes,
     };
     requests.map(transfers).collect()

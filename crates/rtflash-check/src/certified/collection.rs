@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use num_traits::{One, Zero};
 use rtflash_model::{Certificate, Cluster, Collection, Placement, Request, Span, TaskSet};
 
-use super::numbers::{chips_of_processor, pages_on_processor};
+use super::numbers::{PagesInARow, chips_of_processor, pages_on_processor};
 
 /// The numbers that the device obeys or is held to, as far as demand depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ struct Write {
     /// J.
     jitter: u64,
     /// Pages on a processor.
-    pages: u64,
+    pages: PagesInARow,
 }
 
 /// The writing requests of a cluster.
@@ -152,15 +152,20 @@ impl CollectionLoad {
         let device = set.device();
         let size = chips_of_processor(certificate.placement, cluster.size().into());
         let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
-        // A and W, Eqs. (3) and (4): ⌈(D_g + J)/T⌉ requests of each writer.
+        // A and W, Eqs. (3) and (4): ⌈(D_g + J)/T⌉ requests of each writer, and one.
         let requests = |write: &Write| {
             let window = deadline.map(|deadline| u128::from(deadline.as_ns()) + u128::from(write.jitter));
             BigInt::from(window.map_or(0, |window| window.div_ceil(write.period.into())))
         };
+        // γ of so many requests.
+        let pages = |write: &Write, requests: BigInt| {
+            let chips = BigInt::from(write.pages.chips);
+            (requests * write.pages.pages + &chips - 1) / chips
+        };
         CollectionLoad {
             per_block: BigInt::from(device.pages_per_block()) * size,
-            arriving: writes.iter().map(|write| requests(write) * write.pages).sum(),
-            pending: writes.iter().map(|write| BigInt::from(write.pages)).sum(),
+            arriving: writes.iter().map(|write| pages(write, requests(write))).sum(),
+            pending: writes.iter().map(|write| pages(write, BigInt::one())).sum(),
             server: certificate.server_thousandths > 0,
             row_rest: size - 1,
             logical: BigInt::from(device.logical_ratio().floor_of(physical)) * size,

@@ -29,7 +29,7 @@ impl Processor {
     pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
             let items = self.tasks.iter().filter(move |item| item.writes == writes);
-            sum(items.map(|item| item.requests_due(length).checked_mul(item.cost)))
+            sum(items.map(|item| item.time_due(length)))
         };
         Some(DemandParts {
             reads: requests(false)?,

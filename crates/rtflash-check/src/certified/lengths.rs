@@ -88,10 +88,15 @@ fn whole(number: i128) -> BigRational {
     BigRational::from_integer(number.into())
 }
 
-/// Above what the requests due in an interval come to, so much for each: (L − D + J)/T + 1 of them.
-fn due(item: &VerifiedTask, each: i128) -> AffineBound {
-    let line = AffineBound::new((each, item.period), BigInt::zero());
-    AffineBound { constant: whole(each) * (whole(1) - ratio(item.soonest(), item.period)), ..line }
+/// Above the requests due in an interval: (L − D + J)/T + 1 of them.
+fn due(item: &VerifiedTask) -> AffineBound {
+    let line = AffineBound::new((1, item.period), BigInt::zero());
+    AffineBound { constant: whole(1) - ratio(item.soonest(), item.period), ..line }
+}
+
+/// Above their pages.
+fn pages_due_above(item: &VerifiedTask) -> AffineBound {
+    item.pages.above(&due(item), 1)
 }
 
 /// L_max of Eqs. (14), (15) and (37): beyond the lowest of the lines above dbf'', one for each way
@@ -106,19 +111,18 @@ fn last_length(processor: &Processor) -> Last {
 /// Lines above dbf'' and the server's step from the longest relative deadline on: with waits one
 /// by one, and in the queue where there is one.
 fn lines_above(processor: &Processor) -> Vec<AffineBound> {
-    let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| due(item, item.cost)));
+    let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| item.steps.above(&due(item), item.step_cost)));
     demand.constant += whole(processor.server_step);
     // Above the number of own jobs.
-    let mut jobs = AffineBound::sum(processor.tasks.iter().map(|item| due(item, 1)));
+    let mut jobs = AffineBound::sum(processor.tasks.iter().map(due));
     if let Some(gc) = &processor.gc {
-        let writers = || processor.writers();
-        let early =
-            writers().map(|item| whole(item.pages) * (whole(1) - ratio(gc.deadline - item.jitter, item.period)));
-        let passes = AffineBound {
-            rate: writers().map(|item| ratio(item.pages, item.period)).sum::<BigRational>(),
-            constant: early.sum::<BigRational>() + whole(gc.reclaimed - 1),
-        }
-        .times(&ratio(1, gc.reclaimed));
+        let arriving = processor.writers().map(|item| {
+            let line = AffineBound::new((1, item.period), BigInt::zero());
+            let early = whole(1) - ratio(gc.deadline - item.jitter, item.period);
+            item.pages.above(&AffineBound { constant: early, ..line }, 1)
+        });
+        let passes =
+            AffineBound::sum(arriving).plus(&AffineBound::level(gc.reclaimed - 1)).times(&ratio(1, gc.reclaimed));
         demand = demand.plus(&passes.times(&whole(gc.cost)));
         jobs = jobs.plus(&passes);
     }
@@ -126,7 +130,7 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     if let Some(queue) = &processor.queue {
         let pages = |writes: bool| {
             let items = processor.tasks.iter().filter(move |item| item.writes == writes);
-            AffineBound::sum(items.map(|item| due(item, item.pages)))
+            AffineBound::sum(items.map(pages_due_above))
         };
         let (reads, writes) = (pages(false), pages(true));
         // Waits for siblings are in what pages cost.
@@ -140,7 +144,7 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
 
 /// Above what pages wait for known neighbours, one by one: what Eqs. (35) and (36) add to U and K.
 fn one_by_one_above(processor: &Processor) -> AffineBound {
-    let own = AffineBound::sum(processor.tasks.iter().map(|item| due(item, item.pages)));
+    let own = AffineBound::sum(processor.tasks.iter().map(pages_due_above));
     let lines = processor.neighbours.iter().map(|neighbour| {
         let line = neighbour.transfers_above().min(own.clone());
         line.times(&(whole(processor.transfer) * whole(neighbour.chips)))
@@ -235,11 +239,17 @@ mod tests {
     use super::*;
     use crate::certified::channels::{Neighbour, Rows, Transfers};
     use crate::certified::collection::ReleasedGc;
+    use crate::certified::numbers::PagesInARow;
     use crate::certified::processor::Gc;
     use crate::certified::queue::ChannelQueue;
 
-    fn demand_task(writes: bool, [period, deadline, jitter]: [i128; 3], cost: i128, pages: i128) -> VerifiedTask {
-        VerifiedTask { writes, period, deadline, jitter, cost, longest: cost / pages.max(1), pages }
+    fn demand_task(
+        writes: bool,
+        [period, deadline, jitter]: [i128; 3],
+        step_cost: i128,
+        pages: PagesInARow,
+    ) -> VerifiedTask {
+        VerifiedTask { writes, period, deadline, jitter, step_cost, steps: pages, longest: step_cost, pages }
     }
 
     /// All lengths one by one, far enough.
@@ -273,7 +283,7 @@ mod tests {
     /// All times so many times as long.
     fn scaled(mut processor: Processor, by: i128) -> Processor {
         for it in &mut processor.tasks {
-            stretch([&mut it.period, &mut it.deadline, &mut it.jitter, &mut it.cost, &mut it.longest], by);
+            stretch([&mut it.period, &mut it.deadline, &mut it.jitter, &mut it.step_cost, &mut it.longest], by);
         }
         if let Some(gc) = &mut processor.gc {
             stretch([&mut gc.deadline, &mut gc.cost, &mut gc.longest], by);
@@ -314,9 +324,9 @@ mod tests {
             };
             let tasks: Vec<VerifiedTask> = (0..1 + draw(3))
                 .map(|_| {
-                    let pages = (1 + draw(4)) * times;
+                    let pages = PagesInARow { pages: (1 + draw(4)) * times, chips: 1 + draw(2) * draw(4) };
                     let times = due((5 + draw(40)) * times, &mut draw);
-                    demand_task(draw(seldom) == 0, times, pages * (1 + draw(3)), pages)
+                    demand_task(draw(seldom) == 0, times, 1 + draw(3), pages)
                 })
                 .collect();
             let writes = tasks.iter().any(|item| item.writes);
@@ -326,8 +336,8 @@ mod tests {
             let requests: Vec<Transfers> = (0..draw(3))
                 .map(|_| {
                     let [period, deadline, jitter] = due((3 + draw(30)) * times, &mut draw);
-                    let (pages, writes) = ((1 + draw(4)) * times, draw(seldom) == 0);
-                    Transfers { period, deadline, jitter, pages, writes }
+                    let pages = PagesInARow { pages: (1 + draw(4)) * times, chips: 1 + draw(2) * draw(4) };
+                    Transfers { period, deadline, jitter, pages, writes: draw(seldom) == 0 }
                 })
                 .collect();
             let collects = requests.iter().any(|it| it.writes);

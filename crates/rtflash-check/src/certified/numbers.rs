@@ -1,6 +1,9 @@
 //! Small arithmetic that several parts need.
 
+use num_rational::BigRational;
 use rtflash_model::{Access, Placement, Request};
+
+use super::lines::AffineBound;
 
 /// Whether a chip is a processor of its own, and so waits on its own channel alone.
 pub(super) fn is_chip_by_chip(placement: Placement) -> bool {
@@ -15,11 +18,42 @@ pub(super) fn chips_of_processor(placement: Placement, size: u64) -> u64 {
     if is_chip_by_chip(placement) { 1 } else { size }
 }
 
+/// Pages of jobs in a row of one request, at most: γ(k) = ⌈k n/s⌉ of k of them, docs/analysis.md,
+/// Section 3.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PagesInARow {
+    /// n.
+    pub pages: i128,
+    /// s: 1 but for a stream on a stripe.
+    pub chips: i128,
+}
+
+impl PagesInARow {
+    /// The same of each job.
+    pub fn each(pages: i128) -> PagesInARow {
+        PagesInARow { pages, chips: 1 }
+    }
+
+    /// γ(k).
+    pub fn of(self, jobs: i128) -> Option<i128> {
+        Some(ceil(jobs.checked_mul(self.pages)?, self.chips))
+    }
+
+    /// A line above γ(jobs/T) times so much: k n/s + 1 − 1/s is no less than ⌈k n/s⌉.
+    pub fn above(self, jobs: &AffineBound, each: i128) -> AffineBound {
+        let whole = |number: i128| BigRational::from_integer(number.into());
+        let rest = AffineBound { rate: whole(0), constant: whole(self.chips - 1) };
+        jobs.times(&whole(self.pages)).plus(&rest).times(&(whole(each) / whole(self.chips)))
+    }
+}
+
 /// Pages of a request that can fall on one processor.
-pub(super) fn pages_on_processor(request: &Request, placement: Placement, size: u64) -> u64 {
+pub(super) fn pages_on_processor(request: &Request, placement: Placement, size: u64) -> PagesInARow {
+    let each = |pages: u64| PagesInARow::each(pages.into());
     match (placement, request.access()) {
-        (Placement::Stripe, Access::Sequential) => request.pages().div_ceil(size),
-        (Placement::Stripe, Access::Random) | (Placement::Superblock, _) => request.pages(),
+        (Placement::Stripe, Access::Stream) => PagesInARow { pages: request.pages().into(), chips: size.into() },
+        (Placement::Stripe, Access::Sequential) => each(request.pages().div_ceil(size)),
+        (Placement::Stripe, Access::Random) | (Placement::Superblock, _) => each(request.pages()),
     }
 }
 

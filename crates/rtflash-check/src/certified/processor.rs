@@ -5,7 +5,7 @@ use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
 
 use super::channels::{Channel, ChannelNeighbours, Neighbour, Transfers};
 use super::collection::{Numbers, ReleasedGc};
-use super::numbers::{ceil, is_chip_by_chip, pages_on_processor};
+use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor};
 use super::queue::ChannelQueue;
 use crate::on_chip;
 
@@ -19,12 +19,14 @@ pub(super) struct VerifiedTask {
     pub deadline: i128,
     /// J.
     pub jitter: i128,
-    /// C, without waits for neighbours whose load is known.
-    pub cost: i128,
+    /// Of C each step's part, without waits for neighbours whose load is known.
+    pub step_cost: i128,
+    /// Steps on the processor.
+    pub steps: PagesInARow,
     /// q, with all waits.
     pub longest: i128,
     /// Pages on the processor.
-    pub pages: i128,
+    pub pages: PagesInARow,
 }
 
 impl VerifiedTask {
@@ -39,15 +41,20 @@ impl VerifiedTask {
         if length < self.soonest() { 0 } else { (length - self.soonest()).div_euclid(self.period) + 1 }
     }
 
+    /// γ(n(L)) C/γ(1): what the requests due in an interval of this length take.
+    pub fn time_due(&self, length: i128) -> Option<i128> {
+        self.steps.of(self.requests_due(length))?.checked_mul(self.step_cost)
+    }
+
     /// Its part of n_i(L), Eq. (32): pages of the requests due in an interval of this length.
     pub fn pages_due(&self, length: i128) -> Option<i128> {
-        self.requests_due(length).checked_mul(self.pages)
+        self.pages.of(self.requests_due(length))
     }
 
     /// Its part of X(y), Eq. (11): pages that arrive from the start to the end of an interval of
-    /// this length, both included, (⌊(y + J)/T⌋ + 1) w.
+    /// this length, both included, γ(⌊(y + J)/T⌋ + 1).
     pub fn pages_arriving(&self, length: i128) -> Option<i128> {
-        (length.checked_add(self.jitter)?.div_euclid(self.period) + 1).checked_mul(self.pages)
+        self.pages.of(length.checked_add(self.jitter)?.div_euclid(self.period) + 1)
     }
 }
 
@@ -164,15 +171,17 @@ impl Steps {
 
     /// A request on a processor of a cluster of `size` chips: Eqs. (20), (21), (24) and (25).
     fn demand_task(&self, request: &Request, writes: bool, placement: Placement, size: u64) -> Option<VerifiedTask> {
-        let pages = i128::from(pages_on_processor(request, placement, size));
-        let steps = if writes && !self.stripe { i128::from(request.pages().div_ceil(size)) } else { pages };
-        let [cost, longest] = if writes { self.user_write } else { self.user_read };
+        let pages = pages_on_processor(request, placement, size);
+        let rows = PagesInARow::each(request.pages().div_ceil(size).into());
+        let steps = if writes && !self.stripe { rows } else { pages };
+        let [step_cost, longest] = if writes { self.user_write } else { self.user_read };
         Some(VerifiedTask {
             writes,
             period: request.period().as_ns().into(),
             deadline: request.deadline().as_ns().into(),
             jitter: request.jitter().as_ns().into(),
-            cost: steps.checked_mul(cost)?,
+            step_cost,
+            steps,
             longest,
             pages,
         })

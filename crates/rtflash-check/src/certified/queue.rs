@@ -2,7 +2,7 @@
 
 use num_rational::BigRational;
 
-use super::channels::Neighbour;
+use super::channels::{Neighbour, Transfers};
 use super::lines::AffineBound;
 use super::numbers::{ceil, sum};
 
@@ -115,7 +115,7 @@ impl ChannelQueue {
     fn disturbance(&self, other: &Neighbour, length: i128) -> Option<Disturbance> {
         let writers = other.requests.iter().filter(|it| it.writes);
         // V_j, Eq. (42).
-        let writes = sum(writers.map(|it| it.live(length)?.checked_mul(it.pages)))?;
+        let writes = sum(writers.map(|it| it.pages.of(it.live(length)?)))?;
         // S_j, R_j and E_j, Eqs. (41), (43) and (44).
         let jobs = sum(other.requests.iter().map(|it| it.live(length)))?;
         let switches = jobs.checked_add(other.passes(length)?)?.checked_add(1)?;
@@ -179,8 +179,8 @@ impl ChannelQueue {
     /// Above R_j and E_j.
     fn disturbance_above(&self, other: &Neighbour) -> (AffineBound, AffineBound) {
         let writers = other.requests.iter().filter(|it| it.writes);
-        let writes = AffineBound::sum(writers.map(|it| it.live_above(it.pages)));
-        let jobs = AffineBound::sum(other.requests.iter().map(|it| it.live_above(1)));
+        let writes = AffineBound::sum(writers.map(Transfers::pages_above));
+        let jobs = AffineBound::sum(other.requests.iter().map(Transfers::live_above));
         let switches = jobs.plus(&AffineBound::level(1)).plus(&other.passes_above());
         let fresh = switches.plus(&writes);
         (if self.slow_programs { writes.min(switches) } else { writes }, fresh)

@@ -118,6 +118,28 @@ fn the_example_of_the_device_level_test() {
 }
 
 #[test]
+fn a_stream_is_charged_its_share_in_the_long_run() {
+    // Two chips read 142 pages each every 20 ms, at 50 us and two transfers of 40 us, and a page
+    // of one of them every ms: ten on each in 20 ms, and 20 of sequential requests.
+    let logger = |access| {
+        let read = Request::new(1, ms(1)).map(|it| it.with_access(access));
+        Task { read, ..task("logger", (0, 1), (0, 1)) }
+    };
+    let verified = |access, slack| {
+        let set = set(2, vec![task("reader", (284, 20), (0, 1)), logger(access)]);
+        let both = certificate(Placement::Stripe, None, 0, Some((20, slack)));
+        let allocation = allocation(&set, &[(&[0, 1], &[0, 1])], vec![Some(both)]);
+        verify_certified(&set, &allocation, &BOTH, Reliance::Nothing)
+    };
+    let slack = 20_000 - (142 + 10) * 130;
+    let stream = verified(Access::Stream, slack);
+    assert!(stream.accepts() && stream.clusters[0].notes.is_empty(), "{stream:?}");
+    let shares = stream.clusters[0].shares.unwrap();
+    assert_eq!((shares.length_ns, shares.slack_ns), (20_000_000, i128::from(slack) * 1_000));
+    assert_eq!(verified(Access::Sequential, 20_000 - (142 + 20) * 130).holds(), Some(false));
+}
+
+#[test]
 fn reads_in_a_queue() {
     // Two chips read 160 pages each every 40 ms; a third one does, too, and writes 12 every 30 ms.
     let set = set(4, vec![task("a", (320, 40), (0, 1)), task("b", (160, 40), (12, 30))]);

@@ -315,6 +315,8 @@ pub enum SoakWorld {
     Superblock,
     /// Small sets at the limit of (T'), stripes beside superblocks; 16 runs of each
     Mixed,
+    /// Small sets of streams at the limit of (T), (T') or (T''), on wide stripes; 16 runs of each
+    Stream,
 }
 
 /// What `--without` may leave out.

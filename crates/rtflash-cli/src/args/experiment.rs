@@ -35,14 +35,19 @@ pub struct SetArgs {
     /// Every task writes this part of its utilization, from 0 (reads alone) to 1 (writes alone)
     #[arg(long, value_name = "PART", conflicts_with = "write_heavy")]
     pub write_share: Option<String>,
-    /// Which pages requests read and write: any pages, consecutive pages, or for each request one
-    /// or the other with equal chance. All else of the sets is the same
+    /// Which pages requests read and write: any pages, consecutive pages, consecutive pages from
+    /// where the request before ended, or for each request one of the first two with equal chance.
+    /// All else of the sets is the same
     #[arg(long, default_value = "random", value_parser = PossibleValuesParser::new(Accesses::ALL.map(Accesses::name)))]
     pub access: String,
     /// Requests are due before the end of their period: after a part of it, drawn for each request
     /// from LO..HI. All else of the sets is the same. The sound analyses alone take them
     #[arg(long, value_name = "LO..HI")]
     pub deadline: Option<String>,
+    /// The periods that requests start from, before these are adapted to whole pages, such as
+    /// 5ms..50ms for small requests [default: 100ms..500ms]
+    #[arg(long, value_name = "LO..HI")]
+    pub period: Option<String>,
     /// Where the randomness starts: the same seed gives the same bytes, everywhere
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

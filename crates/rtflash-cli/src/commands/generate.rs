@@ -6,7 +6,8 @@ use rayon::prelude::*;
 use rtflash_alloc::analysis::{Analysis, fits_alone};
 use rtflash_model::Device;
 use rtflash_model::generate::{
-    DeadlineRange, Exhausted, Generator, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
+    DeadlineRange, Exhausted, Generator, OptionsError, PeriodRange, SetOptions, SetSpec, Utilization, UtilizationRange,
+    Writes,
 };
 use rtflash_model::{MetaJson, read_device, write_task_set};
 
@@ -74,6 +75,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
         writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: deadlines(args.sets.deadline.as_deref())?,
+        periods: periods(args.sets.period.as_deref())?,
         seed: args.sets.seed,
     };
     let options = SetOptions::new(spec).map_err(impossible)?;
@@ -125,6 +127,13 @@ pub fn writes(heavy: Option<u32>, share: Option<&str>) -> Result<Writes, Command
 pub fn deadlines(text: Option<&str>) -> Result<Option<DeadlineRange>, CommandFailure> {
     text.map(|text| text.parse().map_err(|error| CommandFailure(format!("--deadline {text}: {error} were expected"))))
         .transpose()
+}
+
+/// The periods that requests start from.
+pub fn periods(text: Option<&str>) -> Result<PeriodRange, CommandFailure> {
+    let parse =
+        |text: &str| text.parse().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")));
+    text.map_or(Ok(PeriodRange::default()), parse)
 }
 
 /// Where a device may be taken from.

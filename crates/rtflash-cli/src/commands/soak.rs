@@ -107,6 +107,7 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Queue => World::Queue,
         SoakWorld::Superblock => World::Superblock,
         SoakWorld::Mixed => World::Mixed,
+        SoakWorld::Stream => World::Stream,
     };
     let climbs = args.climb.is_some();
     match &args.climb {

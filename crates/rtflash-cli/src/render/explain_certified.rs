@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::certified::{ChosenGc, Cost, Held, held};
+use rtflash_alloc::certified::{ChosenGc, Cost, Held, WorkloadCurve, held};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 
@@ -85,21 +85,20 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     let named = cluster.tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?)));
     let requests = named.flat_map(|(task, of)| [of.read.map(|_| (task, "read")), of.write.map(|_| (task, "write"))]);
     let rows = requests.flatten().zip(&unit.tasks).map(|((task, kind), item)| {
-        let (cost, period) = (time(item.cost.to_f64()), time(item.period.as_ns() as f64));
-        let steps = if item.transfers == 1 { "1 step".to_owned() } else { format!("{} steps", item.transfers) };
-        let how = format!("{steps} of {}, every {period}", time(item.cost.to_f64() / item.transfers.max(1) as f64));
+        let (cost, period) = (time(item.cost().to_f64()), time(item.period.as_ns() as f64));
+        let how = format!("{} of {}, every {period}", steps(item.transfers), time(item.step_cost.to_f64()));
         vec![
             plain(task_name(set, task)),
             kind.to_owned(),
             how,
             cost,
-            share(item.cost.to_f64() / item.period.as_ns() as f64),
+            share(item.step_cost.to_f64() * item.transfers.mean() / item.period.as_ns() as f64),
         ]
     });
     let mut rows: Vec<Vec<String>> = rows.collect();
     if let Some(gc) = held.gc {
         // Not `sum`, whose empty sum is −0.0.
-        let arriving = unit.write_streams.iter().map(|writer| writer.pages as f64 / writer.period.as_ns() as f64);
+        let arriving = unit.write_streams.iter().map(|writer| writer.pages.mean() / writer.period.as_ns() as f64);
         let arriving = arriving.fold(0.0, |sum, rate| sum + rate);
         let due =
             gc.deadline.map_or_else(String::new, |deadline| format!(", due {} later", time(deadline.as_ns() as f64)));
@@ -118,6 +117,15 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         text += &collection(cluster, held, gc);
     }
     text + &test(held) + &data::lines(set, &cluster.tasks, &held.space)
+}
+
+/// Steps of a job; of a stream also what it has in the long run, which is what the share is of.
+fn steps(of: WorkloadCurve) -> String {
+    let one = if of.of_one() == 1 { "1 step".to_owned() } else { format!("{} steps", of.of_one()) };
+    match of.rate() {
+        (_, 1) => one,
+        (pages, chips) => format!("{one} ({pages}/{chips} in the long run)"),
+    }
 }
 
 /// Garbage collection, with the numbers of its terms.

@@ -62,12 +62,12 @@ impl Requests {
     ///
     /// Sequential requests take consecutive pages from where the last one ended, and begin anew at
     /// the start of the range when the next one would not fit; only a request longer than the range
-    /// goes round.
+    /// goes round. Requests of a stream go round wherever the range ends.
     pub fn draw(&mut self, pages: u64, lpns: &mut Vec<Lpn>, chip_of: impl Fn(Lpn) -> ColumnId) {
         let length = self.range.end.0 - self.range.start.0;
-        if self.access == Access::Sequential {
+        if self.access.is_consecutive() {
             let fits = u64::from(length - self.next) >= pages;
-            if !fits && pages <= u64::from(length) {
+            if self.access == Access::Sequential && !fits && pages <= u64::from(length) {
                 self.next = 0;
             }
             for _ in 0..pages {
@@ -157,4 +157,44 @@ pub fn job_pages(seed: u64, cluster: ClusterId, job: JobId, pages: u64, range: &
     let mut stream = Stream::new(key);
     let length = range.end.0 - range.start.0;
     (0..pages).map(|_| Lpn(range.start.0 + below(&mut stream, length))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pages of so many requests in a row, of the range 8..16 of a stripe of four chips.
+    fn drawn(access: Access, pages: u64, requests: u32) -> Vec<Vec<u32>> {
+        let range = Lpn(8)..Lpn(16);
+        let mut of = Requests::new((Pattern::OneChip, 1), SourceId(0), access, range, (Placement::Stripe, 4));
+        let mut next = || {
+            let mut lpns = Vec::new();
+            of.draw(pages, &mut lpns, |_| ColumnId(0));
+            lpns.into_iter().map(|lpn| lpn.0).collect()
+        };
+        (0..requests).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn a_stream_goes_round_and_a_sequential_request_begins_anew() {
+        assert_eq!(drawn(Access::Sequential, 3, 3), [[8, 9, 10], [11, 12, 13], [8, 9, 10]]);
+        assert_eq!(drawn(Access::Stream, 3, 4), [[8, 9, 10], [11, 12, 13], [14, 15, 8], [9, 10, 11]]);
+        let whole: Vec<u32> = (8..16).collect();
+        assert_eq!(drawn(Access::Stream, 8, 2), [whole.clone(), whole.clone()]);
+        assert_eq!(drawn(Access::Stream, 20, 1), [[whole.clone(), whole, vec![8, 9, 10, 11]].concat()]);
+    }
+
+    /// Of the pages of requests of a stream in a row no chip has more than an s-th, rounded up, and
+    /// some chip has so many.
+    #[test]
+    fn a_stream_is_spread_evenly() {
+        for pages in 1..11 {
+            let drawn = drawn(Access::Stream, pages, 40);
+            for (first, count) in (0..20).flat_map(|first| (1..20).map(move |count| (first, count))) {
+                let row = drawn[first..first + count].concat();
+                let on = |chip: u32| row.iter().filter(|&&lpn| lpn % 4 == chip).count();
+                assert_eq!((0..4).map(on).max(), Some(row.len().div_ceil(4)), "{count} of {pages} from the {first}-th");
+            }
+        }
+    }
 }

@@ -41,7 +41,7 @@ fn device(rng: &mut Rng) -> Option<(Device, Times)> {
 fn tasks(rng: &mut Rng) -> Vec<Task> {
     let request = |rng: &mut Rng, most: u64| {
         let request = Request::new(rng.within(1, most), ns(rng.within(20, 400)))?;
-        let request = request.with_access(rng.one_of(&[Access::Random, Access::Sequential]));
+        let request = request.with_access(rng.one_of(&Access::ALL));
         if rng.within(0, 2) > 0 {
             return Some(request);
         }

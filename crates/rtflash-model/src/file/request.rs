@@ -257,7 +257,7 @@ fn jitter<'t>(
 
 fn access<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Access> {
     let names = Access::ALL.map(Access::name);
-    let either = "`random` or `sequential`";
+    let either = "`random`, `sequential` or `stream`";
     let name = reader.string(raw, place, &format!("{either}, in a string"))?;
     let found = Access::ALL.into_iter().find(|access| access.name() == name);
     if found.is_none() {

@@ -103,8 +103,11 @@ pub(super) enum AccessWire {
     // Only read, never written: it is what is left out.
     #[allow(dead_code)]
     Random,
-    /// Consecutive pages of the task's own range.
+    /// Consecutive pages of the task's own range, from anywhere.
     Sequential,
+    /// Consecutive pages from where the request before it ended, round and round in the task's own
+    /// range.
+    Stream,
 }
 
 /// A stream of I/O jobs that are not real-time and that read or write pages, or both.

@@ -77,6 +77,7 @@ fn request(request: Request) -> RequestWire {
     let access = match request.access() {
         Access::Random => None,
         Access::Sequential => Some(AccessWire::Sequential),
+        Access::Stream => Some(AccessWire::Stream),
     };
     RequestWire {
         pages: request.pages(),

@@ -17,19 +17,22 @@ pub enum Accesses {
     Random,
     /// Every request is sequential.
     Sequential,
-    /// Each request is one or the other, with equal chance.
+    /// Every request goes on where the one before it ended.
+    Stream,
+    /// Each request is random or sequential, with equal chance.
     Mixed,
 }
 
 impl Accesses {
     /// All there are.
-    pub const ALL: [Accesses; 3] = [Accesses::Random, Accesses::Sequential, Accesses::Mixed];
+    pub const ALL: [Accesses; 4] = [Accesses::Random, Accesses::Sequential, Accesses::Stream, Accesses::Mixed];
 
     /// What the user calls it.
     pub const fn name(self) -> &'static str {
         match self {
             Accesses::Random => "random",
             Accesses::Sequential => "sequential",
+            Accesses::Stream => "stream",
             Accesses::Mixed => "mixed",
         }
     }
@@ -49,6 +52,7 @@ impl Accesses {
         match self {
             Accesses::Random => {}
             Accesses::Sequential => all(tasks, &mut || Access::Sequential),
+            Accesses::Stream => all(tasks, &mut || Access::Stream),
             Accesses::Mixed => {
                 let mut stream = Stream::new(key());
                 all(tasks, &mut || if stream.below(2) == 0 { Access::Random } else { Access::Sequential });
@@ -63,7 +67,7 @@ pub struct UnknownAccesses(pub String);
 
 impl fmt::Display for UnknownAccesses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no access `{}`: write random, sequential or mixed", self.0)
+        write!(f, "there is no access `{}`: write random, sequential, stream or mixed", self.0)
     }
 }
 

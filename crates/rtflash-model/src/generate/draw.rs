@@ -16,10 +16,6 @@ use crate::time::{Span, TIME_LIMIT_NS};
 /// Draws of one set, after which it is given up.
 pub const MAX_DRAWS: u32 = 1_000_000;
 
-/// T is at least 100 ms before it is adapted to the pages, in nanoseconds.
-const MIN_PERIOD: u64 = 100_000_000;
-/// The first T that is too long before it is adapted to the pages: 500 ms, in nanoseconds.
-const PERIOD_BOUND: u64 = 500_000_000;
 /// The longest T of a set: 1000 s, in nanoseconds.
 const LONGEST_PERIOD: f64 = 1e12;
 
@@ -163,7 +159,7 @@ impl SetOptions {
         tasks: &mut [Task],
         fits_alone: impl Fn(&Device, &Task) -> bool,
     ) -> Result<(), Refusal> {
-        let SetSpec { device, page_costs, .. } = self.spec();
+        let SetSpec { device, page_costs, periods, .. } = self.spec();
         let (read_bound, write_bound) = device.page_cost_bound();
         for ((position, &utilization), task) in (0..).zip(utilizations).zip(tasks) {
             let part = self.write_part(stream, position);
@@ -171,8 +167,10 @@ impl SetOptions {
             // A fixed part may leave nothing of one of them.
             let reads = part < 1.0 || self.spec().writes.share().is_none();
             let writes = part > 0.0 || self.spec().writes.share().is_none();
-            task.read = reads.then(|| request(stream, utilization - write, page_costs.read, read_bound)).transpose()?;
-            task.write = writes.then(|| request(stream, write, page_costs.write, write_bound)).transpose()?;
+            let mut drawn = |utilization, cost, bound| request(periods.draw(stream), utilization, cost, bound);
+            let read = reads.then(|| drawn(utilization - write, page_costs.read, read_bound));
+            task.read = read.transpose()?;
+            task.write = writes.then(|| drawn(write, page_costs.write, write_bound)).transpose()?;
             if !fits_alone(device, task) {
                 return Err(Refusal::Alone);
             }
@@ -201,10 +199,9 @@ impl SetOptions {
     }
 }
 
-/// A request of this utilization, with a period that starts from a random one and is adapted to
-/// whole pages. `page_cost_bound`: nanoseconds that a page takes under any analysis, at most.
-fn request(stream: &mut Stream, utilization: f64, page_cost: Span, page_cost_bound: u128) -> Result<Request, Refusal> {
-    let period = MIN_PERIOD + stream.below(PERIOD_BOUND - MIN_PERIOD);
+/// A request of this utilization, with a period that is adapted to whole pages, from one in
+/// nanoseconds. `page_cost_bound`: nanoseconds that a page takes under any analysis, at most.
+fn request(period: u64, utilization: f64, page_cost: Span, page_cost_bound: u128) -> Result<Request, Refusal> {
     let page_cost = float(page_cost.as_ns());
     let pages = whole(utilization * float(period) / page_cost).max(1);
     if u128::from(pages).checked_mul(page_cost_bound).is_none_or(|cost| cost >= u128::from(TIME_LIMIT_NS)) {
@@ -263,11 +260,11 @@ mod tests {
 
     #[test]
     fn utilizations_of_nothing_are_refused() {
-        let mut stream = Stream::new([0; 32]);
+        let period = 100_000_000;
         let cost = Span::from_us(50);
-        assert_eq!(request(&mut stream, 0.0, cost, 1), Err(Refusal::Period));
-        assert_eq!(request(&mut stream, 1e-9, cost, 1), Err(Refusal::Period));
-        assert_eq!(request(&mut stream, 1.0, cost, 1 << 60), Err(Refusal::Pages));
-        assert_eq!(request(&mut stream, 1.0, cost, u128::MAX), Err(Refusal::Pages));
+        assert_eq!(request(period, 0.0, cost, 1), Err(Refusal::Period));
+        assert_eq!(request(period, 1e-9, cost, 1), Err(Refusal::Period));
+        assert_eq!(request(period, 1.0, cost, 1 << 60), Err(Refusal::Pages));
+        assert_eq!(request(period, 1.0, cost, u128::MAX), Err(Refusal::Pages));
     }
 }

@@ -7,15 +7,15 @@
 //! A set is drawn in these steps, and drawn again from the first one where a step refuses it:
 //! 1. U_1 … U_n with ΣU_i = U ([`Generator`] says how); no task may have more than 1.
 //! 2. Each U_i is split between read and write ([`Writes`] says how).
-//! 3. T^r and T^w are uniform in [100, 500) ms; pages = ⌊U·T/cost⌋, at least 1; then T =
-//!    pages·cost/U, to the nearest nanosecond, so that the pages, which are whole, still make up U.
-//!    No T may exceed 1000 s.
+//! 3. T^r and T^w are uniform in [100, 500) ms, or where [`PeriodRange`] says; pages =
+//!    ⌊U·T/cost⌋, at least 1; then T = pages·cost/U, to the nearest nanosecond, so that the pages,
+//!    which are whole, still make up U. No T may exceed 1000 s.
 //! 4. The task must fit on the whole device alone. What that means is up to the caller: nothing
 //!    here knows an analysis.
 //!
-//! Then each request is made random or sequential ([`Accesses`] says how), by a random stream of
-//! its own: until then, in step 4 as well, all are random, so that the rest of a set does not
-//! depend on it.
+//! Then each request is made random, sequential or a stream ([`Accesses`] says how), by a random
+//! stream of its own: until then, in step 4 as well, all are random, so that the rest of a set does
+//! not depend on it.
 //!
 //! The set at (seed, U, index) depends on these three, the generator, the number of tasks and the
 //! [`SetSpec`]; not on other sets, on threads or on the machine: the random stream is ChaCha8, and
@@ -27,6 +27,7 @@ mod deadlines;
 mod draw;
 mod generator;
 mod options;
+mod periods;
 mod range;
 mod shares;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub use deadlines::{DeadlineRange, NotDeadlines};
 pub use draw::{Exhausted, MAX_DRAWS, Refusal};
 pub use generator::Generator;
 pub use options::{MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
+pub use periods::{NotPeriods, PeriodRange};
 pub use range::{MAX_POINTS, RangeError, UtilizationRange};
 pub use utilization::{Utilization, UtilizationError};
 pub use writes::{NotAShare, WriteShare, Writes};

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use super::accesses::Accesses;
 use super::deadlines::DeadlineRange;
 use super::generator::Generator;
+use super::periods::PeriodRange;
 use super::shares::ShareProposal;
 use super::utilization::Utilization;
 use super::writes::{WriteShare, Writes};
@@ -102,6 +103,8 @@ pub struct SetSpec {
     pub accesses: Accesses,
     /// When the requests are due; `None` for the end of their period.
     pub deadlines: Option<DeadlineRange>,
+    /// The periods that requests start from.
+    pub periods: PeriodRange,
     /// Decides everything random, together with utilization and index of a set.
     pub seed: u64,
 }
@@ -118,8 +121,16 @@ impl SetSpec {
             writes: Writes::default(),
             accesses: Accesses::default(),
             deadlines: None,
+            periods: PeriodRange::default(),
             seed: 1,
         }
+    }
+}
+
+impl SetSpec {
+    /// The periods that requests start from, if others than those of the thesis.
+    pub fn stated_periods(&self) -> Option<PeriodRange> {
+        Some(self.periods).filter(|&periods| periods != PeriodRange::default())
     }
 }
 
@@ -205,9 +216,9 @@ impl SetOptions {
     /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian:
     /// seed, utilization in billionths, index, number of tasks, generator, `gen`.
     ///
-    /// Device, page costs, access, deadlines and the split between reads and writes are left out on
-    /// purpose: experiments that differ in these alone start from the same utilizations, which
-    /// makes their difference easier to see.
+    /// Device, page costs, access, periods, deadlines and the split between reads and writes are
+    /// left out on purpose: experiments that differ in these alone start from the same
+    /// utilizations, which makes their difference easier to see.
     pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
         let generator = match self.spec.generator {
             Generator::UUniFast => 0,
@@ -254,6 +265,7 @@ impl SetOptions {
             write_share,
             access,
             deadline: deadlines,
+            period: self.spec.stated_periods(),
             analysis,
         }
     }
@@ -285,6 +297,9 @@ pub struct Meta<'a> {
     /// The relative deadlines as parts of the period, if not all are the period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineRange>,
+    /// The periods that requests started from, if not those of the thesis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<PeriodRange>,
     /// The analysis that gave the page costs and the test of each task alone.
     pub analysis: &'a str,
 }

@@ -6,7 +6,7 @@ use rtflash_exec::trace::Kind;
 use rtflash_exec::{
     Aging, Options, Pattern, Phases, Placed, Recurrence, ReleasePattern, Service, Times, Victims, Waits,
 };
-use rtflash_model::{Instant, Reliance, Span, TaskSet};
+use rtflash_model::{Instant, Span, TaskSet};
 
 use super::draw::Rng;
 use super::limit::LimitSet;
@@ -62,8 +62,7 @@ fn climbed(seed: u64, run: u64, limit: &LimitSet, options: Options) -> Option<Op
     let on = OnExecutor::new(set, allocation, *analysis, options, Span::NANOSECOND).ok()?;
     let count = on.names().count() as u64;
     // In a queue the one that is looked at most of the time.
-    let number =
-        if analysis.relies_on() == Reliance::Queue && !run.is_multiple_of(4) { last_read(&on) } else { run % count };
+    let number = if limit.watches_last && !run.is_multiple_of(4) { last_read(&on) } else { run % count };
     let watched = usize::try_from(number).expect("a place in a list");
     let effort = Effort { seed: seed ^ run, starts: 1, moves: MOVES, until_late: true };
     Some(on.options(&climb(&on, watched, effort).arrivals))
@@ -97,7 +96,7 @@ fn releases(rng: &mut Rng, set: &TaskSet) -> Option<ReleasePattern> {
 /// request that comes most often; in a queue four periods of the read that is looked at.
 fn duration(limit: &LimitSet) -> u64 {
     let set = &limit.set;
-    if limit.analysis.relies_on() == Reliance::Queue {
+    if limit.watches_last {
         let watched = set.tasks().iter().last().and_then(|task| task.read).expect("the last chip reads");
         return 4 * watched.period().as_ns();
     }

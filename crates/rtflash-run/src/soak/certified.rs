@@ -120,7 +120,7 @@ fn tasks(rng: &mut Rng, device: &Device) -> Option<Vec<Task>> {
             let access = match sequential {
                 0 => Access::Random,
                 1 => Access::Sequential,
-                _ => rng.one_of(&[Access::Random, Access::Sequential]),
+                _ => rng.one_of(&[Access::Random, Access::Sequential, Access::Stream]),
             };
             Some(Request::new(pages.max(1), Span::from_ns(period)?)?.with_access(access))
         };

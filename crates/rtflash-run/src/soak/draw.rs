@@ -50,6 +50,8 @@ pub enum World {
     Superblock,
     /// Small sets at the limit of (T'), stripes beside superblocks.
     Mixed,
+    /// Small sets of streams, most of them, at the limit of (T), (T') or (T''), for wide stripes.
+    Stream,
 }
 
 impl World {
@@ -63,6 +65,7 @@ impl World {
             World::Queue => "queue",
             World::Superblock => "superblock",
             World::Mixed => "mixed",
+            World::Stream => "stream",
         }
     }
 
@@ -96,6 +99,7 @@ impl World {
                 Term::CarryIn,
             ],
             World::Mixed => &[Term::Blocking, Term::Transfer, Term::CarryIn, Term::Copies],
+            World::Stream => &[Term::Blocking, Term::Transfer, Term::StreamPage],
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,

@@ -1,6 +1,6 @@
 //! Sets at the limit of one test: (T) and (T') for stripes, (T'') for chips that share a bus, (T)
-//! for superblocks, (T') for stripes beside superblocks. Devices are small, a unit of time is a
-//! nanosecond, and each set is run many times.
+//! for superblocks, (T') for stripes beside superblocks, and all three for streams. Devices are
+//! small, a unit of time is a nanosecond, and each set is run many times.
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, EqualSplit, Global};
@@ -26,6 +26,8 @@ pub(super) struct LimitSet {
     pub(super) allocation: Allocation,
     /// Whether operations may be shorter than stated.
     pub(super) varies: bool,
+    /// Whether the reads of the last task are those that were brought to the limit.
+    pub(super) watches_last: bool,
 }
 
 /// Whether certificates state other numbers, or servers, where this term is left out. What the
@@ -102,6 +104,9 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         World::Queue => ("stripe", Reliance::Queue),
         World::Superblock => ("superblock", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours])),
         World::Mixed => ("sound", Reliance::Neighbours),
+        World::Stream => {
+            ("stripe", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Queue, Reliance::Queue]))
+        }
         _ => ("stripe", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Neighbours])),
     };
     let analysis = analysis_relying_on(analysis, granted)?;
@@ -114,7 +119,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         _ => {
             let shape = Shape::new(&mut rng, world);
             let device = shape.device(&mut rng, varies)?;
-            let tasks = tasks(&mut rng, shape.tasks)?;
+            let tasks = tasks(&mut rng, shape.tasks, world)?;
             (shape.allocator, device, with_deadlines(&mut rng, tasks)?)
         }
     };
@@ -127,7 +132,8 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         Some(term) => is_stated(term) || tested.certified(&set, None).is_none(),
         None => world != World::Queue || reliances(&set, &allocation).contains(&Some(Reliance::Queue)),
     };
-    shows.then_some(LimitSet { set, allocator, analysis, left_out, allocation, varies })
+    let watches_last = world == World::Queue;
+    shows.then_some(LimitSet { set, allocator, analysis, left_out, allocation, varies, watches_last })
 }
 
 /// How many tasks and chips there are, and who divides them.
@@ -148,6 +154,7 @@ impl Shape {
         let allocator: &dyn Allocator = if is_one { &Global } else { &EqualSplit };
         let each = match world {
             World::Superblock => rng.small(2, 3),
+            World::Stream => rng.small(2, 4),
             _ => rng.one_of(&[1, 1, 1, 2]),
         };
         let chips = if is_one { rng.small(1, 4) } else { tasks * each };
@@ -186,8 +193,12 @@ impl Shape {
     }
 }
 
-fn request(rng: &mut Rng, pages: (u64, u64), period: (u64, u64)) -> Option<Request> {
-    let access = rng.one_of(&[Access::Random, Access::Sequential]);
+fn request(rng: &mut Rng, pages: (u64, u64), period: (u64, u64), world: World) -> Option<Request> {
+    let access = if world == World::Stream {
+        rng.one_of(&[Access::Stream, Access::Stream, Access::Stream, Access::Sequential])
+    } else {
+        rng.one_of(&[Access::Random, Access::Sequential])
+    };
     Some(
         Request::new(rng.within(pages.0, pages.1), Span::from_ns(rng.within(period.0, period.1))?)?.with_access(access),
     )
@@ -198,12 +209,12 @@ fn task(number: u32, read: Option<Request>, write: Option<Request>) -> Task {
 }
 
 /// Tasks that read, write or do both.
-fn tasks(rng: &mut Rng, count: u32) -> Option<Vec<Task>> {
+fn tasks(rng: &mut Rng, count: u32, world: World) -> Option<Vec<Task>> {
     let mut drawn = |number: u32| {
         let kinds = rng.within(0, 4);
         let (period, pages) = ((40, 1_200), (1, 4));
-        let read = if kinds == 0 { None } else { Some(request(rng, pages, period)?) };
-        let write = if kinds == 1 { None } else { Some(request(rng, pages, period)?) };
+        let read = if kinds == 0 { None } else { Some(request(rng, pages, period, world)?) };
+        let write = if kinds == 1 { None } else { Some(request(rng, pages, period, world)?) };
         Some(task(number, read, write))
     };
     (0..count).map(&mut drawn).collect()

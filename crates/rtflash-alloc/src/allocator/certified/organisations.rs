@@ -236,8 +236,12 @@ impl<'a> Organisations<'a> {
     pub(super) fn smallest(&self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, DemandHeld)> {
         // Beyond this size a stripe's chips have no less to do each.
         let requests = self.tasks(tasks).flat_map(|task| [task.read, task.write]).flatten();
-        let spread = requests.filter(|request| request.access() == Access::Sequential);
-        let pages = spread.map(|request| request.pages()).fold(1, u64::max);
+        let spread = requests.map(|request| match request.access() {
+            Access::Random => 1,
+            Access::Sequential => request.pages(),
+            Access::Stream => u64::MAX,
+        });
+        let pages = spread.fold(1, u64::max);
         let widest = self.tasks(tasks).map(Task::kept_pages).fold(pages, u64::max);
         (least.max(1)..=most.min(self.largest)).find_map(|chips| {
             let tried = |organisation: Organisation| organisation != Organisation::Stripe || u64::from(chips) <= widest;

@@ -48,10 +48,10 @@ fn of_requests(processor: &Processor, length: Span, due: impl Fn(&DemandTask) ->
     let mut own = ProcessorTime::ZERO;
     for item in &processor.tasks {
         let jobs = u128::from(due(item));
-        let pages = jobs * u128::from(item.transfers);
+        let pages = item.transfers.of(jobs);
         *(if item.writes { &mut activity.writes } else { &mut activity.reads }) += pages;
         activity.jobs += jobs;
-        own = own.saturating_add(item.cost.times(jobs));
+        own = own.saturating_add(item.step_cost.times(pages));
     }
     (activity, own)
 }
@@ -123,7 +123,7 @@ fn passes_stay_below_their_rate() {
         let Some(gc) = gc.filter(|gc| gc.deadline.is_some()) else { continue };
         let terms: Vec<_> = passes(&processor.tasks, Some(gc)).collect();
         let (rate, more) = terms.iter().fold((0.0, 0.0), |sum, (rate, more)| (sum.0 + rate.to_f64(), sum.1 + more));
-        let pages: u64 = processor.write_streams.iter().map(|writer| writer.pages).sum();
+        let pages: u64 = processor.write_streams.iter().map(|writer| writer.pages.of_one()).sum();
         let mut nearest = f64::INFINITY;
         for length in 1..3_000 {
             let presence = Presence::new(&processor.tasks, Some(gc), ns(length));

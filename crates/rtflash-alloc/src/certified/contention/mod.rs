@@ -221,6 +221,17 @@ fn total(one: Span, other: Span) -> u128 {
     u128::from(one.as_ns()) + u128::from(other.as_ns())
 }
 
+impl<L: LongRun> Line<L> {
+    /// Adds `each` for each page of a request that is due within the interval; `None` where that is
+    /// too large.
+    fn add_due(&mut self, item: &DemandTask, each: u128) -> Option<()> {
+        let (pages, chips) = item.transfers.rate();
+        let shared = u128::from(item.period.as_ns()) * u128::from(chips);
+        self.add(each.checked_mul(pages.into())?, shared, each as f64 * item.transfers.at_most(item.early()));
+        Some(())
+    }
+}
+
 /// 1 + D/T: what [`DemandTask::live`] is above L/T, at most.
 fn more_live(item: &DemandTask) -> f64 {
     1.0 + ns(item.deadline) / ns(item.period)

@@ -87,7 +87,7 @@ impl Presence {
             jobs += live;
             if item.writes {
                 // Eq. (42).
-                V_j = (live * u128::from(item.transfers)).saturating_add(V_j);
+                V_j = item.transfers.of(live).saturating_add(V_j);
             }
         }
         let P_j = gc.map_or(0, |gc| passes_live(requests, gc, length));
@@ -173,8 +173,8 @@ impl<L: LongRun> ExceptionLines<L> {
 }
 
 impl Contention {
-    /// A line above the requests' own time, `own` of each, and σ (1 + J_i + Σ R_j); "Computation"
-    /// in Section 6.1. `None` where numbers are too large.
+    /// A line above the requests' own time, `own` of each page, and σ (1 + J_i + Σ R_j);
+    /// "Computation" in Section 6.1. `None` where numbers are too large.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn exceptions_line<L: ChipSum>(
         &self,
@@ -186,8 +186,8 @@ impl Contention {
         let sigma = u128::from(queue.sigma.as_ns());
         let mut line = Line { slope: L::default(), constant: ns(queue.sigma) };
         for item in &processor.tasks {
-            let time = own(item)?.checked_add(sigma)?;
-            line.add(time, item.period.as_ns().into(), time as f64 * item.early());
+            line.add_due(item, own(item)?)?;
+            line.add(sigma, item.period.as_ns().into(), ns(queue.sigma) * item.early());
         }
         for (rate, more) in passes(&processor.tasks, gc) {
             line.add(sigma.checked_mul(rate.numerator())?, rate.denominator(), more * ns(queue.sigma));
@@ -237,8 +237,9 @@ impl<L: LongRun> Line<L> {
     pub(super) fn of_writes(requests: &[DemandTask]) -> Line<L> {
         let mut line = Line::default();
         for item in requests.iter().filter(|item| item.writes) {
-            let pages = item.transfers;
-            line.add(pages.into(), item.period.as_ns().into(), more_live(item) * pages as f64);
+            let (pages, chips) = item.transfers.rate();
+            let shared = u128::from(item.period.as_ns()) * u128::from(chips);
+            line.add(pages.into(), shared, item.transfers.at_most(more_live(item)));
         }
         line
     }
@@ -250,7 +251,7 @@ pub(super) fn passes_live(requests: &[DemandTask], gc: ChosenGc, length: Span) -
     let arrived = requests.iter().filter(|item| item.writes).fold(0u128, |sum, item| {
         let window = total(length, deadline) + u128::from(item.jitter.as_ns());
         let released = window.div_ceil(item.period.as_ns().into());
-        released.saturating_mul(item.pages.into()).saturating_add(sum)
+        item.pages.of(released).saturating_add(sum)
     });
     arrived.div_ceil(gc.reclaimed.into())
 }
@@ -260,9 +261,12 @@ pub(super) fn passes(requests: &[DemandTask], gc: Option<ChosenGc>) -> impl Iter
     let with_deadline = gc.and_then(|gc| Some((gc, gc.deadline?)));
     with_deadline.into_iter().flat_map(move |(gc, deadline)| {
         let writers = requests.iter().filter(|item| item.writes).map(move |item| {
-            let rate = Fraction::new(item.pages.into(), u128::from(gc.reclaimed) * u128::from(item.period.as_ns()));
-            let more = item.pages as f64 / gc.reclaimed as f64;
-            (rate, more * ((ns(deadline) + ns(item.jitter)) / ns(item.period) + 1.0))
+            let (pages, chips) = item.pages.rate();
+            let shared = u128::from(gc.reclaimed) * u128::from(item.period.as_ns());
+            // Shared by fewer where that cannot be written down: it is above then.
+            let rate = Fraction::new(pages.into(), shared.saturating_mul(chips.into()));
+            let jobs = (ns(deadline) + ns(item.jitter)) / ns(item.period) + 1.0;
+            (rate, item.pages.at_most(jobs) / gc.reclaimed as f64)
         });
         std::iter::once((Fraction::new(0, 1), 1.0)).chain(writers)
     })

@@ -27,8 +27,7 @@ impl Contention {
         let mut line = Line::default();
         for item in items {
             let more = u128::from(self.transfer.as_ns()) * u128::from(self.always);
-            let time = more.checked_mul(item.transfers.into())?.checked_add(item.cost.as_ns().into())?;
-            line.add(time, item.period.as_ns().into(), time as f64 * item.early());
+            line.add_due(item, more.checked_add(item.step_cost.as_ns().into())?)?;
         }
         let rho_i = transfer_rate(items);
         for neighbour in &self.neighbours {
@@ -50,12 +49,12 @@ impl Contention {
 
 impl ForeignChip {
     /// min(n_i, N_j) with N_j(L) of Eq. (33): transfers of one of these chips that are live in an
-    /// interval of this length. Σ ⌈(L + D)/T⌉ · pages; in a superblock of s chips, a part of what
+    /// interval of this length. Σ γ(⌈(L + D)/T⌉); in a superblock of s chips, a part of what
     /// is programmed, and the copies of P_j passes.
     pub(super) fn transfers(&self, length: Span, n_i: u128) -> u128 {
         let (mut n_j, mut programmed) = (0u128, 0u128);
         for request in &self.requests {
-            let pages = u128::from(request.live(length)) * u128::from(request.pages);
+            let pages = request.pages.of(request.live(length).into());
             let sum = if request.writes && self.rows.is_some() { &mut programmed } else { &mut n_j };
             *sum = sum.saturating_add(pages);
             if n_j >= n_i {
@@ -83,13 +82,15 @@ impl ForeignChip {
         self.lines.pages.slope
     }
 
-    /// Lines above what the chip does; pages by ⌈(L + D)/T⌉·n ≤ n·L/T + (1 + D/T)·n, summed.
+    /// Lines above what the chip does; pages by ⌈(L + D)/T⌉ ≤ L/T + 1 + D/T, summed.
     pub(super) fn lines<L: LongRun>(&self) -> ChipLines<L> {
         let mut pages = Line::default();
         for item in &self.requests {
             let chips = self.rows.filter(|_| item.writes).map_or(1, |rows| rows.chips);
-            let shared = u128::from(item.period.as_ns()) * u128::from(chips);
-            pages.add(item.pages.into(), shared, more_live(item) * item.pages as f64 / chips as f64);
+            let (of_a_job, among) = item.pages.rate();
+            // In a superblock nothing is shared otherwise.
+            let shared = u128::from(item.period.as_ns()) * u128::from(chips.max(among));
+            pages.add(of_a_job.into(), shared, item.pages.at_most(more_live(item)) / chips as f64);
         }
         if let (Some(Rows { chips, chip_pages }), Some(gc)) = (self.rows, self.gc) {
             // Of a pass: what it reads on the chip, and its part of what the pass programs.
@@ -126,8 +127,7 @@ impl ForeignChip {
             }
         } else {
             for item in items {
-                let time = each.checked_mul(item.transfers.into())?;
-                line.add(time, item.period.as_ns().into(), time as f64 * item.early());
+                line.add_due(item, each)?;
             }
         }
         Some(())

@@ -53,9 +53,8 @@ impl Contention {
     ) -> Option<Line<L>> {
         let [sigma, transfer] = [queue.sigma(), self.transfer].map(|span| u128::from(span.as_ns()));
         let (line, exceptions) = self.exceptions_line(queue, processor, gc, |item| {
-            let pages = u128::from(item.transfers);
-            let time = u128::from(item.cost.as_ns()) + transfer * self.beside_siblings() * pages;
-            let saved = if item.writes { 0 } else { sigma * pages };
+            let time = u128::from(item.step_cost.as_ns()) + transfer * self.beside_siblings();
+            let saved = if item.writes { 0 } else { sigma };
             Some(time.checked_sub(saved).expect("each read costs σ at least"))
         })?;
         let mut apart = line.clone();

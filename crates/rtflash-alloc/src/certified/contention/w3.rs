@@ -60,10 +60,8 @@ impl Contention {
         let mut less = [queue.phi(), queue.sigma_less_phi()].map(time).into_iter();
         let own: u128 = less.by_ref().take(usize::try_from(queue.siblings().min(2)).ok()?).sum();
         let (mut line, exceptions) = self.exceptions_line(queue, processor, gc, |item| {
-            let charged = u128::from(item.cost.as_ns());
             let more = transfer * u128::from(self.always) + if item.writes { sigma } else { 0 };
-            let pages = u128::from(item.transfers);
-            (charged + more.checked_mul(pages)?).checked_sub(own.checked_mul(pages)?)
+            (u128::from(item.step_cost.as_ns()) + more).checked_sub(own)
         })?;
         exceptions.charge_all(&mut line, queue.phi(), 1)?;
         let rho_i = transfer_rate(&processor.tasks);

@@ -44,12 +44,13 @@ impl Demand<'_> {
             let mut pages = (gc.reclaimed - 1) as f64;
             let mut all = pages;
             for writer in &self.processor.write_streams {
-                let (own, period) = (writer.pages as f64, ns(writer.period));
+                let period = ns(writer.period);
                 let (before, late) = (ns(deadline) / period, ns(writer.jitter) / period);
-                pages += own * (1.0 - before + late);
-                all += own * (1.0 + before + late);
+                pages += writer.pages.at_most(1.0 - before + late);
+                all += writer.pages.at_most(1.0 + before + late);
+                let (own, chips) = writer.pages.rate();
                 let shared = u128::from(gc.reclaimed).checked_mul(writer.period.as_ns().into())?;
-                load.add(gc.cost.times(writer.pages.into()).as_ns(), shared);
+                load.add(gc.cost.times(own.into()).as_ns(), shared.checked_mul(chips.into())?);
             }
             constant += per_page * pages;
             magnitude += per_page * all;
@@ -103,9 +104,11 @@ impl Demand<'_> {
             more.push(Rational::product([cost, reclaimed - 1], [reclaimed]));
             for &WriteStream { pages, period, jitter } in &self.processor.write_streams {
                 let [period, jitter, deadline] = [period, jitter, deadline].map(|span| u128::from(span.as_ns()));
-                more.push(Rational::product([cost, pages.into()], [reclaimed]));
-                more.push(Rational::product([cost, pages.into(), jitter], [reclaimed, period]));
-                less.push(Rational::product([cost, pages.into(), deadline], [reclaimed, period]));
+                let (own, chips) = pages.rate();
+                let (own, chips) = (u128::from(own), u128::from(chips));
+                more.push(Rational::product([cost, own + chips - 1], [reclaimed, chips]));
+                more.push(Rational::product([cost, own, jitter], [reclaimed, period, chips]));
+                less.push(Rational::product([cost, own, deadline], [reclaimed, period, chips]));
             }
         }
         if line.waiting > 0.0 {
@@ -164,7 +167,7 @@ mod tests {
         assert!(compared > 100_000 && queued > 40_000 && near > 20_000, "{compared} {queued} {near}");
         // A line further above is no error. It is a loss: tests take longer, and some are given up.
         let gap = gaps / f64::from(compared);
-        assert!(gap < 0.0545, "{gap}");
+        assert!(gap < 0.058, "{gap}");
     }
 
     /// Far from a load of all that there is, doubles find the length that fractions find.

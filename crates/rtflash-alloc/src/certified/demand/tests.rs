@@ -108,20 +108,25 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
         let length = double(from);
         let (mut load, mut constant, mut transfers) = (0.0, 0.0, 0.0);
         for item in demand.processor.tasks.iter().filter(|item| item.window() <= from) {
-            let (cost, period) = (item.cost.to_f64(), double(item.period));
-            let early = 1.0 - double(item.window()) / period;
-            load += cost / period;
-            constant += cost * early;
-            transfers += item.transfers as f64 * (1.0 / period + early / length);
+            let (pages, chips) = item.transfers.rate();
+            let (cost, period) = (item.step_cost.to_f64(), double(item.period));
+            let mean = pages as f64 / chips as f64;
+            // Of a stream a page at most is rounded up.
+            let more = mean * (1.0 - double(item.window()) / period) + 1.0 - 1.0 / chips as f64;
+            load += cost * mean / period;
+            constant += cost * more;
+            transfers += mean / period + more / length;
         }
         if let Some(gc) = demand.gc.filter(|gc| gc.deadline.is_some_and(|within| within <= from)) {
             let within = gc.deadline.map_or(0.0, double);
             let cost = gc.cost.to_f64() / gc.reclaimed as f64;
             let mut pages = gc.reclaimed as f64 - 1.0;
             for writer in &demand.processor.write_streams {
-                let (w, t, j) = (writer.pages as f64, double(writer.period), double(writer.jitter));
+                let (of_a_job, chips) = writer.pages.rate();
+                let w = of_a_job as f64 / chips as f64;
+                let (t, j) = (double(writer.period), double(writer.jitter));
                 load += cost * w / t;
-                pages += w * (1.0 - (within - j) / t);
+                pages += w * (1.0 - (within - j) / t) + 1.0 - 1.0 / chips as f64;
             }
             constant += cost * pages;
         }
@@ -177,7 +182,7 @@ fn the_magnitude_of_a_line_is_that_of_its_parts() {
         let double = |span: Span| span.as_ns() as f64;
         let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
         let parts = |writer: &crate::certified::processor::WriteStream| {
-            let (pages, period) = (writer.pages as f64, double(writer.period));
+            let (pages, period) = (writer.pages.mean(), double(writer.period));
             [pages, pages * double(deadline) / period, pages * double(writer.jitter) / period]
         };
         let least: f64 = demand.processor.write_streams.iter().flat_map(parts).sum::<f64>() * per_page;

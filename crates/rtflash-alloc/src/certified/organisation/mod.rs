@@ -8,6 +8,7 @@ use rtflash_model::{Placement, Request};
 use super::bus::SharedBus;
 use super::costs::StepCosts;
 use super::time::Cost;
+use super::workload::WorkloadCurve;
 use stripe::Stripe;
 use superblock::Superblock;
 
@@ -20,11 +21,11 @@ pub(super) trait PageOrganisation {
     /// without a server it moves no more than its tasks do.
     fn is_on_one_channel(&self) -> bool;
 
-    /// Pages of a request that can fall on a processor.
-    fn pages_here(&self, request: Request, chips: u64) -> u64;
+    /// Pages of requests in a row that can fall on a processor.
+    fn workload(&self, request: Request, chips: u64) -> WorkloadCurve;
 
     /// Steps in which a processor programs so many pages.
-    fn programs(&self, pages: u64, chips: u64) -> u64;
+    fn programs(&self, pages: WorkloadCurve, chips: u64) -> WorkloadCurve;
 
     /// Transfers charged to a user's read, its own included: in the long run, and at the most that
     /// it can wait for.

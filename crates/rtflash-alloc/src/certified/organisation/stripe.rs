@@ -6,6 +6,7 @@ use super::PageOrganisation;
 use crate::certified::bus::SharedBus;
 use crate::certified::costs::StepCosts;
 use crate::certified::time::Cost;
+use crate::certified::workload::WorkloadCurve;
 
 pub(super) struct Stripe;
 
@@ -19,15 +20,16 @@ impl PageOrganisation for Stripe {
     }
 
     /// n_c: of consecutive pages every chip has as many.
-    fn pages_here(&self, request: Request, chips: u64) -> u64 {
+    fn workload(&self, request: Request, chips: u64) -> WorkloadCurve {
         match request.access() {
-            Access::Sequential => request.pages().div_ceil(chips),
-            Access::Random => request.pages(),
+            Access::Stream => WorkloadCurve::stream(request.pages(), chips),
+            Access::Sequential => WorkloadCurve::each(request.pages().div_ceil(chips)),
+            Access::Random => WorkloadCurve::each(request.pages()),
         }
     }
 
     /// One by one, Eqs. (20) and (21).
-    fn programs(&self, pages: u64, _: u64) -> u64 {
+    fn programs(&self, pages: WorkloadCurve, _: u64) -> WorkloadCurve {
         pages
     }
 

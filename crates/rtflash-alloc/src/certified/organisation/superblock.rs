@@ -6,6 +6,7 @@ use super::PageOrganisation;
 use crate::certified::bus::SharedBus;
 use crate::certified::costs::StepCosts;
 use crate::certified::time::Cost;
+use crate::certified::workload::WorkloadCurve;
 
 pub(super) struct Superblock;
 
@@ -19,13 +20,14 @@ impl PageOrganisation for Superblock {
         false
     }
 
-    fn pages_here(&self, request: Request, _: u64) -> u64 {
-        request.pages()
+    /// All chips are one processor.
+    fn workload(&self, request: Request, _: u64) -> WorkloadCurve {
+        WorkloadCurve::each(request.pages())
     }
 
-    /// Row by row; reads page by page. Eqs. (24) and (25).
-    fn programs(&self, pages: u64, chips: u64) -> u64 {
-        pages.div_ceil(chips)
+    /// Row by row, each request for itself; reads page by page. Eqs. (24) and (25).
+    fn programs(&self, pages: WorkloadCurve, chips: u64) -> WorkloadCurve {
+        WorkloadCurve::each(pages.of_one().div_ceil(chips))
     }
 
     /// Its own cluster is silent: c_r' of Eq. (28).

@@ -18,8 +18,15 @@ impl Processor {
                 // Where it cannot be added up, the step was that long already.
                 Term::StepWait => task.step = if task.writes { program } else { read }.unwrap_or(task.step),
                 Term::Window => task.jitter = Span::ZERO,
+                Term::StreamPage => {
+                    task.transfers = task.transfers.rounded_down();
+                    task.pages = task.pages.rounded_down();
+                }
                 _ => {}
             }
+        }
+        if term == Term::StreamPage {
+            self.write_streams.iter_mut().for_each(|writer| writer.pages = writer.pages.rounded_down());
         }
         self.left_out = Some(term);
         self

@@ -47,11 +47,15 @@ pub struct Manifest {
     write_heavy: Option<u32>,
     /// The part of every task's utilization that is writing, if it was asked for.
     write_share: Option<f64>,
-    /// Which pages requests read and write: `random`, `sequential` or `mixed`.
+    /// Which pages requests read and write: `random`, `sequential`, `stream` or `mixed`.
     access: &'static str,
     /// Relative deadlines as parts of the period, `0.5..1`, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<String>,
+    /// The periods that requests start from before these are adapted to whole pages, `5ms..50ms`,
+    /// if others than those of the thesis were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    period: Option<String>,
     /// Where the randomness starts.
     seed: u64,
     /// Who is compared.
@@ -112,6 +116,7 @@ impl Manifest {
             write_share: sets.writes.share().map(|share| share.to_f64()),
             access: sets.accesses.name(),
             deadline: sets.deadlines.as_ref().map(ToString::to_string),
+            period: sets.stated_periods().map(|periods| periods.to_string()),
             seed: sets.seed,
             contenders: plan
                 .contenders()
@@ -254,6 +259,9 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     add("--access", sets.accesses.name().to_owned());
     if let Some(deadlines) = sets.deadlines {
         add("--deadline", deadlines.to_string());
+    }
+    if let Some(periods) = sets.stated_periods() {
+        add("--period", periods.to_string());
     }
     add("--seed", sets.seed.to_string());
     let [algorithms, analyses] = contenders(plan);

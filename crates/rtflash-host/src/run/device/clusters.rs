@@ -178,7 +178,7 @@ impl CertifiedClusters {
             name: source.name.clone(),
             op: if source.kind == Kind::Read { Op::Read } else { Op::Write },
             pattern: match source.access {
-                Access::Sequential => JobPattern::Sequential,
+                Access::Sequential | Access::Stream => JobPattern::Sequential,
                 Access::Random => JobPattern::Random,
             },
             from: 0,

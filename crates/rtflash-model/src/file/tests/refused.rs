@@ -155,19 +155,23 @@ fn tasks() {
         ("[{N, \"read\": {P, T, \"acess\": 1}}]", vec![("\"acess\"", "tasks[0].read.acess", "expected `access`")]),
         (
             "[{N, \"read\": {P, T, \"access\": 1}}]",
-            vec![("1", "tasks[0].read.access", "`access` is a number (expected `random` or `sequential`, in a string")],
+            vec![(
+                "1",
+                "tasks[0].read.access",
+                "`access` is a number (expected `random`, `sequential` or `stream`, in a string",
+            )],
         ),
         (
             "[{N, \"read\": {P, T, \"access\": \"Sequental\"}}]",
             vec![(
                 "\"Seq",
                 "tasks[0].read.access",
-                "no access pattern `Sequental` (expected `sequential`, the nearest of `random` and `sequential`",
+                "no access pattern `Sequental` (expected `sequential`, the nearest of `random`, `sequential` and `stream`",
             )],
         ),
         (
             "[{N, \"write\": {P, T, \"access\": \"striped\"}}]",
-            vec![("\"striped", "tasks[0].write.access", "(expected `random` or `sequential`)")],
+            vec![("\"striped", "tasks[0].write.access", "(expected `random`, `sequential` or `stream`)")],
         ),
         ("[{N, R, \"data_pages\": 0}]", vec![("0", "tasks[0].data_pages", "zero pages")]),
         ("[{N, R, \"data_pages\": \"9\"}]", vec![("\"9\"", "tasks[0].data_pages", "without quotes")]),

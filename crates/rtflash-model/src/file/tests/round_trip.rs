@@ -85,7 +85,7 @@ fn set() -> impl Strategy<Value = TaskSet> {
         let room = u64::try_from(device.logical_pages()).unwrap_or(u64::MAX);
         let tasks = tasks.into_iter().map(|(name, one, other, swap, data)| {
             let (read, write) = if swap { (Some(other), one) } else { (one, Some(other)) };
-            let sequential = |request: Option<Request>| request.filter(|of| of.access() == Access::Sequential);
+            let sequential = |request: Option<Request>| request.filter(|of| of.access().is_consecutive());
             let min = [read, write].map(|request| sequential(request).map_or(1, |request| request.pages()));
             let min = min[0].max(min[1]);
             let data_pages = data.filter(|_| min <= room).map(|data| min + data % (room - min + 1));

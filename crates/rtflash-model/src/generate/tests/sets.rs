@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::generate::{
-    Accesses, Exhausted, Generator, MAX_DRAWS, MAX_TASKS, OptionsError, PageCosts, Refusal, SetOptions, SetSpec,
-    Utilization, Writes,
+    Accesses, Exhausted, Generator, MAX_DRAWS, MAX_TASKS, OptionsError, PageCosts, PeriodRange, Refusal, SetOptions,
+    SetSpec, Utilization, Writes,
 };
 use crate::{Access, Device, Span, TaskSet};
 use crate::{Request, Task};
@@ -12,7 +12,17 @@ use crate::{Request, Task};
 pub(super) fn spec(generator: Generator, writes: Writes) -> SetSpec {
     let device = Device::profile("dgist-2021").unwrap();
     let page_costs = PageCosts { read: device.page_read(), write: device.page_program() };
-    SetSpec { device, tasks: 3, generator, page_costs, writes, accesses: Accesses::Random, deadlines: None, seed: 42 }
+    SetSpec {
+        device,
+        tasks: 3,
+        generator,
+        page_costs,
+        writes,
+        accesses: Accesses::Random,
+        deadlines: None,
+        periods: PeriodRange::default(),
+        seed: 42,
+    }
 }
 
 fn at(text: &str) -> Utilization {
@@ -189,6 +199,7 @@ fn patterns(set: &TaskSet) -> (String, TaskSet) {
         None => '-',
         Some(Access::Random) => 'r',
         Some(Access::Sequential) => 's',
+        Some(Access::Stream) => 't',
     };
     let random = |request: Option<crate::Request>| request.map(|request| request.with_access(Access::Random));
     let all = set.tasks().iter().flat_map(|task| [of(task.read), of(task.write)]).collect();
@@ -209,6 +220,8 @@ fn access_changes_nothing_else() {
                 assert_eq!(patterns(&random), ("r".repeat(16), random.clone()));
                 let all = draw(spec(Accesses::Sequential), "2", index);
                 assert_eq!(patterns(&all), ("s".repeat(16), random.clone()));
+                let streams = draw(spec(Accesses::Stream), "2", index);
+                assert_eq!(patterns(&streams), ("t".repeat(16), random.clone()));
                 let mixed = draw(spec(Accesses::Mixed), "2", index);
                 assert_eq!(patterns(&mixed).1, random);
                 sequential += patterns(&mixed).0.matches('s').count();
@@ -224,6 +237,7 @@ fn a_pattern_does_not_depend_on_the_requests_that_are_there() {
     let at_share = |share: &str| SetSpec {
         accesses: Accesses::Mixed,
         deadlines: None,
+        periods: PeriodRange::default(),
         tasks: 8,
         ..spec(Generator::UUniFast, Writes::Share(share.parse().unwrap()))
     };
@@ -257,7 +271,7 @@ fn choices_of_access_have_names() {
     assert!(Accesses::ALL.into_iter().all(|accesses| accesses.to_string().parse() == Ok(accesses)));
     assert_eq!(
         "seq".parse::<Accesses>().unwrap_err().to_string(),
-        "there is no access `seq`: write random, sequential or mixed"
+        "there is no access `seq`: write random, sequential, stream or mixed"
     );
 }
 
@@ -295,7 +309,7 @@ prop_compose! {
         }
         let page_costs = PageCosts { read: Span::from_ns(read).unwrap(), write: Span::from_ns(write).unwrap() };
         let generator = Generator::ALL[usize::from(integers)];
-        SetSpec { device, tasks, generator, page_costs, writes, accesses, deadlines: None, seed }
+        SetSpec { device, tasks, generator, page_costs, writes, accesses, deadlines: None, periods: PeriodRange::default(), seed }
     }
 }
 
