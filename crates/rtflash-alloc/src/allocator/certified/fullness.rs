@@ -146,9 +146,11 @@ mod tests {
             let (mut index, mut groups) = (GroupsByLoad::default(), vec![(0, 0.0); count]);
             for _ in 0..400 {
                 let at = usize::try_from(random.below(count as u64)).expect("few");
-                let size = u32::try_from(random.below(5)).expect("few");
-                let of = if number % 2 == 0 { 16 } else { 1 << 40 };
+                // Few sizes and loads for some, and loads that differ by less than their slack can.
+                let (sizes, of) = [(5, 16), (5, 1 << 40), (2, 3)][usize::try_from(number % 3).expect("one of three")];
+                let size = u32::try_from(random.below(sizes)).expect("few");
                 let load = random.below(of) as f64 / of as f64 + if random.below(20) == 0 { 0.5 } else { 0.0 };
+                let load = if load == 0.0 { random.below(9) as f64 * 1e-20 } else { load };
                 index.set(at, size, load);
                 groups[at] = (size, load);
             }

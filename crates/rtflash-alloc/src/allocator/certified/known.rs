@@ -76,3 +76,37 @@ impl KnownLoads {
         self.too_few_chips.borrow().contains(&assumption)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is known of one assumption says nothing of another, nor of other tasks or chips.
+    #[test]
+    fn what_is_known_is_of_one_assumption() {
+        let [some, other] = [ContentionAssumption::WorstCase, ContentionAssumption::Optimistic(1)];
+        let known = KnownLoads::default();
+        known.keep_too_few_chips(some);
+        assert!(known.has_too_few_chips(some) && !known.has_too_few_chips(other));
+        assert!(!known.has_too_few_chips(ContentionAssumption::Optimistic(2)));
+
+        let key = |assumption, organisation, tasks: &[u32], chips| {
+            let tasks: Vec<TaskId> = tasks.iter().copied().map(TaskId).collect();
+            LoadKey::new(assumption, organisation, &tasks, chips)
+        };
+        let kept = key(some, Organisation::Stripe, &[3, 0], 2).expect("few tasks");
+        known.keep(kept, Some(0.5));
+        for (asked, found) in [
+            (key(some, Organisation::Stripe, &[0, 3], 2), Some(Some(0.5))),
+            (key(other, Organisation::Stripe, &[0, 3], 2), None),
+            (key(some, Organisation::Compact, &[0, 3], 2), None),
+            (key(some, Organisation::Stripe, &[0, 2], 2), None),
+            (key(some, Organisation::Stripe, &[0, 3], 3), None),
+            (Some(kept.without_contention()), None),
+        ] {
+            assert_eq!(known.get(&asked.expect("few tasks")), found);
+        }
+        assert_eq!(key(some, Organisation::Stripe, &[MOST_TASKS], 1), None);
+        assert_eq!(kept.tasks(), [TaskId(0), TaskId(3)]);
+    }
+}
