@@ -43,6 +43,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
         pages_per_block: rng.small(2, 8),
         page_size: 512,
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         shortest: Shortest::default(),

@@ -290,6 +290,7 @@ fn set() -> impl Strategy<Value = TaskSet> {
             block_erase: us(5_000),
             page_transfer: us(40),
             erase_cycles: None,
+            command: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
             shortest: Shortest::default(),

@@ -43,6 +43,7 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
         block_erase: shortest(block_erase)?,
         page_transfer: shortest(page_transfer)?,
     };
+    let command = if bytes.ratio(1, 4)? { Some(Span::from_us(bytes.int_in_range(0..=10)?)) } else { None };
     let Ok(logical_ratio) = LogicalRatio::from_decimal(bytes.int_in_range(5..=95u128)?, 2) else { return Ok(None) };
     let spec = DeviceSpec {
         chips: bytes.int_in_range(1..=8)?,
@@ -57,6 +58,7 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
         page_transfer,
         shortest,
         erase_cycles: None,
+        command,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     };

@@ -1381,6 +1381,7 @@ class ExplainAnswer(Answer):
         "assumes",
         "block_erase_ns",
         "clusters",
+        "command_ns",
         "data",
         "gc_pass_ns",
         "meta",
@@ -1396,6 +1397,7 @@ class ExplainAnswer(Answer):
     _kinds: ClassVar[dict[str, str]] = {
         "analysis": "str",
         "block_erase_ns": "int",
+        "command_ns": "int",
         "gc_pass_ns": "int",
         "page_program_ns": "int",
         "page_read_ns": "int",
@@ -1420,6 +1422,8 @@ class ExplainAnswer(Answer):
     """t_e."""
     clusters: list[ClusterTerms] | None
     """The clusters, in order."""
+    command_ns: int | None
+    """t_c: what the commands of an operation hold the bus for; 0 where they are not counted."""
     data: DataAnswer | None
     """Where tasks declare their data: those of all tasks beside the logical pages of the whole
     device. That they fit there does not say that they fit the clusters.

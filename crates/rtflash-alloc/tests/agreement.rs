@@ -55,6 +55,7 @@ fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
                 page_transfer: span(times.3),
                 shortest: Shortest::default(),
                 erase_cycles: None,
+                command: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
             })
@@ -82,6 +83,7 @@ fn real_device() -> impl Strategy<Value = Device> {
                 page_transfer: span(times.3),
                 shortest: Shortest::default(),
                 erase_cycles: None,
+                command: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
             })
@@ -155,6 +157,7 @@ fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
                 page_transfer: span(scale.div_ceil(2)),
                 shortest: Shortest::default(),
                 erase_cycles: None,
+                command: None,
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
             })
@@ -357,6 +360,7 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
             page_transfer: span(scale),
             shortest: Shortest::default(),
             erase_cycles: None,
+            command: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         })
@@ -425,6 +429,7 @@ fn the_search_finds_what_best_fit_does_not() {
         page_transfer: span(1),
         shortest: Shortest::default(),
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -474,6 +479,7 @@ fn a_merge_can_overload_a_cluster() {
         page_transfer: micro(1),
         shortest: Shortest::default(),
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

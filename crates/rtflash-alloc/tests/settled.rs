@@ -32,6 +32,7 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
         page_transfer: us(rng(5, 60)),
         shortest: Shortest::default(),
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -94,6 +95,7 @@ fn a_given_superblock_is_charged_for_the_bus_that_it_shares() {
         page_transfer: us(100),
         shortest: Shortest::default(),
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     });

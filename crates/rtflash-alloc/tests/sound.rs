@@ -14,12 +14,14 @@ prop_compose! {
     fn any_device()(
         chips_per_channel in 1u32..5, blocks in 4u32..40, pages in 2u32..9, ratio in 1u32..10,
         read in 1u64..6, program in 1u64..9, erase in 1u64..30, transfer in 1u64..4,
+        command in prop_oneof![2 => Just(None), 1 => (0u64..3).prop_map(Some)],
     ) -> Option<Device> {
         Device::new(DeviceSpec {
             chips: 8, chips_per_channel, blocks_per_chip: blocks, pages_per_block: pages, page_size: 4096,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 1).ok()?,
             page_read: span(read), page_program: span(program), block_erase: span(erase), page_transfer: span(transfer), shortest: Shortest::default(),
         erase_cycles: None,
+        command: command.map(span),
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         }).ok()
@@ -87,12 +89,17 @@ fn due_within(period: u64, deadline: u64, jitter: u64, length: u64) -> u128 {
 fn plain_demand(case: &Case, gc: Option<&ChosenGc>, length: u64) -> u128 {
     let Case { device, unit, neighbours, .. } = case;
     let (mut sum, mut own) = (0, 0);
+    let passes = plain_passes(unit, gc, length);
+    if device.has_commands() {
+        // Copies in the chip and an erase.
+        own += passes * gc.map_or(0, |gc| u128::from(gc.valid) + 1);
+    }
     for item in &unit.tasks {
         let [period, deadline, jitter] = [item.period, item.deadline, item.jitter].map(Span::as_ns);
         let jobs = due_within(period, deadline, jitter, length);
         let pages = item.transfers.of(jobs);
         sum += pages * u128::from(item.step_cost.as_ns());
-        own += pages;
+        own += pages * if device.has_commands() && !item.writes { 2 } else { 1 };
     }
     for (tasks, chips) in neighbours {
         let requests = tasks.iter().flat_map(|task| [task.read, task.write]).flatten();
@@ -112,22 +119,20 @@ fn plain_demand(case: &Case, gc: Option<&ChosenGc>, length: u64) -> u128 {
                 }
             })
             .sum();
-        sum += u128::from(*chips) * u128::from(device.page_transfer().as_ns()) * moved.min(own);
+        sum += u128::from(*chips) * u128::from(device.bus_hold().as_ns()) * moved.min(own);
     }
-    if let Some((gc, deadline)) =
-        gc.and_then(|gc| Some((gc, gc.deadline?.as_ns()))).filter(|(_, deadline)| *deadline <= length)
-    {
-        let pages: u128 = unit
-            .write_streams
-            .iter()
-            // Nominal arrivals at −J and each T from there, up to the end.
-            .map(|writer| {
-                writer.pages.of(due_within(writer.period.as_ns(), 0, writer.jitter.as_ns(), length - deadline))
-            })
-            .sum();
-        sum += pages.div_ceil(gc.reclaimed.into()) * u128::from(gc.cost.as_ns());
-    }
-    sum
+    sum + passes * gc.map_or(0, |gc| u128::from(gc.cost.as_ns()))
+}
+
+/// [L ≥ D_g] ⌈X(L − D_g)/α⌉.
+fn plain_passes(unit: &Processor, gc: Option<&ChosenGc>, length: u64) -> u128 {
+    let deadline = gc.and_then(|gc| Some((gc, gc.deadline?.as_ns())));
+    let Some((gc, deadline)) = deadline.filter(|(_, deadline)| *deadline <= length) else { return 0 };
+    // Nominal arrivals at −J and each T from there, up to the end.
+    let arrivals = |period: Span, jitter: Span| due_within(period.as_ns(), 0, jitter.as_ns(), length - deadline);
+    let writers = unit.write_streams.iter();
+    let pages: u128 = writers.map(|writer| writer.pages.of(arrivals(writer.period, writer.jitter))).sum();
+    pages.div_ceil(gc.reclaimed.into())
 }
 
 /// B(L) as docs/analysis.md has it.
@@ -242,6 +247,7 @@ fn a_load_next_to_one_is_decided() {
         page_transfer: span(1),
         shortest: Shortest::default(),
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

@@ -21,12 +21,17 @@ fn granted() -> impl Strategy<Value = Reliance> {
     prop::sample::select(&Reliance::ALL[..])
 }
 
+/// t_c, where it is counted.
+fn command() -> impl Strategy<Value = Option<u64>> {
+    prop_oneof![3 => Just(None), 1 => (0u64..3).prop_map(Some)]
+}
+
 /// Devices of which every number is small; `scale` stretches all times.
 fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
-    let times = (1u64..6, 1u64..12, 1u64..40, 1u64..4, scale);
+    let times = (1u64..6, 1u64..12, 1u64..40, 1u64..4, command(), scale);
     (1u32..=6, 1u32..5, 6u32..80, 2u32..18, 5u32..96, times).prop_filter_map(
         "a GC pass frees something",
-        |(chips, ways, blocks, pages, ratio, (read, write, erase, transfer, scale))| {
+        |(chips, ways, blocks, pages, ratio, (read, write, erase, transfer, command, scale))| {
             Device::new(DeviceSpec {
                 chips,
                 chips_per_channel: ways,
@@ -35,6 +40,7 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
                 page_size: 4096,
                 shortest: Shortest::default(),
                 erase_cycles: None,
+                command: command.map(|command| span(command * scale)),
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
                 logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
@@ -126,8 +132,10 @@ proptest! {
 /// Some tasks that read a lot, and some that write a little, on the chips of up to three channels;
 /// sequentially, by and large. The chips have about as much to do as they can.
 fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskSet> {
-    let device = (1u32..=3, 2u32..=5, 0u32..3, 2u64..30, 1u64..90, 1u64..20, 5u64..60, scale);
-    let device = device.prop_map(|(channels, ways, missing, read, write, transfer, ratio, scale)| {
+    // Where commands use the bus nobody relies on its queue.
+    let seldom = prop_oneof![9 => Just(None), 1 => command()];
+    let device = (1u32..=3, 2u32..=5, 0u32..3, 2u64..30, 1u64..90, 1u64..20, 5u64..60, (seldom, scale));
+    let device = device.prop_map(|(channels, ways, missing, read, write, transfer, ratio, (command, scale))| {
         Device::new(DeviceSpec {
             chips: channels * ways - missing.min(ways - 2),
             chips_per_channel: ways,
@@ -136,6 +144,7 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
             page_size: 4096,
             shortest: Shortest::default(),
             erase_cycles: None,
+            command: command.map(|command| span(command * scale)),
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).expect("less than one"),

@@ -41,16 +41,22 @@ impl Tests<'_> {
         })
     }
 
-    /// t_d, and c_r and c_w with nobody else on the bus.
+    /// t_c.
+    fn command(&self) -> u64 {
+        self.set.device().spec().command.map_or(0, |command| command.as_ns())
+    }
+
+    /// t_b = t_c + t_d, and c_r and c_w with nobody else on the bus.
     fn times(&self) -> (u64, [u64; 2]) {
         let device = self.set.device();
-        let (stated, transfer) = (device.spec(), device.page_transfer().as_ns());
+        let (stated, transfer, command) = (device.spec(), device.page_transfer().as_ns(), self.command());
         let includes = [stated.page_read_includes_transfer, stated.page_program_includes_transfer];
         let [read, write] = on_chip::longest(device);
         let whole = |time: u64, includes: Option<bool>| {
-            if includes.is_none() && self.transfer_inside { time.max(transfer) } else { time + transfer }
+            let whole = if includes.is_none() && self.transfer_inside { time.max(transfer) } else { time + transfer };
+            whole + command
         };
-        (transfer, [whole(read, includes[0]), whole(write, includes[1])])
+        (transfer + command, [whole(read, includes[0]), whole(write, includes[1])])
     }
 
     /// Σ data > m⌊λNP⌋, Eq. (58).
@@ -68,7 +74,7 @@ impl Tests<'_> {
     fn is_too_long(&self, task: &Task, request: &Request, writes: bool) -> bool {
         let device = self.set.device();
         let (m, channels, n) = (u64::from(device.chips()), u64::from(device.channels()), request.pages());
-        let (t_d, pages) = self.times();
+        let (t_b, pages) = self.times();
         let c = pages[usize::from(writes)];
         // Pages on one chip, Eq. (55).
         let mut k = n.div_ceil(m);
@@ -77,31 +83,33 @@ impl Tests<'_> {
             k = k.max(n.min(held));
         }
         // By chip, and by bus, Eq. (56).
-        let least = (u128::from(k) * u128::from(c))
-            .max(u128::from(c - t_d) + u128::from(n.div_ceil(channels)) * u128::from(t_d));
+        // Programs hold the bus for t_b each, reads for t_d each behind the first command.
+        let (ahead, each) = if writes { (0, t_b) } else { (self.command(), t_b - self.command()) };
+        let by_bus = u128::from(ahead + c - t_b) + u128::from(n.div_ceil(channels)) * u128::from(each);
+        let least = (u128::from(k) * u128::from(c)).max(by_bus);
         least > u128::from(request.deadline().as_ns() - request.jitter().as_ns())
     }
 
-    /// t_d Σ n/T, Eq. (51).
+    /// t_b Σ n/T, Eq. (51).
     fn bus_load(&self) -> BigRational {
-        let (t_d, _) = self.times();
-        self.requests().map(|(_, request, _)| pages_a_time(&request) * ratio(t_d, 1)).sum()
+        let (t_b, _) = self.times();
+        self.requests().map(|(_, request, _)| pages_a_time(&request) * ratio(t_b, 1)).sum()
     }
 
     /// Eq. (54).
     fn chip_load(&self) -> BigRational {
         let device = self.set.device();
-        let (t_d, pages) = self.times();
+        let (t_b, pages) = self.times();
         let own: BigRational = self
             .requests()
             .map(|(_, request, writes)| pages_a_time(&request) * ratio(pages[usize::from(writes)], 1))
             .sum();
         let written: BigRational =
             self.requests().filter(|&(.., writes)| writes).map(|(_, request, _)| pages_a_time(&request)).sum();
-        let [t_r, t_w] = pages.map(|page| page - t_d);
+        let [t_r, t_w] = pages.map(|page| page - t_b);
         let copies = self.copies();
-        let erased = ratio(device.block_erase().as_ns(), device.pages_per_block());
-        own + (written + &copies) * erased + copies * ratio(t_r + t_w, 1)
+        let erased = ratio(device.block_erase().as_ns() + self.command(), device.pages_per_block());
+        own + (written + &copies) * erased + copies * ratio(self.command() + t_r + t_w, 1)
     }
 
     /// Copies in a unit of time that some set of writers forces, Eq. (53): all with u at least as
@@ -145,7 +153,7 @@ impl Tests<'_> {
             return false;
         }
         let device = self.set.device();
-        let (t_d, pages) = self.times();
+        let (t_b, pages) = self.times();
         let d = |request: &Request| request.deadline().as_ns() - request.jitter().as_ns();
         let demand = |length: u64, cost: &dyn Fn(bool) -> u64| -> u128 {
             let jobs = |request: &Request| {
@@ -160,7 +168,7 @@ impl Tests<'_> {
             (0..).map(move |k| d(&request) + k * request.period().as_ns()).take_while(move |&length| length <= horizon)
         });
         lengths.any(|length| {
-            demand(length, &|_| t_d) > u128::from(device.channels()) * u128::from(length)
+            demand(length, &|_| t_b) > u128::from(device.channels()) * u128::from(length)
                 || demand(length, &|writes| pages[usize::from(writes)])
                     > u128::from(device.chips()) * u128::from(length)
         })

@@ -39,6 +39,8 @@ pub struct Lengths {
     parts: [RangedTime; 6],
     /// What is stated of the requests of each source; `None` where nothing is of any.
     stated: Option<PerId<SourceId, Vec<u16>>>,
+    /// t_c, which is never shorter.
+    command: Span,
 }
 
 /// What [`ReleasePattern`](crate::ReleasePattern) counts lengths in.
@@ -62,6 +64,7 @@ impl Lengths {
                 length(device.block_erase(), erase),
             ],
             stated: stated(plan, options),
+            command: timing.command(),
         }
     }
 
@@ -101,11 +104,19 @@ impl Lengths {
         self.length(job, DrawnFor::Erase, chip.0, at)
     }
 
+    /// The command of an operation on the bus: of a program it goes with the page, all others begin
+    /// with it. Zero where commands are not counted.
+    #[inline]
+    pub fn command(&self) -> Span {
+        self.command
+    }
+
     /// An operation whose page is moved over the bus of this channel from now on: with its end, and
-    /// with its transfer.
+    /// with its transfer, in which the command of a program is.
     #[inline]
     pub(crate) fn moved(&self, operation: Operation, channel: ChannelId, now: Instant) -> (Operation, Transfer) {
-        let over = now.saturating_add(self.transfer(operation.job, channel, now));
+        let command = if operation.action == Action::Program { self.command } else { Span::ZERO };
+        let over = now.saturating_add(self.transfer(operation.job, channel, now)).saturating_add(command);
         let end = match operation.action {
             Action::Program => over.saturating_add(self.programming(operation.job, operation.chip, over)),
             _ => over,

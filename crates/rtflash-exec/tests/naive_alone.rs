@@ -30,6 +30,7 @@ fn device(chips: u32, blocks: u32) -> Device {
         page_transfer: ns(1),
         shortest: Shortest::default(),
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

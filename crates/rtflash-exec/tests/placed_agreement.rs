@@ -32,6 +32,8 @@ struct Seen {
     ties: usize,
     policed: usize,
     misbehave: usize,
+    /// Of transfers, those on devices that count commands.
+    commands: usize,
 }
 
 impl Seen {
@@ -52,6 +54,7 @@ impl Seen {
         for record in records {
             match record {
                 Record::Policed(_) => self.policed += 1,
+                Record::Transfer(_) => self.commands += usize::from(world.plan.device().has_commands()),
                 Record::Operation(operation) => {
                     let erase = operation.action == Action::Erase;
                     let gc = operation.kind == Kind::Gc;
@@ -87,6 +90,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.served > 40_000 && seen.server_passes > 4_000 && seen.worst > 400, "{seen:?}");
         assert!(seen.fullest > 500 && seen.at_erases > 1_000, "{seen:?}");
         assert!(seen.sporadic > 1_500 && seen.round_robin > 800 && seen.ties > 1_500, "{seen:?}");
+        assert!(seen.commands > 50_000, "{seen:?}");
         assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
     }
 }

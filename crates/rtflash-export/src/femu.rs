@@ -39,6 +39,9 @@ pub fn device_line(device: &Device) -> Result<(String, Vec<String>), NotExported
     if !powers.iter().all(|number| number.is_power_of_two()) {
         notes.push("FEMU wants powers of two for all numbers of its layout; this device has others.".to_owned());
     }
+    if device.has_commands() {
+        notes.push("Commands take no time there: `command` is left out.".to_owned());
+    }
     if !device.chips().is_multiple_of(per_channel) {
         notes.push("The last channel has as many dies as the others there.".to_owned());
     }

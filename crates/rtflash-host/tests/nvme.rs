@@ -55,6 +55,7 @@ fn flash(rng: &mut Rng, chips: u32, chips_per_channel: u32, blocks_per_chip: u32
         page_transfer: ns(rng.within(1, 9)),
         shortest: Shortest::default(),
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     };

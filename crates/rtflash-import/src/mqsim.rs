@@ -159,6 +159,7 @@ impl ConfigReader<'_> {
             page_transfer: self.time(flash, transfer)?,
             shortest: Shortest::default(),
             erase_cycles: Some(self.product(flash, [cycles?, 1, 1], "erase cycles")?),
+            command: None,
             page_read_includes_transfer: Some(false),
             page_program_includes_transfer: Some(false),
         })

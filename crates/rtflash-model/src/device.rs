@@ -54,6 +54,9 @@ pub struct DeviceSpec {
     /// Erases that a block endures (datasheets: P/E cycles), above zero; `None` where nothing is
     /// known of it. No analysis asks.
     pub erase_cycles: Option<u32>,
+    /// t_c: what the commands, addresses and polls of one operation hold the bus; `None` where that
+    /// is not counted. Of a program they go with the page; all other operations begin with them.
+    pub command: Option<Span>,
     /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
     pub page_read_includes_transfer: Option<bool>,
     /// Whether the page's transfer is in t_w. `None`: as above.
@@ -61,8 +64,9 @@ pub struct DeviceSpec {
 }
 
 /// A flash device that has been checked: every count and time is above zero, at most [`MAX_CHIPS`]
-/// chips, a GC pass frees at least one page (α ≥ 1), and both a GC pass and m_c page transfers take
-/// less than 2⁶³ ns. Where a stated time contains the transfer, something is left without it.
+/// chips, a GC pass frees at least one page (α ≥ 1), and both a GC pass and m_c page transfers with
+/// their commands take less than 2⁶³ ns. Where a stated time contains the transfer, something is
+/// left without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Device {
     spec: DeviceSpec,
@@ -192,7 +196,8 @@ impl Device {
                 "fewer pages per block or shorter times",
             );
         }
-        if spec.page_transfer.checked_mul(u64::from(spec.chips_per_channel)).is_none() {
+        let hold = spec.page_transfer.checked_add(spec.command.unwrap_or(Span::ZERO));
+        if hold.and_then(|hold| hold.checked_mul(u64::from(spec.chips_per_channel))).is_none() {
             refuse(
                 "page_transfer",
                 "one transfer for every chip of a channel would take 2^63 ns or more".into(),
@@ -261,6 +266,23 @@ impl Device {
         self.spec.page_transfer
     }
 
+    /// t_c: what the commands of an operation hold the bus for; zero where they are not counted.
+    pub fn command(&self) -> Span {
+        self.spec.command.unwrap_or(Span::ZERO)
+    }
+
+    /// Whether operations ask for the bus for their commands: all but programs, whose command goes
+    /// with the page.
+    pub fn has_commands(&self) -> bool {
+        self.command() > Span::ZERO
+    }
+
+    /// t_b = t_c + t_d: the longest that one request holds a bus.
+    pub fn bus_hold(&self) -> Span {
+        let hold = self.command().checked_add(self.spec.page_transfer);
+        hold.expect("that of each chip of a channel is checked with the device")
+    }
+
     /// The shortest time that sensing a page takes; [`Device::page_read`] where no range is stated.
     pub fn page_read_min(&self) -> Span {
         self.read.shortest.unwrap_or(self.read.longest)
@@ -291,8 +313,11 @@ impl Device {
 
     /// Whether the times of sensing and moving a page are stated so narrowly that somebody may rely
     /// on them (docs/analysis.md, Section 6.1, Q3): a transfer as a single time, sensing as one or
-    /// as a range that is shorter than a transfer.
+    /// as a range that is shorter than a transfer. Nobody may where commands use the bus, too.
     pub fn has_steady_reads(&self) -> bool {
+        if self.has_commands() {
+            return false;
+        }
         let narrow = self.page_read_min().saturating_add(self.page_transfer()) > self.page_read();
         self.spec.shortest.page_transfer.is_none() && narrow
     }
@@ -356,8 +381,11 @@ impl Device {
     /// Nanoseconds that no analysis charges more than for one page, read and written, on any
     /// cluster: the operation itself and a transfer for every chip of the channel.
     pub(crate) fn page_cost_bound(&self) -> (u128, u128) {
-        let transfers = u128::from(self.spec.page_transfer.as_ns()) * u128::from(self.spec.chips_per_channel);
-        (u128::from(self.read.longest.as_ns()) + transfers, u128::from(self.program.longest.as_ns()) + transfers)
+        let transfers = u128::from(self.bus_hold().as_ns()) * u128::from(self.spec.chips_per_channel);
+        // A read with commands asks for the bus twice.
+        let asks = 1 + u128::from(self.has_commands());
+        let read = u128::from(self.read.longest.as_ns()) + asks * transfers;
+        (read, u128::from(self.program.longest.as_ns()) + transfers)
     }
 }
 

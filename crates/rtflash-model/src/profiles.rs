@@ -64,6 +64,7 @@ impl Profile {
                 page_transfer: shortest(self.transfer),
             },
             erase_cycles: self.erase_cycles,
+            command: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         }

@@ -30,6 +30,8 @@ pub struct Explanation<'a> {
     pub page_program_ns: u64,
     /// t_d.
     pub page_transfer_ns: u64,
+    /// t_c: what the commands of an operation hold the bus for; 0 where they are not counted.
+    pub command_ns: u64,
     /// t_e.
     pub block_erase_ns: u64,
     /// Whether t_r and t_w contain the transfer under this analysis.
@@ -250,6 +252,7 @@ impl<'a> Explanation<'a> {
             page_read_ns: page_times.0.as_ns(),
             page_program_ns: page_times.1.as_ns(),
             page_transfer_ns: device.page_transfer().as_ns(),
+            command_ns: device.command().as_ns(),
             block_erase_ns: device.block_erase().as_ns(),
             transfer_included: theorem,
             valid_pages_bound: theorem.then(|| device.valid_pages_bound()),

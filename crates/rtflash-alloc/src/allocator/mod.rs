@@ -36,7 +36,7 @@ use rtflash_model::{Allocation, AllocationError, TaskId, TaskSet};
 use self::best_fit::Filled;
 use self::loads::Loads;
 use self::sizes::{LinearSizes, Sizes, TaskGroup, in_order};
-use crate::analysis::{Analysis, NotImplicit, PartFtl, Test, cluster_verdict};
+use crate::analysis::{Analysis, PartFtl, Test, Untestable, cluster_verdict};
 use crate::necessary::Impossible;
 use crate::reason::Reason;
 use crate::work::Work;
@@ -132,8 +132,9 @@ pub enum Limit {
     TestGivenUp,
     /// The algorithm is not one for this analysis.
     OtherAnalysis,
-    /// The analysis does not know of the deadline or the jitter of a request.
-    NotImplicit(NotImplicit),
+    /// The analysis does not know of the deadline or the jitter of a request, or of the device's
+    /// commands.
+    Untestable(Untestable),
     /// The algorithm was given up after so many steps.
     TooMuchWork {
         /// Steps allowed.
@@ -170,7 +171,7 @@ impl fmt::Display for Limit {
             }
             Limit::TestGivenUp => f.write_str("a demand test was given up: the load is too near to one"),
             Limit::OtherAnalysis => f.write_str("the algorithm has a test of its own, and none under this analysis"),
-            Limit::NotImplicit(request) => request.fmt(f),
+            Limit::Untestable(cause) => cause.fmt(f),
             Limit::TooMuchWork { limit } => write!(f, "the algorithm was given up after {limit} steps"),
             Limit::NotExcluded => {
                 f.write_str("no necessary test fails, which proves nothing: the other analyses say what is enough")
@@ -236,8 +237,8 @@ enum Strategy {
 /// Only demand tests know of space: under every other test the clusters are those that its verdicts
 /// lead to, and where declared data do not fit them the outcome is [`Reason::Data`].
 fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strategy) -> Outcome {
-    if let Some(request) = analysis.refuses(set) {
-        return Outcome::CannotTell(Limit::NotImplicit(request));
+    if let Some(cause) = analysis.refuses(set) {
+        return Outcome::CannotTell(Limit::Untestable(cause));
     }
     match analysis.test() {
         // The fast paths: each cluster passes Theorem 1 with utilizations that are linear in pages.

@@ -25,8 +25,8 @@ pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> 
 ///
 /// What is no division at all (a task left out, a chip used twice) is [`Limit::NoDivision`].
 pub fn tested(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work: &Work) -> Outcome {
-    if let Some(request) = analysis.refuses(set) {
-        return Outcome::CannotTell(Limit::NotImplicit(request));
+    if let Some(cause) = analysis.refuses(set) {
+        return Outcome::CannotTell(Limit::Untestable(cause));
     }
     let allocation = match Allocation::new(set.device().chips(), set.tasks().len(), clusters) {
         Ok(allocation) => allocation,

@@ -21,8 +21,8 @@ impl Allocator for PartFtlTest {
     }
 
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, _: &Work) -> Outcome {
-        if let Some(request) = analysis.refuses(set) {
-            return Outcome::CannotTell(Limit::NotImplicit(request));
+        if let Some(cause) = analysis.refuses(set) {
+            return Outcome::CannotTell(Limit::Untestable(cause));
         }
         match (analysis.test(), PartFtl::test(set)) {
             (Test::Demand(_), _) => Outcome::CannotTell(Limit::OtherAnalysis),

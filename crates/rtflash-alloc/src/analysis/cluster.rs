@@ -66,7 +66,8 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: 
 /// ([`crate::certified::certified`]). Its load is U(φ) by the thesis's equations.
 ///
 /// No cluster passes that has a deadline or a jitter of which the analysis does not know
-/// ([`Analysis::takes_deadlines`]).
+/// ([`Analysis::takes_deadlines`]), or is on a device with such commands
+/// ([`Analysis::takes_commands`]).
 ///
 /// What the test looks at is charged to `work`.
 pub fn cluster_verdict(
@@ -95,7 +96,8 @@ pub fn cluster_verdict(
             Rational::sum(&linear_terms(set, &Thesis, &tasks, chips)),
         ),
     };
-    let known = analysis.takes_deadlines() || members(set, &tasks).all(Task::is_implicit);
+    let known = (analysis.takes_deadlines() || members(set, &tasks).all(Task::is_implicit))
+        && (analysis.takes_commands() || !set.device().has_commands());
     ClusterVerdict { passes: verdict.passes && known, ..verdict }
 }
 

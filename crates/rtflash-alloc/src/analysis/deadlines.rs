@@ -1,52 +1,76 @@
-//! Deadlines and jitter that an analysis does not know of: it refuses the set, with a sentence.
+//! What an analysis does not know of: it refuses the set, with a sentence.
 
 use std::fmt;
 
-use rtflash_model::{Request, TaskSet};
+use rtflash_model::{Request, Span, TaskSet};
 
 use super::Analysis;
 
-/// A request that an analysis cannot test: its deadline is not its period, or it has a release
-/// jitter.
+/// What an analysis cannot test.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotImplicit {
+pub struct Untestable {
     /// The analysis, by name.
     pub analysis: &'static str,
-    /// The task, by name.
-    pub task: String,
-    /// Whether it is the task's write request, not its read.
-    pub writes: bool,
-    /// The request.
-    pub request: Request,
+    /// What it does not know of.
+    pub cause: UntestableCause,
 }
 
-impl fmt::Display for NotImplicit {
+/// What an analysis does not know of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UntestableCause {
+    /// A request whose deadline is not its period, or which has a release jitter.
+    Request {
+        /// The task, by name.
+        task: String,
+        /// Whether it is the task's write request, not its read.
+        writes: bool,
+        /// The request.
+        request: Request,
+    },
+    /// Commands that use the bus for so long.
+    Commands(Span),
+}
+
+impl fmt::Display for Untestable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NotImplicit { analysis, task, writes, request } = self;
-        let kind = if *writes { "write" } else { "read" };
-        let (deadline, period, jitter) = (request.deadline(), request.period(), request.jitter());
-        write!(f, "{analysis} knows implicit deadlines only, and the {kind} request of `{task}` has ")?;
-        if deadline < period {
-            write!(f, "a deadline of {deadline} with a period of {period}: ")?;
-        } else {
-            write!(f, "a release jitter of {jitter}: ")?;
+        let Untestable { analysis, cause } = self;
+        match cause {
+            UntestableCause::Request { task, writes, request } => {
+                let kind = if *writes { "write" } else { "read" };
+                let (deadline, period, jitter) = (request.deadline(), request.period(), request.jitter());
+                write!(f, "{analysis} knows implicit deadlines only, and the {kind} request of `{task}` has ")?;
+                if deadline < period {
+                    write!(f, "a deadline of {deadline} with a period of {period}: ")?;
+                } else {
+                    write!(f, "a release jitter of {jitter}: ")?;
+                }
+                f.write_str("--analysis sound takes deadlines and jitter")
+            }
+            UntestableCause::Commands(command) => write!(
+                f,
+                "{analysis} knows no commands on the bus, and the device has a `command` of {command}: --analysis \
+                 sound takes it"
+            ),
         }
-        f.write_str("--analysis sound takes deadlines and jitter")
     }
 }
 
-impl std::error::Error for NotImplicit {}
+impl std::error::Error for Untestable {}
 
 impl dyn Analysis + '_ {
-    /// Why it has nothing to say of this set: the first request with D < T or J > 0, where the
-    /// analysis does not know of these.
-    pub fn refuses(&self, set: &TaskSet) -> Option<NotImplicit> {
+    /// Why it has nothing to say of this set: commands on the bus, or the first request with D < T
+    /// or J > 0, where the analysis does not know of these.
+    pub fn refuses(&self, set: &TaskSet) -> Option<Untestable> {
+        let because = |cause| Untestable { analysis: self.name(), cause };
+        if set.device().has_commands() && !self.takes_commands() {
+            return Some(because(UntestableCause::Commands(set.device().command())));
+        }
         if self.takes_deadlines() {
             return None;
         }
         set.tasks().iter().find_map(|task| {
             let (request, writes) = task.requests().find(|(request, _)| !request.is_implicit())?;
-            Some(NotImplicit { analysis: self.name(), task: task.name.clone(), writes, request })
+            Some(because(UntestableCause::Request { task: task.name.clone(), writes, request }))
         })
     }
 }

@@ -23,7 +23,7 @@ pub use crate::cluster_report::{ClusterReport, GcReport};
 pub use alone::fits_alone;
 pub use cluster::{cluster_verdict, report_cluster, server_share, test_cluster};
 pub(crate) use cluster::{linear_task_terms, linear_terms, task_load};
-pub use deadlines::NotImplicit;
+pub use deadlines::{Untestable, UntestableCause};
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use demand_test::DemandTest;
 pub use necessary::Necessary;
@@ -68,6 +68,13 @@ pub trait Analysis: Sync {
     /// that does.
     fn takes_deadlines(&self) -> bool {
         false
+    }
+
+    /// Whether it knows that commands use the bus, too ([`Device::has_commands`]), as demand tests
+    /// do. Where it does not, allocators refuse such a device, and [`cluster_verdict`] passes no
+    /// cluster on one.
+    fn takes_commands(&self) -> bool {
+        matches!(self.test(), Test::Demand(_))
     }
 
     /// How it tests a cluster. Always the same.

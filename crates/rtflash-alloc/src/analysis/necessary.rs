@@ -28,6 +28,10 @@ impl Analysis for Necessary {
         PageCosts::transfer_on_top(device)
     }
 
+    fn takes_commands(&self) -> bool {
+        true
+    }
+
     fn takes_deadlines(&self) -> bool {
         true
     }

@@ -137,8 +137,10 @@ impl<'a> ChannelContention<'a> {
     /// Whether it is known how much a chip of the cluster moves.
     fn is_bounded(&self, position: usize) -> bool {
         let serves = self.servers[position] > 0 && self.left_out != Some(Term::Servers);
-        // What copies over the bus is known once its garbage collection is.
-        !serves && (self.is_on_one_channel(position) || self.gcs[position].is_some())
+        // What copies over the bus is known once its garbage collection is, and how often commands
+        // of copies do.
+        let copies = !self.is_on_one_channel(position) || self.set.device().has_commands();
+        !serves && (!copies || self.gcs[position].is_some())
     }
 
     fn processor(&self, position: usize, bus: SharedBus) -> Option<Processor> {

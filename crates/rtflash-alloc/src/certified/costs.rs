@@ -19,30 +19,45 @@ pub(super) struct StepCosts {
     pub(super) user_read: Cost,
     /// The same at the most that it can wait.
     pub(super) longest_user_read: Cost,
-    /// t_r + t_w: a copy inside a chip.
+    /// c_c: a copy inside a chip; it waits where its command does.
     pub(super) copy: Cost,
-    /// t_e.
+    pub(super) longest_copy: Cost,
+    /// c_e: an erase, likewise.
     pub(super) erase: Cost,
+    pub(super) longest_erase: Cost,
 }
 
 impl StepCosts {
-    /// c_r and c_w, Eqs. (1) and (2): a page waits for one transfer of every other chip of its
-    /// channel, at most. `own`: transfers charged to a user's read, its own included, in the long
-    /// run and at the most.
+    /// c_r and c_w, Eqs. (1) and (2), with commands as in Section 2.10: each request for the bus
+    /// waits for one of every other chip of its channel, at most. `own`: transfers charged to a
+    /// user's read, its own included, in the long run and at the most.
     pub(super) fn new(device: &Device, bus: SharedBus, own: (u32, u32)) -> Option<StepCosts> {
-        let (sense, program) = (Cost::from(device.page_read()), Cost::from(device.page_program()));
-        let transfers = |ways: u32| Cost::from(device.page_transfer()).checked_mul(ways.into());
-        let (usual, longest) = (transfers(bus.ways)?, transfers(bus.ways.max(bus.most))?);
+        let [sense, program, erase, command, transfer] =
+            [device.page_read(), device.page_program(), device.block_erase(), device.command(), device.page_transfer()]
+                .map(Cost::from);
+        let hold = Cost::from(device.bus_hold());
+        let wait = |ways: u32| hold.checked_mul(ways.saturating_sub(1).into());
+        // Without commands nothing is asked of the bus at the start.
+        let begun = |ways: u32| {
+            if device.has_commands() { command.checked_add(wait(ways)?) } else { Some(Cost::ZERO) }
+        };
+        let read = |ways: u32| begun(ways)?.checked_add(sense)?.checked_add(wait(ways)?)?.checked_add(transfer);
+        let write = |ways: u32| wait(ways)?.checked_add(hold)?.checked_add(program);
+        let copy = |ways: u32| begun(ways)?.checked_add(sense)?.checked_add(program);
+        let erase = |ways: u32| begun(ways)?.checked_add(erase);
+        let (usual, longest) = (bus.ways, bus.ways.max(bus.most));
         let (own, longest_own) = own;
         Some(StepCosts {
-            read: sense.checked_add(usual)?,
-            write: program.checked_add(usual)?,
-            longest_read: sense.checked_add(longest)?,
-            longest_user_read: sense.checked_add(transfers(longest_own)?)?,
-            longest_write: program.checked_add(longest)?,
-            user_read: sense.checked_add(transfers(own)?)?,
-            copy: sense.checked_add(program)?,
-            erase: device.block_erase().into(),
+            read: read(usual)?,
+            write: write(usual)?,
+            longest_read: read(longest)?,
+            longest_user_read: read(longest_own)?,
+            longest_write: write(longest)?,
+            user_read: read(own)?,
+            copy: copy(usual)?,
+            longest_copy: copy(longest)?,
+            erase: erase(usual)?,
+            longest_erase: erase(longest)?,
         })
     }
 }

@@ -107,6 +107,7 @@ impl<'u> Demand<'u> {
         }
         let (passes, pass) = self.passes(length);
         activity.jobs = activity.jobs.saturating_add(passes);
+        activity.commands = self.contention.commands(activity.reads, passes, self.gc);
         let (waiting, relief) = self.contention.waiting(activity, self.processor, self.gc);
         let sum = sum.saturating_add(waiting).saturating_add(pass.times(passes));
         sum.checked_sub(relief).expect("what is taken back is part of what is charged")
@@ -305,8 +306,8 @@ impl<'u> Demand<'u> {
                 deadline: item.window(),
                 load: item.step_cost.to_f64() * item.transfers.mean() / ns(item.period),
                 constant: item.step_cost.to_f64() * item.transfers.at_most(item.early()),
-                transfers: item.transfers.mean() / ns(item.period),
-                early: item.transfers.at_most(item.early()),
+                transfers: self.contention.asks(item) as f64 * item.transfers.mean() / ns(item.period),
+                early: self.contention.asks(item) as f64 * item.transfers.at_most(item.early()),
             })
             .collect();
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
@@ -321,7 +322,9 @@ impl<'u> Demand<'u> {
             }
             // What is added up may be much more than the sum: its roundings with it.
             let constant = per_page * (pages + end::ROUNDINGS * all);
-            sums.push(Sum { deadline, load: per_page * rate, constant, transfers: 0.0, early: 0.0 });
+            let commands = self.contention.commands(0, 1, Some(gc)) as f64 / gc.reclaimed as f64;
+            let (transfers, early) = (commands * rate, commands * pages.max(0.0));
+            sums.push(Sum { deadline, load: per_page * rate, constant, transfers, early });
         }
         sums.sort_unstable_by_key(|sum| sum.deadline);
         let (mut load, mut constant, mut transfers, mut early, mut next) = (0.0, 0.0, 0.0, 0.0, 0);

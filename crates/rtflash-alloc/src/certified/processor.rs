@@ -223,8 +223,8 @@ impl Processor {
         if self.leaves_out(Term::Blocking) {
             return Cost::ZERO;
         }
-        let StepCosts { erase, longest_read, longest_write, .. } = self.costs;
-        erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)
+        let StepCosts { longest_erase, longest_read, longest_write, .. } = self.costs;
+        longest_erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)
     }
 
     /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks
@@ -292,7 +292,7 @@ impl Processor {
 
     /// With these H, F, v and α.
     fn terms(&self, deadline: Option<Span>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<ChosenGc> {
-        let (erase, organisation) = (self.costs.erase, organisation(self.placement));
+        let (erase, organisation) = (self.costs.longest_erase, organisation(self.placement));
         let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
         // Where a victim has no valid pages nothing is copied.
         let step = if self.leaves_out(Term::Blocking) {

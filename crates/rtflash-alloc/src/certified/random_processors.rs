@@ -45,6 +45,8 @@ impl ProcessorRng {
             page_transfer: self.span(1, 3),
             shortest: Shortest::default(),
             erase_cycles: None,
+            // Most devices do not count them.
+            command: [None, None, None, Span::from_ns(1), Span::from_ns(2)][self.small(0, 4) as usize],
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         })
@@ -119,6 +121,7 @@ impl Drawn {
         if queue {
             contention = contention.in_a_queue(&device, rng.within(0, 2));
         }
+        let queue = queue && !device.has_commands();
         let gc = gc(&processor);
         Some(Drawn { processor, contention, gc, queue, rng })
     }

@@ -32,6 +32,10 @@ pub enum Term {
     Servers,
     /// The copies of a superblock's passes in N_j.
     Copies,
+    /// t_c G_j: commands of a neighbour's copies and erases.
+    Commands,
+    /// The requests for the bus that only commands make: their waits in (T').
+    CommandWait,
     /// φ min E_j in W2.
     MinFresh,
     /// (σ − φ) ⌈Σ E_j / max(1, o − 1)⌉ in W2.
@@ -54,7 +58,7 @@ pub enum Term {
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 21] = [
+    pub const ALL: [Term; 23] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -67,6 +71,8 @@ impl Term {
         Term::StreamPage,
         Term::Servers,
         Term::Copies,
+        Term::Commands,
+        Term::CommandWait,
         Term::MinFresh,
         Term::SumFresh,
         Term::SharedFresh,
@@ -93,6 +99,8 @@ impl Term {
             Term::StreamPage => "stream-page",
             Term::Servers => "servers",
             Term::Copies => "copies",
+            Term::Commands => "commands",
+            Term::CommandWait => "command-wait",
             Term::MinFresh => "min-fresh",
             Term::SumFresh => "sum-fresh",
             Term::SharedFresh => "shared-fresh",
@@ -125,6 +133,8 @@ impl Term {
             Term::StreamPage => "the round-up of γ",
             Term::Servers => "N_j = ∞ for servers",
             Term::Copies => "copies in N_j of superblocks",
+            Term::Commands => "t_c G_j",
+            Term::CommandWait => "commands in n_i",
             Term::MinFresh => "φ min E_j",
             Term::SumFresh => "(σ − φ) Σ E_j",
             Term::SharedFresh => "σ Σ E_j / o",

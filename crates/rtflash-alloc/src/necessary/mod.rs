@@ -141,15 +141,16 @@ impl NecessaryTests<'_> {
         tasks.enumerate().flat_map(|(id, task)| task.requests().map(move |(request, writes)| (id, request, writes)))
     }
 
-    /// How long a page occupies its chip. Its transfer is in it, however short t_r or t_w is.
+    /// How long a page occupies its chip. Its command and transfer are in it, however short t_r or
+    /// t_w is.
     fn page(&self, writes: bool) -> Span {
-        let page = if writes { self.costs.write } else { self.costs.read };
-        page.max(self.device.page_transfer())
+        self.on_chip(writes).saturating_add(self.device.bus_hold())
     }
 
-    /// The same without its transfer: t_r or t_w.
+    /// The same without command and transfer: t_r or t_w.
     fn on_chip(&self, writes: bool) -> Span {
-        self.page(writes).saturating_sub(self.device.page_transfer())
+        let page = if writes { self.costs.write } else { self.costs.read };
+        page.saturating_sub(self.device.page_transfer())
     }
 
     /// Eq. (58).
@@ -185,10 +186,15 @@ impl NecessaryTests<'_> {
             Access::Random | Access::Sequential | Access::Stream => even,
         };
         let page = self.page(writes);
-        let (transfer, on_chip) = (device.page_transfer(), self.on_chip(writes));
+        // A read's command comes before its page, and others' commands may meanwhile.
+        let (ahead, each) = match (device.command(), device.page_transfer()) {
+            (_, _) if writes => (Span::ZERO, device.bus_hold()),
+            (command, transfer) => (command, transfer),
+        };
+        let on_chip = self.on_chip(writes).saturating_add(ahead);
         let by_chip = u128::from(on_one_chip) * u128::from(page.as_ns());
         let by_bus =
-            u128::from(request.pages().div_ceil(channels)) * u128::from(transfer.as_ns()) + u128::from(on_chip.as_ns());
+            u128::from(request.pages().div_ceil(channels)) * u128::from(each.as_ns()) + u128::from(on_chip.as_ns());
         (on_one_chip, by_chip.max(by_bus))
     }
 
@@ -200,8 +206,8 @@ impl NecessaryTests<'_> {
 
     /// Eq. (51).
     fn bus(&self) -> Option<Impossible> {
-        let transfer = self.device.page_transfer();
-        let terms = self.requests().map(|(_, request, _)| ShareTerm::new(request, [transfer.as_ns().into(), 1], 1));
+        let hold = self.device.bus_hold();
+        let terms = self.requests().map(|(_, request, _)| ShareTerm::new(request, [hold.as_ns().into(), 1], 1));
         let load = TimeShare { more: terms.collect(), less: Vec::new() };
         load.exceeds(self.device.channels()).map(|load| Impossible::Bus { load })
     }

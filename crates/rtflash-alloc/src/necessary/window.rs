@@ -21,7 +21,7 @@ impl NecessaryTests<'_> {
             return None;
         }
         let device = self.device;
-        let transfer = u128::from(device.page_transfer().as_ns());
+        let hold = u128::from(device.bus_hold().as_ns());
         let items = |cost: &dyn Fn(bool) -> u128| -> Vec<Item> {
             let item = |(_, request, writes): (TaskId, Request, bool)| Item {
                 cost: u128::from(request.pages()) * cost(writes),
@@ -30,7 +30,7 @@ impl NecessaryTests<'_> {
             };
             self.requests().map(item).collect()
         };
-        let buses = items(&|_| transfer);
+        let buses = items(&|_| hold);
         let chips = items(&|writes| self.page(writes).as_ns().into());
         let full = |bus, items: &[Item], servers: u32| {
             let (interval, demand_ns) = overfull(items, servers.into())?;

@@ -33,6 +33,7 @@ pub fn draw(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
         page_transfer: us(rng.from(5, 60)),
         shortest: Shortest::default(),
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

@@ -94,6 +94,23 @@ impl Neighbour {
         pages(false).plus(&copied).plus(&share).plus(&AffineBound::level(1))
     }
 
+    /// G_j, Section 2.10: steps that use the bus for their command alone, copies inside a chip and
+    /// erases.
+    pub fn commands(&self, length: i128) -> Option<i128> {
+        self.passes(length)?.checked_mul(self.commands_of_a_pass())
+    }
+
+    /// A line above it.
+    pub fn commands_above(&self) -> AffineBound {
+        self.passes_above().times(&BigRational::from_integer(self.commands_of_a_pass().into()))
+    }
+
+    fn commands_of_a_pass(&self) -> i128 {
+        // In a superblock copies are transfers.
+        let copies = if self.rows.is_some() { 0 } else { self.gc.map_or(0, |gc| gc.victim) };
+        copies + 1
+    }
+
     /// P_j, Eq. (40): GC jobs live in an interval of this length.
     pub fn passes(&self, length: i128) -> Option<i128> {
         let Some(gc) = self.gc else { return Some(0) };
@@ -199,8 +216,11 @@ fn beside(
     let active = |cluster: usize| !clusters[cluster].tasks.is_empty() || server(cluster);
     let gc = |cluster: usize| released(set, &clusters[cluster], allocation.certificate(cluster)?);
     let stripe = |cluster: usize| placement(cluster).is_some_and(is_chip_by_chip);
-    // What copies over the bus is known by its certificate.
-    let bounded = |cluster: usize| stripe(position) && !server(cluster) && (stripe(cluster) || gc(cluster).is_some());
+    // What copies over the bus, or has commands of copies there, is known by its certificate.
+    let commands = set.device().spec().command.is_some_and(|command| command.as_ns() > 0);
+    let collects_inside = |cluster: usize| stripe(cluster) && !commands;
+    let bounded =
+        |cluster: usize| stripe(position) && !server(cluster) && (collects_inside(cluster) || gc(cluster).is_some());
     let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
     let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
     let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();

@@ -52,12 +52,14 @@ impl Processor {
     /// W1, Eq. (45): how long they wait for neighbours whose load is known,
     /// for each of their transfers once, and each operation once for each of their chips.
     pub fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
-        let own = sum(self.tasks.iter().map(|item| item.pages_due(length)))?;
-        let transfers = sum(self
-            .neighbours
-            .iter()
-            .map(|neighbour| neighbour.chips.checked_mul(own.min(neighbour.transfers(length)?))))?;
-        transfers.checked_mul(self.transfer)
+        let pages = sum(self.tasks.iter().map(|item| item.pages_due(length)?.checked_mul(self.asks(item))))?;
+        let commands = self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.commands))?;
+        let own = pages.checked_add(commands)?.checked_mul(self.transfer)?;
+        sum(self.neighbours.iter().map(|neighbour| {
+            let busy = neighbour.transfers(length)?.checked_mul(self.transfer)?;
+            let busy = busy.checked_add(neighbour.commands(length)?.checked_mul(self.command)?)?;
+            neighbour.chips.checked_mul(own.min(busy))
+        }))
     }
 
     /// What the queue for the bus lets them wait, less what they are charged for the cluster's

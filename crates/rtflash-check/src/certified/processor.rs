@@ -69,6 +69,8 @@ pub(super) struct Gc {
     pub longest: i128,
     /// α.
     pub reclaimed: i128,
+    /// Requests for the bus that a pass makes for commands alone.
+    pub commands: i128,
 }
 
 /// A processor: a superblock cluster, or a chip of a stripe on one of its channels, since their
@@ -82,8 +84,9 @@ pub(super) struct Processor {
     pub server: i128,
     /// q_s; zero without a server.
     pub server_step: i128,
-    /// t_d.
+    /// t_b = t_c + t_d, and t_c.
     pub transfer: i128,
+    pub command: i128,
     /// Neighbours whose load is known.
     pub neighbours: Vec<Neighbour>,
     /// What is known of the queue for the bus; `None` where someone in it may ask as often as it
@@ -110,9 +113,12 @@ struct Steps {
     /// Whether the processor is a chip of a stripe.
     stripe: bool,
     t_r: i128,
-    t_w: i128,
-    t_e: i128,
+    /// t_c and t_d.
+    t_c: i128,
     t_d: i128,
+    /// A copyback and an erase: what each costs, and takes at most.
+    copy: [i128; 2],
+    erase: [i128; 2],
     /// c_r and c_w, Eqs. (1) and (2): of GC and of rows.
     read: i128,
     program: i128,
@@ -132,18 +138,39 @@ impl Steps {
         let stripe = is_chip_by_chip(placement);
         // A step of a superblock cluster may be on all its channels.
         let ways = if stripe { channel.ways } else { site.most };
-        let (read, program) = (t_r + ways * t_d, t_w + ways * t_d);
-        let (longest_read, longest_program) = (t_r + site.most * t_d, t_w + site.most * t_d);
-        let alone = t_r + t_d * (site.foreign + 1).min(ways);
+        let t_c = i128::from(device.spec().command.map_or(0, |command| command.as_ns()));
+        // Other chips: each may be served once before each request for the bus, Section 2.10.
+        let waiting = |chips: i128| (chips - 1) * (t_c + t_d);
+        let command = |chips: i128| if t_c > 0 { t_c + waiting(chips) } else { 0 };
+        let reading = |chips: i128| command(chips) + t_r + waiting(chips) + t_d;
+        let programming = |chips: i128| waiting(chips) + t_c + t_d + t_w;
+        let (read, program) = (reading(ways), programming(ways));
+        let (longest_read, longest_program) = (reading(site.most), programming(site.most));
+        let alone = reading((site.foreign + 1).min(ways));
+        let copy = [ways, site.most].map(|chips| command(chips) + t_r + t_w);
+        let erase = [ways, site.most].map(|chips| command(chips) + t_e);
         let user_read = if stripe { [read, longest_read] } else { [alone, alone] };
         let user_write = [program, if stripe { longest_program } else { program }];
-        Steps { stripe, t_r, t_w, t_e, t_d, read, program, longest_read, longest_program, user_read, user_write }
+        Steps {
+            stripe,
+            t_r,
+            t_c,
+            t_d,
+            copy,
+            erase,
+            read,
+            program,
+            longest_read,
+            longest_program,
+            user_read,
+            user_write,
+        }
     }
 
     /// The longest step that there is.
     fn longest(&self) -> i128 {
-        let copy = if self.stripe { self.t_r + self.t_w } else { 0 };
-        self.t_e.max(self.longest_read).max(self.longest_program).max(copy)
+        let copy = if self.stripe { self.copy[1] } else { 0 };
+        self.erase[1].max(self.longest_read).max(self.longest_program).max(copy)
     }
 
     /// Garbage collection with these numbers, on `size` chips of so many pages a block: C_g and
@@ -153,19 +180,21 @@ impl Steps {
         let Some(deadline) = numbers.deadline else { return Some(None) };
         let victim = i128::from(numbers.victim);
         let (copying, step) = if self.stripe {
-            (victim.checked_mul(self.t_r + self.t_w)?, self.t_r + self.t_w)
+            (victim.checked_mul(self.copy[0])?, self.copy[1])
         } else {
             let reads = victim.min(block_pages.into()).checked_mul(self.read)?;
             let rows = ceil(victim, size.into()).checked_mul(self.program)?;
             (reads.checked_add(rows)?, self.read.max(self.program))
         };
         // Where a victim has no valid pages nothing is copied.
-        let longest = if victim == 0 { self.t_e } else { self.t_e.max(step) };
+        let longest = if victim == 0 { self.erase[1] } else { self.erase[1].max(step) };
         Some(Some(Gc {
             deadline: deadline.as_ns().into(),
-            cost: copying.checked_add(self.t_e)?,
+            cost: copying.checked_add(self.erase[0])?,
             longest,
             reclaimed: numbers.reclaimed.into(),
+            // Copies and the erase of a stripe's chip.
+            commands: if self.t_c > 0 { victim + 1 } else { 0 },
         }))
     }
 
@@ -219,7 +248,8 @@ impl Processor {
             gc,
             server,
             server_step: if server > 0 { steps.longest() } else { 0 },
-            transfer: steps.t_d,
+            transfer: steps.t_c + steps.t_d,
+            command: steps.t_c,
             neighbours: channel.neighbours.clone(),
             queue: None,
         };
@@ -231,6 +261,11 @@ impl Processor {
             processor.queue = ChannelQueue::of([steps.t_r, least_program, steps.t_d], others);
         }
         Some(processor)
+    }
+
+    /// Requests for the bus with each page of an item.
+    pub fn asks(&self, item: &VerifiedTask) -> i128 {
+        if self.command > 0 && !item.writes { 2 } else { 1 }
     }
 
     /// The cluster's other chips on the channel, this many.

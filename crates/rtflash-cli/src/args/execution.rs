@@ -317,6 +317,8 @@ pub enum SoakWorld {
     Mixed,
     /// Small sets of streams at the limit of (T), (T') or (T''), on wide stripes; 16 runs of each
     Stream,
+    /// Small sets of stripes and superblocks whose commands use the bus; 16 runs of each
+    Command,
 }
 
 /// What `--without` may leave out.

@@ -108,6 +108,7 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Superblock => World::Superblock,
         SoakWorld::Mixed => World::Mixed,
         SoakWorld::Stream => World::Stream,
+        SoakWorld::Command => World::Command,
     };
     let climbs = args.climb.is_some();
     match &args.climb {

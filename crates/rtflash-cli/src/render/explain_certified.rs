@@ -28,12 +28,34 @@ fn device(set: &TaskSet) -> String {
     let ways = device.chips_per_channel().min(device.chips());
     let [t_r, t_w, t_d] = [device.page_read(), device.page_program(), device.page_transfer()];
     let reads = longest_read(set);
-    let whole = |own: Span| {
-        let waits = t_d.checked_mul(ways.into());
-        waits.and_then(|waits| own.checked_add(waits)).map_or_else(|| "-".into(), |cost| cost.to_string())
+    let (t_c, t_b) = (device.command(), device.bus_hold());
+    let whole = |parts: &[(Span, u64)]| {
+        let all = parts.iter().try_fold(Span::ZERO, |sum, (span, times)| sum.checked_add(span.checked_mul(*times)?));
+        all.map_or_else(|| "-".into(), |cost| cost.to_string())
     };
-    let both = t_r.checked_add(t_d).unwrap_or(t_r);
-    let rows = [
+    let both = t_r.checked_add(t_b).unwrap_or(t_r);
+    let (others, every) = (u64::from(ways) - 1, "every chip of the channel transferring first");
+    let (reading, writing) = if device.has_commands() {
+        (
+            (
+                format!("t_c + t_r + t_d + 2 x {others} t_b: reading a page, {every}, and again before its command"),
+                whole(&[(t_c, 1), (t_r, 1), (t_d, 1), (t_b, 2 * others)]),
+            ),
+            (format!("t_w + {ways} t_b: programming a page, likewise"), whole(&[(t_w, 1), (t_b, ways.into())])),
+        )
+    } else {
+        (
+            (format!("t_r + {ways} t_d: reading a page, {every}"), whole(&[(t_r, 1), (t_d, ways.into())])),
+            (format!("t_w + {ways} t_d: programming a page, likewise"), whole(&[(t_w, 1), (t_d, ways.into())])),
+        )
+    };
+    let commands = device.has_commands().then(|| {
+        [
+            ("t_c", "commands of an operation on the bus".into(), t_c.to_string()),
+            ("t_b", "t_c + t_d: the longest that one request holds the bus".into(), t_b.to_string()),
+        ]
+    });
+    let mut rows = vec![
         (
             "m, m_c",
             format!("{} on {}", count(device.chips(), "chip"), count(device.channels(), "channel")),
@@ -42,7 +64,7 @@ fn device(set: &TaskSet) -> String {
         (
             "t_r",
             format!(
-                "sensing a page, its transfer not in it: {} one after another take {} x ({t_r} + {t_d}) = {}",
+                "sensing a page, its transfer not in it: {} one after another take {} x ({t_r} + {t_b}) = {}",
                 count_pages(reads),
                 reads,
                 times(both, reads)
@@ -52,10 +74,10 @@ fn device(set: &TaskSet) -> String {
         ("t_w", "programming a page, its transfer not in it".into(), t_w.to_string()),
         ("t_d", "moving a page over the bus".into(), t_d.to_string()),
         ("t_e", "erasing a block".into(), device.block_erase().to_string()),
-        ("c_r", format!("t_r + {ways} t_d: reading a page, every chip of the channel transferring first"), whole(t_r)),
-        ("c_w", format!("t_w + {ways} t_d: programming a page, likewise"), whole(t_w)),
     ];
-    let rows = rows.map(|(term, how, value)| vec![term.to_owned(), how, value]);
+    rows.extend(commands.into_iter().flatten());
+    rows.extend([("c_r", reading.0, reading.1), ("c_w", writing.0, writing.1)]);
+    let rows = rows.into_iter().map(|(term, how, value)| vec![term.to_owned(), how, value]);
     format!("{}\n{}", paint(BOLD, "device"), table(&["term", "how", ">value"], rows))
 }
 
@@ -156,14 +178,19 @@ fn collection(cluster: &Cluster, held: &Held, gc: ChosenGc) -> String {
 fn costs(set: &TaskSet, held: &Held) -> String {
     let (read, write) = held.placed.processor.page_costs();
     let device = set.device();
-    let transfer = device.page_transfer().as_ns();
+    let hold = device.bus_hold().as_ns();
     let ways = |cost: Cost, own: Span| {
         let waits = cost.as_ns().checked_sub(own.as_ns()).expect("a page costs its own time at least");
-        waits / transfer.max(1)
+        waits / hold.max(1)
+    };
+    let (each, reading) = if device.has_commands() {
+        let own = device.page_read().saturating_add(device.bus_hold());
+        ("t_b", format!("t_c + t_r + t_d + {} t_b", ways(read, own)))
+    } else {
+        ("t_d", format!("t_r + {} t_d", ways(read, device.page_read())))
     };
     format!(
-        "c_r = t_r + {} t_d = {}, c_w = t_w + {} t_d = {}{}",
-        ways(read, device.page_read()),
+        "c_r = {reading} = {}, c_w = t_w + {} {each} = {}{}",
         time(read.to_f64()),
         ways(write, device.page_program()),
         time(write.to_f64()),

@@ -48,9 +48,23 @@ struct Desk {
     job: JobId,
     kind: Kind,
     cluster: ClusterId,
-    program: bool,
-    /// Whether its transfer is still to come.
-    open: bool,
+    action: Action,
+    /// Whether it is a page's over the bus, not one inside the chip.
+    moves: bool,
+    /// Since when it may be on the bus next; of a read, at the earliest.
+    wanted: Instant,
+    /// What is still to come on the bus.
+    to_come: ToCome,
+}
+
+/// What of an operation is still to come on the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum ToCome {
+    /// A command, of anything but a program; behind that of a read its page.
+    Command,
+    /// A page; of a program, its command with it.
+    Page,
+    Nothing,
 }
 
 /// What a bus did last.
@@ -95,6 +109,7 @@ pub(super) struct Desks {
     sensing: Length,
     programming: Length,
     transfer: Length,
+    command: Span,
     read: Length,
     program: Length,
     erase: Length,
@@ -107,7 +122,7 @@ resume!([] Desks {
     parts: [],
     lists: [],
     made: [
-        places, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer, read, program, erase,
+        places, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer, command, read, program, erase,
         pages
     ],
 });
@@ -126,8 +141,10 @@ impl Desks {
             job: nobody,
             kind: Kind::Gc,
             cluster: ClusterId(NONE),
-            program: false,
-            open: false,
+            action: Action::Erase,
+            moves: false,
+            wanted: Instant::START,
+            to_come: ToCome::Nothing,
         };
         let mut desks = Desks {
             lengths: Gauge::default(),
@@ -151,6 +168,7 @@ impl Desks {
                 ..Length::within(timing.programming(), program)
             },
             transfer: Length::within(timing.transfer(), transfer),
+            command: timing.command(),
             read: Length::within(device.page_read(), read),
             program: Length::within(device.page_program(), program),
             erase: Length::within(device.block_erase(), device.block_erase().saturating_sub(device.block_erase_min())),
@@ -187,25 +205,38 @@ impl Desks {
     #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation) {
         let moves = self.moves(operation);
-        let waits = moves && self.waits == Waits::Actual;
-        if self.desks[operation.chip].open {
+        if self.desks[operation.chip].to_come != ToCome::Nothing {
             self.lacks_transfer(operation.chip);
         }
         let program = operation.action == Action::Program;
-        if waits {
-            let Operation { start, end, job, kind, cluster, .. } = *operation;
-            self.desks[operation.chip] = Desk { start, end, job, kind, cluster, program, open: true };
+        // Programs inside a chip have their command with the read before.
+        let commands = self.command > Span::ZERO && (moves || !program);
+        let to_come = match moves {
+            _ if self.waits == Waits::Worst => ToCome::Nothing,
+            _ if commands && !program => ToCome::Command,
+            true => ToCome::Page,
+            false => ToCome::Nothing,
+        };
+        if to_come != ToCome::Nothing {
+            let Operation { start, end, job, kind, cluster, action, .. } = *operation;
+            let sensed = start.saturating_add(self.sensing.min);
+            let wanted = if to_come == ToCome::Page && !program { sensed } else { start };
+            self.desks[operation.chip] = Desk { start, end, job, kind, cluster, action, moves, wanted, to_come };
             return;
         }
         let took = operation.end.since(operation.start);
+        let others = self.places.as_ref().map_or(Span::ZERO, |places| places[operation.chip].others);
+        let begun = if commands { self.command.saturating_add(others) } else { Span::ZERO };
         let off = if moves {
             let alone = if program { self.pages.1 } else { self.pages.0 };
             let place = self.places.as_ref().map(|places| &places[operation.chip]);
-            let all = (alone + place.map_or(Span::ZERO, |place| place.others)).off(took);
+            // A read waits for its command, too.
+            let asks = if commands && !program { 2 } else { 1 };
+            let all = (alone + times(others, asks)).off(took);
             match place {
                 // A step that is a user's read waits for strangers alone.
                 Some(place) if !place.stripe && !program && operation.kind != Kind::Gc => {
-                    all.min((alone + place.foreign_wait).off(took))
+                    all.min((alone + times(place.foreign_wait, asks)).off(took))
                 }
                 _ => all,
             }
@@ -215,7 +246,7 @@ impl Desks {
                 Action::Program => self.program,
                 Action::Erase => self.erase,
             }
-            .off(took)
+            .off(took.saturating_sub(begun))
         };
         self.lengths.note(0, off, || Place {
             at: operation.start,
@@ -229,7 +260,7 @@ impl Desks {
     #[cold]
     fn lacks_transfer(&mut self, chip: ChipId) {
         let desk = &mut self.desks[chip];
-        desk.open = false;
+        desk.to_come = ToCome::Nothing;
         let Desk { start, job, cluster, .. } = *desk;
         self.transfers.note(0, 1, || Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(chip) });
     }
@@ -244,7 +275,7 @@ impl Desks {
         };
         let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
         let (desk, bus) = (&mut self.desks[transfer.chip], &mut self.buses[channel]);
-        let is_valid = desk.open
+        let is_valid = desk.to_come != ToCome::Nothing
             && desk.job == transfer.job
             && desk.kind == transfer.kind
             && desk.cluster == transfer.cluster
@@ -255,15 +286,23 @@ impl Desks {
         if !is_valid {
             return;
         }
-        desk.open = false;
-        let behind = desk.end.since(transfer.end);
-        let (wanted, rest) = if desk.program {
-            (desk.start, self.programming.off(behind))
-        } else {
-            (desk.start.saturating_add(self.sensing.min), behind.as_ns())
+        let (behind, wanted) = (desk.end.since(transfer.end), desk.wanted);
+        let command = Length::within(self.command, Span::ZERO);
+        // How long it is on the bus, and how far off what comes behind it is.
+        let (length, rest) = match (desk.to_come, desk.action, desk.moves) {
+            (ToCome::Command, Action::Read, true) => (command, 0),
+            (ToCome::Command, Action::Read, false) => (command, self.read.off(behind)),
+            (ToCome::Command, ..) => (command, self.erase.off(behind)),
+            (_, Action::Program, _) => (self.transfer + self.command, self.programming.off(behind)),
+            _ => (self.transfer, behind.as_ns()),
         };
+        desk.to_come = match (desk.to_come, desk.moves) {
+            (ToCome::Command, true) => ToCome::Page,
+            _ => ToCome::Nothing,
+        };
+        desk.wanted = transfer.end.saturating_add(self.sensing.min);
         let early = wanted.since(transfer.start).as_ns();
-        let off = self.transfer.off(transfer.end.since(transfer.start)).max(rest).max(early);
+        let off = length.off(transfer.end.since(transfer.start)).max(rest).max(early);
         self.lengths.note(0, off, place);
         if self.sensing.min == self.sensing.max {
             // The bus goes to somebody as soon as it is free: to whoever has waited longest, or in
@@ -293,7 +332,8 @@ impl Desks {
         let took = padding.end.since(padding.start);
         let place = self.places.as_ref().map(|places| &places[padding.chip]);
         let bus = match (place, self.waits) {
-            (Some(place), _) if place.stripe => None,
+            (Some(place), Waits::Worst) if place.stripe => Some(place.others).filter(|_| self.command > Span::ZERO),
+            (Some(place), Waits::Actual) if place.stripe => None,
             (Some(_), Waits::Actual) => Some(Span::ZERO),
             (Some(place), Waits::Worst) => Some(place.slowest),
             (None, _) => None,
@@ -303,9 +343,10 @@ impl Desks {
             (Step::Program, None) => self.program,
             (Step::Copyback, _) => {
                 let both = self.read.max.saturating_add(self.program.max);
-                Length { min: self.read.min.saturating_add(self.program.min), max: both }
+                let both = Length { min: self.read.min.saturating_add(self.program.min), max: both };
+                both + self.command.saturating_add(bus.unwrap_or(Span::ZERO))
             }
-            (Step::Read, Some(wait)) => self.pages.0 + wait,
+            (Step::Read, Some(wait)) => self.pages.0 + times(wait, if self.command > Span::ZERO { 2 } else { 1 }),
             (Step::Program, Some(wait)) => self.pages.1 + wait,
         };
         self.lengths.note(0, expected.off(took), || Place {
@@ -318,7 +359,7 @@ impl Desks {
 
     /// The run is over: every operation has had its transfer.
     pub(super) fn finish(&mut self) {
-        for (chip, desk) in self.desks.enumerate().filter(|(_, desk)| desk.open) {
+        for (chip, desk) in self.desks.enumerate().filter(|(_, desk)| desk.to_come != ToCome::Nothing) {
             self.transfers.note(0, 1, || Place {
                 at: desk.start,
                 job: Some(desk.job),
@@ -327,6 +368,11 @@ impl Desks {
             });
         }
     }
+}
+
+/// So many of a wait.
+fn times(wait: Span, asks: u64) -> Span {
+    wait.checked_mul(asks).unwrap_or(Span::LONGEST)
 }
 
 fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId, Site> {

@@ -233,9 +233,9 @@ impl Processors {
         }
         if !bounds.stripe {
             line.only_reads &= operation.action == Action::Read && !gc;
-            let alone = plan.timing().read();
+            let (alone, asks) = (plan.timing().read(), plan.timing().asks_of_a_read());
             let waited = operation.end.since(operation.start).saturating_sub(alone).as_ns();
-            let bound = self.foreign_waits[operation.chip];
+            let bound = self.foreign_waits[operation.chip].saturating_mul(asks);
             line.waits.push((bound, waited, place(operation.start, pending, Some(operation.chip))));
         }
         if !pending.was_starved {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use crate::ids::{ChipId, ClusterId, PerId};
-use crate::plan::{Certified, ClusterPlan, Plan, Releases, Source};
+use crate::plan::{Certified, ClusterPlan, Plan, Releases, Source, StepSpans};
 use crate::trace::{Action, Complete, Kind, Operation};
 
 /// Where a job's event was seen.
@@ -72,11 +72,10 @@ pub(super) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pen
 
 /// The longest step that there is in a cluster with a certificate, a stripe or a superblock.
 pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, stripe: bool) -> Span {
-    let device = plan.device();
-    let transfers = cluster.page_delay.saturating_add(device.page_transfer());
-    let (read, program) = (device.page_read(), device.page_program());
-    let copy = if stripe { read.saturating_add(program) } else { Span::ZERO };
-    read.max(program).saturating_add(transfers).max(copy).max(device.block_erase())
+    // Nothing is too long that has been accepted.
+    let Some(costs) = StepSpans::new(plan.device(), cluster.page_delay) else { return Span::LONGEST };
+    let copy = if stripe { costs.copy } else { Span::ZERO };
+    costs.read.max(costs.program).max(copy).max(costs.erase)
 }
 
 /// A job's own pages, waiting for the bus included, within C + D.
@@ -97,7 +96,8 @@ impl ServiceTime {
                     Releases::Handed => (pending.reads, pending.programs),
                     _ => (source.read_pages, source.write_pages),
                 };
-                let read = plan.timing().read().checked_add(delay)?.checked_mul(reads)?;
+                let delays = delay.checked_mul(plan.timing().asks_of_a_read())?;
+                let read = plan.timing().read().checked_add(delays)?.checked_mul(reads)?;
                 let write = plan.timing().program().checked_add(delay)?.checked_mul(writes)?;
                 read.checked_add(write)
             }),
@@ -116,15 +116,15 @@ pub(super) struct BusWait {
 
 impl BusWait {
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {
-        let alone = match operation.action {
-            Action::Read => plan.timing().read(),
-            Action::Program => plan.timing().program(),
+        let (alone, asks) = match operation.action {
+            Action::Read => (plan.timing().read(), plan.timing().asks_of_a_read()),
+            Action::Program => (plan.timing().program(), 1),
             Action::Erase => return,
         };
         let cluster = &plan.clusters()[operation.cluster];
         let waited = operation.end.since(operation.start).saturating_sub(alone);
         let at = || place(operation.start, pending, Some(operation.chip));
-        self.gauge.note(cluster.page_delay.as_ns(), waited.as_ns(), at);
+        self.gauge.note(cluster.page_delay.as_ns().saturating_mul(asks), waited.as_ns(), at);
     }
 }
 

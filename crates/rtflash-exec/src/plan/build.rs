@@ -86,6 +86,9 @@ fn by_utilization(
     clusters: Vec<Cluster>,
     terms: &[(Span, &[Option<Period>])],
 ) -> Result<(Clusters, PerId<TaskId, Option<Period>>), PlanError> {
+    if set.device().has_commands() {
+        return Err(PlanError::Commands);
+    }
     if let Some(task) = set.tasks().iter().find(|task| !task.is_implicit()) {
         return Err(PlanError::NotImplicit { task: task.name.clone() });
     }
@@ -188,9 +191,11 @@ impl Plan {
             let position = allocation.cluster_of_task(id).ok_or(PlanError::OtherAllocation)?;
             let number = ClusterId::from_index(position);
             let (delay, cluster) = (self.clusters[number].page_delay, Some(number));
-            let requests =
-                [(task.read, Kind::Read, self.timing.read()), (task.write, Kind::Write, self.timing.program())];
-            for (request, kind, cost) in requests {
+            let requests = [
+                (task.read, Kind::Read, (self.timing.read(), self.timing.asks_of_a_read())),
+                (task.write, Kind::Write, (self.timing.program(), 1)),
+            ];
+            for (request, kind, (cost, asks)) in requests {
                 let Some(request) = request else { continue };
                 let period = Period::new(request.period().as_ns().into(), 1).ok_or(PlanError::OtherAllocation)?;
                 let (suffix, read_pages, write_pages) = match kind {
@@ -208,7 +213,9 @@ impl Plan {
                     deadline: Some(request.deadline()),
                     jitter: request.jitter(),
                     access: request.access(),
-                    bound: cost.checked_add(delay).and_then(|cost| cost.checked_mul(request.pages())),
+                    bound: delay
+                        .checked_mul(asks)
+                        .and_then(|delay| cost.checked_add(delay)?.checked_mul(request.pages())),
                 });
             }
             if let (Some(_), Some(period)) = (task.write, periods.get(id)) {

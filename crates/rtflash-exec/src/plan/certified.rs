@@ -62,33 +62,61 @@ pub(super) fn cluster(
     Ok((plan, Certified { certificate, pass: pass.transpose()?, ranges }))
 }
 
-/// (m_c − 1)·t_d: a page waits for one transfer of each other chip that there is on its channel.
-/// m_c is that of the fullest of the cluster's channels.
+/// (m_c − 1)·t_b: a request for the bus waits for one of each other chip that there is on its
+/// channel. m_c is that of the fullest of the cluster's channels.
 fn longest_wait(device: &Device, chips: &[ChipId]) -> Span {
     let fullest = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip.0))).max();
     let others = fullest.expect("a cluster has chips") - 1;
     transfers(device, others)
 }
 
-/// The time that one transfer of each of so many chips of a channel takes.
+/// The time that one request of each of so many chips of a channel holds the bus, at most.
 pub(super) fn transfers(device: &Device, chips: u32) -> Span {
-    let all = device.page_transfer().checked_mul(chips.into());
+    let all = device.bus_hold().checked_mul(chips.into());
     all.expect("a transfer of each chip of a channel is checked with the device")
 }
 
-/// C_g: v(t_r + t_w) + t_e on a chip of a stripe, min(v, P)·c_r + ⌈v/s⌉·c_w + t_e on a superblock.
+/// C_g: v(t_r + t_w) + t_e on a chip of a stripe, min(v, P)·c_r + ⌈v/s⌉·c_w + t_e on a superblock;
+/// with commands, each copy and the erase have that of Section 2.10 on top.
 fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
-    let (read, program) = (device.page_read(), device.page_program());
+    let costs = StepSpans::new(device, cluster.page_delay)?;
     let copies = match placement {
-        Placement::Stripe => read.checked_add(program)?.checked_mul(valid)?,
+        Placement::Stripe => costs.copy.checked_mul(valid)?,
         Placement::Superblock => {
-            let bus = cluster.page_delay.checked_add(device.page_transfer())?;
-            let reads = read.checked_add(bus)?.checked_mul(valid.min(cluster.layout.pages().into()))?;
-            let rows = program.checked_add(bus)?.checked_mul(valid.div_ceil(cluster.layout.chips().into()))?;
+            let reads = costs.read.checked_mul(valid.min(cluster.layout.pages().into()))?;
+            let rows = costs.program.checked_mul(valid.div_ceil(cluster.layout.chips().into()))?;
             reads.checked_add(rows)?
         }
     };
-    copies.checked_add(device.block_erase())
+    copies.checked_add(costs.erase)
+}
+
+/// What steps take at most, where each request for the bus waits so long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepSpans {
+    /// c_r.
+    pub(crate) read: Span,
+    /// c_w.
+    pub(crate) program: Span,
+    /// A copy inside the chip.
+    pub(crate) copy: Span,
+    pub(crate) erase: Span,
+}
+
+impl StepSpans {
+    /// `None` where a step is too long.
+    pub(crate) fn new(device: &Device, wait: Span) -> Option<StepSpans> {
+        let command = if device.has_commands() { device.command().checked_add(wait)? } else { Span::ZERO };
+        let page = wait.checked_add(device.page_transfer())?;
+        let (read, program) = (device.page_read(), device.page_program());
+        Some(StepSpans {
+            read: command.checked_add(read)?.checked_add(page)?,
+            // The command goes with the page.
+            program: program.checked_add(page)?.checked_add(device.command())?,
+            copy: command.checked_add(read)?.checked_add(program)?,
+            erase: command.checked_add(device.block_erase())?,
+        })
+    }
 }
 
 impl Certified {

@@ -56,6 +56,8 @@ pub enum PlanError {
         /// The task that it belongs to, by name.
         task: String,
     },
+    /// Without certificates, the device has commands that use the bus.
+    Commands,
     /// The terms do not belong to this allocation: there are more or fewer of them than clusters or
     /// tasks.
     OtherAllocation,
@@ -88,6 +90,10 @@ impl fmt::Display for PlanError {
             PlanError::TooManyParts { clusters, streams } => {
                 write!(f, "{streams} job streams in each of {clusters} clusters are too many to be simulated")
             }
+            PlanError::Commands => f.write_str(
+                "the device has a `command`, and only clusters with certificates are run with commands on the bus: \
+                 --analysis sound has them",
+            ),
             PlanError::NotImplicit { task } => write!(
                 f,
                 "task `{task}` has a deadline or a jitter, which only a run by certificates keeps to: --analysis sound makes these"

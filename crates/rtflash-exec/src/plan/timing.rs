@@ -8,28 +8,31 @@ pub struct Timing {
     read: Span,
     program: Span,
     transfer: Span,
+    command: Span,
 }
 
 impl Timing {
-    /// The device's own times: a page is transferred behind its read and before its program.
+    /// The device's own times: a page is transferred behind its read and before its program, and
+    /// each operation begins with its command.
     pub fn of_device(device: &Device) -> Timing {
-        let transfer = device.page_transfer();
-        let with_transfer = |span: Span| span.saturating_add(transfer);
-        Timing { read: with_transfer(device.page_read()), program: with_transfer(device.page_program()), transfer }
+        let (transfer, command) = (device.page_transfer(), device.command());
+        let with_transfer = |span: Span| span.saturating_add(device.bus_hold());
+        let (read, program) = (with_transfer(device.page_read()), with_transfer(device.page_program()));
+        Timing { read, program, transfer, command }
     }
 
     /// A page read takes `read` in all and a program `program`, `transfer` of it on the bus; `None`
     /// where the transfer is longer than one of them.
     pub fn new(read: Span, program: Span, transfer: Span) -> Option<Timing> {
-        (transfer <= read && transfer <= program).then_some(Timing { read, program, transfer })
+        (transfer <= read && transfer <= program).then_some(Timing { read, program, transfer, command: Span::ZERO })
     }
 
-    /// A page read without waiting, transfer included.
+    /// A page read without waiting, command and transfer included.
     pub fn read(self) -> Span {
         self.read
     }
 
-    /// A page program without waiting, transfer included.
+    /// A page program without waiting, command and transfer included.
     pub fn program(self) -> Span {
         self.program
     }
@@ -39,14 +42,24 @@ impl Timing {
         self.transfer
     }
 
-    /// The part of a read before its transfer.
+    /// t_c: what the commands of an operation hold the bus for; zero where they are not counted.
+    pub fn command(self) -> Span {
+        self.command
+    }
+
+    /// How often a read asks for the bus: once more where commands use it.
+    pub fn asks_of_a_read(self) -> u64 {
+        1 + u64::from(self.command > Span::ZERO)
+    }
+
+    /// The part of a read between its command and its transfer.
     pub fn sensing(self) -> Span {
-        self.read.saturating_sub(self.transfer)
+        self.read.saturating_sub(self.transfer).saturating_sub(self.command)
     }
 
     /// The part of a program behind its transfer.
     pub fn programming(self) -> Span {
-        self.program.saturating_sub(self.transfer)
+        self.program.saturating_sub(self.transfer).saturating_sub(self.command)
     }
 }
 

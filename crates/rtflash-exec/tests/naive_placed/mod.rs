@@ -26,10 +26,27 @@ pub enum Stage {
     Works { until: u64 },
 }
 
+/// What a chip does behind a command on the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Behind {
+    Senses,
+    /// Reads inside the chip, and programs there.
+    Copies {
+        program: Operation,
+    },
+    Erases,
+    /// What it does was recorded when the command had the bus.
+    Works {
+        until: u64,
+    },
+}
+
 /// A chip of the device.
 #[derive(Debug, Default)]
 pub struct Chip {
     pub stage: Option<Stage>,
+    /// Where it waits to be told what to do, or is being told.
+    pub behind: Option<Behind>,
     /// The operation whose end is not known yet.
     pub operation: Option<Operation>,
 }
@@ -91,6 +108,33 @@ impl World<'_> {
         let device = self.plan.device();
         let spans = [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()];
         spans.map(Span::as_ns)
+    }
+
+    /// t_c; zero where commands are not counted.
+    pub fn command(&self) -> u64 {
+        self.plan.device().command().as_ns()
+    }
+
+    /// The longest that one request holds the bus.
+    pub fn hold(&self) -> u64 {
+        let [.., transfer] = self.times();
+        transfer + self.command()
+    }
+
+    /// What an operation inside a chip is recorded as that goes on behind its command then: until
+    /// when it takes.
+    pub fn works_inside(&mut self, operation: Operation, behind: Behind, from: u64) -> u64 {
+        let (id, chip) = (operation.job, operation.chip.0);
+        let Behind::Copies { program } = behind else {
+            let end = from + self.lengths.erase(id, ChipId(chip), instant(from)).as_ns();
+            self.records.push(Record::Operation(Operation { end: instant(end), ..operation }));
+            return end;
+        };
+        let middle = from + self.read(id, chip, from);
+        let end = middle + self.program(id, chip, middle);
+        self.records.push(Record::Operation(Operation { end: instant(middle), ..operation }));
+        self.records.push(Record::Operation(Operation { start: instant(middle), end: instant(end), ..program }));
+        end
     }
 
     /// A page read of a job that begins then takes so long.
@@ -393,6 +437,18 @@ fn end_transfers(world: &mut World) {
     for (number, chip) in (0..).zip(&mut world.chips) {
         chip.stage = match chip.stage {
             Some(Stage::Senses { until }) if until == now => Some(Stage::Waits { since: now }),
+            Some(Stage::Transfers { until }) if until == now && chip.behind.is_some() => {
+                let operation = chip.operation.expect("an operation on the bus");
+                Some(match chip.behind.take() {
+                    Some(Behind::Works { until }) => {
+                        chip.operation = None;
+                        Stage::Works { until }
+                    }
+                    _ => Stage::Senses {
+                        until: now + world.lengths.sensing(operation.job, ChipId(number), instant(now)).as_ns(),
+                    },
+                })
+            }
             Some(Stage::Transfers { until }) if until == now => {
                 let operation = chip.operation.take().expect("an operation on the bus");
                 let writes = operation.action == rtflash_exec::trace::Action::Program;
@@ -430,7 +486,12 @@ fn grant(world: &mut World) {
         let Some((.., chip)) = chips.into_iter().filter_map(order).min() else { continue };
         world.served[channel as usize] = Some(chip);
         let operation = world.chips[chip].operation.expect("an operation that waits");
-        let until = world.now + world.lengths.transfer(operation.job, ChannelId(channel), world.at()).as_ns();
+        let moved = world.lengths.transfer(operation.job, ChannelId(channel), world.at()).as_ns();
+        let program = operation.action == rtflash_exec::trace::Action::Program;
+        let behind = world.chips[chip].behind;
+        let until = world.now
+            + if behind.is_some() || program { world.command() } else { 0 }
+            + if behind.is_some() { 0 } else { moved };
         world.chips[chip].stage = Some(Stage::Transfers { until });
         let end = match operation.action {
             rtflash_exec::trace::Action::Program => {
@@ -439,7 +500,14 @@ fn grant(world: &mut World) {
             _ => until,
         };
         let (start, cluster, job, kind) = (world.at(), operation.cluster, operation.job, operation.kind);
-        world.records.push(Record::Operation(Operation { end: instant(end), ..operation }));
+        match behind {
+            None => world.records.push(Record::Operation(Operation { end: instant(end), ..operation })),
+            Some(Behind::Senses) => {}
+            Some(behind) => {
+                let until = world.works_inside(operation, behind, until);
+                world.chips[chip].behind = Some(Behind::Works { until });
+            }
+        }
         let chip = operation.chip;
         world.records.push(Record::Transfer(Transfer {
             start,

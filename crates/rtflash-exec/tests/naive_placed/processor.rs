@@ -5,7 +5,7 @@ use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Ties, Victims, ra
 use rtflash_model::{ChipId, ClusterId, Id, Lpn};
 
 use super::pages::{At, Pages};
-use super::{Stage, World, certified, instant, is_stripe, waits_are_worst};
+use super::{Behind, Stage, World, certified, instant, is_stripe, waits_are_worst};
 
 /// Behind all deadlines.
 pub const BACKGROUND: u64 = 1 << 63;
@@ -259,11 +259,18 @@ impl Processor {
                 self.write(world, other, room, &mut busy);
             }
         }
-        let [read, program, ..] = world.times();
-        if read <= program {
+        if self.rows_outlast_reads(world) {
             self.fill_with_reads(world, None, &mut busy);
         }
         true
+    }
+
+    /// Whether a read is sure to be over with a row. Where it waits for its command as well, that
+    /// is by as much as any of the cluster may wait.
+    fn rows_outlast_reads(&self, world: &World) -> bool {
+        let [read, program, ..] = world.times();
+        let waits = self.chips.iter().map(|&chip| world.sharing(chip.0)).max().expect("a chip") - 1;
+        read + if world.command() > 0 { waits * world.hold() } else { 0 } <= program
     }
 
     /// Programs up to so many pages of a part.
@@ -369,7 +376,8 @@ impl Processor {
 
     fn step_in_chip(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
         let (chip, job) = (self.chips[0], self.queue[at].id);
-        let middle = world.now + world.read(job, chip.0, world.now);
+        let told = self.told(world, world.sharing(chip.0) - 1);
+        let middle = told + world.read(job, chip.0, told);
         let end = middle + world.program(job, chip.0, middle);
         let padded_to = self.padded_to(world);
         if let Some((row, lpn)) = self.pages.next_valid(pass.victim, 0, pass.next_row[0]) {
@@ -378,10 +386,9 @@ impl Processor {
             pass.next_row[0] = row + 1;
             pass.reads += 1;
             self.queue[at].starved = false;
-            let (now, id) = (world.now, self.queue[at].id);
-            self.record(world, now, middle, id, Action::Read, from, lpn);
-            self.record(world, middle, end, id, Action::Program, to, lpn);
-            self.pad(end);
+            let [operation, program] = [(Action::Read, from), (Action::Program, to)]
+                .map(|(action, place)| self.operation(world.now, job, Kind::Gc, action, place, lpn));
+            self.inside(world, operation, Behind::Copies { program });
         } else if pass.reads < padded_to {
             pass.reads += 1;
             self.pad(end);
@@ -392,8 +399,8 @@ impl Processor {
     }
 
     fn step_in_superblock(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
-        let [read, program, _, transfer] = world.times();
-        let wait = (self.chips.iter().map(|&chip| world.sharing(chip.0)).max().expect("a chip") - 1) * transfer;
+        let sharing = self.chips.iter().map(|&chip| world.sharing(chip.0)).max().expect("a chip");
+        let (wait, command) = ((sharing - 1) * world.hold(), world.command());
         let width = self.chips.len();
         let (kind, id) = (Kind::Gc, self.queue[at].id);
         pass.buffered.retain(|&(place, lpn)| self.pages.holds(place, lpn));
@@ -429,16 +436,17 @@ impl Processor {
                 return false;
             }
             pass.rows += 1;
-            if read <= program {
+            if self.rows_outlast_reads(world) {
                 self.fill_with_reads(world, None, &mut busy);
             }
         } else if pass.reads < valid.min(world.plan.device().pages_per_block().into()) {
             pass.reads += 1;
-            let sensed = world.now + world.read(id, first.0, world.now);
+            let told = self.told(world, sharing - 1);
+            let sensed = told + world.read(id, first.0, told);
             self.pad(sensed + world.transfer(id, first.0, sensed) + wait);
         } else if pass.rows < valid.div_ceil(width as u64) {
             pass.rows += 1;
-            let over = world.now + world.transfer(id, first.0, world.now) + wait;
+            let over = world.now + command + world.transfer(id, first.0, world.now) + wait;
             self.pad(over + world.program(id, first.0, over));
         } else {
             self.erase(world, at, pass.victim);
@@ -462,13 +470,10 @@ impl Processor {
     fn erase(&mut self, world: &mut World, at: usize, victim: usize) {
         let id = self.queue[at].id;
         self.queue[at].starved = false;
-        let mut ends = world.now;
         for column in 0..self.chips.len() {
-            let end = world.now + world.lengths.erase(id, ChipId(self.chips[column].0), world.at()).as_ns();
-            ends = ends.max(end);
-            self.record(world, world.now, end, id, Action::Erase, (victim, column), Lpn(NONE));
+            let operation = self.operation(world.now, id, Kind::Gc, Action::Erase, (victim, column), Lpn(NONE));
+            self.inside(world, operation, Behind::Erases);
         }
-        self.pad(ends);
         self.step.as_mut().expect("a step").erases = Some((id, victim));
         world.erased.push(self.cluster);
     }
@@ -490,18 +495,30 @@ impl Processor {
         }
     }
 
-    /// A GC operation whose end is known.
-    #[allow(clippy::too_many_arguments)]
-    fn record(&mut self, world: &mut World, from: u64, to: u64, id: JobId, action: Action, place: At, lpn: Lpn) {
-        let operation = self.operation(from, id, Kind::Gc, action, place, lpn);
-        world.records.push(Record::Operation(Operation { end: instant(to), ..operation }));
+    /// When a chip that lets time pass has been told to read, with so many others on its bus.
+    fn told(&self, world: &World, others: u64) -> u64 {
+        let waits = if waits_are_worst(world) { others * world.hold() } else { 0 };
+        world.now + if world.command() > 0 { waits + world.command() } else { 0 }
+    }
+
+    /// A copy or an erase inside a chip begins.
+    fn inside(&mut self, world: &mut World, operation: Operation, behind: Behind) {
+        let chip = operation.chip.index();
+        self.step.as_mut().expect("a step").chips.push(chip);
+        if world.command() > 0 && !waits_are_worst(world) {
+            (world.chips[chip].operation, world.chips[chip].behind) = (Some(operation), Some(behind));
+            world.chips[chip].stage = Some(Stage::Waits { since: world.now });
+            return;
+        }
+        let told = self.told(world, world.sharing(operation.chip.0) - 1);
+        let until = world.works_inside(operation, behind, told);
+        world.chips[chip].stage = Some(Stage::Works { until });
     }
 
     /// An operation that goes over the bus begins. `alone`: its own cluster leaves the bus to it.
     #[allow(clippy::too_many_arguments)]
     fn start(&mut self, world: &mut World, id: JobId, kind: Kind, action: Action, place: At, lpn: Lpn, alone: bool) {
-        let [.., transfer] = world.times();
-        let read = world.read(id, (self.chips[place.1 % self.chips.len()]).0, world.now);
+        let command = world.command();
         let operation = self.operation(world.now, id, kind, action, place, lpn);
         if let Some(part) = self.queue.iter_mut().find(|part| part.id == id) {
             part.starved = false;
@@ -514,12 +531,14 @@ impl Processor {
             let own = self.chips_of_cluster(world).iter().filter(|&&chip| device.channel_of(chip.0) == channel).count()
                 as u64;
             let sharing = world.sharing(operation.chip.0);
-            let wait = if alone { sharing - own } else { sharing - 1 } * transfer;
+            let wait = if alone { sharing - own } else { sharing - 1 } * world.hold();
             let until = if action == Action::Read {
-                let sensed = world.now + read + wait;
+                let told = world.now + if command > 0 { wait + command } else { 0 };
+                let sensed = told + world.read(id, operation.chip.0, told) + wait;
                 sensed + world.transfer(id, operation.chip.0, sensed)
             } else {
-                let over = world.now + wait + world.transfer(id, operation.chip.0, world.now + wait);
+                let granted = world.now + wait + command;
+                let over = granted + world.transfer(id, operation.chip.0, granted);
                 over + world.program(id, operation.chip.0, over)
             };
             world.records.push(Record::Operation(Operation { end: instant(until), ..operation }));
@@ -528,7 +547,9 @@ impl Processor {
         }
         let sensing = world.lengths.sensing(id, operation.chip, world.at()).as_ns();
         world.chips[chip].operation = Some(operation);
+        world.chips[chip].behind = (action == Action::Read && command > 0).then_some(Behind::Senses);
         world.chips[chip].stage = Some(match action {
+            Action::Read if command > 0 => Stage::Waits { since: world.now },
             Action::Read if sensing > 0 => Stage::Senses { until: world.now + sensing },
             _ => Stage::Waits { since: world.now },
         });

@@ -55,8 +55,12 @@ impl<'a> Servers<'a> {
         let sharing = |chip: &ChipId| {
             (0..device.chips()).filter(|&other| device.channel_of(other) == device.channel_of(chip.0)).count() as u64
         };
-        let bus = of.chips.iter().map(sharing).max().expect("a chip") * device.page_transfer().as_ns();
-        let (read, program) = (device.page_read().as_ns(), device.page_program().as_ns());
+        let bus = of.chips.iter().map(sharing).max().expect("a chip") * device.bus_hold().as_ns();
+        // Behind a command that waits for the same.
+        let command = device.command().as_ns();
+        let told = if command > 0 { bus - device.page_transfer().as_ns() } else { 0 };
+        let (read, program) = (told + device.page_read().as_ns(), device.page_program().as_ns());
+        let reading = read + bus - command;
         let (chips, victim) = (of.chips.len() as u64, collection.victim_pages);
         let stream = self.plan.sources()[arrival.job.source].stream().expect("a job is a stream's");
         let range = &by.ranges[of.tasks.len() + stream];
@@ -77,12 +81,12 @@ impl<'a> Servers<'a> {
                 (writes * (program + bus), victim * (read + program))
             } else {
                 let rows = victim.div_ceil(chips) * (program + bus);
-                let reads = victim.min(device.pages_per_block().into()) * (read + bus);
+                let reads = victim.min(device.pages_per_block().into()) * reading;
                 (writes.div_ceil(chips) * (program + bus), reads + rows)
             };
             let reclaimed = collection.reclaimed_pages;
             let passes = (written + writes) / reclaimed - written / reclaimed;
-            let cost = reads * (read + bus) + writing + passes * (pass + device.block_erase().as_ns());
+            let cost = reads * reading + writing + passes * (pass + told + device.block_erase().as_ns());
             let deadline = last.max(arrival.at.as_ns()) + (cost * 1000).div_ceil(share);
             parts.push((processor, deadline, writes));
         }

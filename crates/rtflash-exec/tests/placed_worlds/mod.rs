@@ -27,6 +27,7 @@ fn device(rng: &mut Rng) -> Option<(Device, Times)> {
         page_size: 512,
         shortest,
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(20, 80).into(), 2).ok()?,
@@ -80,6 +81,9 @@ impl World {
     pub fn draw_certified(seed: u64, case: u64) -> Option<World> {
         let mut rng = Rng(Stream::numbered(seed, b"placed\0\0", case));
         let (device, times) = device(&mut rng)?;
+        let mut rng_of_commands = Rng(Stream::numbered(seed, b"commands", case));
+        let command = (rng_of_commands.within(0, 2) == 0).then(|| ns(rng_of_commands.within(0, 3)));
+        let device = Device::new(DeviceSpec { command, ..device.spec() }).ok()?;
         let set = TaskSet::new(device, tasks(&mut rng), jobs(&mut rng)?).ok()?;
         let allocation = allocation(&mut rng, &set)?;
         let terms: Vec<ClusterTerms> = allocation

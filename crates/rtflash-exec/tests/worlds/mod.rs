@@ -68,6 +68,7 @@ impl World {
             page_transfer: ns(transfer),
             shortest,
             erase_cycles: None,
+            command: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         })

@@ -124,6 +124,8 @@ pub enum ExperimentError {
     Twice(String),
     /// The sets have deadlines before the end of the period, of which this analysis does not know.
     NotImplicit(&'static str),
+    /// The device's commands use the bus, of which this analysis does not know.
+    Commands(&'static str),
     /// Bandwidth is compared on the same sets, and there are several analyses to make them for.
     SeveralAnalyses,
     /// Sets that cannot be drawn; with the value of the sweep, if there is one.
@@ -149,6 +151,11 @@ impl fmt::Display for ExperimentError {
                 f,
                 "{analysis} knows implicit deadlines only, and --deadline draws others: --analyses stripe, superblock \
                  or sound take them"
+            ),
+            ExperimentError::Commands(analysis) => write!(
+                f,
+                "{analysis} knows no commands on the bus, and the device has a `command`: --analyses stripe, \
+                 superblock or sound take it"
             ),
             ExperimentError::SeveralAnalyses => {
                 f.write_str("bandwidth is compared on the same sets: say which of the analyses they are made for")
@@ -220,6 +227,11 @@ impl Plan {
         let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
         if let Some(other) = analyses.find(|analysis| spec.sets.deadlines.is_some() && !analysis.takes_deadlines()) {
             return Err(ExperimentError::NotImplicit(other.name()));
+        }
+        let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
+        let commands = spec.sets.device.has_commands();
+        if let Some(other) = analyses.find(|analysis| commands && !analysis.takes_commands()) {
+            return Err(ExperimentError::Commands(other.name()));
         }
         let (makers, maker_of) = makers(&spec);
         if makers.len() > 1 && matches!(spec.measure, Measure::Bandwidth(_)) {

@@ -187,6 +187,9 @@ fn notes(set: &TaskSet) -> Vec<String> {
     if !set.jobs().is_empty() {
         notes.push("Jobs that are not real-time are left out.".into());
     }
+    if set.device().has_commands() {
+        notes.push("`command` is left out: commands have times of their own in MQSim.".into());
+    }
     if set.tasks().iter().any(|task| task.requests().any(|(request, _)| request.jitter().as_ns() > 0)) {
         notes.push("Requests come without jitter.".into());
     }

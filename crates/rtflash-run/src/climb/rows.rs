@@ -159,6 +159,7 @@ impl Row {
             block_erase: t_e?,
             shortest: Shortest::default(),
             erase_cycles: None,
+            command: None,
         });
         let order = (1..self.chips.len()).chain([0]);
         let tasks = order.map(|chip| task(format!("chip-{chip}"), self.chips[chip])).collect::<Option<Vec<_>>>();

@@ -94,6 +94,7 @@ fn device(rng: &mut Rng, times: Times) -> Option<Device> {
         page_size: 4096,
         shortest,
         erase_cycles: None,
+        command: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,

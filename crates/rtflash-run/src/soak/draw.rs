@@ -52,6 +52,9 @@ pub enum World {
     Mixed,
     /// Small sets of streams, most of them, at the limit of (T), (T') or (T''), for wide stripes.
     Stream,
+    /// Small sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices
+    /// whose commands use the bus.
+    Command,
 }
 
 impl World {
@@ -66,6 +69,7 @@ impl World {
             World::Superblock => "superblock",
             World::Mixed => "mixed",
             World::Stream => "stream",
+            World::Command => "command",
         }
     }
 
@@ -100,6 +104,7 @@ impl World {
             ],
             World::Mixed => &[Term::Blocking, Term::Transfer, Term::CarryIn, Term::Copies],
             World::Stream => &[Term::Blocking, Term::Transfer, Term::StreamPage],
+            World::Command => &[Term::Blocking, Term::StepWait, Term::Transfer, Term::Commands, Term::CommandWait],
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,
@@ -156,6 +161,7 @@ impl Rng {
             page_transfer: Span::from_us(self.small(1, read)),
             shortest: Shortest::default(),
             erase_cycles: None,
+            command: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         };

@@ -1,6 +1,7 @@
 //! Sets at the limit of one test: (T) and (T') for stripes, (T'') for chips that share a bus, (T)
-//! for superblocks, (T') for stripes beside superblocks, and all three for streams. Devices are
-//! small, a unit of time is a nanosecond, and each set is run many times.
+//! for superblocks, (T') for stripes beside superblocks, and all three for streams; the same where
+//! commands use the bus. Devices are small, a unit of time is a nanosecond, and each set is run
+//! many times.
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, EqualSplit, Global};
@@ -99,6 +100,12 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
 pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
     let mut rng = Rng::new(seed, b"limit\0\0\0", number);
     let mut ranges = Rng::new(seed, b"ranges\0\0", number);
+    let commands = world == World::Command;
+    let world = if commands {
+        rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed])
+    } else {
+        world
+    };
     let varies = if world == World::Queue { &mut ranges } else { &mut rng }.within(0, 2) == 0;
     let (analysis, granted) = match world {
         World::Queue => ("stripe", Reliance::Queue),
@@ -119,6 +126,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         _ => {
             let shape = Shape::new(&mut rng, world);
             let device = shape.device(&mut rng, varies)?;
+            let device = if commands { with_commands(&mut rng, &device)? } else { device };
             let tasks = tasks(&mut rng, shape.tasks, world)?;
             (shape.allocator, device, with_deadlines(&mut rng, tasks)?)
         }
@@ -134,6 +142,12 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     };
     let watches_last = world == World::Queue;
     shows.then_some(LimitSet { set, allocator, analysis, left_out, allocation, varies, watches_last })
+}
+
+/// The device with commands that use the bus.
+fn with_commands(rng: &mut Rng, device: &Device) -> Option<Device> {
+    let command = Span::from_ns(rng.within(1, 8));
+    Device::new(DeviceSpec { command, ..device.spec() }).ok()
 }
 
 /// How many tasks and chips there are, and who divides them.
@@ -183,6 +197,7 @@ impl Shape {
             page_size: 512,
             shortest,
             erase_cycles: None,
+            command: None,
             logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,
             page_read,
             page_program,

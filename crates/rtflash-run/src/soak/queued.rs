@@ -50,6 +50,7 @@ impl Queued {
             page_size: 512,
             shortest: Shortest::default(),
             erase_cycles: None,
+            command: None,
             logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
             page_read: page_read?,
             page_program: page_program?,

@@ -163,7 +163,7 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
     let of = |set: u64| {
         let mut tally = SoakTally::new();
         match search.world {
-            World::Stripe | World::Queue | World::Superblock | World::Mixed | World::Stream => {
+            World::Stripe | World::Queue | World::Superblock | World::Mixed | World::Stream | World::Command => {
                 run_set(search, set, &mut tally)
             }
             World::Any | World::Supposed | World::Sound => {

@@ -20,7 +20,7 @@ use super::processor::{ChosenGc, DemandTask, Processor, Rows};
 use super::term::Term;
 use super::time::{ProcessorTime, ns};
 use crate::fraction::Fraction;
-use queue::FifoBus;
+use queue::{FifoBus, passes};
 
 /// A chip of another cluster on the channel: it moves no more pages in an interval than its
 /// requests have, and in a superblock its copies.
@@ -45,14 +45,18 @@ struct ChipLines<L> {
     switches: Line<L>,
     /// Above V_j.
     writes: Line<L>,
+    /// Above G_j: commands of copies and erases.
+    commands: Line<L>,
 }
 
 /// Waiting for the bus that is counted by intervals, beyond what
 /// [`SharedBus::ways`](super::SharedBus) charges each page.
 #[derive(Debug, Clone, Default)]
 pub struct Contention {
-    /// t_d.
-    transfer: Span,
+    /// t_b: the longest that one request holds the bus; t_d without commands.
+    hold: Span,
+    /// t_c: zero without commands.
+    command: Span,
     neighbours: Vec<ForeignChip>,
     /// Transfers that every page waits for here beside those that it is charged anyway.
     always: u64,
@@ -72,6 +76,8 @@ pub(super) struct Activity {
     pub(super) writes: u128,
     /// J_i, Eq. (39): jobs released and due in it, those of garbage collection included.
     pub(super) jobs: u128,
+    /// Requests for the bus beside those that move these pages, as [`Contention::commands`] counts.
+    pub(super) commands: u128,
 }
 
 /// Sums of what other chips do in the long run: some are kept.
@@ -108,7 +114,7 @@ impl Contention {
 
     /// Waiting on this device's buses.
     pub fn new(device: &Device) -> Contention {
-        Contention { transfer: device.page_transfer(), ..Contention::default() }
+        Contention { hold: device.bus_hold(), command: device.command(), ..Contention::default() }
     }
 
     /// Adds that many chips of another cluster, which has no server: each a processor such as this,
@@ -161,6 +167,28 @@ impl Contention {
         self.queue.map_or(Span::ZERO, FifoBus::sigma)
     }
 
+    /// Requests for the bus that only commands make (docs/analysis.md, Section 2.10): of each page
+    /// read one, and of each step of so many passes. None where commands are not counted.
+    pub(super) fn commands(&self, reads: u128, passes: u128, gc: Option<ChosenGc>) -> u128 {
+        if self.command == Span::ZERO || self.left_out == Some(Term::CommandWait) {
+            return 0;
+        }
+        passes.saturating_mul(gc.map_or(0, steps_on_chip)).saturating_add(reads)
+    }
+
+    /// Requests for the bus with each of a request's pages.
+    pub(super) fn asks(&self, item: &DemandTask) -> u128 {
+        1 + self.commands(u128::from(!item.writes), 0, None)
+    }
+
+    /// The same in the long run, of all that a processor does.
+    fn rate_of_asks(&self, processor: &Processor, gc: Option<ChosenGc>) -> f64 {
+        let pages = processor.tasks.iter().map(|item| self.asks(item) as f64 * item.transfers.mean() / ns(item.period));
+        let of_a_pass = self.commands(0, 1, gc);
+        let all_passes = passes(&processor.tasks, gc).filter(|_| of_a_pass > 0);
+        pages.sum::<f64>() + all_passes.map(|(rate, _)| rate.to_f64() * of_a_pass as f64).sum::<f64>()
+    }
+
     /// min(W1, W2, W3), as time that a processor waits in an interval beyond what its pages are
     /// charged, and time by which that charge is too much; the second is less than the charge for
     /// its reads.
@@ -186,7 +214,7 @@ impl Contention {
     /// A line above waiting and the requests' own time: of the bounds', the one with the smallest
     /// rate. `None` where numbers are too large.
     pub(super) fn line<L: ChipSum>(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<Line<L>> {
-        let w1 = self.w1_line(&processor.tasks)?;
+        let w1 = self.w1_line(processor, gc)?;
         let Some(queue) = self.queue else { return Some(w1) };
         let lines = [self.w2_line(queue, processor, gc), self.w3_line(queue, processor, gc)].into_iter().flatten();
         Some(lines.fold(w1, |least, line| if line.rate() < least.rate() { line } else { least }))
@@ -214,6 +242,11 @@ impl Contention {
         }
         last
     }
+}
+
+/// v + 1: copies inside a chip and an erase, of a pass.
+fn steps_on_chip(gc: ChosenGc) -> u128 {
+    u128::from(gc.valid) + 1
 }
 
 /// Two lengths together, in nanoseconds.
@@ -260,7 +293,7 @@ mod tests {
             let length = ns(rng.within(1, 2_000));
             let step = contention.steps(length, &processor, gc);
             assert!(step <= length);
-            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10 };
+            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10, commands: 0 };
             let at = contention.waiting(activity(length), &processor, gc);
             for between in step.as_ns().max(1)..length.as_ns() {
                 assert_eq!(

@@ -26,7 +26,8 @@ pub(super) struct FifoBus {
 }
 
 impl FifoBus {
-    /// Of a channel with o other active chips; `None` where there is none. `alike`: σ of one other
+    /// Of a channel with o other active chips; `None` where there is none, and where commands use
+    /// the bus, too. `alike`: σ of one other
     /// chip is as that of more.
     #[allow(non_snake_case)]
     pub(super) fn new(device: &Device, siblings: u64, o: u64, alike: bool) -> Option<FifoBus> {
@@ -35,7 +36,7 @@ impl FifoBus {
         let phi = t_r.min(t_d);
         let sigma = if o > 1 || alike { t_r.min(t_d.saturating_add(t_d)) } else { phi };
         let S_bounds_R = device.page_program_min().saturating_add(t_d) > t_r;
-        (o > 0).then_some(FifoBus { sigma, phi, S_bounds_R, siblings, o })
+        (o > 0 && !device.has_commands()).then_some(FifoBus { sigma, phi, S_bounds_R, siblings, o })
     }
 
     /// σ.

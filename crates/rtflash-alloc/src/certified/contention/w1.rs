@@ -4,46 +4,112 @@
 use rtflash_model::Span;
 
 use super::queue::{passes, passes_live};
-use super::{Activity, ChipLines, ChipSum, Contention, ForeignChip, more_live};
+use super::{Activity, ChipLines, ChipSum, Contention, ForeignChip, more_live, steps_on_chip};
 use crate::certified::long_run::{Line, LongRun};
-use crate::certified::processor::{ChosenGc, DemandTask, Rows, transfer_rate};
+use crate::certified::processor::{ChosenGc, Processor, Rows};
+use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
 use crate::fraction::Fraction;
 
 impl Contention {
     /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
-    /// counts.
+    /// counts; with commands Σ min(t_b n_i, t_b N_j + t_c G_j), Section 2.10.
+    #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w1(&self, activity: Activity) -> ProcessorTime {
         // Eq. (32).
-        let n_i = activity.reads.saturating_add(activity.writes);
-        let waits = self.neighbours.iter().map(|j| j.transfers(activity.length, n_i).saturating_mul(j.chips.into()));
-        let always = n_i.saturating_mul(self.always.into());
-        Cost::from(self.transfer).times(waits.fold(always, u128::saturating_add))
+        let n_i = activity.reads.saturating_add(activity.writes).saturating_add(activity.commands);
+        let all = |pages: u128| Cost::from(self.hold).times(pages);
+        let of_one = |j: &ForeignChip| {
+            let N_j = j.transfers(activity.length, n_i);
+            // What is charged in full already is no more with commands.
+            if self.command == Span::ZERO || N_j == n_i {
+                return all(N_j);
+            }
+            let G_j = self.kept(Term::Commands, j.commands(activity.length));
+            all(n_i).min(all(N_j).saturating_add(Cost::from(self.command).times(G_j)))
+        };
+        let waits = self.neighbours.iter().map(|j| of_one(j).saturating_mul(j.chips.into()));
+        waits.fold(all(n_i).saturating_mul(self.always.into()), |sum, wait| sum.saturating_add(wait))
     }
 
     /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the
     /// smaller rate counts. `None` where numbers are too large.
-    pub(super) fn w1_line<L: ChipSum>(&self, items: &[DemandTask]) -> Option<Line<L>> {
+    pub(super) fn w1_line<L: ChipSum>(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<Line<L>> {
         let mut line = Line::default();
-        for item in items {
-            let more = u128::from(self.transfer.as_ns()) * u128::from(self.always);
-            line.add_due(item, more.checked_add(item.step_cost.as_ns().into())?)?;
+        for item in &processor.tasks {
+            line.add_due(item, item.step_cost.as_ns().into())?;
         }
-        let rho_i = transfer_rate(items);
+        let hold = u128::from(self.hold.as_ns());
+        if self.always > 0 {
+            self.add_asks(&mut line, processor, gc, hold * u128::from(self.always))?;
+        }
+        let rho_i = self.rate_of_asks(processor, gc);
         for neighbour in &self.neighbours {
-            let each = u128::from(self.transfer.as_ns()) * u128::from(neighbour.chips);
-            neighbour.add_to(&mut line, items, rho_i, each)?;
+            let each = hold * u128::from(neighbour.chips);
+            self.add_neighbour(&mut line, (processor, gc), neighbour, (rho_i, each))?;
         }
         Some(line)
     }
 
-    /// The share of intervals of `length` and more that is waiting, at most, for requests that move
-    /// `rate` pages a nanosecond.
+    /// Adds `each` for each request for the bus that a processor makes; `None` where that is too
+    /// large.
+    fn add_asks<L: ChipSum>(
+        &self,
+        line: &mut Line<L>,
+        processor: &Processor,
+        gc: Option<ChosenGc>,
+        each: u128,
+    ) -> Option<()> {
+        for item in &processor.tasks {
+            line.add_due(item, each.checked_mul(self.asks(item))?)?;
+        }
+        let of_a_pass = each.checked_mul(self.commands(0, 1, gc))?;
+        if of_a_pass > 0 {
+            for (rate, more) in passes(&processor.tasks, gc) {
+                line.add(of_a_pass.checked_mul(rate.numerator())?, rate.denominator(), more * of_a_pass as f64);
+            }
+        }
+        Some(())
+    }
+
+    /// Adds a line above `each` · min(n_i, N_j), of these requests at a rate of ρ_i, and of
+    /// commands: the smaller rate counts. `None` where numbers are too large.
+    pub(super) fn add_neighbour<L: ChipSum>(
+        &self,
+        line: &mut Line<L>,
+        (processor, gc): (&Processor, Option<ChosenGc>),
+        neighbour: &ForeignChip,
+        (rho_i, each): (f64, u128),
+    ) -> Option<()> {
+        if ns(self.hold) * neighbour.rate() + ns(self.command) * neighbour.rate_of_commands() >= ns(self.hold) * rho_i {
+            return self.add_asks(line, processor, gc, each);
+        }
+        let made;
+        let lines = match L::kept(neighbour) {
+            Some(kept) => kept,
+            None => {
+                made = neighbour.lines();
+                &made
+            }
+        };
+        line.add_scaled(&lines.pages, each, 1)?;
+        if self.command > Span::ZERO {
+            let commands = u128::from(self.command.as_ns()).checked_mul(neighbour.chips.into())?;
+            line.add_scaled(&lines.commands, self.kept(Term::Commands, commands), 1)?;
+        }
+        Some(())
+    }
+
+    /// The share of intervals of `length` and more that is waiting, at most, for a processor that
+    /// asks for the bus `rate` times a nanosecond.
     pub(in crate::certified) fn share(&self, length: f64, rate: f64) -> f64 {
-        let shares = self.neighbours.iter().map(|neighbour| {
-            neighbour.chips as f64 * rate.min(neighbour.rate() + neighbour.lines.pages.constant / length)
+        let (hold, command) = (ns(self.hold), ns(self.command));
+        let in_time = |line: &Line<f64>| line.slope + line.constant / length;
+        let shares = self.neighbours.iter().map(|j| {
+            let busy = hold * in_time(&j.lines.pages) + command * in_time(&j.lines.commands);
+            j.chips as f64 * busy.min(hold * rate)
         });
-        ns(self.transfer) * (shares.sum::<f64>() + self.always as f64 * rate)
+        shares.sum::<f64>() + hold * self.always as f64 * rate
     }
 }
 
@@ -72,6 +138,18 @@ impl ForeignChip {
         n_j.min(n_i)
     }
 
+    /// G_j, Section 2.10: steps that use the bus for their command alone, and are live in an
+    /// interval of this length. Copies and the erase of each pass; in a superblock, whose copies
+    /// are among the transfers, the erases.
+    pub(super) fn commands(&self, length: Span) -> u128 {
+        let live = |gc| passes_live(&self.requests, gc, length).saturating_mul(self.commands_of_a_pass(gc));
+        self.gc.map_or(0, live)
+    }
+
+    fn commands_of_a_pass(&self, gc: ChosenGc) -> u128 {
+        if self.rows.is_some() { 1 } else { steps_on_chip(gc) }
+    }
+
     /// Pages that a pass programs.
     fn copied(&self, gc: ChosenGc) -> u128 {
         if self.rows.is_some_and(|rows| rows.chip_pages == 0) { 0 } else { gc.valid.into() }
@@ -80,6 +158,11 @@ impl ForeignChip {
     /// ρ_j, about.
     pub(super) fn rate(&self) -> f64 {
         self.lines.pages.slope
+    }
+
+    /// The rate of G_j, about.
+    fn rate_of_commands(&self) -> f64 {
+        self.lines.commands.slope
     }
 
     /// Lines above what the chip does; pages by ⌈(L + D)/T⌉ ≤ L/T + 1 + D/T, summed.
@@ -104,32 +187,18 @@ impl ForeignChip {
         }
         // And a round-up.
         pages.constant += if self.rows.is_some() { 1.0 } else { 0.0 };
+        let mut commands = Line::default();
+        if let Some(gc) = self.gc {
+            let of_a_pass = self.commands_of_a_pass(gc);
+            for (rate, more) in passes(&self.requests, Some(gc)) {
+                commands.add(rate.numerator().saturating_mul(of_a_pass), rate.denominator(), more * of_a_pass as f64);
+            }
+        }
         ChipLines {
             pages,
             switches: Line::of_switches(&self.requests, self.gc),
             writes: Line::of_writes(&self.requests),
+            commands,
         }
-    }
-
-    /// Adds a line above `each` · min(n_i, N_j): the smaller rate counts, ρ_i or the chip's own.
-    /// `None` where numbers are too large.
-    pub(super) fn add_to<L: ChipSum>(
-        &self,
-        line: &mut Line<L>,
-        items: &[DemandTask],
-        rho_i: f64,
-        each: u128,
-    ) -> Option<()> {
-        if self.rate() < rho_i {
-            match L::kept(self) {
-                Some(kept) => line.add_scaled(&kept.pages, each, 1)?,
-                None => line.add_scaled(&self.lines().pages, each, 1)?,
-            }
-        } else {
-            for item in items {
-                line.add_due(item, each)?;
-            }
-        }
-        Some(())
     }
 }

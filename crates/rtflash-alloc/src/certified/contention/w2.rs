@@ -20,7 +20,7 @@ impl Contention {
         let sigma = Cost::from(queue.sigma());
         let excepted = sigma.times(exceptions.full).saturating_add(self.spoilt(queue, exceptions));
         // Waits for siblings are in what pages are charged.
-        let o_t_d = Cost::from(self.transfer).times(self.beside_siblings());
+        let o_t_d = Cost::from(self.hold).times(self.beside_siblings());
         let n_i = activity.reads.saturating_add(activity.writes);
         (o_t_d.saturating_mul(n_i).saturating_add(excepted), sigma.times(activity.reads))
     }
@@ -51,7 +51,7 @@ impl Contention {
         processor: &Processor,
         gc: Option<ChosenGc>,
     ) -> Option<Line<L>> {
-        let [sigma, transfer] = [queue.sigma(), self.transfer].map(|span| u128::from(span.as_ns()));
+        let [sigma, transfer] = [queue.sigma(), self.hold].map(|span| u128::from(span.as_ns()));
         let (line, exceptions) = self.exceptions_line(queue, processor, gc, |item| {
             let time = u128::from(item.step_cost.as_ns()) + transfer * self.beside_siblings();
             let saved = if item.writes { 0 } else { sigma };

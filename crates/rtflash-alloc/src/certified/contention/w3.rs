@@ -56,7 +56,7 @@ impl Contention {
         gc: Option<ChosenGc>,
     ) -> Option<Line<L>> {
         let time = |span: rtflash_model::Span| u128::from(span.as_ns());
-        let [sigma, transfer] = [queue.sigma(), self.transfer].map(time);
+        let [sigma, transfer] = [queue.sigma(), self.hold].map(time);
         let mut less = [queue.phi(), queue.sigma_less_phi()].map(time).into_iter();
         let own: u128 = less.by_ref().take(usize::try_from(queue.siblings().min(2)).ok()?).sum();
         let (mut line, exceptions) = self.exceptions_line(queue, processor, gc, |item| {
@@ -76,7 +76,7 @@ impl Contention {
         for (at, j) in self.neighbours.iter().enumerate() {
             let less = [(most, of_most), (second, of_second)].into_iter().find(|(which, _)| *which == Some(at));
             let each = transfer.checked_mul(j.chips.into())?.checked_sub(less.map_or(0, |(_, less)| less))?;
-            j.add_to(&mut line, &processor.tasks, rho_i, each)?;
+            self.add_neighbour(&mut line, (processor, gc), j, (rho_i, each))?;
         }
         Some(line)
     }

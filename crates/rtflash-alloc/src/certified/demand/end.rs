@@ -167,7 +167,7 @@ mod tests {
         assert!(compared > 100_000 && queued > 40_000 && near > 20_000, "{compared} {queued} {near}");
         // A line further above is no error. It is a loss: tests take longer, and some are given up.
         let gap = gaps / f64::from(compared);
-        assert!(gap < 0.058, "{gap}");
+        assert!(gap < 0.062, "{gap}");
     }
 
     /// Far from a load of all that there is, doubles find the length that fractions find.

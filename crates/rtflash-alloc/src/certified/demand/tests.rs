@@ -115,19 +115,23 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
             let more = mean * (1.0 - double(item.window()) / period) + 1.0 - 1.0 / chips as f64;
             load += cost * mean / period;
             constant += cost * more;
-            transfers += mean / period + more / length;
+            let asks = 1.0 + demand.contention.commands(u128::from(!item.writes), 0, None) as f64;
+            transfers += asks * (mean / period + more / length);
         }
         if let Some(gc) = demand.gc.filter(|gc| gc.deadline.is_some_and(|within| within <= from)) {
             let within = gc.deadline.map_or(0.0, double);
             let cost = gc.cost.to_f64() / gc.reclaimed as f64;
-            let mut pages = gc.reclaimed as f64 - 1.0;
+            let (mut pages, mut rate) = (gc.reclaimed as f64 - 1.0, 0.0);
             for writer in &demand.processor.write_streams {
                 let (of_a_job, chips) = writer.pages.rate();
                 let w = of_a_job as f64 / chips as f64;
                 let (t, j) = (double(writer.period), double(writer.jitter));
                 load += cost * w / t;
                 pages += w * (1.0 - (within - j) / t) + 1.0 - 1.0 / chips as f64;
+                rate += w / t;
             }
+            let commands = demand.contention.commands(0, 1, Some(gc)) as f64 / gc.reclaimed as f64;
+            transfers += commands * (rate + pages.max(0.0) / length);
             constant += cost * pages;
         }
         load + demand.contention.share(length, transfers) + (constant.max(0.0) + blocking.to_f64()) / length

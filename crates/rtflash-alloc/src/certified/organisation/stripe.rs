@@ -47,7 +47,7 @@ impl PageOrganisation for Stripe {
 
     /// Inside the chip: q_g, Eq. (23).
     fn copying(&self, costs: &StepCosts) -> Cost {
-        costs.copy
+        costs.longest_copy
     }
 
     /// C_g, Eq. (22).

@@ -9,8 +9,8 @@ use crate::certified::time::Cost;
 impl Processor {
     /// The same with a term left out. What passes a test so is no promise.
     pub(in crate::certified) fn leaving_out(mut self, term: Term, device: &Device) -> Processor {
-        let transfer = Cost::from(device.page_transfer());
-        let own = |base: Span| Cost::from(base).checked_add(transfer);
+        let hold = Cost::from(device.bus_hold());
+        let own = |base: Span| Cost::from(base).checked_add(hold);
         let (read, program) = (own(device.page_read()), own(device.page_program()));
         for task in &mut self.tasks {
             match term {

@@ -1,5 +1,7 @@
 //! Chips of a superblock that a step leaves idle, and what they may do meanwhile: rule D3.
 
+use rtflash_model::Span;
+
 use super::CertifiedGroup;
 use super::operate::Planned;
 use super::processor::Key;
@@ -43,7 +45,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         let row = planned.iter().any(|page| page.action == Action::Program);
         let device = self.plan.device();
-        if row && device.page_read() > device.page_program() {
+        // A read is to be no longer than the row; with commands it waits once more.
+        let cluster = &self.plan.clusters()[self.clusters[of.cluster].position];
+        let wait = if device.has_commands() { cluster.page_delay } else { Span::ZERO };
+        if row && device.page_read().saturating_add(wait) > device.page_program() {
             return;
         }
         let channel_of = |chip: ColumnId| self.channel_of(of.chips[chip]);

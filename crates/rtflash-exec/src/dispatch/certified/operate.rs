@@ -11,7 +11,7 @@ use crate::dispatch::sequencer::Ticket;
 use crate::flash::BusRequest;
 use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
-use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record};
+use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
 
 /// A chip of the device.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -21,9 +21,29 @@ pub(super) struct ChipAtWork {
     pub(super) foreign_chips: u32,
     /// All other chips of its channel.
     pub(super) others: u32,
-    /// The operation that waits for its bus, or will, and the place of its record. One at a time:
-    /// rule S4.
-    pub(super) open: Option<(Operation, Ticket)>,
+    /// The operation that waits for its bus, or will. One at a time: rule S4.
+    pub(super) open: Option<OpenOperation>,
+}
+
+/// An operation that waits for its bus, or will.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct OpenOperation {
+    operation: Operation,
+    /// The place of its record.
+    ticket: Ticket,
+    asks_for: BusUse,
+}
+
+/// What the bus is wanted for.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+enum BusUse {
+    /// A page, with the command of a program.
+    Page,
+    /// The command of a read whose page comes later.
+    ReadCommand,
+    /// The command of a copy inside the chip, which programs there.
+    CopyCommand(Operation),
+    EraseCommand,
 }
 
 /// A page of a step that is about to start.
@@ -59,29 +79,29 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.processors[processor].step = Some(self.new_step(1));
         let first = self.processors[processor].first_chip();
         let job = self.jobs[self.parts[part].job].id;
-        let read = now.saturating_add(self.lengths.read(job, first, now));
         match step {
             GcStep::Copyback(from, to, lpn) => {
-                let end = read.saturating_add(self.lengths.program(job, first, read));
-                for (spot, action, start, end) in [(from, Action::Read, now, read), (to, Action::Program, read, end)] {
+                let [read, program] = [(from, Action::Read), (to, Action::Program)].map(|(spot, action)| {
                     let page = Planned { part, kind: Kind::Gc, action, spot, lpn };
-                    let operation = self.operation(processor, &page, start);
-                    self.observer.push(Record::Operation(Operation { end, ..operation }));
-                }
-                self.work(first, end);
+                    self.operation(processor, &page, now)
+                });
+                self.start_inside(processor, read, BusUse::CopyCommand(program), now);
             }
             GcStep::Read(pages) => self.start_row(processor, part, Action::Read, &pages, now),
             GcStep::Row(pages) => self.start_row(processor, part, Action::Program, &pages, now),
             GcStep::PaddingCopyback => {
+                let read = self.read_in_padding(processor, job, now);
                 let end = read.saturating_add(self.lengths.program(job, first, read));
                 self.pad((processor, part), trace::Step::Copyback, now, end);
             }
             GcStep::PaddingRead => {
+                let read = self.read_in_padding(processor, job, now);
                 let end = read.saturating_add(self.bus_in_padding((processor, job), read));
                 self.pad((processor, part), trace::Step::Read, now, end);
             }
             GcStep::PaddingRow => {
                 let over = now.saturating_add(self.bus_in_padding((processor, job), now));
+                let over = over.saturating_add(self.lengths.command());
                 let end = over.saturating_add(self.lengths.program(job, first, over));
                 self.pad((processor, part), trace::Step::Program, now, end);
             }
@@ -95,9 +115,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                     let spot = Spot { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
                     let operation = self.operation(processor, &page, now);
-                    let end = now.saturating_add(self.lengths.erase(job, operation.chip, now));
-                    self.observer.push(Record::Operation(Operation { end, ..operation }));
-                    self.work(operation.chip, end);
+                    self.start_inside(processor, operation, BusUse::EraseCommand, now);
                 }
                 self.erase_begins(cluster, now);
             }
@@ -164,14 +182,66 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn bus_in_padding(&self, (processor, job): (usize, JobId), at: Instant) -> Span {
         let chips = &self.processors[processor].chips;
         let channel = self.channel_of(chips[ColumnId(0)]);
-        let waits = match self.options.placed.waits {
+        self.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor))
+    }
+
+    /// What a step without pages waits for the bus.
+    fn wait_in_padding(&self, processor: usize) -> Span {
+        match self.options.placed.waits {
             Waits::Actual => Span::ZERO,
             Waits::Worst => {
-                let others = chips.iter().map(|&chip| self.chips[chip].others).max();
+                let others = self.processors[processor].chips.iter().map(|&chip| self.chips[chip].others).max();
                 self.plan.transfers(others.expect("a processor has chips"))
             }
+        }
+    }
+
+    /// When a step without pages that begins now has read, its command on the bus before that.
+    fn read_in_padding(&self, processor: usize, job: JobId, now: Instant) -> Instant {
+        let command = self.lengths.command();
+        let begun = if command == Span::ZERO {
+            now
+        } else {
+            now.saturating_add(command).saturating_add(self.wait_in_padding(processor))
         };
-        self.lengths.transfer(job, channel, at).saturating_add(waits)
+        begun.saturating_add(self.lengths.read(job, self.processors[processor].first_chip(), begun))
+    }
+
+    /// Starts a copy or an erase inside a chip, behind its command where commands are counted.
+    fn start_inside(&mut self, processor: usize, operation: Operation, asks_for: BusUse, now: Instant) {
+        let command = self.lengths.command();
+        if command == Span::ZERO || self.options.placed.waits == Waits::Worst {
+            let ChipAtWork { others, .. } = self.chips[operation.chip];
+            let waits = if command == Span::ZERO { Span::ZERO } else { self.plan.transfers(others) };
+            let begun = now.saturating_add(waits).saturating_add(command);
+            let operation = self.run_inside(operation, asks_for, begun);
+            self.observer.push(Record::Operation(operation));
+            return;
+        }
+        self.ask(processor, operation, asks_for, now, now);
+    }
+
+    /// A copy or an erase inside a chip whose command is over: it takes its time from then on, and
+    /// what a copy programs is recorded. Gives the operation with its end.
+    fn run_inside(&mut self, operation: Operation, asks_for: BusUse, begun: Instant) -> Operation {
+        let Operation { job, chip, .. } = operation;
+        if let BusUse::CopyCommand(program) = asks_for {
+            let read = begun.saturating_add(self.lengths.read(job, chip, begun));
+            let end = read.saturating_add(self.lengths.program(job, chip, read));
+            self.observer.push(Record::Operation(Operation { start: read, end, ..program }));
+            self.work(chip, end);
+            return Operation { end: read, ..operation };
+        }
+        let end = begun.saturating_add(self.lengths.erase(job, chip, begun));
+        self.work(chip, end);
+        Operation { end, ..operation }
+    }
+
+    /// An operation that starts now asks for its bus, from `since` on.
+    fn ask(&mut self, processor: usize, operation: Operation, asks_for: BusUse, now: Instant, since: Instant) {
+        let (chip, ticket) = (operation.chip, self.observer.open(now));
+        self.chips[chip].open = Some(OpenOperation { operation, ticket, asks_for });
+        self.channels.request(BusRequest { since, channel: self.channel_of(chip), chip, lane: processor });
     }
 
     /// Starts a page that goes over the bus. `alone`: no chip of its own cluster uses the channel's
@@ -183,11 +253,13 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let ChipAtWork { foreign_chips, others, .. } = self.chips[chip];
             let wait = self.plan.transfers(if alone { foreign_chips } else { others });
             let channel = self.channel_of(chip);
+            let command = self.lengths.command();
             let end = if page.action == Action::Read {
-                let sensed = now.saturating_add(self.lengths.read(job, chip, now)).saturating_add(wait);
+                let waits = if command == Span::ZERO { now } else { now.saturating_add(wait).saturating_add(command) };
+                let sensed = waits.saturating_add(self.lengths.read(job, chip, waits)).saturating_add(wait);
                 sensed.saturating_add(self.lengths.transfer(job, channel, sensed))
             } else {
-                let granted = now.saturating_add(wait);
+                let granted = now.saturating_add(wait).saturating_add(command);
                 let over = granted.saturating_add(self.lengths.transfer(job, channel, granted));
                 over.saturating_add(self.lengths.program(job, chip, over))
             };
@@ -195,13 +267,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             self.work(chip, end);
             return;
         }
-        let ticket = self.observer.open(now);
-        let since = match page.action {
-            Action::Read => now.saturating_add(self.lengths.sensing(job, chip, now)),
-            _ => now,
+        let (since, asks_for) = match page.action {
+            Action::Read if self.lengths.command() > Span::ZERO => (now, BusUse::ReadCommand),
+            Action::Read => (now.saturating_add(self.lengths.sensing(job, chip, now)), BusUse::Page),
+            _ => (now, BusUse::Page),
         };
-        self.chips[chip].open = Some((operation, ticket));
-        self.channels.request(BusRequest { since, channel: self.channel_of(chip), chip, lane: processor });
+        self.ask(processor, operation, asks_for, now, since);
     }
 
     /// The step of a chip's processor ends.
@@ -241,13 +312,29 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Buses that are free take what has waited longest.
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.least().is_some_and(|at| at <= now) {
-            let BusRequest { channel, chip, .. } = self.channels.grant();
-            let (operation, ticket) = self.chips[chip].open.take().expect("a chip that asks has an operation");
-            let (operation, transfer) = self.lengths.moved(operation, channel, now);
-            self.channels.hold(channel, transfer.end);
-            self.work(chip, operation.end);
-            self.observer.close(ticket, Record::Operation(operation));
-            self.observer.push(Record::Transfer(transfer));
+            let BusRequest { channel, chip, lane, .. } = self.channels.grant();
+            let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
+            let OpenOperation { operation, ticket, asks_for } = open;
+            if let BusUse::Page = asks_for {
+                let (operation, transfer) = self.lengths.moved(operation, channel, now);
+                self.channels.hold(channel, transfer.end);
+                self.work(chip, operation.end);
+                self.observer.close(ticket, Record::Operation(operation));
+                self.observer.push(Record::Transfer(transfer));
+                continue;
+            }
+            let Operation { cluster, job, kind, .. } = operation;
+            let end = now.saturating_add(self.lengths.command());
+            self.channels.hold(channel, end);
+            self.observer.push(Record::Transfer(Transfer { start: now, end, channel, cluster, chip, job, kind }));
+            if let BusUse::ReadCommand = asks_for {
+                let since = end.saturating_add(self.lengths.sensing(job, chip, end));
+                self.chips[chip].open = Some(OpenOperation { asks_for: BusUse::Page, ..open });
+                self.channels.request(BusRequest { since, channel, chip, lane });
+            } else {
+                let operation = self.run_inside(operation, asks_for, end);
+                self.observer.close(ticket, Record::Operation(operation));
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::dispatch::arrivals::A_STREAM;
 use crate::dispatch::{Arrival, Grant};
 use crate::ids::{ClusterId, PerId};
+use crate::plan::StepSpans;
 use crate::plan::{Certified, Plan};
 use crate::resume::resume;
 
@@ -66,7 +67,6 @@ impl<'a> Servers<'a> {
         let accounts = Some(&self.accounts[cluster]).filter(|accounts| !accounts.is_empty())?;
         let (of, by) = (&self.plan.clusters()[cluster], &self.certified[cluster]);
         let certificate = by.certificate;
-        let device = self.plan.device();
         arrival.read_pages.checked_add(arrival.write_pages)?;
         let stream = self.plan.sources()[arrival.job.source].stream().expect(A_STREAM);
         let range = &by.ranges[of.tasks.len() + stream];
@@ -79,10 +79,9 @@ impl<'a> Servers<'a> {
         } else {
             parts[0] = (arrival.read_pages, arrival.write_pages);
         }
-        // c_r = t_r + m_c·t_d, c_w = t_w + m_c·t_d.
-        let bus = of.page_delay.checked_add(device.page_transfer())?;
-        let read = u128::from(device.page_read().checked_add(bus)?.as_ns());
-        let program = u128::from(device.page_program().checked_add(bus)?.as_ns());
+        // c_r and c_w.
+        let costs = StepSpans::new(self.plan.device(), of.page_delay)?;
+        let (read, program) = (u128::from(costs.read.as_ns()), u128::from(costs.program.as_ns()));
         let (pass, reclaimed) = (by.pass?, certificate.collection?.reclaimed_pages);
         let wide = if by.is_stripe() { 1 } else { of.chips.len() as u64 };
         let mut latest = Instant::START;

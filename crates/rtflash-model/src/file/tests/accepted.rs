@@ -82,6 +82,19 @@ fn a_device_may_say_how_many_erases_a_block_endures() {
     }
 }
 
+#[test]
+fn a_device_may_say_how_long_commands_hold_the_bus() {
+    for (more, ns) in
+        [("", 0), (", \"command\": null", 0), (", \"command\": \"0us\"", 0), (", \"command\": \"1us\"", 1_000)]
+    {
+        let device = read_device(&format!("{{ \"profile\": \"dgist-2021\"{more} }}")).unwrap();
+        assert_eq!((device.command().as_ns(), device.has_commands()), (ns, ns > 0));
+        assert_eq!(device.bus_hold().as_ns(), 40_000 + ns);
+        // Nobody counts on the order of the queue where commands are in it.
+        assert_eq!(device.has_steady_reads(), ns == 0);
+    }
+}
+
 /// On the chip a time is what is stated, less the transfer where that is said to be in it.
 #[test]
 fn a_device_may_say_what_its_times_contain() {

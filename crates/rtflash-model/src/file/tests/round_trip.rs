@@ -18,10 +18,11 @@ fn device() -> impl Strategy<Value = Device> {
     // Per cent of each time that the shortest is, where there is a range.
     let parts = proptest::array::uniform4(proptest::option::weighted(0.3, 1..100u64));
     let erase_cycles = proptest::option::of(1..=u32::MAX);
+    let command = proptest::option::of((0..10_000u64).prop_map(|ns| Span::from_ns(ns).unwrap()));
     let includes = (proptest::option::of(any::<bool>()), proptest::option::of(any::<bool>()));
-    let described = (counts, 1..10u128.pow(12), times, parts, (erase_cycles, includes)).prop_filter_map(
+    let described = (counts, 1..10u128.pow(12), times, parts, (erase_cycles, command, includes)).prop_filter_map(
         "α = 0, or nothing beside the transfer",
-        |(counts, ratio, times, parts, (erase_cycles, includes))| {
+        |(counts, ratio, times, parts, (erase_cycles, command, includes))| {
             let (chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size) = counts;
             let (page_read, page_program, block_erase, page_transfer) = times;
             let logical_ratio = LogicalRatio::from_decimal(ratio, 12).ok()?;
@@ -39,7 +40,7 @@ fn device() -> impl Strategy<Value = Device> {
             #[rustfmt::skip]
         let spec = DeviceSpec {
             chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size, logical_ratio,
-            page_read, page_program, block_erase, page_transfer, shortest, erase_cycles,
+            page_read, page_program, block_erase, page_transfer, shortest, erase_cycles, command,
             page_read_includes_transfer: includes.0, page_program_includes_transfer: includes.1,
         };
             Device::new(spec).ok()

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ProfileName;
-use super::scalars::{Ratio, TimeOrRange};
+use super::scalars::{Duration, Ratio, TimeOrRange};
 use crate::device::{DeviceSpec, Shortest};
 use crate::file::alternatives;
 use crate::file::place::Place;
@@ -31,6 +31,9 @@ macro_rules! value {
     (times, $spec:ident.$field:ident) => {
         TimeOrRange($spec.shortest.$field, $spec.$field)
     };
+    (duration, $spec:ident.$field:ident) => {
+        $spec.$field.map(Duration)
+    };
     ($count:ident, $spec:ident.$field:ident) => {
         $spec.$field
     };
@@ -43,6 +46,9 @@ macro_rules! put {
     };
     (times, $spec:ident.$field:ident, $value:ident) => {
         ($spec.shortest.$field, $spec.$field) = ($value.0, $value.1)
+    };
+    (duration, $spec:ident.$field:ident, $value:ident) => {
+        $spec.$field = $value.map(|time| time.0)
     };
     ($count:ident, $spec:ident.$field:ident, $value:ident) => {
         $spec.$field = $value
@@ -76,7 +82,7 @@ macro_rules! fields {
             $($(#[$meta])* $optional: Option<$type>,)+
         }
 
-        /// A device with all its fields; `erase_cycles` and what times include may be left out.
+        /// A device with all its fields; those that not every device has may be left out.
         #[derive(Serialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         #[schemars(transform = alternatives::full_device)]
@@ -147,6 +153,8 @@ fields! {
         /// Erases that a block endures (P/E cycles). `size` and `exec` ask, for the lifetime.
         #[schemars(range(min = 1, max = 4_294_967_295_u32))]
         erase_cycles: u32, count;
+        /// t_c: what the commands, addresses and polls of one operation hold the bus; left out, 0.
+        command: Duration, duration;
         /// Whether the page's transfer is in `page_read`. Left out: as each analysis has it.
         page_read_includes_transfer: bool, truth;
         /// Whether the page's transfer is in `page_program`. Left out: as each analysis has it.
@@ -181,4 +189,8 @@ fn ratio<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option
 
 fn times<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<TimeOrRange> {
     reader.times(raw, place).map(|(shortest, longest)| TimeOrRange(shortest, longest))
+}
+
+fn duration<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Duration> {
+    reader.time(raw, place).map(Duration)
 }
