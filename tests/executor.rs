@@ -352,7 +352,10 @@ fn a_term_that_is_left_out_is_missed_and_climbing_finds_each_row() {
     let unknown = rtflash(&[&world[..], &["--without", "min-fresh"]].concat());
     assert!(unknown.status == 2 && unknown.stderr.contains("--world superblock has the terms"), "{unknown:?}");
     let none = rtflash(&["soak", "--without", "blocking"]);
-    assert!(none.status == 2 && none.stderr.contains("--world stripe, queue, superblock or mixed"), "{none:?}");
+    assert!(
+        none.status == 2 && none.stderr.contains("--world stripe, queue, superblock, mixed, stream or command"),
+        "{none:?}"
+    );
     let rows = rtflash(&["soak", "--climb", "--format", "json"]);
     let lines = rows.json()["climbed"].as_array().expect("rows").len();
     assert!(rows.status == 0 && lines == 17, "{}", rows.stdout);

@@ -115,8 +115,8 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         Some(Some(path)) => return super::climb::answer(args, Some(path)),
         Some(None) if world == World::Any => return super::climb::answer(args, None),
         Some(None) if world.terms().is_empty() => {
-            let failure = "--climb: --world stripe, queue, superblock or mixed has sets to climb in; without --world it is in \
-                           those of the table, and --climb FILE in a set of your own";
+            let failure = "--climb: --world stripe, queue, superblock, mixed, stream or command has sets to climb in; \
+                           without --world it is in those of the table, and --climb FILE in a set of your own";
             return Err(CommandFailure(failure.into()).into());
         }
         _ => {}
@@ -141,8 +141,8 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
 fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     let of_world = world.terms();
     if of_world.is_empty() {
-        let failure =
-            "--without leaves a term out of the test of --world stripe, queue, superblock or mixed, and of no other";
+        let failure = "--without leaves a term out of the test of --world stripe, queue, superblock, mixed, stream or \
+                       command, and of no other";
         return Err(CommandFailure(failure.into()));
     }
     if name == ALL_TERMS {

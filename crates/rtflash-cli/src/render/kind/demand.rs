@@ -30,6 +30,13 @@ impl KindText for DemandKind {
         if self.test.rely_on != Reliance::Queue || device.has_steady_reads() {
             return String::new();
         }
+        if device.has_commands() {
+            let command = device.command();
+            return format!(
+                "--rely-on queue allows no more than --rely-on neighbours here: commands of {command} use the bus, too \
+                 (docs/analysis.md, Section 2.10).\n"
+            );
+        }
         let stated = |[least, most]: [Span; 2]| {
             if least == most { most.to_string() } else { format!("{least} to {most}") }
         };

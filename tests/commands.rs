@@ -1,0 +1,84 @@
+//! Commands that use the bus: promised, verified and run by the sound analyses, refused by others.
+
+mod common;
+
+use std::path::Path;
+
+use common::{rtflash, rtflash_with_input};
+
+/// Two chips on one channel read so many pages in stripes every 20 ms.
+fn set(pages: u32, command: &str) -> String {
+    let device = r#""profile":"dgist-2021","chips":2,"chips_per_channel":2"#;
+    let read = format!(r#"{{"pages":{pages},"period":"20ms","access":"sequential"}}"#);
+    format!(r#"{{"device":{{{device}{command}}},"tasks":[{{"name":"map","read":{read}}}]}}"#)
+}
+
+const COMMAND: &str = r#","command":"1us""#;
+const STRIPE: [&str; 4] = ["--algorithm", "global", "--analysis", "stripe"];
+
+/// The status of `alloc` and what it prints.
+fn alloc(set: &str, options: &[&str]) -> (i32, String) {
+    let run = rtflash_with_input(&[&["alloc", "-"], options].concat(), set.as_bytes());
+    (run.status, run.stdout + &run.stderr)
+}
+
+#[test]
+fn a_read_waits_for_its_command_and_for_its_page() {
+    let slack = |pages: u32, command: &str| {
+        let (status, answer) = alloc(&set(pages, command), &[&STRIPE[..], &["--format", "json"]].concat());
+        assert_eq!(status, 0, "{answer}");
+        let (_, behind) = answer.split_once("\"slack_ns\":").expect("a certificate");
+        behind.split(['}', ',']).next().expect("a number").to_owned()
+    };
+    // 116 pages of 130 us in 20 ms, where an erase more leaves no room for a server.
+    assert_eq!([slack(232, ""), slack(232, r#","command":"0us""#)], ["4920000", "4920000"]);
+    // 100 pages of 1 + 50 + 40 us, and two waits of 41 us.
+    assert_eq!(slack(200, COMMAND), "2700000");
+}
+
+#[test]
+fn what_is_promised_is_verified_and_run() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-commands", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let [path, allocation] = ["set.json", "allocation.json"].map(|name| directory.join(name));
+    std::fs::write(&path, set(200, COMMAND)).expect("a file");
+    std::fs::write(&allocation, alloc(&set(200, COMMAND), &[&STRIPE[..], &["--format", "json"]].concat()).1)
+        .expect("a file");
+    let [path, allocation] = [&path, &allocation].map(|path| path.to_str().expect("a name"));
+    let check = rtflash(&["check", path, "--allocation", allocation, "--analysis", "stripe"]);
+    assert_eq!(check.status, 0, "{}{}", check.stdout, check.stderr);
+    let exec = ["exec", path, "--allocation", allocation, "--analysis", "stripe", "--duration", "1s"];
+    let exec = rtflash(&[&exec[..], &["--format", "json"]].concat());
+    assert_eq!(exec.status, 0, "{}{}", exec.stdout, exec.stderr);
+    // A command and a page of each of 200 pages, 50 times.
+    assert!(exec.stdout.contains("\"transfers\":20000"), "{}", exec.stdout);
+    // The certificate is none where commands take longer.
+    let slow = set(200, r#","command":"20us""#);
+    let check =
+        rtflash_with_input(&["check", "-", "--allocation", allocation, "--analysis", "stripe"], slow.as_bytes());
+    assert_eq!(check.status, 1, "{}{}", check.stdout, check.stderr);
+}
+
+#[test]
+fn the_queue_is_of_no_use_with_commands() {
+    // 130 pages of 1 + 50 + 40 + 2 · 41 us are more than 20 ms.
+    let queue = [&STRIPE[..], &["--rely-on", "queue"]].concat();
+    assert_eq!(alloc(&set(260, ""), &queue).0, 0);
+    let (status, said) = alloc(&set(260, COMMAND), &queue);
+    assert!(status == 1 && said.contains("commands of 1us use the bus, too"), "{status} {said}");
+}
+
+#[test]
+fn who_knows_no_commands_says_so() {
+    let (status, said) = alloc(&set(20, COMMAND), &["--analysis", "thesis"]);
+    assert!(status == 3 && said.contains("thesis knows no commands on the bus"), "{status} {said}");
+    assert_eq!(alloc(&set(20, r#","command":"0us""#), &["--analysis", "thesis"]).0, 0);
+    let exec = rtflash_with_input(&["exec", "-", "--analysis", "thesis"], set(20, COMMAND).as_bytes());
+    assert_eq!(exec.status, 3, "{}{}", exec.stdout, exec.stderr);
+    let device = r#"{"profile":"dgist-2021","command":"1us"}"#;
+    let experiment = ["experiment", "schedulability", "--util", "0.5", "--sets", "1", "--device", device];
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-no-commands", std::process::id()));
+    let out = ["--out", out.to_str().expect("a name")];
+    let run = rtflash(&[&experiment[..], &["--analyses", "thesis"], &out[..]].concat());
+    assert!(run.status == 2 && run.stderr.contains("knows no commands on the bus"), "{run:?}");
+}
