@@ -82,3 +82,14 @@ fn who_knows_no_commands_says_so() {
     let run = rtflash(&[&experiment[..], &["--analyses", "thesis"], &out[..]].concat());
     assert!(run.status == 2 && run.stderr.contains("knows no commands on the bus"), "{run:?}");
 }
+
+#[test]
+fn explain_names_what_commands_add() {
+    let write = set(20, r#","command":"8us""#).replace("read", "write").replace("20ms", "2s");
+    let run = rtflash_with_input(&[&["explain", "-"], &STRIPE[..]].concat(), write.as_bytes());
+    assert_eq!(run.status, 0, "{run:?}");
+    // 128 copies of 550 us and an erase of 5 ms, each behind a command of 8 us and a wait of 48 us.
+    for line in ["C_g = 128 (t_r + t_w) + t_e + 129 (t_c + 1 t_b) = 82.624ms", "c_r = t_c + t_r + t_d + 2 t_b = 194"] {
+        assert!(run.stdout.contains(line), "{line} in {}", run.stdout);
+    }
+}

@@ -136,7 +136,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         text += &table(&["task", "what", "how", ">C", ">C / T"], rows);
     }
     if let Some(gc) = held.gc {
-        text += &collection(cluster, held, gc);
+        text += &collection(set, cluster, held, gc);
     }
     text + &test(held) + &data::lines(set, &cluster.tasks, &held.space)
 }
@@ -151,15 +151,28 @@ fn steps(of: WorkloadCurve) -> String {
 }
 
 /// Garbage collection, with the numbers of its terms.
-fn collection(cluster: &Cluster, held: &Held, gc: ChosenGc) -> String {
+fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> String {
     let unit = &held.placed.processor;
+    let device = set.device();
+    // With commands, copies inside a chip and erases wait for theirs.
+    let told = if device.has_commands() {
+        let (_, write) = unit.page_costs();
+        let others = write.as_ns().saturating_sub(device.page_program().as_ns()) / device.bus_hold().as_ns();
+        let each = format!("(t_c + {} t_b)", others.saturating_sub(1));
+        match held.certificate.placement {
+            Placement::Stripe => format!(" + {} {each}", gc.valid + 1),
+            Placement::Superblock => format!(" + {each}"),
+        }
+    } else {
+        String::new()
+    };
     let parts = match held.certificate.placement {
         Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),
         Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
     };
     format!(
         "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid \
-         pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e = {}\n",
+         pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e{told} = {}\n",
         gc.reserve,
         gc.open,
         unit.blocks,
