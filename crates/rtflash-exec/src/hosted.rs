@@ -54,8 +54,9 @@ pub struct HostedJob {
 /// [`settle`](Hosted::settle), without which time must not go on. What is handed over by then is
 /// released together. All else is as in [`run`](crate::run), record by record: where a host
 /// releases what a run would release, records are the same. At one instant ends come before
-/// releases here. Only background service sees that, where it looks for the cluster with the
-/// fewest pages.
+/// releases here. Two see that: background service, where it looks for the cluster with the
+/// fewest pages, and parallel dispatch, where a pass that ends lets its job's pages take chips
+/// before those of what is released.
 pub struct Hosted<'a, O> {
     plan: &'a Plan,
     options: &'a Options,
