@@ -81,6 +81,33 @@ fn who_knows_no_commands_says_so() {
     let out = ["--out", out.to_str().expect("a name")];
     let run = rtflash(&[&experiment[..], &["--analyses", "thesis"], &out[..]].concat());
     assert!(run.status == 2 && run.stderr.contains("knows no commands on the bus"), "{run:?}");
+    // Nor at one value of a sweep. Without commands at any it is asked, whatever the device has.
+    for (values, status) in [("command=0us,1us", 2), ("command=0us", 0)] {
+        let swept = ["--analyses", "thesis", "--sweep", values];
+        let run = rtflash(&[&experiment[..], &swept[..], &out[..]].concat());
+        assert_eq!(run.status, status, "{run:?}");
+        assert_eq!(run.stderr.contains("knows no commands on the bus"), status == 2, "{run:?}");
+    }
+}
+
+#[test]
+fn a_sweep_may_go_along_commands() {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-commands", std::process::id()));
+    let experiment = ["experiment", "schedulability", "--util", "0.5", "--sets", "6", "--analyses", "stripe"];
+    let sweep = ["--algorithms", "best-fit", "--sweep", "command=0us,500us", "--out"];
+    let run = rtflash(&[&experiment[..], &sweep[..], &[out.to_str().expect("a name")]].concat());
+    assert_eq!(run.status, 0, "{run:?}");
+    let table = std::fs::read_to_string(out.join("results.csv")).expect("a table");
+    let mut lines = table.lines();
+    let head: Vec<&str> = lines.next().expect("a head").split(',').collect();
+    let column = |name: &str| head.iter().position(|&of| of == name).unwrap_or_else(|| panic!("{name} in {head:?}"));
+    let [time, sets, schedulable] = ["command_ns", "sets", "schedulable"].map(column);
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let seen: Vec<&str> = rows.iter().map(|row| row[time]).collect();
+    assert_eq!(seen, ["0", "500000"], "{table}");
+    assert!(rows.iter().all(|row| row[sets] == "6"), "{table}");
+    // Such commands leave hardly a set.
+    assert_eq!([rows[0][schedulable], rows[1][schedulable]], ["6", "0"], "{table}");
 }
 
 #[test]

@@ -673,8 +673,8 @@ class ChipsAnswer(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     at_least: int | None
-    """With fewer no allocation meets every deadline, whatever the algorithm and the analysis
-    (docs/analysis.md, Section 12); null where no number would do.
+    """With fewer no allocation meets every deadline, whatever the algorithm and the analysis, if
+    all logical pages are in use (docs/analysis.md, Section 12); null where no number would do.
     """
     every_smaller_tried: bool
     """Whether every smaller number was tried and fails; otherwise found by bisection."""

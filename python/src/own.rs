@@ -71,6 +71,12 @@ impl DeviceFields {
         self.device.page_transfer().as_ns()
     }
 
+    /// t_c: zero where commands are not counted.
+    #[getter]
+    fn command_ns(&self) -> u64 {
+        self.device.command().as_ns()
+    }
+
     /// C^g: what a pass of garbage collection takes.
     #[getter]
     fn gc_pass_ns(&self) -> u64 {

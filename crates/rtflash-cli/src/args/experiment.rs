@@ -119,7 +119,8 @@ pub struct ExperimentArgs {
     pub algorithms: Vec<String>,
     /// Which analyses decide, with commas between them: each algorithm under each [default: that of
     /// --analysis, or thesis]. Beside others, `necessary` counts the sets that may have an
-    /// allocation at all, which bounds every analysis of the device from above
+    /// allocation at all, which bounds every analysis that holds on the device from above, if all
+    /// logical pages are in use
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name()).into_iter().chain([Necessary.name()])))]
     pub analyses: Vec<String>,
     #[command(flatten)]

@@ -228,16 +228,16 @@ impl Plan {
         if let Some(other) = analyses.find(|analysis| spec.sets.deadlines.is_some() && !analysis.takes_deadlines()) {
             return Err(ExperimentError::NotImplicit(other.name()));
         }
-        let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
-        let commands = spec.sets.device.has_commands();
-        if let Some(other) = analyses.find(|analysis| commands && !analysis.takes_commands()) {
-            return Err(ExperimentError::Commands(other.name()));
-        }
         let (makers, maker_of) = makers(&spec);
         if makers.len() > 1 && matches!(spec.measure, Measure::Bandwidth(_)) {
             return Err(ExperimentError::SeveralAnalyses);
         }
         let settings = settings(&spec, &makers)?;
+        let commands = settings.iter().flat_map(|(_, options)| options).any(|of| of.spec().device.has_commands());
+        let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
+        if let Some(other) = analyses.find(|analysis| commands && !analysis.takes_commands()) {
+            return Err(ExperimentError::Commands(other.name()));
+        }
         if settings.is_empty() {
             return Err(ExperimentError::Empty("value to try"));
         }

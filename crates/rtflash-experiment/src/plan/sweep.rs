@@ -31,6 +31,8 @@ pub enum Axis {
     BlockErase,
     /// t_d.
     PageTransfer,
+    /// t_c: zero is a bus that carries pages alone.
+    Command,
     /// n.
     Tasks,
     /// K: how many of the tasks are write-heavy.
@@ -41,7 +43,7 @@ pub enum Axis {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Axis; 12] = [
+    pub const ALL: [Axis; 13] = [
         Axis::Chips,
         Axis::ChipsPerChannel,
         Axis::BlocksPerChip,
@@ -51,6 +53,7 @@ impl Axis {
         Axis::PageProgram,
         Axis::BlockErase,
         Axis::PageTransfer,
+        Axis::Command,
         Axis::Tasks,
         Axis::WriteHeavy,
         Axis::WriteShare,
@@ -68,6 +71,7 @@ impl Axis {
             Axis::PageProgram => "page_program",
             Axis::BlockErase => "block_erase",
             Axis::PageTransfer => "page_transfer",
+            Axis::Command => "command",
             Axis::Tasks => "tasks",
             Axis::WriteHeavy => "write_heavy",
             Axis::WriteShare => "write_share",
@@ -76,7 +80,7 @@ impl Axis {
 
     /// Whether its values are times.
     pub const fn is_time(self) -> bool {
-        matches!(self, Axis::PageRead | Axis::PageProgram | Axis::BlockErase | Axis::PageTransfer)
+        matches!(self, Axis::PageRead | Axis::PageProgram | Axis::BlockErase | Axis::PageTransfer | Axis::Command)
     }
 
     /// The name of its column in a table: times are nanoseconds.
@@ -96,6 +100,7 @@ impl Axis {
             Axis::PageProgram => ("Page program time (µs)", 1e-3),
             Axis::BlockErase => ("Block erase time (ms)", 1e-6),
             Axis::PageTransfer => ("Page transfer time (µs)", 1e-3),
+            Axis::Command => ("Time of commands on the bus (µs)", 1e-3),
             Axis::Tasks => ("Tasks", 1.0),
             Axis::WriteHeavy => ("Write-heavy tasks", 1.0),
             Axis::WriteShare => ("Share of writes in each task's utilization", 1.0),
@@ -112,8 +117,8 @@ impl Axis {
             Axis::LogicalRatio => text.parse().ok().map(Value::Ratio),
             Axis::WriteShare => text.parse().ok().map(Value::Share),
             _ if self.is_time() => {
-                let time = parse_ns(text).ok().and_then(Span::from_ns).filter(|&time| time > Span::ZERO);
-                time.map(Value::Time)
+                let time = parse_ns(text).ok().and_then(Span::from_ns);
+                time.filter(|&time| time > Span::ZERO || self == Axis::Command).map(Value::Time)
             }
             _ => text.parse().ok().map(Value::Count),
         };
@@ -311,6 +316,7 @@ pub(super) fn apply(axis: Axis, value: Value, spec: &SetSpec) -> Result<SetSpec,
         (Axis::PageProgram, Value::Time(time)) => device.page_program = time,
         (Axis::BlockErase, Value::Time(time)) => device.block_erase = time,
         (Axis::PageTransfer, Value::Time(time)) => device.page_transfer = time,
+        (Axis::Command, Value::Time(time)) => device.command = Some(time),
         (Axis::Tasks, Value::Count(count)) => spec.tasks = count,
         (Axis::WriteHeavy, Value::Count(count)) => spec.writes = Writes::Heavy(count),
         (Axis::WriteShare, Value::Share(share)) => spec.writes = Writes::Share(share),
@@ -337,6 +343,7 @@ mod tests {
             ("block_erase=500us,5ms", "block_erase=500us,5ms"),
             ("write_share=0,0.5,1", "write_share=0,0.5,1"),
             ("tasks=0", "tasks=0"),
+            ("command=0us,1us", "command=0ns,1us"),
         ] {
             let sweep = text.parse::<Sweep>().expect("a sweep").to_string();
             assert_eq!(sweep, shown, "{text}");
@@ -351,7 +358,7 @@ mod tests {
         let share = "0.5".parse().expect("a share");
         let values =
             [Value::Count(4), Value::Time(Span::from_us(5)), Value::Ratio(LogicalRatio::HALF), Value::Share(share)];
-        assert_eq!(values.map(one), [6, 4, 1, 1]);
+        assert_eq!(values.map(one), [6, 5, 1, 1]);
     }
 
     #[test]
@@ -359,6 +366,7 @@ mod tests {
         for (text, message) in [
             ("chips", "write AXIS=VALUE,VALUE,… such as chips=4,8,16"),
             ("chips=4,x", "`x` is no value of chips: a whole number was expected"),
+            ("page_read=0us", "`0us` is no value of page_read: a time with its unit, such as 5ms was expected"),
             ("block_erase=5", "`5` is no value of block_erase: a time with its unit, such as 5ms was expected"),
             (
                 "logical_ratio=0.3,.5",
