@@ -91,8 +91,8 @@ pub struct ChipsAnswer {
     pub now: u32,
     /// The fewest that pass; null where none was found.
     pub fewest: Option<u32>,
-    /// With fewer no allocation meets every deadline, whatever the algorithm and the analysis,
-    /// if all logical pages are in use (docs/analysis.md, Section 12); null where no number would do.
+    /// With fewer no allocation meets every deadline, whatever the algorithm and the analysis, if
+    /// all logical pages are in use (docs/analysis.md, Section 12); null where no number would do.
     pub at_least: Option<u32>,
     /// Whether every smaller number was tried and fails; otherwise found by bisection.
     pub every_smaller_tried: bool,
