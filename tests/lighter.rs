@@ -44,6 +44,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_size: 512,
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         shortest: Shortest::default(),

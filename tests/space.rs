@@ -291,6 +291,7 @@ fn set() -> impl Strategy<Value = TaskSet> {
             page_transfer: us(40),
             erase_cycles: None,
             command: None,
+            page_registers: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
             shortest: Shortest::default(),

@@ -59,6 +59,7 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
         shortest,
         erase_cycles: None,
         command,
+        page_registers: if bytes.ratio(1, 3)? { Some(2) } else { None },
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     };

@@ -31,7 +31,8 @@ pub fn spread(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -
     let trials = MOST_TRIALS.min(MOST_WORK / size.max(1));
     let work = Work::new();
     let bound = work.bound(MAX_TEST_WORK);
-    let mut search = SpreadSearch { set, analysis, test: analysis.demand_test(), trials, work: &work, bound };
+    let test = analysis.demand_test().map(|test| test.on(set.device()));
+    let mut search = SpreadSearch { set, analysis, test, trials, work: &work, bound };
     let mut found = None;
     let mut now = Arranged::of(set, analysis, allocation);
     while let Some(better) = search.step(&now) {

@@ -56,6 +56,7 @@ fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
                 shortest: Shortest::default(),
                 erase_cycles: None,
                 command: None,
+                page_registers: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
             })
@@ -84,6 +85,7 @@ fn real_device() -> impl Strategy<Value = Device> {
                 shortest: Shortest::default(),
                 erase_cycles: None,
                 command: None,
+                page_registers: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
             })
@@ -158,6 +160,7 @@ fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
                 shortest: Shortest::default(),
                 erase_cycles: None,
                 command: None,
+                page_registers: None,
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
             })
@@ -361,6 +364,7 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
             shortest: Shortest::default(),
             erase_cycles: None,
             command: None,
+            page_registers: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         })
@@ -430,6 +434,7 @@ fn the_search_finds_what_best_fit_does_not() {
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -480,6 +485,7 @@ fn a_merge_can_overload_a_cluster() {
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

@@ -33,6 +33,7 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -96,6 +97,7 @@ fn a_given_superblock_is_charged_for_the_bus_that_it_shares() {
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     });

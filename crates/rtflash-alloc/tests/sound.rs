@@ -22,6 +22,7 @@ prop_compose! {
             page_read: span(read), page_program: span(program), block_erase: span(erase), page_transfer: span(transfer), shortest: Shortest::default(),
         erase_cycles: None,
         command: command.map(span),
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         }).ok()
@@ -248,6 +249,7 @@ fn a_load_next_to_one_is_decided() {
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

@@ -26,12 +26,17 @@ fn command() -> impl Strategy<Value = Option<u64>> {
     prop_oneof![3 => Just(None), 1 => (0u64..3).prop_map(Some)]
 }
 
+/// Page registers of a chip.
+fn registers() -> impl Strategy<Value = Option<u32>> {
+    prop::sample::select(&[None, Some(1), Some(2)][..])
+}
+
 /// Devices of which every number is small; `scale` stretches all times.
 fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
-    let times = (1u64..6, 1u64..12, 1u64..40, 1u64..4, command(), scale);
+    let times = (1u64..6, 1u64..12, 1u64..40, 1u64..4, (command(), registers()), scale);
     (1u32..=6, 1u32..5, 6u32..80, 2u32..18, 5u32..96, times).prop_filter_map(
         "a GC pass frees something",
-        |(chips, ways, blocks, pages, ratio, (read, write, erase, transfer, command, scale))| {
+        |(chips, ways, blocks, pages, ratio, (read, write, erase, transfer, (command, page_registers), scale))| {
             Device::new(DeviceSpec {
                 chips,
                 chips_per_channel: ways,
@@ -41,6 +46,7 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
                 shortest: Shortest::default(),
                 erase_cycles: None,
                 command: command.map(|command| span(command * scale)),
+                page_registers,
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
                 logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
@@ -145,6 +151,7 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
             shortest: Shortest::default(),
             erase_cycles: None,
             command: command.map(|command| span(command * scale)),
+            page_registers: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).expect("less than one"),

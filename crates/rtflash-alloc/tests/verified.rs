@@ -41,6 +41,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_size: 512,
         erase_cycles: None,
         command: (rng.within(0, 7) == 0).then(|| ns(rng.within(0, 4))),
+        page_registers: (rng.within(0, 2) == 0).then_some(2),
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         shortest: Shortest { page_read: (rng.within(0, 5) == 0).then(|| ns(read.div_ceil(2))), ..Shortest::default() },
@@ -168,13 +169,17 @@ fn assert_terms(set: &TaskSet, report: &ClusterReport, cluster: &Cluster, certif
     for gc in &report.gc_tasks {
         let write = set.tasks()[gc.task].write.expect("a writer");
         let pages = match (certificate.placement, write.access()) {
-            (Placement::Stripe, Access::Sequential) => write.pages().div_ceil(cluster.size().into()) as f64,
-            (Placement::Stripe, Access::Stream) => write.pages() as f64 / f64::from(cluster.size()),
+            (Placement::Stripe | Placement::CachedStripe, Access::Sequential) => {
+                write.pages().div_ceil(cluster.size().into()) as f64
+            }
+            (Placement::Stripe | Placement::CachedStripe, Access::Stream) => {
+                write.pages() as f64 / f64::from(cluster.size())
+            }
             _ => write.pages() as f64,
         };
         let period = collection.reclaimed_pages as f64 * write.period().as_ns() as f64 / pages;
         assert!(near(gc.period.to_f64(), period), "{gc:?}");
-        if certificate.placement == Placement::Stripe {
+        if certificate.placement.is_by_chip() {
             let device = set.device();
             let [t_r, t_w, t_e, t_c] =
                 [device.page_read(), device.page_program(), device.block_erase(), device.command()].map(Span::as_ns);

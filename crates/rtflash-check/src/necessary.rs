@@ -59,6 +59,18 @@ impl Tests<'_> {
         (transfer + command, [whole(read, includes[0]), whole(write, includes[1])])
     }
 
+    /// What a page, a copy and an erase take of a chip: with two page registers no command and no
+    /// transfer.
+    fn chip_times(&self) -> ([u64; 2], u64, u64) {
+        let (t_b, pages) = self.times();
+        let [t_r, t_w] = pages.map(|page| page - t_b);
+        let erase = self.set.device().block_erase().as_ns();
+        if self.set.device().page_registers() > 1 {
+            return ([t_r, t_w], t_r + t_w, erase);
+        }
+        (pages, self.command() + t_r + t_w, self.command() + erase)
+    }
+
     /// Σ data > m⌊λNP⌋, Eq. (58).
     fn data(&self) -> bool {
         let data: u128 = self.set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum();
@@ -86,7 +98,14 @@ impl Tests<'_> {
         // Programs hold the bus for t_b each, reads for t_d each behind the first command.
         let (ahead, each) = if writes { (0, t_b) } else { (self.command(), t_b - self.command()) };
         let by_bus = u128::from(ahead + c - t_b) + u128::from(n.div_ceil(channels)) * u128::from(each);
-        let least = (u128::from(k) * u128::from(c)).max(by_bus);
+        let by_chip = if device.page_registers() > 1 {
+            let (one, moved) = (u128::from(c - t_b), u128::from(t_b - self.command()));
+            let k = u128::from(k);
+            (k * one + moved).max(k * moved + one)
+        } else {
+            u128::from(k) * u128::from(c)
+        };
+        let least = by_chip.max(by_bus);
         least > u128::from(request.deadline().as_ns() - request.jitter().as_ns())
     }
 
@@ -99,17 +118,16 @@ impl Tests<'_> {
     /// Eq. (54).
     fn chip_load(&self) -> BigRational {
         let device = self.set.device();
-        let (t_b, pages) = self.times();
+        let (pages, copy, erase) = self.chip_times();
         let own: BigRational = self
             .requests()
             .map(|(_, request, writes)| pages_a_time(&request) * ratio(pages[usize::from(writes)], 1))
             .sum();
         let written: BigRational =
             self.requests().filter(|&(.., writes)| writes).map(|(_, request, _)| pages_a_time(&request)).sum();
-        let [t_r, t_w] = pages.map(|page| page - t_b);
         let copies = self.copies();
-        let erased = ratio(device.block_erase().as_ns() + self.command(), device.pages_per_block());
-        own + (written + &copies) * erased + copies * ratio(self.command() + t_r + t_w, 1)
+        let erased = ratio(erase, device.pages_per_block());
+        own + (written + &copies) * erased + copies * ratio(copy, 1)
     }
 
     /// Copies in a unit of time that some set of writers forces, Eq. (53): all with u at least as
@@ -153,7 +171,8 @@ impl Tests<'_> {
             return false;
         }
         let device = self.set.device();
-        let (t_b, pages) = self.times();
+        let (t_b, _) = self.times();
+        let (pages, ..) = self.chip_times();
         let d = |request: &Request| request.deadline().as_ns() - request.jitter().as_ns();
         let demand = |length: u64, cost: &dyn Fn(bool) -> u64| -> u128 {
             let jobs = |request: &Request| {

@@ -28,6 +28,7 @@ fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Resu
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::HALF,

@@ -31,6 +31,7 @@ fn device(chips: u32, blocks: u32) -> Device {
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

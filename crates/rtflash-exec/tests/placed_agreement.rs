@@ -11,7 +11,7 @@ use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, Observer, Record};
 use rtflash_exec::{Arbitration, Pattern, Phases, Promise, Service, Ties, Victims, Waits, run};
-use rtflash_model::ClusterId;
+use rtflash_model::{ChipId, ClusterId, Instant, PerId};
 
 /// How often the cases did what is worth comparing.
 #[derive(Debug, Default)]
@@ -34,6 +34,10 @@ struct Seen {
     misbehave: usize,
     /// Of transfers, those on devices that count commands.
     commands: usize,
+    /// Operations of chips with two page registers, and those of them that begin before the one
+    /// before them ends.
+    cached: usize,
+    beside: usize,
 }
 
 impl Seen {
@@ -51,11 +55,17 @@ impl Seen {
         self.round_robin += usize::from(options.arbitration == Arbitration::RoundRobin);
         self.ties += usize::from(options.ties != Ties::Lowest);
         self.misbehave += usize::from(world.misbehaves());
+        let mut ends = PerId::<ChipId, Instant>::filled(Instant::START, world.plan.device().chips());
         for record in records {
             match record {
                 Record::Policed(_) => self.policed += 1,
                 Record::Transfer(_) => self.commands += usize::from(world.plan.device().has_commands()),
                 Record::Operation(operation) => {
+                    if matches!(world.plan.promise(), Promise::Certified(by) if by[operation.cluster].is_cached()) {
+                        self.cached += 1;
+                        self.beside += usize::from(operation.start < ends[operation.chip]);
+                        ends[operation.chip] = operation.end;
+                    }
                     let erase = operation.action == Action::Erase;
                     let gc = operation.kind == Kind::Gc;
                     let server = world.plan.sources()[operation.job.source].kind == Kind::Server;
@@ -91,6 +101,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.fullest > 500 && seen.at_erases > 1_000, "{seen:?}");
         assert!(seen.sporadic > 1_500 && seen.round_robin > 800 && seen.ties > 1_500, "{seen:?}");
         assert!(seen.commands > 50_000, "{seen:?}");
+        assert!(seen.cached > 50_000 && seen.beside > 20_000, "{seen:?}");
         assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
     }
 }

@@ -56,6 +56,7 @@ fn flash(rng: &mut Rng, chips: u32, chips_per_channel: u32, blocks_per_chip: u32
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     };

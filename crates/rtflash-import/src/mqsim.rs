@@ -160,6 +160,7 @@ impl ConfigReader<'_> {
             shortest: Shortest::default(),
             erase_cycles: Some(self.product(flash, [cycles?, 1, 1], "erase cycles")?),
             command: None,
+            page_registers: None,
             page_read_includes_transfer: Some(false),
             page_program_includes_transfer: Some(false),
         })

@@ -1,6 +1,7 @@
 //! What a sound analysis promises of a cluster, as data: the device runs by it, and it can be
 //! verified without a search.
 
+use crate::device::Device;
 use crate::time::Span;
 
 /// How pages are placed on the chips of a cluster.
@@ -9,6 +10,9 @@ pub enum Placement {
     /// Static stripe: the address of a page fixes its chip, and every chip is an EDF processor of
     /// its own.
     Stripe,
+    /// Cached stripe: a stripe whose chips use a second page register, so that they sense or program
+    /// a page while they move another one.
+    CachedStripe,
     /// Superblock: rows are striped over the chips as they are written, and the cluster is one
     /// processor.
     Superblock,
@@ -16,21 +20,35 @@ pub enum Placement {
 
 impl Placement {
     /// All that there are.
-    pub const ALL: [Placement; 2] = [Placement::Stripe, Placement::Superblock];
+    pub const ALL: [Placement; 3] = [Placement::Stripe, Placement::CachedStripe, Placement::Superblock];
 
     /// Whether each chip of a cluster is an EDF processor of its own, with blocks and free pages of
     /// its own.
     pub const fn is_by_chip(self) -> bool {
         match self {
-            Placement::Stripe => true,
+            Placement::Stripe | Placement::CachedStripe => true,
             Placement::Superblock => false,
         }
     }
 
-    /// What it is called in files: `stripe` or `superblock`.
+    /// Whether chips use a second page register.
+    pub const fn is_cached(self) -> bool {
+        match self {
+            Placement::CachedStripe => true,
+            Placement::Stripe | Placement::Superblock => false,
+        }
+    }
+
+    /// Whether clusters of this device can be organised so.
+    pub fn is_possible_on(self, device: &Device) -> bool {
+        device.has_cache_register() || !self.is_cached()
+    }
+
+    /// What it is called in files: `stripe`, `cached-stripe` or `superblock`.
     pub fn name(self) -> &'static str {
         match self {
             Placement::Stripe => "stripe",
+            Placement::CachedStripe => "cached-stripe",
             Placement::Superblock => "superblock",
         }
     }

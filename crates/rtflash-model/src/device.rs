@@ -57,6 +57,9 @@ pub struct DeviceSpec {
     /// t_c: what the commands, addresses and polls of one operation hold the bus; `None` where that
     /// is not counted. Of a program they go with the page; all other operations begin with them.
     pub command: Option<Span>,
+    /// Page registers of a chip, 1 or 2: with two it senses or programs a page while it moves
+    /// another one (cache read, cache program). `None`: one.
+    pub page_registers: Option<u32>,
     /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
     pub page_read_includes_transfer: Option<bool>,
     /// Whether the page's transfer is in t_w. `None`: as above.
@@ -105,6 +108,13 @@ fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
             "erase_cycles",
             "`erase_cycles` is zero".into(),
             "a whole number from 1 up, or none where it is not known",
+        );
+    }
+    if spec.page_registers.is_some_and(|registers| !(1..=2).contains(&registers)) {
+        refuse(
+            "page_registers",
+            "`page_registers` is neither 1 nor 2".into(),
+            "1 or 2: the registers that hold a page",
         );
     }
     if spec.chips > MAX_CHIPS {
@@ -281,6 +291,17 @@ impl Device {
     pub fn bus_hold(&self) -> Span {
         let hold = self.command().checked_add(self.spec.page_transfer);
         hold.expect("that of each chip of a channel is checked with the device")
+    }
+
+    /// Page registers of a chip: 1 or 2.
+    pub fn page_registers(&self) -> u32 {
+        self.spec.page_registers.unwrap_or(1)
+    }
+
+    /// Whether a chip may sense or program a page while it moves another one: it has a second page
+    /// register, and commands are not counted (docs/analysis.md, Section 13).
+    pub fn has_cache_register(&self) -> bool {
+        self.page_registers() > 1 && !self.has_commands()
     }
 
     /// The shortest time that sensing a page takes; [`Device::page_read`] where no range is stated.

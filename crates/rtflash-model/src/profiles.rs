@@ -65,6 +65,7 @@ impl Profile {
             },
             erase_cycles: self.erase_cycles,
             command: None,
+            page_registers: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         }

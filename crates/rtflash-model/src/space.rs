@@ -35,7 +35,7 @@ impl Space {
         placement: Option<Placement>,
     ) -> Space {
         let row = match placement {
-            Some(Placement::Stripe) => u64::from(chips.max(1)),
+            Some(Placement::Stripe | Placement::CachedStripe) => u64::from(chips.max(1)),
             Some(Placement::Superblock) | None => 1,
         };
         let logical_pages = device.logical_pages_of(chips);

@@ -30,6 +30,7 @@ fn device(times: [u64; 4], chips: u32, ways: u32, blocks: u32, pages: u32, ratio
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,

@@ -1,7 +1,7 @@
 //! The test of a cluster where it is placed: what it allows, and what it says of a given
 //! allocation.
 
-use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
+use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, TaskSet};
 
 use super::{Analysis, ClusterReport, Test};
 use crate::certified::{self, Certification, Trial, TrialAnswers};
@@ -26,6 +26,19 @@ impl dyn Analysis + '_ {
 }
 
 impl DemandTest {
+    /// The same with those of its placements alone that are possible on a device.
+    #[must_use]
+    pub fn on(self, device: &Device) -> DemandTest {
+        const BY_REGISTER: [&[Placement]; 3] =
+            [&[Placement::Stripe, Placement::Superblock], &[Placement::Stripe], &[Placement::Superblock]];
+        let is_possible = |placement: &&Placement| placement.is_possible_on(device);
+        let possible = self.placements.iter().filter(is_possible);
+        let same = |few: &&&[Placement]| possible.clone().eq(few.iter());
+        let all = self.placements.iter().all(|placement| placement.is_possible_on(device));
+        let few = BY_REGISTER.iter().find(same).filter(|_| !all);
+        DemandTest { placements: few.copied().unwrap_or(self.placements), ..self }
+    }
+
     /// The placement of pages in clusters without tasks.
     pub fn idle(self) -> Placement {
         *self.placements.first().expect(certified::ONE_PLACEMENT)

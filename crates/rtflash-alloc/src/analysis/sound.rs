@@ -82,7 +82,12 @@ macro_rules! sound {
     };
 }
 
-sound!(Stripe, "stripe", "processor demand on each chip of a static stripe (docs/analysis.md)", [Placement::Stripe]);
+sound!(
+    Stripe,
+    "stripe",
+    "processor demand on each chip of a static stripe (docs/analysis.md)",
+    [Placement::Stripe, Placement::CachedStripe]
+);
 sound!(
     Superblock,
     "superblock",

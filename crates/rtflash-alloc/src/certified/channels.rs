@@ -134,6 +134,11 @@ impl<'a> ChannelContention<'a> {
         is_on_one_channel(self.placements[position])
     }
 
+    /// Whether its chips ask for the bus as (T'') supposes: once sensed, and with one page register.
+    fn may_queue(&self, position: usize) -> bool {
+        self.is_on_one_channel(position) && !self.placements[position].is_cached()
+    }
+
     /// Whether it is known how much a chip of the cluster moves.
     fn is_bounded(&self, position: usize) -> bool {
         let serves = self.servers[position] > 0 && self.left_out != Some(Term::Servers);
@@ -218,13 +223,13 @@ impl<'a> ChannelContention<'a> {
             bus.ways = bus.ways.min(own + unbounded);
             bus.most = bus.most.max(own + unbounded + more);
             bus.foreign = bus.foreign.max(unbounded + more);
-            // (Q1): all chips of the channel in stripes, known, and none of them serving other
-            // jobs. (Q3): steady reads. (Q2) and (Q4) are rules of the device.
-            let known =
-                |&(neighbour, _): &(usize, u32)| self.is_on_one_channel(neighbour) && self.gcs[neighbour].is_some();
+            // (Q1): all chips of the channel in stripes of one page register, known, and none of them
+            // serving other jobs. (Q3): steady reads. (Q2) and (Q4) are rules of the device.
+            let known = |&(neighbour, _): &(usize, u32)| self.may_queue(neighbour) && self.gcs[neighbour].is_some();
             let queued = queues
                 && self.set.device().has_steady_reads()
                 && self.is_bounded(position)
+                && self.may_queue(position)
                 && unbounded == 0
                 && bounded.iter().all(known);
             neighbourhoods.push(Neighbourhood { charged: own + unbounded, siblings: queued.then(|| own - 1), bounded });

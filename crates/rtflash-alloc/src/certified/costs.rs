@@ -60,4 +60,32 @@ impl StepCosts {
             longest_erase: erase(longest)?,
         })
     }
+
+    /// c_r and c_w of a chip with two page registers, Eq. (63): what pages take of it in long runs of
+    /// their kind, the other page on the bus meanwhile. `None` where that cannot be added up, and
+    /// where chips cannot be run so.
+    pub(super) fn cached(device: &Device, bus: SharedBus) -> Option<StepCosts> {
+        if !device.has_cache_register() {
+            return None;
+        }
+        let [sense, program, erase, transfer] =
+            [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()].map(Cost::from);
+        let moved = |ways: u32| transfer.checked_mul(ways.into());
+        let longest = bus.ways.max(bus.most);
+        let (read, longest_read) = (sense.max(moved(bus.ways)?), sense.max(moved(longest)?));
+        let write = program.max(moved(longest)?);
+        let copy = sense.checked_add(program)?;
+        Some(StepCosts {
+            read,
+            write,
+            longest_read,
+            longest_write: write,
+            user_read: read,
+            longest_user_read: longest_read,
+            copy,
+            longest_copy: copy,
+            erase,
+            longest_erase: erase,
+        })
+    }
 }

@@ -49,8 +49,10 @@ pub struct Demand<'u> {
     work: &'u Work,
     /// Thousandths of the processor that are left for real-time tasks: 1000 (1 − U_s).
     share: u64,
-    /// q_s, zero without a server.
-    server_step: Cost,
+    /// What may block in any interval: q_s, zero without a server; B where it is the same in all.
+    always_blocking: Cost,
+    /// What each job may make the processor wait beside its steps.
+    turnaround: Cost,
     /// Ascending.
     segments: Vec<Segment>,
 }
@@ -73,12 +75,14 @@ impl<'u> Demand<'u> {
         server_thousandths: u32,
         work: &'u Work,
     ) -> Demand<'u> {
-        let server_step = if server_thousandths > 0 { processor.server_step() } else { Cost::ZERO };
+        let server = server_thousandths > 0;
+        let server_step = if server { processor.server_step() } else { Cost::ZERO };
+        let always_blocking = processor.always_blocking(server).max(server_step);
         let mut steps: Vec<(Span, Cost)> = processor.tasks.iter().map(|item| (item.window(), item.step)).collect();
         steps.extend(gc.and_then(|gc| Some((gc.deadline?, gc.step))));
         steps.sort_unstable();
         let mut segments: Vec<Segment> = Vec::with_capacity(steps.len());
-        let mut blocking = server_step;
+        let mut blocking = always_blocking;
         for &(from, step) in steps.iter().rev() {
             if segments.last().is_none_or(|last| last.from != from) {
                 segments.push(Segment { from, blocking });
@@ -87,10 +91,12 @@ impl<'u> Demand<'u> {
         }
         segments.reverse();
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
-        Demand { processor, contention, gc, work, share, server_step, segments }
+        let turnaround = processor.turnaround(server);
+        Demand { processor, contention, gc, work, share, always_blocking, turnaround, segments }
     }
 
-    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (48), as the contention is: time that jobs
+    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (48), as the contention is, and with two page
+    /// registers that of Eq. (65): time that jobs
     /// released and due within an interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
         self.work.charge(self.processor.tasks.len() + self.contention.requests() + 4);
@@ -100,7 +106,7 @@ impl<'u> Demand<'u> {
             let jobs = u128::from(item.due(length));
             // γ(n(L)).
             let pages = item.transfers.of(jobs);
-            sum = sum.saturating_add(item.step_cost.times(pages));
+            sum = sum.saturating_add(item.step_cost.times(pages)).saturating_add(self.turnaround.times(jobs));
             activity.jobs = activity.jobs.saturating_add(jobs);
             let all = if item.writes { &mut activity.writes } else { &mut activity.reads };
             *all = all.saturating_add(pages);
@@ -119,6 +125,11 @@ impl<'u> Demand<'u> {
         pass.times(passes)
     }
 
+    /// C_g, and what a pass may make the processor wait beside.
+    fn pass_cost(&self, gc: ChosenGc) -> Cost {
+        gc.cost.checked_add(self.turnaround).expect("garbage collection is chosen so that it can be added up")
+    }
+
     /// [L ≥ D_g] ⌈X(L − D_g)/α⌉, GC jobs released and due within an interval, and C_g.
     fn passes(&self, length: Span) -> (u128, Cost) {
         let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) else {
@@ -127,7 +138,7 @@ impl<'u> Demand<'u> {
         let Some(rest) = length.checked_sub(deadline) else { return (0, Cost::ZERO) };
         let writers = self.processor.write_streams.iter();
         let arrived = writers.fold(0u128, |sum, writer| sum.saturating_add(writer.arriving(rest)));
-        (arrived.div_ceil(gc.reclaimed.into()), gc.cost)
+        (arrived.div_ceil(gc.reclaimed.into()), self.pass_cost(gc))
     }
 
     /// B(L), Eq. (12): the longest step of what is due later, of requests those with d > L.
@@ -137,7 +148,7 @@ impl<'u> Demand<'u> {
             Some(position) => self.segments[position].blocking,
             None => {
                 let steps = self.processor.tasks.iter().map(|item| item.step);
-                steps.chain(self.gc.map(|gc| gc.step)).fold(self.server_step, Cost::max)
+                steps.chain(self.gc.map(|gc| gc.step)).fold(self.always_blocking, Cost::max)
             }
         }
     }
@@ -304,14 +315,15 @@ impl<'u> Demand<'u> {
             .iter()
             .map(|item| Sum {
                 deadline: item.window(),
-                load: item.step_cost.to_f64() * item.transfers.mean() / ns(item.period),
-                constant: item.step_cost.to_f64() * item.transfers.at_most(item.early()),
-                transfers: self.contention.asks(item) as f64 * item.transfers.mean() / ns(item.period),
-                early: self.contention.asks(item) as f64 * item.transfers.at_most(item.early()),
+                load: (item.step_cost.to_f64() * item.transfers.mean() + self.turnaround.to_f64()) / ns(item.period),
+                constant: item.step_cost.to_f64() * item.transfers.at_most(item.early())
+                    + self.turnaround.to_f64() * item.early(),
+                transfers: self.asks(item) * item.transfers.mean() / ns(item.period),
+                early: self.asks(item) * item.transfers.at_most(item.early()),
             })
             .collect();
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
-            let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
+            let per_page = self.pass_cost(gc).to_f64() / gc.reclaimed as f64;
             let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
             let mut all = pages;
             for writer in &self.processor.write_streams {
@@ -340,10 +352,18 @@ impl<'u> Demand<'u> {
                 next += 1;
             }
             let length = ns(from);
-            let waiting = self.contention.share(length, transfers + early / length);
+            let waiting = self.contention.share(self.processor, length, transfers + early / length);
             most = most.max(load + waiting + (constant.max(0.0) + blocking.to_f64()) / length);
         }
         if self.segments.is_empty() { 0.0 } else { most + MARGIN }
+    }
+
+    /// Requests for the bus with each page of an item, as far as neighbours may make them wait beyond
+    /// what pages are charged.
+    fn asks(&self, item: &DemandTask) -> f64 {
+        // Programs are charged in full where there are two page registers.
+        let charged = self.processor.registers().is_some() && item.writes;
+        if charged { 0.0 } else { self.contention.asks(item) as f64 }
     }
 }
 

@@ -21,6 +21,7 @@ mod placed;
 mod processor;
 #[cfg(test)]
 mod random_processors;
+mod registers;
 mod report;
 mod shortfall;
 mod term;

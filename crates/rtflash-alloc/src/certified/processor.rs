@@ -9,6 +9,7 @@ use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, T
 use super::bus::SharedBus;
 use super::costs::StepCosts;
 use super::organisation::organisation;
+use super::registers::{ChipWork, Registers};
 use super::term::Term;
 use super::time::{Cost, ProcessorTime, ns};
 use super::workload::WorkloadCurve;
@@ -111,6 +112,8 @@ pub struct Processor {
     /// Λ: logical pages mapped in the processor, at most.
     pub mapped: u64,
     costs: StepCosts,
+    /// Where its chips use a second page register.
+    registers: Option<Registers>,
     placement: Placement,
     chips: u64,
     /// What a search leaves out.
@@ -170,7 +173,7 @@ impl Processor {
     ) -> Option<Processor> {
         let chips = u64::from(chips.max(1));
         let organisation = organisation(placement);
-        let costs = StepCosts::new(device, bus, organisation.read_transfers(bus))?;
+        let costs = organisation.costs(device, bus)?;
         let width = organisation.width(chips);
         let mut processor = Processor {
             tasks: Vec::new(),
@@ -179,6 +182,7 @@ impl Processor {
             blocks: device.blocks_per_chip().into(),
             mapped: device.logical_pages_per_chip().checked_mul(width)?,
             costs,
+            registers: organisation.registers(device, bus),
             placement,
             chips,
             left_out: None,
@@ -212,6 +216,28 @@ impl Processor {
         Some(Rows { chips, chip_pages: self.block_pages / chips })
     }
 
+    /// What its chips take beside their steps, where they use a second page register.
+    pub(super) fn registers(&self) -> Option<Registers> {
+        self.registers
+    }
+
+    fn work(&self, server: bool) -> ChipWork {
+        let reads = server || self.tasks.iter().any(|task| !task.writes);
+        ChipWork { reads, writes: server || !self.write_streams.is_empty() }
+    }
+
+    /// What each job may make a chip wait beside its steps, with a server or without.
+    pub fn turnaround(&self, server: bool) -> Cost {
+        let counted = self.registers.filter(|_| !self.leaves_out(Term::Turnaround));
+        counted.map_or(Cost::ZERO, |registers| registers.turnaround(self.work(server)))
+    }
+
+    /// What may be under way at the start of an interval, however long that is; zero where that
+    /// depends on what is due later.
+    pub(super) fn always_blocking(&self, server: bool) -> Cost {
+        self.registers.map_or(Cost::ZERO, |registers| registers.blocking(self.work(server), self.left_out))
+    }
+
     /// c_r and c_w: what a user's page is charged to be read and to be programmed (a row, in a
     /// superblock); waiting for chips whose load is known comes on top.
     pub fn page_costs(&self) -> (Cost, Cost) {
@@ -222,6 +248,9 @@ impl Processor {
     pub fn server_step(&self) -> Cost {
         if self.leaves_out(Term::Blocking) {
             return Cost::ZERO;
+        }
+        if let Some(registers) = self.registers {
+            return registers.blocking(self.work(true), self.left_out);
         }
         let StepCosts { longest_erase, longest_read, longest_write, .. } = self.costs;
         longest_erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)
@@ -294,6 +323,8 @@ impl Processor {
     fn terms(&self, deadline: Option<Span>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<ChosenGc> {
         let (erase, organisation) = (self.costs.longest_erase, organisation(self.placement));
         let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
+        // What a pass may make the chip wait comes on top, in sums.
+        cost.checked_add(self.turnaround(true))?;
         // Where a victim has no valid pages nothing is copied.
         let step = if self.leaves_out(Term::Blocking) {
             Cost::ZERO

@@ -46,6 +46,7 @@ impl ProcessorRng {
             shortest: Shortest::default(),
             erase_cycles: None,
             // Most devices do not count them.
+            page_registers: None,
             command: [None, None, None, Span::from_ns(1), Span::from_ns(2)][self.small(0, 4) as usize],
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
@@ -93,9 +94,16 @@ impl Drawn {
     pub(super) fn new(seed: u64) -> Option<Drawn> {
         let mut rng = ProcessorRng::new(seed, b"the-line");
         let device = rng.device()?;
+        let two = ProcessorRng::new(seed, b"register").within(0, 5) == 0;
+        let device = Device::new(DeviceSpec { page_registers: two.then_some(2), ..device.spec() }).ok()?;
         let bus = SharedBus::anywhere(&device);
         let stripe = rng.within(0, 3) > 0;
-        let placement = if stripe { Placement::Stripe } else { Placement::Superblock };
+        let cached = device.has_cache_register();
+        let placement = match stripe {
+            true if cached => Placement::CachedStripe,
+            true => Placement::Stripe,
+            false => Placement::Superblock,
+        };
         let most = rng.within(1, 4);
         let processor = Processor::new(&device, &rng.tasks(most), rng.small(1, 3), placement, bus)?;
         let mut contention = Contention::new(&device).with_more(rng.within(0, 1) * rng.within(0, 2));
@@ -118,10 +126,10 @@ impl Drawn {
             let Some(other) = Processor::new(&device, &tasks, size, placement, bus) else { continue };
             contention.add(&other, gc(&other), chips);
         }
-        if queue {
+        if queue && !cached {
             contention = contention.in_a_queue(&device, rng.within(0, 2));
         }
-        let queue = queue && !device.has_commands();
+        let queue = queue && !device.has_commands() && !placement.is_cached();
         let gc = gc(&processor);
         Some(Drawn { processor, contention, gc, queue, rng })
     }

@@ -30,6 +30,9 @@ pub fn certified(
     granted: Reliance,
     work: &Work,
 ) -> (Allocation, Certification) {
+    let placements: Vec<Placement> =
+        placements.iter().copied().filter(|placement| placement.is_possible_on(set.device())).collect();
+    let placements = placements.as_slice();
     let clusters = allocation.clusters();
     let given: Vec<Option<Certificate>> = (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
     // Each cluster by itself: the others as busy as can be.
@@ -190,10 +193,15 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
         let whole = ns(length.max(Span::NANOSECOND));
         let (all, gc) = (demand.at(length).to_f64() / whole, demand.gc_at(length).to_f64() / whole);
         let blocking = demand.blocking(length).to_f64() / whole;
+        let turnaround = processor.turnaround(held.certificate.server_thousandths > 0);
         let of = |writes: bool| {
             let items = processor.tasks.iter().filter(|item| item.writes == writes);
             items
-                .map(|item| item.step_cost.times(item.transfers.of(item.due(length).into())).to_f64() / whole)
+                .map(|item| {
+                    let jobs = u128::from(item.due(length));
+                    item.step_cost.times(item.transfers.of(jobs)).saturating_add(turnaround.times(jobs)).to_f64()
+                        / whole
+                })
                 .fold(0.0, |sum, share| sum + share)
         };
         // Waiting for neighbours goes to reads and writes as their own time does.
@@ -256,7 +264,7 @@ mod tests {
 
     use super::*;
 
-    const BOTH: &[Placement] = &Placement::ALL;
+    const BOTH: &[Placement] = &[Placement::Stripe, Placement::Superblock];
 
     /// All choices but the one that was made, each once; of one placement there is no other.
     #[test]

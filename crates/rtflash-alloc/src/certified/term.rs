@@ -54,11 +54,17 @@ pub enum Term {
     FirstRead,
     /// The case o = 1 of σ: there, too, 2 t_d stands for t_d.
     SigmaOfOne,
+    /// κ b: what each job may make the array of a chip with two page registers wait.
+    Turnaround,
+    /// The committed program in B of such a chip.
+    Commit,
+    /// h(m + 1) − h(m) in W4: the neighbour that makes the most transfers.
+    FirstRank,
 }
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 23] = [
+    pub const ALL: [Term; 26] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -82,6 +88,9 @@ impl Term {
         Term::ServedTwice,
         Term::FirstRead,
         Term::SigmaOfOne,
+        Term::Turnaround,
+        Term::Commit,
+        Term::FirstRank,
     ];
 
     /// What it is called.
@@ -110,6 +119,9 @@ impl Term {
             Term::ServedTwice => "served-twice",
             Term::FirstRead => "first-read",
             Term::SigmaOfOne => "sigma-of-one",
+            Term::Turnaround => "turnaround",
+            Term::Commit => "commit",
+            Term::FirstRank => "first-rank",
         }
     }
 
@@ -144,6 +156,9 @@ impl Term {
             Term::ServedTwice => "R_j",
             Term::FirstRead => "the 1 in W2 and W3",
             Term::SigmaOfOne => "t_d for 2 t_d in σ where o = 1",
+            Term::Turnaround => "κ b",
+            Term::Commit => "the commit in B of two registers",
+            Term::FirstRank => "the first rank in W4",
         }
     }
 }

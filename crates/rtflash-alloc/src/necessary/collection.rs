@@ -12,7 +12,7 @@ impl NecessaryTests<'_> {
     /// are copies in it.
     pub(super) fn collection(&self) -> (TimeShare, bool) {
         let device = self.device;
-        let erase = u128::from(device.block_erase().as_ns()) + u128::from(device.command().as_ns());
+        let erase = u128::from(device.block_erase().as_ns()) + u128::from(self.command_on_chip().as_ns());
         let block = u128::from(device.pages_per_block());
         let mut load = self.copies(block, erase);
         let copied = !load.more.is_empty();
@@ -51,7 +51,7 @@ impl NecessaryTests<'_> {
         let left = u128::from(left);
         // In the chip: no page crosses the bus, but a command does.
         let [read, write] = [false, true].map(|writes| u128::from(self.on_chip(writes).as_ns()));
-        let copy = u128::from(self.device.command().as_ns()) + read + write;
+        let copy = u128::from(self.command_on_chip().as_ns()) + read + write;
         let copies = block * copy + erase;
         TimeShare {
             more: counted

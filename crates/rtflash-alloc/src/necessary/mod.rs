@@ -142,9 +142,22 @@ impl NecessaryTests<'_> {
     }
 
     /// How long a page occupies its chip. Its command and transfer are in it, however short t_r or
-    /// t_w is.
+    /// t_w is, but with a second page register both may go on beside another page.
     fn page(&self, writes: bool) -> Span {
+        if self.overlaps() {
+            return self.on_chip(writes);
+        }
         self.on_chip(writes).saturating_add(self.device.bus_hold())
+    }
+
+    /// Whether commands and transfers may take no time of the chip.
+    fn overlaps(&self) -> bool {
+        self.device.page_registers() > 1
+    }
+
+    /// t_c as far as it takes time of the chip.
+    fn command_on_chip(&self) -> Span {
+        if self.overlaps() { Span::ZERO } else { self.device.command() }
     }
 
     /// The same without command and transfer: t_r or t_w.
@@ -192,7 +205,14 @@ impl NecessaryTests<'_> {
             (command, transfer) => (command, transfer),
         };
         let on_chip = self.on_chip(writes).saturating_add(ahead);
-        let by_chip = u128::from(on_one_chip) * u128::from(page.as_ns());
+        let pages = u128::from(on_one_chip);
+        let by_chip = if self.overlaps() {
+            // All pages but one are sensed or programmed, or else moved, one after the other.
+            let (own, moved) = (u128::from(page.as_ns()), u128::from(device.page_transfer().as_ns()));
+            (pages * own + moved).max(pages * moved + own)
+        } else {
+            pages * u128::from(page.as_ns())
+        };
         let by_bus =
             u128::from(request.pages().div_ceil(channels)) * u128::from(each.as_ns()) + u128::from(on_chip.as_ns());
         (on_one_chip, by_chip.max(by_bus))

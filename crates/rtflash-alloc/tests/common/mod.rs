@@ -34,6 +34,7 @@ pub fn draw(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
         shortest: Shortest::default(),
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

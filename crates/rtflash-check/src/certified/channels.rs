@@ -216,6 +216,7 @@ fn beside(
     let active = |cluster: usize| !clusters[cluster].tasks.is_empty() || server(cluster);
     let gc = |cluster: usize| released(set, &clusters[cluster], allocation.certificate(cluster)?);
     let stripe = |cluster: usize| placement(cluster).is_some_and(is_chip_by_chip);
+    let cached = |cluster: usize| placement(cluster).is_some_and(Placement::is_cached);
     // What copies over the bus, or has commands of copies there, is known by its certificate.
     let commands = set.device().spec().command.is_some_and(|command| command.as_ns() > 0);
     let collects_inside = |cluster: usize| stripe(cluster) && !commands;
@@ -228,7 +229,7 @@ fn beside(
     let mut neighbours = vec![];
     for other in others().filter(|&other| bounded(other)) {
         let gc = gc(other);
-        queued &= gc.is_some() && stripe(other);
+        queued &= gc.is_some() && stripe(other) && !cached(other);
         let rows = Rows { chips: clusters[other].size().into(), block_pages: set.device().pages_per_block().into() };
         let rows = Some(rows).filter(|_| !stripe(other));
         let requests = transfers_of_a_chip(set, &clusters[other], placement(other).unwrap_or(Placement::Stripe));

@@ -2,7 +2,7 @@
 //! more than 127 bits.
 
 use super::numbers::{ceil, sum};
-use super::processor::Processor;
+use super::processor::{Processor, VerifiedTask};
 use super::queue::OwnPages;
 
 /// dbf''(L) in its parts.
@@ -25,11 +25,13 @@ impl DemandParts {
 
 impl Processor {
     /// dbf''(L), Eq. (48); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without
-    /// neighbours.
+    /// neighbours; and that of Eq. (65) with two page registers.
     pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
             let items = self.tasks.iter().filter(move |item| item.writes == writes);
-            sum(items.map(|item| item.time_due(length)))
+            let turn = self.register.as_ref().map_or(0, |register| register.turn);
+            let turns = |item: &VerifiedTask| item.requests_due(length).checked_mul(turn);
+            sum(items.map(|item| item.time_due(length)?.checked_add(turns(item)?)))
         };
         Some(DemandParts {
             reads: requests(false)?,
@@ -42,6 +44,9 @@ impl Processor {
     /// What the page operations due in an interval wait beyond what they are charged already, at
     /// most; below zero where that was too much.
     fn waiting(&self, length: i128) -> Option<i128> {
+        if let Some(behind) = self.waiting_behind(length)? {
+            return Some(behind);
+        }
         let one_by_one = self.waiting_one_by_one(length)?;
         match self.waiting_in_queue(length)? {
             Some(in_queue) => Some(one_by_one.min(in_queue)),
@@ -82,6 +87,9 @@ impl Processor {
 
     /// What the queue for the bus takes off the waiting.
     pub fn saved(&self, length: i128) -> Option<i128> {
+        if self.register.is_some() {
+            return Some(0);
+        }
         self.waiting_one_by_one(length)?.checked_sub(self.waiting(length)?)
     }
 
@@ -102,7 +110,7 @@ impl Processor {
     pub fn blocking(&self, length: i128) -> i128 {
         let requests = self.tasks.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);
-        requests.chain(gc).fold(self.server_step, i128::max)
+        requests.chain(gc).fold(self.always_blocks, i128::max)
     }
 
     /// (1 − U_s) L − dbf''(L) − B(L), rounded down: below zero where the test fails.

@@ -112,9 +112,11 @@ fn last_length(processor: &Processor) -> Last {
 /// by one, and in the queue where there is one.
 fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| item.steps.above(&due(item), item.step_cost)));
-    demand.constant += whole(processor.server_step);
+    demand.constant += whole(processor.always_blocks);
     // Above the number of own jobs.
     let mut jobs = AffineBound::sum(processor.tasks.iter().map(due));
+    let turn = processor.register.as_ref().map_or(0, |register| register.turn);
+    demand = demand.plus(&jobs.times(&whole(turn)));
     let mut commands = AffineBound::level(0);
     if let Some(gc) = &processor.gc {
         let arriving = processor.writers().map(|item| {
@@ -127,6 +129,9 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
         demand = demand.plus(&passes.times(&whole(gc.cost)));
         jobs = jobs.plus(&passes);
         commands = passes.times(&whole(gc.commands));
+    }
+    if let Some(behind) = processor.waiting_behind_above(pages_due_above) {
+        return vec![demand.plus(&behind)];
     }
     let mut lines = vec![demand.plus(&one_by_one_above(processor, &commands))];
     if let Some(queue) = &processor.queue {
@@ -247,6 +252,7 @@ mod tests {
     use crate::certified::numbers::PagesInARow;
     use crate::certified::processor::Gc;
     use crate::certified::queue::ChannelQueue;
+    use crate::certified::registers::SecondRegister;
 
     fn demand_task(
         writes: bool,
@@ -266,10 +272,11 @@ mod tests {
     fn assert_below_the_lines(processor: &Processor, length: i128) {
         let lines = lines_above(processor);
         let demand = processor.demand(length).unwrap();
-        let own = demand.reads + demand.writes + demand.gc + processor.server_step;
+        let own = demand.reads + demand.writes + demand.gc + processor.always_blocks;
         let below =
             |waiting: i128, line: &AffineBound| whole(own + waiting) <= &line.rate * whole(length) + &line.constant;
-        let waits = processor.waiting_one_by_one(length).unwrap();
+        let behind = processor.waiting_behind(length).unwrap();
+        let waits = behind.unwrap_or_else(|| processor.waiting_one_by_one(length).unwrap());
         assert!(below(waits, &lines[0]), "{length}: {waits} {processor:?}");
         if let Some(waits) = processor.waiting_in_queue(length).unwrap() {
             assert_eq!(lines.len(), 4);
@@ -303,8 +310,18 @@ mod tests {
             }
             neighbour.gc.iter_mut().for_each(|gc| gc.deadline *= by);
         }
-        stretch([&mut processor.server_step, &mut processor.transfer, &mut processor.command], by);
+        stretch([&mut processor.always_blocks, &mut processor.transfer, &mut processor.command], by);
+        processor.register.iter_mut().for_each(|register| register.stretch(by));
         processor
+    }
+
+    /// A second page register of a chip that has these to do.
+    fn register(draw: &mut dyn FnMut(u64) -> i128, tasks: &[VerifiedTask], server: i128) -> SecondRegister {
+        let times = [draw(6), draw(9), draw(20), 1 + draw(3)];
+        let mut register = SecondRegister::of(times, 1 + draw(3), 1 + draw(4));
+        let works = |writes: bool| server > 0 || tasks.iter().any(|item| item.writes == writes);
+        register.works(works(false), works(true));
+        register
     }
 
     #[test]
@@ -360,11 +377,18 @@ mod tests {
             // Each page is charged a unit of time at least, and no more is saved of it.
             let queue = ChannelQueue::of([draw(3), draw(4), 1], neighbours.clone())
                 .filter(|_| server == 0 && rows.is_none() && command == 0 && draw(3) > 0);
+            // Some chips have two page registers.
+            let register =
+                (command == 0 && queue.is_none() && draw(3) == 0).then(|| register(&mut draw, &tasks, server));
             let processor = Processor {
                 tasks,
                 gc: writes.then_some(gc),
                 server,
-                server_step: if server > 0 { 3 } else { 0 },
+                always_blocks: match &register {
+                    Some(register) => register.blocking,
+                    None => 3 * i128::from(server > 0),
+                },
+                register,
                 transfer: 1 + command,
                 command,
                 neighbours,

@@ -15,6 +15,7 @@ mod lines;
 mod numbers;
 mod processor;
 mod queue;
+mod registers;
 mod statements;
 
 #[cfg(test)]
@@ -169,6 +170,11 @@ fn verify_cluster(
     };
     if !without_tasks && !placements.contains(&certificate.placement) {
         found.discrepancies.push(format!("the placement is {}", certificate.placement.name()));
+    }
+    if !certificate.placement.is_possible_on(set.device()) {
+        let kind = certificate.placement.name();
+        found.discrepancies.push(format!("the kind is {kind}, and chips of this device cannot work so"));
+        return found;
     }
     let promised = certificate.server_thousandths <= 1000;
     if !promised {

@@ -8,7 +8,7 @@ use super::lines::AffineBound;
 /// Whether a chip is a processor of its own, and so waits on its own channel alone.
 pub(super) fn is_chip_by_chip(placement: Placement) -> bool {
     match placement {
-        Placement::Stripe => true,
+        Placement::Stripe | Placement::CachedStripe => true,
         Placement::Superblock => false,
     }
 }
@@ -51,9 +51,13 @@ impl PagesInARow {
 pub(super) fn pages_on_processor(request: &Request, placement: Placement, size: u64) -> PagesInARow {
     let each = |pages: u64| PagesInARow::each(pages.into());
     match (placement, request.access()) {
-        (Placement::Stripe, Access::Stream) => PagesInARow { pages: request.pages().into(), chips: size.into() },
-        (Placement::Stripe, Access::Sequential) => each(request.pages().div_ceil(size)),
-        (Placement::Stripe, Access::Random) | (Placement::Superblock, _) => each(request.pages()),
+        (Placement::Stripe | Placement::CachedStripe, Access::Stream) => {
+            PagesInARow { pages: request.pages().into(), chips: size.into() }
+        }
+        (Placement::Stripe | Placement::CachedStripe, Access::Sequential) => each(request.pages().div_ceil(size)),
+        (Placement::Stripe | Placement::CachedStripe, Access::Random) | (Placement::Superblock, _) => {
+            each(request.pages())
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::channels::{Channel, ChannelNeighbours, Neighbour, Transfers};
 use super::collection::{Numbers, ReleasedGc};
 use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor};
 use super::queue::ChannelQueue;
+use super::registers::SecondRegister;
 use crate::on_chip;
 
 /// A request: (C, T, D, J, q).
@@ -82,8 +83,10 @@ pub(super) struct Processor {
     pub gc: Option<Gc>,
     /// U_s in thousandths.
     pub server: i128,
-    /// q_s; zero without a server.
-    pub server_step: i128,
+    /// What may block in every interval: q_s, zero without a server; B of two page registers.
+    pub always_blocks: i128,
+    /// Where its chip uses a second page register.
+    pub register: Option<SecondRegister>,
     /// t_b = t_c + t_d, and t_c.
     pub transfer: i128,
     pub command: i128,
@@ -102,7 +105,9 @@ pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) 
     let size = cluster.size();
     let data = cluster.tasks.iter().map(|&task| set.tasks()[task].kept_pages());
     match placement {
-        Placement::Stripe => data.map(|pages| u128::from(pages.div_ceil(size.into()))).sum::<u128>() <= chip,
+        Placement::Stripe | Placement::CachedStripe => {
+            data.map(|pages| u128::from(pages.div_ceil(size.into()))).sum::<u128>() <= chip
+        }
         Placement::Superblock => data.map(u128::from).sum::<u128>() <= u128::from(size) * chip,
     }
 }
@@ -239,6 +244,10 @@ impl Processor {
             }
         }
         let server = i128::from(certificate.server_thousandths);
+        let register = placement.is_cached().then(|| SecondRegister::new(device, site.most, channel.ways));
+        if let Some(register) = &register {
+            tasks.iter_mut().for_each(|item| item.step_cost = register.page(item.writes));
+        }
         let gc = match gc {
             Some(numbers) => steps.collection(numbers, size, device.pages_per_block())?,
             None => None,
@@ -247,12 +256,25 @@ impl Processor {
             tasks,
             gc,
             server,
-            server_step: if server > 0 { steps.longest() } else { 0 },
+            always_blocks: if server > 0 { steps.longest() } else { 0 },
+            register,
             transfer: steps.t_c + steps.t_d,
             command: steps.t_c,
             neighbours: channel.neighbours.clone(),
             queue: None,
         };
+        if let Some(register) = &mut processor.register {
+            let reads = server > 0 || processor.tasks.iter().any(|item| !item.writes);
+            let writes = server > 0 || processor.tasks.iter().any(|item| item.writes);
+            register.works(reads, writes);
+            processor.always_blocks = register.blocking;
+            if let Some(gc) = &mut processor.gc {
+                gc.cost = gc.cost.checked_add(register.turn)?;
+                gc.longest = 0;
+            }
+            processor.tasks.iter_mut().for_each(|item| item.longest = 0);
+            return Some(processor);
+        }
         // (Q1) and (Q3).
         if steps.stripe && server == 0 && channel.queued && device.has_steady_reads() {
             let mut others = processor.neighbours.clone();

@@ -265,13 +265,13 @@ pub struct SoakArgs {
     /// What cases are drawn from
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
-    /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream or
-    /// command accepts sets, and show what breaks; `all`: each of the world's terms by itself. What
-    /// is accepted so is no promise
+    /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream,
+    /// command or register accepts sets, and show what breaks; `all`: each of the world's terms by
+    /// itself. What is accepted so is no promise
     #[arg(long, value_name = "TERM", value_parser = terms())]
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
-    /// queue, superblock, mixed, stream or command: in its sets. With a FILE: in this set, for each
+    /// queue, superblock, mixed, stream, command or register: in its sets. With a FILE: in this set, for each
     /// request. Without either: in the sets of docs/analysis.md's table "What is necessary"
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub climb: Option<Option<PathBuf>>,
@@ -319,6 +319,8 @@ pub enum SoakWorld {
     Stream,
     /// Small sets of stripes and superblocks whose commands use the bus; 16 runs of each
     Command,
+    /// Small sets at the limit of (T2), for stripes with two page registers; 16 runs of each
+    Register,
 }
 
 /// What `--without` may leave out.

@@ -109,6 +109,7 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Mixed => World::Mixed,
         SoakWorld::Stream => World::Stream,
         SoakWorld::Command => World::Command,
+        SoakWorld::Register => World::Register,
     };
     let climbs = args.climb.is_some();
     match &args.climb {

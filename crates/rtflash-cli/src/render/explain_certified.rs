@@ -99,7 +99,9 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     };
     let unit = &held.placed.processor;
     let what = match held.certificate.placement.name() {
-        "stripe" => "stripe: every chip is an EDF processor of its own; what follows is of each".to_owned(),
+        kind @ ("stripe" | "cached-stripe") => {
+            format!("{kind}: every chip is an EDF processor of its own; what follows is of each")
+        }
         kind => format!("{kind}: the cluster is one EDF processor"),
     };
     text += &format!("  {what}\n");
@@ -160,14 +162,14 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
         let others = write.as_ns().saturating_sub(device.page_program().as_ns()) / device.bus_hold().as_ns();
         let each = format!("(t_c + {} t_b)", others.saturating_sub(1));
         match held.certificate.placement {
-            Placement::Stripe => format!(" + {} {each}", gc.valid + 1),
+            Placement::Stripe | Placement::CachedStripe => format!(" + {} {each}", gc.valid + 1),
             Placement::Superblock => format!(" + {each}"),
         }
     } else {
         String::new()
     };
     let parts = match held.certificate.placement {
-        Placement::Stripe => format!("{} (t_r + t_w)", gc.valid),
+        Placement::Stripe | Placement::CachedStripe => format!("{} (t_r + t_w)", gc.valid),
         Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
     };
     format!(
@@ -191,6 +193,18 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
 fn costs(set: &TaskSet, held: &Held) -> String {
     let (read, write) = held.placed.processor.page_costs();
     let device = set.device();
+    let known = held.placed.contentions.iter().all(|contention| contention.is_none());
+    let more = if known { "" } else { "; waits for neighbours that are known come on top" };
+    if held.certificate.placement.is_cached() {
+        let turn = held.placed.processor.turnaround(held.certificate.server_thousandths > 0);
+        return format!(
+            "c_r = t_r, or what the bus takes where that is longer = {}, c_w likewise = {}; {} more for each job and \
+             pass: the cache register, emptied and filled{more}",
+            time(read.to_f64()),
+            time(write.to_f64()),
+            time(turn.to_f64())
+        );
+    }
     let hold = device.bus_hold().as_ns();
     let ways = |cost: Cost, own: Span| {
         let waits = cost.as_ns().checked_sub(own.as_ns()).expect("a page costs its own time at least");
@@ -207,11 +221,7 @@ fn costs(set: &TaskSet, held: &Held) -> String {
         time(read.to_f64()),
         ways(write, device.page_program()),
         time(write.to_f64()),
-        if held.placed.contentions.iter().all(|contention| contention.is_none()) {
-            ""
-        } else {
-            "; waits for neighbours that are known come on top"
-        }
+        more
     )
 }
 

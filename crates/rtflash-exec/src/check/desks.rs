@@ -5,6 +5,7 @@ use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
+use super::registers::{Begun, PartLengths, RegisterDesk};
 use super::turns::Turns;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::options::{Arbitration, Ties, Waits};
@@ -15,9 +16,9 @@ use crate::trace::{Action, JobId, Kind, NONE, Operation, Padding, Setup, Step, T
 
 /// What an operation may take: as long as the device says, which may know no more than two bounds.
 #[derive(Debug, Clone, Copy)]
-struct Length {
-    min: Span,
-    max: Span,
+pub(super) struct Length {
+    pub(super) min: Span,
+    pub(super) max: Span,
 }
 
 impl Length {
@@ -28,7 +29,7 @@ impl Length {
 
     /// By how much a span is not within.
     #[inline]
-    fn off(self, span: Span) -> u64 {
+    pub(super) fn off(self, span: Span) -> u64 {
         span.saturating_sub(self.max).max(self.min.saturating_sub(span)).as_ns()
     }
 }
@@ -79,6 +80,8 @@ struct BusLine {
 #[derive(Debug, Clone, Copy, Default)]
 struct Site {
     stripe: bool,
+    /// Whether it uses a second page register.
+    cached: bool,
     /// What chips of other clusters may make it wait.
     foreign_wait: Span,
     /// What all other chips of its channel may make it wait.
@@ -97,6 +100,11 @@ pub(super) struct Desks {
     /// How long a bus leaves a page waiting whose turn it is, or takes another one before it,
     /// against zero.
     pub(super) order: Gauge,
+    /// How much too early a chip with two page registers uses one, against zero.
+    pub(super) exclusion: Gauge,
+    /// What pages of such a chip wait for the bus.
+    pub(super) page_waits: Gauge,
+    registers: PerId<ChipId, RegisterDesk>,
     desks: PerId<ChipId, Desk>,
     buses: PerId<ChannelId, BusLine>,
     places: Option<PerId<ChipId, Site>>,
@@ -118,7 +126,7 @@ pub(super) struct Desks {
 }
 
 resume!([] Desks {
-    values: [lengths, transfers, order, desks, buses, turns],
+    values: [lengths, transfers, order, exclusion, page_waits, registers, desks, buses, turns],
     parts: [],
     lists: [],
     made: [
@@ -150,6 +158,9 @@ impl Desks {
             lengths: Gauge::default(),
             transfers: Gauge::default(),
             order: Gauge::default(),
+            exclusion: Gauge::default(),
+            page_waits: Gauge::default(),
+            registers: plan.per_chip(RegisterDesk::default()),
             desks: plan.per_chip(blank),
             buses: plan.per_channel(BusLine { last: None, free_at: Instant::START }),
             places: None,
@@ -204,6 +215,10 @@ impl Desks {
 
     #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation) {
+        if self.is_cached(operation.chip) {
+            self.in_registers(operation);
+            return;
+        }
         let moves = self.moves(operation);
         if self.desks[operation.chip].to_come != ToCome::Nothing {
             self.lacks_transfer(operation.chip);
@@ -256,6 +271,50 @@ impl Desks {
         });
     }
 
+    /// Whether a chip uses a second page register.
+    #[inline]
+    pub(super) fn is_cached(&self, chip: ChipId) -> bool {
+        self.places.as_ref().is_some_and(|places| places[chip].cached)
+    }
+
+    /// The time that a page of a chip with two registers takes beyond the one before.
+    pub(super) fn own_time(&self, operation: &Operation) -> Span {
+        self.registers[operation.chip].own_time(operation)
+    }
+
+    fn parts(&self) -> PartLengths {
+        PartLengths { sensing: self.sensing, programming: self.programming, transfer: self.transfer }
+    }
+
+    /// An operation of a chip with two page registers.
+    fn in_registers(&mut self, operation: &Operation) {
+        let of = self.parts();
+        let waits = self.places.as_ref().filter(|_| self.waits == Waits::Worst);
+        let waits = waits.map(|places| places[operation.chip].others);
+        let inside = !self.moves(operation);
+        let desk = &mut self.registers[operation.chip];
+        let mut begun =
+            if inside { desk.inside(operation.start, operation.end) } else { desk.page(operation, of, waits) };
+        if inside {
+            let length = match operation.action {
+                Action::Read => self.read,
+                Action::Program => self.program,
+                Action::Erase => self.erase,
+            };
+            begun.off = length.off(operation.end.since(operation.start));
+        }
+        let place = place_of(operation);
+        self.lengths.note(0, begun.off, || place);
+        self.begins_in_registers(begun, place);
+    }
+
+    fn begins_in_registers(&mut self, begun: Begun, place: Place) {
+        self.exclusion.note(0, begun.overlap, || place);
+        if let Some(lacking) = begun.lacking {
+            self.transfers.note(0, 1, || place_of(&lacking));
+        }
+    }
+
     /// The last operation of a chip moved no page.
     #[cold]
     fn lacks_transfer(&mut self, chip: ChipId) {
@@ -267,14 +326,20 @@ impl Desks {
 
     #[inline]
     pub(super) fn transfer(&mut self, transfer: &Transfer) {
-        let place = || Place {
-            at: transfer.start,
-            job: Some(transfer.job),
-            cluster: Some(transfer.cluster),
-            chip: Some(transfer.chip),
-        };
+        let place = || place_of_transfer(transfer);
         let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
-        let (desk, bus) = (&mut self.desks[transfer.chip], &mut self.buses[channel]);
+        if self.is_cached(transfer.chip) {
+            let of = self.parts();
+            let moved = self.registers[transfer.chip].moved(transfer, of).filter(|_| channel == transfer.channel);
+            self.transfers.note(0, u64::from(moved.is_none()), place);
+            let Some(moved) = moved else { return };
+            self.lengths.note(0, moved.off, place);
+            let bound = self.places.as_ref().map_or(Span::ZERO, |places| places[transfer.chip].others);
+            self.page_waits.note(bound.as_ns(), moved.waited, place);
+            self.granted(transfer, channel, moved.wanted);
+            return;
+        }
+        let desk = &mut self.desks[transfer.chip];
         let is_valid = desk.to_come != ToCome::Nothing
             && desk.job == transfer.job
             && desk.kind == transfer.kind
@@ -304,32 +369,45 @@ impl Desks {
         let early = wanted.since(transfer.start).as_ns();
         let off = length.off(transfer.end.since(transfer.start)).max(rest).max(early);
         self.lengths.note(0, off, place);
-        if self.sensing.min == self.sensing.max {
-            // The bus goes to somebody as soon as it is free: to whoever has waited longest, or in
-            // turn.
-            let free = wanted.max(bus.free_at);
-            let late = transfer.start.since(free).as_ns();
-            let passed = match self.arbitration {
-                Arbitration::Fifo => {
-                    let place = |chip: ChipId| self.ties.map(|ties| (ties.of_chip(chip, wanted), chip));
-                    bus.last.map_or(0, |(since, chip)| {
-                        let tie = since == wanted && place(chip) > place(transfer.chip);
-                        since.since(wanted).as_ns().max(u64::from(tie))
-                    })
-                }
-                Arbitration::RoundRobin => {
-                    let chips = self.chips_per_channel as usize;
-                    self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
-                }
-            };
-            self.order.note(0, late.max(passed), place);
-            (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
+        self.granted(transfer, channel, wanted);
+    }
+
+    /// A bus is given to a page that has wanted it since then: as soon as it is free it goes to
+    /// whoever has waited longest, or in turn.
+    #[inline]
+    fn granted(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
+        if self.sensing.min != self.sensing.max {
+            return;
         }
+        let bus = &mut self.buses[channel];
+        let free = wanted.max(bus.free_at);
+        let late = transfer.start.since(free).as_ns();
+        let passed = match self.arbitration {
+            Arbitration::Fifo => {
+                let place = |chip: ChipId| self.ties.map(|ties| (ties.of_chip(chip, wanted), chip));
+                bus.last.map_or(0, |(since, chip)| {
+                    let tie = since == wanted && place(chip) > place(transfer.chip);
+                    since.since(wanted).as_ns().max(u64::from(tie))
+                })
+            }
+            Arbitration::RoundRobin => {
+                let chips = self.chips_per_channel as usize;
+                self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
+            }
+        };
+        self.order.note(0, late.max(passed), || place_of_transfer(transfer));
+        (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
     }
 
     /// A copy that only lets time pass.
     pub(super) fn padding(&mut self, padding: &Padding) {
         let took = padding.end.since(padding.start);
+        if self.is_cached(padding.chip) {
+            let begun = self.registers[padding.chip].inside(padding.start, padding.end);
+            let Padding { start: at, job, cluster, chip, .. } = *padding;
+            let place = Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) };
+            self.begins_in_registers(begun, place);
+        }
         let place = self.places.as_ref().map(|places| &places[padding.chip]);
         let bus = match (place, self.waits) {
             (Some(place), Waits::Worst) if place.stripe => Some(place.others).filter(|_| self.command > Span::ZERO),
@@ -359,6 +437,9 @@ impl Desks {
 
     /// The run is over: every operation has had its transfer.
     pub(super) fn finish(&mut self) {
+        for operation in self.registers.iter().filter_map(RegisterDesk::left) {
+            self.transfers.note(0, 1, || place_of(operation));
+        }
         for (chip, desk) in self.desks.enumerate().filter(|(_, desk)| desk.to_come != ToCome::Nothing) {
             self.transfers.note(0, 1, || Place {
                 at: desk.start,
@@ -368,6 +449,17 @@ impl Desks {
             });
         }
     }
+}
+
+/// Where an operation is.
+fn place_of(operation: &Operation) -> Place {
+    let Operation { start: at, job, cluster, chip, .. } = *operation;
+    Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) }
+}
+
+fn place_of_transfer(transfer: &Transfer) -> Place {
+    let Transfer { start: at, job, cluster, chip, .. } = *transfer;
+    Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) }
 }
 
 /// So many of a wait.
@@ -387,8 +479,8 @@ fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId,
         for &chip in &cluster.chips {
             let channel = plan.channel_of(chip);
             let foreign_wait = moving(device.chips_on(channel.0) - own[channel]);
-            let stripe = by.is_stripe();
-            places[chip] = Site { stripe, foreign_wait, others: moving(others(chip)), slowest };
+            let (stripe, cached) = (by.is_stripe(), by.is_cached());
+            places[chip] = Site { stripe, cached, foreign_wait, others: moving(others(chip)), slowest };
         }
     }
     places

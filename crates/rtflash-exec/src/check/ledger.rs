@@ -50,11 +50,11 @@ impl Pending {
         self.release.kind == Kind::Server && self.release.deadline.is_none()
     }
 
-    /// An operation on a page of its own.
+    /// An operation on a page of its own, which takes its chip so much longer.
     #[inline]
-    pub(crate) fn serves(&mut self, operation: &Operation) {
+    pub(crate) fn serves(&mut self, operation: &Operation, own: Span) {
         self.last_end = operation.end.max(self.last_end);
-        self.service = self.service.saturating_add(operation.end.since(operation.start).as_ns());
+        self.service = self.service.saturating_add(own.as_ns());
         match operation.action {
             Action::Read => self.reads += 1,
             _ => self.programs += 1,

@@ -14,6 +14,7 @@ mod mapping;
 mod order;
 mod passes;
 mod processors;
+mod registers;
 mod releases;
 mod rules;
 mod start;
@@ -189,6 +190,9 @@ impl<'a> Checks<'a> {
         let found = self.rules.found();
         let mut bus_wait = self.bus_wait.gauge;
         bus_wait.merge(&found.waits);
+        bus_wait.merge(&self.desks.page_waits);
+        let mut chip_exclusion = self.chip_exclusion.gauge;
+        chip_exclusion.merge(&self.desks.exclusion);
         let mut gauges = vec![
             self.deadlines.gauge,
             self.overdue.gauge,
@@ -201,7 +205,7 @@ impl<'a> Checks<'a> {
             self.starved,
             found.blocking,
             found.order,
-            self.chip_exclusion.gauge,
+            chip_exclusion,
             self.bus_exclusion.gauge,
             self.page_order.gauge,
             self.mapping.gauge,
@@ -242,7 +246,10 @@ impl<'a> Checks<'a> {
             let cluster = &self.plan.clusters()[number];
             let superblock = self.rules.is_superblock(number);
             // A step may take longer than the operation.
-            let slack = if superblock { longest_step(self.plan, cluster, false) } else { Span::ZERO };
+            let slack = match &self.rules {
+                Rules::Certified(by) if superblock => longest_step(self.plan, cluster, &by.certified[number]),
+                _ => Span::ZERO,
+            };
             let own = match (job.release.kind, &self.rules) {
                 (Kind::Read | Kind::Write, _) => true,
                 // A pass may come behind the last page, where certificates say so.

@@ -141,7 +141,7 @@ impl Processors {
         let mut bounds = Vec::new();
         for &number in clusters {
             let (cluster, stripe) = (&plan.clusters()[number], certified[number].is_stripe());
-            let step = longest_step(plan, cluster, stripe);
+            let step = longest_step(plan, cluster, &certified[number]);
             for (place, &chip) in cluster.chips.iter().enumerate() {
                 if stripe || place == 0 {
                     bounds.push(Bounds { step: step.as_ns(), stripe });

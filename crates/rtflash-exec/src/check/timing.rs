@@ -67,14 +67,23 @@ pub(super) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pen
     if shortest.is_some_and(|shortest| offered.as_ns() >= shortest) {
         return Span::ZERO;
     }
-    longest_step(plan, &plan.clusters()[cluster], by.is_stripe())
+    longest_step(plan, &plan.clusters()[cluster], by)
 }
 
-/// The longest step that there is in a cluster with a certificate, a stripe or a superblock.
-pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, stripe: bool) -> Span {
+/// The longest step that there is in a cluster with a certificate. With two page registers it is the
+/// longest from the start of an operation to its end, another one before it in the array.
+pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Span {
+    if by.is_cached() {
+        let device = plan.device();
+        let (t_r, t_w, t_e) = (device.page_read(), device.page_program(), device.block_erase());
+        let b = cluster.page_delay.saturating_add(device.page_transfer());
+        let read = t_r.max(b).saturating_add(b);
+        let program = t_w.max(b).saturating_add(t_w);
+        return read.max(program).max(t_r.saturating_add(t_w)).max(t_e);
+    }
     // Nothing is too long that has been accepted.
     let Some(costs) = StepSpans::new(plan.device(), cluster.page_delay) else { return Span::LONGEST };
-    let copy = if stripe { costs.copy } else { Span::ZERO };
+    let copy = if by.is_stripe() { costs.copy } else { Span::ZERO };
     costs.read.max(costs.program).max(copy).max(costs.erase)
 }
 

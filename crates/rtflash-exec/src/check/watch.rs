@@ -148,7 +148,13 @@ impl Observer for Checks<'_> {
                 continue;
             };
             self.rules.operation(operation, (position, chip), pending, self.plan, &self.mapping);
-            self.chip_exclusion.operation(operation);
+            // With two page registers operations of a chip overlap; each counts from the end of the
+            // one before.
+            let cached = self.desks.is_cached(operation.chip);
+            let own = if cached { self.desks.own_time(operation) } else { operation.end.since(operation.start) };
+            if !cached {
+                self.chip_exclusion.operation(operation);
+            }
             self.desks.operation(operation);
             self.page_order.operation(operation, chip);
             self.mapping.operation(operation, position, chip);
@@ -163,12 +169,14 @@ impl Observer for Checks<'_> {
                 // A page of somebody else.
                 self.mapping.gauge.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
             }
-            pending.serves(operation);
+            pending.serves(operation, own);
             if operation.action != Action::Read {
                 // It has found a page.
                 self.starved.note(0, 0, || place(operation.start, pending, Some(operation.chip)));
             }
-            self.bus_wait.operation(operation, pending, self.plan);
+            if !cached {
+                self.bus_wait.operation(operation, pending, self.plan);
+            }
         }
         // A copy inside a chip is begun with its read.
         let behind = gc && first.action == Action::Program && matches!(self.rules, Rules::Certified(_));

@@ -17,6 +17,10 @@ pub(super) fn cluster(
     position: usize,
 ) -> Result<(ClusterPlan, Certified), PlanError> {
     let device = set.device();
+    if !certificate.placement.is_possible_on(device) {
+        let missing = "uses a second page register, and the device has one, or commands that use the bus";
+        return Err(PlanError::Certificate { cluster: position, fault: missing });
+    }
     let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
     let writes = tasks.clone().any(|task| task.write.is_some());
     let fault = |fault| PlanError::Certificate { cluster: position, fault };
@@ -34,7 +38,7 @@ pub(super) fn cluster(
     let reserve = certificate.collection.map_or(0, |collection| collection.reserve_pages);
     let Some(layout) = Layout::certified(device, cluster.size(), reserve) else { return Err(room) };
     let (wide, row) = match certificate.placement {
-        Placement::Stripe => (1, cluster.size()),
+        Placement::Stripe | Placement::CachedStripe => (1, cluster.size()),
         Placement::Superblock => (u64::from(cluster.size()), 1),
     };
     let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * wide;
@@ -81,7 +85,7 @@ pub(super) fn transfers(device: &Device, chips: u32) -> Span {
 fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
     let costs = StepSpans::new(device, cluster.page_delay)?;
     let copies = match placement {
-        Placement::Stripe => costs.copy.checked_mul(valid)?,
+        Placement::Stripe | Placement::CachedStripe => costs.copy.checked_mul(valid)?,
         Placement::Superblock => {
             let reads = costs.read.checked_mul(valid.min(cluster.layout.pages().into()))?;
             let rows = costs.program.checked_mul(valid.div_ceil(cluster.layout.chips().into()))?;
@@ -123,6 +127,11 @@ impl Certified {
     /// Whether its pages are placed in a static stripe: every chip is then a processor of its own.
     pub fn is_stripe(&self) -> bool {
         self.certificate.placement.is_by_chip()
+    }
+
+    /// Whether its chips use a second page register.
+    pub fn is_cached(&self) -> bool {
+        self.certificate.placement.is_cached()
     }
 
     /// Chips of a processor, in a cluster of so many: one in a stripe, all in a superblock.

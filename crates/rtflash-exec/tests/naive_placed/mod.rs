@@ -4,6 +4,7 @@
 
 mod pages;
 mod processor;
+mod registers;
 mod servers;
 
 use rtflash_exec::dispatch::{Arrival, release_gap, release_jitter, release_offset};
@@ -49,6 +50,10 @@ pub struct Chip {
     pub behind: Option<Behind>,
     /// The operation whose end is not known yet.
     pub operation: Option<Operation>,
+    /// Whether it uses two page registers.
+    pub cached: bool,
+    /// Then: until when its array programs.
+    pub programs_until: u64,
 }
 
 /// A job with parts left.
@@ -182,7 +187,10 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
             Arrival { grant, ..*arrival }
         })
         .collect();
-    let chips = (0..plan.device().chips()).map(|_| Chip::default()).collect();
+    let mut chips: Vec<Chip> = (0..plan.device().chips()).map(|_| Chip::default()).collect();
+    for (cluster, of) in plan.clusters().iter().enumerate() {
+        of.chips.iter().for_each(|chip| chips[chip.index()].cached = is_cached(plan, cluster));
+    }
     let (jobs, records, erased) = (Vec::new(), Vec::new(), Vec::new());
     let lengths = Lengths::new(plan, options);
     let served = vec![None; plan.device().channels() as usize];
@@ -453,7 +461,7 @@ fn end_transfers(world: &mut World) {
                 let operation = chip.operation.take().expect("an operation on the bus");
                 let writes = operation.action == rtflash_exec::trace::Action::Program;
                 let program = world.lengths.programming(operation.job, ChipId(number), instant(now)).as_ns();
-                if writes && program > 0 { Some(Stage::Works { until: now + program }) } else { None }
+                if writes && program > 0 && !chip.cached { Some(Stage::Works { until: now + program }) } else { None }
             }
             Some(Stage::Works { until }) if until == now => None,
             stage => stage,
@@ -495,7 +503,8 @@ fn grant(world: &mut World) {
         world.chips[chip].stage = Some(Stage::Transfers { until });
         let end = match operation.action {
             rtflash_exec::trace::Action::Program => {
-                until + world.lengths.programming(operation.job, operation.chip, instant(until)).as_ns()
+                let begun = until.max(world.chips[chip].programs_until);
+                begun + world.lengths.programming(operation.job, operation.chip, instant(begun)).as_ns()
             }
             _ => until,
         };
@@ -532,6 +541,11 @@ pub fn certified(plan: &Plan, cluster: usize) -> &Certified {
     &certified.as_slice()[cluster]
 }
 
+/// Whether its chips use two page registers.
+pub fn is_cached(plan: &Plan, cluster: usize) -> bool {
+    certified(plan, cluster).certificate.placement == Placement::CachedStripe
+}
+
 pub fn is_stripe(plan: &Plan, cluster: usize) -> bool {
-    certified(plan, cluster).certificate.placement == Placement::Stripe
+    certified(plan, cluster).certificate.placement != Placement::Superblock
 }

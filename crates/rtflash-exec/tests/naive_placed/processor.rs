@@ -5,7 +5,8 @@ use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Ties, Victims, ra
 use rtflash_model::{ChipId, ClusterId, Id, Lpn};
 
 use super::pages::{At, Pages};
-use super::{Behind, Stage, World, certified, instant, is_stripe, waits_are_worst};
+use super::registers::Registers;
+use super::{Behind, Stage, World, certified, instant, is_cached, is_stripe, waits_are_worst};
 
 /// Behind all deadlines.
 pub const BACKGROUND: u64 = 1 << 63;
@@ -68,7 +69,7 @@ struct Step {
 #[derive(Debug)]
 pub struct Processor {
     cluster: usize,
-    chips: Vec<ChipId>,
+    pub chips: Vec<ChipId>,
     pub stripe: bool,
     pub pages: Pages,
     pub queue: Vec<Part>,
@@ -78,9 +79,11 @@ pub struct Processor {
     gc_source: Option<SourceId>,
     pass: Option<Pass>,
     server_pass: Option<Pass>,
-    served: u64,
+    pub served: u64,
     server_passes: u64,
     step: Option<Step>,
+    /// Of a chip that uses two page registers.
+    pub registers: Option<Registers>,
 }
 
 impl Processor {
@@ -109,13 +112,14 @@ impl Processor {
                 served: 0,
                 server_passes: 0,
                 step: None,
+                registers: is_cached(plan, cluster).then(Registers::default),
             }
         };
         groups.into_iter().enumerate().map(processor).collect()
     }
 
     pub fn is_idle(&self) -> bool {
-        self.step.is_none()
+        self.step.is_none() && self.registers.as_ref().is_none_or(Registers::are_empty)
     }
 
     /// Pages of background jobs that are not finished.
@@ -144,15 +148,16 @@ impl Processor {
 
     /// The end of a step.
     pub fn end(&mut self, world: &mut World) {
+        if self.step.is_none() && self.registers.is_some() {
+            self.registers_change(world);
+        }
         let Some(step) = &self.step else { return };
         if step.silent_until > world.now || step.chips.iter().any(|&chip| world.chips[chip].stage.is_some()) {
             return;
         }
         let step = self.step.take().expect("a step");
         for job in step.pages {
-            let part = self.queue.iter_mut().find(|part| part.id == job).expect("a pending job");
-            part.unfinished -= 1;
-            self.look_whether_over(world, job);
+            self.page_over(world, job);
         }
         if let Some((job, victim)) = step.erases {
             self.pages.erase(victim);
@@ -166,6 +171,13 @@ impl Processor {
             }
             self.pass_over(world, job);
         }
+    }
+
+    /// A page of a job is read or programmed.
+    pub fn page_over(&mut self, world: &mut World, job: JobId) {
+        let part = self.queue.iter_mut().find(|part| part.id == job).expect("a pending job");
+        part.unfinished -= 1;
+        self.look_whether_over(world, job);
     }
 
     fn kind_of(&self, job: JobId) -> Kind {
@@ -190,21 +202,28 @@ impl Processor {
         self.look_whether_over(world, job);
     }
 
-    fn server_due(&self, world: &World) -> bool {
+    pub fn server_due(&self, world: &World) -> bool {
         let collection = certified(world.plan, self.cluster).certificate.collection;
         collection.is_some_and(|of| self.served >= of.reclaimed_pages * (self.server_passes + 1))
     }
 
     /// f − b ≥ H, also after so many more pages.
-    fn reserve_is_there(&self, world: &World, pages: u64) -> bool {
+    pub fn reserve_is_there(&self, world: &World, pages: u64) -> bool {
         let collection = certified(world.plan, self.cluster).certificate.collection;
         collection.is_some_and(|of| self.pages.free() >= of.reserve_pages + self.pending + pages)
     }
 
     pub fn dispatch(&mut self, world: &mut World) {
         while self.step.is_none() {
-            let ready = (0..self.queue.len()).filter(|&at| !self.queue[at].waits);
+            let begins = |part: &Part| part.owes || part.reads.len() + part.writes.len() > 0;
+            let ready = (0..self.queue.len()).filter(|&at| !self.queue[at].waits && begins(&self.queue[at]));
             let Some(at) = ready.min_by_key(|&at| self.queue[at].priority(world.options)) else { return };
+            if self.registers.is_some() {
+                if !self.goes_on_with_registers(world, at) {
+                    return;
+                }
+                continue;
+            }
             if self.queue[at].owes {
                 self.go_on_with_pass(world, at);
             } else if !self.go_on_with_pages(world, at) {
@@ -213,7 +232,7 @@ impl Processor {
         }
     }
 
-    fn starve(&mut self, world: &mut World, at: usize) {
+    pub fn starve(&mut self, world: &mut World, at: usize) {
         self.queue[at].waits = true;
         if !std::mem::replace(&mut self.queue[at].starved, true) {
             let (job, cluster) = (self.queue[at].id, u32::try_from(self.cluster).expect("few clusters"));
@@ -348,7 +367,7 @@ impl Processor {
         }
     }
 
-    fn go_on_with_pass(&mut self, world: &mut World, at: usize) {
+    pub fn go_on_with_pass(&mut self, world: &mut World, at: usize) {
         let gc = self.queue[at].kind == Kind::Gc;
         let job = self.queue[at].id;
         if (if gc { &self.pass } else { &self.server_pass }).is_none() {
@@ -478,7 +497,7 @@ impl Processor {
         world.erased.push(self.cluster);
     }
 
-    fn operation(&self, from: u64, id: JobId, kind: Kind, action: Action, place: At, lpn: Lpn) -> Operation {
+    pub fn operation(&self, from: u64, id: JobId, kind: Kind, action: Action, place: At, lpn: Lpn) -> Operation {
         let width = self.chips.len();
         let small = |number: usize| u32::try_from(number).expect("a small number");
         Operation {

@@ -5,7 +5,7 @@ use rtflash_exec::ftl::job_pages;
 use rtflash_exec::{Options, Plan};
 use rtflash_model::{ChipId, ClusterId, Id, Lpn};
 
-use super::{certified, instant, is_stripe};
+use super::{certified, instant, is_cached, is_stripe};
 
 pub struct Servers<'a> {
     plan: &'a Plan,
@@ -86,7 +86,13 @@ impl<'a> Servers<'a> {
             };
             let reclaimed = collection.reclaimed_pages;
             let passes = (written + writes) / reclaimed - written / reclaimed;
-            let cost = reads * reading + writing + passes * (pass + told + device.block_erase().as_ns());
+            let (reading, writing, turn) = if is_cached(self.plan, cluster) {
+                (device.page_read().as_ns().max(bus), writes * program.max(bus), 2 * bus)
+            } else {
+                (reading, writing, 0)
+            };
+            let turns = u64::from(reads > 0) + u64::from(writes > 0) + passes;
+            let cost = reads * reading + writing + passes * (pass + told + device.block_erase().as_ns()) + turns * turn;
             let deadline = last.max(arrival.at.as_ns()) + (cost * 1000).div_ceil(share);
             parts.push((processor, deadline, writes));
         }

@@ -28,6 +28,7 @@ fn device(rng: &mut Rng) -> Option<(Device, Times)> {
         shortest,
         erase_cycles: None,
         command: None,
+        page_registers: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(20, 80).into(), 2).ok()?,
@@ -60,8 +61,13 @@ fn tasks(rng: &mut Rng) -> Vec<Task> {
 }
 
 fn certificate(rng: &mut Rng, set: &TaskSet, cluster: &Cluster) -> Certificate {
-    let placement = rng.one_of(&[Placement::Stripe, Placement::Superblock]);
-    let width = if placement == Placement::Stripe { 1 } else { u64::from(cluster.size()) };
+    let stripe = rng.one_of(&[true, false]);
+    let placement = match stripe {
+        true if set.device().has_cache_register() => Placement::CachedStripe,
+        true => Placement::Stripe,
+        false => Placement::Superblock,
+    };
+    let width = if stripe { 1 } else { u64::from(cluster.size()) };
     let block = width * u64::from(set.device().pages_per_block());
     let writes = cluster.tasks.iter().any(|&task| set.tasks()[task].write.is_some());
     let victim_pages = rng.within(0, block - 1);
@@ -83,7 +89,9 @@ impl World {
         let (device, times) = device(&mut rng)?;
         let mut rng_of_commands = Rng(Stream::numbered(seed, b"commands", case));
         let command = (rng_of_commands.within(0, 2) == 0).then(|| ns(rng_of_commands.within(0, 3)));
-        let device = Device::new(DeviceSpec { command, ..device.spec() }).ok()?;
+        // Half of the others have two page registers.
+        let page_registers = (rng_of_commands.within(0, 1) == 0).then_some(2);
+        let device = Device::new(DeviceSpec { command, page_registers, ..device.spec() }).ok()?;
         let set = TaskSet::new(device, tasks(&mut rng), jobs(&mut rng)?).ok()?;
         let allocation = allocation(&mut rng, &set)?;
         let terms: Vec<ClusterTerms> = allocation

@@ -69,6 +69,7 @@ impl World {
             shortest,
             erase_cycles: None,
             command: None,
+            page_registers: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         })

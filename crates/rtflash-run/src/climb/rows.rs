@@ -160,6 +160,7 @@ impl Row {
             shortest: Shortest::default(),
             erase_cycles: None,
             command: None,
+            page_registers: None,
         });
         let order = (1..self.chips.len()).chain([0]);
         let tasks = order.map(|chip| task(format!("chip-{chip}"), self.chips[chip])).collect::<Option<Vec<_>>>();

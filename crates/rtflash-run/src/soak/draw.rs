@@ -55,6 +55,9 @@ pub enum World {
     /// Small sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices
     /// whose commands use the bus.
     Command,
+    /// Small sets of the worlds of stripes, at the limit of (T2), most clusters of which use two page
+    /// registers.
+    Register,
 }
 
 impl World {
@@ -70,6 +73,7 @@ impl World {
             World::Mixed => "mixed",
             World::Stream => "stream",
             World::Command => "command",
+            World::Register => "register",
         }
     }
 
@@ -105,6 +109,15 @@ impl World {
             World::Mixed => &[Term::Blocking, Term::Transfer, Term::CarryIn, Term::Copies],
             World::Stream => &[Term::Blocking, Term::Transfer, Term::StreamPage],
             World::Command => &[Term::Blocking, Term::StepWait, Term::Transfer, Term::Commands, Term::CommandWait],
+            World::Register => &[
+                Term::Blocking,
+                Term::Turnaround,
+                Term::Commit,
+                Term::FirstRank,
+                Term::CarryIn,
+                Term::Transfer,
+                Term::Arrivals,
+            ],
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,
@@ -162,6 +175,7 @@ impl Rng {
             shortest: Shortest::default(),
             erase_cycles: None,
             command: None,
+            page_registers: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         };

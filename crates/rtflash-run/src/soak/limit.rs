@@ -1,7 +1,7 @@
 //! Sets at the limit of one test: (T) and (T') for stripes, (T'') for chips that share a bus, (T)
 //! for superblocks, (T') for stripes beside superblocks, and all three for streams; the same where
-//! commands use the bus. Devices are small, a unit of time is a nanosecond, and each set is run
-//! many times.
+//! commands use the bus, and (T2) where chips have two page registers. Devices are small, a unit of
+//! time is a nanosecond, and each set is run many times.
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, EqualSplit, Global};
@@ -46,18 +46,23 @@ struct Tested {
 }
 
 impl Tested {
+    /// `cached`: most stripes use two page registers.
     fn new(
         clusters: Vec<Cluster>,
         allocator: &dyn Allocator,
         analysis: &dyn Analysis,
-        left_out: Option<Term>,
+        (left_out, cached): (Option<Term>, bool),
     ) -> Option<Tested> {
         let test = analysis.demand_test()?;
-        let placements = if allocator.name() == Alternating.name() {
+        let mut placements = if allocator.name() == Alternating.name() {
             Alternating::placements(&clusters)
         } else {
             vec![test.idle(); clusters.len()]
         };
+        let stripes = placements.iter_mut().enumerate().filter(|(_, placement)| **placement == Placement::Stripe);
+        stripes.filter(|(position, _)| cached && position % 4 != 2).for_each(|(_, placement)| {
+            *placement = Placement::CachedStripe;
+        });
         Some(Tested { clusters, placements, test, left_out })
     }
 
@@ -86,7 +91,7 @@ pub(super) fn accepted(
     left_out: Term,
 ) -> Option<Allocation> {
     let clusters = clusters(set, allocator, analysis)?;
-    Tested::new(clusters, allocator, analysis, Some(left_out))?.allocation(set)
+    Tested::new(clusters, allocator, analysis, (Some(left_out), false))?.allocation(set)
 }
 
 /// How an algorithm divides the chips, whether or not the clusters hold.
@@ -100,11 +105,11 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
 pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
     let mut rng = Rng::new(seed, b"limit\0\0\0", number);
     let mut ranges = Rng::new(seed, b"ranges\0\0", number);
-    let commands = world == World::Command;
-    let world = if commands {
-        rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed])
-    } else {
-        world
+    let (commands, cached) = (world == World::Command, world == World::Register);
+    let world = match world {
+        World::Command => rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed]),
+        World::Register => rng.one_of(&[World::Stripe, World::Stripe, World::Stripe, World::Stream, World::Mixed]),
+        world => world,
     };
     let varies = if world == World::Queue { &mut ranges } else { &mut rng }.within(0, 2) == 0;
     let (analysis, granted) = match world {
@@ -127,13 +132,14 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
             let shape = Shape::new(&mut rng, world);
             let device = shape.device(&mut rng, varies)?;
             let device = if commands { with_commands(&mut rng, &device)? } else { device };
+            let device = if cached { with_two_registers(&device)? } else { device };
             let tasks = tasks(&mut rng, shape.tasks, world)?;
             (shape.allocator, device, with_deadlines(&mut rng, tasks)?)
         }
     };
     let jobs = if world != World::Queue && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
-    let tested = Tested::new(clusters(&set, allocator, analysis)?, allocator, analysis, left_out)?;
+    let tested = Tested::new(clusters(&set, allocator, analysis)?, allocator, analysis, (left_out, cached))?;
     let set = at_the_limit(&mut rng, set, &tested, world)?;
     let allocation = tested.allocation(&set)?;
     let shows = match left_out {
@@ -148,6 +154,11 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
 fn with_commands(rng: &mut Rng, device: &Device) -> Option<Device> {
     let command = Span::from_ns(rng.within(1, 8));
     Device::new(DeviceSpec { command, ..device.spec() }).ok()
+}
+
+/// The device with chips that have two page registers.
+fn with_two_registers(device: &Device) -> Option<Device> {
+    Device::new(DeviceSpec { page_registers: Some(2), ..device.spec() }).ok()
 }
 
 /// How many tasks and chips there are, and who divides them.
@@ -198,6 +209,7 @@ impl Shape {
             shortest,
             erase_cycles: None,
             command: None,
+            page_registers: None,
             logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,
             page_read,
             page_program,

@@ -53,7 +53,13 @@ pub fn draw(search: Search, run: u64) -> Option<Case> {
     match world {
         World::Any | World::Supposed => draw::draw(seed, run, world).map(draw::with_adversaries),
         World::Sound => certified::draw(seed, run).map(draw::with_adversaries),
-        World::Stripe | World::Queue | World::Superblock | World::Mixed | World::Stream | World::Command => {
+        World::Stripe
+        | World::Queue
+        | World::Superblock
+        | World::Mixed
+        | World::Stream
+        | World::Command
+        | World::Register => {
             let limit = limit::draw(seed, run / world.runs_of_a_set(), world, left_out)?;
             let options = attack::options(seed, run, &limit, climbs)?;
             let LimitSet { set, allocator, analysis, left_out, .. } = limit;

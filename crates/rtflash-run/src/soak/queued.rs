@@ -51,6 +51,7 @@ impl Queued {
             shortest: Shortest::default(),
             erase_cycles: None,
             command: None,
+            page_registers: None,
             logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
             page_read: page_read?,
             page_program: page_program?,

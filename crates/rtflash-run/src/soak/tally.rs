@@ -163,9 +163,13 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
     let of = |set: u64| {
         let mut tally = SoakTally::new();
         match search.world {
-            World::Stripe | World::Queue | World::Superblock | World::Mixed | World::Stream | World::Command => {
-                run_set(search, set, &mut tally)
-            }
+            World::Stripe
+            | World::Queue
+            | World::Superblock
+            | World::Mixed
+            | World::Stream
+            | World::Command
+            | World::Register => run_set(search, set, &mut tally),
             World::Any | World::Supposed | World::Sound => {
                 let judged = draw(search, set).map(|case| judge(&case));
                 if let Some(SoakOutcome::Judged { findings, load }) = judged {

@@ -48,6 +48,7 @@ pub(super) struct Problem<'a> {
 
 /// Divides the chips among the tasks.
 pub(super) fn allocate(set: &TaskSet, test: DemandTest, work: &Work, strategy: Strategy) -> Outcome {
+    let test = test.on(set.device());
     divided(Problem { set, test, work, known: &KnownLoads::default() }, strategy)
 }
 

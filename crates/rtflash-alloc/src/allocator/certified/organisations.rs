@@ -118,11 +118,13 @@ impl<'a> Organisations<'a> {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
             (_, ContentionAssumption::NoContention) => SharedBus::alone(),
-            (Organisation::Stripe, ContentionAssumption::Optimistic(ways)) => {
+            (Organisation::Stripe | Organisation::CachedStripe, ContentionAssumption::Optimistic(ways)) => {
                 SharedBus { ways, ..SharedBus::anywhere(device) }
             }
             (Organisation::Compact, _) => SharedBus::compact(device, chips),
-            (Organisation::Stripe | Organisation::Superblock, _) => SharedBus::anywhere(device),
+            (Organisation::Stripe | Organisation::CachedStripe | Organisation::Superblock, _) => {
+                SharedBus::anywhere(device)
+            }
         };
         let others = match (organisation, self.assumption) {
             (Organisation::Stripe, ContentionAssumption::Queue) => {
@@ -244,7 +246,7 @@ impl<'a> Organisations<'a> {
         let pages = spread.fold(1, u64::max);
         let widest = self.tasks(tasks).map(Task::kept_pages).fold(pages, u64::max);
         (least.max(1)..=most.min(self.largest)).find_map(|chips| {
-            let tried = |organisation: Organisation| organisation != Organisation::Stripe || u64::from(chips) <= widest;
+            let tried = |organisation: Organisation| !organisation.is_by_chip() || u64::from(chips) <= widest;
             Some((chips, self.of_organisations(tasks, chips, tried)?))
         })
     }
@@ -252,7 +254,7 @@ impl<'a> Organisations<'a> {
     /// Whether a cluster of so many chips can have this organisation.
     pub(super) fn may_be(&self, organisation: Organisation, chips: u32) -> bool {
         match organisation {
-            Organisation::Stripe => true,
+            Organisation::Stripe | Organisation::CachedStripe => true,
             Organisation::Compact => {
                 self.assumption == ContentionAssumption::NoContention || self.next_compact(chips) == chips
             }

@@ -9,27 +9,36 @@ pub(super) enum Organisation {
     /// Any chips.
     #[default]
     Stripe,
+    /// Any chips, which use a second page register.
+    CachedStripe,
     /// Whole channels, or an aligned part of one.
     Compact,
     /// A superblock on any chips.
     Superblock,
 }
 
-pub(super) const ORGANISATIONS: [Organisation; 3] =
-    [Organisation::Stripe, Organisation::Compact, Organisation::Superblock];
+pub(super) const ORGANISATIONS: [Organisation; 4] =
+    [Organisation::Stripe, Organisation::CachedStripe, Organisation::Compact, Organisation::Superblock];
 
 impl Organisation {
     /// That of a cluster with this placement of pages wherever its chips are.
     pub(super) fn on_any_chips(placement: Placement) -> Organisation {
         match placement {
             Placement::Stripe => Organisation::Stripe,
+            Placement::CachedStripe => Organisation::CachedStripe,
             Placement::Superblock => Organisation::Superblock,
         }
+    }
+
+    /// Whether its chips are processors of their own.
+    pub(super) fn is_by_chip(self) -> bool {
+        self.placement().is_by_chip()
     }
 
     pub(super) fn placement(self) -> Placement {
         match self {
             Organisation::Stripe => Placement::Stripe,
+            Organisation::CachedStripe => Placement::CachedStripe,
             Organisation::Compact | Organisation::Superblock => Placement::Superblock,
         }
     }

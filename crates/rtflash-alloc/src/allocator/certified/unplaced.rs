@@ -151,7 +151,7 @@ fn shortfall<'a>(problem: Problem<'a>, tasks: &[TaskId], organisation: Organisat
     let device = set.device();
     let bus = match organisation {
         Organisation::Compact => SharedBus::compact(device, chips),
-        Organisation::Stripe | Organisation::Superblock => SharedBus::anywhere(device),
+        Organisation::Stripe | Organisation::CachedStripe | Organisation::Superblock => SharedBus::anywhere(device),
     };
     let tasks = || tasks.iter().filter_map(|&task| set.tasks().get(task));
     let placement = organisation.placement();
@@ -168,6 +168,7 @@ pub(in crate::allocator) fn tested(
     clusters: &[Cluster],
     allocation: &Allocation,
 ) -> Outcome {
+    let test = test.on(set.device());
     let problem = Problem { set, test, work, known: &KnownLoads::default() };
     let (allocation, certified) = test.certified(set, allocation, work);
     let Some(&position) = certified.failing.first() else { return Outcome::Schedulable(allocation) };

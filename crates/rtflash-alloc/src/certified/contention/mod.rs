@@ -3,12 +3,13 @@
 //!
 //! Bounds on the time that a chip's pages wait for the bus within an interval: [`w1`] by the
 //! transfers that its neighbours make, [`w2`] by the queue for the bus, [`w3`] by both. The
-//! smallest one counts. The letters are those of docs/analysis.md, Sections 6 and 6.1, with
+//! smallest one counts. Of chips with two page registers there is one, [`registers`]. The letters are those of docs/analysis.md, Sections 6 and 6.1, with
 //! deadlines and jitter as in Section 2.9.
 
 #[cfg(test)]
 mod lines;
 mod queue;
+mod registers;
 mod w1;
 mod w2;
 mod w3;
@@ -189,7 +190,7 @@ impl Contention {
         pages.sum::<f64>() + all_passes.map(|(rate, _)| rate.to_f64() * of_a_pass as f64).sum::<f64>()
     }
 
-    /// min(W1, W2, W3), as time that a processor waits in an interval beyond what its pages are
+    /// min(W1, W2, W3), or W4 of chips with two page registers, as time that a processor waits in an interval beyond what its pages are
     /// charged, and time by which that charge is too much; the second is less than the charge for
     /// its reads.
     pub(super) fn waiting(
@@ -198,6 +199,9 @@ impl Contention {
         processor: &Processor,
         gc: Option<ChosenGc>,
     ) -> (ProcessorTime, ProcessorTime) {
+        if let Some(registers) = processor.registers() {
+            return (self.w4(registers, activity), ProcessorTime::ZERO);
+        }
         let w1 = self.w1(activity);
         let Some(queue) = self.queue.filter(|_| activity.reads > 0) else {
             return (w1, ProcessorTime::ZERO);
@@ -214,6 +218,9 @@ impl Contention {
     /// A line above waiting and the requests' own time: of the bounds', the one with the smallest
     /// rate. `None` where numbers are too large.
     pub(super) fn line<L: ChipSum>(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<Line<L>> {
+        if let Some(registers) = processor.registers() {
+            return self.w4_line(registers, processor);
+        }
         let w1 = self.w1_line(processor, gc)?;
         let Some(queue) = self.queue else { return Some(w1) };
         let lines = [self.w2_line(queue, processor, gc), self.w3_line(queue, processor, gc)].into_iter().flatten();

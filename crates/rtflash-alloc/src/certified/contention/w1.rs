@@ -84,36 +84,59 @@ impl Contention {
         if ns(self.hold) * neighbour.rate() + ns(self.command) * neighbour.rate_of_commands() >= ns(self.hold) * rho_i {
             return self.add_asks(line, processor, gc, each);
         }
-        let made;
-        let lines = match L::kept(neighbour) {
-            Some(kept) => kept,
-            None => {
-                made = neighbour.lines();
-                &made
-            }
-        };
-        line.add_scaled(&lines.pages, each, 1)?;
+        self.add_transfers(line, neighbour, each)?;
         if self.command > Span::ZERO {
             let commands = u128::from(self.command.as_ns()).checked_mul(neighbour.chips.into())?;
-            line.add_scaled(&lines.commands, self.kept(Term::Commands, commands), 1)?;
+            let times = self.kept(Term::Commands, commands);
+            with_lines(neighbour, |lines| line.add_scaled(&lines.commands, times, 1))?;
         }
         Some(())
     }
 
+    /// Adds a line above `each` for each transfer of a neighbour; `None` where numbers are too large.
+    pub(super) fn add_transfers<L: ChipSum>(
+        &self,
+        line: &mut Line<L>,
+        neighbour: &ForeignChip,
+        each: u128,
+    ) -> Option<()> {
+        with_lines(neighbour, |lines| line.add_scaled(&lines.pages, each, 1))
+    }
+
     /// The share of intervals of `length` and more that is waiting, at most, for a processor that
-    /// asks for the bus `rate` times a nanosecond.
-    pub(in crate::certified) fn share(&self, length: f64, rate: f64) -> f64 {
+    /// asks for the bus `rate` times a nanosecond, as far as that may make it wait for more.
+    pub(in crate::certified) fn share(&self, processor: &Processor, length: f64, rate: f64) -> f64 {
+        if let Some(registers) = processor.registers() {
+            return self.w4_share(registers, length, rate);
+        }
         let (hold, command) = (ns(self.hold), ns(self.command));
-        let in_time = |line: &Line<f64>| line.slope + line.constant / length;
         let shares = self.neighbours.iter().map(|j| {
-            let busy = hold * in_time(&j.lines.pages) + command * in_time(&j.lines.commands);
+            let busy = hold * j.busy(length) + command * in_time(&j.lines.commands, length);
             j.chips as f64 * busy.min(hold * rate)
         });
         shares.sum::<f64>() + hold * self.always as f64 * rate
     }
 }
 
+/// A part of intervals of `length`, and of longer ones, at most.
+fn in_time(line: &Line<f64>, length: f64) -> f64 {
+    line.slope + line.constant / length
+}
+
+/// What is made of the lines above what a neighbour does.
+fn with_lines<L: ChipSum, R>(neighbour: &ForeignChip, of: impl FnOnce(&ChipLines<L>) -> R) -> R {
+    match L::kept(neighbour) {
+        Some(kept) => of(kept),
+        None => of(&neighbour.lines()),
+    }
+}
+
 impl ForeignChip {
+    /// Transfers of one of these chips in a nanosecond of intervals of `length` and more, at most.
+    pub(super) fn busy(&self, length: f64) -> f64 {
+        in_time(&self.lines.pages, length)
+    }
+
     /// min(n_i, N_j) with N_j(L) of Eq. (33): transfers of one of these chips that are live in an
     /// interval of this length. Σ γ(⌈(L + D)/T⌉); in a superblock of s chips, a part of what
     /// is programmed, and the copies of P_j passes.

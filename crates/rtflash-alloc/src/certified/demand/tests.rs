@@ -113,14 +113,18 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
             let mean = pages as f64 / chips as f64;
             // Of a stream a page at most is rounded up.
             let more = mean * (1.0 - double(item.window()) / period) + 1.0 - 1.0 / chips as f64;
-            load += cost * mean / period;
-            constant += cost * more;
+            let turn = demand.turnaround.to_f64();
+            load += (cost * mean + turn) / period;
+            constant += cost * more + turn * (1.0 - double(item.window()) / period);
+            // Programs of a chip with two page registers are charged in full.
+            let counts = demand.processor.registers().is_none() || !item.writes;
             let asks = 1.0 + demand.contention.commands(u128::from(!item.writes), 0, None) as f64;
+            let asks = if counts { asks } else { 0.0 };
             transfers += asks * (mean / period + more / length);
         }
         if let Some(gc) = demand.gc.filter(|gc| gc.deadline.is_some_and(|within| within <= from)) {
             let within = gc.deadline.map_or(0.0, double);
-            let cost = gc.cost.to_f64() / gc.reclaimed as f64;
+            let cost = (gc.cost.to_f64() + demand.turnaround.to_f64()) / gc.reclaimed as f64;
             let (mut pages, mut rate) = (gc.reclaimed as f64 - 1.0, 0.0);
             for writer in &demand.processor.write_streams {
                 let (of_a_job, chips) = writer.pages.rate();
@@ -134,7 +138,8 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
             transfers += commands * (rate + pages.max(0.0) / length);
             constant += cost * pages;
         }
-        load + demand.contention.share(length, transfers) + (constant.max(0.0) + blocking.to_f64()) / length
+        load + demand.contention.share(demand.processor, length, transfers)
+            + (constant.max(0.0) + blocking.to_f64()) / length
     };
     demand.segments.iter().map(at).fold(0.0, f64::max)
 }

@@ -1,14 +1,17 @@
 //! What differs between the organisations of a cluster's pages: a file for each.
 
+mod cached_stripe;
 mod stripe;
 mod superblock;
 
-use rtflash_model::{Placement, Request};
+use rtflash_model::{Device, Placement, Request};
 
 use super::bus::SharedBus;
 use super::costs::StepCosts;
+use super::registers::Registers;
 use super::time::Cost;
 use super::workload::WorkloadCurve;
+use cached_stripe::CachedStripe;
 use stripe::Stripe;
 use superblock::Superblock;
 
@@ -30,6 +33,16 @@ pub(super) trait PageOrganisation {
     /// Transfers charged to a user's read, its own included: in the long run, and at the most that
     /// it can wait for.
     fn read_transfers(&self, bus: SharedBus) -> (u32, u32);
+
+    /// How long steps take; `None` where that cannot be added up.
+    fn costs(&self, device: &Device, bus: SharedBus) -> Option<StepCosts> {
+        StepCosts::new(device, bus, self.read_transfers(bus))
+    }
+
+    /// What chips with a second page register take beside their steps; `None` where they use one.
+    fn registers(&self, _: &Device, _: SharedBus) -> Option<Registers> {
+        None
+    }
 
     /// Pages beyond an emptied block that a server's jobs can draw from the reserve.
     fn unfilled(&self, chips: u64) -> u64;
@@ -59,6 +72,7 @@ pub(crate) fn processors(placement: Placement, chips: u64) -> u64 {
 pub(super) fn organisation(placement: Placement) -> &'static dyn PageOrganisation {
     match placement {
         Placement::Stripe => &Stripe,
+        Placement::CachedStripe => &CachedStripe,
         Placement::Superblock => &Superblock,
     }
 }
@@ -70,7 +84,7 @@ mod tests {
     #[test]
     fn a_stripe_has_as_many_processors_as_chips_and_a_superblock_has_one() {
         for chips in 1..9 {
-            assert_eq!(Placement::ALL.map(|placement| processors(placement, chips)), [chips, 1]);
+            assert_eq!(Placement::ALL.map(|placement| processors(placement, chips)), [chips, chips, 1]);
         }
     }
 }

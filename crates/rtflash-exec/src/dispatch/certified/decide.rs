@@ -25,7 +25,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         for &processor in &changed {
             self.notify_reserve(processor, now);
             while self.processors[processor].step.is_none() {
-                let Some(&key) = self.processors[processor].queue.first() else { break };
+                let Some(key) = self.first_to_begin(processor) else { break };
                 match self.go_on(processor, key, now) {
                     ProcessorAttempt::Started | ProcessorAttempt::Waits => break,
                     ProcessorAttempt::Changed => {}
@@ -34,6 +34,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         changed.clear();
         self.changed = changed;
+    }
+
+    /// The first job with a step that has not begun. With two page registers the last pages of others
+    /// may be under way.
+    fn first_to_begin(&self, processor: usize) -> Option<Key> {
+        let of = &self.processors[processor];
+        if of.registers.is_none() {
+            return of.queue.first().copied();
+        }
+        of.queue.iter().find(|key| self.parts[key.4].has_more_to_begin()).copied()
     }
 
     /// Tells how a processor stands to which pages to be written have come.
@@ -50,6 +60,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     fn go_on(&mut self, processor: usize, key: Key, now: Instant) -> ProcessorAttempt {
         let part = key.4;
+        if !self.can_go_on(processor, part) {
+            return ProcessorAttempt::Waits;
+        }
         // Rule V3: a pass that is due comes before the job's next pages.
         if self.parts[part].owes {
             return self.go_on_with_pass(processor, key, now);
@@ -80,7 +93,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if width > 1 && self.options.placed.backfill {
             self.backfill(processor, key, reads, &mut planned);
         }
-        self.start_pages(processor, &planned, reads, now);
+        if self.processors[processor].registers.is_some() {
+            self.start_cached(processor, &planned[0], now);
+        } else {
+            self.start_pages(processor, &planned, reads, now);
+        }
         self.planned = planned;
         ProcessorAttempt::Started
     }

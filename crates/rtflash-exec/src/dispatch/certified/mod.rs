@@ -9,6 +9,7 @@ mod decide;
 mod operate;
 mod pass;
 mod processor;
+mod registers;
 mod releases;
 mod servers;
 mod slab;

@@ -28,17 +28,19 @@ pub(super) struct ChipAtWork {
 /// An operation that waits for its bus, or will.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct OpenOperation {
-    operation: Operation,
+    pub(super) operation: Operation,
     /// The place of its record.
-    ticket: Ticket,
-    asks_for: BusUse,
+    pub(super) ticket: Ticket,
+    pub(super) asks_for: BusUse,
 }
 
 /// What the bus is wanted for.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-enum BusUse {
+pub(super) enum BusUse {
     /// A page, with the command of a program.
     Page,
+    /// A page of a chip with two page registers.
+    CachedPage,
     /// The command of a read whose page comes later.
     ReadCommand,
     /// The command of a copy inside the chip, which programs there.
@@ -160,7 +162,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    fn operation(&mut self, processor: usize, page: &Planned, now: Instant) -> Operation {
+    pub(super) fn operation(&mut self, processor: usize, page: &Planned, now: Instant) -> Operation {
         let part = &mut self.parts[page.part];
         part.starved = false;
         let processor = &self.processors[processor];
@@ -278,7 +280,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// The step of a chip's processor ends.
     pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
         let processor = self.chips[chip].processor;
-        let step = self.processors[processor].step.take().expect("a step is under way until it ends");
+        let step = match self.processors[processor].step.take() {
+            None if self.processors[processor].registers.is_some() => return self.registers_go_on(processor, now),
+            step => step.expect("a step is under way until it ends"),
+        };
         self.step_ends(processor, step, now);
     }
 
@@ -286,15 +291,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn step_ends(&mut self, processor: usize, mut step: ProcessorStep, now: Instant) {
         self.changed.push(processor);
         for part in step.pages.drain(..) {
-            self.entered -= 1;
-            let of = &mut self.parts[part];
-            of.unfinished -= 1;
-            if of.is_background() {
-                self.clusters[self.processors[processor].cluster].background -= 1;
-            }
-            if of.is_over() {
-                self.part_is_over(part, now);
-            }
+            self.page_is_over(processor, part, now);
         }
         if let Some(part) = step.erases.take() {
             let of = &mut self.processors[processor];
@@ -309,6 +306,19 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.steps.push(step);
     }
 
+    /// A page of a part has been read or programmed.
+    pub(super) fn page_is_over(&mut self, processor: usize, part: usize, now: Instant) {
+        self.entered -= 1;
+        let of = &mut self.parts[part];
+        of.unfinished -= 1;
+        if of.is_background() {
+            self.clusters[self.processors[processor].cluster].background -= 1;
+        }
+        if of.is_over() {
+            self.part_is_over(part, now);
+        }
+    }
+
     /// Buses that are free take what has waited longest.
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.least().is_some_and(|at| at <= now) {
@@ -321,6 +331,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 self.work(chip, operation.end);
                 self.observer.close(ticket, Record::Operation(operation));
                 self.observer.push(Record::Transfer(transfer));
+                continue;
+            }
+            if let BusUse::CachedPage = asks_for {
+                self.moves_cached(lane, open, channel, now);
                 continue;
             }
             let Operation { cluster, job, kind, .. } = operation;

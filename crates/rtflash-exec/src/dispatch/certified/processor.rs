@@ -6,6 +6,7 @@ use rtflash_model::{Id, Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::pass::PassState;
+use super::registers::Registers;
 use super::store::Store;
 use crate::dispatch::cluster::{BACKGROUND, Due};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PerId, SourceId};
@@ -60,6 +61,11 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// Whether a page of it has not begun, or a pass is not over.
+    pub(super) fn has_more_to_begin(&self) -> bool {
+        self.owes || !self.reads.is_empty() || !self.writes.is_empty()
+    }
+
     /// Whether nothing is left to be done.
     pub(super) fn is_over(&self) -> bool {
         self.unfinished == 0 && !self.owes
@@ -126,6 +132,8 @@ pub(super) struct ProcessorState {
     /// Passes of the server that are over or left out.
     pub(super) server_passes: u64,
     pub(super) step: Option<ProcessorStep>,
+    /// Where its chip uses a second page register: what users' pages do there, step by step.
+    pub(super) registers: Option<Registers>,
 }
 
 impl ProcessorState {
@@ -180,6 +188,7 @@ impl ProcessorState {
             served: 0,
             server_passes: 0,
             step: None,
+            registers: by.is_cached().then(Registers::default),
         }
     }
 

@@ -1,14 +1,13 @@
 //! Total Bandwidth Servers, Section 5 of docs/analysis.md: one on each processor. What a job is
 //! granted depends on arrivals alone, so it is known before the run gets there.
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::dispatch::arrivals::A_STREAM;
 use crate::dispatch::{Arrival, Grant};
 use crate::ids::{ClusterId, PerId};
-use crate::plan::StepSpans;
-use crate::plan::{Certified, Plan};
+use crate::plan::{Certified, ClusterPlan, Plan, StepSpans};
 use crate::resume::resume;
 
 /// A server's account.
@@ -79,9 +78,7 @@ impl<'a> Servers<'a> {
         } else {
             parts[0] = (arrival.read_pages, arrival.write_pages);
         }
-        // c_r and c_w.
-        let costs = StepSpans::new(self.plan.device(), of.page_delay)?;
-        let (read, program) = (u128::from(costs.read.as_ns()), u128::from(costs.program.as_ns()));
+        let [read, program, turn] = step_costs(self.plan, of, by)?;
         let (pass, reclaimed) = (by.pass?, certificate.collection?.reclaimed_pages);
         let wide = if by.is_stripe() { 1 } else { of.chips.len() as u64 };
         let mut latest = Instant::START;
@@ -96,7 +93,10 @@ impl<'a> Servers<'a> {
             let cost = u128::from(reads) * read
                 + u128::from(writes.div_ceil(wide)) * program
                 + u128::from(passes) * u128::from(pass.as_ns());
-            let time = cost.checked_mul(1_000)?.div_ceil(certificate.server_thousandths.into());
+            // Reads, programs and each pass: Eq. (66).
+            let turns = u128::from(reads > 0) + u128::from(writes > 0) + u128::from(passes);
+            let time =
+                cost.checked_add(turns * turn)?.checked_mul(1_000)?.div_ceil(certificate.server_thousandths.into());
             let start = arrival.at.max(account.deadline).as_ns();
             let deadline = Instant::from_ns(start.checked_add(u64::try_from(time).ok()?)?)?;
             latest = latest.max(deadline);
@@ -104,4 +104,16 @@ impl<'a> Servers<'a> {
         }
         Some((latest, after))
     }
+}
+
+/// c_r and c_w, and where chips use a second page register what they take, Eq. (63), and 2 b.
+fn step_costs(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Option<[u128; 3]> {
+    let device = plan.device();
+    if by.is_cached() {
+        let b = cluster.page_delay.checked_add(device.page_transfer())?;
+        let [read, program, b] = [device.page_read().max(b), device.page_program().max(b), b].map(Span::as_ns);
+        return Some([read.into(), program.into(), 2 * u128::from(b)]);
+    }
+    let costs = StepSpans::new(device, cluster.page_delay)?;
+    Some([costs.read.as_ns().into(), costs.program.as_ns().into(), 0])
 }

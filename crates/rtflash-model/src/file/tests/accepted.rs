@@ -95,6 +95,23 @@ fn a_device_may_say_how_long_commands_hold_the_bus() {
     }
 }
 
+#[test]
+fn a_device_may_say_how_many_page_registers_a_chip_has() {
+    for (more, registers, caches) in [
+        ("", 1, false),
+        (", \"page_registers\": null", 1, false),
+        (", \"page_registers\": 1", 1, false),
+        (", \"page_registers\": 2", 2, true),
+        // Where commands are counted nobody knows what a second register is worth.
+        (", \"page_registers\": 2, \"command\": \"1us\"", 2, false),
+    ] {
+        let device = read_device(&format!("{{ \"profile\": \"dgist-2021\"{more} }}")).unwrap();
+        assert_eq!((device.page_registers(), device.has_cache_register()), (registers, caches));
+        let possible = crate::Placement::ALL.map(|placement| placement.is_possible_on(&device));
+        assert_eq!(possible, [true, caches, true]);
+    }
+}
+
 /// On the chip a time is what is stated, less the transfer where that is said to be in it.
 #[test]
 fn a_device_may_say_what_its_times_contain() {

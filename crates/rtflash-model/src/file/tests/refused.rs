@@ -296,6 +296,8 @@ fn devices() {
         ("{PROFILE, \"chips\": 4, \"chips\": 4}", vec![("\"chips\"", "chips", "a second time")]),
         ("{PROFILE, \"erase_cycles\": 0}", vec![("0", "erase_cycles", "`erase_cycles` is zero")]),
         ("{PROFILE, \"erase_cycles\": \"3000\"}", vec![("\"3000\"", "erase_cycles", "")]),
+        ("{PROFILE, \"page_registers\": 0}", vec![("0", "page_registers", "neither 1 nor 2")]),
+        ("{PROFILE, \"page_registers\": 3}", vec![("3", "page_registers", "neither 1 nor 2")]),
         ("{PROFILE, \"command\": 1000}", vec![("1000", "command", "")]),
         ("{PROFILE, \"command\": \"1us..2us\"}", vec![("\"1us..2us\"", "command", "")]),
         (

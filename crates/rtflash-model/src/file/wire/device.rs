@@ -155,6 +155,10 @@ fields! {
         erase_cycles: u32, count;
         /// t_c: what the commands, addresses and polls of one operation hold the bus; left out, 0.
         command: Duration, duration;
+        /// Registers of a chip that hold a page: with 2 it senses or programs a page while it moves
+        /// another one (cache read, cache program); left out, 1.
+        #[schemars(range(min = 1, max = 2))]
+        page_registers: u32, count;
         /// Whether the page's transfer is in `page_read`. Left out: as each analysis has it.
         page_read_includes_transfer: bool, truth;
         /// Whether the page's transfer is in `page_program`. Left out: as each analysis has it.
