@@ -16,12 +16,12 @@ mod tests;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rtflash_model::{ChipId, ClusterId, Instant};
+use rtflash_model::{ChipId, ClusterId, Instant, PerId};
 
 use rtflash_exec::trace::{
     Action, Complete, JobId, JobNames, Kind, Operation, Record, Release, Starved, TraceEvents, Transfer,
 };
-use rtflash_exec::{ChannelId, Plan, SourceId};
+use rtflash_exec::{ChannelId, Plan, Promise, SourceId};
 
 use self::counters::Counters;
 
@@ -36,6 +36,9 @@ pub struct Perfetto<W: Write> {
     names: JobNames,
     pending: BTreeMap<JobId, Release>,
     tracks: Tracks,
+    /// When the last operation on each chip's first track ends. With two page registers the next one
+    /// may begin before that, and is on a second track.
+    ends: PerId<ChipId, Instant>,
     counters: Counters,
 }
 
@@ -45,6 +48,7 @@ pub struct Perfetto<W: Write> {
 struct Tracks {
     chips: u64,
     channels: u64,
+    sources: u64,
 }
 
 impl Tracks {
@@ -63,6 +67,10 @@ impl Tracks {
     fn source(self, source: SourceId) -> u64 {
         1 + self.chips + self.channels + u64::from(source)
     }
+    /// What a chip does beside what is on its first track.
+    fn beside(self, chip: ChipId) -> u64 {
+        1 + self.chips + self.channels + self.sources + u64::from(chip)
+    }
 }
 
 impl<W: Write> Perfetto<W> {
@@ -73,16 +81,23 @@ impl<W: Write> Perfetto<W> {
     pub fn new(plan: &Plan, out: W) -> io::Result<Perfetto<W>> {
         let mut events = TraceEvents::new(out)?;
         let (chips, channels) = (plan.device().chips(), plan.device().channels());
-        let tracks = Tracks { chips: chips.into(), channels: channels.into() };
+        let tracks = Tracks { chips: chips.into(), channels: channels.into(), sources: plan.sources().len() as u64 };
         events.process(Tracks::JOBS, "jobs", Tracks::JOBS)?;
         for (number, source) in plan.sources().enumerate() {
             events.track(Tracks::JOBS, tracks.source(number), &source.name)?;
         }
+        let is_cached = |number: ClusterId| match plan.promise() {
+            Promise::Utilization => false,
+            Promise::Certified(certified) => certified[number].is_cached(),
+        };
         for (number, cluster) in plan.clusters().enumerate() {
             let pid = Tracks::cluster(number);
             events.process(pid, &format!("cluster {number}"), pid)?;
             for &chip in &cluster.chips {
                 events.track(pid, Tracks::chip(chip), &format!("chip {chip}"))?;
+                if is_cached(number) {
+                    events.track(pid, tracks.beside(chip), &format!("chip {chip}, the page before or behind"))?;
+                }
             }
         }
         // The buses, though numbered before the clusters, come last.
@@ -95,7 +110,8 @@ impl<W: Write> Perfetto<W> {
             |cluster, chip| (Tracks::cluster(cluster), Tracks::chip(chip)),
             |channel| (Tracks::BUSES, tracks.bus(channel)),
         );
-        Ok(Perfetto { events, names: JobNames::new(plan), pending: BTreeMap::new(), tracks, counters })
+        let (names, ends) = (JobNames::new(plan), PerId::filled(Instant::START, chips));
+        Ok(Perfetto { events, names, pending: BTreeMap::new(), tracks, ends, counters })
     }
 
     /// Writes what a record shows.
@@ -178,7 +194,13 @@ impl<W: Write> Perfetto<W> {
 
     fn operation(&mut self, operation: &Operation) -> io::Result<()> {
         self.counters.operation(operation);
-        let (pid, tid) = (Tracks::cluster(operation.cluster), Tracks::chip(operation.chip));
+        let (pid, mut tid) = (Tracks::cluster(operation.cluster), Tracks::chip(operation.chip));
+        let end = &mut self.ends[operation.chip];
+        if operation.start < *end {
+            tid = self.tracks.beside(operation.chip);
+        } else {
+            *end = operation.end;
+        }
         self.events.begin("X", pid, tid, operation.start);
         self.duration(operation.start, operation.end, operation.kind, operation.action);
         self.events.line().text(",\"args\":{\"job\":\"").job_name(&self.names, operation.job);

@@ -10,8 +10,8 @@ pub enum Placement {
     /// Static stripe: the address of a page fixes its chip, and every chip is an EDF processor of
     /// its own.
     Stripe,
-    /// Cached stripe: a stripe whose chips use a second page register, so that they sense or program
-    /// a page while they move another one.
+    /// Cached stripe: a stripe whose chips use a second page register, so that they sense or
+    /// program a page while they move another one.
     CachedStripe,
     /// Superblock: rows are striped over the chips as they are written, and the cluster is one
     /// processor.

@@ -38,6 +38,12 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::Command, Term::Transfer, false, 64, "deadlines"),
     (World::Command, Term::Commands, false, 74_047, "deadlines"),
     (World::Command, Term::CommandWait, false, 1_552, "deadlines"),
+    (World::Register, Term::Blocking, false, 20, "deadlines"),
+    (World::Register, Term::Turnaround, false, 541, "deadlines"),
+    (World::Register, Term::Commit, false, 48, "deadlines"),
+    (World::Register, Term::FirstRank, false, 400, "deadlines"),
+    (World::Register, Term::Transfer, false, 64, "deadlines"),
+    (World::Register, Term::Arrivals, false, 0, "reserve"),
     (World::Queue, Term::MinFresh, true, 417, "deadlines"),
     (World::Queue, Term::SumFresh, true, 1_089, "deadlines"),
     (World::Queue, Term::SharedFresh, true, 417, "deadlines"),
@@ -79,6 +85,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
         (World::Mixed, false, 800, 450),
         (World::Stream, false, 800, 450),
         (World::Command, false, 800, 450),
+        (World::Register, false, 800, 450),
         (World::Queue, false, 800, 150),
         (World::Stripe, true, 48, 30),
         (World::Superblock, true, 48, 30),
@@ -95,7 +102,9 @@ fn small_sets_at_the_limit_keep_every_promise() {
 /// What the search accepts with all terms is what an allocator accepts.
 #[test]
 fn the_search_tests_as_an_allocator_does() {
-    for world in [World::Stripe, World::Queue, World::Superblock, World::Mixed, World::Stream, World::Command] {
+    const SMALL: [World; 7] =
+        [World::Stripe, World::Queue, World::Superblock, World::Mixed, World::Stream, World::Command, World::Register];
+    for world in SMALL {
         let cases = (0..60).filter_map(|set| draw(search(world, None, false), set * world.runs_of_a_set()));
         let accepted: Vec<bool> = cases
             .map(|case| case.allocator.allocate(&case.set, case.analysis).is_schedulable() == Some(true))

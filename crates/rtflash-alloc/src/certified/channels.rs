@@ -134,7 +134,8 @@ impl<'a> ChannelContention<'a> {
         is_on_one_channel(self.placements[position])
     }
 
-    /// Whether its chips ask for the bus as (T'') supposes: once sensed, and with one page register.
+    /// Whether its chips ask for the bus as (T'') supposes: once sensed, and with one page
+    /// register.
     fn may_queue(&self, position: usize) -> bool {
         self.is_on_one_channel(position) && !self.placements[position].is_cached()
     }
@@ -223,8 +224,8 @@ impl<'a> ChannelContention<'a> {
             bus.ways = bus.ways.min(own + unbounded);
             bus.most = bus.most.max(own + unbounded + more);
             bus.foreign = bus.foreign.max(unbounded + more);
-            // (Q1): all chips of the channel in stripes of one page register, known, and none of them
-            // serving other jobs. (Q3): steady reads. (Q2) and (Q4) are rules of the device.
+            // (Q1): all chips of the channel in stripes of one page register, known, and none of
+            // them serving other jobs. (Q3): steady reads. (Q2) and (Q4) are rules of the device.
             let known = |&(neighbour, _): &(usize, u32)| self.may_queue(neighbour) && self.gcs[neighbour].is_some();
             let queued = queues
                 && self.set.device().has_steady_reads()

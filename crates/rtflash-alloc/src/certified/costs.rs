@@ -61,9 +61,9 @@ impl StepCosts {
         })
     }
 
-    /// c_r and c_w of a chip with two page registers, Eq. (63): what pages take of it in long runs of
-    /// their kind, the other page on the bus meanwhile. `None` where that cannot be added up, and
-    /// where chips cannot be run so.
+    /// c_r and c_w of a chip with two page registers, Eq. (63): what pages take of it in long runs
+    /// of their kind, the other page on the bus meanwhile. `None` where that cannot be added up,
+    /// and where chips cannot be run so.
     pub(super) fn cached(device: &Device, bus: SharedBus) -> Option<StepCosts> {
         if !device.has_cache_register() {
             return None;

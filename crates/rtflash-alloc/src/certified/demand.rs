@@ -95,9 +95,9 @@ impl<'u> Demand<'u> {
         Demand { processor, contention, gc, work, share, always_blocking, turnaround, segments }
     }
 
-    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (48), as the contention is, and with two page
-    /// registers that of Eq. (65): time that jobs
-    /// released and due within an interval of `length` may take, waiting for the bus included.
+    /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (48), as the contention is, and with two
+    /// page registers that of Eq. (65): time that jobs released and due within an interval of
+    /// `length` may take, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
         self.work.charge(self.processor.tasks.len() + self.contention.requests() + 4);
         let mut sum = ProcessorTime::ZERO;
@@ -358,8 +358,8 @@ impl<'u> Demand<'u> {
         if self.segments.is_empty() { 0.0 } else { most + MARGIN }
     }
 
-    /// Requests for the bus with each page of an item, as far as neighbours may make them wait beyond
-    /// what pages are charged.
+    /// Requests for the bus with each page of an item, as far as neighbours may make them wait
+    /// beyond what pages are charged.
     fn asks(&self, item: &DemandTask) -> f64 {
         // Programs are charged in full where there are two page registers.
         let charged = self.processor.registers().is_some() && item.writes;

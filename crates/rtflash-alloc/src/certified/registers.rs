@@ -86,8 +86,8 @@ impl Registers {
         longest
     }
 
-    /// h(m + more) − h(m), Eq. (62), for the m chips that are charged to every read: how much longer
-    /// it takes where it waits for so many more.
+    /// h(m + more) − h(m), Eq. (62), for the m chips that are charged to every read: how much
+    /// longer it takes where it waits for so many more.
     pub(super) fn longer(self, more: u64) -> Cost {
         let chips = u64::from(self.ways).saturating_add(more);
         let waited = self.t_d.checked_mul(chips).unwrap_or(Cost::from_ns(u64::MAX));

@@ -271,8 +271,9 @@ pub struct SoakArgs {
     #[arg(long, value_name = "TERM", value_parser = terms())]
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
-    /// queue, superblock, mixed, stream, command or register: in its sets. With a FILE: in this set, for each
-    /// request. Without either: in the sets of docs/analysis.md's table "What is necessary"
+    /// queue, superblock, mixed, stream, command or register: in its sets. With a FILE: in this
+    /// set, for each request. Without either: in the sets of docs/analysis.md's table "What is
+    /// necessary"
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub climb: Option<Option<PathBuf>>,
     #[command(flatten)]

@@ -75,6 +75,8 @@ impl ChipBusy {
 
     /// It is busy from one instant until another; what is counted ends at `end`.
     fn over(&mut self, from: Instant, until: Instant, end: Instant) {
+        // With two page registers it may be busy with what it did before.
+        let from = from.max(self.until);
         self.time = self.time.saturating_add(until.min(end).since(from.min(end)));
         self.until = until;
     }

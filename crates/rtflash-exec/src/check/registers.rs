@@ -147,7 +147,8 @@ impl RegisterDesk {
 }
 
 impl Page {
-    /// How far the operation's end is from where it should be, its page moved between these instants.
+    /// How far the operation's end is from where it should be, its page moved between these
+    /// instants.
     fn off(&self, of: PartLengths, earliest: Instant, latest: Instant) -> u64 {
         let end = self.operation.end;
         let (low, high) = if self.operation.action == Action::Program {

@@ -67,11 +67,16 @@ pub(super) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pen
     if shortest.is_some_and(|shortest| offered.as_ns() >= shortest) {
         return Span::ZERO;
     }
-    longest_step(plan, &plan.clusters()[cluster], by)
+    let more = if by.is_cached() {
+        plan.clusters()[cluster].page_delay.saturating_add(plan.device().page_transfer())
+    } else {
+        Span::ZERO
+    };
+    longest_step(plan, &plan.clusters()[cluster], by).saturating_add(more)
 }
 
-/// The longest step that there is in a cluster with a certificate. With two page registers it is the
-/// longest from the start of an operation to its end, another one before it in the array.
+/// The longest step that there is in a cluster with a certificate. With two page registers it is
+/// the longest from the start of an operation to its end, another one before it in the array.
 pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Span {
     if by.is_cached() {
         let device = plan.device();

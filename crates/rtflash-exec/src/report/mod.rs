@@ -144,11 +144,14 @@ impl Report {
 pub struct Statistics {
     report: Report,
     ledger: Ledger,
+    /// When the last operation of each chip ends: with two page registers the next one may begin
+    /// before that.
+    until: PerId<ChipId, Instant>,
     duration: Instant,
 }
 
 resume!([] Statistics {
-    values: [report, ledger],
+    values: [report, ledger, until],
     parts: [],
     lists: [],
     made: [duration],
@@ -165,6 +168,7 @@ impl Statistics {
                 channels: plan.per_channel(ChannelReport::default()),
             },
             ledger: Ledger::new(plan.sources().len(), false),
+            until: plan.per_chip(Instant::START),
             duration,
         }
     }
@@ -211,7 +215,9 @@ impl Observer for Statistics {
         let mut programs = 0;
         for operation in operations {
             let chip = &mut self.report.chips[operation.chip];
-            chip.busy = chip.busy.saturating_add(operation.end.min(self.duration).since(operation.start));
+            let until = &mut self.until[operation.chip];
+            chip.busy = chip.busy.saturating_add(operation.end.min(self.duration).since(operation.start.max(*until)));
+            *until = operation.end;
             match operation.action {
                 Action::Read => chip.operations.reads += 1,
                 Action::Program => {

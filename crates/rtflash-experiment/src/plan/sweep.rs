@@ -33,6 +33,8 @@ pub enum Axis {
     PageTransfer,
     /// t_c: zero is a bus that carries pages alone.
     Command,
+    /// Page registers of a chip: 1 or 2.
+    PageRegisters,
     /// n.
     Tasks,
     /// K: how many of the tasks are write-heavy.
@@ -43,7 +45,7 @@ pub enum Axis {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Axis; 13] = [
+    pub const ALL: [Axis; 14] = [
         Axis::Chips,
         Axis::ChipsPerChannel,
         Axis::BlocksPerChip,
@@ -54,6 +56,7 @@ impl Axis {
         Axis::BlockErase,
         Axis::PageTransfer,
         Axis::Command,
+        Axis::PageRegisters,
         Axis::Tasks,
         Axis::WriteHeavy,
         Axis::WriteShare,
@@ -72,6 +75,7 @@ impl Axis {
             Axis::BlockErase => "block_erase",
             Axis::PageTransfer => "page_transfer",
             Axis::Command => "command",
+            Axis::PageRegisters => "page_registers",
             Axis::Tasks => "tasks",
             Axis::WriteHeavy => "write_heavy",
             Axis::WriteShare => "write_share",
@@ -101,6 +105,7 @@ impl Axis {
             Axis::BlockErase => ("Block erase time (ms)", 1e-6),
             Axis::PageTransfer => ("Page transfer time (µs)", 1e-3),
             Axis::Command => ("Time of commands on the bus (µs)", 1e-3),
+            Axis::PageRegisters => ("Page registers per chip", 1.0),
             Axis::Tasks => ("Tasks", 1.0),
             Axis::WriteHeavy => ("Write-heavy tasks", 1.0),
             Axis::WriteShare => ("Share of writes in each task's utilization", 1.0),

@@ -3,8 +3,8 @@
 //!
 //! Bounds on the time that a chip's pages wait for the bus within an interval: [`w1`] by the
 //! transfers that its neighbours make, [`w2`] by the queue for the bus, [`w3`] by both. The
-//! smallest one counts. Of chips with two page registers there is one, [`registers`]. The letters are those of docs/analysis.md, Sections 6 and 6.1, with
-//! deadlines and jitter as in Section 2.9.
+//! smallest one counts. Of chips with two page registers there is one, [`registers`]. The letters
+//! are those of docs/analysis.md, Sections 6 and 6.1, with deadlines and jitter as in Section 2.9.
 
 #[cfg(test)]
 mod lines;
@@ -190,9 +190,9 @@ impl Contention {
         pages.sum::<f64>() + all_passes.map(|(rate, _)| rate.to_f64() * of_a_pass as f64).sum::<f64>()
     }
 
-    /// min(W1, W2, W3), or W4 of chips with two page registers, as time that a processor waits in an interval beyond what its pages are
-    /// charged, and time by which that charge is too much; the second is less than the charge for
-    /// its reads.
+    /// min(W1, W2, W3), or W4 of chips with two page registers, as time that a processor waits in
+    /// an interval beyond what its pages are charged, and time by which that charge is too much;
+    /// the second is less than the charge for its reads.
     pub(super) fn waiting(
         &self,
         activity: Activity,

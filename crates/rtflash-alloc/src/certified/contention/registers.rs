@@ -9,8 +9,8 @@ use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
-    /// W4, Eq. (64): Σ (h(m + l) − h(m + l − 1)) X_(l) over the neighbours, those that make the most
-    /// transfers first, and the same of chips that always count.
+    /// W4, Eq. (64): Σ (h(m + l) − h(m + l − 1)) X_(l) over the neighbours, those that make the
+    /// most transfers first, and the same of chips that always count.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w4(&self, registers: Registers, activity: Activity) -> ProcessorTime {
         let n_r = activity.reads;
@@ -22,8 +22,8 @@ impl Contention {
         X.iter().fold(ProcessorTime::ZERO, |sum, &(X_j, chips)| sum.saturating_add(ranks(chips).times(X_j)))
     }
 
-    /// What so many chips more cost for each transfer of theirs: the first ones asked about have the
-    /// first ranks.
+    /// What so many chips more cost for each transfer of theirs: the first ones asked about have
+    /// the first ranks.
     fn ranks(&self, registers: Registers) -> impl FnMut(u64) -> Cost {
         let (mut before, left_out) = (0u64, self.left_out);
         move |chips| {
@@ -39,8 +39,8 @@ impl Contention {
         }
     }
 
-    /// A line above W4 and the requests' own time: chips are ranked by what they do in the long run.
-    /// `None` where numbers are too large.
+    /// A line above W4 and the requests' own time: chips are ranked by what they do in the long
+    /// run. `None` where numbers are too large.
     pub(super) fn w4_line<L: ChipSum>(&self, registers: Registers, processor: &Processor) -> Option<Line<L>> {
         let mut line = Line::default();
         for item in &processor.tasks {

@@ -93,7 +93,8 @@ impl Contention {
         Some(())
     }
 
-    /// Adds a line above `each` for each transfer of a neighbour; `None` where numbers are too large.
+    /// Adds a line above `each` for each transfer of a neighbour; `None` where numbers are too
+    /// large.
     pub(super) fn add_transfers<L: ChipSum>(
         &self,
         line: &mut Line<L>,

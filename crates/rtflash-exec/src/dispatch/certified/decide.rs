@@ -36,8 +36,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.changed = changed;
     }
 
-    /// The first job with a step that has not begun. With two page registers the last pages of others
-    /// may be under way.
+    /// The first job with a step that has not begun. With two page registers the last pages of
+    /// others may be under way.
     fn first_to_begin(&self, processor: usize) -> Option<Key> {
         let of = &self.processors[processor];
         if of.registers.is_none() {

@@ -1,5 +1,5 @@
-//! Chips with a second page register: a page is sensed or programmed while another one is on the bus
-//! (docs/analysis.md, Section 13).
+//! Chips with a second page register: a page is sensed or programmed while another one is on the
+//! bus (docs/analysis.md, Section 13).
 
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
@@ -162,8 +162,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// Rule X4: what is due at this instant happens. A page that has been moved leaves the cache
-    /// register, one that has been sensed takes it, one that is in it is programmed, each as soon as
-    /// it can.
+    /// register, one that has been sensed takes it, one that is in it is programmed, each as soon
+    /// as it can.
     pub(super) fn registers_go_on(&mut self, processor: usize, now: Instant) {
         self.changed.push(processor);
         loop {

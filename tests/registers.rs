@@ -1,0 +1,125 @@
+//! Chips with two page registers: promised, verified and run by the sound analyses.
+
+mod common;
+
+use std::path::Path;
+
+use common::{rtflash, rtflash_with_input};
+
+/// Two chips on one channel read so many pages in stripes every 20 ms.
+fn set(pages: u32, more: &str) -> String {
+    let device = r#""profile":"dgist-2021","chips":2,"chips_per_channel":2"#;
+    let read = format!(r#"{{"pages":{pages},"period":"20ms","access":"sequential"}}"#);
+    format!(r#"{{"device":{{{device}{more}}},"tasks":[{{"name":"map","read":{read}}}]}}"#)
+}
+
+const REGISTERS: &str = r#","page_registers":2"#;
+const STRIPE: [&str; 4] = ["--algorithm", "global", "--analysis", "stripe"];
+
+/// The status of `alloc` and what it prints.
+fn alloc(set: &str, options: &[&str]) -> (i32, String) {
+    let run = rtflash_with_input(&[&["alloc", "-"], options].concat(), set.as_bytes());
+    (run.status, run.stdout + &run.stderr)
+}
+
+fn json(set: &str) -> String {
+    let (status, answer) = alloc(set, &[&STRIPE[..], &["--format", "json"]].concat());
+    assert_eq!(status, 0, "{answer}");
+    answer
+}
+
+#[test]
+fn pages_are_sensed_while_others_are_moved() {
+    let slack = |answer: &str| {
+        let (_, behind) = answer.split_once("\"slack_ns\":").expect("a certificate");
+        behind.split(['}', ',']).next().expect("a number").to_owned()
+    };
+    // 100 pages of 130 us with one register; with two of 80 us, and two transfers of both chips.
+    let [one, two] = [set(200, ""), set(200, REGISTERS)].map(|set| json(&set));
+    assert!(one.contains("\"kind\":\"stripe\"") && two.contains("\"kind\":\"cached-stripe\""), "{one}{two}");
+    // An erase of 5 ms is the server's, which is there in both; so are programs beside reads then,
+    // and each job is charged 160 us.
+    assert_eq!(alloc(&set(400, ""), &STRIPE).0, 1, "200 pages of 130 us are more than 20 ms");
+    let most = json(&set(490, REGISTERS));
+    assert_eq!(slack(&most), (20_000_000 - 245 * 80_000 - 160_000).to_string(), "{most}");
+    assert_eq!(alloc(&set(496, REGISTERS), &STRIPE).0, 1, "248 pages of 80 us and 160 us for 20 ms");
+}
+
+#[test]
+fn what_is_promised_is_verified_and_run() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-registers", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let [path, allocation] = ["set.json", "allocation.json"].map(|name| directory.join(name));
+    std::fs::write(&path, set(490, REGISTERS)).expect("a file");
+    std::fs::write(&allocation, json(&set(490, REGISTERS))).expect("a file");
+    let [path, allocation] = [&path, &allocation].map(|path| path.to_str().expect("a name"));
+    let given = ["--allocation", allocation, "--analysis", "stripe"];
+    let check = rtflash(&[&["check", path], &given[..]].concat());
+    assert_eq!(check.status, 0, "{}{}", check.stdout, check.stderr);
+    let exec = rtflash(&[&["exec", path], &given[..], &["--duration", "1s", "--format", "json"]].concat());
+    assert_eq!(exec.status, 0, "{}{}", exec.stdout, exec.stderr);
+    // The worst case: all pages of both chips, one transfer after another, behind the first page.
+    assert!(exec.stdout.contains("\"max_response_ns\":19650000"), "{}", exec.stdout);
+    // A device with one register does not do what the certificate says, nor does one with commands.
+    for other in ["", r#","page_registers":1"#, r#","page_registers":2,"command":"1us""#] {
+        let set = set(490, other);
+        let check = rtflash_with_input(&[&["check", "-"], &given[..]].concat(), set.as_bytes());
+        assert_eq!(check.status, 1, "{}{}", check.stdout, check.stderr);
+        assert!(check.stdout.contains("chips of this device cannot work so"), "{}{}", check.stdout, check.stderr);
+        let exec = rtflash_with_input(&[&["exec", "-"], &given[..]].concat(), set.as_bytes());
+        assert_ne!(exec.status, 0, "{}{}", exec.stdout, exec.stderr);
+    }
+}
+
+#[test]
+fn a_recorded_run_is_judged_again() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-trace", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let [path, trace] = ["set.json", "trace.jsonl"].map(|name| directory.join(name));
+    let both =
+        set(200, REGISTERS).replace("\"read\"", r#""write":{"pages":16,"period":"15ms","access":"sequential"},"read""#);
+    std::fs::write(&path, both).expect("a file");
+    let [path, trace_path] = [&path, &trace].map(|path| path.to_str().expect("a name"));
+    let run = rtflash(&[&["exec", path], &STRIPE[..], &["--duration", "300ms", "--trace", trace_path]].concat());
+    assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
+    let check = |trace: &str| rtflash(&[&["check", path, "--trace", trace], &STRIPE[..]].concat());
+    let again = check(trace_path);
+    assert_eq!(again.status, 0, "{}{}", again.stdout, again.stderr);
+    // A page sensed a microsecond too early is found out.
+    let text = std::fs::read_to_string(&trace).expect("a trace");
+    let mut reads = text.lines().filter(|line| line.contains("\"op\":\"read\"") && line.contains("\"kind\":\"read\""));
+    let line = reads.nth(9).expect("pages that are read");
+    let (_, start) = line.split_once("\"start\":").expect("a start");
+    let start: u64 = start.split(',').next().expect("a number").parse().expect("a number");
+    let early = line.replacen(&format!("\"start\":{start}"), &format!("\"start\":{}", start - 1_000), 1);
+    std::fs::write(&trace, text.replacen(line, &early, 1)).expect("a file");
+    let found = check(trace_path);
+    assert_eq!(found.status, 1, "{}{}", found.stdout, found.stderr);
+}
+
+#[test]
+fn explain_says_what_a_second_register_changes() {
+    let run = rtflash_with_input(&[&["explain", "-"], &STRIPE[..]].concat(), set(200, REGISTERS).as_bytes());
+    assert_eq!(run.status, 0, "{run:?}");
+    for line in ["cached-stripe: every chip is an EDF processor", "160us more for each job and pass"] {
+        assert!(run.stdout.contains(line), "{line} in {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_sweep_may_go_along_registers() {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-registers-swept", std::process::id()));
+    let experiment = ["experiment", "schedulability", "--util", "3.0", "--sets", "20", "--analyses", "stripe"];
+    let sweep = ["--algorithms", "best-fit", "--access", "sequential", "--sweep", "page_registers=1,2", "--out"];
+    let run = rtflash(&[&experiment[..], &sweep[..], &[out.to_str().expect("a name")]].concat());
+    assert_eq!(run.status, 0, "{run:?}");
+    let table = std::fs::read_to_string(out.join("results.csv")).expect("a table");
+    let mut lines = table.lines();
+    let head: Vec<&str> = lines.next().expect("a head").split(',').collect();
+    let at = |name: &str| head.iter().position(|&of| of == name).unwrap_or_else(|| panic!("{name} in {head:?}"));
+    let [registers, schedulable] = ["page_registers", "schedulable"].map(at);
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.iter().map(|row| row[registers]).collect::<Vec<_>>(), ["1", "2"], "{table}");
+    let [one, two] = [0, 1].map(|row| rows[row][schedulable].parse::<u32>().expect("a count"));
+    assert!(one < two, "{table}");
+}
