@@ -109,12 +109,11 @@ fn terms(
 ) -> Option<impl Iterator<Item = Option<ChosenGc>>> {
     let server = server_thousandths > 0;
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
-    let turnaround = processor.turnaround(server).to_f64();
     // As if every read were saved all that it can be.
     let least = |item: &DemandTask| {
         let saved = if item.writes { Cost::ZERO } else { Cost::from(saved) };
         let least = ProcessorTime::from(item.step_cost).checked_sub(ProcessorTime::from(saved));
-        least.expect("each read costs what it may save, at least").to_f64() * item.transfers.mean() + turnaround
+        least.expect("each read costs what it may save, at least").to_f64() * item.transfers.mean()
     };
     work.charge(4 * processor.tasks.len() + 16);
     let base: f64 = processor.tasks.iter().map(|item| least(item) / ns(item.period)).sum();
@@ -124,7 +123,7 @@ fn terms(
     }
     let (mut only, mut deadlines) = (None, None);
     let rate: f64 = processor.write_streams.iter().map(|writer| writer.pages.mean() / ns(writer.period)).sum();
-    let load = move |gc: &ChosenGc| base + (gc.cost.to_f64() + turnaround) / gc.reclaimed as f64 * rate;
+    let load = move |gc: &ChosenGc| base + gc.cost.to_f64() / gc.reclaimed as f64 * rate;
     if processor.write_streams.is_empty() {
         only = Some(if server { Some(processor.gc(Span::NANOSECOND, true)?) } else { None });
     } else {

@@ -8,6 +8,7 @@ use rtflash_model::Span;
 
 use super::contention::{Activity, Contention};
 use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
+use super::registers::Turns;
 use super::time::{Cost, ProcessorTime, ns};
 use crate::fraction::{Fraction, Rational};
 use crate::work::Work;
@@ -51,8 +52,10 @@ pub struct Demand<'u> {
     share: u64,
     /// What may block in any interval: q_s, zero without a server; B where it is the same in all.
     always_blocking: Cost,
-    /// What each job may make the processor wait beside its steps.
+    /// What each job may make the processor wait beside its steps, at most.
     turnaround: Cost,
+    /// Whether there is a server.
+    server: bool,
     /// Ascending.
     segments: Vec<Segment>,
 }
@@ -91,8 +94,8 @@ impl<'u> Demand<'u> {
         }
         segments.reverse();
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
-        let turnaround = processor.turnaround(server);
-        Demand { processor, contention, gc, work, share, always_blocking, turnaround, segments }
+        let turnaround = processor.turnaround_beside(server, contention.chips());
+        Demand { processor, contention, gc, work, share, always_blocking, turnaround, server, segments }
     }
 
     /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (48), as the contention is, and with two
@@ -102,11 +105,13 @@ impl<'u> Demand<'u> {
         self.work.charge(self.processor.tasks.len() + self.contention.requests() + 4);
         let mut sum = ProcessorTime::ZERO;
         let mut activity = Activity { length, ..Activity::default() };
+        let mut with_page = 0u128;
         for item in &self.processor.tasks {
             let jobs = u128::from(item.due(length));
             // γ(n(L)).
             let pages = item.transfers.of(jobs);
-            sum = sum.saturating_add(item.step_cost.times(pages)).saturating_add(self.turnaround.times(jobs));
+            sum = sum.saturating_add(item.step_cost.times(pages));
+            with_page = with_page.saturating_add(jobs.min(pages));
             activity.jobs = activity.jobs.saturating_add(jobs);
             let all = if item.writes { &mut activity.writes } else { &mut activity.reads };
             *all = all.saturating_add(pages);
@@ -114,6 +119,8 @@ impl<'u> Demand<'u> {
         let (passes, pass) = self.passes(length);
         activity.jobs = activity.jobs.saturating_add(passes);
         activity.commands = self.contention.commands(activity.reads, passes, self.gc);
+        let turns = Turns { J: with_page.saturating_add(passes), n_r: activity.reads, n_w: activity.writes };
+        activity.turns = self.processor.turns(self.server, turns);
         let (waiting, relief) = self.contention.waiting(activity, self.processor, self.gc);
         let sum = sum.saturating_add(waiting).saturating_add(pass.times(passes));
         sum.checked_sub(relief).expect("what is taken back is part of what is charged")
@@ -125,11 +132,6 @@ impl<'u> Demand<'u> {
         pass.times(passes)
     }
 
-    /// C_g, and what a pass may make the processor wait beside.
-    fn pass_cost(&self, gc: ChosenGc) -> Cost {
-        gc.cost.checked_add(self.turnaround).expect("garbage collection is chosen so that it can be added up")
-    }
-
     /// [L ≥ D_g] ⌈X(L − D_g)/α⌉, GC jobs released and due within an interval, and C_g.
     fn passes(&self, length: Span) -> (u128, Cost) {
         let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) else {
@@ -138,7 +140,7 @@ impl<'u> Demand<'u> {
         let Some(rest) = length.checked_sub(deadline) else { return (0, Cost::ZERO) };
         let writers = self.processor.write_streams.iter();
         let arrived = writers.fold(0u128, |sum, writer| sum.saturating_add(writer.arriving(rest)));
-        (arrived.div_ceil(gc.reclaimed.into()), self.pass_cost(gc))
+        (arrived.div_ceil(gc.reclaimed.into()), gc.cost)
     }
 
     /// B(L), Eq. (12): the longest step of what is due later, of requests those with d > L.
@@ -323,7 +325,8 @@ impl<'u> Demand<'u> {
             })
             .collect();
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
-            let per_page = self.pass_cost(gc).to_f64() / gc.reclaimed as f64;
+            // What a pass may make the processor wait comes with it.
+            let per_page = (gc.cost.to_f64() + self.turnaround.to_f64()) / gc.reclaimed as f64;
             let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
             let mut all = pages;
             for writer in &self.processor.write_streams {

@@ -9,7 +9,7 @@ use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, T
 use super::bus::SharedBus;
 use super::costs::StepCosts;
 use super::organisation::organisation;
-use super::registers::{ChipWork, Registers};
+use super::registers::{ChipWork, Registers, Turns};
 use super::term::Term;
 use super::time::{Cost, ProcessorTime, ns};
 use super::workload::WorkloadCurve;
@@ -221,12 +221,24 @@ impl Processor {
         self.registers
     }
 
-    fn work(&self, server: bool) -> ChipWork {
+    /// The same beside so many chips that a page may wait for more than it is charged.
+    pub(super) fn turnaround_beside(&self, server: bool, chips: u64) -> Cost {
+        let counted = self.registers.filter(|_| !self.leaves_out(Term::Turnaround));
+        counted.map_or(Cost::ZERO, |registers| registers.turnaround_beside(self.work(server), chips))
+    }
+
+    pub(super) fn work(&self, server: bool) -> ChipWork {
         let reads = server || self.tasks.iter().any(|task| !task.writes);
         ChipWork { reads, writes: server || !self.write_streams.is_empty() }
     }
 
-    /// What each job may make a chip wait beside its steps, with a server or without.
+    /// K: how often its chips' arrays may wait for a transfer, with a server or without.
+    pub(super) fn turns(&self, server: bool, of: Turns) -> u128 {
+        let counted = self.registers.is_some() && !self.leaves_out(Term::Turnaround);
+        if counted { Registers::turns(self.work(server), server, of) } else { 0 }
+    }
+
+    /// What each job may make a chip wait beside its steps at most, with a server or without.
     pub fn turnaround(&self, server: bool) -> Cost {
         let counted = self.registers.filter(|_| !self.leaves_out(Term::Turnaround));
         counted.map_or(Cost::ZERO, |registers| registers.turnaround(self.work(server)))
@@ -323,8 +335,6 @@ impl Processor {
     fn terms(&self, deadline: Option<Span>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<ChosenGc> {
         let (erase, organisation) = (self.costs.longest_erase, organisation(self.placement));
         let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
-        // What a pass may make the chip wait comes on top, in sums.
-        cost.checked_add(self.turnaround(true))?;
         // Where a victim has no valid pages nothing is copied.
         let step = if self.leaves_out(Term::Blocking) {
             Cost::ZERO

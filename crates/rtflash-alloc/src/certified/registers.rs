@@ -35,6 +35,29 @@ pub(super) struct ChipWork {
     pub(super) writes: bool,
 }
 
+/// What a chip has to do in an interval: the document's letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(non_snake_case)] // The document's letters.
+pub(super) struct Turns {
+    /// Jobs that have a page on the chip, and passes.
+    pub(super) J: u128,
+    /// Pages read.
+    pub(super) n_r: u128,
+    /// Pages programmed for users.
+    pub(super) n_w: u128,
+}
+
+impl ChipWork {
+    /// How often a job makes the array wait for its register, at most.
+    fn turns(self) -> u64 {
+        match self {
+            ChipWork { writes: false, .. } => 0,
+            ChipWork { reads: false, .. } => 1,
+            ChipWork { .. } => 2,
+        }
+    }
+}
+
 impl Registers {
     /// Of a chip next to those that the bus counts; `None` where times cannot be added up.
     pub(super) fn new(device: &Device, bus: SharedBus) -> Option<Registers> {
@@ -54,16 +77,39 @@ impl Registers {
         })
     }
 
-    /// κ b, Eq. (60): what each job may make a chip's array wait for its register, which has to be
+    /// K, Eq. (60): how often the array may wait for a transfer, as the cache register has to be
     /// emptied behind reads and filled before programs.
-    pub(super) fn turnaround(self, work: ChipWork) -> Cost {
-        let turns = match work {
-            ChipWork { reads: true, writes: true } => 2,
-            // Filled behind a pass.
-            ChipWork { reads: false, writes: true } => 1,
+    #[allow(non_snake_case)] // The document's letters.
+    pub(super) fn turns(work: ChipWork, server: bool, Turns { J, n_r, n_w }: Turns) -> u128 {
+        match work {
             ChipWork { writes: false, .. } => 0,
-        };
-        self.b.checked_mul(turns).expect("four times as much can be added up")
+            ChipWork { .. } if server => J.saturating_mul(2),
+            ChipWork { reads: false, .. } => J.min(n_w),
+            ChipWork { .. } => J.min(n_w).saturating_add(J.min(n_r.saturating_add(1))),
+        }
+    }
+
+    /// What each job may make the array wait, at most: b, or twice that.
+    pub(super) fn turnaround(self, work: ChipWork) -> Cost {
+        self.b.checked_mul(work.turns()).expect("four times as much can be added up")
+    }
+
+    /// The same, with t_d for each of so many chips beside those that are charged to every page, in
+    /// the place of b.
+    pub(super) fn turnaround_beside(self, work: ChipWork, chips: u64) -> Cost {
+        let all = u64::from(self.ways).saturating_add(chips);
+        let each = self.t_d.checked_mul(all).and_then(|each| each.checked_mul(work.turns()));
+        each.unwrap_or(Cost::from_ns(u64::MAX))
+    }
+
+    /// t_d for each transfer that is charged to every page, its own included.
+    pub(super) fn charged(self) -> Cost {
+        self.t_d.checked_mul(self.ways.into()).expect("no more than b")
+    }
+
+    /// t_d.
+    pub(super) fn transfer(self) -> Cost {
+        self.t_d
     }
 
     /// B, Eq. (61): of what may be under way, the longest.

@@ -193,15 +193,10 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
         let whole = ns(length.max(Span::NANOSECOND));
         let (all, gc) = (demand.at(length).to_f64() / whole, demand.gc_at(length).to_f64() / whole);
         let blocking = demand.blocking(length).to_f64() / whole;
-        let turnaround = processor.turnaround(held.certificate.server_thousandths > 0);
         let of = |writes: bool| {
             let items = processor.tasks.iter().filter(|item| item.writes == writes);
             items
-                .map(|item| {
-                    let jobs = u128::from(item.due(length));
-                    item.step_cost.times(item.transfers.of(jobs)).saturating_add(turnaround.times(jobs)).to_f64()
-                        / whole
-                })
+                .map(|item| item.step_cost.times(item.transfers.of(item.due(length).into())).to_f64() / whole)
                 .fold(0.0, |sum, share| sum + share)
         };
         // Waiting for neighbours goes to reads and writes as their own time does.

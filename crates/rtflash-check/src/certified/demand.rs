@@ -2,7 +2,7 @@
 //! more than 127 bits.
 
 use super::numbers::{ceil, sum};
-use super::processor::{Processor, VerifiedTask};
+use super::processor::Processor;
 use super::queue::OwnPages;
 
 /// dbf''(L) in its parts.
@@ -29,9 +29,7 @@ impl Processor {
     pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
             let items = self.tasks.iter().filter(move |item| item.writes == writes);
-            let turn = self.register.as_ref().map_or(0, |register| register.turn);
-            let turns = |item: &VerifiedTask| item.requests_due(length).checked_mul(turn);
-            sum(items.map(|item| item.time_due(length)?.checked_add(turns(item)?)))
+            sum(items.map(|item| item.time_due(length)))
         };
         Some(DemandParts {
             reads: requests(false)?,
@@ -94,7 +92,7 @@ impl Processor {
     }
 
     /// [L ≥ D_g] ⌈X(L − D_g)/α⌉.
-    fn passes(&self, length: i128) -> Option<i128> {
+    pub fn passes(&self, length: i128) -> Option<i128> {
         let Some(gc) = self.gc.as_ref().filter(|gc| length >= gc.deadline) else { return Some(0) };
         let rest = length - gc.deadline;
         let arriving = sum(self.writers().map(|item| item.pages_arriving(rest)))?;

@@ -115,9 +115,7 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     demand.constant += whole(processor.always_blocks);
     // Above the number of own jobs.
     let mut jobs = AffineBound::sum(processor.tasks.iter().map(due));
-    let turn = processor.register.as_ref().map_or(0, |register| register.turn);
-    demand = demand.plus(&jobs.times(&whole(turn)));
-    let mut commands = AffineBound::level(0);
+    let (mut commands, mut collected) = (AffineBound::level(0), AffineBound::level(0));
     if let Some(gc) = &processor.gc {
         let arriving = processor.writers().map(|item| {
             let line = AffineBound::new((1, item.period), BigInt::zero());
@@ -129,8 +127,12 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
         demand = demand.plus(&passes.times(&whole(gc.cost)));
         jobs = jobs.plus(&passes);
         commands = passes.times(&whole(gc.commands));
+        collected = passes;
     }
-    if let Some(behind) = processor.waiting_behind_above(pages_due_above) {
+    // Not every job of a stream has a page here.
+    let with_pages = processor.tasks.iter().map(|item| due(item).min(pages_due_above(item)));
+    let with_pages = AffineBound::sum(with_pages).plus(&collected);
+    if let Some(behind) = processor.waiting_behind_above(&with_pages, pages_due_above) {
         return vec![demand.plus(&behind)];
     }
     let mut lines = vec![demand.plus(&one_by_one_above(processor, &commands))];
@@ -252,7 +254,7 @@ mod tests {
     use crate::certified::numbers::PagesInARow;
     use crate::certified::processor::Gc;
     use crate::certified::queue::ChannelQueue;
-    use crate::certified::registers::SecondRegister;
+    use crate::certified::registers::{SecondRegister, Works};
 
     fn demand_task(
         writes: bool,
@@ -320,7 +322,7 @@ mod tests {
         let times = [draw(6), draw(9), draw(20), 1 + draw(3)];
         let mut register = SecondRegister::of(times, 1 + draw(3), 1 + draw(4));
         let works = |writes: bool| server > 0 || tasks.iter().any(|item| item.writes == writes);
-        register.works(works(false), works(true));
+        register.works(Works { reads: works(false), writes: works(true), server: server > 0 });
         register
     }
 

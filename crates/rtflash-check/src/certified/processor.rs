@@ -7,7 +7,7 @@ use super::channels::{Channel, ChannelNeighbours, Neighbour, Transfers};
 use super::collection::{Numbers, ReleasedGc};
 use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor};
 use super::queue::ChannelQueue;
-use super::registers::SecondRegister;
+use super::registers::{SecondRegister, Works};
 use crate::on_chip;
 
 /// A request: (C, T, D, J, q).
@@ -266,12 +266,9 @@ impl Processor {
         if let Some(register) = &mut processor.register {
             let reads = server > 0 || processor.tasks.iter().any(|item| !item.writes);
             let writes = server > 0 || processor.tasks.iter().any(|item| item.writes);
-            register.works(reads, writes);
+            register.works(Works { reads, writes, server: server > 0 });
             processor.always_blocks = register.blocking;
-            if let Some(gc) = &mut processor.gc {
-                gc.cost = gc.cost.checked_add(register.turn)?;
-                gc.longest = 0;
-            }
+            processor.gc.iter_mut().for_each(|gc| gc.longest = 0);
             processor.tasks.iter_mut().for_each(|item| item.longest = 0);
             return Some(processor);
         }

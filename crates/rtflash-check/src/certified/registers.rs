@@ -9,6 +9,14 @@ use super::processor::{Processor, VerifiedTask};
 use crate::on_chip;
 use num_rational::BigRational;
 
+/// Whether a chip may read, and write, and whether a server has it do so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Works {
+    pub reads: bool,
+    pub writes: bool,
+    pub server: bool,
+}
+
 /// What a chip takes that moves a page while it senses or programs another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SecondRegister {
@@ -20,8 +28,8 @@ pub(super) struct SecondRegister {
     b: i128,
     /// Transfers charged to each read, its own included: one more than m.
     charged: i128,
-    /// κ b: what a job, or a pass, may cost beside its pages.
-    pub turn: i128,
+    /// What it may have to do.
+    works: Works,
     /// B.
     pub blocking: i128,
 }
@@ -37,14 +45,15 @@ impl SecondRegister {
 
     /// The same with these t_r, t_w, t_e and t_d.
     pub fn of([t_r, t_w, t_e, t_d]: [i128; 4], most: i128, charged: i128) -> SecondRegister {
-        SecondRegister { t_r, t_w, t_e, t_d, b: most.max(charged) * t_d, charged, turn: 0, blocking: 0 }
+        let works = Works { reads: false, writes: false, server: false };
+        SecondRegister { t_r, t_w, t_e, t_d, b: most.max(charged) * t_d, charged, works, blocking: 0 }
     }
 
     /// All times so many times as long.
     #[cfg(test)]
     pub fn stretch(&mut self, by: i128) {
-        let SecondRegister { t_r, t_w, t_e, t_d, b, charged: _, turn, blocking } = self;
-        [t_r, t_w, t_e, t_d, b, turn, blocking].into_iter().for_each(|time| *time *= by);
+        let SecondRegister { t_r, t_w, t_e, t_d, b, charged: _, works: _, blocking } = self;
+        [t_r, t_w, t_e, t_d, b, blocking].into_iter().for_each(|time| *time *= by);
     }
 
     /// c_r and c_w, Eq. (63).
@@ -58,13 +67,9 @@ impl SecondRegister {
         ((chips + 1) * self.t_d - self.t_r).max(0)
     }
 
-    /// κ b and B, Eqs. (60) and (61), of a chip that may read and write so.
-    pub fn works(&mut self, reads: bool, writes: bool) {
-        self.turn = match (reads, writes) {
-            (_, false) => 0,
-            (false, true) => self.b,
-            (true, true) => 2 * self.b,
-        };
+    /// B, Eq. (61), of a chip that may have this to do.
+    pub fn works(&mut self, works: Works) {
+        let Works { reads, writes, .. } = works;
         let read = self.t_r.max(self.b) + if writes { 0 } else { self.b };
         let inside = self.t_e.max(self.t_r + self.t_w);
         let program = self.t_w.max(self.b) + self.t_w;
@@ -72,40 +77,83 @@ impl SecondRegister {
             .into_iter()
             .filter(|&(may_be, _)| may_be)
             .fold(0, |longest, (_, step)| longest.max(step));
+        self.works = works;
+    }
+
+    /// K, Eq. (60), of so many jobs, pages read and pages written.
+    fn turns(&self, jobs: i128, reads: i128, writes: i128) -> Option<i128> {
+        match self.works {
+            Works { writes: false, .. } => Some(0),
+            Works { server: true, .. } => jobs.checked_mul(2),
+            Works { reads: false, .. } => Some(jobs.min(writes)),
+            Works { .. } => jobs.min(writes).checked_add(jobs.min(reads.checked_add(1)?)),
+        }
+    }
+
+    /// A line above it: each minimum is below either.
+    fn turns_above(&self, jobs: &AffineBound, reads: &AffineBound, writes: &AffineBound) -> AffineBound {
+        let fills = jobs.clone().min(writes.clone());
+        match self.works {
+            Works { writes: false, .. } => AffineBound::level(0),
+            Works { server: true, .. } => jobs.plus(jobs),
+            Works { reads: false, .. } => fills,
+            Works { .. } => fills.plus(&jobs.clone().min(reads.plus(&AffineBound::level(1)))),
+        }
     }
 }
 
 impl Processor {
-    /// W4, Eq. (64): what reads wait for neighbours whose load is known, `None` for a chip with one
-    /// register.
+    /// W4, Eq. (64): what pages wait for the bus beyond what they are charged, with all waits of the
+    /// array for its register; `None` for a chip with one register.
     pub(super) fn waiting_behind(&self, length: i128) -> Option<Option<i128>> {
         let Some(register) = &self.register else { return Some(None) };
-        let reads = self.tasks.iter().filter(|item| !item.writes);
-        let reads = sum(reads.map(|item| item.pages_due(length)))?;
-        let of = |it: &Neighbour| Some((it.transfers(length)?.min(reads), it.chips));
+        let pages = |writes: bool| {
+            let items = self.tasks.iter().filter(move |item| item.writes == writes);
+            sum(items.map(|item| item.pages_due(length)))
+        };
+        let (reads, writes) = (pages(false)?, pages(true)?);
+        // A job without a page here makes nobody wait.
+        let with_pages = self.tasks.iter().map(|item| Some(item.requests_due(length).min(item.pages_due(length)?)));
+        let turns = register.turns(sum(with_pages)?.checked_add(self.passes(length)?)?, reads, writes)?;
+        let of = |it: &Neighbour| Some((it.transfers(length)?, it.chips));
         let mut busy = self.neighbours.iter().map(of).collect::<Option<Vec<_>>>()?;
         busy.sort_unstable();
         let mut before = register.charged - 1;
         let ranked = busy.into_iter().rev().map(|(transfers, chips)| {
             let longer = register.waits(before + chips) - register.waits(before);
             before += chips;
-            transfers.checked_mul(longer)
+            let in_turns = transfers.min(turns);
+            let behind_reads = reads.min(transfers - in_turns).checked_mul(longer)?;
+            in_turns.checked_mul(register.t_d)?.checked_mul(chips)?.checked_add(behind_reads)
         });
-        Some(Some(sum(ranked)?))
+        let charged = turns.checked_mul(register.charged)?.checked_mul(register.t_d)?;
+        Some(Some(charged.checked_add(sum(ranked)?)?))
     }
 
-    /// A line above it: whichever chips are ranked first, the sum is no less.
-    pub(super) fn waiting_behind_above(&self, pages: impl Fn(&VerifiedTask) -> AffineBound) -> Option<AffineBound> {
+    /// A line above it: whichever chips are ranked first, the sum is no less. `jobs` is above the
+    /// number of jobs with pages, and of passes.
+    pub(super) fn waiting_behind_above(
+        &self,
+        jobs: &AffineBound,
+        pages: impl Fn(&VerifiedTask) -> AffineBound,
+    ) -> Option<AffineBound> {
         let register = self.register.as_ref()?;
-        let reads = AffineBound::sum(self.tasks.iter().filter(|item| !item.writes).map(pages));
-        let of = |it: &Neighbour| (it.transfers_above().min(reads.clone()), it.chips);
+        let of = |writes: bool| AffineBound::sum(self.tasks.iter().filter(|item| item.writes == writes).map(&pages));
+        let (reads, writes) = (of(false), of(true));
+        let turns = register.turns_above(jobs, &reads, &writes);
+        let whole = |number: i128| BigRational::from_integer(number.into());
+        let of = |it: &Neighbour| (it.transfers_above(), it.chips);
         let mut busy: Vec<(AffineBound, i128)> = self.neighbours.iter().map(of).collect();
         busy.sort_unstable();
         let mut before = register.charged - 1;
-        Some(AffineBound::sum(busy.into_iter().rev().map(|(transfers, chips)| {
+        let ranked = AffineBound::sum(busy.into_iter().rev().map(|(transfers, chips)| {
             let longer = register.waits(before + chips) - register.waits(before);
             before += chips;
-            transfers.times(&BigRational::from_integer(longer.into()))
-        })))
+            let each = whole(register.t_d * chips);
+            // Every transfer at the price of a turn, or as many of either kind as there may be.
+            let apart = turns.times(&each).plus(&reads.times(&whole(longer)));
+            transfers.times(&each).min(apart)
+        }));
+        Some(turns.times(&whole(register.charged * register.t_d)).plus(&ranked))
     }
 }

@@ -13,9 +13,9 @@ use rtflash_model::{
 };
 
 use super::World;
-use super::alternating::Alternating;
 use super::certified::{jobs, with_deadlines};
 use super::draw::Rng;
+use super::prescribed::{ALTERNATING, Prescribed};
 use super::queued::{self, Queued};
 
 /// A set at the limit of what a test accepts.
@@ -46,23 +46,17 @@ struct Tested {
 }
 
 impl Tested {
-    /// `cached`: most stripes use two page registers.
     fn new(
         clusters: Vec<Cluster>,
         allocator: &dyn Allocator,
         analysis: &dyn Analysis,
-        (left_out, cached): (Option<Term>, bool),
+        left_out: Option<Term>,
     ) -> Option<Tested> {
         let test = analysis.demand_test()?;
-        let mut placements = if allocator.name() == Alternating.name() {
-            Alternating::placements(&clusters)
-        } else {
-            vec![test.idle(); clusters.len()]
+        let placements = match Prescribed::named(allocator.name()) {
+            Some(prescribed) => prescribed.placements(&clusters),
+            None => vec![test.idle(); clusters.len()],
         };
-        let stripes = placements.iter_mut().enumerate().filter(|(_, placement)| **placement == Placement::Stripe);
-        stripes.filter(|(position, _)| cached && position % 4 != 2).for_each(|(_, placement)| {
-            *placement = Placement::CachedStripe;
-        });
         Some(Tested { clusters, placements, test, left_out })
     }
 
@@ -91,12 +85,15 @@ pub(super) fn accepted(
     left_out: Term,
 ) -> Option<Allocation> {
     let clusters = clusters(set, allocator, analysis)?;
-    Tested::new(clusters, allocator, analysis, (Some(left_out), false))?.allocation(set)
+    Tested::new(clusters, allocator, analysis, Some(left_out))?.allocation(set)
 }
 
 /// How an algorithm divides the chips, whether or not the clusters hold.
 fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Option<Vec<Cluster>> {
-    let allocator = if allocator.name() == Alternating.name() { &EqualSplit } else { allocator };
+    let allocator: &dyn Allocator = match Prescribed::named(allocator.name()) {
+        Some(prescribed) => prescribed.divides(),
+        None => allocator,
+    };
     Some(allocator.allocate(set, analysis).allocation()?.clusters())
 }
 
@@ -133,13 +130,14 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
             let device = shape.device(&mut rng, varies)?;
             let device = if commands { with_commands(&mut rng, &device)? } else { device };
             let device = if cached { with_two_registers(&device)? } else { device };
+            let allocator = if cached { Prescribed::cached(shape.allocator) } else { shape.allocator };
             let tasks = tasks(&mut rng, shape.tasks, world)?;
-            (shape.allocator, device, with_deadlines(&mut rng, tasks)?)
+            (allocator, device, with_deadlines(&mut rng, tasks)?)
         }
     };
     let jobs = if world != World::Queue && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
-    let tested = Tested::new(clusters(&set, allocator, analysis)?, allocator, analysis, (left_out, cached))?;
+    let tested = Tested::new(clusters(&set, allocator, analysis)?, allocator, analysis, left_out)?;
     let set = at_the_limit(&mut rng, set, &tested, world)?;
     let allocation = tested.allocation(&set)?;
     let shows = match left_out {
@@ -172,7 +170,7 @@ impl Shape {
     fn new(rng: &mut Rng, world: World) -> Shape {
         if world == World::Mixed {
             let tasks = rng.small(2, 4);
-            return Shape { tasks, chips: tasks * rng.small(2, 3), allocator: &Alternating };
+            return Shape { tasks, chips: tasks * rng.small(2, 3), allocator: &ALTERNATING };
         }
         let tasks = rng.small(1, 4);
         let is_one = rng.within(0, 3) == 0;

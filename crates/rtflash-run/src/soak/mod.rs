@@ -4,11 +4,11 @@
 //! judged. Of every assumption that breaks, the first case is shrunk. In some worlds a set is run
 //! many times, and a term may be left out of the test that accepts it.
 
-mod alternating;
 mod attack;
 mod certified;
 mod draw;
 mod limit;
+mod prescribed;
 mod queued;
 mod shrink;
 mod tally;

@@ -79,6 +79,8 @@ pub(super) struct Activity {
     pub(super) jobs: u128,
     /// Requests for the bus beside those that move these pages, as [`Contention::commands`] counts.
     pub(super) commands: u128,
+    /// K: how often an array with two page registers may wait for a transfer.
+    pub(super) turns: u128,
 }
 
 /// Sums of what other chips do in the long run: some are kept.
@@ -111,6 +113,11 @@ impl Contention {
     /// Whether it is that of [`Contention::none`], or comes to as much.
     pub fn is_none(&self) -> bool {
         self.neighbours.is_empty() && self.always == 0
+    }
+
+    /// Chips that a page may wait for beyond those that it is charged.
+    pub(super) fn chips(&self) -> u64 {
+        self.neighbours.iter().fold(self.always, |sum, neighbour| sum.saturating_add(neighbour.chips))
     }
 
     /// Waiting on this device's buses.
@@ -217,9 +224,14 @@ impl Contention {
 
     /// A line above waiting and the requests' own time: of the bounds', the one with the smallest
     /// rate. `None` where numbers are too large.
-    pub(super) fn line<L: ChipSum>(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<Line<L>> {
+    pub(super) fn line<L: ChipSum>(
+        &self,
+        processor: &Processor,
+        gc: Option<ChosenGc>,
+        server: bool,
+    ) -> Option<Line<L>> {
         if let Some(registers) = processor.registers() {
-            return self.w4_line(registers, processor);
+            return self.w4_line(registers, processor, (gc, server));
         }
         let w1 = self.w1_line(processor, gc)?;
         let Some(queue) = self.queue else { return Some(w1) };
@@ -300,7 +312,7 @@ mod tests {
             let length = ns(rng.within(1, 2_000));
             let step = contention.steps(length, &processor, gc);
             assert!(step <= length);
-            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10, commands: 0 };
+            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10, commands: 0, turns: 5 };
             let at = contention.waiting(activity(length), &processor, gc);
             for between in step.as_ns().max(1)..length.as_ns() {
                 assert_eq!(

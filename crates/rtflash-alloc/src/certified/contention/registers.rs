@@ -1,25 +1,32 @@
 //! W4: what reads of a chip with two page registers wait for neighbours (docs/analysis.md, Section
 //! 13). A page waits while the next one is sensed, so that only the longest waits count.
 
+use super::queue::passes;
 use super::{Activity, ChipSum, Contention, ForeignChip};
 use crate::certified::long_run::Line;
-use crate::certified::processor::Processor;
-use crate::certified::registers::Registers;
+use crate::certified::processor::{ChosenGc, Processor};
+use crate::certified::registers::{Registers, Turns};
 use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
-    /// W4, Eq. (64): Σ (h(m + l) − h(m + l − 1)) X_(l) over the neighbours, those that make the
-    /// most transfers first, and the same of chips that always count.
+    /// W4, Eq. (64): t_d (m + 1) K for the chips that always count, and for each other one
+    /// t_d min(N, K) + (h(m + l) − h(m + l − 1)) min(n_r, N − min(N, K)), those first that make the
+    /// most transfers.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w4(&self, registers: Registers, activity: Activity) -> ProcessorTime {
-        let n_r = activity.reads;
-        let mut X: Vec<(u128, u64)> =
-            self.neighbours.iter().map(|j| (j.transfers(activity.length, n_r), j.chips)).collect();
-        X.push((n_r, self.always));
-        X.sort_unstable_by(|one, other| other.cmp(one));
-        let mut ranks = self.ranks(registers);
-        X.iter().fold(ProcessorTime::ZERO, |sum, &(X_j, chips)| sum.saturating_add(ranks(chips).times(X_j)))
+        let (n_r, K) = (activity.reads, activity.turns);
+        let most = n_r.saturating_add(K);
+        let mut N: Vec<(u128, u64)> =
+            self.neighbours.iter().map(|j| (j.transfers(activity.length, most), j.chips)).collect();
+        N.push((most, self.always));
+        N.sort_unstable_by(|one, other| other.cmp(one));
+        let (mut ranks, t_d) = (self.ranks(registers), registers.transfer());
+        N.iter().fold(registers.charged().times(K), |sum, &(N_j, chips)| {
+            let in_turns = N_j.min(K);
+            let each = t_d.times(in_turns).saturating_mul(chips.into());
+            sum.saturating_add(each).saturating_add(ranks(chips).times(n_r.min(N_j - in_turns)))
+        })
     }
 
     /// What so many chips more cost for each transfer of theirs: the first ones asked about have
@@ -39,25 +46,38 @@ impl Contention {
         }
     }
 
-    /// A line above W4 and the requests' own time: chips are ranked by what they do in the long
-    /// run. `None` where numbers are too large.
-    pub(super) fn w4_line<L: ChipSum>(&self, registers: Registers, processor: &Processor) -> Option<Line<L>> {
+    /// A line above W4 and the requests' own time: chips are ranked by what they do in the long run.
+    /// `None` where numbers are too large.
+    #[allow(non_snake_case)]
+    pub(super) fn w4_line<L: ChipSum>(
+        &self,
+        registers: Registers,
+        processor: &Processor,
+        (gc, server): (Option<ChosenGc>, bool),
+    ) -> Option<Line<L>> {
         let mut line = Line::default();
         for item in &processor.tasks {
             line.add_due(item, item.step_cost.as_ns().into())?;
         }
+        let K = turns_line(processor, gc, server)?;
+        line.add_scaled(&K, registers.charged().as_ns().into(), 1)?;
         let rho_r = read_rate(processor);
         let mut neighbours: Vec<&ForeignChip> = self.neighbours.iter().collect();
         neighbours.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
-        let mut ranks = self.ranks(registers);
+        let (mut ranks, t_d) = (self.ranks(registers), u128::from(registers.transfer().as_ns()));
         let always = ranks(self.always);
         add_reads(&mut line, processor, always)?;
+        line.add_scaled(&K, t_d * u128::from(self.always), 1)?;
         for j in neighbours {
             let each = ranks(j.chips);
-            if j.rate() >= rho_r {
-                add_reads(&mut line, processor, each)?;
+            let in_turns = t_d.checked_mul(j.chips.into())?;
+            // No transfer costs more than t_d, nor is it charged twice.
+            let all = in_turns as f64 * j.rate();
+            if all <= in_turns as f64 * K.rate() + each.to_f64() * rho_r {
+                self.add_transfers(&mut line, j, in_turns)?;
             } else {
-                self.add_transfers(&mut line, j, each.as_ns().into())?;
+                line.add_scaled(&K, in_turns, 1)?;
+                add_reads(&mut line, processor, each)?;
             }
         }
         Some(line)
@@ -73,6 +93,48 @@ impl Contention {
         let always = ranks(self.always).to_f64() * rate;
         neighbours.iter().fold(always, |sum, &(busy, chips)| sum + ranks(chips).to_f64() * busy)
     }
+}
+
+/// A line above K, by what there is least of in the long run.
+#[allow(non_snake_case)] // The document's letters.
+fn turns_line<L: ChipSum>(processor: &Processor, gc: Option<ChosenGc>, server: bool) -> Option<Line<L>> {
+    let work = processor.work(server);
+    if processor.turns(server, Turns { J: 1, n_r: 1, n_w: 1 }) == 0 {
+        return Some(Line::default());
+    }
+    let mut J: Line<L> = Line::default();
+    for item in &processor.tasks {
+        let (pages, chips) = item.transfers.rate();
+        if pages < chips {
+            // Not every job has a page here.
+            J.add_due(item, 1)?;
+        } else {
+            J.add(1, item.period.as_ns().into(), item.early());
+        }
+    }
+    for (rate, more) in passes(&processor.tasks, gc) {
+        J.add(rate.numerator(), rate.denominator(), more);
+    }
+    if server {
+        let mut twice = Line::default();
+        twice.add_scaled(&J, 2, 1)?;
+        return Some(twice);
+    }
+    let pages = |writes: bool| {
+        let mut line: Line<L> = Line::default();
+        for item in processor.tasks.iter().filter(|item| item.writes == writes) {
+            line.add_due(item, 1)?;
+        }
+        Some(line)
+    };
+    let less = |one: &Line<L>, other: Line<L>| if other.rate() < one.rate() { other } else { one.clone() };
+    let mut turns = less(&J, pages(true)?);
+    if work.reads {
+        let mut n_r = pages(false)?;
+        n_r.constant += 1.0;
+        turns.add_scaled(&less(&J, n_r), 1, 1)?;
+    }
+    Some(turns)
 }
 
 /// Pages that a processor reads in a nanosecond, in the long run.

@@ -40,8 +40,7 @@ impl Demand<'_> {
         let mut load = L::default();
         let (mut constant, mut magnitude) = (self.always_blocking.to_f64(), self.always_blocking.to_f64());
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
-            let cost = self.pass_cost(gc);
-            let per_page = cost.to_f64() / gc.reclaimed as f64;
+            let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
             let mut pages = (gc.reclaimed - 1) as f64;
             let mut all = pages;
             for writer in &self.processor.write_streams {
@@ -51,20 +50,12 @@ impl Demand<'_> {
                 all += writer.pages.at_most(1.0 + before + late);
                 let (own, chips) = writer.pages.rate();
                 let shared = u128::from(gc.reclaimed).checked_mul(writer.period.as_ns().into())?;
-                load.add(cost.times(own.into()).as_ns(), shared.checked_mul(chips.into())?);
+                load.add(gc.cost.times(own.into()).as_ns(), shared.checked_mul(chips.into())?);
             }
             constant += per_page * pages;
             magnitude += per_page * all;
         }
-        if self.turnaround > Cost::ZERO {
-            let each = self.turnaround.to_f64();
-            for item in &self.processor.tasks {
-                load.add(self.turnaround.as_ns().into(), item.period.as_ns().into());
-                constant += each * item.early();
-                magnitude += each;
-            }
-        }
-        let line = self.contention.line(self.processor, self.gc)?;
+        let line = self.contention.line(self.processor, self.gc, self.server)?;
         load.append(line.slope);
         let waiting = line.constant;
         Some(DemandBound {
@@ -109,7 +100,7 @@ impl Demand<'_> {
         let mut more = vec![time(self.always_blocking)];
         let mut less = Vec::new();
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
-            let (cost, reclaimed) = (u128::from(self.pass_cost(gc).as_ns()), u128::from(gc.reclaimed));
+            let (cost, reclaimed) = (u128::from(gc.cost.as_ns()), u128::from(gc.reclaimed));
             more.push(Rational::product([cost, reclaimed - 1], [reclaimed]));
             for &WriteStream { pages, period, jitter } in &self.processor.write_streams {
                 let [period, jitter, deadline] = [period, jitter, deadline].map(|span| u128::from(span.as_ns()));
@@ -119,11 +110,6 @@ impl Demand<'_> {
                 more.push(Rational::product([cost, own, jitter], [reclaimed, period, chips]));
                 less.push(Rational::product([cost, own, deadline], [reclaimed, period, chips]));
             }
-        }
-        for item in &self.processor.tasks {
-            // n(L) is 1 − d/T above L/T.
-            let [period, window] = [item.period, item.window()].map(|span| u128::from(span.as_ns()));
-            more.push(Rational::product([self.turnaround.as_ns().into(), period - window], [period]));
         }
         if line.waiting > 0.0 {
             // An upper bound in any case.

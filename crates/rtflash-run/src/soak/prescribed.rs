@@ -1,0 +1,112 @@
+//! Clusters whose organisation is given, stripes beside superblocks or with two page registers:
+//! algorithms for searches alone.
+
+use rtflash_alloc::Work;
+use rtflash_alloc::allocator::{Allocator, EqualSplit, Global, Limit, Outcome};
+use rtflash_alloc::analysis::Analysis;
+use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
+
+/// The clusters of another algorithm, each with a placement of pages that follows from its position.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prescribed {
+    name: &'static str,
+    summary: &'static str,
+    /// Whether there is one cluster, not one for each task.
+    is_global: bool,
+    /// Whether every second cluster of several chips is a superblock.
+    alternates: bool,
+    /// Whether stripes use two page registers, most of them.
+    caches: bool,
+}
+
+/// Every second cluster of several chips a superblock.
+pub(super) static ALTERNATING: Prescribed = Prescribed {
+    name: "alternating",
+    summary: "equal split, every second cluster a superblock",
+    is_global: false,
+    alternates: true,
+    caches: false,
+};
+
+/// The same, and two others, with two page registers.
+static CACHED: [Prescribed; 3] = [
+    Prescribed {
+        name: "cached-alternating",
+        summary: "equal split, every second cluster a superblock, the others cached stripes",
+        is_global: false,
+        alternates: true,
+        caches: true,
+    },
+    Prescribed {
+        name: "cached-global",
+        summary: "one cluster, a cached stripe",
+        is_global: true,
+        alternates: false,
+        caches: true,
+    },
+    Prescribed {
+        name: "cached-split",
+        summary: "equal split, most clusters cached stripes",
+        is_global: false,
+        alternates: false,
+        caches: true,
+    },
+];
+
+impl Prescribed {
+    /// The one of this name.
+    pub(super) fn named(name: &str) -> Option<&'static Prescribed> {
+        std::iter::once(&ALTERNATING).chain(&CACHED).find(|one| one.name == name)
+    }
+
+    /// The one with two page registers that is like this algorithm.
+    pub(super) fn cached(like: &dyn Allocator) -> &'static Prescribed {
+        let (is_global, alternates) = (like.name() == Global.name(), like.name() == ALTERNATING.name);
+        let found = CACHED.iter().find(|one| (one.is_global, one.alternates) == (is_global, alternates));
+        found.expect("there is one of each kind")
+    }
+
+    /// Who divides the chips.
+    pub(super) fn divides(&self) -> &'static dyn Allocator {
+        if self.is_global { &Global } else { &EqualSplit }
+    }
+
+    /// The placement of pages in each of the clusters.
+    pub(super) fn placements(&self, clusters: &[Cluster]) -> Vec<Placement> {
+        let of = |(position, cluster): (usize, &Cluster)| {
+            if self.alternates && position % 2 == 1 && cluster.size() > 1 {
+                Placement::Superblock
+            } else if self.caches && position % 4 != 2 {
+                Placement::CachedStripe
+            } else {
+                Placement::Stripe
+            }
+        };
+        clusters.iter().enumerate().map(of).collect()
+    }
+}
+
+impl Allocator for Prescribed {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
+        let outcome = self.divides().divide(set, analysis, work);
+        let none = Outcome::CannotTell(Limit::TestGivenUp);
+        let (Some(allocation), Some(test)) = (outcome.allocation(), analysis.demand_test()) else { return none };
+        let clusters = allocation.clusters();
+        let certified = test.certify(set, &clusters, &self.placements(&clusters), work);
+        let allocation = Allocation::new(set.device().chips(), set.tasks().count() as usize, &clusters);
+        match allocation {
+            Ok(allocation) if certified.failing.is_empty() && !certified.given_up => {
+                Outcome::Schedulable(allocation.with_certificates(certified.certificates))
+            }
+            _ => none,
+        }
+    }
+}
