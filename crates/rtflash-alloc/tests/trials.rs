@@ -1,7 +1,7 @@
 //! TrialAnswers answer as certifying does, whatever was tried before.
 
 use rtflash_alloc::Work;
-use rtflash_alloc::certified::{TrialAnswers, certify, tried};
+use rtflash_alloc::certified::{TrialAnswers, certify, certify_whole, tried};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Device, DeviceSpec, Placement, Reliance, Request, Span, Task, TaskSet};
 
@@ -67,6 +67,9 @@ fn trials_answer_as_certifying_does() {
                     certified.failing.is_empty(),
                     "{number}, {granted:?}: {clusters:?}"
                 );
+                // A search goes on from the first that fails.
+                let whole = certify_whole(&set, &clusters, &placements, granted, &work);
+                assert_eq!(trial.failing, whole.failing.first().copied(), "{number}, {granted:?}: {clusters:?}");
                 // One that surely fails is a no, even where the test of another is given up.
                 assert!(certified.given_up || !trial.given_up);
                 *(if trial.failing.is_none() { &mut holding } else { &mut failing }) += 1;

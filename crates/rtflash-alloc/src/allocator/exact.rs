@@ -167,14 +167,8 @@ impl<S: Sizes> Subsets<S> {
     /// those with small clusters first.
     pub fn partitions(&self, most: usize) -> Vec<Vec<usize>> {
         let all = (1usize << self.tasks) - 1;
-        // The fewest chips for each subset, so that none is begun that cannot be ended.
-        let mut fewest: Vec<Option<u32>> = vec![None; all + 1];
-        fewest[0] = Some(0);
-        for subset in 1..=all {
-            let sums =
-                blocks_of(subset).filter_map(|block| self.chips_of(block)?.checked_add(fewest[subset & !block]?));
-            fewest[subset] = sums.min().filter(|&chips| chips <= self.chips);
-        }
+        // So that none is begun that cannot be ended.
+        let fewest = fewest_chips(self.tasks, self.chips, |block| self.chips_of(block));
         let mut found = Vec::new();
         self.split(all, self.chips, &fewest, &mut Vec::new(), &mut found, most);
         found
@@ -210,6 +204,33 @@ impl<S: Sizes> Subsets<S> {
     }
 }
 
+/// The fewest chips for each subset of the tasks, divided into blocks of these sizes; `None` where
+/// they are too many.
+fn fewest_chips(tasks: u32, chips: u32, size: impl Fn(usize) -> Option<u32>) -> Vec<Option<u32>> {
+    let all = (1usize << tasks) - 1;
+    let mut fewest: Vec<Option<u32>> = vec![None; all + 1];
+    fewest[0] = Some(0);
+    for subset in 1..=all {
+        let sums = blocks_of(subset).filter_map(|block| size(block)?.checked_add(fewest[subset & !block]?));
+        fewest[subset] = sums.min().filter(|&needed| needed <= chips);
+    }
+    fewest
+}
+
+/// Whether a division of all tasks needs more chips than there are. `fewest` says how many some
+/// tasks need together, from that many on; `None` for more than there are.
+pub(super) fn surely_too_many(tasks: u32, chips: u32, fewest: impl Fn(&[TaskId], u32) -> Option<u32>) -> bool {
+    let mut sizes: Vec<Option<u32>> = vec![Some(1); 1 << tasks];
+    for subset in 1..1usize << tasks {
+        let members: Vec<TaskId> = TaskId::first(tasks).filter(|task| subset >> task.0 & 1 == 1).collect();
+        // No fewer than for each part of them.
+        let mut parts = members.iter().map(|task| sizes[subset & !(1 << task.0)]);
+        sizes[subset] =
+            parts.try_fold(1, |most: u32, part| Some(most.max(part?))).and_then(|least| fewest(&members, least));
+    }
+    fewest_chips(tasks, chips, |block| sizes[block])[(1 << tasks) - 1].is_none()
+}
+
 /// The parts of a subset with its highest task: each partition has one of them, so that blocks
 /// taken in that order give each partition once.
 fn blocks_of(subset: usize) -> impl Iterator<Item = usize> {
@@ -232,4 +253,55 @@ fn keep<S: Sizes>(entries: &mut Vec<PartialPartition>, entry: PartialPartition) 
     }
     entries.retain(|other| !beats(&entry, other));
     entries.push(entry);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtflash_model::random::Stream;
+
+    /// The fewest chips of all partitions of these tasks, by trying each.
+    fn fewest_of_all(rest: &[u32], blocks: &mut Vec<Vec<u32>>, size: &dyn Fn(&[u32]) -> u32) -> u32 {
+        let Some((&first, rest)) = rest.split_first() else { return blocks.iter().map(|block| size(block)).sum() };
+        let mut best = u32::MAX;
+        for at in 0..=blocks.len() {
+            if at == blocks.len() {
+                blocks.push(vec![]);
+            }
+            blocks[at].push(first);
+            best = best.min(fewest_of_all(rest, blocks, size));
+            blocks[at].pop();
+            if blocks[at].is_empty() {
+                blocks.pop();
+            }
+        }
+        best
+    }
+
+    /// Too many chips are too many for every partition, and for no other.
+    #[test]
+    fn too_many_chips_are_needed_where_every_partition_needs_them() {
+        let (mut many, mut few) = (0, 0);
+        for number in 0..400 {
+            let mut random = Stream::numbered(1, b"too-many", number);
+            let tasks = 1 + u32::try_from(random.below(6)).expect("few");
+            let work: Vec<u64> = (0..tasks).map(|_| 1 + random.below(20)).collect();
+            let (room, more) = (5 + random.below(10), random.below(3));
+            let size = |of: &[u32]| {
+                let all: u64 = of.iter().map(|&task| work[task as usize]).sum();
+                u32::try_from((all + more * (of.len() as u64 - 1)).div_ceil(room)).expect("few")
+            };
+            let all: Vec<u32> = (0..tasks).collect();
+            let needed = fewest_of_all(&all, &mut Vec::new(), &size);
+            for chips in [needed - 1, needed] {
+                let fewest = |tasks: &[TaskId], least: u32| {
+                    let tasks: Vec<u32> = tasks.iter().map(|task| task.0).collect();
+                    Some(size(&tasks).max(least)).filter(|&size| size <= chips)
+                };
+                assert_eq!(surely_too_many(tasks, chips, fewest), chips < needed, "{number}: {work:?}");
+                *(if chips < needed { &mut many } else { &mut few }) += 1;
+            }
+        }
+        assert!(many > 300 && few > 300);
+    }
 }

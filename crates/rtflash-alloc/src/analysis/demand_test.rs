@@ -4,7 +4,7 @@
 use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, TaskSet};
 
 use super::{Analysis, ClusterReport, Test};
-use crate::certified::{self, Certification, Trial, TrialAnswers};
+use crate::certified::{self, Certification, NumberedMember, Trial, TrialAnswers};
 use crate::work::Work;
 
 /// Processor demand of placed clusters, with certificates.
@@ -67,6 +67,19 @@ impl DemandTest {
         trials: &TrialAnswers,
     ) -> Trial {
         certified::tried(set, clusters, placements, self.rely_on, work, trials)
+    }
+
+    /// Whether one of the clusters with tasks on a channel of so many chips has too much to do
+    /// there, so that no trial of them succeeds.
+    pub(crate) fn overloads(
+        self,
+        set: &TaskSet,
+        members: &mut [NumberedMember],
+        chips: u32,
+        work: &Work,
+        trials: &TrialAnswers,
+    ) -> bool {
+        trials.overloaded((set, self.rely_on, work), members, chips, |overloaded| !overloaded.is_empty())
     }
 
     /// Whether each cluster of an allocation with certificates is in time ([`certified::holding`]).

@@ -1,6 +1,7 @@
 //! Clusters on their chips: who shares a channel with whom, and what follows for each processor.
 
 mod certify;
+mod overloads;
 mod trials;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use super::term::Term;
 use crate::work::Work;
 pub use certify::{Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, tried};
 use trials::KnownTrial;
+pub(crate) use trials::NumberedMember;
 pub use trials::TrialAnswers;
 
 /// The clusters of a device with the placement of pages in each.

@@ -1,6 +1,7 @@
 //! The relative deadline of garbage collection: a free parameter, searched for.
 
 use rtflash_model::Span;
+use std::cell::Cell;
 
 use super::contention::Contention;
 use super::demand::{Demand, DemandVerdict};
@@ -37,7 +38,8 @@ impl Choice {
 /// share, next to neighbours of each of these kinds.
 pub fn choose(processor: &Processor, contentions: &[Contention], server_thousandths: u32, work: &Work) -> Choice {
     let saved = contentions.iter().map(Contention::saved).min().expect("a neighbourhood, if only nobody's");
-    if saved > Span::ZERO && is_overloaded(processor, contentions, server_thousandths, work) {
+    let waiting = contentions.iter().any(|contention| !contention.is_none());
+    if waiting && is_overloaded(processor, contentions, server_thousandths, work) {
         return Choice::Fails;
     }
     let Some(mut terms) = terms(processor, server_thousandths, saved, work) else { return Choice::Fails };
@@ -52,7 +54,20 @@ pub fn choose(processor: &Processor, contentions: &[Contention], server_thousand
         }
         unsure.push(gc);
     }
-    first_to_hold(unsure, |gc| demands(gc).map(|demand| demand.test()).find(|&it| it != DemandVerdict::Holds))
+    // Where one deadline is of no use, the next one often fails in the same interval.
+    let failed = Cell::new(None);
+    first_to_hold(unsure, |gc| {
+        let known = failed.get().filter(|&(at, length)| demands(gc).nth(at).is_some_and(|it| it.fails_at(length)));
+        if let Some((_, length)) = known {
+            return Some(DemandVerdict::Fails(length));
+        }
+        let mut verdicts = demands(gc).map(|demand| demand.test()).enumerate();
+        let (at, verdict) = verdicts.find(|it| it.1 != DemandVerdict::Holds)?;
+        if let DemandVerdict::Fails(length) = verdict {
+            failed.set(Some((at, length)));
+        }
+        Some(verdict)
+    })
 }
 
 /// The largest share of a server, in thousandths, with which a processor is found to hold, and
@@ -94,7 +109,7 @@ fn is_overloaded(processor: &Processor, contentions: &[Contention], server_thous
     // Without room for it at the shortest deadline there is none at others.
     gc.is_some_and(|gc| gc.is_none())
         || contentions.iter().any(|contention| {
-            Demand::new(processor, contention, gc.flatten(), server_thousandths, work).is_overloaded()
+            Demand::in_the_long_run(processor, contention, gc.flatten(), server_thousandths, work).is_overloaded()
         })
 }
 
@@ -199,7 +214,11 @@ fn in_proportion(processor: &Processor, rate: f64, shortest: Span, longest: Span
     let mut even = longest;
     for _ in 0..4 {
         let reclaimed = processor.gc(even, false).map_or(1, |gc| gc.reclaimed) as f64;
-        even = about((pending + reclaimed - 1.0) / rate).clamp(shortest, longest);
+        let before = std::mem::replace(&mut even, about((pending + reclaimed - 1.0) / rate).clamp(shortest, longest));
+        // The next round would be the same.
+        if before == even {
+            break;
+        }
     }
     even
 }

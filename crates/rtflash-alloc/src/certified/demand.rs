@@ -9,8 +9,8 @@ use rtflash_model::Span;
 use super::contention::{Activity, Contention};
 use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
 use super::registers::Turns;
-use super::time::{Cost, ProcessorTime, ns};
-use crate::fraction::{Fraction, Rational};
+use super::time::{Cost, ProcessorTime, ns, quotient_up};
+use crate::fraction::{Fraction, Rational, to_f64};
 use crate::work::Work;
 use end::FitsFrom;
 
@@ -78,14 +78,13 @@ impl<'u> Demand<'u> {
         server_thousandths: u32,
         work: &'u Work,
     ) -> Demand<'u> {
-        let server = server_thousandths > 0;
-        let server_step = if server { processor.server_step() } else { Cost::ZERO };
-        let always_blocking = processor.always_blocking(server).max(server_step);
-        let mut steps: Vec<(Span, Cost)> = processor.tasks.iter().map(|item| (item.window(), item.step)).collect();
+        let demand = Demand::in_the_long_run(processor, contention, gc, server_thousandths, work);
+        let mut steps: Vec<(Span, Cost)> = Vec::with_capacity(processor.tasks.len() + 1);
+        steps.extend(processor.tasks.iter().map(|item| (item.window(), item.step)));
         steps.extend(gc.and_then(|gc| Some((gc.deadline?, gc.step))));
         steps.sort_unstable();
         let mut segments: Vec<Segment> = Vec::with_capacity(steps.len());
-        let mut blocking = always_blocking;
+        let mut blocking = demand.always_blocking;
         for &(from, step) in steps.iter().rev() {
             if segments.last().is_none_or(|last| last.from != from) {
                 segments.push(Segment { from, blocking });
@@ -93,8 +92,23 @@ impl<'u> Demand<'u> {
             blocking = blocking.max(step);
         }
         segments.reverse();
+        Demand { segments, ..demand }
+    }
+
+    /// The same for whoever asks for its load alone: no interval is looked at.
+    pub(crate) fn in_the_long_run(
+        processor: &'u Processor,
+        contention: &'u Contention,
+        gc: Option<ChosenGc>,
+        server_thousandths: u32,
+        work: &'u Work,
+    ) -> Demand<'u> {
+        let server = server_thousandths > 0;
+        let server_step = if server { processor.server_step() } else { Cost::ZERO };
+        let always_blocking = processor.always_blocking(server).max(server_step);
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
         let turnaround = processor.turnaround_beside(server, contention.chips());
+        let segments = Vec::new();
         Demand { processor, contention, gc, work, share, always_blocking, turnaround, server, segments }
     }
 
@@ -140,7 +154,7 @@ impl<'u> Demand<'u> {
         let Some(rest) = length.checked_sub(deadline) else { return (0, Cost::ZERO) };
         let writers = self.processor.write_streams.iter();
         let arrived = writers.fold(0u128, |sum, writer| sum.saturating_add(writer.arriving(rest)));
-        (arrived.div_ceil(gc.reclaimed.into()), gc.cost)
+        (quotient_up(arrived, gc.reclaimed), gc.cost)
     }
 
     /// B(L), Eq. (12): the longest step of what is due later, of requests those with d > L.
@@ -169,6 +183,14 @@ impl<'u> Demand<'u> {
             SegmentSearch::Overloaded => DemandVerdict::Overloaded,
             SegmentSearch::TooLong => DemandVerdict::TooLong,
         }
+    }
+
+    /// Whether demand and blocking do not fit into intervals of this length, so that
+    /// [`Demand::test`] does not hold, whatever else it says. Nothing is due in shorter ones.
+    pub(super) fn fails_at(&self, length: Span) -> bool {
+        self.share > 0
+            && self.segments.first().is_some_and(|first| first.from <= length)
+            && self.with_blocking(length, self.blocking(length)).shortest(self.share).is_none_or(|h| h > length)
     }
 
     /// The interval with the least slack among those up to the longest relative deadline; `None`
@@ -311,19 +333,15 @@ impl<'u> Demand<'u> {
         self.work.charge(4 * self.processor.tasks.len() + self.contention.requests() + 16);
         // Ten thousand roundings and more stay below this.
         const MARGIN: f64 = 1e-9;
-        let mut sums: Vec<Sum> = self
-            .processor
-            .tasks
-            .iter()
-            .map(|item| Sum {
-                deadline: item.window(),
-                load: (item.step_cost.to_f64() * item.transfers.mean() + self.turnaround.to_f64()) / ns(item.period),
-                constant: item.step_cost.to_f64() * item.transfers.at_most(item.early())
-                    + self.turnaround.to_f64() * item.early(),
-                transfers: self.asks(item) * item.transfers.mean() / ns(item.period),
-                early: self.asks(item) * item.transfers.at_most(item.early()),
-            })
-            .collect();
+        let mut sums: Vec<Sum> = Vec::with_capacity(self.processor.tasks.len() + 1);
+        let turnaround = self.turnaround.to_f64();
+        sums.extend(self.processor.tasks.iter().map(|item| Sum {
+            deadline: item.window(),
+            load: (item.step_cost.to_f64() * item.transfers.mean() + turnaround) / ns(item.period),
+            constant: item.step_cost.to_f64() * item.transfers.at_most(item.early()) + turnaround * item.early(),
+            transfers: self.asks(item) * item.transfers.mean() / ns(item.period),
+            early: self.asks(item) * item.transfers.at_most(item.early()),
+        }));
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             // What a pass may make the processor wait comes with it.
             let per_page = (gc.cost.to_f64() + self.turnaround.to_f64()) / gc.reclaimed as f64;
@@ -337,7 +355,7 @@ impl<'u> Demand<'u> {
             }
             // What is added up may be much more than the sum: its roundings with it.
             let constant = per_page * (pages + end::ROUNDINGS * all);
-            let commands = self.contention.commands(0, 1, Some(gc)) as f64 / gc.reclaimed as f64;
+            let commands = to_f64(self.contention.commands(0, 1, Some(gc))) / gc.reclaimed as f64;
             let (transfers, early) = (commands * rate, commands * pages.max(0.0));
             sums.push(Sum { deadline, load: per_page * rate, constant, transfers, early });
         }
@@ -366,7 +384,7 @@ impl<'u> Demand<'u> {
     fn asks(&self, item: &DemandTask) -> f64 {
         // Programs are charged in full where there are two page registers.
         let charged = self.processor.registers().is_some() && item.writes;
-        if charged { 0.0 } else { self.contention.asks(item) as f64 }
+        if charged { 0.0 } else { to_f64(self.contention.asks(item)) }
     }
 }
 

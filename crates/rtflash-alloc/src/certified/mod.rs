@@ -15,6 +15,7 @@ mod choice;
 mod contention;
 mod costs;
 mod demand;
+mod least_load;
 mod long_run;
 mod organisation;
 mod placed;
@@ -30,6 +31,7 @@ mod workload;
 
 pub(crate) use anywhere::holds_anywhere;
 pub use bus::SharedBus;
+pub(crate) use channels::NumberedMember;
 pub use channels::{
     Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_leaving_out, certify_whole,
     tried,
@@ -37,7 +39,8 @@ pub use channels::{
 pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;
 pub use demand::{Demand, DemandVerdict, Nearest};
-pub(crate) use organisation::{is_on_one_channel, processors};
+pub(crate) use least_load::{LeastLoad, SURELY_ABOVE_ONE};
+pub(crate) use organisation::{is_on_one_channel, processors, waits_for_each};
 pub use placed::PlacedProcessor;
 pub use processor::{ChosenGc, DemandTask, Processor, WriteStream};
 pub(crate) use report::ONE_PLACEMENT;

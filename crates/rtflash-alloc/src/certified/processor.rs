@@ -175,9 +175,12 @@ impl Processor {
         let organisation = organisation(placement);
         let costs = organisation.costs(device, bus)?;
         let width = organisation.width(chips);
+        let tasks = tasks.into_iter();
+        // A read and a write each, at most.
+        let most = tasks.size_hint().1.unwrap_or(0);
         let mut processor = Processor {
-            tasks: Vec::new(),
-            write_streams: Vec::new(),
+            tasks: Vec::with_capacity(2 * most),
+            write_streams: Vec::with_capacity(most),
             block_pages: u64::from(device.pages_per_block()).checked_mul(width)?,
             blocks: device.blocks_per_chip().into(),
             mapped: device.logical_pages_per_chip().checked_mul(width)?,

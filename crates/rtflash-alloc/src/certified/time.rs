@@ -5,6 +5,8 @@ use std::fmt;
 
 use rtflash_model::Span;
 
+use crate::fraction::to_f64;
+
 /// What a step, a request or a pass takes of a processor, in whole nanoseconds below 2⁶⁴. It may be
 /// longer than every length of time, and is late everywhere then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -47,7 +49,7 @@ impl Cost {
     /// What that many of it demand.
     #[inline]
     pub fn times(self, times: u128) -> ProcessorTime {
-        ProcessorTime(u128::from(self.0).saturating_mul(times))
+        ProcessorTime(product(times, self.0))
     }
 }
 
@@ -80,7 +82,7 @@ impl ProcessorTime {
 
     /// About as many nanoseconds.
     pub fn to_f64(self) -> f64 {
-        self.0 as f64
+        to_f64(self.0)
     }
 
     /// The sum, at most 2¹²⁸ − 1 ns.
@@ -139,6 +141,24 @@ impl fmt::Display for ProcessorTime {
     }
 }
 
+/// A product, at most 2¹²⁸ − 1. Of two single words at once, as it is below 2¹²⁸.
+#[inline]
+pub(super) fn product(many: u128, each: u64) -> u128 {
+    match u64::try_from(many) {
+        Ok(many) => u128::from(many) * u128::from(each),
+        Err(_) => many.saturating_mul(each.into()),
+    }
+}
+
+/// ⌈a/b⌉ for b > 0, in single words where it can be.
+#[inline]
+pub(super) fn quotient_up(a: u128, b: u64) -> u128 {
+    match u64::try_from(a) {
+        Ok(a) => a.div_ceil(b).into(),
+        Err(_) => a.div_ceil(b.into()),
+    }
+}
+
 /// About as many nanoseconds as a length has.
 pub(super) fn ns(span: Span) -> f64 {
     span.as_ns() as f64
@@ -160,6 +180,16 @@ mod tests {
                 Some(length) => prop_assert!(has(length) && (length == 0 || !has(length - 1))),
                 None => prop_assert!(!has((1 << 63) - 1)),
             }
+        }
+    }
+
+    proptest! {
+        /// In single words and in two it is the same number.
+        #[test]
+        fn products_and_quotients_are_those_of_two_words(a: u128, bits in 0..128, b: u64) {
+            let a: u128 = a >> bits;
+            prop_assert_eq!(product(a, b), a.saturating_mul(b.into()));
+            prop_assert_eq!(quotient_up(a, b.max(1)), a.div_ceil(b.max(1).into()));
         }
     }
 

@@ -1,5 +1,7 @@
 //! How many pages jobs in a row have on a processor.
 
+use super::time::product;
+
 /// The upper workload curve of a request on a processor (docs/analysis.md, Section 3.1): γ(k) =
 /// ⌈k n/s⌉ pages, or steps, of k of its jobs in a row, at most. Of a stream on a stripe n is what a
 /// job has, and s the cluster's chips; of all others n is what a job may have on the processor, and
@@ -33,7 +35,7 @@ impl WorkloadCurve {
     /// γ(k).
     #[inline]
     pub fn of(self, jobs: u128) -> u128 {
-        let all = jobs.saturating_mul(self.pages.into());
+        let all = product(jobs, self.pages);
         if self.chips == 1 { all } else { all.saturating_add(self.more.into()) / u128::from(self.chips) }
     }
 

@@ -2,6 +2,7 @@
 //! to the right neighbours.
 
 use rtflash_model::{Allocation, Placement};
+use rustc_hash::FxHashMap;
 
 use super::Problem;
 use super::organisations::Organisations;
@@ -22,6 +23,12 @@ const MOST_PARTITIONS: u64 = 12_000;
 /// Fewer chips count as so many.
 const FEWEST: u64 = 4;
 
+/// Parts of some sizes, with the placements of pages that each may have.
+struct SizedParts<'p> {
+    parts: &'p [TaskBlock],
+    kinds: Vec<Vec<Placement>>,
+}
+
 /// Looks for an allocation that holds. `organisations` and `subsets` are as if no page ever waited
 /// for the bus: no subset holds in fewer chips. What is tried is bounded; on small devices it is
 /// everything.
@@ -38,7 +45,17 @@ pub(super) fn search(
     // First those that look best, as they can be refined; then each partition as it needs the
     // fewest chips, then what is left of the work shared among them.
     let partitions = subsets.partitions(usize::try_from(MOST_PARTITIONS / chips).expect("a few thousand"));
-    let all: Vec<Vec<TaskBlock>> = partitions.into_iter().map(|parts| search.parts(subsets, parts)).collect();
+    // A block is one of many partitions.
+    let mut known = FxHashMap::default();
+    let mut block = |block: usize| -> TaskBlock {
+        let made = || {
+            let least = subsets.chips_of(block).expect("the blocks of a partition hold somewhere");
+            TaskBlock { block, tasks: subsets.members(block).into(), least }
+        };
+        known.entry(block).or_insert_with(made).clone()
+    };
+    let all: Vec<Vec<TaskBlock>> =
+        partitions.into_iter().map(|blocks| blocks.into_iter().map(&mut block).collect()).collect();
     if let Some(found) = refine::search(&mut search, &all) {
         return Some(found);
     }
@@ -60,14 +77,6 @@ pub(super) fn search(
 }
 
 impl PartitionTrials<'_> {
-    fn parts(&self, subsets: &DemandSubsets<'_, '_>, blocks: Vec<usize>) -> Vec<TaskBlock> {
-        let part = |block: usize| {
-            let least = subsets.chips_of(block).expect("the blocks of a partition hold somewhere");
-            TaskBlock { block, tasks: subsets.members(block), least }
-        };
-        blocks.into_iter().map(part).collect()
-    }
-
     /// All sizes of the clusters, the smaller sums first, down to so much work left.
     fn sizes(&mut self, parts: &[TaskBlock], floor: u64) -> Option<Allocation> {
         let least: u32 = parts.iter().map(|part| part.least).sum();
@@ -115,23 +124,26 @@ impl PartitionTrials<'_> {
     /// most so many of them.
     fn places(&mut self, parts: &[TaskBlock], sizes: &[u32], most: u64) -> Option<Allocation> {
         self.left = self.left.saturating_sub(1);
-        if parts.iter().zip(sizes).any(|(part, &size)| self.fitting(part, size).is_empty()) {
+        let kinds: Vec<Vec<Placement>> =
+            parts.iter().zip(sizes).map(|(part, &size)| self.fitting(part, size).to_vec()).collect();
+        if kinds.iter().any(Vec::is_empty) {
             return None;
         }
+        let sized = SizedParts { parts, kinds };
         let floor = self.left.saturating_sub(most);
         let mut plans = Plans::new(self.problem.set.device(), sizes.to_vec());
         if plans.room.len() > MOST_CHANNELS {
             plans.in_order();
-            return self.placements(parts, &plans, floor);
+            return self.placements(&sized, &plans, floor);
         }
-        self.place(parts, &mut plans, 0, 0, 0, floor)
+        self.place(&sized, &mut plans, 0, 0, 0, floor)
     }
 
     /// Gives chips of the channels from `channel` on to the cluster `at`, which has `had` chips
     /// already, then to those behind it.
     fn place(
         &mut self,
-        parts: &[TaskBlock],
+        sized: &SizedParts<'_>,
         plans: &mut Plans,
         at: usize,
         channel: usize,
@@ -142,12 +154,12 @@ impl PartitionTrials<'_> {
             return None;
         }
         self.left -= 1;
-        if at == parts.len() {
-            return self.placements(parts, plans, floor);
+        if at == sized.parts.len() {
+            return self.placements(sized, plans, floor);
         }
         let wanted = plans.sizes[at] - had;
         if wanted == 0 {
-            return self.place(parts, plans, at + 1, 0, 0, floor);
+            return self.place(sized, plans, at + 1, 0, 0, floor);
         }
         if channel == plans.room.len() {
             return None;
@@ -157,7 +169,7 @@ impl PartitionTrials<'_> {
         for here in (0..=most).rev() {
             plans.on[at][channel] = here;
             plans.room[channel] -= here;
-            let found = self.place(parts, plans, at, channel + 1, had + here, floor);
+            let found = self.place(sized, plans, at, channel + 1, had + here, floor);
             plans.room[channel] += here;
             plans.on[at][channel] = 0;
             if found.is_some() {
@@ -168,10 +180,13 @@ impl PartitionTrials<'_> {
     }
 
     /// These chips with all placements of pages.
-    fn placements(&mut self, parts: &[TaskBlock], plans: &Plans, floor: u64) -> Option<Allocation> {
+    fn placements(
+        &mut self,
+        SizedParts { parts, kinds }: &SizedParts<'_>,
+        plans: &Plans,
+        floor: u64,
+    ) -> Option<Allocation> {
         let test = self.problem.test;
-        let kinds: Vec<Vec<Placement>> =
-            parts.iter().zip(&plans.sizes).map(|(part, &size)| self.fitting(part, size).to_vec()).collect();
         let ways = kinds.iter().fold(1u64, |ways, kinds| ways.saturating_mul(kinds.len() as u64));
         for number in 0..ways {
             if self.left <= floor {
@@ -185,6 +200,9 @@ impl PartitionTrials<'_> {
                 kinds[kind]
             };
             let chosen: Vec<Placement> = kinds.iter().map(next).collect();
+            if self.overloads(parts, plans, &chosen) {
+                continue;
+            }
             let (clusters, chosen) = plans.clusters(parts, &chosen, test.idle());
             if let Ok(allocation) = self.tried(&clusters, &chosen) {
                 return allocation;

@@ -1,10 +1,11 @@
 //! What was found before, by whatever search asked for it.
 
-use rtflash_model::TaskId;
+use rtflash_model::{Placement, TaskId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 
 use super::supposed::{ContentionAssumption, Organisation};
+use crate::certified::LeastLoad;
 
 /// Tasks of a set beyond which nothing is remembered: searches then seldom ask twice, and there
 /// would be much to remember.
@@ -15,6 +16,8 @@ const MOST_TASKS: u32 = 16;
 pub(super) struct KnownLoads {
     /// Loads of clusters that hold, and the clusters that do not.
     loads: RefCell<FxHashMap<LoadKey, Option<f64>>>,
+    /// Loads that clusters have at least, if no page ever waits.
+    least: RefCell<FxHashMap<(Placement, u32, u16), LeastLoad>>,
     /// Assumptions under which no partition needs as few chips as there are.
     too_few_chips: RefCell<FxHashSet<ContentionAssumption>>,
 }
@@ -64,6 +67,11 @@ impl KnownLoads {
 
     pub(super) fn keep(&self, key: LoadKey, load: Option<f64>) {
         self.loads.borrow_mut().insert(key, load);
+    }
+
+    /// What a cluster has to do at least, whatever is assumed of waiting.
+    pub(super) fn least(&self, key: LoadKey, found: impl FnOnce() -> LeastLoad) -> LeastLoad {
+        *self.least.borrow_mut().entry((key.organisation.placement(), key.chips, key.tasks)).or_insert_with(found)
     }
 
     /// Every partition needs too many chips under this assumption.

@@ -169,6 +169,10 @@ fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Optio
         },
         Strategy::Search => Ok(search::search(DemandSizes::bounded(organisations, MAX_TESTS))),
         Strategy::Exact => {
+            if Exact::refuses(organisations.set().tasks().count()).is_none() && organisations.surely_too_few_chips() {
+                organisations.keep_too_few_chips();
+                return Ok(None);
+            }
             let groups = exact::search(&mut DemandSizes::new(organisations))?;
             if groups.is_none() && !organisations.given_up() {
                 organisations.keep_too_few_chips();

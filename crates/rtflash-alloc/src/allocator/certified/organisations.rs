@@ -2,13 +2,16 @@
 
 use std::cell::{Cell, RefCell};
 
-use rtflash_model::{Access, Task, TaskId, TaskSet};
+use rtflash_model::{Access, Reliance, Task, TaskId, TaskSet};
 use rustc_hash::FxHashMap;
 
 use super::Problem;
 use super::known::{KnownLoads, LoadKey};
 pub(super) use super::supposed::{ContentionAssumption, ORGANISATIONS, Organisation};
-use crate::certified::{Choice, Contention, Demand, Processor, SharedBus, choose};
+use crate::allocator::exact;
+use crate::certified::{
+    Choice, Contention, Demand, LeastLoad, Processor, SURELY_ABOVE_ONE, SharedBus, choose, waits_for_each,
+};
 use crate::fraction::Rational;
 use crate::work::Work;
 
@@ -157,9 +160,12 @@ impl<'a> Organisations<'a> {
         if ascending.as_ref().is_some_and(|tasks| self.load_at_least(tasks, organisation, chips) > 1.0 + 1e-9) {
             return None;
         }
+        if key.is_some_and(|key| self.has_too_much(key, organisation, chips)) {
+            return None;
+        }
         let (processor, others) = self.processor(ascending.as_deref().unwrap_or(tasks), organisation, chips)?;
         let load = match choose(&processor, std::slice::from_ref(&others), 0, self.work) {
-            Choice::Holds(gc) => Some(Demand::new(&processor, &others, gc, 0, self.work).load()),
+            Choice::Holds(gc) => Some(Demand::in_the_long_run(&processor, &others, gc, 0, self.work).load()),
             Choice::Fails => None,
             Choice::TooLong => {
                 self.given_up.set(self.given_up.get() + 1);
@@ -182,13 +188,49 @@ impl<'a> Organisations<'a> {
             let processor = Processor::new(self.set.device(), tasks, chips, organisation.placement(), free)?;
             let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false));
             let gc = gc.map_or(Some(None), |gc| gc.map(Some))?;
-            Some(Demand::new(&processor, &Contention::none(), gc, 0, self.work).load())
+            Some(Demand::in_the_long_run(&processor, &Contention::none(), gc, 0, self.work).load())
         };
         let mut known = self.alone.borrow_mut();
         let loads = known.entry((organisation, chips)).or_insert_with(|| {
             TaskId::first(self.set.tasks().count()).map(|task| alone(task).unwrap_or(f64::INFINITY)).collect()
         });
         tasks.iter().filter_map(|task| loads.get(task.0 as usize)).sum()
+    }
+
+    /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
+    /// then no test of it holds.
+    fn has_too_much(&self, key: LoadKey, organisation: Organisation, chips: u32) -> bool {
+        let device = self.set.device();
+        let placement = organisation.placement();
+        let least =
+            self.known.least(key, || LeastLoad::new(device, self.tasks(&key.tasks()), chips, placement, self.work));
+        let ways = SharedBus::anywhere(device).ways;
+        let load = match self.assumption {
+            _ if !waits_for_each(placement) => least.alone(),
+            ContentionAssumption::NoContention => least.alone(),
+            ContentionAssumption::WorstCase => least.waiting_for(device, ways - 1),
+            ContentionAssumption::Optimistic(ways) => least.waiting_for(device, ways - 1),
+            ContentionAssumption::Queue => least.beside(device, Reliance::Queue, ways, std::iter::empty()),
+        };
+        load > SURELY_ABOVE_ONE
+    }
+
+    /// Whether every partition needs more chips than there are, by what clusters have to do at
+    /// least: as no cluster holds that has too much to do, none needs fewer chips than it takes to
+    /// have less.
+    pub(super) fn surely_too_few_chips(&self) -> bool {
+        let (count, chips) = (self.set.tasks().count(), self.set.device().chips());
+        let fewest = |tasks: &[TaskId], least: u32| {
+            (least..=chips.min(self.largest)).find(|&chips| {
+                let may_do = |organisation: Organisation| {
+                    let key = LoadKey::new(self.assumption, organisation, tasks, chips);
+                    self.may_be(organisation, chips)
+                        && !key.is_some_and(|key| self.has_too_much(key, organisation, chips))
+                };
+                self.allowed.iter().any(|&organisation| may_do(organisation))
+            })
+        };
+        exact::surely_too_many(count, chips, fewest)
     }
 
     /// The least long-run load of a processor of these tasks in a cluster of any organisation,

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use rtflash_model::{Allocation, Cluster, Placement};
+use rustc_hash::FxHashMap;
 
 use super::Problem;
 use super::organisations::{Organisation, Organisations};
-use super::plans::TaskBlock;
-use crate::certified::TrialAnswers;
+use super::plans::{Plans, TaskBlock};
+use crate::certified::{NumberedMember, TrialAnswers};
 
 /// What a trial counts for, where a step towards one counts for one.
 pub(super) const TRIAL: u64 = 64;
@@ -25,6 +26,8 @@ pub(super) struct PartitionTrials<'s> {
     /// The placements with which a subset of the tasks holds in a cluster of some size, without any
     /// waiting.
     fitting: BTreeMap<(usize, u32), Vec<Placement>>,
+    /// The numbers that trials have for clusters.
+    numbers: FxHashMap<(usize, u32, Placement), u32>,
 }
 
 impl<'s> PartitionTrials<'s> {
@@ -36,8 +39,8 @@ impl<'s> PartitionTrials<'s> {
         given_up: &'s mut bool,
         left: u64,
     ) -> PartitionTrials<'s> {
-        let (trials, fitting) = (TrialAnswers::default(), BTreeMap::new());
-        PartitionTrials { problem, organisations, given_up, left, trials, fitting }
+        let (trials, fitting, numbers) = (TrialAnswers::default(), BTreeMap::new(), FxHashMap::default());
+        PartitionTrials { problem, organisations, given_up, left, trials, fitting, numbers }
     }
 
     /// The placements that a part of this size may have.
@@ -51,6 +54,27 @@ impl<'s> PartitionTrials<'s> {
             };
             placements.iter().copied().filter(holds).collect()
         })
+    }
+
+    /// Whether a cluster of a plan has too much to do on one of its channels, so that a trial of it
+    /// is sure to fail.
+    pub(super) fn overloads(&mut self, parts: &[TaskBlock], plans: &Plans, placements: &[Placement]) -> bool {
+        let Problem { set, test, work, .. } = self.problem;
+        let trials = &self.trials;
+        let mut number = |(part, (&size, &placement)): (&TaskBlock, (&u32, &Placement))| {
+            let made = || trials.number(set, &part.tasks, size, placement);
+            *self.numbers.entry((part.block, size, placement)).or_insert_with(made)
+        };
+        let numbers: Vec<u32> = parts.iter().zip(plans.sizes.iter().zip(placements)).map(&mut number).collect();
+        let mut members: Vec<NumberedMember> = Vec::with_capacity(parts.len());
+        let mut is_too_much = |channel: usize| {
+            members.clear();
+            members.extend(numbers.iter().zip(&plans.on).map(|(&number, on)| (number, on[channel])));
+            members.retain(|member| member.1 > 0);
+            let chips = set.device().chips_on(u32::try_from(channel).expect("channels are counted so"));
+            test.overloads(set, &mut members, chips, work, trials)
+        };
+        (0..plans.room.len()).any(&mut is_too_much)
     }
 
     /// The allocation of these clusters where each of them holds; otherwise one that does not.

@@ -160,6 +160,10 @@ impl ChannelContention<'_> {
         let mut fragile = vec![false; self.clusters.len()];
         let busy: Vec<usize> =
             (0..self.clusters.len()).filter(|&position| !self.clusters[position].tasks.is_empty()).collect();
+        let overloaded = self.overloaded();
+        if let Some(&first) = busy.first().filter(|&&first| overloaded[first]) {
+            return TestedClusters { fragile, failing: vec![first], given_up: false };
+        }
         for &position in &busy {
             if let Some(certificate) = &given[position] {
                 let alone = self.processor(position, SharedBus::alone());
@@ -171,7 +175,7 @@ impl ChannelContention<'_> {
                 (self.gcs[position], fragile[position]) = self.first_gc(position);
             }
         }
-        let (failing, given_up) = self.settle(&busy, &fragile, given);
+        let (failing, given_up) = self.settle(&busy, &fragile, &overloaded, given);
         TestedClusters { fragile, failing, given_up }
     }
 
@@ -193,7 +197,13 @@ impl ChannelContention<'_> {
 
     /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection
     /// where they need them and are not given: those that fail, and whether a test was given up.
-    fn settle(&mut self, busy: &[usize], fragile: &[bool], given: &[Option<Certificate>]) -> (Vec<usize>, bool) {
+    fn settle(
+        &mut self,
+        busy: &[usize],
+        fragile: &[bool],
+        overloaded: &[bool],
+        given: &[Option<Certificate>],
+    ) -> (Vec<usize>, bool) {
         // What is changed for one of them, its neighbours were tested without: as long as there are
         // changes, all are tested again.
         const ROUNDS: usize = 4;
@@ -203,7 +213,7 @@ impl ChannelContention<'_> {
                 if self.whole && !failing.is_empty() {
                     break;
                 }
-                if !self.data_fit(position) {
+                if overloaded[position] || !self.data_fit(position) {
                     failing.push(position);
                 } else if fragile[position] && !self.holds_now(position) {
                     if given[position].is_some() {

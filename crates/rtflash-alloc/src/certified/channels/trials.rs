@@ -5,14 +5,16 @@
 //! share its channels, and on what is known of them. Searches put the same clusters next to the
 //! same neighbours over and over.
 
-use rtflash_model::{Placement, TaskId};
+use rtflash_model::{Placement, Reliance, TaskId, TaskSet};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
+use super::overloads::{ChannelTest, KnownCluster, Member};
 use super::{ChannelContention, Neighbourhood};
 use crate::certified::bus::SharedBus;
 use crate::certified::choice::Choice;
 use crate::certified::processor::ChosenGc;
+use crate::work::Work;
 
 /// Garbage collection as far as it is known; `None` inside where nothing is written.
 type KnownGc = Option<Option<ChosenGc>>;
@@ -25,19 +27,24 @@ pub struct TrialAnswers(RefCell<Answers>);
 #[derive(Debug)]
 pub(super) struct KnownTrial<'a> {
     answers: &'a TrialAnswers,
-    /// The number of each cluster, and whether its data fit.
-    clusters: Vec<(u32, bool)>,
+    /// The number of each cluster.
+    clusters: Vec<u32>,
 }
 
-/// The number of each cluster of one size and placement, and whether its data fit.
-type ClustersByTasks = FxHashMap<Vec<TaskId>, (u32, bool)>;
+/// The number of each cluster of one size and placement.
+type ClustersByTasks = FxHashMap<Vec<TaskId>, u32>;
 
 #[derive(Debug, Default)]
 struct Answers {
-    /// A number for each cluster wherever it is, and whether its data fit.
+    /// A number for each cluster wherever it is.
     clusters: FxHashMap<(Placement, u32), ClustersByTasks>,
-    /// How many they are.
-    count: u32,
+    /// By their numbers.
+    known: Vec<KnownCluster>,
+    /// Those with too much to do on a channel of so many chips, shared by these clusters with so
+    /// many chips each.
+    overloads: FxHashMap<Vec<u32>, Vec<u32>>,
+    /// The channel that is asked for, so that asking takes no memory.
+    key: Vec<u32>,
     /// A number for each garbage collection.
     gcs: FxHashMap<KnownGc, u32>,
     worst: FxHashMap<(u32, SharedBus), (KnownGc, bool)>,
@@ -47,6 +54,57 @@ struct Answers {
 
 /// A position that stands for no garbage collection in particular.
 const ANY_GC: u32 = u32::MAX;
+
+/// A cluster by its number, with the number of its chips on a channel.
+pub(crate) type NumberedMember = (u32, u32);
+
+impl TrialAnswers {
+    /// The number of a cluster of these tasks, wherever it is.
+    pub(crate) fn number(&self, set: &TaskSet, tasks: &[TaskId], size: u32, placement: Placement) -> u32 {
+        let Answers { clusters, known, .. } = &mut *self.0.borrow_mut();
+        let numbers = clusters.entry((placement, size)).or_default();
+        if let Some(&number) = numbers.get(tasks) {
+            return number;
+        }
+        let number = u32::try_from(known.len()).expect("fewer than fit into memory");
+        let fits = set.space(tasks, size, Some(placement)).fits();
+        known.push(KnownCluster { tasks: tasks.to_vec(), size, placement, fits, least: OnceCell::new() });
+        numbers.insert(tasks.to_vec(), number);
+        number
+    }
+
+    fn fits(&self, number: u32) -> bool {
+        self.0.borrow().known[number as usize].fits
+    }
+
+    /// Those of the clusters with tasks on a channel of so many chips that have too much to do
+    /// there, whatever deadlines of garbage collection there are; `found` is asked with them.
+    pub(crate) fn overloaded<R>(
+        &self,
+        (set, granted, work): (&TaskSet, Reliance, &Work),
+        members: &mut [NumberedMember],
+        chips: u32,
+        found: impl FnOnce(&[u32]) -> R,
+    ) -> R {
+        members.sort_unstable();
+        let Answers { known, overloads, key, .. } = &mut *self.0.borrow_mut();
+        key.clear();
+        key.push(chips);
+        key.extend(members.iter().flat_map(|&(number, chips)| [number, chips]));
+        if let Some(overloaded) = overloads.get(key.as_slice()) {
+            return found(overloaded);
+        }
+        let test = ChannelTest { set, granted, work };
+        let members: Vec<Member<'_>> =
+            members.iter().map(|&(number, chips)| (&known[number as usize], chips)).collect();
+        let is_too_much = |position: &usize| test.is_too_much(*position, &members, chips);
+        let overloaded: Vec<u32> =
+            (0..members.len()).filter(is_too_much).map(|position| key[2 * position + 1]).collect();
+        let answer = found(&overloaded);
+        overloads.insert(key.clone(), overloaded);
+        answer
+    }
+}
 
 impl<'a> ChannelContention<'a> {
     /// An answer that was remembered, else the one that is `found`.
@@ -71,13 +129,7 @@ impl<'a> ChannelContention<'a> {
     pub(super) fn for_trials(self, answers: &'a TrialAnswers) -> ChannelContention<'a> {
         let number = |position: usize| {
             let cluster = &self.clusters[position];
-            let Answers { clusters, count, .. } = &mut *answers.0.borrow_mut();
-            let known = clusters.entry((self.placements[position], cluster.size())).or_default();
-            if let Some(&known) = known.get(&cluster.tasks) {
-                return known;
-            }
-            *count += 1;
-            *known.entry(cluster.tasks.clone()).or_insert((*count, self.space(position).fits()))
+            answers.number(self.set, &cluster.tasks, cluster.size(), self.placements[position])
         };
         let clusters = (0..self.clusters.len()).map(number).collect();
         ChannelContention { trials: Some(KnownTrial { answers, clusters }), whole: true, ..self }
@@ -85,7 +137,25 @@ impl<'a> ChannelContention<'a> {
 
     /// A cluster's number among those of all trials; of a trial alone.
     fn number(&self, position: usize) -> u32 {
-        self.trials.as_ref().map_or(0, |trial| trial.clusters[position].0)
+        self.trials.as_ref().map_or(0, |trial| trial.clusters[position])
+    }
+
+    /// Clusters that have too much to do on one of their channels whatever they and their
+    /// neighbours are run with, so that no test of theirs holds; none where these are no trials.
+    pub(super) fn overloaded(&self) -> Vec<bool> {
+        let mut overloaded = vec![false; self.clusters.len()];
+        let Some(KnownTrial { answers, clusters }) = &self.trials else { return overloaded };
+        let mut numbered = Vec::new();
+        for (&channel, members) in &self.channels {
+            let busy = || members.iter().filter(|&&(position, _)| self.is_active(position));
+            numbered.clear();
+            numbered.extend(busy().map(|&(position, chips)| (clusters[position], chips)));
+            let chips = self.set.device().chips_on(channel);
+            answers.overloaded((self.set, self.granted, self.work), &mut numbered, chips, |found| {
+                busy().for_each(|&(position, _)| overloaded[position] |= found.contains(&clusters[position]));
+            });
+        }
+        overloaded
     }
 
     fn known_gc(&self, position: usize, answers: &mut Answers) -> u32 {
@@ -110,7 +180,9 @@ impl<'a> ChannelContention<'a> {
 
     /// Whether the tasks' data fit the cluster.
     pub(super) fn data_fit(&self, position: usize) -> bool {
-        self.trials.as_ref().map_or_else(|| self.holds_data(position), |trial| trial.clusters[position].1)
+        self.trials
+            .as_ref()
+            .map_or_else(|| self.holds_data(position), |trial| trial.answers.fits(trial.clusters[position]))
     }
 
     /// Garbage collection of a cluster whose neighbours are as busy as can be, and whether it is

@@ -20,7 +20,7 @@ use super::long_run::{Line, LongRun};
 use super::processor::{ChosenGc, DemandTask, Processor, Rows};
 use super::term::Term;
 use super::time::{ProcessorTime, ns};
-use crate::fraction::Fraction;
+use crate::fraction::{Fraction, to_f64};
 use queue::{FifoBus, passes};
 
 /// A chip of another cluster on the channel: it moves no more pages in an interval than its
@@ -191,10 +191,11 @@ impl Contention {
 
     /// The same in the long run, of all that a processor does.
     fn rate_of_asks(&self, processor: &Processor, gc: Option<ChosenGc>) -> f64 {
-        let pages = processor.tasks.iter().map(|item| self.asks(item) as f64 * item.transfers.mean() / ns(item.period));
+        let pages =
+            processor.tasks.iter().map(|item| to_f64(self.asks(item)) * item.transfers.mean() / ns(item.period));
         let of_a_pass = self.commands(0, 1, gc);
         let all_passes = passes(&processor.tasks, gc).filter(|_| of_a_pass > 0);
-        pages.sum::<f64>() + all_passes.map(|(rate, _)| rate.to_f64() * of_a_pass as f64).sum::<f64>()
+        pages.sum::<f64>() + all_passes.map(|(rate, _)| rate.to_f64() * to_f64(of_a_pass)).sum::<f64>()
     }
 
     /// min(W1, W2, W3), or W4 of chips with two page registers, as time that a processor waits in
@@ -279,7 +280,7 @@ impl<L: LongRun> Line<L> {
     fn add_due(&mut self, item: &DemandTask, each: u128) -> Option<()> {
         let (pages, chips) = item.transfers.rate();
         let shared = u128::from(item.period.as_ns()) * u128::from(chips);
-        self.add(each.checked_mul(pages.into())?, shared, each as f64 * item.transfers.at_most(item.early()));
+        self.add(each.checked_mul(pages.into())?, shared, to_f64(each) * item.transfers.at_most(item.early()));
         Some(())
     }
 }

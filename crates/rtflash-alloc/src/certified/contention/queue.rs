@@ -7,7 +7,7 @@ use super::{Activity, ChipSum, Contention, more_live, total};
 use crate::certified::long_run::{Line, LongRun};
 use crate::certified::processor::{ChosenGc, DemandTask, Processor};
 use crate::certified::term::Term;
-use crate::certified::time::ns;
+use crate::certified::time::{ns, quotient_up};
 use crate::fraction::Fraction;
 
 /// A bus that serves first come, first served, all of whose other chips are known.
@@ -251,10 +251,10 @@ pub(super) fn passes_live(requests: &[DemandTask], gc: ChosenGc, length: Span) -
     let Some(deadline) = gc.deadline else { return 0 };
     let arrived = requests.iter().filter(|item| item.writes).fold(0u128, |sum, item| {
         let window = total(length, deadline) + u128::from(item.jitter.as_ns());
-        let released = window.div_ceil(item.period.as_ns().into());
+        let released = quotient_up(window, item.period.as_ns());
         item.pages.of(released).saturating_add(sum)
     });
-    arrived.div_ceil(gc.reclaimed.into())
+    quotient_up(arrived, gc.reclaimed)
 }
 
 /// GC jobs in the long run: jobs a nanosecond, and beyond that at most.

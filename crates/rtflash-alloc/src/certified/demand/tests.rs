@@ -50,6 +50,15 @@ fn the_test_is_that_of_every_interval() {
         if demand.surely_holds() {
             assert_eq!(verdict, DemandVerdict::Holds, "seed {seed}");
         }
+        // One interval that fails is enough, and none fails where the test holds.
+        let one = ns(rng.within(1, 2 * end));
+        let failing = demand.fails_at(one);
+        let slack = demand.look(one, demand.blocking(one)).slack;
+        assert_eq!(failing, one.as_ns() >= first && slack < 0, "seed {seed}: {slack} at {one}");
+        assert!(!failing || verdict != DemandVerdict::Holds, "seed {seed}: at {one}");
+        if let DemandVerdict::Fails(length) = verdict {
+            assert!(demand.fails_at(length), "seed {seed}: at {length}");
+        }
         holds += u32::from(verdict == DemandVerdict::Holds);
         fails += u32::from(verdict != DemandVerdict::Holds);
     }

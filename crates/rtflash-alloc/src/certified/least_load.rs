@@ -1,0 +1,194 @@
+//! Loads that clusters have at least, whatever they and their neighbours are run with: what has too
+//! much to do is known before any deadline of garbage collection is looked for.
+
+use rtflash_model::{Device, Placement, Reliance, Task};
+
+use super::bus::SharedBus;
+use super::processor::Processor;
+use super::time::ns;
+use crate::work::Work;
+
+/// A load above this is above one, whatever roundings there are on the way to it.
+pub(crate) const SURELY_ABOVE_ONE: f64 = 1.0 + 1e-8;
+
+/// What each chip of a cluster does in the long run if no page ever waits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LeastLoad {
+    /// Its load with garbage collection at the shortest deadline, which is the least: with the
+    /// reserve the cost of a page that is reclaimed only grows. Infinite where there is no room for
+    /// it, and then there is none at any other deadline.
+    load: f64,
+    /// Pages that it moves over the bus in a nanosecond.
+    pages: f64,
+    /// Those of them that it programs.
+    writes: f64,
+}
+
+impl LeastLoad {
+    /// Of these tasks in a cluster of `chips` chips; nothing where times cannot be added up.
+    pub(crate) fn new<'t>(
+        device: &Device,
+        tasks: impl IntoIterator<Item = &'t Task>,
+        chips: u32,
+        placement: Placement,
+        work: &Work,
+    ) -> LeastLoad {
+        let Some(processor) = Processor::new(device, tasks, chips, placement, SharedBus::alone()) else {
+            return LeastLoad::default();
+        };
+        work.charge(processor.tasks.len() + 4);
+        let (mut load, mut pages, mut writes) = (0.0, 0.0, 0.0);
+        for item in &processor.tasks {
+            let rate = item.transfers.mean() / ns(item.period);
+            load += item.step_cost.to_f64() * rate;
+            pages += rate;
+            writes += if item.writes { rate } else { 0.0 };
+        }
+        load += match processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false)) {
+            Some(None) => f64::INFINITY,
+            Some(Some(gc)) => {
+                let arriving = processor.write_streams.iter().map(|writer| writer.pages.mean() / ns(writer.period));
+                gc.cost.to_f64() / gc.reclaimed as f64 * arriving.sum::<f64>()
+            }
+            None => 0.0,
+        };
+        LeastLoad { load, pages, writes }
+    }
+
+    /// The load if no page ever waits.
+    pub(crate) fn alone(self) -> f64 {
+        self.load
+    }
+
+    /// The load of a stripe where each page waits for so many other chips, however little they do.
+    pub(crate) fn waiting_for(self, device: &Device, chips: u32) -> f64 {
+        self.load + ns(device.bus_hold()) * self.pages * f64::from(chips)
+    }
+
+    /// A load that a stripe with `own` chips on a channel has at least, as far as it may rely on
+    /// its neighbours: some of the stripes there, with the number of their chips. Whatever else is
+    /// there only adds to it.
+    ///
+    /// With the load alone, each page waits for a transfer of each other chip, of neighbours' as
+    /// far as these move so much. In a queue there are two more bounds on waiting, and the least
+    /// counts: one takes σ back for each read, the other no more than σ for each page of the chip
+    /// that moves the most; what is programmed is fresh, and spoils some of it. What these bounds
+    /// have on top for jobs, passes and commands is left out.
+    pub(crate) fn beside(
+        self,
+        device: &Device,
+        granted: Reliance,
+        own: u32,
+        neighbours: impl Iterator<Item = (u32, LeastLoad)>,
+    ) -> f64 {
+        let siblings = (own > 1).then_some((own - 1, self));
+        let (mut chips, mut waits, mut fresh) = (0.0, 0.0, 0.0);
+        let (mut most, mut least_fresh) = (0.0f64, f64::INFINITY);
+        for (count, other) in siblings.into_iter().chain(neighbours) {
+            let (count, moved) = (f64::from(count), other.pages.min(self.pages));
+            chips += count;
+            waits += count * moved;
+            fresh += count * other.writes;
+            most = most.max(moved);
+            least_fresh = least_fresh.min(other.writes);
+        }
+        let hold = ns(device.bus_hold());
+        let load = self.load + hold * waits;
+        if chips == 0.0 || granted != Reliance::Queue {
+            return load;
+        }
+        let (sense, transfer) = (ns(device.page_read()), ns(device.page_transfer()));
+        let phi = sense.min(transfer);
+        let sigma = if chips > 1.0 { sense.min(2.0 * transfer) } else { phi };
+        let apart = phi * least_fresh + (sigma - phi) * fresh / (chips - 1.0).max(1.0);
+        let spoilt = apart.min(sigma * fresh / chips);
+        let reads = self.pages - self.writes;
+        let in_turn = self.load + hold * chips * self.pages - sigma * reads + spoilt;
+        let ranked = load + sigma * self.writes + phi * fresh - sigma * most;
+        load.min(in_turn).min(ranked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtflash_model::Request;
+
+    use crate::certified::contention::Contention;
+    use crate::certified::demand::Demand;
+    use crate::certified::processor::ChosenGc;
+    use crate::certified::random_processors::{ProcessorRng, ns};
+
+    /// A stripe's chips on a channel, with garbage collection of any deadline.
+    struct Drawn {
+        tasks: Vec<Task>,
+        size: u32,
+        own: u32,
+        gc: Option<ChosenGc>,
+    }
+
+    impl Drawn {
+        fn new(device: &Device, rng: &mut ProcessorRng) -> Option<Drawn> {
+            let (most, size) = (rng.within(1, 3), rng.small(1, 3));
+            // Reads of many pages, so that jobs are few: what they cost is left out of the bound.
+            let longer = |read: Request| Request::new(40 * read.pages(), ns(40 * read.period().as_ns()));
+            let tasks = rng.tasks(most).into_iter().map(|task| Task { read: task.read.and_then(longer), ..task });
+            let drawn = Drawn { tasks: tasks.collect(), size, own: rng.small(1, size.into()), gc: None };
+            let processor = drawn.processor(device, SharedBus::alone())?;
+            let Some(shortest) = processor.shortest_gc_deadline() else { return Some(drawn) };
+            let more = shortest.as_ns() * rng.within(0, 2) * rng.within(0, 3);
+            Some(Drawn { gc: Some(processor.gc(ns(shortest.as_ns() + more), false)?), ..drawn })
+        }
+
+        fn processor(&self, device: &Device, bus: SharedBus) -> Option<Processor> {
+            Processor::new(device, &self.tasks, self.size, Placement::Stripe, bus)
+        }
+
+        fn least(&self, device: &Device) -> LeastLoad {
+            LeastLoad::new(device, &self.tasks, self.size, Placement::Stripe, &Work::new())
+        }
+    }
+
+    /// No load of the tests is below, whatever the deadlines of garbage collection, and where these
+    /// are the shortest it comes near.
+    #[test]
+    fn no_load_is_below_the_least() {
+        let (mut compared, mut near, mut queued) = (0, 0, 0);
+        for seed in 0..6_000 {
+            let mut rng = ProcessorRng::new(seed, b"theleast");
+            let Some(device) = rng.device() else { continue };
+            let mut draw = || Drawn::new(&device, &mut rng);
+            let (Some(one), Some(other), Some(third)) = (draw(), draw(), draw()) else { continue };
+            let others = [other, third];
+            let others = &others[..usize::from(seed % 3 > 0) + usize::from(seed % 3 > 1)];
+            let least = one.least(&device);
+            for granted in [Reliance::Nothing, Reliance::Neighbours, Reliance::Queue] {
+                let ways = if granted == Reliance::Nothing { 4 } else { one.own };
+                let bus = SharedBus { ways, most: ways, foreign: 0 };
+                let Some(processor) = one.processor(&device, bus) else { continue };
+                let mut contention = Contention::new(&device);
+                for other in others.iter().filter(|_| granted != Reliance::Nothing) {
+                    let alone = other.processor(&device, SharedBus::alone()).expect("it was made before");
+                    contention.add(&alone, other.gc, other.own.into());
+                }
+                if granted == Reliance::Queue {
+                    contention = contention.in_a_queue(&device, u64::from(one.own) - 1);
+                }
+                let work = Work::new();
+                let load = Demand::new(&processor, &contention, one.gc, 0, &work).load();
+                let bound = match granted {
+                    Reliance::Nothing => least.waiting_for(&device, ways - 1),
+                    _ => {
+                        let beside = others.iter().map(|other| (other.own, other.least(&device)));
+                        least.beside(&device, granted, one.own, beside)
+                    }
+                };
+                assert!(bound <= load * (1.0 + 1e-9), "seed {seed}, {granted:?}: {bound} and {load}");
+                compared += 1;
+                near += u32::from(bound > 0.9 * load);
+                queued += u32::from(granted == Reliance::Queue && bound < 0.99 * least.waiting_for(&device, 0) + load);
+            }
+        }
+        assert!(compared > 5_000 && near > 2_000 && queued > 1_000, "{compared} {near} {queued}");
+    }
+}
