@@ -1,6 +1,8 @@
 (* What the theorems that the documents quote rest on. *)
-From Rtflash Require Import Qpa Demand Victims Sporadic Trace Reserve Costs Server Edf Closing.
+From Rtflash Require Import Qpa Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
+  Closing Examples Tightest.
 
+Print Assumptions lemma_1.
 Print Assumptions lemma_5_document.
 Print Assumptions lemma_5_code.
 Print Assumptions lemma_5_code_ends.
@@ -27,3 +29,10 @@ Print Assumptions theorem_D.
 Print Assumptions lemma_8.
 Print Assumptions numbers_of_2_2.
 Print Assumptions accepted_is_in_time.
+Print Assumptions tightest_correct.
+Print Assumptions build_ok.
+Print Assumptions built_and_accepted.
+Print Assumptions stripe_promises.
+Print Assumptions superblock_promises.
+Print Assumptions served_promises.
+Print Assumptions background_promises.

@@ -374,11 +374,33 @@ Fixpoint first_failure (f : Z -> outcome) (ds : list Z) : verdict :=
       end
   end.
 
+(* Segments in the order of their lengths, so that a rejection names the longest length that fails in
+   the first segment that has one. *)
+Fixpoint insert (x : Z) (l : list Z) : list Z :=
+  match l with
+  | [] => [x]
+  | y :: r => if x <=? y then x :: l else y :: insert x r
+  end.
+Definition sorted (l : list Z) : list Z := fold_right insert [] l.
+
+Lemma insert_in : forall x y l, In y (insert x l) <-> y = x \/ In y l.
+Proof.
+  induction l as [|z l IH]; simpl.
+  - intuition.
+  - destruct (x <=? z); simpl; [intuition|]. rewrite IH. intuition.
+Qed.
+
+Lemma sorted_in : forall l y, In y (sorted l) <-> In y l.
+Proof.
+  induction l as [|x l IH]; simpl; intros y; [intuition|].
+  rewrite insert_in, IH. intuition.
+Qed.
+
 Definition decide (rs : list request) (g : collection) : verdict :=
   match deadlines rs g with
   | [] => Accepted
   | ds =>
-      if load_fits rs g then first_failure (segment_outcome rs g (last_length rs g)) ds
+      if load_fits rs g then first_failure (segment_outcome rs g (last_length rs g)) (sorted ds)
       else Overloaded
   end.
 
@@ -535,20 +557,23 @@ Section Decision.
     - rewrite <- E. destruct (load_fits rs g) eqn:Hu.
       + assert (Hs : 0 < share g).
         { pose proof load_line_positive. unfold load_fits in Hu. apply Z.ltb_lt in Hu. nia. }
-        pose proof (first_failure_spec (segment_outcome rs g (last_length rs g)) (deadlines rs g)) as Hff.
-        destruct (first_failure (segment_outcome rs g (last_length rs g)) (deadlines rs g)).
+        pose proof (first_failure_spec (segment_outcome rs g (last_length rs g))
+          (sorted (deadlines rs g))) as Hff.
+        destruct (first_failure (segment_outcome rs g (last_length rs g)) (sorted (deadlines rs g))).
         * intros L [x [Hx HxL]].
           destruct (Z.le_gt_cases (last_length rs g) L) as [Hl|Hl];
             [apply last_length_suffices; assumption|].
           destruct (greatest_below _ _ _ Hx HxL) as [y [Hy [HyL Hg]]].
-          pose proof (segment_spec y Hy Hs) as Hsg. specialize (Hff y Hy).
+          pose proof (segment_spec y Hy Hs) as Hsg.
+          specialize (Hff y (proj2 (sorted_in _ y) Hy)).
           destruct (segment_outcome rs g (last_length rs g) y); [|exfalso; apply (Hff L0); reflexivity|contradiction].
           apply Hsg. split; [assumption|]. unfold segment_end.
           pose proof (next_deadline_spec (deadlines rs g) y) as Hn.
           destruct (next_deadline (deadlines rs g) y) as [z|]; [|lia].
           destruct Hn as [H1 [H2 _]]. destruct (Z.le_gt_cases z L); [|lia].
           specialize (Hg z H1 ltac:(assumption)). lia.
-        * destruct Hff as [x [Hx Hf]]. pose proof (segment_spec x Hx Hs) as Hsg. rewrite Hf in Hsg.
+        * destruct Hff as [x [Hx Hf]]. apply (proj1 (sorted_in _ x)) in Hx.
+          pose proof (segment_spec x Hx Hs) as Hsg. rewrite Hf in Hsg.
           destruct Hsg. split; [exists x; auto|assumption].
         * contradiction.
       + unfold load_fits in Hu. apply Z.ltb_ge in Hu. assumption.

@@ -14,36 +14,49 @@ Ltac parameters :=
   try (unfold collection_ok; simpl; lia); try (simpl; repeat split; intros; try lia; discriminate).
 
 Definition weak_processor : processor :=
-  Processor [Request 3 23 10 0 3 1]
-    (Collection 19 1 7 4 200 4) 1 4 7 10 0 1 1 4 8 3
-    true 1 2 [Served 9 2 3; Served 9 0 5; Served 19 2 0; Served 26 1 2; Served 33 0 5].
+  Processor [Request 2 23 18 0 2 1; Request 1 25 22 0 1 1]
+    (Collection 17 3 1 1 500 4) 1 3 9 1 0 2 4 1 7 0
+    true 1 2 [Served 3 1 0; Served 8 0 3; Served 9 1 4; Served 11 1 4; Served 20 2 5].
 Definition weak_trace : trace := Trace
-  [Job 9 9 154 (Srv 0) 3 2;
-   Job 9 9 234 (Srv 1) 5 0;
-   Job 19 19 29 (Srv 2) 0 2;
-   Job 21 21 31 (Req 0) 1 1;
-   Job 26 26 121 (Srv 3) 2 1;
-   Job 21 21 40 (Gc 1) 0 0]
-  [Step 0 9 10 ARead false;
-   Step 0 10 11 ARead false;
-   Step 0 11 13 (AProg 1) false;
-   Step 0 13 13 (APick 1) false;
-   Step 0 13 14 (ACopy 1) false;
-   Step 0 14 18 AErase false;
-   Step 0 18 20 (AProg 1) false;
-   Step 2 20 21 ARead false;
-   Step 2 21 22 ARead false;
-   Step 2 22 24 (AProg 1) false;
-   Step 2 24 26 (AProg 1) false;
-   Step 2 26 28 (AProg 1) false;
-   Step 2 28 30 (AProg 1) false;
-   Step 2 30 31 (AProg 1) false;
-   Step 2 31 33 (AProg 1) true]
-  8 31.
+  [Job 0 0 22 (Req 1) 1 1;
+   Job 3 3 5 (Srv 0) 0 1;
+   Job 8 8 22 (Srv 1) 3 0;
+   Job 9 9 29 (Srv 2) 4 1;
+   Job 11 11 31 (Srv 3) 4 1;
+   Job 16 16 34 (Req 0) 1 1;
+   Job 20 20 48 (Srv 4) 5 2;
+   Job 25 25 47 (Req 1) 1 1;
+   Job 25 25 42 (Gc 1) 0 0]
+  [Step 0 0 1 (AProg 1) true;
+   Step 1 3 4 ARead true;
+   Step 2 8 10 (AProg 1) false;
+   Step 2 10 12 (AProg 1) false;
+   Step 2 12 14 (AProg 1) false;
+   Step 2 14 14 (APick 0) false;
+   Step 2 14 15 AErase true;
+   Step 3 15 16 ARead false;
+   Step 3 16 18 (AProg 1) false;
+   Step 3 18 20 (AProg 1) false;
+   Step 3 20 22 (AProg 1) false;
+   Step 3 22 22 (APick 0) false;
+   Step 3 22 23 AErase false;
+   Step 3 23 25 (AProg 1) true;
+   Step 4 25 26 ARead false;
+   Step 4 26 28 (AProg 1) false;
+   Step 4 28 30 (AProg 1) false;
+   Step 4 30 30 (APick 0) false;
+   Step 4 30 31 AErase false;
+   Step 4 31 33 (AProg 1) false;
+   Step 4 33 35 (AProg 1) true]
+  7 34.
 Definition weak_blocks (k : nat) : list block :=
   match k with
-  | 3 => [Block Closed 0 1; Block Erased 4 0; Block Closed 0 2; Block Closed 0 2; Block Closed 0
-      2; Block Open 3 1; Block Closed 0 2]
+  | 5 => [Block Closed 0 1; Block Closed 0 0; Block Closed 0 0; Block Closed 0 0; Block Closed 0
+      0; Block Erased 3 0; Block Closed 0 0; Block Closed 0 0; Block Closed 0 0]
+  | 11 => [Block Closed 0 0; Block Closed 0 1; Block Closed 0 0; Block Closed 0 0; Block Closed 0
+      0; Block Erased 3 0; Block Closed 0 0; Block Closed 0 0; Block Closed 0 0]
+  | 17 => [Block Closed 0 1; Block Closed 0 0; Block Closed 0 0; Block Closed 0 0; Block Closed 0
+      0; Block Erased 3 0; Block Closed 0 0; Block Closed 0 0; Block Closed 0 0]
   | _ => []
   end%nat.
 
@@ -53,6 +66,6 @@ Example weak_accepted : decide (p_rs weak_processor) (p_g weak_processor) = Acce
 Proof. vm_compute. reflexivity. Qed.
 Example weak_obeys : obeys weak_processor weak_trace.
 Proof. apply (obeysb_spec _ _ weak_blocks). vm_compute. reflexivity. Qed.
-(* Job 3 misses its deadline, 31. *)
-Example broken : missed weak_trace 3 /\ j_due (jb weak_trace 3) <= x_end weak_trace.
+(* Job 5 misses its deadline, 34. *)
+Example broken : missed weak_trace 5 /\ j_due (jb weak_trace 5) <= x_end weak_trace.
 Proof. vm_compute. repeat split; discriminate. Qed.
