@@ -151,9 +151,14 @@ Section Check.
         existsb (fun s => (s_st s <=? t) && (t <? s_en s)) (x_steps X)) (seq 0 n))
       (instants (x_end X)).
 
+  Definition deadlinesb : bool :=
+    forallb (fun j =>
+      Z.max (sv_a (sj P j)) (deadline_before P j) + cdiv (1000 * served_cost P j) (g_us (p_g P))
+      <=? served_due P j) (seq 0 (length (p_served P))).
+
   Definition obeysb : bool :=
     (1 <=? g_alpha (p_g P)) && forallb job_ruleb (seq 0 n) && all_releasedb &&
-    (p_H P <=? x_f0 X) && never_idleb && stepsb [] (x_steps X).
+    deadlinesb && (p_H P <=? x_f0 X) && never_idleb && stepsb [] (x_steps X).
 
   Ltac bools :=
     repeat match goal with
@@ -241,6 +246,7 @@ Section Check.
     apply andb_true_iff in H. destruct H as [H Hsteps].
     apply andb_true_iff in H. destruct H as [H Hidle].
     apply andb_true_iff in H. destruct H as [H Hf0].
+    apply andb_true_iff in H. destruct H as [H H31].
     apply andb_true_iff in H. destruct H as [H Hall].
     apply andb_true_iff in H. destruct H as [Ha Hjobs]. apply Z.leb_le in Ha.
     assert (Hj : forall m, (m < n)%nat -> job_ruleb m = true).
@@ -279,6 +285,8 @@ Section Check.
     - apply Z.leb_le. assumption.
     - intros m j Hm Hc. specialize (Hj m Hm). unfold job_ruleb in Hj. rewrite Hc in Hj. bools.
       repeat split; assumption.
+    - intros j Hlt. unfold deadlinesb in H31. rewrite forallb_forall in H31.
+      apply Z.leb_le. apply H31. apply in_seq. lia.
     - intros m r j Hm Hr Hcm Hcr. specialize (Hj m Hm). unfold job_ruleb in Hj.
       rewrite Hcm in Hj. bools. for_all r. unfold is_srv, srv_number in Hfa.
       rewrite Hcr, Nat.eqb_refl in Hfa. simpl in Hfa. rewrite !orb_false_r in Hfa. bools. congruence.

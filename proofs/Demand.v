@@ -374,8 +374,8 @@ Fixpoint first_failure (f : Z -> outcome) (ds : list Z) : verdict :=
       end
   end.
 
-(* Segments in the order of their lengths, so that a rejection names the longest length that fails in
-   the first segment that has one. *)
+(* Segments in the order of their lengths: a rejection names the longest length that fails in the
+   first segment that has one. *)
 Fixpoint insert (x : Z) (l : list Z) : list Z :=
   match l with
   | [] => [x]

@@ -2,15 +2,18 @@
    theorems about traces. A chip of a stripe; a superblock; a chip with a server whose passes run
    beside the others; a chip with background jobs. Each has a void job, a pass, and copies. *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Trace Reserve Check Costs Server Edf Closing.
+From Rtflash Require Import Sums Demand Victims Sporadic Trace Reserve Check Costs Server Edf
+  Closing.
 Import ListNotations.
 Open Scope Z_scope.
 
 (* Parameters of a concrete processor, by computation. *)
-Ltac each H := simpl in H; repeat (destruct H as [<-|H]; [unfold request_ok; simpl; lia|]); contradiction.
+Ltac each H :=
+  simpl in H; repeat (destruct H as [<-|H]; [unfold request_ok; simpl; lia|]); contradiction.
 Ltac parameters :=
   constructor; [intros r H; each H| | | |vm_compute; discriminate|vm_compute; discriminate
-    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate| | |intros j H; each H];
+    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate
+    | | |intros j H; each H];
   try (unfold collection_ok; simpl; lia); try (simpl; repeat split; intros; try lia; discriminate).
 
 Definition stripe_processor : processor :=
@@ -111,7 +114,7 @@ Definition superblock_blocks (k : nat) : list block :=
 Definition served_processor : processor :=
   Processor [Request 4 34 31 0 2 2; Request 4 23 11 0 2 0]
     (Collection 24 1 4 2 300 2) 1 3 10 15 0 2 1 2 7 2
-    true 2 2 [Served 4 2 4; Served 13 0 1; Served 21 0 1; Served 21 1 3].
+    true 2 2 [Served 4 2 4 98; Served 13 0 1 118; Served 21 0 1 138; Served 21 1 3 205].
 Definition served_trace : trace := Trace
   [Job 0 0 31 (Req 0) 2 2;
    Job 0 0 11 (Req 1) 0 2;
@@ -264,39 +267,55 @@ Definition background_blocks (k : nat) : list block :=
 
 Example stripe_parameters : parameters_ok stripe_processor.
 Proof. parameters. Qed.
-Example stripe_accepted : decide (p_rs stripe_processor) (p_g stripe_processor) = Accepted.
+Example stripe_accepted :
+  decide (p_rs stripe_processor) (p_g stripe_processor) = Accepted.
 Proof. vm_compute. reflexivity. Qed.
 Example stripe_obeys : obeys stripe_processor stripe_trace.
 Proof. apply (obeysb_spec _ _ stripe_blocks). vm_compute. reflexivity. Qed.
 Example stripe_promises : promises_kept stripe_processor stripe_trace.
-Proof. apply accepted_is_in_time; [apply stripe_parameters|apply stripe_accepted|apply stripe_obeys]. Qed.
+Proof.
+  apply accepted_is_in_time;
+    [apply stripe_parameters|apply stripe_accepted|apply stripe_obeys].
+Qed.
 
 Example superblock_parameters : parameters_ok superblock_processor.
 Proof. parameters. Qed.
-Example superblock_accepted : decide (p_rs superblock_processor) (p_g superblock_processor) = Accepted.
+Example superblock_accepted :
+  decide (p_rs superblock_processor) (p_g superblock_processor) = Accepted.
 Proof. vm_compute. reflexivity. Qed.
 Example superblock_obeys : obeys superblock_processor superblock_trace.
 Proof. apply (obeysb_spec _ _ superblock_blocks). vm_compute. reflexivity. Qed.
 Example superblock_promises : promises_kept superblock_processor superblock_trace.
-Proof. apply accepted_is_in_time; [apply superblock_parameters|apply superblock_accepted|apply superblock_obeys]. Qed.
+Proof.
+  apply accepted_is_in_time;
+    [apply superblock_parameters|apply superblock_accepted|apply superblock_obeys].
+Qed.
 
 Example served_parameters : parameters_ok served_processor.
 Proof. parameters. Qed.
-Example served_accepted : decide (p_rs served_processor) (p_g served_processor) = Accepted.
+Example served_accepted :
+  decide (p_rs served_processor) (p_g served_processor) = Accepted.
 Proof. vm_compute. reflexivity. Qed.
 Example served_obeys : obeys served_processor served_trace.
 Proof. apply (obeysb_spec _ _ served_blocks). vm_compute. reflexivity. Qed.
 Example served_promises : promises_kept served_processor served_trace.
-Proof. apply accepted_is_in_time; [apply served_parameters|apply served_accepted|apply served_obeys]. Qed.
+Proof.
+  apply accepted_is_in_time;
+    [apply served_parameters|apply served_accepted|apply served_obeys].
+Qed.
 
 Example background_parameters : parameters_ok background_processor.
 Proof. parameters. Qed.
-Example background_accepted : decide (p_rs background_processor) (p_g background_processor) = Accepted.
+Example background_accepted :
+  decide (p_rs background_processor) (p_g background_processor) = Accepted.
 Proof. vm_compute. reflexivity. Qed.
 Example background_obeys : obeys background_processor background_trace.
 Proof. apply (obeysb_spec _ _ background_blocks). vm_compute. reflexivity. Qed.
 Example background_promises : promises_kept background_processor background_trace.
-Proof. apply accepted_is_in_time; [apply background_parameters|apply background_accepted|apply background_obeys]. Qed.
+Proof.
+  apply accepted_is_in_time;
+    [apply background_parameters|apply background_accepted|apply background_obeys].
+Qed.
 
 (* What is in them: passes of both threads, copies, void jobs. *)
 Definition acts (X : trace) (gc : bool) (p : action -> bool) : Z :=

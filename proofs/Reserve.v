@@ -185,7 +185,10 @@ Section Reserve.
   Proof.
     intros t. pose proof alpha_positive. pose proof (ok_sizes P ok). pose proof (arrived_nonneg t).
     pose proof (R5_reserve P X rules).
-    constructor; unfold start, server_ahead, pass_ok; cbn [z_f z_c z_K z_pass z_n z_S z_spass copied]; try tauto; try lia; try (split; [lia|reflexivity]). all: intros; try congruence; split; try lia; reflexivity.
+    constructor; unfold start, server_ahead, pass_ok;
+      cbn [z_f z_c z_K z_pass z_n z_S z_spass copied]; try tauto; try lia;
+      try (split; [lia|reflexivity]).
+    all: intros; try congruence; split; try lia; reflexivity.
   Qed.
 
   Lemma invariant_later : forall z t u, t <= u -> invariant z t -> invariant z u.

@@ -1,5 +1,5 @@
-(* Section 5: Lemma 6. Jobs of the server that arrived in [x, z] and are due by z execute for at most
-   U_s (z - x): by V1 to V3 each costs no more than (30) says, passes included, and the rest is the
+(* Section 5: Lemma 6. Jobs of the server that arrived in [x, z] and are due by z execute for
+   U_s (z - x) at most: by V1 to V3 each costs no more than (30) says, passes included, and the rest is the
    argument for a Total Bandwidth Server. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Reserve Costs.
@@ -13,8 +13,10 @@ Section Tbs.
   Variable us : Z.
   Hypothesis us_positive : 0 < us.
   Hypothesis costs : forall j, 0 <= c j.
-  Hypothesis eq_31 : forall j, d j =
-    Z.max (a j) (match j with O => 0 | S i => d i end) + cdiv (1000 * c j) us.
+  Variable number : nat.
+  (* (31), or later. *)
+  Hypothesis deadlines : forall j, (j < number)%nat ->
+    Z.max (a j) (match j with O => 0 | S i => d i end) + cdiv (1000 * c j) us <= d j.
 
   Lemma tbs_cdiv : forall j, 1000 * c j <= us * cdiv (1000 * c j) us /\ 0 <= cdiv (1000 * c j) us.
   Proof.
@@ -22,15 +24,15 @@ Section Tbs.
     apply cdiv_nonneg; [assumption|lia].
   Qed.
 
-  Theorem tbs_demand : forall x z k, 0 <= x -> x <= z ->
+  Theorem tbs_demand : forall x z k, (k <= number)%nat -> 0 <= x -> x <= z ->
     1000 * sumn (fun j => if (x <=? a j) && (d j <=? z) then c j else 0) k <= us * (z - x).
   Proof.
-    intros x z k Hx Hxz.
+    intros x z k Hnum Hx Hxz.
     assert (H : 1000 * sumn (fun j => if (x <=? a j) && (d j <=? z) then c j else 0) k
       <= us * Z.max 0 (Z.min z (match k with O => 0 | S i => d i end) - x)).
-    { induction k as [|k IH]; [simpl; nia|]. cbn [sumn].
+    { induction k as [|k IH]; [simpl; nia|]. cbn [sumn]. specialize (IH ltac:(lia)).
       change (match S k with O => 0 | S i => d i end) with (d k).
-      pose proof (tbs_cdiv k) as [H1 H2]. pose proof (eq_31 k) as H3.
+      pose proof (tbs_cdiv k) as [H1 H2]. pose proof (deadlines k ltac:(lia)) as H3.
       set (q := cdiv (1000 * c k) us) in *. set (before := match k with O => 0 | S i => d i end) in *.
       destruct (Z.leb_spec x (a k)); destruct (Z.leb_spec (d k) z); cbn [andb].
       - assert (us * (Z.max 0 (Z.min z before - x) + q) <= us * Z.max 0 (Z.min z (d k) - x)).
@@ -66,7 +68,7 @@ Section Server.
   Lemma served_nonneg : forall j, 0 <= sv_a (sj j) /\ 0 <= sv_r (sj j) /\ 0 <= sv_w (sj j).
   Proof.
     intros j. unfold Trace.sj.
-    destruct (nth_in_or_default j (p_served P) (Served 0 0 0)) as [H| ->]; [|simpl; lia].
+    destruct (nth_in_or_default j (p_served P) (Served 0 0 0 0)) as [H| ->]; [|simpl; lia].
     apply (ok_served P ok _ H).
   Qed.
 
@@ -401,10 +403,8 @@ Section Server.
       set (k := length (p_served P)).
       pose proof (tbs_demand (fun j => sv_a (sj j)) (served_cost P) (served_due P) (g_us (p_g P)) Hus
         served_cost_nonneg) as Ht.
-      assert (H31 : forall j, served_due P j = Z.max (sv_a (sj j))
-        (match j with O => 0 | S i => served_due P i end)
-        + cdiv (1000 * served_cost P j) (g_us (p_g P))) by (destruct j; reflexivity).
-      specialize (Ht H31 x z k ltac:(lia) ltac:(lia)). cbv beta in Ht.
+      specialize (Ht k (fun j Hj => server_deadlines P X rules j Hj) x z k ltac:(lia) ltac:(lia)
+        ltac:(lia)). cbv beta in Ht.
       assert (Hsum : sumn (fun m => if sel m then executed X z m else 0) n
         <= sumn (fun j => if (x <=? sv_a (sj j)) && (served_due P j <=? z) then served_cost P j else 0) k).
       { rewrite (sumn_by_class n k (srv_number X)).

@@ -250,7 +250,7 @@ Section Tightest.
   Qed.
 End Tightest.
 
-(* Pages of a request of n that can fall on the processor: n_c of Section 3 on a chip of a stripe. *)
+(* Pages of a request of n that can fall on the processor: n_c of Section 3 on a stripe's chip. *)
 Definition pages_there (row sequential : bool) (s pages : Z) : Z :=
   if row then pages else if sequential then cdiv pages s else pages.
 

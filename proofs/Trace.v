@@ -8,8 +8,8 @@ From Rtflash Require Import Sums Demand Victims Sporadic.
 Import ListNotations.
 Open Scope Z_scope.
 
-(* A job of a server: arrival, pages read, pages written. *)
-Record served := Served { sv_a : Z; sv_r : Z; sv_w : Z }.
+(* A job of a server: arrival, pages read, pages written, deadline. *)
+Record served := Served { sv_a : Z; sv_r : Z; sv_w : Z; sv_d : Z }.
 
 Record processor := Processor {
   p_rs : list request;      (* requests *)
@@ -174,15 +174,18 @@ Section Trace.
     suml (fun s => if Nat.eqb (s_job s) m then drawn s else 0) l.
 
   (* The server's jobs: its pages before job j, and (29) to (31). *)
-  Definition sj (j : nat) : served := nth j (p_served P) (Served 0 0 0).
+  Definition sj (j : nat) : served := nth j (p_served P) (Served 0 0 0 0).
   Definition pages_before (j : nat) : Z := sumn (fun i => sv_w (sj i)) j.
   Definition passes_of (j : nat) : Z :=
     pages_before (S j) / g_alpha (p_g P) - pages_before j / g_alpha (p_g P).
   Definition served_cost (j : nat) : Z :=
     sv_r (sj j) * p_sr P + cdiv (sv_w (sj j)) (p_s P) * p_sw P + passes_of j * g_C (p_g P).
-  Fixpoint served_due (j : nat) : Z :=
-    Z.max (sv_a (sj j)) (match j with O => 0 | S i => served_due i end)
-    + cdiv (1000 * served_cost j) (g_us (p_g P)).
+  Definition served_due (j : nat) : Z := sv_d (sj j).
+  Definition deadline_before (j : nat) : Z := match j with O => 0 | S i => served_due i end.
+  (* A deadline may be later than (31) has it, as where the chips of a stripe take the latest. *)
+  Definition eq_31 (j : nat) : Prop :=
+    Z.max (sv_a (sj j)) (deadline_before j) + cdiv (1000 * served_cost j) (g_us (p_g P))
+    <= served_due j.
   Definition server_ahead (z : state) : Z := z_n z - g_alpha (p_g P) * z_S z.
 
   (* R4: there is a state of the blocks, with as many free pages as the counter says, in which the
@@ -291,6 +294,7 @@ Section Trace.
     server_jobs : forall m j, (m < n)%nat -> j_class (jb m) = Srv j ->
       p_server P = true /\ (j < length (p_served P))%nat /\
       j_rel (jb m) = sv_a (sj j) /\ j_due (jb m) = served_due j;
+    server_deadlines : forall j, (j < length (p_served P))%nat -> eq_31 j;
     server_once : forall m r j, (m < n)%nat -> (r < n)%nat ->
       j_class (jb m) = Srv j -> j_class (jb r) = Srv j -> m = r;
     background : forall m, (m < n)%nat -> j_class (jb m) = Bg -> x_end X < j_due (jb m);

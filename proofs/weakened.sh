@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Statements weakened by one. Each file of weakened/ says what it weakens (a sed command for a file of
-# the theory), which file then no longer compiles, and has a counterexample. In a copy of this folder
-# the weakened file must fail there, and the counterexample must compile: beside the weakened
-# definitions, or, where these do not compile by themselves, beside the theory as it is.
+# Statements weakened by one. Each file of weakened/ says what it weakens (a sed command for a file
+# of the theory), which file then no longer compiles, and has a counterexample. In a copy of this
+# folder that file must fail, and the counterexample must compile: beside the weakened definitions,
+# or, where these do not compile by themselves, beside the theory as it is.
 # With names as arguments, only these.
 set -uo pipefail
 cd "$(dirname "$0")"

@@ -11,13 +11,15 @@ Ltac each H :=
   simpl in H; repeat (destruct H as [<-|H]; [unfold request_ok; simpl; lia|]); contradiction.
 Ltac parameters :=
   constructor; [intros r H; each H| | | |vm_compute; discriminate|vm_compute; discriminate
-    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate| | |intros j H; each H];
+    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate
+    | | |intros j H; each H];
   try (unfold collection_ok; simpl; lia); try (simpl; repeat split; intros; try lia; discriminate).
 
 Definition weak_processor : processor :=
   Processor [Request 2 22 18 0 2 1]
     (Collection 18 1 5 5 300 5) 1 1 11 4 0 2 1 5 2 0
-    true 1 1 [Served 0 1 3; Served 4 2 1; Served 5 0 3; Served 13 2 5; Served 22 2 5].
+    true 1 1 [Served 0 1 3 64; Served 4 2 1 91; Served 5 0 3 151; Served 13 2 5 258; Served 22 2 5
+        365].
 Definition weak_trace : trace := Trace
   [Job 0 0 64 (Srv 0) 3 1;
    Job 4 4 22 (Req 0) 1 1;

@@ -1,5 +1,6 @@
 (* (31) without the deadline before: d_j = a_j + ⌈C_j/U_s⌉. *)
-(* weaken Trace.v s|Z.max (sv_a (sj j)) (match j with O => 0 . S i => served_due i end)|Z.max (sv_a (sj j)) (match j with O => 0 \| S i => 0 * served_due i end)| *)
+(* weaken Trace.v s|Z.max (sv_a (sj j)) (deadline_before j) + cdiv|sv_a (sj j) + cdiv| *)
+(* weaken Check.v s|Z.max (sv_a (sj P j)) (deadline_before P j) + cdiv|sv_a (sj P j) + cdiv| *)
 (* fails Server.v *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
@@ -10,13 +11,14 @@ Ltac each H :=
   simpl in H; repeat (destruct H as [<-|H]; [unfold request_ok; simpl; lia|]); contradiction.
 Ltac parameters :=
   constructor; [intros r H; each H| | | |vm_compute; discriminate|vm_compute; discriminate
-    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate| | |intros j H; each H];
+    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate
+    | | |intros j H; each H];
   try (unfold collection_ok; simpl; lia); try (simpl; repeat split; intros; try lia; discriminate).
 
 Definition weak_processor : processor :=
   Processor [Request 2 23 18 0 2 1; Request 1 25 22 0 1 1]
     (Collection 17 3 1 1 500 4) 1 3 9 1 0 2 4 1 7 0
-    true 1 2 [Served 3 1 0; Served 8 0 3; Served 9 1 4; Served 11 1 4; Served 20 2 5].
+    true 1 2 [Served 3 1 0 5; Served 8 0 3 22; Served 9 1 4 29; Served 11 1 4 31; Served 20 2 5 48].
 Definition weak_trace : trace := Trace
   [Job 0 0 22 (Req 1) 1 1;
    Job 3 3 5 (Srv 0) 0 1;

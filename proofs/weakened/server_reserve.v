@@ -10,13 +10,15 @@ Ltac each H :=
   simpl in H; repeat (destruct H as [<-|H]; [unfold request_ok; simpl; lia|]); contradiction.
 Ltac parameters :=
   constructor; [intros r H; each H| | | |vm_compute; discriminate|vm_compute; discriminate
-    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate| | |intros j H; each H];
+    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate
+    | | |intros j H; each H];
   try (unfold collection_ok; simpl; lia); try (simpl; repeat split; intros; try lia; discriminate).
 
 Definition weak_processor : processor :=
   Processor [Request 2 15 14 0 2 1]
     (Collection 15 1 1 1 200 4) 1 1 8 4 0 1 4 1 1 0
-    true 1 2 [Served 4 1 0; Served 9 2 5; Served 16 1 3; Served 18 0 3; Served 18 0 4].
+    true 1 2 [Served 4 1 0 9; Served 9 2 5 94; Served 16 1 3 144; Served 18 0 3 189; Served 18 0 4
+        249].
 Definition weak_trace : trace := Trace
   [Job 4 4 9 (Srv 0) 0 1;
    Job 9 9 94 (Srv 1) 5 2;

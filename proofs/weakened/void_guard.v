@@ -11,7 +11,8 @@ Ltac each H :=
   simpl in H; repeat (destruct H as [<-|H]; [unfold request_ok; simpl; lia|]); contradiction.
 Ltac parameters :=
   constructor; [intros r H; each H| | | |vm_compute; discriminate|vm_compute; discriminate
-    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate| | |intros j H; each H];
+    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate
+    | | |intros j H; each H];
   try (unfold collection_ok; simpl; lia); try (simpl; repeat split; intros; try lia; discriminate).
 
 Definition weak_processor : processor :=
