@@ -1,6 +1,6 @@
 (* What the theorems that the documents quote rest on. *)
 From Rtflash Require Import Qpa Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
-  Closing Examples Tightest.
+  Closing Superblock Examples Tightest Neighbours.
 
 Print Assumptions lemma_1.
 Print Assumptions lemma_5_document.
@@ -36,3 +36,6 @@ Print Assumptions stripe_promises.
 Print Assumptions superblock_promises.
 Print Assumptions served_promises.
 Print Assumptions background_promises.
+Print Assumptions superblock_pass.
+Print Assumptions waits_within_window.
+Print Assumptions transfers_live.
