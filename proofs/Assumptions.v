@@ -1,6 +1,6 @@
 (* What the theorems that the documents quote rest on. *)
 From Rtflash Require Import Qpa Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
-  Closing Superblock Examples Tightest Neighbours.
+  Closing Superblock Examples Tightest Neighbours Flash.
 
 Print Assumptions lemma_1.
 Print Assumptions lemma_5_document.
@@ -39,3 +39,5 @@ Print Assumptions background_promises.
 Print Assumptions superblock_pass.
 Print Assumptions waits_within_window.
 Print Assumptions transfers_live.
+Print Assumptions map_stays_ok.
+Print Assumptions blocks_of_map.
