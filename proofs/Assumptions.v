@@ -1,12 +1,13 @@
 (* What the theorems that the documents quote rest on. *)
 From Rtflash Require Import Qpa Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
-  Closing Superblock Examples Tightest Neighbours Flash.
+  Closing Superblock Examples Tightest Neighbours Flash Cheap.
 
 Print Assumptions lemma_1.
 Print Assumptions lemma_5_document.
 Print Assumptions lemma_5_code.
 Print Assumptions lemma_5_code_ends.
 Print Assumptions last_length_suffices.
+Print Assumptions cheap_test_suffices.
 Print Assumptions decide_correct.
 Print Assumptions decide_exact.
 Print Assumptions lemma_3.
