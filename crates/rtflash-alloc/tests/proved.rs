@@ -183,7 +183,11 @@ fn the_verifier_says_what_the_extracted_program_says() {
         let found = &verification.clusters[0];
         assert_eq!(found.in_time, Some(accepted), "{line}: {found:?}");
         if accepted {
-            assert!(found.discrepancies.is_empty() && found.tighter.is_none(), "{line}: {found:?}");
+            assert!(found.discrepancies.is_empty(), "{line}: {found:?}");
+            // Lengths beyond all relative deadlines may have less.
+            let windows = case.numbers("requests").chunks_exact(6).map(|of| of[4] - of[5]).collect::<Vec<_>>();
+            let longest = windows.into_iter().chain(case.numbers("gc")).max().expect("a deadline");
+            assert!(found.tighter.is_none_or(|it| it.length.as_ns() > longest), "{line}: {found:?}");
             let slack = found.shares.expect("tasks").slack_ns;
             assert_eq!(slack, i128::from(tightest.slack_ns), "{line}: {found:?}");
         }
