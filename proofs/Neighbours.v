@@ -2,7 +2,7 @@
    a window is at most t_d times the smaller of their number and of j's transfers there; and j's
    transfers there are N_j(L) at most (33), j being a chip of a stripe. *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Reserve Costs.
+From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Reserve Costs Closing Examples.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -313,3 +313,16 @@ Section Live.
     rewrite Z.div_add by lia. reflexivity.
   Qed.
 End Live.
+
+(* Not vacuous: of three chips that ask at 0 the last one waits for a transfer of each other one
+   (`bus_example` has the rules); and steps of the example of a stripe are live between 9 and 13. *)
+Example waits_example :
+  sumn (fun k => if Nat.eqb k 2 then waits (fun _ => 0) ex_granted 0 100 k else 0) 3 = 5 * 2 /\
+  transfers_of 3 Z.of_nat ex_granted (fun k => ex_granted k + 5) 0 100 0 = 1.
+Proof. split; reflexivity. Qed.
+Example live_example :
+  in_time_up_to stripe_trace 12 /\ live_steps stripe_trace 9 13 = 2 /\ N_j stripe_processor 4 = 2.
+Proof.
+  split; [|split; reflexivity]. intros m Hm Hr Hd.
+  apply (proj1 stripe_promises m Hm Hr). change (x_end stripe_trace) with 60. lia.
+Qed.
