@@ -6,7 +6,8 @@
 # With names as arguments, only these.
 set -uo pipefail
 cd "$(dirname "$0")"
-order=(Sums Qpa Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf Closing)
+order=(Sums Qpa Demand Victims Sporadic Bus Superblock Trace Check Reserve Costs Server Edf Closing Examples
+    Neighbours)
 ulimit -v 4000000
 wrong=0
 
