@@ -1,0 +1,56 @@
+(* ⌊X/alpha⌋ passes for ⌈X/alpha⌉. *)
+(* weaken Demand.v s|then cdiv (arriving rs (L - g_D g)) (g_alpha g) else 0|then arriving rs (L - g_D g) / g_alpha g else 0| *)
+(* fails Demand.v *)
+(* beside the theory as it is: the weakened test is written out here *)
+From Coq Require Import ZArith List Lia Bool.
+From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
+Import ListNotations.
+Open Scope Z_scope.
+
+Ltac each H :=
+  simpl in H; repeat (destruct H as [<-|H]; [unfold request_ok; simpl; lia|]); contradiction.
+Ltac parameters :=
+  constructor; [intros r H; each H| | | |vm_compute; discriminate|vm_compute; discriminate
+    |vm_compute; reflexivity|vm_compute; discriminate|vm_compute; discriminate
+    | | |intros j H; each H];
+  try (unfold collection_ok; simpl; lia); try (simpl; repeat split; intros; try lia; discriminate).
+
+Definition weak_processor : processor :=
+  Processor [Request 2 6 3 1 2 1]
+    (Collection 2 2 3 3 0 0) 1 2 10 6 0 1 2 3 2 0
+    false 0 0 [].
+Definition weak_trace : trace := Trace
+  [Job 1 1 4 (Req 0) 1 1;
+   Job 7 7 10 (Req 0) 1 1;
+   Job 7 7 9 (Gc 1) 0 0]
+  [Step 0 1 3 (AProg 1) true;
+   Step 2 7 7 (APick 0) false;
+   Step 2 7 10 AErase true]
+  2 9.
+Definition weak_blocks (k : nat) : list block :=
+  match k with
+  | 1 => [Block Closed 0 1; Block Closed 0 0; Block Closed 0 1; Block Closed 0 1; Block Closed 0
+      0; Block Closed 0 0; Block Open 1 1; Block Closed 0 1; Block Closed 0 0; Block Closed 0 1]
+  | _ => []
+  end%nat.
+
+Example weak_parameters : parameters_ok weak_processor.
+Proof. parameters. Qed.
+(* It fits at every length up to L_max of the full test, beyond which that fits. *)
+Definition weak_fits (L : Z) : bool :=
+  let rs := p_rs weak_processor in
+  let g := p_g weak_processor in
+  1000 * (suml (fun r => due_jobs r L * r_C r) rs
+    + (if g_D g <=? L then arriving rs (L - g_D g) / g_alpha g else 0) * g_C g
+    + blocking rs g L) <=? share g * L.
+Example weak_accepted :
+  load_fits (p_rs weak_processor) (p_g weak_processor) = true /\
+  forallb (fun L => negb (existsb (fun d => d <=? L)
+      (deadlines (p_rs weak_processor) (p_g weak_processor))) || weak_fits L)
+    (instants (last_length (p_rs weak_processor) (p_g weak_processor) + 1)) = true.
+Proof. split; vm_compute; reflexivity. Qed.
+Example weak_obeys : obeys weak_processor weak_trace.
+Proof. apply (obeysb_spec _ _ weak_blocks). vm_compute. reflexivity. Qed.
+(* Job 2 misses its deadline, 9. *)
+Example broken : missed weak_trace 2 /\ j_due (jb weak_trace 2) <= x_end weak_trace.
+Proof. vm_compute. repeat split; discriminate. Qed.
