@@ -197,6 +197,20 @@ impl<'a> Organisations<'a> {
         tasks.iter().filter_map(|task| loads.get(task.0 as usize)).sum()
     }
 
+    /// The long-run load of these tasks in a cluster of this organisation whose pages wait as long as
+    /// they may, with garbage collection at its shortest deadline.
+    pub(super) fn load_in_the_worst_case(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
+        let device = self.set.device();
+        let bus = SharedBus::anywhere(device);
+        let load = || {
+            let processor = Processor::new(device, self.tasks(tasks), chips, organisation.placement(), bus)?;
+            let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false));
+            let gc = gc.map_or(Some(None), |gc| gc.map(Some))?;
+            Some(Demand::in_the_long_run(&processor, &Contention::none(), gc, 0, self.work).load())
+        };
+        load().unwrap_or(f64::INFINITY)
+    }
+
     /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
     /// then no test of it holds.
     fn has_too_much(&self, key: LoadKey, organisation: Organisation, chips: u32) -> bool {

@@ -43,7 +43,8 @@ impl<'s> PartitionTrials<'s> {
         PartitionTrials { problem, organisations, given_up, left, trials, fitting, numbers }
     }
 
-    /// The placements that a part of this size may have.
+    /// The placements that a part of this size may have, of stripes with one register and two the one
+    /// that has less to do where its channels are busy.
     pub(super) fn fitting(&mut self, part: &TaskBlock, chips: u32) -> &[Placement] {
         let (organisations, placements) = (self.organisations, self.problem.test.placements);
         self.fitting.entry((part.block, chips)).or_insert_with(|| {
@@ -52,7 +53,18 @@ impl<'s> PartitionTrials<'s> {
                 organisations.may_be(organisation, chips)
                     && organisations.load(&part.tasks, organisation, chips).is_some()
             };
-            placements.iter().copied().filter(holds).collect()
+            let mut fitting: Vec<Placement> = placements.iter().copied().filter(holds).collect();
+            // One register or two: of many clusters not every choice can be tried.
+            let busy = |placement: Placement| {
+                let organisation = Organisation::on_any_chips(placement);
+                organisations.load_in_the_worst_case(&part.tasks, organisation, chips)
+            };
+            let stripes = [Placement::Stripe, Placement::CachedStripe];
+            if stripes.iter().all(|stripe| fitting.contains(stripe)) {
+                let [one, two] = stripes.map(busy);
+                fitting.retain(|&placement| placement != stripes[usize::from(one <= two)]);
+            }
+            fitting
         })
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rtflash_model::{Allocation, Placement, Task};
+use rtflash_model::{Allocation, Placement, Request, Task};
 use rustc_hash::FxHashMap;
 
 use super::organisations::Organisation;
@@ -138,11 +138,24 @@ impl Refinement<'_, '_> {
     fn roughly(&mut self, part: &TaskBlock, size: u32) -> Option<RoughLoad> {
         let device = self.search.problem.set.device();
         let others = f64::from(device.chips_per_channel().min(device.chips()) - 1);
-        let wait = device.page_transfer().as_ns() as f64 * others * self.rate(part, size).min(self.mean);
+        let (rate, transfer) = (self.rate(part, size), device.page_transfer().as_ns() as f64);
+        let wait = transfer * others * rate.min(self.mean);
+        // With two registers a page waits while the next one is sensed; the load with all waits has
+        // that of chips that move more than the mean.
+        let reads = part.tasks.iter().filter_map(|&task| self.search.problem.set.tasks().get(task));
+        let reads = reads.filter_map(|task| task.read).map(per_nanosecond).sum::<f64>() / f64::from(size);
+        let read = |ways: f64| (device.page_read().as_ns() as f64).max(ways * transfer);
+        let hidden = reads * (read(1.0 + others) - read(1.0 + others * (self.mean / rate).min(1.0)));
         let placements = self.search.fitting(part, size).to_vec();
         let of = |placement: Placement| {
             let organisation = Organisation::on_any_chips(placement);
-            let load = self.search.organisations.load(&part.tasks, organisation, size)? + wait;
+            let organisations = self.search.organisations;
+            let alone = organisations.load(&part.tasks, organisation, size)?;
+            let load = if placement.is_cached() {
+                organisations.load_in_the_worst_case(&part.tasks, organisation, size) - hidden
+            } else {
+                alone + wait
+            };
             Some(RoughLoad { load, placement })
         };
         placements.into_iter().filter_map(of).min_by(|a, b| a.load.total_cmp(&b.load))
@@ -158,5 +171,10 @@ impl Refinement<'_, '_> {
 /// Pages that tasks move in a nanosecond.
 fn pages<'t>(tasks: impl Iterator<Item = &'t Task>) -> f64 {
     let requests = tasks.flat_map(|task| task.requests()).map(|(request, _)| request);
-    requests.map(|request| request.pages() as f64 / request.period().as_ns() as f64).sum()
+    requests.map(per_nanosecond).sum()
+}
+
+/// Pages that a request moves in a nanosecond.
+fn per_nanosecond(request: Request) -> f64 {
+    request.pages() as f64 / request.period().as_ns() as f64
 }
