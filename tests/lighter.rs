@@ -13,7 +13,7 @@ use rtflash::model::{
 };
 use rtflash::run::execute;
 
-const BOTH: [Placement; 2] = Placement::ALL;
+const BOTH: [Placement; 2] = [Placement::Stripe, Placement::Superblock];
 
 struct Rng(Stream);
 

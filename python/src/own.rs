@@ -71,6 +71,12 @@ impl DeviceFields {
         self.device.page_transfer().as_ns()
     }
 
+    /// Page registers of a chip: 1 or 2.
+    #[getter]
+    fn page_registers(&self) -> u32 {
+        self.device.page_registers()
+    }
+
     /// t_c: zero where commands are not counted.
     #[getter]
     fn command_ns(&self) -> u64 {

@@ -66,6 +66,7 @@ impl Case {
             shortest: Shortest::default(),
             erase_cycles: None,
             command: None,
+            page_registers: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         });

@@ -20,6 +20,9 @@ const REFINED: u64 = 16_000;
 const TRIED: u64 = 48_000;
 /// Partitions that are looked at, times chips.
 const MOST_PARTITIONS: u64 = 12_000;
+/// So many times as much on devices whose chips have two page registers: there the right neighbours
+/// make more of a difference.
+const WITH_TWO_REGISTERS: u64 = 10;
 /// Fewer chips count as so many.
 const FEWEST: u64 = 4;
 
@@ -40,11 +43,12 @@ pub(super) fn search(
 ) -> Option<Allocation> {
     let device = problem.set.device();
     let chips = u64::from(device.chips()).max(FEWEST);
-    let (refined, tried) = (REFINED / chips * TRIAL, TRIED / chips * TRIAL);
+    let more = if device.has_cache_register() { WITH_TWO_REGISTERS } else { 1 };
+    let (refined, tried) = (more * REFINED / chips * TRIAL, TRIED / chips * TRIAL);
     let mut search = PartitionTrials::new(problem, organisations, given_up, refined);
     // First those that look best, as they can be refined; then each partition as it needs the
     // fewest chips, then what is left of the work shared among them.
-    let partitions = subsets.partitions(usize::try_from(MOST_PARTITIONS / chips).expect("a few thousand"));
+    let partitions = subsets.partitions(usize::try_from(more * MOST_PARTITIONS / chips).expect("a few thousand"));
     // A block is one of many partitions.
     let mut known = FxHashMap::default();
     let mut block = |block: usize| -> TaskBlock {
