@@ -36,8 +36,8 @@ pub struct Perfetto<W: Write> {
     names: JobNames,
     pending: BTreeMap<JobId, Release>,
     tracks: Tracks,
-    /// When the last operation on each chip's first track ends. With two page registers the next one
-    /// may begin before that, and is on a second track.
+    /// When the last operation on each chip's first track ends. With two page registers the next
+    /// one may begin before that, and is on a second track.
     ends: PerId<ChipId, Instant>,
     counters: Counters,
 }

@@ -1,9 +1,12 @@
 //! The flash device: its geometry, its timing, its over-provisioning.
 
+mod refuse;
+
 use crate::invalid::{Invalid, Path};
 use crate::on_chip::OnChip;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
+use refuse::{on_chip, refuse_counts, refuse_times};
 
 /// Chips that a device may have: 2²⁰.
 pub const MAX_CHIPS: u32 = 1 << 20;
@@ -84,92 +87,6 @@ impl Shortest {
     fn all(&self) -> [Option<Span>; 4] {
         [self.page_read, self.page_program, self.block_erase, self.page_transfer]
     }
-}
-
-/// Records what is wrong: the field, the problem, and what would be right.
-type Refuse<'r> = &'r mut dyn FnMut(&'static str, String, &str);
-
-/// Counts of zero, or beyond what there may be.
-fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
-    let counts = [
-        ("chips", spec.chips),
-        ("chips_per_channel", spec.chips_per_channel),
-        ("blocks_per_chip", spec.blocks_per_chip),
-        ("pages_per_block", spec.pages_per_block),
-        ("page_size", spec.page_size),
-    ];
-    for (field, count) in counts {
-        if count == 0 {
-            refuse(field, format!("`{field}` is zero"), "a whole number from 1 up");
-        }
-    }
-    if spec.erase_cycles == Some(0) {
-        refuse(
-            "erase_cycles",
-            "`erase_cycles` is zero".into(),
-            "a whole number from 1 up, or none where it is not known",
-        );
-    }
-    if spec.page_registers.is_some_and(|registers| !(1..=2).contains(&registers)) {
-        refuse(
-            "page_registers",
-            "`page_registers` is neither 1 nor 2".into(),
-            "1 or 2: the registers that hold a page",
-        );
-    }
-    if spec.chips > MAX_CHIPS {
-        refuse("chips", format!("{} chips are too many", spec.chips), "at most 1048576 (2^20) chips");
-    }
-}
-
-/// Times of zero, and ranges that are none.
-fn refuse_times(spec: &DeviceSpec, refuse: Refuse<'_>) {
-    let times = [
-        ("page_read", spec.page_read),
-        ("page_program", spec.page_program),
-        ("block_erase", spec.block_erase),
-        ("page_transfer", spec.page_transfer),
-    ];
-    for (field, time) in times {
-        if time == Span::ZERO {
-            refuse(field, format!("`{field}` is zero"), "a time above zero, such as \"50us\"");
-        }
-    }
-    for ((field, longest), shortest) in times.into_iter().zip(spec.shortest.all()) {
-        let Some(shortest) = shortest else { continue };
-        if longest > Span::ZERO && (shortest == Span::ZERO || shortest > longest) {
-            refuse(
-                field,
-                format!("`{field}` goes from {shortest} to {longest}"),
-                "two times above zero, the shorter first, such as \"40us..50us\"",
-            );
-        }
-    }
-}
-
-/// What reads and programs take on their chip. A transfer inside that leaves nothing is refused,
-/// and then the times are those that are stated.
-fn on_chip(spec: &DeviceSpec, refuse: Refuse<'_>) -> [OnChip; 2] {
-    let transfer = (spec.shortest.page_transfer, spec.page_transfer);
-    let read = (spec.shortest.page_read, spec.page_read, spec.page_read_includes_transfer);
-    let program = (spec.shortest.page_program, spec.page_program, spec.page_program_includes_transfer);
-    [("page_read", "page_read_includes_transfer", read), ("page_program", "page_program_includes_transfer", program)]
-        .map(|(field, inside, (shortest, longest, includes))| {
-            let left = OnChip::new((shortest, longest), transfer, includes == Some(true));
-            // What is no time or no range is refused for that.
-            let is_time = |(low, high): (Option<Span>, Span)| {
-                let low = low.unwrap_or(high);
-                low > Span::ZERO && low <= high
-            };
-            if left.is_none() && is_time((shortest, longest)) && is_time(transfer) {
-                refuse(
-                    inside,
-                    format!("`page_transfer` is said to be in `{field}`, and leaves no time of it for the chip"),
-                    "false, or a time that is longer than the transfer at both ends of its range",
-                );
-            }
-            left.unwrap_or(OnChip { longest, shortest })
-        })
 }
 
 impl Device {

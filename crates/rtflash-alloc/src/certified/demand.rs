@@ -1,6 +1,7 @@
 //! The processor-demand test with non-preemptive steps, exactly.
 
 mod end;
+mod share;
 #[cfg(test)]
 mod tests;
 
@@ -8,9 +9,9 @@ use rtflash_model::Span;
 
 use super::contention::{Activity, Contention};
 use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
-use super::registers::Turns;
-use super::time::{Cost, ProcessorTime, ns, quotient_up};
-use crate::fraction::{Fraction, Rational, to_f64};
+use super::registers::TurnCounts;
+use super::time::{Cost, ProcessorTime, quotient_up};
+use crate::fraction::{Fraction, Rational};
 use crate::work::Work;
 use end::FitsFrom;
 
@@ -133,7 +134,7 @@ impl<'u> Demand<'u> {
         let (passes, pass) = self.passes(length);
         activity.jobs = activity.jobs.saturating_add(passes);
         activity.commands = self.contention.commands(activity.reads, passes, self.gc);
-        let turns = Turns { J: with_page.saturating_add(passes), n_r: activity.reads, n_w: activity.writes };
+        let turns = TurnCounts { J: with_page.saturating_add(passes), n_r: activity.reads, n_w: activity.writes };
         activity.turns = self.processor.turns(self.server, turns);
         let (waiting, relief) = self.contention.waiting(activity, self.processor, self.gc);
         let sum = sum.saturating_add(waiting).saturating_add(pass.times(passes));
@@ -321,82 +322,6 @@ impl<'u> Demand<'u> {
     pub(crate) fn exact_load(&self) -> Option<Rational> {
         Some(Rational::sum(&self.line::<Vec<Fraction>>()?.load))
     }
-
-    /// The cheap sufficient test: whether it is sure, from sums alone, that [`Demand::test`] holds.
-    pub fn surely_holds(&self) -> bool {
-        self.needed_share() <= self.share as f64 / 1_000.0
-    }
-
-    /// A share of the processor with which it is sure that demand and blocking fit into every
-    /// interval: the left side of Eq. (17) for the deadline at which it is greatest.
-    pub fn needed_share(&self) -> f64 {
-        self.work.charge(4 * self.processor.tasks.len() + self.contention.requests() + 16);
-        // Ten thousand roundings and more stay below this.
-        const MARGIN: f64 = 1e-9;
-        let mut sums: Vec<Sum> = Vec::with_capacity(self.processor.tasks.len() + 1);
-        let turnaround = self.turnaround.to_f64();
-        sums.extend(self.processor.tasks.iter().map(|item| Sum {
-            deadline: item.window(),
-            load: (item.step_cost.to_f64() * item.transfers.mean() + turnaround) / ns(item.period),
-            constant: item.step_cost.to_f64() * item.transfers.at_most(item.early()) + turnaround * item.early(),
-            transfers: self.asks(item) * item.transfers.mean() / ns(item.period),
-            early: self.asks(item) * item.transfers.at_most(item.early()),
-        }));
-        if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
-            // What a pass may make the processor wait comes with it.
-            let per_page = (gc.cost.to_f64() + self.turnaround.to_f64()) / gc.reclaimed as f64;
-            let (mut rate, mut pages) = (0.0, (gc.reclaimed - 1) as f64);
-            let mut all = pages;
-            for writer in &self.processor.write_streams {
-                let (w, t, j) = (writer.pages.mean(), ns(writer.period), ns(writer.jitter));
-                rate += w / t;
-                pages += writer.pages.at_most(1.0 - (ns(deadline) - j) / t);
-                all += writer.pages.at_most(1.0 + (ns(deadline) + j) / t);
-            }
-            // What is added up may be much more than the sum: its roundings with it.
-            let constant = per_page * (pages + end::ROUNDINGS * all);
-            let commands = to_f64(self.contention.commands(0, 1, Some(gc))) / gc.reclaimed as f64;
-            let (transfers, early) = (commands * rate, commands * pages.max(0.0));
-            sums.push(Sum { deadline, load: per_page * rate, constant, transfers, early });
-        }
-        sums.sort_unstable_by_key(|sum| sum.deadline);
-        let (mut load, mut constant, mut transfers, mut early, mut next) = (0.0, 0.0, 0.0, 0.0, 0);
-        let mut most = 0.0f64;
-        for &Segment { from, blocking } in &self.segments {
-            // What is due at once, as a certificate from elsewhere may have it, fits into no share.
-            if from == Span::ZERO {
-                return f64::INFINITY;
-            }
-            while let Some(sum) = sums.get(next).filter(|sum| sum.deadline <= from) {
-                (load, constant) = (load + sum.load, constant + sum.constant);
-                (transfers, early) = (transfers + sum.transfers, early + sum.early);
-                next += 1;
-            }
-            let length = ns(from);
-            let waiting = self.contention.share(self.processor, length, transfers + early / length);
-            most = most.max(load + waiting + (constant.max(0.0) + blocking.to_f64()) / length);
-        }
-        if self.segments.is_empty() { 0.0 } else { most + MARGIN }
-    }
-
-    /// Requests for the bus with each page of an item, as far as neighbours may make them wait
-    /// beyond what pages are charged.
-    fn asks(&self, item: &DemandTask) -> f64 {
-        // Programs are charged in full where there are two page registers.
-        let charged = self.processor.registers().is_some() && item.writes;
-        if charged { 0.0 } else { to_f64(self.contention.asks(item)) }
-    }
-}
-
-/// What is due by a deadline, in the long run.
-struct Sum {
-    deadline: Span,
-    load: f64,
-    constant: f64,
-    transfers: f64,
-    /// Transfers beyond the rate's, where deadlines come before the end of the period, and those of
-    /// a stream that are rounded up.
-    early: f64,
 }
 
 /// A nanosecond less; nothing is shorter than no time.

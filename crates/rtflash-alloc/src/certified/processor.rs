@@ -1,5 +1,6 @@
 //! What one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
 
+mod cached;
 mod left_out;
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,7 @@ use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, T
 use super::bus::SharedBus;
 use super::costs::StepCosts;
 use super::organisation::organisation;
-use super::registers::{ChipWork, Registers, Turns};
+use super::registers::Registers;
 use super::term::Term;
 use super::time::{Cost, ProcessorTime, ns};
 use super::workload::WorkloadCurve;
@@ -219,40 +220,6 @@ impl Processor {
         Some(Rows { chips, chip_pages: self.block_pages / chips })
     }
 
-    /// What its chips take beside their steps, where they use a second page register.
-    pub(super) fn registers(&self) -> Option<Registers> {
-        self.registers
-    }
-
-    /// The same beside so many chips that a page may wait for more than it is charged.
-    pub(super) fn turnaround_beside(&self, server: bool, chips: u64) -> Cost {
-        let counted = self.registers.filter(|_| !self.leaves_out(Term::Turnaround));
-        counted.map_or(Cost::ZERO, |registers| registers.turnaround_beside(self.work(server), chips))
-    }
-
-    pub(super) fn work(&self, server: bool) -> ChipWork {
-        let reads = server || self.tasks.iter().any(|task| !task.writes);
-        ChipWork { reads, writes: server || !self.write_streams.is_empty() }
-    }
-
-    /// K: how often its chips' arrays may wait for a transfer, with a server or without.
-    pub(super) fn turns(&self, server: bool, of: Turns) -> u128 {
-        let counted = self.registers.is_some() && !self.leaves_out(Term::Turnaround);
-        if counted { Registers::turns(self.work(server), server, of) } else { 0 }
-    }
-
-    /// What each job may make a chip wait beside its steps at most, with a server or without.
-    pub fn turnaround(&self, server: bool) -> Cost {
-        let counted = self.registers.filter(|_| !self.leaves_out(Term::Turnaround));
-        counted.map_or(Cost::ZERO, |registers| registers.turnaround(self.work(server)))
-    }
-
-    /// What may be under way at the start of an interval, however long that is; zero where that
-    /// depends on what is due later.
-    pub(super) fn always_blocking(&self, server: bool) -> Cost {
-        self.registers.map_or(Cost::ZERO, |registers| registers.blocking(self.work(server), self.left_out))
-    }
-
     /// c_r and c_w: what a user's page is charged to be read and to be programmed (a row, in a
     /// superblock); waiting for chips whose load is known comes on top.
     pub fn page_costs(&self) -> (Cost, Cost) {
@@ -265,7 +232,7 @@ impl Processor {
             return Cost::ZERO;
         }
         if let Some(registers) = self.registers {
-            return registers.blocking(self.work(true), self.left_out);
+            return registers.blocking(self.duties(true), self.left_out);
         }
         let StepCosts { longest_erase, longest_read, longest_write, .. } = self.costs;
         longest_erase.max(longest_write).max(organisation(self.placement).copying(&self.costs)).max(longest_read)

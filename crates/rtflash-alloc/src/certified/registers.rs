@@ -28,7 +28,7 @@ pub(super) struct Registers {
 
 /// What a chip may have to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ChipWork {
+pub(super) struct ChipDuties {
     /// Whether it may read for users.
     pub(super) reads: bool,
     /// Whether it may program for users, and so collect.
@@ -38,7 +38,7 @@ pub(super) struct ChipWork {
 /// What a chip has to do in an interval: the document's letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_snake_case)] // The document's letters.
-pub(super) struct Turns {
+pub(super) struct TurnCounts {
     /// Jobs that have a page on the chip, and passes.
     pub(super) J: u128,
     /// Pages read.
@@ -47,13 +47,13 @@ pub(super) struct Turns {
     pub(super) n_w: u128,
 }
 
-impl ChipWork {
+impl ChipDuties {
     /// How often a job makes the array wait for its register, at most.
     fn turns(self) -> u64 {
         match self {
-            ChipWork { writes: false, .. } => 0,
-            ChipWork { reads: false, .. } => 1,
-            ChipWork { .. } => 2,
+            ChipDuties { writes: false, .. } => 0,
+            ChipDuties { reads: false, .. } => 1,
+            ChipDuties { .. } => 2,
         }
     }
 }
@@ -80,23 +80,23 @@ impl Registers {
     /// K, Eq. (60): how often the array may wait for a transfer, as the cache register has to be
     /// emptied behind reads and filled before programs.
     #[allow(non_snake_case)] // The document's letters.
-    pub(super) fn turns(work: ChipWork, server: bool, Turns { J, n_r, n_w }: Turns) -> u128 {
+    pub(super) fn turns(work: ChipDuties, server: bool, TurnCounts { J, n_r, n_w }: TurnCounts) -> u128 {
         match work {
-            ChipWork { writes: false, .. } => 0,
-            ChipWork { .. } if server => J.saturating_mul(2),
-            ChipWork { reads: false, .. } => J.min(n_w),
-            ChipWork { .. } => J.min(n_w).saturating_add(J.min(n_r.saturating_add(1))),
+            ChipDuties { writes: false, .. } => 0,
+            ChipDuties { .. } if server => J.saturating_mul(2),
+            ChipDuties { reads: false, .. } => J.min(n_w),
+            ChipDuties { .. } => J.min(n_w).saturating_add(J.min(n_r.saturating_add(1))),
         }
     }
 
     /// What each job may make the array wait, at most: b, or twice that.
-    pub(super) fn turnaround(self, work: ChipWork) -> Cost {
+    pub(super) fn turnaround(self, work: ChipDuties) -> Cost {
         self.b.checked_mul(work.turns()).expect("four times as much can be added up")
     }
 
     /// The same, with t_d for each of so many chips beside those that are charged to every page, in
     /// the place of b.
-    pub(super) fn turnaround_beside(self, work: ChipWork, chips: u64) -> Cost {
+    pub(super) fn turnaround_beside(self, work: ChipDuties, chips: u64) -> Cost {
         let all = u64::from(self.ways).saturating_add(chips);
         let each = self.t_d.checked_mul(all).and_then(|each| each.checked_mul(work.turns()));
         each.unwrap_or(Cost::from_ns(u64::MAX))
@@ -113,7 +113,7 @@ impl Registers {
     }
 
     /// B, Eq. (61): of what may be under way, the longest.
-    pub(super) fn blocking(self, work: ChipWork, left_out: Option<Term>) -> Cost {
+    pub(super) fn blocking(self, work: ChipDuties, left_out: Option<Term>) -> Cost {
         let mut longest = Cost::ZERO;
         if left_out == Some(Term::Blocking) {
             return longest;

@@ -6,6 +6,7 @@
 //! that are stated, on the device as it is allocated, by looking at every length of interval at
 //! which demand grows: the one that supposes least first.
 
+mod behind;
 mod channels;
 mod collection;
 mod demand;
@@ -147,6 +148,25 @@ fn unverified(cluster: &Cluster, space: Space) -> CertifiedClusterVerification {
     }
 }
 
+/// Whether chips of the device can work so; says where that is not so, or not one of the placements
+/// that a cluster with tasks is to have.
+fn is_possible(
+    set: &TaskSet,
+    placement: Placement,
+    placements: &[Placement],
+    found: &mut CertifiedClusterVerification,
+) -> bool {
+    if !found.cluster.tasks.is_empty() && !placements.contains(&placement) {
+        found.discrepancies.push(format!("the placement is {}", placement.name()));
+    }
+    let possible = placement.is_possible_on(set.device());
+    if !possible {
+        let kind = placement.name();
+        found.discrepancies.push(format!("the kind is {kind}, and chips of this device cannot work so"));
+    }
+    possible
+}
+
 fn verify_cluster(
     set: &TaskSet,
     allocation: &Allocation,
@@ -168,12 +188,7 @@ fn verify_cluster(
         }
         return found;
     };
-    if !without_tasks && !placements.contains(&certificate.placement) {
-        found.discrepancies.push(format!("the placement is {}", certificate.placement.name()));
-    }
-    if !certificate.placement.is_possible_on(set.device()) {
-        let kind = certificate.placement.name();
-        found.discrepancies.push(format!("the kind is {kind}, and chips of this device cannot work so"));
+    if !is_possible(set, certificate.placement, placements, &mut found) {
         return found;
     }
     let promised = certificate.server_thousandths <= 1000;

@@ -1,11 +1,16 @@
 //! How long operations take, and the transfers inside them: chip by chip, which is rule S4, and bus
 //! by bus, which are rules S3 and D2.
 
+mod cached;
+
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
+use self::cached::place_of_transfer;
+use super::flash;
 use super::gauge::{Gauge, Place};
-use super::registers::{Begun, PartLengths, RegisterDesk};
+use super::length::Length;
+use super::registers::RegisterDesk;
 use super::turns::Turns;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::options::{Arbitration, Ties, Waits};
@@ -13,33 +18,6 @@ use crate::plan::{Certified, Plan, Promise};
 use crate::resume::resume;
 use crate::ties::TieBreaker;
 use crate::trace::{Action, JobId, Kind, NONE, Operation, Padding, Setup, Step, Transfer};
-
-/// What an operation may take: as long as the device says, which may know no more than two bounds.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Length {
-    pub(super) min: Span,
-    pub(super) max: Span,
-}
-
-impl Length {
-    /// Up to a span, and shorter by so much.
-    fn within(max: Span, shorter: Span) -> Length {
-        Length { min: max.saturating_sub(shorter), max }
-    }
-
-    /// By how much a span is not within.
-    #[inline]
-    pub(super) fn off(self, span: Span) -> u64 {
-        span.saturating_sub(self.max).max(self.min.saturating_sub(span)).as_ns()
-    }
-}
-
-impl std::ops::Add<Span> for Length {
-    type Output = Length;
-    fn add(self, span: Span) -> Length {
-        Length { min: self.min.saturating_add(span), max: self.max.saturating_add(span) }
-    }
-}
 
 /// The last operation of a chip.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -271,50 +249,6 @@ impl Desks {
         });
     }
 
-    /// Whether a chip uses a second page register.
-    #[inline]
-    pub(super) fn is_cached(&self, chip: ChipId) -> bool {
-        self.places.as_ref().is_some_and(|places| places[chip].cached)
-    }
-
-    /// The time that a page of a chip with two registers takes beyond the one before.
-    pub(super) fn own_time(&self, operation: &Operation) -> Span {
-        self.registers[operation.chip].own_time(operation)
-    }
-
-    fn parts(&self) -> PartLengths {
-        PartLengths { sensing: self.sensing, programming: self.programming, transfer: self.transfer }
-    }
-
-    /// An operation of a chip with two page registers.
-    fn in_registers(&mut self, operation: &Operation) {
-        let of = self.parts();
-        let waits = self.places.as_ref().filter(|_| self.waits == Waits::Worst);
-        let waits = waits.map(|places| places[operation.chip].others);
-        let inside = !self.moves(operation);
-        let desk = &mut self.registers[operation.chip];
-        let mut begun =
-            if inside { desk.inside(operation.start, operation.end) } else { desk.page(operation, of, waits) };
-        if inside {
-            let length = match operation.action {
-                Action::Read => self.read,
-                Action::Program => self.program,
-                Action::Erase => self.erase,
-            };
-            begun.off = length.off(operation.end.since(operation.start));
-        }
-        let place = place_of(operation);
-        self.lengths.note(0, begun.off, || place);
-        self.begins_in_registers(begun, place);
-    }
-
-    fn begins_in_registers(&mut self, begun: Begun, place: Place) {
-        self.exclusion.note(0, begun.overlap, || place);
-        if let Some(lacking) = begun.lacking {
-            self.transfers.note(0, 1, || place_of(&lacking));
-        }
-    }
-
     /// The last operation of a chip moved no page.
     #[cold]
     fn lacks_transfer(&mut self, chip: ChipId) {
@@ -329,15 +263,7 @@ impl Desks {
         let place = || place_of_transfer(transfer);
         let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
         if self.is_cached(transfer.chip) {
-            let of = self.parts();
-            let moved = self.registers[transfer.chip].moved(transfer, of).filter(|_| channel == transfer.channel);
-            self.transfers.note(0, u64::from(moved.is_none()), place);
-            let Some(moved) = moved else { return };
-            self.lengths.note(0, moved.off, place);
-            let bound = self.places.as_ref().map_or(Span::ZERO, |places| places[transfer.chip].others);
-            self.page_waits.note(bound.as_ns(), moved.waited, place);
-            self.granted(transfer, channel, moved.wanted);
-            return;
+            return self.moves_from_registers(transfer, channel);
         }
         let desk = &mut self.desks[transfer.chip];
         let is_valid = desk.to_come != ToCome::Nothing
@@ -403,10 +329,7 @@ impl Desks {
     pub(super) fn padding(&mut self, padding: &Padding) {
         let took = padding.end.since(padding.start);
         if self.is_cached(padding.chip) {
-            let begun = self.registers[padding.chip].inside(padding.start, padding.end);
-            let Padding { start: at, job, cluster, chip, .. } = *padding;
-            let place = Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) };
-            self.begins_in_registers(begun, place);
+            self.pads_with_registers(padding);
         }
         let place = self.places.as_ref().map(|places| &places[padding.chip]);
         let bus = match (place, self.waits) {
@@ -438,7 +361,7 @@ impl Desks {
     /// The run is over: every operation has had its transfer.
     pub(super) fn finish(&mut self) {
         for operation in self.registers.iter().filter_map(RegisterDesk::left) {
-            self.transfers.note(0, 1, || place_of(operation));
+            self.transfers.note(0, 1, || flash::place(operation));
         }
         for (chip, desk) in self.desks.enumerate().filter(|(_, desk)| desk.to_come != ToCome::Nothing) {
             self.transfers.note(0, 1, || Place {
@@ -449,17 +372,6 @@ impl Desks {
             });
         }
     }
-}
-
-/// Where an operation is.
-fn place_of(operation: &Operation) -> Place {
-    let Operation { start: at, job, cluster, chip, .. } = *operation;
-    Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) }
-}
-
-fn place_of_transfer(transfer: &Transfer) -> Place {
-    let Transfer { start: at, job, cluster, chip, .. } = *transfer;
-    Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) }
 }
 
 /// So many of a wait.

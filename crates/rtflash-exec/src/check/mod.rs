@@ -10,6 +10,7 @@ mod desks;
 mod flash;
 mod gauge;
 mod ledger;
+mod length;
 mod mapping;
 mod order;
 mod passes;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::desks::Length;
+use super::length::Length;
 use crate::trace::{Action, Operation, Transfer};
 
 /// How long the parts of operations take.
@@ -19,7 +19,7 @@ pub(super) struct PartLengths {
 
 /// A page that is to be on the bus still.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Page {
+struct PageOnBus {
     operation: Operation,
     /// Since when it wants the bus: at the earliest, and at the latest.
     wanted: (Instant, Instant),
@@ -35,7 +35,7 @@ pub(super) struct RegisterDesk {
     array_free: Instant,
     cache_free: Instant,
     /// At most two: one that is moved, and one that is sensed behind it.
-    pages: VecDeque<Page>,
+    pages: VecDeque<PageOnBus>,
     /// When the last operation ends.
     end: Instant,
 }
@@ -53,7 +53,7 @@ pub(super) struct Begun {
 
 /// What a transfer shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moved {
+pub(super) struct MovedPage {
     /// Since when its page wanted the bus, at the earliest; and how long it waited, at least.
     pub(super) wanted: Instant,
     pub(super) waited: u64,
@@ -76,7 +76,7 @@ impl RegisterDesk {
             let sensed = |sensing: Span| start.saturating_add(sensing).max(self.cache_free);
             ((sensed(of.sensing.min), sensed(of.sensing.max)), Instant::START)
         };
-        let page = Page { operation: *operation, wanted, free };
+        let page = PageOnBus { operation: *operation, wanted, free };
         let mut off = 0;
         match waits {
             None => self.pages.push_back(page),
@@ -114,9 +114,9 @@ impl RegisterDesk {
     }
 
     /// A page is moved; `None` where none is to be that is like it.
-    pub(super) fn moved(&mut self, transfer: &Transfer, of: PartLengths) -> Option<Moved> {
+    pub(super) fn moved(&mut self, transfer: &Transfer, of: PartLengths) -> Option<MovedPage> {
         let &page = self.pages.front()?;
-        let Page { operation, wanted, .. } = page;
+        let PageOnBus { operation, wanted, .. } = page;
         let is_valid = operation.job == transfer.job
             && operation.kind == transfer.kind
             && operation.cluster == transfer.cluster
@@ -132,7 +132,7 @@ impl RegisterDesk {
         if operation.action == Action::Program && self.end == operation.end {
             self.cache_free = transfer.end.max(page.free);
         }
-        Some(Moved { wanted: wanted.0, waited: transfer.start.since(wanted.1).as_ns(), off })
+        Some(MovedPage { wanted: wanted.0, waited: transfer.start.since(wanted.1).as_ns(), off })
     }
 
     /// An operation whose page has not been moved when the run is over.
@@ -146,7 +146,7 @@ impl RegisterDesk {
     }
 }
 
-impl Page {
+impl PageOnBus {
     /// How far the operation's end is from where it should be, its page moved between these
     /// instants.
     fn off(&self, of: PartLengths, earliest: Instant, latest: Instant) -> u64 {

@@ -322,6 +322,7 @@ pub(super) fn apply(axis: Axis, value: Value, spec: &SetSpec) -> Result<SetSpec,
         (Axis::BlockErase, Value::Time(time)) => device.block_erase = time,
         (Axis::PageTransfer, Value::Time(time)) => device.page_transfer = time,
         (Axis::Command, Value::Time(time)) => device.command = Some(time),
+        (Axis::PageRegisters, Value::Count(count)) => device.page_registers = Some(count),
         (Axis::Tasks, Value::Count(count)) => spec.tasks = count,
         (Axis::WriteHeavy, Value::Count(count)) => spec.writes = Writes::Heavy(count),
         (Axis::WriteShare, Value::Share(share)) => spec.writes = Writes::Share(share),
@@ -363,7 +364,7 @@ mod tests {
         let share = "0.5".parse().expect("a share");
         let values =
             [Value::Count(4), Value::Time(Span::from_us(5)), Value::Ratio(LogicalRatio::HALF), Value::Share(share)];
-        assert_eq!(values.map(one), [6, 5, 1, 1]);
+        assert_eq!(values.map(one), [7, 5, 1, 1]);
     }
 
     #[test]

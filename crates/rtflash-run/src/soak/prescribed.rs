@@ -6,7 +6,8 @@ use rtflash_alloc::allocator::{Allocator, EqualSplit, Global, Limit, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
 
-/// The clusters of another algorithm, each with a placement of pages that follows from its position.
+/// The clusters of another algorithm, each with a placement of pages that follows from its
+/// position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prescribed {
     name: &'static str,

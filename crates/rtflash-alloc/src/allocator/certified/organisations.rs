@@ -197,8 +197,8 @@ impl<'a> Organisations<'a> {
         tasks.iter().filter_map(|task| loads.get(task.0 as usize)).sum()
     }
 
-    /// The long-run load of these tasks in a cluster of this organisation whose pages wait as long as
-    /// they may, with garbage collection at its shortest deadline.
+    /// The long-run load of these tasks in a cluster of this organisation whose pages wait as long
+    /// as they may, with garbage collection at its shortest deadline.
     pub(super) fn load_in_the_worst_case(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
         let device = self.set.device();
         let bus = SharedBus::anywhere(device);

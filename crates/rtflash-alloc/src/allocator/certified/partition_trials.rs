@@ -43,8 +43,8 @@ impl<'s> PartitionTrials<'s> {
         PartitionTrials { problem, organisations, given_up, left, trials, fitting, numbers }
     }
 
-    /// The placements that a part of this size may have, of stripes with one register and two the one
-    /// that has less to do where its channels are busy.
+    /// The placements that a part of this size may have, of stripes with one register and two the
+    /// one that has less to do where its channels are busy.
     pub(super) fn fitting(&mut self, part: &TaskBlock, chips: u32) -> &[Placement] {
         let (organisations, placements) = (self.organisations, self.problem.test.placements);
         self.fitting.entry((part.block, chips)).or_insert_with(|| {

@@ -5,7 +5,7 @@ use super::queue::passes;
 use super::{Activity, ChipSum, Contention, ForeignChip};
 use crate::certified::long_run::Line;
 use crate::certified::processor::{ChosenGc, Processor};
-use crate::certified::registers::{Registers, Turns};
+use crate::certified::registers::{Registers, TurnCounts};
 use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
 
@@ -46,8 +46,8 @@ impl Contention {
         }
     }
 
-    /// A line above W4 and the requests' own time: chips are ranked by what they do in the long run.
-    /// `None` where numbers are too large.
+    /// A line above W4 and the requests' own time: chips are ranked by what they do in the long
+    /// run. `None` where numbers are too large.
     #[allow(non_snake_case)]
     pub(super) fn w4_line<L: ChipSum>(
         &self,
@@ -98,8 +98,8 @@ impl Contention {
 /// A line above K, by what there is least of in the long run.
 #[allow(non_snake_case)] // The document's letters.
 fn turns_line<L: ChipSum>(processor: &Processor, gc: Option<ChosenGc>, server: bool) -> Option<Line<L>> {
-    let work = processor.work(server);
-    if processor.turns(server, Turns { J: 1, n_r: 1, n_w: 1 }) == 0 {
+    let work = processor.duties(server);
+    if processor.turns(server, TurnCounts { J: 1, n_r: 1, n_w: 1 }) == 0 {
         return Some(Line::default());
     }
     let mut J: Line<L> = Line::default();

@@ -63,8 +63,8 @@ pub(crate) fn is_on_one_channel(placement: Placement) -> bool {
     organisation(placement).is_on_one_channel()
 }
 
-/// Whether each page of a processor is charged what it waits for the chips of one channel. It is not
-/// where that is hidden behind the page before.
+/// Whether each page of a processor is charged what it waits for the chips of one channel. It is
+/// not where that is hidden behind the page before.
 pub(crate) fn waits_for_each(placement: Placement) -> bool {
     is_on_one_channel(placement) && !placement.is_cached()
 }

@@ -6,7 +6,7 @@ use rtflash_model::{Id, Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::pass::PassState;
-use super::registers::Registers;
+use super::registers::ChipRegisters;
 use super::store::Store;
 use crate::dispatch::cluster::{BACKGROUND, Due};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PerId, SourceId};
@@ -133,7 +133,7 @@ pub(super) struct ProcessorState {
     pub(super) server_passes: u64,
     pub(super) step: Option<ProcessorStep>,
     /// Where its chip uses a second page register: what users' pages do there, step by step.
-    pub(super) registers: Option<Registers>,
+    pub(super) registers: Option<ChipRegisters>,
 }
 
 impl ProcessorState {
@@ -188,7 +188,7 @@ impl ProcessorState {
             served: 0,
             server_passes: 0,
             step: None,
-            registers: by.is_cached().then(Registers::default),
+            registers: by.is_cached().then(ChipRegisters::default),
         }
     }
 

@@ -16,14 +16,14 @@ use crate::trace::{Action, Observer, Operation, Record, Transfer};
 /// The registers of a chip, and what users' pages do in them. Copies and erases are steps: they
 /// begin when nothing is in the registers.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Registers {
-    array: Array,
-    cache: Cache,
+pub(super) struct ChipRegisters {
+    array: ArrayState,
+    cache: CacheState,
 }
 
 /// What the array does.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-enum Array {
+enum ArrayState {
     #[default]
     Idle,
     Sensing(PageUnderWay, Instant),
@@ -35,7 +35,7 @@ enum Array {
 
 /// What the cache register holds.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-enum Cache {
+enum CacheState {
     #[default]
     Empty,
     /// A page that this part reads: when it has been moved, once that is known.
@@ -53,16 +53,16 @@ struct PageUnderWay {
     ticket: Ticket,
 }
 
-impl Registers {
+impl ChipRegisters {
     /// When something happens next, as far as that is known.
     fn next(&self) -> Option<Instant> {
         let array = match self.array {
-            Array::Sensing(_, until) | Array::Programming(_, until) => Some(until),
-            Array::Idle | Array::Held(_) => None,
+            ArrayState::Sensing(_, until) | ArrayState::Programming(_, until) => Some(until),
+            ArrayState::Idle | ArrayState::Held(_) => None,
         };
         let cache = match (self.cache, self.array) {
-            (Cache::Leaving(_, until), _) => until,
-            (Cache::Committed(_, Some((filled, _))), Array::Idle) => Some(filled),
+            (CacheState::Leaving(_, until), _) => until,
+            (CacheState::Committed(_, Some((filled, _))), ArrayState::Idle) => Some(filled),
             _ => None,
         };
         earlier(array, cache)
@@ -75,14 +75,14 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     ///
     /// Rules X1, X2 and X3.
     pub(super) fn can_go_on(&self, processor: usize, part: usize) -> bool {
-        let Some(Registers { array, cache }) = &self.processors[processor].registers else { return true };
+        let Some(ChipRegisters { array, cache }) = &self.processors[processor].registers else { return true };
         let part = &self.parts[part];
         if part.owes {
-            matches!((array, cache), (Array::Idle, Cache::Empty))
+            matches!((array, cache), (ArrayState::Idle, CacheState::Empty))
         } else if part.reads.is_empty() {
-            matches!((array, cache), (Array::Idle | Array::Programming(..), Cache::Empty))
+            matches!((array, cache), (ArrayState::Idle | ArrayState::Programming(..), CacheState::Empty))
         } else {
-            matches!((array, cache), (Array::Idle, Cache::Empty | Cache::Leaving(..)))
+            matches!((array, cache), (ArrayState::Idle, CacheState::Empty | CacheState::Leaving(..)))
         }
     }
 
@@ -93,15 +93,15 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if page.action == Action::Read {
             let until = now.saturating_add(self.lengths.sensing(operation.job, operation.chip, now));
             let page = PageUnderWay { part: page.part, operation, ticket };
-            self.registers(processor).array = Array::Sensing(page, until);
+            self.registers(processor).array = ArrayState::Sensing(page, until);
             self.wake(processor);
         } else {
-            self.registers(processor).cache = Cache::Committed(page.part, None);
+            self.registers(processor).cache = CacheState::Committed(page.part, None);
             self.ask_cached(processor, operation, ticket, now);
         }
     }
 
-    fn registers(&mut self, processor: usize) -> &mut Registers {
+    fn registers(&mut self, processor: usize) -> &mut ChipRegisters {
         self.processors[processor].registers.as_mut().expect("only chips with two page registers work so")
     }
 
@@ -134,21 +134,21 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let OpenOperation { operation, ticket, .. } = open;
         let registers = self.processors[processor].registers.as_mut().expect("it has two page registers");
         let end = match registers.cache {
-            Cache::Committed(part, _) => {
+            CacheState::Committed(part, _) => {
                 // The array is idle then, or programs till then.
                 let begun = match registers.array {
-                    Array::Programming(_, until) => over.max(until),
+                    ArrayState::Programming(_, until) => over.max(until),
                     _ => over,
                 };
                 let end = begun.saturating_add(self.lengths.programming(operation.job, operation.chip, begun));
-                registers.cache = Cache::Committed(part, Some((over, end)));
+                registers.cache = CacheState::Committed(part, Some((over, end)));
                 end
             }
-            Cache::Leaving(part, _) => {
-                registers.cache = Cache::Leaving(part, Some(over));
+            CacheState::Leaving(part, _) => {
+                registers.cache = CacheState::Leaving(part, Some(over));
                 over
             }
-            Cache::Empty => unreachable!("what asks for the bus is in the cache register"),
+            CacheState::Empty => unreachable!("what asks for the bus is in the cache register"),
         };
         self.observer.close(ticket, Record::Operation(Operation { end, ..operation }));
         self.wake(processor);
@@ -169,21 +169,21 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         loop {
             let registers = self.registers(processor);
             match (registers.array, registers.cache) {
-                (_, Cache::Leaving(part, Some(until))) if until == now => {
-                    registers.cache = Cache::Empty;
+                (_, CacheState::Leaving(part, Some(until))) if until == now => {
+                    registers.cache = CacheState::Empty;
                     self.page_is_over(processor, part, now);
                 }
-                (Array::Programming(part, until), _) if until == now => {
-                    registers.array = Array::Idle;
+                (ArrayState::Programming(part, until), _) if until == now => {
+                    registers.array = ArrayState::Idle;
                     self.page_is_over(processor, part, now);
                 }
-                (Array::Sensing(page, until), _) if until == now => registers.array = Array::Held(page),
-                (Array::Held(page), Cache::Empty) => {
-                    (registers.array, registers.cache) = (Array::Idle, Cache::Leaving(page.part, None));
+                (ArrayState::Sensing(page, until), _) if until == now => registers.array = ArrayState::Held(page),
+                (ArrayState::Held(page), CacheState::Empty) => {
+                    (registers.array, registers.cache) = (ArrayState::Idle, CacheState::Leaving(page.part, None));
                     self.ask_cached(processor, page.operation, page.ticket, now);
                 }
-                (Array::Idle, Cache::Committed(part, Some((filled, end)))) if filled <= now => {
-                    (registers.array, registers.cache) = (Array::Programming(part, end), Cache::Empty);
+                (ArrayState::Idle, CacheState::Committed(part, Some((filled, end)))) if filled <= now => {
+                    (registers.array, registers.cache) = (ArrayState::Programming(part, end), CacheState::Empty);
                 }
                 _ => break,
             }

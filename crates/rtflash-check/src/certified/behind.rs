@@ -1,0 +1,64 @@
+//! What pages of a chip with two page registers wait for: docs/analysis.md, Section 13.
+
+use num_rational::BigRational;
+
+use super::channels::Neighbour;
+use super::lines::AffineBound;
+use super::numbers::sum;
+use super::processor::{Processor, VerifiedTask};
+
+impl Processor {
+    /// W4, Eq. (64): what pages wait for the bus beyond what they are charged, with all waits of
+    /// the array for its register; `None` for a chip with one register.
+    pub(super) fn waiting_behind(&self, length: i128) -> Option<Option<i128>> {
+        let Some(register) = &self.register else { return Some(None) };
+        let pages = |writes: bool| {
+            let items = self.tasks.iter().filter(move |item| item.writes == writes);
+            sum(items.map(|item| item.pages_due(length)))
+        };
+        let (reads, writes) = (pages(false)?, pages(true)?);
+        // A job without a page here makes nobody wait.
+        let with_pages = self.tasks.iter().map(|item| Some(item.requests_due(length).min(item.pages_due(length)?)));
+        let turns = register.turns(sum(with_pages)?.checked_add(self.passes(length)?)?, reads, writes)?;
+        let of = |it: &Neighbour| Some((it.transfers(length)?, it.chips));
+        let mut busy = self.neighbours.iter().map(of).collect::<Option<Vec<_>>>()?;
+        busy.sort_unstable();
+        let mut before = register.charged - 1;
+        let ranked = busy.into_iter().rev().map(|(transfers, chips)| {
+            let longer = register.waits(before + chips) - register.waits(before);
+            before += chips;
+            let in_turns = transfers.min(turns);
+            let behind_reads = reads.min(transfers - in_turns).checked_mul(longer)?;
+            in_turns.checked_mul(register.t_d)?.checked_mul(chips)?.checked_add(behind_reads)
+        });
+        let charged = turns.checked_mul(register.charged)?.checked_mul(register.t_d)?;
+        Some(Some(charged.checked_add(sum(ranked)?)?))
+    }
+
+    /// A line above it: whichever chips are ranked first, the sum is no less. `jobs` is above the
+    /// number of jobs with pages, and of passes.
+    pub(super) fn waiting_behind_above(
+        &self,
+        jobs: &AffineBound,
+        pages: impl Fn(&VerifiedTask) -> AffineBound,
+    ) -> Option<AffineBound> {
+        let register = self.register.as_ref()?;
+        let of = |writes: bool| AffineBound::sum(self.tasks.iter().filter(|item| item.writes == writes).map(&pages));
+        let (reads, writes) = (of(false), of(true));
+        let turns = register.turns_above(jobs, &reads, &writes);
+        let whole = |number: i128| BigRational::from_integer(number.into());
+        let of = |it: &Neighbour| (it.transfers_above(), it.chips);
+        let mut busy: Vec<(AffineBound, i128)> = self.neighbours.iter().map(of).collect();
+        busy.sort_unstable();
+        let mut before = register.charged - 1;
+        let ranked = AffineBound::sum(busy.into_iter().rev().map(|(transfers, chips)| {
+            let longer = register.waits(before + chips) - register.waits(before);
+            before += chips;
+            let each = whole(register.t_d * chips);
+            // Every transfer at the price of a turn, or as many of either kind as there may be.
+            let apart = turns.times(&each).plus(&reads.times(&whole(longer)));
+            transfers.times(&each).min(apart)
+        }));
+        Some(turns.times(&whole(register.charged * register.t_d)).plus(&ranked))
+    }
+}

@@ -1,0 +1,30 @@
+//! How long operations may take.
+
+use rtflash_model::Span;
+
+/// What an operation may take: as long as the device says, which may know no more than two bounds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Length {
+    pub(super) min: Span,
+    pub(super) max: Span,
+}
+
+impl Length {
+    /// Up to a span, and shorter by so much.
+    pub(super) fn within(max: Span, shorter: Span) -> Length {
+        Length { min: max.saturating_sub(shorter), max }
+    }
+
+    /// By how much a span is not within.
+    #[inline]
+    pub(super) fn off(self, span: Span) -> u64 {
+        span.saturating_sub(self.max).max(self.min.saturating_sub(span)).as_ns()
+    }
+}
+
+impl std::ops::Add<Span> for Length {
+    type Output = Length;
+    fn add(self, span: Span) -> Length {
+        Length { min: self.min.saturating_add(span), max: self.max.saturating_add(span) }
+    }
+}
