@@ -54,7 +54,7 @@ pub enum Term {
     FirstRead,
     /// The case o = 1 of σ: there, too, 2 t_d stands for t_d.
     SigmaOfOne,
-    /// κ b: what each job may make the array of a chip with two page registers wait.
+    /// K: how often the array of a chip with two page registers may wait for a transfer.
     Turnaround,
     /// The committed program in B of such a chip.
     Commit,
@@ -156,7 +156,7 @@ impl Term {
             Term::ServedTwice => "R_j",
             Term::FirstRead => "the 1 in W2 and W3",
             Term::SigmaOfOne => "t_d for 2 t_d in σ where o = 1",
-            Term::Turnaround => "κ b",
+            Term::Turnaround => "K in W4",
             Term::Commit => "the commit in B of two registers",
             Term::FirstRank => "the first rank in W4",
         }
