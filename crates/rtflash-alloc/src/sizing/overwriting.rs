@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn data_at_rest_are_copied_once_a_turn_or_never() {
-        // TurnCounts of (1000 − 600)/4 = 100, in each of which 600 pages may be copied beside 400 that
+        // Turns of (1000 − 600)/4 = 100, in each of which 600 pages may be copied beside 400 that
         // are written.
         let shared = rings(&[(4.0, 300.0)], 1_000.0, 600.0, CopyFrontier::Shared);
         near(shared.least, 1.0);
