@@ -22,6 +22,7 @@ Print Assumptions pages_suffice.
 Print Assumptions victims_are_cheap.
 Print Assumptions pass_cost_bound.
 Print Assumptions lemma_6.
+Print Assumptions requests_due.
 Print Assumptions passes_due.
 Print Assumptions lemma_4.
 Print Assumptions closing.

@@ -1,6 +1,10 @@
 //! The fast paths give the answers of the plain algorithms in exact rationals: clusters, verdicts,
 //! reasons, tie for tie.
 
+#[path = "../../../tests/common/cases.rs"]
+mod cases;
+
+use cases::cases;
 use proptest::prelude::*;
 use rtflash_alloc::allocator::{
     ALLOCATORS, Allocator, ClusteringBfd, ClusteringSearch, EqualSplit, Exact, FullIsolation, Global, Outcome,
@@ -248,7 +252,7 @@ fn agree_on_part_ftl(set: &TaskSet) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(500), ..ProptestConfig::default() })]
 
     #[test]
     fn on_small_numbers(set in small_set(9, 9)) {
@@ -281,7 +285,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(3_000), ..ProptestConfig::default() })]
 
     #[test]
     fn where_clusters_with_tasks_are_merged(set in prop_oneof![merging_set(Just(1)), merging_set(1_000u64..100_000)]) {
@@ -290,7 +294,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(150), ..ProptestConfig::default() })]
 
     #[test]
     fn exact_is_the_optimum(set in prop_oneof![small_set(6, 5), few(merging_set(Just(1)), 5).prop_filter("few chips", |set| set.device().chips() <= 5)]) {
@@ -385,7 +389,7 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(500), ..ProptestConfig::default() })]
 
     /// What Clustering-BFD finds it leaves as it is; what it finds beyond passes the verify, and
     /// exists. Otherwise the reason is the same.

@@ -1,6 +1,10 @@
 //! Numbers as small and as large as they may be, together: nothing stops the program, and the
 //! verifier agrees.
 
+#[path = "../../../tests/common/cases.rs"]
+mod cases;
+
+use cases::cases;
 use rtflash_alloc::advice::advise;
 use rtflash_alloc::allocator::{ALLOCATORS, BestFit, Outcome};
 use rtflash_alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
@@ -125,7 +129,7 @@ fn describe(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) {
 #[test]
 fn nothing_stops_the_program() {
     let (mut accepted, mut rejected, mut sets) = (0, 0, 0);
-    for seed in 0..300 {
+    for seed in 0..cases(100) {
         let Some(set) = Rng(Stream::numbered(seed, b"extremes", 0)).set() else { continue };
         sets += 1;
         let queue = ["stripe", "sound"].map(|name| analysis_relying_on(name, Reliance::Queue).expect("an analysis"));
@@ -143,18 +147,18 @@ fn nothing_stops_the_program() {
             }
         }
     }
-    assert!(sets > 80 && accepted > 2_000 && rejected > 300, "{sets} {accepted} {rejected}");
+    assert!(sets > 25 && accepted > 600 && rejected > 100, "{sets} {accepted} {rejected}");
 }
 
 #[test]
 fn nothing_stops_advice_and_limits() {
     let mut sets = 0;
-    for seed in 0..20 {
+    for seed in 0..cases(8) {
         let Some(set) = Rng(Stream::numbered(seed, b"extremes", 1)).set() else { continue };
         sets += 1;
         for analysis in ANALYSES {
             let _ = (advise(&set, &BestFit, analysis), size(&set, &BestFit, analysis));
         }
     }
-    assert!(sets > 4, "{sets}");
+    assert!(sets > 1, "{sets}");
 }

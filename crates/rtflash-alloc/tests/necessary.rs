@@ -1,5 +1,9 @@
 //! The necessary tests against the verifier's, and against what the sound analyses accept.
 
+#[path = "../../../tests/common/cases.rs"]
+mod cases;
+
+use cases::cases;
 mod common;
 
 use common::{Rng, draw};
@@ -40,7 +44,7 @@ fn varied(rng: &mut Rng, set: &TaskSet) -> Option<TaskSet> {
 fn what_is_impossible_is_so_to_the_verifier() {
     let mut rng = Rng(Stream::numbered(7, b"necessar", 0));
     let mut found = std::collections::BTreeMap::<Option<&str>, u32>::new();
-    for _ in 0..3_000 {
+    for _ in 0..cases(1_000_u32) {
         let Some(plain) = draw(&mut rng, 8, 6) else { continue };
         let varied = varied(&mut rng, &plain);
         for set in [Some(plain), varied].into_iter().flatten() {
@@ -55,7 +59,7 @@ fn what_is_impossible_is_so_to_the_verifier() {
             }
         }
     }
-    assert!(found.len() == 6 && found.values().all(|&count| count >= 20), "{found:?}");
+    assert!(found.len() == 6 && found.values().all(|&count| count >= 7), "{found:?}");
 }
 
 #[test]
@@ -66,7 +70,7 @@ fn what_a_sound_analysis_accepts_is_not_impossible() {
         [&Stripe::relying_on(granted), &Superblock::relying_on(granted), &Sound::relying_on(granted)];
     let allocators: [&dyn Allocator; 4] = [&BestFit, &Global, &ClusteringSearch, &Exact];
     let mut counts = [0; 3];
-    for _ in 0..400 {
+    for _ in 0..cases(130_u32) {
         let Some(plain) = draw(&mut rng, 6, 4) else { continue };
         let varied = varied(&mut rng, &plain);
         for set in [Some(plain), varied].into_iter().flatten() {
@@ -89,5 +93,5 @@ fn what_a_sound_analysis_accepts_is_not_impossible() {
         }
     }
     // Neither, impossible, accepted.
-    assert!(counts.iter().all(|&count| count >= 50), "{counts:?}");
+    assert!(counts.iter().all(|&count| count >= 16), "{counts:?}");
 }

@@ -1,6 +1,10 @@
 //! Certified clusters behind a host: with places of their own no real-time request misses, whatever
 //! the other jobs do; with a shared bound one does.
 
+#[path = "../../../tests/common/cases.rs"]
+mod cases;
+
+use cases::cases;
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
 use rtflash_exec::check::Checks;
@@ -190,8 +194,8 @@ fn judged(scenario: &Scenario) -> (Vec<&'static str>, usize, Vec<u64>) {
 
 #[test]
 fn no_request_misses_whatever_the_other_jobs_do() {
-    let (mut cases, mut complete, mut with_jobs, mut late_releases) = (0, 0, 0, 0);
-    for (case, scenario) in (0..500).filter_map(|case| Some((case, draw(case)?))) {
+    let (mut worlds, mut complete, mut with_jobs, mut late_releases) = (0, 0, 0, 0);
+    for (case, scenario) in (0..cases(200)).filter_map(|case| Some((case, draw(case)?))) {
         let HostDevice::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
         for job in 0..clusters.tasks() {
             assert_eq!(hand_over_jitter(&scenario, job).ok(), clusters.declared_jitter(job), "case {case}");
@@ -200,17 +204,17 @@ fn no_request_misses_whatever_the_other_jobs_do() {
         let (failed, jobs, late) = judged(&scenario);
         assert_eq!(failed, Vec::<&str>::new(), "case {case}: {scenario:?}");
         assert!(late.iter().all(|&late| late == 0), "case {case}: {late:?}");
-        (cases, complete) = (cases + 1, complete + jobs);
+        (worlds, complete) = (worlds + 1, complete + jobs);
         with_jobs += usize::from(scenario.jobs.len() > clusters.tasks());
     }
-    assert!(cases > 50 && complete > 5_000 && with_jobs > 25 && late_releases > 15, "{cases} {complete} {with_jobs}");
+    assert!(worlds > 20 && complete > 2_000 && with_jobs > 10 && late_releases > 6, "{worlds} {complete} {with_jobs}");
 }
 
 /// Releases that are later than the certificate is for break what it says, and the checkers tell.
 #[test]
 fn later_releases_than_the_certificate_is_for_are_reported() {
     let mut told = 0;
-    for mut scenario in (0..200).filter_map(draw) {
+    for mut scenario in (0..cases(80)).filter_map(draw) {
         let HostDevice::Clusters(clusters) = &scenario.device else { panic!("no clusters") };
         let declared: Vec<Span> = (0..clusters.tasks()).filter_map(|job| clusters.declared_jitter(job)).collect();
         for (job, declared) in scenario.jobs.iter_mut().zip(declared) {
@@ -220,7 +224,7 @@ fn later_releases_than_the_certificate_is_for_are_reported() {
         }
         told += usize::from(judged(&scenario).0.contains(&"releases"));
     }
-    assert!(told > 10, "{told}");
+    assert!(told > 4, "{told}");
 }
 
 /// The scenario of docs/host.md, by this scheduler.

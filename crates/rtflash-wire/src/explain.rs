@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 
 use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
-use rtflash_alloc::certified::{Held, held, reliances};
+use rtflash_alloc::certified::{Ground, Held, grounds, held, reliances};
 use rtflash_alloc::verdict::{in_time, report, spaces};
-use rtflash_model::{Allocation, Cluster, Device, Space, Span, TaskId, TaskSet};
+use rtflash_model::{Allocation, Cluster, Device, Reliance, Space, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
@@ -151,6 +151,47 @@ pub struct ExplainedCluster<'a> {
     /// With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
+    /// With a certificate, where the cluster holds: what each step of that rests on, in the order
+    /// of the argument.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rests_on: Vec<GroundText>,
+}
+
+/// What a step of a promise rests on.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Ground")]
+pub struct GroundText {
+    /// What it says.
+    pub claim: Text<'static>,
+    /// Where docs/analysis.md proves it.
+    pub theorem: Text<'static>,
+    /// Whether a machine has checked the proof.
+    pub machine_checked: bool,
+    /// The theorem that the machine has checked, and its file in proofs/.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ProofText>,
+}
+
+/// Where a proof is that a machine has checked.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Proof")]
+pub struct ProofText {
+    /// The theorem's name.
+    pub name: Text<'static>,
+    /// Its file in proofs/.
+    pub file: Text<'static>,
+}
+
+impl From<Ground> for GroundText {
+    fn from(ground: Ground) -> GroundText {
+        let proof = ground.machine.map(|(name, file)| ProofText { name: name.into(), file: file.into() });
+        GroundText {
+            claim: ground.claim.into(),
+            theorem: ground.theorem.into(),
+            machine_checked: proof.is_some(),
+            proof,
+        }
+    }
 }
 
 /// What operations are charged in a cluster with a certificate: docs/analysis.md.
@@ -230,14 +271,20 @@ impl<'a> Explanation<'a> {
         let clusters = allocation.map_or_else(Vec::new, |allocation| {
             let verdicts = in_time(set, analysis, allocation).into_iter().zip(spaces(set, analysis, allocation));
             let reports = report(set, analysis, allocation).into_iter().zip(verdicts);
-            let (mut costs, reliances) = match test {
+            let (helds, reliances): (Vec<Option<Held>>, Vec<Option<Reliance>>) = match test {
                 None => (Vec::new(), Vec::new()),
-                Some(test) => (costs(set, allocation, test), reliances(set, allocation)),
+                Some(test) => (held(set, allocation, test.rely_on), reliances(set, allocation)),
             };
             let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
             let terms = |(position, (cluster, (report, (in_time, space))))| ExplainedCluster {
-                costs: costs.get_mut(position).and_then(Option::take),
+                costs: helds.get(position).and_then(Option::as_ref).map(costs),
                 relies_on: reliance_name(reliances.get(position).copied().flatten()),
+                rests_on: rests_on(
+                    set,
+                    &cluster,
+                    helds.get(position).and_then(Option::as_ref),
+                    reliances.get(position).copied().flatten(),
+                ),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
                 ..ExplainedCluster::new(set, (analysis, test), &cluster, &report, (in_time, &space))
             };
@@ -276,13 +323,16 @@ impl<'a> Explanation<'a> {
     }
 }
 
-/// What operations are charged in each cluster.
-fn costs(set: &TaskSet, allocation: &Allocation, test: DemandTest) -> Vec<Option<UnitCosts>> {
-    let of = |held: &Held| {
-        let (read, write) = held.placed.processor.page_costs();
-        UnitCosts { read_ns: read.as_ns(), write_ns: write.as_ns(), gc_pass_ns: held.gc.map(|gc| gc.cost.as_ns()) }
-    };
-    held(set, allocation, test.rely_on).iter().map(|held| held.as_ref().map(of)).collect()
+/// What operations are charged in a cluster.
+fn costs(held: &Held) -> UnitCosts {
+    let (read, write) = held.placed.processor.page_costs();
+    UnitCosts { read_ns: read.as_ns(), write_ns: write.as_ns(), gc_pass_ns: held.gc.map(|gc| gc.cost.as_ns()) }
+}
+
+/// What a cluster's promise rests on, if it has one.
+fn rests_on(set: &TaskSet, cluster: &Cluster, held: Option<&Held>, relies_on: Option<Reliance>) -> Vec<GroundText> {
+    let (Some(held), Some(relies_on)) = (held, relies_on) else { return Vec::new() };
+    grounds(set, cluster, held, relies_on).into_iter().map(GroundText::from).collect()
 }
 
 impl<'a> ExplainedCluster<'a> {
@@ -313,6 +363,7 @@ impl<'a> ExplainedCluster<'a> {
             certificate: None,
             costs: None,
             relies_on: None,
+            rests_on: Vec::new(),
         }
     }
 }

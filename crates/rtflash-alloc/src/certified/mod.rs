@@ -15,6 +15,7 @@ mod choice;
 mod contention;
 mod costs;
 mod demand;
+mod grounds;
 mod least_load;
 mod long_run;
 mod organisation;
@@ -39,6 +40,7 @@ pub use channels::{
 pub use choice::{Choice, choose, largest_server};
 pub use contention::Contention;
 pub use demand::{Demand, DemandVerdict, Nearest};
+pub use grounds::{GROUNDS, Ground, grounds};
 pub(crate) use least_load::{LeastLoad, SURELY_ABOVE_ONE};
 pub(crate) use organisation::{is_on_one_channel, processors, waits_for_each};
 pub use placed::PlacedProcessor;

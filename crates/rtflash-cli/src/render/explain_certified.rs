@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::certified::{ChosenGc, Cost, Held, WorkloadCurve, held};
+use rtflash_alloc::certified::{ChosenGc, Cost, GROUNDS, Ground, Held, WorkloadCurve, grounds, held, reliances};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 
@@ -86,7 +86,34 @@ fn clusters(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> String
     let clusters = allocation.clusters();
     let parts = clusters.iter().zip(held(set, allocation, granted)).enumerate();
     let shown = parts.filter(|(_, (cluster, _))| !cluster.tasks.is_empty() || !set.jobs().is_empty());
-    shown.map(|(position, (cluster, held))| one(set, position, cluster, held.as_ref())).collect()
+    let shown: Vec<_> = shown.collect();
+    let text: String =
+        shown.iter().map(|(position, (cluster, held))| one(set, *position, cluster, held.as_ref())).collect();
+    let relied = reliances(set, allocation);
+    let rest = shown.iter().filter_map(|(position, (cluster, held))| {
+        Some((*position, grounds(set, cluster, held.as_ref()?, relied[*position]?)))
+    });
+    text + &proofs(&rest.collect::<Vec<_>>())
+}
+
+/// What each step of the promises rests on, and of which clusters.
+fn proofs(clusters: &[(usize, Vec<Ground>)]) -> String {
+    if clusters.is_empty() {
+        return String::new();
+    }
+    let rows = GROUNDS.iter().filter_map(|ground| {
+        let of = clusters.iter().filter(|(_, grounds)| grounds.contains(ground));
+        let of: Vec<String> = of.map(|(position, _)| position.to_string()).collect();
+        let of = match of.len() {
+            0 => return None,
+            all if all == clusters.len() => "all".to_owned(),
+            _ => of.join(", "),
+        };
+        let by = ground.machine.map_or("people".to_owned(), |(name, file)| format!("Coq: {name}, {file}"));
+        Some(vec![ground.claim.to_owned(), ground.theorem.to_owned(), by, of])
+    });
+    let heading = paint(BOLD, "what this rests on (docs/analysis.md), and who has checked the proof");
+    format!("\n{heading}\n{}", table(&["step", "by", "checked by", "clusters"], rows.collect::<Vec<_>>()))
 }
 
 fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -> String {
