@@ -343,6 +343,7 @@ Section Edf.
     (* What all jobs released since x and due by z may cost, a request's job its price. *)
     Lemma demand_by_price : forall price x, 0 <= x -> x < z -> x <= j_rel (jb j) ->
       (forall m, (m < n)%nat -> is_request X m = true ->
+         x <= j_rel (jb m) -> j_due (jb m) <= z ->
          executed z m <= price m /\ (finished steps m z = false -> executed z m < price m)) ->
       1000 * sumn (fun m =>
         if (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) then executed z m else 0) n
@@ -362,7 +363,9 @@ Section Edf.
       { apply (sumn_lt n _ _ j).
         - intros m Hm. destruct (sel m) eqn:Es; [|lia]. unfold cost.
           destruct (j_class (jb m)) eqn:Ec.
-          + apply (Hprice m Hm (Hreq m i Ec)).
+          + unfold sel in Es. apply andb_true_iff in Es. destruct Es as [E1 E2].
+            apply Z.leb_le in E1. apply Z.leb_le in E2.
+            apply (Hprice m Hm (Hreq m i Ec) E1 E2).
           + apply (pass_cost_bound P X ok rules z m k Hm Ec picks).
           + lia.
           + pose proof (background P X rules m Hm Ec). unfold sel in Es.
@@ -373,7 +376,7 @@ Section Edf.
             destruct (Z.leb_spec (j_due (jb j)) z); [reflexivity|lia]. }
           rewrite Hsj. unfold cost. unfold real_time, is_request, is_gc in j_real.
           destruct (j_class (jb j)) eqn:Ec; try discriminate.
-          + apply (Hprice j j_in (Hreq j i Ec)). assumption.
+          + apply (Hprice j j_in (Hreq j i Ec) Hxj ltac:(lia)). assumption.
           + apply (pass_cost_bound P X ok rules z j k j_in Ec picks). assumption. }
       assert (Hparts : sumn (fun m => if sel m then cost m else 0) n
         <= sumn (fun m => if sel m && is_request X m then price m else 0) n
@@ -448,6 +451,52 @@ Section Edf.
       specialize (Hap (Nat.eqb_refl i) (Nat.eqb_refl i) Hne). lia.
     Qed.
 
+    (* The blocking step is in B(L), or, Lemma 11, its request has d <= L and no job in [x, z]. *)
+    Lemma blocking_step : forall x l s r, steps = l ++ s :: r -> x < z -> s_st s < x ->
+      x < s_en s -> j_rel (jb (s_job s)) < x -> z < j_due (jb (s_job s)) ->
+      s_en s - s_st s <= blocking (p_rs P) (p_g P) (z - x) \/
+      exists i, j_class (jb (s_job s)) = Req i /\ (i < length (p_rs P))%nat /\
+        window (rq i) <= z - x /\ 1 <= s_en s - s_st s <= r_q (rq i) /\ due_in x i = 0.
+    Proof.
+      intros x l s r Hs Hxz Hst Hen Hrel Hdue. set (L := z - x).
+      pose proof (prefix_rule P X rules l s r Hs) as Hr. unfold step_rule in Hr.
+      destruct Hr as [Hm [_ [_ [_ [_ [_ [_ Hr]]]]]]].
+      destruct (j_class (jb (s_job s))) as [i|g0|j0|] eqn:Ec.
+      - destruct Hr as [Hlong _].
+        pose proof (sporadic P X rules _ i Hm Ec) as [Hi Hsp].
+        assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+        pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
+        destruct (Z.lt_ge_cases L (window (rq i))) as [Hw|Hw].
+        + (* d > L: in B *)
+          left. assert (r_q (rq i) <= blocking (p_rs P) (p_g P) L); [|lia].
+          unfold blocking.
+          pose proof (maxl_ge (fun r => if L <? window r then r_q r else 0) (p_rs P) (rq i) Hin)
+            as Hmx.
+          simpl in Hmx. destruct (Z.ltb_spec L (window (rq i))); lia.
+        + (* Lemma 11: d <= L, its own jobs are not there *)
+          right. exists i. split; [reflexivity|]. split; [assumption|]. split; [assumption|].
+          split; [assumption|]. apply (lemma_11_absent x s i Hm Ec); assumption.
+      - left. destruct (R1_released P X rules _ g0 Hm Ec) as [Hk0 [Hk1 Hk2]].
+        pose proof (collection_step l s r g0 Hs ltac:(lia) Ec) as Hq.
+        assert (g_q (p_g P) <= blocking (p_rs P) (p_g P) L); [|lia].
+        unfold blocking. destruct (Z.ltb_spec L (g_D (p_g P))) as [_|Hge]; [|unfold L in Hge; lia].
+        destruct (writes (p_rs P)) eqn:E; [simpl; lia|exfalso].
+        assert (arrived (j_rel (jb (s_job s))) = 0).
+        { apply sumn_zero. intros m Hmn. destruct (is_request X m) eqn:Er; simpl; [|reflexivity].
+          unfold is_request in Er. destruct (j_class (jb m)) eqn:Ec2; try discriminate.
+          pose proof (sporadic P X rules m i Hmn Ec2) as [Hi Hsp].
+          assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+          rewrite (no_writer (p_rs P) (ok_requests P ok) E (rq i) Hin) in Hsp.
+          destruct (j_rel (jb m) <=? j_rel (jb (s_job s))); lia. }
+        pose proof (alpha_positive P X ok). nia.
+      - left. assert (Hq : s_en s - s_st s <= g_qs (p_g P)).
+        { apply (other_step l s r Hs); [|lia]. left. unfold is_srv. rewrite Ec. reflexivity. }
+        unfold blocking. lia.
+      - left. assert (Hq : s_en s - s_st s <= g_qs (p_g P)).
+        { apply (other_step l s r Hs); [|lia]. right. assumption. }
+        unfold blocking. lia.
+    Qed.
+
     (* Lemma 4, for one late job: (T) fails. *)
     Theorem late_job_contradicts_T : ~ demand_test (p_rs P) (p_g P).
     Proof.
@@ -470,7 +519,7 @@ Section Edf.
         { intros m Hm Hr. unfold is_request in Hr.
           destruct (j_class (jb m)) as [i| | |] eqn:Ec; try discriminate.
           apply (request_cost P X ok rules z m i Hm Ec). }
-        specialize (Hp Hc). pose proof (by_request x (fun i => r_C (rq i))) as Hb.
+        specialize (Hp (fun m Hm Hr _ _ => Hc m Hm Hr)). pose proof (by_request x (fun i => r_C (rq i))) as Hb.
         cbv beta in Hp, Hb. unfold cnt. lia. }
       destruct late_window as [d [Hd1 [Hd2 _]]].
       set (L := z - x) in *.
@@ -492,55 +541,25 @@ Section Edf.
       assert (Hkey : blk + sumn (fun i => r_C (rq i) * cnt i) k
         <= sumn (fun i => due_jobs (rq i) L * r_C (rq i)) k + blocking (p_rs P) (p_g P) L).
       { destruct Hblk as [->|[l [s [r [Hs [Hst [Hen [Hlen [Hrel Hdue]]]]]]]]]; [lia|].
-        pose proof (prefix_rule P X rules l s r Hs) as Hr. unfold step_rule in Hr.
-        destruct Hr as [Hm [_ [_ [_ [_ [_ [_ Hr]]]]]]].
-        destruct (j_class (jb (s_job s))) as [i|g0|j0|] eqn:Ec.
-        - destruct Hr as [Hlong _].
-          pose proof (sporadic P X rules _ i Hm Ec) as [Hi Hsp]. fold k in Hi.
-          assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
-          pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
-          destruct (Z.lt_ge_cases L (window (rq i))) as [Hw|Hw].
-          + (* d > L: in B *)
-            assert (r_q (rq i) <= blocking (p_rs P) (p_g P) L); [|lia].
-            unfold blocking.
-            pose proof (maxl_ge (fun r => if L <? window r then r_q r else 0) (p_rs P) (rq i) Hin) as Hmx.
-            simpl in Hmx. destruct (Z.ltb_spec L (window (rq i))); lia.
-          + (* Lemma 11: d <= L, its own jobs are not there *)
-            assert (H0 : cnt i = 0).
-            { apply (lemma_11_absent x s i Hm Ec); assumption. }
-            assert (Hsum : sumn (fun m => r_C (rq m) * cnt m + (if Nat.eqb m i then r_C (rq i) else 0)) k
-              <= sumn (fun i => due_jobs (rq i) L * r_C (rq i)) k).
-            { apply sumn_le. intros m Hmk. destruct (Nat.eqb_spec m i) as [->|Hne].
-              - rewrite H0. unfold due_jobs. destruct (Z.leb_spec (window (rq i)) L); [|lia].
-                assert (0 <= (L - window (rq i)) / r_T (rq i)) by (apply Z.div_pos; lia). nia.
-              - specialize (Hc1 m Hmk). specialize (HC m Hmk).
-                rewrite (Z.mul_comm (due_jobs _ _)).
-                assert (r_C (rq m) * cnt m <= r_C (rq m) * due_jobs (rq m) L)
-                  by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
-            rewrite sumn_add in Hsum.
-            rewrite (sumn_single k (fun m => if Nat.eqb m i then r_C (rq i) else 0) i) in Hsum.
-            * rewrite Nat.eqb_refl in Hsum. lia.
-            * assumption.
-            * intros m _ Hne. destruct (Nat.eqb_spec m i); [contradiction|reflexivity].
-        - destruct (R1_released P X rules _ g0 Hm Ec) as [Hk0 [Hk1 Hk2]].
-          pose proof (collection_step l s r g0 Hs ltac:(lia) Ec) as Hq.
-          assert (g_q (p_g P) <= blocking (p_rs P) (p_g P) L); [|lia].
-          unfold blocking. destruct (Z.ltb_spec L (g_D (p_g P))) as [_|Hge]; [|unfold L in Hge; lia].
-          destruct (writes (p_rs P)) eqn:E; [simpl; lia|exfalso].
-          assert (arrived (j_rel (jb (s_job s))) = 0).
-          { apply sumn_zero. intros m Hmn. destruct (is_request X m) eqn:Er; simpl; [|reflexivity].
-            unfold is_request in Er. destruct (j_class (jb m)) eqn:Ec2; try discriminate.
-            pose proof (sporadic P X rules m i Hmn Ec2) as [Hi Hsp].
-            assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
-            rewrite (no_writer (p_rs P) (ok_requests P ok) E (rq i) Hin) in Hsp.
-            destruct (j_rel (jb m) <=? j_rel (jb (s_job s))); lia. }
-          pose proof (alpha_positive P X ok). nia.
-        - assert (Hq : s_en s - s_st s <= g_qs (p_g P)).
-          { apply (other_step l s r Hs); [|lia]. left. unfold is_srv. rewrite Ec. reflexivity. }
-          unfold blocking. lia.
-        - assert (Hq : s_en s - s_st s <= g_qs (p_g P)).
-          { apply (other_step l s r Hs); [|lia]. right. assumption. }
-          unfold blocking. lia. }
+        destruct (blocking_step x l s r Hs Hxz Hst Hen Hrel Hdue)
+          as [Hb|[i [Ec [Hi [Hw [Hlong H0]]]]]]; [fold L in Hb; lia|].
+        fold L in Hw. fold (cnt i) in H0. fold k in Hi.
+        assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+        pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
+        assert (Hsum : sumn (fun m => r_C (rq m) * cnt m + (if Nat.eqb m i then r_C (rq i) else 0)) k
+          <= sumn (fun i => due_jobs (rq i) L * r_C (rq i)) k).
+        { apply sumn_le. intros m Hmk. destruct (Nat.eqb_spec m i) as [->|Hne].
+          - rewrite H0. unfold due_jobs. destruct (Z.leb_spec (window (rq i)) L); [|lia].
+            assert (0 <= (L - window (rq i)) / r_T (rq i)) by (apply Z.div_pos; lia). nia.
+          - specialize (Hc1 m Hmk). specialize (HC m Hmk).
+            rewrite (Z.mul_comm (due_jobs _ _)).
+            assert (r_C (rq m) * cnt m <= r_C (rq m) * due_jobs (rq m) L)
+              by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
+        rewrite sumn_add in Hsum.
+        rewrite (sumn_single k (fun m => if Nat.eqb m i then r_C (rq i) else 0) i) in Hsum.
+        - rewrite Nat.eqb_refl in Hsum. lia.
+        - assumption.
+        - intros m _ Hne. destruct (Nat.eqb_spec m i); [contradiction|reflexivity]. }
       rewrite Hdbf in Hfit. unfold L in *. lia.
     Qed.
   End Late.
