@@ -130,6 +130,24 @@ Definition S3_bus (t_d : Z) (h : channel) : Prop :=
   (S3_first_come (number_of h) (asked_of h) \/
    S3_round_robin (number_of h) (place_of h) (asked_of h) (over_of h)).
 
+(* Whether the chip at place c makes any transfer, and how many chips do: those of clusters with
+   tasks, a server, or background jobs, at most. *)
+Definition uses (h : channel) (c : nat) : bool :=
+  existsb (fun t => Nat.eqb (tr_place t) c) (ch_transfers h).
+Definition used (h : channel) : Z := countn (uses h) (Z.to_nat (ch_chips h)).
+
+Lemma uses_of : forall h k, (k < number_of h)%nat -> uses h (tr_place (tr h k)) = true.
+Proof.
+  intros h k Hk. unfold uses. apply existsb_exists. exists (tr h k).
+  split; [apply nth_In; assumption|apply Nat.eqb_refl].
+Qed.
+
+Lemma used_le : forall h, 0 <= ch_chips h -> used h <= ch_chips h.
+Proof.
+  intros h Hh. unfold used. apply (countn_pigeon _ _ Z.of_nat); [assumption|intros; lia|].
+  intros; lia.
+Qed.
+
 Definition in_places (l : list chip) (h c : nat) : bool :=
   existsb (fun p => Nat.eqb (fst p) h && Nat.eqb (snd p) c) l.
 
@@ -208,8 +226,9 @@ Section Join.
   Hypothesis times_known : device_ok d.
   Hypothesis join : joined.
   Hypothesis S3 : forall h, In h channels -> S3_bus (t_d d) h.
-  (* m_c is the number of chips of the fullest channel that the processor has chips on. *)
-  Hypothesis fullest : forall h c, In (h, c) chips -> ch_chips (ch h) <= m_c d.
+  (* m_c is the number of chips of the fullest channel that the processor has chips on; those that
+     make no transfer need not be counted. *)
+  Hypothesis fullest : forall h c, In (h, c) chips -> used (ch h) <= m_c d.
 
   Lemma channel_of : forall h c k, at_chip h c k -> S3_bus (t_d d) (ch h).
   Proof.
@@ -224,20 +243,39 @@ Section Join.
     <= match s_act s with ARead | AGcRead => c_r d | _ => c_w d end.
   Proof.
     intros s Hs Hu. destruct (S4_asks join s Hs Hu) as [h [c [k [Hk [_ [Hp He]]]]]].
-    pose proof (channel_of h c k Hk) as [Hbus Hturn]. destruct Hk as [Hc [Hk _]].
-    pose proof (fullest h c Hc) as Hm.
+    pose proof (channel_of h c k Hk) as [Hbus Hturn]. destruct Hk as [Hc [Hk Hkc]].
+    pose proof (fullest h c Hc) as Hfull.
     assert (Htd : 0 <= t_d d) by apply times_known.
-    assert (Hmul : ch_chips (ch h) * t_d d <= m_c d * t_d d)
-      by (apply Z.mul_le_mono_nonneg_r; assumption).
-    pose proof (lemma_1 _ _ _ _ _ _ _ Hbus Htd Hturn k Hk) as H1.
     pose proof (times _ _ _ _ _ _ _ Hbus k Hk) as H2.
+    assert (H1 : granted_of (ch h) k - asked_of (ch h) k <= t_d d * (m_c d - 1)).
+    { apply (lemma_1_busy _ _ _ _ _ _ _ Hbus Htd Hturn k Hk
+        (fun b => uses (ch h) (Z.to_nat b) && negb (Z.to_nat b =? c)%nat)).
+      - pose proof (Bus.chips _ _ _ _ _ _ _ Hbus k Hk) as Hck. unfold place_of in Hck.
+        apply Z.le_trans with (used (ch h) - 1); [|lia]. unfold used, countn.
+        rewrite (sumn_ext _ (fun m => ind (uses (ch h) (Z.to_nat (Z.of_nat m))
+            && negb (Z.to_nat (Z.of_nat m) =? c)%nat))
+          (fun m => ind (uses (ch h) m) + (if Nat.eqb m c then -1 else 0))).
+        + rewrite sumn_add.
+          rewrite (sumn_single _ (fun m => if Nat.eqb m c then -1 else 0) c); [|lia|].
+          * rewrite Nat.eqb_refl. lia.
+          * intros m _ Hne. destruct (Nat.eqb_spec m c); [contradiction|reflexivity].
+        + intros m _. rewrite Nat2Z.id. destruct (Nat.eqb_spec m c) as [->|]; simpl.
+          * rewrite <- Hkc, (uses_of (ch h) k Hk). reflexivity.
+          * rewrite andb_true_r. lia.
+      - intros m Hm Hq. cbv beta in Hq. unfold place_of in Hq. rewrite Nat2Z.id in Hq.
+        rewrite (uses_of (ch h) m Hm) in Hq. simpl in Hq. apply negb_false_iff in Hq.
+        apply Nat.eqb_eq in Hq.
+        destruct (Nat.lt_trichotomy m k) as [Hlt|[->|Hlt]].
+        + left. apply (one_outstanding _ _ _ _ _ _ _ Hbus m k Hlt Hk). unfold place_of. congruence.
+        + right. lia.
+        + right. pose proof (one_at_a_time _ _ _ _ _ _ _ Hbus k m Hlt Hm). lia. }
     unfold asked_of, granted_of, over_of in H1, H2. unfold part_of in Hp. unfold ends_with in He.
     unfold c_r, c_w. destruct (s_act s); try discriminate; lia.
   Qed.
 
   (* (28): what a read of a superblock waits for: chips of others on its channel. *)
   Definition others_on (h : nat) : Z :=
-    countn (fun c => negb (in_places chips h c)) (Z.to_nat (ch_chips (ch h))).
+    countn (fun c => negb (in_places chips h c) && uses (ch h) c) (Z.to_nat (ch_chips (ch h))).
 
   Lemma read_by_others : obeys_untimed P X -> forall s, In s (x_steps X) -> s_act s = ARead ->
     exists h c, In (h, c) chips /\ s_en s - s_st s <= t_r d + t_d d * (1 + others_on h).
@@ -252,10 +290,11 @@ Section Join.
     enough (Hw : granted_of (ch h) k - asked_of (ch h) k <= t_d d * others_on h).
     { unfold asked_of, granted_of, over_of in *. lia. }
     apply (lemma_1_busy _ _ _ _ _ _ _ Hbus Htd Hturn k Hkn
-      (fun c => negb (in_places chips h (Z.to_nat c)))
-      (countn (fun c => negb (in_places chips h c)) (Z.to_nat (ch_chips (ch h))))).
+      (fun c => negb (in_places chips h (Z.to_nat c)) && uses (ch h) (Z.to_nat c))
+      (others_on h)).
     - apply sumn_le. intros m Hm. rewrite Nat2Z.id. lia.
-    - intros m Hm Hq. cbv beta in Hq. apply negb_false_iff in Hq. unfold place_of in Hq. rewrite Nat2Z.id in Hq.
+    - intros m Hm Hq. cbv beta in Hq. unfold place_of in Hq. rewrite Nat2Z.id in Hq.
+      rewrite (uses_of (ch h) m Hm), andb_true_r in Hq. apply negb_false_iff in Hq.
       apply in_places_spec in Hq.
       destruct (Nat.eq_dec m k) as [->|Hne]; [right; unfold granted_of; lia|].
       assert (Hmc : at_chip h (tr_place (tr (ch h) m)) m) by (split; [assumption|auto]).
@@ -312,7 +351,7 @@ Section Members.
   Variable X : trace.
   Hypothesis times_known : device_ok d.
   Hypothesis S3 : forall h, In h channels -> S3_bus (t_d d) h.
-  Hypothesis fullest : forall h c, In (h, c) chips -> ch_chips (ch channels h) <= m_c d.
+  Hypothesis fullest : forall h c, In (h, c) chips -> used (ch channels h) <= m_c d.
 
   Theorem stripe_timed :
     let P := stripe d rs e others N Pages Lam in
@@ -394,7 +433,7 @@ Theorem theorem_S_on_a_bus : forall d at_ channels rs e o N Pages Lam X,
   obeys_untimed P X ->                                  (* R1 to R5, S1, S2, V1 to V3 *)
   joined d false [at_] channels P X ->                  (* S4 *)
   (forall h, In h channels -> S3_bus (t_d d) h) ->      (* S3 *)
-  ch_chips (ch channels (fst at_)) <= m_c d ->
+  used (ch channels (fst at_)) <= m_c d ->              (* m_c; see used_le *)
   promises_kept P X.
 Proof.
   intros d at_ channels rs e o N Pages Lam X Hd Hrs He HP P HC HT HX Hj HS Hm.
@@ -412,7 +451,7 @@ Theorem theorem_D_on_buses : forall d chips channels s cr' rs e o N Pages Lam X,
   obeys_untimed P X ->                                  (* R1 to R5, D1, V1 to V3 *)
   joined d true chips channels P X ->
   (forall h, In h channels -> S3_bus (t_d d) h) ->      (* D2 *)
-  (forall h c, In (h, c) chips -> ch_chips (ch channels h) <= m_c d) ->
+  (forall h c, In (h, c) chips -> used (ch channels h) <= m_c d) ->
   (forall h c, In (h, c) chips -> t_r d + t_d d * (1 + others_on chips channels h) <= cr') ->
   promises_kept P X.
 Proof.

@@ -635,3 +635,306 @@ Section Chip.
     Qed.
   End Late.
 End Chip.
+
+(* Transfers of a chip, counted by the steps that they belong to. *)
+Lemma count_by_steps : forall d super chips channels P X h c,
+  joined d super chips channels P X -> In (h, c) chips ->
+  forall (q : nat -> bool) (p : step -> bool),
+  (forall k, (k < number_of (ch channels h))%nat -> q k = true ->
+     tr_place (tr (ch channels h) k) = c /\
+     exists s, In s (x_steps X) /\ p s = true /\ tr_start (tr (ch channels h) k) = s_st s) ->
+  countn q (number_of (ch channels h)) <= suml (fun s => ind (p s)) (x_steps X).
+Proof.
+  intros d super chips channels P X h c Hj Hc q p Hq. set (H := ch channels h) in *.
+  set (m := fun s k => q k && (tr_start (tr H k) =? s_st s)).
+  apply Z.le_trans with
+    (sumn (fun k => suml (fun s => ind (p s && m s k)) (x_steps X)) (number_of H)).
+  - apply sumn_le. intros k Hk. unfold ind at 1. destruct (q k) eqn:E.
+    + destruct (Hq k Hk E) as [_ [s [Hs [Hp He]]]].
+      pose proof (suml_term (fun s => ind (p s && m s k)) (x_steps X) s) as Ht. cbv beta in Ht.
+      replace (p s && m s k) with true in Ht.
+      * apply Ht; [|assumption]. intros u _. unfold ind. destruct (p u && m u k); lia.
+      * unfold m. rewrite Hp, E, He, Z.eqb_refl. reflexivity.
+    + apply suml_nonneg. intros u _. unfold ind. destruct (p u && m u k); lia.
+  - rewrite <- suml_sumn_swap. apply suml_le. intros s Hs. destruct (p s); simpl.
+    + apply countn_le_one. intros k l Hk Hl Ek El. unfold m in Ek, El.
+      apply andb_true_iff in Ek. destruct Ek as [Ek Ek2]. apply Z.eqb_eq in Ek2.
+      apply andb_true_iff in El. destruct El as [El El2]. apply Z.eqb_eq in El2.
+      destruct (Hq k Hk Ek) as [Pk _]. destruct (Hq l Hl El) as [Pl _].
+      apply (S4_one _ _ _ _ _ _ Hj h c k l); [|
+        |fold H; congruence]; (split; [assumption|split; assumption]).
+    + rewrite sumn_zero; [unfold ind; lia|reflexivity].
+Qed.
+
+(* (33): what the chip of a stripe without server and background jobs transfers in (x, z), while it
+   is in time. *)
+Theorem stripe_neighbour : forall d h c channels rs e N Pages Lam X x z,
+  let P := stripe d rs e false N Pages Lam in
+  device_ok d -> (forall w, In w rs -> demanded_ok w) -> parameters_ok P -> e_server e = false ->
+  obeys P X -> joined d false [(h, c)] channels P X ->
+  S3_bus (t_d d) (ch channels h) ->
+  x < z -> in_time_up_to X (z - 1) ->
+  let H := ch channels h in
+  transfers_of (number_of H) (place_of H) (granted_of H) (over_of H) x z (Z.of_nat c)
+  <= N_stripe rs (z - x).
+Proof.
+  intros d h c channels rs e N Pages Lam X x z P Hd Hrs ok He rules Hj [Hbus _] Hxz Hin H.
+  assert (HN : N_j P (z - x) = N_stripe rs (z - x)).
+  { unfold N_j, N_stripe, P. simpl. rewrite suml_map. apply suml_ext. intros w Hw.
+    specialize (Hrs w Hw). unfold demanded_ok in Hrs. unfold stripe_request. simpl.
+    f_equal. apply Z.div_mul. unfold device_ok in Hd. unfold c_w, c_r. destruct (w_writes w); nia. }
+  rewrite <- HN.
+  apply Z.le_trans with (live_steps X x z); [|apply transfers_live; assumption].
+  unfold transfers_of, live_steps.
+  apply (count_by_steps d false [(h, c)] channels P X h c Hj ltac:(left; reflexivity)).
+  intros k Hk Ho. unfold occupies in Ho. apply andb_true_iff in Ho. destruct Ho as [Ho Ho3].
+  apply andb_true_iff in Ho. destruct Ho as [Ho1 Ho2].
+  apply Z.eqb_eq in Ho1. apply Z.ltb_lt in Ho2. apply Z.ltb_lt in Ho3.
+  unfold place_of, granted_of, over_of in *.
+  assert (Hp : tr_place (tr H k) = c) by lia. split; [assumption|].
+  assert (Hat : at_chip [(h, c)] channels h c k).
+  { split; [left; reflexivity|]. split; assumption. }
+  destruct (S4_none_else _ _ _ _ _ _ Hj h c k Hat) as [s [Hs [Hu [Hst Hpt]]]].
+  exists s. split; [assumption|]. split; [|assumption].
+  fold H in Hpt, Hst.
+  pose proof (times _ _ _ _ _ _ _ Hbus k Hk) as Ht.
+  unfold asked_of, granted_of, over_of in Ht. fold H in Ht.
+  assert (Htimes : s_st s < z /\ x < s_en s /\ (s_act s = ARead \/ exists k, s_act s = AProg k)).
+  { unfold part_of in Hpt. destruct (s_act s) eqn:Ea; try discriminate;
+      (split; [lia|split; [lia|]]); [left; reflexivity|right; exists n; reflexivity]. }
+  destruct Htimes as [Hz [Hx Ha]].
+  assert (Hr : is_request X (s_job s) = true).
+  { destruct (step_of_list P X rules s Hs) as [l [r [_ Hrule]]]. unfold step_rule in Hrule.
+    destruct Hrule as [Hm [_ [_ [_ [_ [_ [_ Hrule]]]]]]]. unfold is_request.
+    destruct (j_class (jb X (s_job s))) as [i|g|j|] eqn:Ec; [reflexivity| | |].
+    - exfalso. destruct Hrule as [_ Hrule]. destruct Ha as [Ha|[q Ha]]; rewrite Ha in Hrule;
+        destruct Hrule as [Hrule _]; destruct (z_pass (run P X l)); contradiction.
+    - exfalso. destruct (server_jobs P X rules _ j Hm Ec) as [Hsv _]. unfold P in Hsv.
+      simpl in Hsv. congruence.
+    - exfalso. destruct Hrule as [Hl _]. unfold P in Hl. simpl in Hl. rewrite He in Hl.
+      simpl in Hl. lia. }
+  rewrite Hr. destruct (Z.ltb_spec (s_st s) z); [|lia]. destruct (Z.ltb_spec x (s_en s)); [|lia].
+  reflexivity.
+Qed.
+(* A processor of a device: a chip of a stripe, or a superblock. Its chips; m_c, chips of the fullest
+   of its channels, those without tasks not counted; c_r' (28), where it is a superblock; requests,
+   collection and server as stated; whether it has background jobs; sizes; its trace. *)
+Record member := Member {
+  mb_super : bool;
+  mb_chips : list chip;
+  mb_mc : Z;
+  mb_cr : Z;
+  mb_rs : list demanded;
+  mb_e : stated;
+  mb_others : bool;
+  mb_N : Z; mb_Pages : Z; mb_Lam : Z;
+  mb_X : trace
+}.
+
+(* A device at work, up to its end: times of operations (m_c aside), channels, processors. *)
+Record system := System {
+  y_d : device; y_channels : list channel; y_members : list member; y_end : Z
+}.
+
+Section System.
+  Variable Y : system.
+
+  Definition dev (m : member) : device :=
+    Device (t_r (y_d Y)) (t_w (y_d Y)) (t_e (y_d Y)) (t_d (y_d Y)) (mb_mc m).
+
+  Definition proc (m : member) : processor :=
+    if mb_super m
+    then superblock (dev m) (Z.of_nat (length (mb_chips m))) (mb_cr m) (mb_rs m) (mb_e m)
+           (mb_others m) (mb_N m) (mb_Pages m) (mb_Lam m)
+    else stripe (dev m) (mb_rs m) (mb_e m) (mb_others m) (mb_N m) (mb_Pages m) (mb_Lam m).
+
+  Definition chan (h : nat) : channel := ch (y_channels Y) h.
+
+  (* Whose chip it is; nobody's where no cluster with tasks, server or background jobs has it. *)
+  Definition owner (h c : nat) : option member :=
+    find (fun m => in_places (mb_chips m) h c) (y_members Y).
+  Definition owned (h c : nat) : bool := match owner h c with Some _ => true | None => false end.
+
+  (* m_c and o, chips without tasks left out. *)
+  Definition chips_with_tasks (h : nat) : Z := countn (owned h) (Z.to_nat (ch_chips (chan h))).
+  Definition chips_of_others (m : member) (h : nat) : Z :=
+    countn (fun c => negb (in_places (mb_chips m) h c) && owned h c)
+      (Z.to_nat (ch_chips (chan h))).
+
+  (* (33), of the chip at place c of channel h. *)
+  Definition N_j (h c : nat) (L : Z) : option Z :=
+    match owner h c with
+    | None => Some 0
+    | Some m => if mb_super m || e_server (mb_e m) || mb_others m then None
+                else Some (N_stripe (mb_rs m) L)
+    end.
+
+  (* What is stated of a processor, and the numbers that its test rests on. *)
+  Record stated_well (m : member) : Prop := {
+    sw_requests : forall w, In w (mb_rs m) -> demanded_ok w;
+    sw_collection : stated_ok (mb_e m);
+    sw_sizes : 1 <= mb_Pages m /\ 1 <= mb_mc m;
+    sw_certificate : certificate_ok (proc m);                          (* (C1) to (C4) *)
+    sw_m_c : forall h c, In (h, c) (mb_chips m) -> chips_with_tasks h <= mb_mc m;
+    sw_chips : if mb_super m then mb_chips m <> [] /\ 1 <= mb_cr m
+               else exists h c, mb_chips m = [(h, c)];
+    sw_28 : mb_super m = true -> forall h c, In (h, c) (mb_chips m) ->
+      t_r (y_d Y) + t_d (y_d Y) * (1 + chips_of_others m h) <= mb_cr m
+  }.
+
+  (* The rules, on all of the device. *)
+  Record device_obeys : Prop := {
+    R_S_D : forall m, In m (y_members Y) -> obeys_untimed (proc m) (mb_X m);
+    S4_all : forall m, In m (y_members Y) ->
+      joined (dev m) (mb_super m) (mb_chips m) (y_channels Y) (proc m) (mb_X m);
+    S4_silent : forall h k, (k < number_of (chan h))%nat ->
+      owned h (tr_place (tr (chan h) k)) = true;
+    S3_all : forall h, In h (y_channels Y) -> S3_bus (t_d (y_d Y)) h;
+    one_end : forall m, In m (y_members Y) -> x_end (mb_X m) = y_end Y
+  }.
+
+  (* (T), or (T') on a chip of a stripe. *)
+  Definition passes_T (m : member) : Prop := demand_test (p_rs (proc m)) (p_g (proc m)).
+  Definition passes_T' (m : member) : Prop :=
+    exists h c, mb_chips m = [(h, c)] /\
+      device_test (dev m) (mb_rs m) (p_g (proc m)) (ch_chips (chan h)) c (N_j h).
+
+  Hypothesis times_known : device_ok (y_d Y).
+  Hypothesis statements : forall m, In m (y_members Y) -> stated_well m.
+  Hypothesis rules : device_obeys.
+
+  Lemma dev_ok : forall m, In m (y_members Y) -> device_ok (dev m).
+  Proof.
+    intros m Hm. pose proof (sw_sizes m (statements m Hm)). unfold device_ok in *. simpl. lia.
+  Qed.
+
+  Lemma uses_owned : forall h c, uses (chan h) c = true -> owned h c = true.
+  Proof.
+    intros h c Hu. unfold uses in Hu. apply existsb_exists in Hu. destruct Hu as [t [Ht He]].
+    apply Nat.eqb_eq in He. destruct (In_nth _ _ (Transfer 0 0 0 0 0) Ht) as [k [Hk Hn]].
+    pose proof (S4_silent rules h k Hk) as Ho. unfold tr in Ho. rewrite Hn in Ho. congruence.
+  Qed.
+
+  Lemma chan_S3 : forall h, S3_bus (t_d (y_d Y)) (chan h).
+  Proof.
+    intros h. unfold chan, ch.
+    destruct (nth_in_or_default h (y_channels Y) (Channel 0 [])) as [Hh|Hh].
+    - apply (S3_all rules). assumption.
+    - rewrite Hh. split; [|left; intros a b _ Hb; unfold number_of in Hb; simpl in Hb; lia].
+      constructor; unfold number_of; simpl; intros; lia.
+  Qed.
+
+  Lemma member_ok : forall m, In m (y_members Y) -> parameters_ok (proc m).
+  Proof.
+    intros m Hm. pose proof (statements m Hm) as [H1 H2 H3 H4 H5 H6 H7]. unfold proc in *.
+    pose proof (dev_ok m Hm). destruct (mb_super m).
+    - destruct H6 as [H6 H8]. apply superblock_ok; auto; [|lia].
+      destruct (mb_chips m); [contradiction|]. cbn [length]. lia.
+    - apply stripe_ok; auto. lia.
+  Qed.
+
+  Lemma member_obeys : forall m, In m (y_members Y) -> obeys (proc m) (mb_X m).
+  Proof.
+    intros m Hm. pose proof (statements m Hm) as [H1 H2 H3 H4 H5 H6 H7].
+    pose proof (R_S_D rules m Hm) as HX. pose proof (S4_all rules m Hm) as Hj.
+    pose proof (dev_ok m Hm) as Hd.
+    assert (Hfull : forall h c, In (h, c) (mb_chips m) ->
+      used (ch (y_channels Y) h) <= m_c (dev m)).
+    { intros h c Hc. simpl. apply Z.le_trans with (2 := H5 h c Hc).
+      apply countn_le. intros b _ Hb. apply uses_owned. assumption. }
+    unfold proc in *. destruct (mb_super m).
+    - apply (superblock_timed (dev m) (mb_chips m) (y_channels Y)); auto.
+      + apply (S3_all rules).
+      + intros h c Hc. simpl. specialize (H7 eq_refl h c Hc).
+        assert (others_on (mb_chips m) (y_channels Y) h <= chips_of_others m h).
+        { apply countn_le. intros b _ Hb. apply andb_true_iff in Hb. destruct Hb as [Hb1 Hb2].
+          rewrite Hb1. apply uses_owned. assumption. }
+        assert (0 <= t_d (y_d Y)) by apply times_known.
+        assert (t_d (y_d Y) * (1 + others_on (mb_chips m) (y_channels Y) h)
+          <= t_d (y_d Y) * (1 + chips_of_others m h)) by (apply Z.mul_le_mono_nonneg_l; lia).
+        apply Z.le_trans with (2 := H7). apply Z.add_le_mono_l. assumption.
+    - apply (stripe_timed (dev m) (mb_chips m) (y_channels Y)); auto. apply (S3_all rules).
+  Qed.
+
+  (* What the neighbours transfer in (x, z) while they are in time: (33). *)
+  Lemma neighbours_bound : forall h c x z N, x < z ->
+    (forall m, In m (y_members Y) -> in_time_up_to (mb_X m) (z - 1)) ->
+    N_j h c (z - x) = Some N ->
+    transfers_of (number_of (chan h)) (place_of (chan h)) (granted_of (chan h)) (over_of (chan h))
+      x z (Z.of_nat c) <= N.
+  Proof.
+    intros h c x z N Hxz Hin HN. unfold N_j in HN.
+    destruct (owner h c) as [m|] eqn:Eo.
+    - unfold owner in Eo. apply find_some in Eo. destruct Eo as [Hm Hc].
+      apply in_places_spec in Hc. pose proof (statements m Hm) as Hst.
+      destruct (mb_super m) eqn:Es; [discriminate|].
+      destruct (e_server (mb_e m)) eqn:Ee; [discriminate|].
+      destruct (mb_others m) eqn:Eb; [discriminate|]. simpl in HN. injection HN as <-.
+      pose proof (sw_chips m Hst) as Hch. rewrite Es in Hch. destruct Hch as [h' [c' Hch]].
+      rewrite Hch in Hc. destruct Hc as [Hc|[]]. injection Hc as -> ->.
+      pose proof (member_ok m Hm) as Hok. pose proof (member_obeys m Hm) as Hob.
+      pose proof (S4_all rules m Hm) as Hj. rewrite Es, Hch in Hj.
+      unfold proc in Hok, Hob, Hj. rewrite Es, Eb in Hok, Hob, Hj.
+      apply (stripe_neighbour (dev m) h c (y_channels Y) (mb_rs m) (mb_e m) (mb_N m) (mb_Pages m)
+        (mb_Lam m) (mb_X m)); auto.
+      + apply dev_ok. assumption.
+      + apply (sw_requests m Hst).
+      + apply chan_S3.
+    - injection HN as <-. unfold transfers_of.
+      assert (E : countn (occupies (place_of (chan h)) (granted_of (chan h)) (over_of (chan h)) x z
+        (Z.of_nat c)) (number_of (chan h)) = 0); [|lia].
+      apply sumn_zero. intros k Hk. unfold ind.
+      destruct (occupies _ _ _ _ _ _ k) eqn:E; [exfalso|reflexivity].
+      unfold occupies in E. apply andb_true_iff in E. destruct E as [E _].
+      apply andb_true_iff in E. destruct E as [E _]. apply Z.eqb_eq in E.
+      pose proof (S4_silent rules h k Hk) as Ho. unfold place_of in E.
+      assert (E2 : tr_place (tr (chan h) k) = c) by lia.
+      unfold owned in Ho. rewrite E2, Eo in Ho. discriminate.
+  Qed.
+
+  Hypothesis tests : forall m, In m (y_members Y) ->
+    passes_T m \/ (mb_super m = false /\ passes_T' m).
+
+  (* There is no first bad instant of the device. *)
+  Lemma no_bad_instant_of_the_device : forall k : nat, Z.of_nat k - 1 <= y_end Y ->
+    forall m, In m (y_members Y) ->
+    in_time_up_to (mb_X m) (Z.of_nat k - 1) /\ picks_up_to (proc m) (mb_X m) (Z.of_nat k - 1).
+  Proof.
+    induction k as [|k IH]; intros Hk m Hm;
+      pose proof (member_ok m Hm) as Hok; pose proof (member_obeys m Hm) as Hob.
+    - apply (before_time_0 (proc m) (mb_X m) Hok Hob). lia.
+    - replace (Z.of_nat (S k) - 1) with (Z.of_nat k) in * by lia.
+      assert (Hbefore : forall j, In j (y_members Y) -> in_time_up_to (mb_X j) (Z.of_nat k - 1)).
+      { intros j Hj. apply (IH ltac:(lia) j Hj). }
+      destruct (IH ltac:(lia) m Hm) as [IH1 IH2].
+      assert (Hin : in_time_up_to (mb_X m) (Z.of_nat k)).
+      { intros j Hj Hr Hd.
+        destruct (Z.le_gt_cases (j_due (jb (mb_X m) j)) (Z.of_nat k - 1)) as [Hle|Hgt];
+          [apply IH1; assumption|].
+        assert (Heq : j_due (jb (mb_X m) j) = Z.of_nat k) by lia.
+        assert (Hend : Z.of_nat k <= x_end (mb_X m)) by (rewrite (one_end rules m Hm); lia).
+        rewrite Heq. destruct (tests m Hm) as [HT|[Hs HT]].
+        - apply (lemma_4 (proc m) (mb_X m) Hok Hob (Z.of_nat k) Hend HT IH2 j Hj Hr Heq).
+        - destruct HT as [h [c [Hch HT]]].
+          destruct (finished (x_steps (mb_X m)) j (Z.of_nat k)) eqn:E; [reflexivity|exfalso].
+          pose proof (S4_all rules m Hm) as Hjoin. rewrite Hs, Hch in Hjoin.
+          pose proof (chan_S3 h) as HS3.
+          revert HT. apply (late_job_contradicts_T' (dev m) (mb_rs m) (proc m) (mb_X m) h c
+            (y_channels Y)) with (z := Z.of_nat k) (j := j); auto.
+          + apply dev_ok. assumption.
+          + apply (sw_requests m (statements m Hm)).
+          + unfold proc. rewrite Hs. reflexivity.
+          + intros x b N Hx _ _ HN. apply (neighbours_bound h b x (Z.of_nat k) N ltac:(lia) Hbefore HN). }
+      split; [assumption|]. apply (picks_at_instant (proc m) (mb_X m) Hok Hob); assumption.
+  Qed.
+
+  (* Theorem 3. *)
+  Theorem theorem_3 : forall m, In m (y_members Y) -> promises_kept (proc m) (mb_X m).
+  Proof.
+    intros m Hm. apply kept_at_all_instants.
+    - apply member_ok. assumption.
+    - apply member_obeys. assumption.
+    - intros k Hk. apply no_bad_instant_of_the_device; [|assumption].
+      rewrite (one_end rules m Hm) in Hk. assumption.
+  Qed.
+End System.
