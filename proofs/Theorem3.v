@@ -4,7 +4,7 @@
    first miss is at z. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Reserve Costs Server Edf Closing
-  Neighbours Device.
+  Neighbours Device Frontier.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -22,6 +22,16 @@ Definition n_i (d : device) (rs : list demanded) (L : Z) : Z :=
 (* (33) for a chip of a stripe; with deadlines ⌈(L + D)/T⌉ stands for ⌈L/T⌉ + 1. *)
 Definition N_stripe (rs : list demanded) (L : Z) : Z :=
   suml (fun w => cdiv (L + w_D w) (w_T w) * w_pages w) rs.
+
+(* (33) for a chip of a superblock of s chips: what its requests read and write, and P_j of (40). *)
+Definition pages_read (w : demanded) : Z := if w_writes w then 0 else w_pages w.
+Definition pages_written (w : demanded) : Z := if w_writes w then w_pages w else 0.
+Definition P_j (rs : list demanded) (e : stated) (L : Z) : Z :=
+  cdiv (suml (fun w => cdiv (L + e_Dg e + w_J w) (w_T w) * pages_written w) rs) (e_alpha e).
+Definition N_superblock (rs : list demanded) (e : stated) (s Pages L : Z) : Z :=
+  suml (fun w => cdiv (L + w_D w) (w_T w) * pages_read w) rs
+  + P_j rs e L * Z.min (e_v e) Pages
+  + cdiv (suml (fun w => cdiv (L + w_D w) (w_T w) * pages_written w) rs + P_j rs e L * e_v e) s.
 
 (* The transfers of others that those of the chip at `place` wait for. N gives N_j(L) of the chip
    at each place; None is infinity. *)
@@ -49,35 +59,6 @@ Definition device_test (d : device) (rs : list demanded) (g : collection) (chips
   (place : nat) (N : nat -> Z -> option Z) : Prop :=
   forall L, (exists x, In x (deadlines (map (stripe_request d) rs) g) /\ x <= L) ->
   fits' d rs g chips place N L.
-
-(* Sums over lists and over numbers. *)
-Lemma suml_sumn_swap : forall {A : Type} (f : A -> nat -> Z) l n,
-  suml (fun s => sumn (f s) n) l = sumn (fun k => suml (fun s => f s k) l) n.
-Proof.
-  induction l; intros n; simpl.
-  - symmetry. apply sumn_zero. reflexivity.
-  - rewrite IHl. rewrite <- sumn_add. reflexivity.
-Qed.
-
-Lemma suml_add : forall {A : Type} (f g : A -> Z) l,
-  suml (fun s => f s + g s) l = suml f l + suml g l.
-Proof. induction l; simpl; lia. Qed.
-
-Lemma suml_mul : forall {A : Type} (f : A -> Z) k l, suml (fun s => k * f s) l = k * suml f l.
-Proof. induction l; simpl; lia. Qed.
-
-Lemma suml_map : forall {A B : Type} (f : B -> Z) (g : A -> B) l,
-  suml f (map g l) = suml (fun x => f (g x)) l.
-Proof. induction l; simpl; lia. Qed.
-
-Lemma suml_term : forall {A : Type} (f : A -> Z) l x,
-  (forall y, In y l -> 0 <= f y) -> In x l -> f x <= suml f l.
-Proof.
-  induction l; simpl; intros x H Hx; [contradiction|].
-  assert (0 <= f a) by (apply H; auto).
-  assert (0 <= suml f l) by (apply suml_nonneg; auto).
-  destruct Hx as [->|Hx]; [lia|]. specialize (IHl x ltac:(auto) Hx). lia.
-Qed.
 
 Section Chip.
   Variable d : device.
@@ -636,36 +617,6 @@ Section Chip.
   End Late.
 End Chip.
 
-(* Transfers of a chip, counted by the steps that they belong to. *)
-Lemma count_by_steps : forall d super chips channels P X h c,
-  joined d super chips channels P X -> In (h, c) chips ->
-  forall (q : nat -> bool) (p : step -> bool),
-  (forall k, (k < number_of (ch channels h))%nat -> q k = true ->
-     tr_place (tr (ch channels h) k) = c /\
-     exists s, In s (x_steps X) /\ p s = true /\ tr_start (tr (ch channels h) k) = s_st s) ->
-  countn q (number_of (ch channels h)) <= suml (fun s => ind (p s)) (x_steps X).
-Proof.
-  intros d super chips channels P X h c Hj Hc q p Hq. set (H := ch channels h) in *.
-  set (m := fun s k => q k && (tr_start (tr H k) =? s_st s)).
-  apply Z.le_trans with
-    (sumn (fun k => suml (fun s => ind (p s && m s k)) (x_steps X)) (number_of H)).
-  - apply sumn_le. intros k Hk. unfold ind at 1. destruct (q k) eqn:E.
-    + destruct (Hq k Hk E) as [_ [s [Hs [Hp He]]]].
-      pose proof (suml_term (fun s => ind (p s && m s k)) (x_steps X) s) as Ht. cbv beta in Ht.
-      replace (p s && m s k) with true in Ht.
-      * apply Ht; [|assumption]. intros u _. unfold ind. destruct (p u && m u k); lia.
-      * unfold m. rewrite Hp, E, He, Z.eqb_refl. reflexivity.
-    + apply suml_nonneg. intros u _. unfold ind. destruct (p u && m u k); lia.
-  - rewrite <- suml_sumn_swap. apply suml_le. intros s Hs. destruct (p s); simpl.
-    + apply countn_le_one. intros k l Hk Hl Ek El. unfold m in Ek, El.
-      apply andb_true_iff in Ek. destruct Ek as [Ek Ek2]. apply Z.eqb_eq in Ek2.
-      apply andb_true_iff in El. destruct El as [El El2]. apply Z.eqb_eq in El2.
-      destruct (Hq k Hk Ek) as [Pk _]. destruct (Hq l Hl El) as [Pl _].
-      apply (S4_one _ _ _ _ _ _ Hj h c k l); [|
-        |fold H; congruence]; (split; [assumption|split; assumption]).
-    + rewrite sumn_zero; [unfold ind; lia|reflexivity].
-Qed.
-
 (* (33): what the chip of a stripe without server and background jobs transfers in (x, z), while it
    is in time. *)
 Theorem stripe_neighbour : forall d h c channels rs e N Pages Lam X x z,
@@ -716,6 +667,44 @@ Proof.
   rewrite Hr. destruct (Z.ltb_spec (s_st s) z); [|lia]. destruct (Z.ltb_spec x (s_en s)); [|lia].
   reflexivity.
 Qed.
+(* And the chip of a superblock. *)
+Theorem superblock_neighbour : forall d chips h c channels cr' rs e N Pages Lam X x z,
+  let s := Z.of_nat (length chips) in
+  let P := superblock d s cr' rs e false N Pages Lam in
+  1 <= cr' -> (forall w, In w rs -> demanded_ok w) -> parameters_ok P -> e_server e = false ->
+  obeys P X -> joined d true chips channels P X -> In (h, c) chips ->
+  frontier chips channels X ->
+  S3_bus (t_d d) (ch channels h) ->
+  x < z -> in_time_up_to X (z - 1) -> picks_up_to P X (z - 1) ->
+  let H := ch channels h in
+  transfers_of (number_of H) (place_of H) (granted_of H) (over_of H) x z (Z.of_nat c)
+  <= N_superblock rs e s Pages (z - x).
+Proof.
+  intros d chips h c channels cr' rs e N Pages Lam X x z s P Hcr Hrs ok He rules Hj Hc Hf HS Hxz
+    Hin Hp H.
+  pose proof (superblock_transfers d chips channels P X h c ok rules Hj Hc Hf He) as Hs.
+  assert (Hqs : g_qs (p_g P) = 0) by (unfold P; simpl; rewrite He; reflexivity).
+  specialize (Hs Hqs HS x z Hxz Hin Hp). fold H in Hs.
+  assert (HP : passes_live P (z - x) = P_j rs e (z - x)).
+  { unfold passes_live, P_j, P. simpl. rewrite suml_map. f_equal. apply suml_ext. intros w _.
+    unfold superblock_request, pages_written. destruct (w_writes w); reflexivity. }
+  assert (Hr : suml (fun r => cdiv (z - x + r_D r) (r_T r) *
+      (if r_w r =? 0 then r_C r / r_q r else 0)) (p_rs P)
+    = suml (fun w => cdiv (z - x + w_D w) (w_T w) * pages_read w) rs).
+  { unfold P. simpl. rewrite suml_map. apply suml_ext. intros w Hw. specialize (Hrs w Hw).
+    unfold demanded_ok in Hrs. unfold superblock_request, pages_read.
+    destruct (w_writes w); cbn [r_w r_C r_q r_D r_T].
+    - destruct (Z.eqb_spec (w_pages w) 0); lia.
+    - simpl. f_equal. apply Z.div_mul. lia. }
+  assert (Hw : suml (fun r => cdiv (z - x + r_D r) (r_T r) * r_w r) (p_rs P)
+    = suml (fun w => cdiv (z - x + w_D w) (w_T w) * pages_written w) rs).
+  { unfold P. simpl. rewrite suml_map. apply suml_ext. intros w _.
+    unfold superblock_request, pages_written. destruct (w_writes w); reflexivity. }
+  rewrite HP, Hr, Hw in Hs. unfold N_superblock. fold s in Hs.
+  change (p_v P) with (e_v e) in Hs. change (p_P P) with Pages in Hs.
+  rewrite (Z.mul_comm (P_j rs e (z - x))), (Z.mul_comm (P_j rs e (z - x)) (e_v e)). assumption.
+Qed.
+
 (* A processor of a device: a chip of a stripe, or a superblock. Its chips; m_c, chips of the fullest
    of its channels, those without tasks not counted; c_r' (28), where it is a superblock; requests,
    collection and server as stated; whether it has background jobs; sizes; its trace. *)
@@ -765,7 +754,10 @@ Section System.
   Definition N_j (h c : nat) (L : Z) : option Z :=
     match owner h c with
     | None => Some 0
-    | Some m => if mb_super m || e_server (mb_e m) || mb_others m then None
+    | Some m => if e_server (mb_e m) || mb_others m then None
+                else if mb_super m
+                then Some (N_superblock (mb_rs m) (mb_e m) (Z.of_nat (length (mb_chips m)))
+                             (mb_Pages m) L)
                 else Some (N_stripe (mb_rs m) L)
     end.
 
@@ -787,6 +779,8 @@ Section System.
     R_S_D : forall m, In m (y_members Y) -> obeys_untimed (proc m) (mb_X m);
     S4_all : forall m, In m (y_members Y) ->
       joined (dev m) (mb_super m) (mb_chips m) (y_channels Y) (proc m) (mb_X m);
+    rows : forall m, In m (y_members Y) -> mb_super m = true ->
+      frontier (mb_chips m) (y_channels Y) (mb_X m);                   (* Section 4 *)
     S4_silent : forall h k, (k < number_of (chan h))%nat ->
       owned h (tr_place (tr (chan h) k)) = true;
     S3_all : forall h, In h (y_channels Y) -> S3_bus (t_d (y_d Y)) h;
@@ -858,7 +852,8 @@ Section System.
 
   (* What the neighbours transfer in (x, z) while they are in time: (33). *)
   Lemma neighbours_bound : forall h c x z N, x < z ->
-    (forall m, In m (y_members Y) -> in_time_up_to (mb_X m) (z - 1)) ->
+    (forall m, In m (y_members Y) ->
+       in_time_up_to (mb_X m) (z - 1) /\ picks_up_to (proc m) (mb_X m) (z - 1)) ->
     N_j h c (z - x) = Some N ->
     transfers_of (number_of (chan h)) (place_of (chan h)) (granted_of (chan h)) (over_of (chan h))
       x z (Z.of_nat c) <= N.
@@ -867,19 +862,26 @@ Section System.
     destruct (owner h c) as [m|] eqn:Eo.
     - unfold owner in Eo. apply find_some in Eo. destruct Eo as [Hm Hc].
       apply in_places_spec in Hc. pose proof (statements m Hm) as Hst.
-      destruct (mb_super m) eqn:Es; [discriminate|].
       destruct (e_server (mb_e m)) eqn:Ee; [discriminate|].
-      destruct (mb_others m) eqn:Eb; [discriminate|]. simpl in HN. injection HN as <-.
-      pose proof (sw_chips m Hst) as Hch. rewrite Es in Hch. destruct Hch as [h' [c' Hch]].
-      rewrite Hch in Hc. destruct Hc as [Hc|[]]. injection Hc as -> ->.
-      pose proof (member_ok m Hm) as Hok. pose proof (member_obeys m Hm) as Hob.
-      pose proof (S4_all rules m Hm) as Hj. rewrite Es, Hch in Hj.
-      unfold proc in Hok, Hob, Hj. rewrite Es, Eb in Hok, Hob, Hj.
-      apply (stripe_neighbour (dev m) h c (y_channels Y) (mb_rs m) (mb_e m) (mb_N m) (mb_Pages m)
-        (mb_Lam m) (mb_X m)); auto.
-      + apply dev_ok. assumption.
-      + apply (sw_requests m Hst).
-      + apply chan_S3.
+      destruct (mb_others m) eqn:Eb; [discriminate|]. cbn [orb] in HN.
+      destruct (Hin m Hm) as [Hin1 Hin2].
+      pose proof (sw_chips m Hst) as Hch. pose proof (member_ok m Hm) as Hok.
+      pose proof (member_obeys m Hm) as Hob. pose proof (S4_all rules m Hm) as Hj.
+      unfold proc in Hok, Hob, Hj, Hin2. destruct (mb_super m) eqn:Es;
+        injection HN as <-; rewrite Eb in Hok, Hob, Hj, Hin2.
+      + apply (superblock_neighbour (dev m) (mb_chips m) h c (y_channels Y) (mb_cr m) (mb_rs m)
+          (mb_e m) (mb_N m) (mb_Pages m) (mb_Lam m) (mb_X m)); auto.
+        * apply Hch.
+        * apply (sw_requests m Hst).
+        * apply (rows rules m Hm Es).
+        * apply chan_S3.
+      + destruct Hch as [h' [c' Hch]]. rewrite Hch in Hc, Hj.
+        destruct Hc as [Hc|[]]. injection Hc as -> ->.
+        apply (stripe_neighbour (dev m) h c (y_channels Y) (mb_rs m) (mb_e m) (mb_N m) (mb_Pages m)
+          (mb_Lam m) (mb_X m)); auto.
+        * apply dev_ok. assumption.
+        * apply (sw_requests m Hst).
+        * apply chan_S3.
     - injection HN as <-. unfold transfers_of.
       assert (E : countn (occupies (place_of (chan h)) (granted_of (chan h)) (over_of (chan h)) x z
         (Z.of_nat c)) (number_of (chan h)) = 0); [|lia].
@@ -904,7 +906,8 @@ Section System.
       pose proof (member_ok m Hm) as Hok; pose proof (member_obeys m Hm) as Hob.
     - apply (before_time_0 (proc m) (mb_X m) Hok Hob). lia.
     - replace (Z.of_nat (S k) - 1) with (Z.of_nat k) in * by lia.
-      assert (Hbefore : forall j, In j (y_members Y) -> in_time_up_to (mb_X j) (Z.of_nat k - 1)).
+      assert (Hbefore : forall j, In j (y_members Y) ->
+        in_time_up_to (mb_X j) (Z.of_nat k - 1) /\ picks_up_to (proc j) (mb_X j) (Z.of_nat k - 1)).
       { intros j Hj. apply (IH ltac:(lia) j Hj). }
       destruct (IH ltac:(lia) m Hm) as [IH1 IH2].
       assert (Hin : in_time_up_to (mb_X m) (Z.of_nat k)).
