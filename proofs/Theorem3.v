@@ -60,6 +60,66 @@ Definition device_test (d : device) (rs : list demanded) (g : collection) (chips
   forall L, (exists x, In x (deadlines (map (stripe_request d) rs) g) /\ x <= L) ->
   fits' d rs g chips place N L.
 
+(* (T) implies (T'), since min(n_i, N_j) <= n_i. *)
+Lemma fits_implies_fits' : forall d rs g chips place N L, device_ok d ->
+  (forall w, In w rs -> demanded_ok w) -> Z.of_nat place < chips -> chips <= m_c d ->
+  fits (map (stripe_request d) rs) g L -> fits' d rs g chips place N L.
+Proof.
+  intros d rs g chips place N L Hd Hrs Hp Hc H. unfold fits', fits, dbf', dbf in *.
+  assert (Hn : 0 <= n_i d rs L).
+  { apply suml_nonneg. intros w Hw. pose proof (Hrs w Hw) as Hwd. unfold demanded_ok in Hwd.
+    apply Z.mul_nonneg_nonneg; [|lia]. unfold jobs_of, due_jobs, window, stripe_request.
+    simpl. destruct (Z.leb_spec (w_D w - w_J w) L); [|lia].
+    assert (0 <= (L - (w_D w - w_J w)) / w_T w) by (apply Z.div_pos; lia). lia. }
+  assert (Hd0 : 0 <= t_d d) by apply Hd.
+  assert (Hwait : waited_for d rs chips place N L <= (m_c d - 1) * n_i d rs L).
+  { apply Z.le_trans with ((chips - 1) * n_i d rs L); [|apply Z.mul_le_mono_nonneg_r; lia].
+    unfold waited_for. apply Z.le_trans with
+      (sumn (fun c => n_i d rs L * 1 + (if Nat.eqb c place then - n_i d rs L else 0))
+        (Z.to_nat chips)).
+    - apply sumn_le. intros c _. destruct (Nat.eqb c place); [lia|].
+      destruct (N c L); lia.
+    - rewrite sumn_add, sumn_mul.
+      rewrite (sumn_single _ (fun c => if Nat.eqb c place then - n_i d rs L else 0) place).
+      + rewrite Nat.eqb_refl.
+        assert (Hone : forall k, sumn (fun _ => 1) k = Z.of_nat k)
+          by (induction k; [reflexivity|cbn [sumn]; lia]).
+        rewrite Hone. nia.
+      + lia.
+      + intros c _ Hne. destruct (Nat.eqb_spec c place); [contradiction|reflexivity]. }
+  assert (Hreq : suml (fun r => due_jobs r L * r_C r) (map (stripe_request d) rs)
+    = suml (fun w => jobs_of d w L * (w_pages w * base d w)) rs
+      + (m_c d - 1) * t_d d * n_i d rs L).
+  { rewrite suml_map. unfold n_i. rewrite <- suml_mul, <- suml_add. apply suml_ext. intros w _.
+    unfold jobs_of, base. unfold stripe_request at 2. cbn [r_C]. unfold c_w, c_r.
+    destruct (w_writes w); ring. }
+  assert (t_d d * waited_for d rs chips place N L <= t_d d * ((m_c d - 1) * n_i d rs L))
+    by (apply Z.mul_le_mono_nonneg_l; assumption).
+  rewrite Hreq in H. nia.
+Qed.
+
+Theorem T_implies_T' : forall d rs g chips place N, device_ok d ->
+  (forall w, In w rs -> demanded_ok w) -> Z.of_nat place < chips -> chips <= m_c d ->
+  demand_test (map (stripe_request d) rs) g -> device_test d rs g chips place N.
+Proof.
+  intros d rs g chips place N Hd Hrs Hp Hc HT L HL. apply fits_implies_fits'; auto.
+Qed.
+
+(* Less known of the neighbours only charges more: so siblings may be charged in full, as Section 6
+   does. *)
+Theorem less_known : forall d rs g chips place N N', device_ok d ->
+  (forall c L, N' c L = None \/ N' c L = N c L) ->
+  device_test d rs g chips place N' -> device_test d rs g chips place N.
+Proof.
+  intros d rs g chips place N N' Hd HN HT L HL. specialize (HT L HL). unfold fits', dbf' in *.
+  assert (Hw : waited_for d rs chips place N L <= waited_for d rs chips place N' L).
+  { apply sumn_le. intros c _. destruct (Nat.eqb c place); [lia|].
+    destruct (HN c L) as [->| ->]; [destruct (N c L); lia|lia]. }
+  assert (t_d d * waited_for d rs chips place N L <= t_d d * waited_for d rs chips place N' L)
+    by (apply Z.mul_le_mono_nonneg_l; [apply Hd|assumption]).
+  lia.
+Qed.
+
 Section Chip.
   Variable d : device.
   Variable rs : list demanded.
