@@ -143,13 +143,15 @@ Section Bus.
       change (countn one n <= ind (busy (Z.of_nat c))).
       assert (Hcl : forall m, (m < n)%nat -> one m = true -> chip m = Z.of_nat c /\ (m < k)%nat /\
         asked k < over m /\ busy (chip m) = true).
-      { intros m Hm Hs1. unfold one, sel in Hs1. apply andb_true_iff in Hs1. destruct Hs1 as [H1 H2].
+      { intros m Hm Hs1. unfold one, sel in Hs1. apply andb_true_iff in Hs1.
+        destruct Hs1 as [H1 H2].
         apply andb_true_iff in H1. destruct H1 as [H1 H3]. apply andb_true_iff in H1.
         destruct H1 as [H1 H4]. apply Nat.ltb_lt in H1. apply Z.ltb_lt in H4.
         apply Nat.eqb_eq in H2. pose proof (chips rules m Hm). repeat split; auto. lia. }
       destruct (busy (Z.of_nat c)) eqn:Eb; unfold ind.
       - apply countn_le_one. intros i j Hi Hj Hoi Hoj.
-        destruct (Hcl i Hi Hoi) as [Hi1 [Hi2 [Hi3 _]]]. destruct (Hcl j Hj Hoj) as [Hj1 [Hj2 [Hj3 _]]].
+        destruct (Hcl i Hi Hoi) as [Hi1 [Hi2 [Hi3 _]]].
+        destruct (Hcl j Hj Hoj) as [Hj1 [Hj2 [Hj3 _]]].
         destruct (Nat.lt_trichotomy i j) as [Hlt|[|Hlt]]; [exfalso|assumption|exfalso].
         + apply (Hrr k i j Hlt Hj2 Hk ltac:(congruence)). lia.
         + apply (Hrr k j i Hlt Hi2 Hk ltac:(congruence)). lia.

@@ -167,7 +167,8 @@ Section Join.
       destruct H as [s [Hin H]]. bools. destruct (of_step_spec _ _ _ _ H1) as [E1 E2].
       exists s. split; [assumption|]. split; [assumption|]. split; [assumption|].
       apply part_ofb_spec. assumption.
-    - intros h c k l Hk Hl He. destruct (Htr h c k Hk) as [_ H]. apply H; [apply Hl|apply Hl|exact He].
+    - intros h c k l Hk Hl He. destruct (Htr h c k Hk) as [_ H].
+      apply H; [apply Hl|apply Hl|exact He].
     - intros h c k i b l s Hk Hl Hin Ha E1 E2. specialize (Hs s Hin). cbv beta in Hs. bools.
       rewrite Ha in H0. simpl in H0. rewrite forallb_forall in H0.
       specialize (H0 (h, c) (proj1 Hk)). simpl in H0.
@@ -179,7 +180,8 @@ Section Join.
     - intros s Hin Ht Hu. specialize (Hs s Hin). cbv beta in Hs. rewrite Ht, Hu in Hs. bools.
       simpl in H2. bools. assumption.
     - intros s i Hin Hcl. specialize (Hs s Hin). cbv beta in Hs. rewrite Hcl in Hs. bools.
-      destruct (r_w (rq P i) =? 0); [|assumption]. destruct (s_act s); try discriminate. reflexivity.
+      destruct (r_w (rq P i) =? 0); [|assumption].
+      destruct (s_act s); try discriminate. reflexivity.
   Qed.
 
   (* The frontier goes round the chips, in their order, from the one with number `first`. *)
@@ -241,7 +243,8 @@ Section Join.
       pose proof (all_spec _ _ H1 _ (Hn q)) as H2.
       cbv beta in H2. rewrite He in H2. rewrite (proj2 (chip_eqb_spec _ _) eq_refl) in H2.
       simpl in H2. rewrite orb_false_r in H2. apply Nat.eqb_eq in H2.
-      assert (Hm : (p + first) mod s = (q + first) mod s) by (apply Z2Nat.inj; [apply M1|apply M2|assumption]).
+      assert (Hm : (p + first) mod s = (q + first) mod s)
+        by (apply Z2Nat.inj; [apply M1|apply M2|assumption]).
       pose proof (Z.div_mod (p + first) s ltac:(lia)) as D1.
       pose proof (Z.div_mod (q + first) s ltac:(lia)) as D2. rewrite Hm in D1.
       assert (Hq : q - p = s * ((q + first) / s - (p + first) / s)) by lia.
@@ -273,7 +276,8 @@ Section System.
   Variable first : nat -> Z.                      (* of each superblock's frontier *)
 
   Definition stated_wellb (m : member) : bool :=
-    forallb demanded_okb (mb_rs m) && stated_okb (mb_e m) && (1 <=? mb_Pages m) && (1 <=? mb_mc m) &&
+    forallb demanded_okb (mb_rs m) && stated_okb (mb_e m) && (1 <=? mb_Pages m) &&
+    (1 <=? mb_mc m) &&
     certificate_okb (proc Y m) &&
     forallb (fun p => chips_with_tasks Y (fst p) <=? mb_mc m) (mb_chips m) &&
     (if mb_super m then negb (Nat.eqb (length (mb_chips m)) 0) && (1 <=? mb_cr m)
@@ -385,7 +389,8 @@ Proof.
     assert (Hin : In L (instants (last_length (map (stripe_request d) rs) g))).
     { unfold instants. apply in_map_iff. exists (Z.to_nat L). split; [lia|]. apply in_seq. lia. }
     specialize (H0 Hin). apply orb_true_iff in H0. destruct H0 as [H0|H0].
-    + bools. assert (E : existsb (fun x => x <=? L) (deadlines (map (stripe_request d) rs) g) = true).
+    + bools.
+      assert (E : existsb (fun x => x <=? L) (deadlines (map (stripe_request d) rs) g) = true).
       { apply existsb_exists. exists x. split; [assumption|]. apply Z.leb_le. assumption. }
       congruence.
     + unfold fits'b in H0. bools. assumption.

@@ -9,34 +9,34 @@ Open Scope Z_scope.
 
 (* Two chips on one bus. *)
 Definition two_trace_0 : trace := Trace
-  [Job 9 9 67 (Req 0) 0 6; Job 72 72 272 (Req 1) 0 1; Job 109 109 167 (Req 0) 0 6]
-  [Step 0 9 15 ARead false; Step 0 15 21 ARead false; Step 0 21 27 ARead false;
-   Step 0 27 35 ARead false; Step 0 35 41 ARead false; Step 0 41 47 ARead true;
-   Step 1 72 81 ARead true; Step 2 109 115 ARead false; Step 2 115 121 ARead false;
-   Step 2 121 127 ARead false; Step 2 127 135 ARead false; Step 2 135 141 ARead false;
-   Step 2 141 147 ARead true]
+  [Job 11 11 211 (Req 1) 0 1; Job 48 48 106 (Req 0) 0 6; Job 148 148 206 (Req 0) 0 6]
+  [Step 0 11 20 ARead true; Step 1 48 54 ARead false; Step 1 54 60 ARead false;
+   Step 1 60 66 ARead false; Step 1 66 74 ARead false; Step 1 74 80 ARead false;
+   Step 1 80 86 ARead true; Step 2 148 154 ARead false; Step 2 154 160 ARead false;
+   Step 2 160 166 ARead false; Step 2 166 172 ARead false; Step 2 172 181 ARead false;
+   Step 2 181 187 ARead true]
   4 200.
 Definition two_trace_1 : trace := Trace
-  [Job 23 23 73 (Req 0) 1 1; Job 73 73 123 (Req 0) 1 1; Job 124 124 174 (Req 0) 1 1;
-   Job 174 174 224 (Req 0) 1 1; Job 73 73 223 (Gc 1) 0 0; Job 174 174 324 (Gc 2) 0 0]
-  [Step 0 23 37 (AProg 1) true; Step 1 73 83 (AProg 1) true; Step 4 83 83 AVoid true;
-   Step 2 124 137 (AProg 1) true; Step 3 174 184 (AProg 1) true; Step 5 184 184 (APick 1) false;
-   Step 5 184 192 (ACopy 1) false; Step 5 192 202 AErase true]
+  [Job 12 12 62 (Req 0) 1 1; Job 62 62 112 (Req 0) 1 1; Job 112 112 162 (Req 0) 1 1;
+   Job 173 173 223 (Req 0) 1 1; Job 62 62 212 (Gc 1) 0 0; Job 173 173 323 (Gc 2) 0 0]
+  [Step 0 12 22 (AProg 1) true; Step 1 62 76 (AProg 1) true; Step 4 76 76 AVoid true;
+   Step 2 112 122 (AProg 1) true; Step 3 173 183 (AProg 1) true; Step 5 183 183 (APick 1) false;
+   Step 5 183 191 (ACopy 1) false; Step 5 191 201 AErase true]
   8 200.
 Definition two_blocks_1 (k : nat) : list block :=
   match k with
   | 5 =>
-    [Block Closed 0 1; Block Closed 0 4; Block Closed 0 1; Block Closed 0 2; Block Closed 0 3;
-     Block Closed 0 1; Block Closed 0 3; Block Closed 0 1; Block Closed 0 4; Block Erased 4 0]
+    [Block Closed 0 2; Block Closed 0 2; Block Closed 0 1; Block Closed 0 3; Block Closed 0 3;
+     Block Closed 0 2; Block Closed 0 2; Block Closed 0 2; Block Closed 0 3; Block Erased 4 0]
   | _ => []
   end%nat.
 Definition two_channel_0 : channel := Channel 2
-  [Transfer 0 9 11 11 15; Transfer 0 15 17 17 21; Transfer 0 21 23 23 27; Transfer 1 23 23 27 31;
-   Transfer 0 27 29 31 35; Transfer 0 35 37 37 41; Transfer 0 41 43 43 47;
-   Transfer 1 73 73 73 77; Transfer 0 72 74 77 81; Transfer 0 109 111 111 115;
-   Transfer 0 115 117 117 121; Transfer 0 121 123 123 127; Transfer 1 124 124 127 131;
-   Transfer 0 127 129 131 135; Transfer 0 135 137 137 141; Transfer 0 141 143 143 147;
-   Transfer 1 174 174 174 178].
+  [Transfer 1 12 12 12 16; Transfer 0 11 13 16 20; Transfer 0 48 50 50 54;
+   Transfer 0 54 56 56 60; Transfer 0 60 62 62 66; Transfer 1 62 62 66 70;
+   Transfer 0 66 68 70 74; Transfer 0 74 76 76 80; Transfer 0 80 82 82 86;
+   Transfer 1 112 112 112 116; Transfer 0 148 150 150 154; Transfer 0 154 156 156 160;
+   Transfer 0 160 162 162 166; Transfer 0 166 168 168 172; Transfer 1 173 173 173 177;
+   Transfer 0 172 174 177 181; Transfer 0 181 183 183 187].
 Definition two_member_0 : member := Member false [(0, 0)%nat] 2 1
   [Demanded false 6 100 58 0; Demanded false 1 200 200 0]
   (Stated 50 3 3 1 0 false []) false 10 4 10 two_trace_0.
@@ -54,46 +54,47 @@ Definition two_blocks (i : nat) : nat -> list block :=
 
 (* A chip of a stripe, and a superblock with a chip on each of two channels. *)
 Definition mixed_trace_0 : trace := Trace
-  [Job 36 36 120 (Req 0) 0 9; Job 86 86 386 (Req 1) 0 1; Job 196 196 280 (Req 0) 0 9;
-   Job 356 356 440 (Req 0) 0 9; Job 386 386 686 (Req 1) 0 1]
-  [Step 0 36 42 ARead false; Step 0 42 50 ARead false; Step 0 50 57 ARead false;
-   Step 0 57 63 ARead false; Step 0 63 69 ARead false; Step 0 69 75 ARead false;
-   Step 0 75 81 ARead false; Step 0 81 87 ARead false; Step 0 87 91 ARead true;
-   Step 1 91 97 ARead true; Step 2 196 202 ARead false; Step 2 202 208 ARead false;
-   Step 2 208 214 ARead false; Step 2 214 219 ARead false; Step 2 219 225 ARead false;
-   Step 2 225 231 ARead false; Step 2 231 234 ARead false; Step 2 234 240 ARead false;
-   Step 2 240 246 ARead true; Step 3 356 362 ARead false; Step 3 362 368 ARead false;
-   Step 3 368 374 ARead false; Step 3 374 380 ARead false; Step 3 380 386 ARead false;
-   Step 3 386 392 ARead false; Step 3 392 401 ARead false]
+  [Job 2 2 86 (Req 0) 0 9; Job 142 142 442 (Req 1) 0 1; Job 162 162 246 (Req 0) 0 9;
+   Job 322 322 406 (Req 0) 0 9]
+  [Step 0 2 5 ARead false; Step 0 5 11 ARead false; Step 0 11 14 ARead false;
+   Step 0 14 20 ARead false; Step 0 20 26 ARead false; Step 0 26 32 ARead false;
+   Step 0 32 37 ARead false; Step 0 37 45 ARead false; Step 0 45 51 ARead true;
+   Step 1 142 148 ARead true; Step 2 162 168 ARead false; Step 2 168 174 ARead false;
+   Step 2 174 180 ARead false; Step 2 180 186 ARead false; Step 2 186 192 ARead false;
+   Step 2 192 196 ARead false; Step 2 196 202 ARead false; Step 2 202 206 ARead false;
+   Step 2 206 212 ARead true; Step 3 322 331 ARead false; Step 3 331 337 ARead false;
+   Step 3 337 343 ARead false; Step 3 343 346 ARead false; Step 3 346 354 ARead false;
+   Step 3 354 362 ARead false; Step 3 362 368 ARead false; Step 3 368 374 ARead false;
+   Step 3 374 380 ARead true]
   4 400.
 Definition mixed_trace_1 : trace := Trace
-  [Job 36 41 136 (Req 1) 0 1; Job 44 44 194 (Req 0) 2 1; Job 304 304 454 (Req 0) 2 1;
-   Job 387 391 487 (Req 1) 0 1; Job 44 44 174 (Gc 1) 0 0; Job 304 304 434 (Gc 2) 0 0]
-  [Step 0 41 46 ARead true; Step 4 46 46 AVoid true; Step 1 46 60 (AProg 2) true;
-   Step 5 304 304 (APick 1) false; Step 5 304 310 AGcRead false; Step 5 310 319 (ACopy 1) false;
-   Step 5 319 329 AErase true; Step 2 329 339 (AProg 2) true; Step 3 391 397 ARead true]
+  [Job 32 32 132 (Req 1) 0 1; Job 57 57 207 (Req 0) 2 1; Job 317 317 467 (Req 0) 2 1;
+   Job 332 336 432 (Req 1) 0 1; Job 57 57 187 (Gc 1) 0 0; Job 317 317 447 (Gc 2) 0 0]
+  [Step 0 32 41 ARead true; Step 4 57 57 AVoid true; Step 1 57 67 (AProg 2) true;
+   Step 5 317 317 (APick 1) false; Step 5 317 323 AGcRead false; Step 5 323 333 (ACopy 1) false;
+   Step 5 333 343 AErase true; Step 3 343 350 ARead true; Step 2 350 364 (AProg 2) true]
   8 400.
 Definition mixed_blocks_1 (k : nat) : list block :=
   match k with
   | 3 =>
-    [Block Closed 0 1; Block Closed 0 2; Block Closed 0 2; Block Closed 0 1; Block Closed 0 2;
-     Block Closed 0 3; Block Closed 0 3; Block Closed 0 2; Block Open 2 2; Block Erased 4 0]
+    [Block Closed 0 1; Block Closed 0 3; Block Closed 0 3; Block Closed 0 2; Block Closed 0 1;
+     Block Closed 0 3; Block Closed 0 1; Block Closed 0 2; Block Open 2 2; Block Erased 4 0]
   | _ => []
   end%nat.
 Definition mixed_channel_0 : channel := Channel 2
-  [Transfer 0 36 38 38 42; Transfer 1 41 42 42 46; Transfer 0 42 44 46 50;
-   Transfer 1 46 46 50 54; Transfer 0 50 51 54 57; Transfer 0 57 59 59 63;
-   Transfer 0 63 65 65 69; Transfer 0 69 71 71 75; Transfer 0 75 77 77 81;
-   Transfer 0 81 83 83 87; Transfer 0 87 89 89 91; Transfer 0 91 93 93 97;
-   Transfer 0 196 198 198 202; Transfer 0 202 204 204 208; Transfer 0 208 210 210 214;
-   Transfer 0 214 215 215 219; Transfer 0 219 221 221 225; Transfer 0 225 227 227 231;
-   Transfer 0 231 233 233 234; Transfer 0 234 236 236 240; Transfer 0 240 242 242 246;
-   Transfer 1 304 306 306 310; Transfer 1 310 310 310 313; Transfer 1 329 329 329 333;
-   Transfer 0 356 358 358 362; Transfer 0 362 364 364 368; Transfer 0 368 370 370 374;
-   Transfer 0 374 376 376 380; Transfer 0 380 382 382 386; Transfer 0 386 388 388 392;
-   Transfer 1 391 393 393 397; Transfer 0 392 394 397 401].
+  [Transfer 0 2 4 4 5; Transfer 0 5 7 7 11; Transfer 0 11 13 13 14; Transfer 0 14 16 16 20;
+   Transfer 0 20 22 22 26; Transfer 0 26 28 28 32; Transfer 0 32 34 34 37;
+   Transfer 1 32 34 37 41; Transfer 0 37 38 41 45; Transfer 0 45 47 47 51;
+   Transfer 1 57 57 57 61; Transfer 0 142 144 144 148; Transfer 0 162 164 164 168;
+   Transfer 0 168 170 170 174; Transfer 0 174 176 176 180; Transfer 0 180 182 182 186;
+   Transfer 0 186 188 188 192; Transfer 0 192 194 194 196; Transfer 0 196 198 198 202;
+   Transfer 0 202 204 204 206; Transfer 0 206 208 208 212; Transfer 1 323 323 323 327;
+   Transfer 0 322 324 327 331; Transfer 0 331 333 333 337; Transfer 0 337 339 339 343;
+   Transfer 0 343 345 345 346; Transfer 1 343 345 346 350; Transfer 0 346 348 350 354;
+   Transfer 1 350 350 354 358; Transfer 0 354 355 358 362; Transfer 0 362 364 364 368;
+   Transfer 0 368 370 370 374; Transfer 0 374 376 376 380].
 Definition mixed_channel_1 : channel := Channel 1
-  [Transfer 0 46 46 46 50; Transfer 0 329 329 329 333].
+  [Transfer 0 57 57 57 61; Transfer 0 317 319 319 323; Transfer 0 350 350 350 354].
 Definition mixed_member_0 : member := Member false [(0, 0)%nat] 2 1
   [Demanded false 9 160 84 0; Demanded false 1 300 300 0]
   (Stated 50 3 3 1 0 false []) false 10 4 10 mixed_trace_0.
@@ -137,8 +138,9 @@ Proof. split; [vm_compute; reflexivity|]. reject 58. Qed.
 Example two_accepted_by_T' : passes_T' two_device two_member_0.
 Proof. accept 0%nat 0%nat. Qed.
 Example mixed_rejected_by_T :
-  load_fits (p_rs (proc mixed_device mixed_member_0)) (p_g (proc mixed_device mixed_member_0)) = true
-  /\ ~ passes_T mixed_device mixed_member_0.
+  load_fits (p_rs (proc mixed_device mixed_member_0))
+    (p_g (proc mixed_device mixed_member_0)) = true /\
+  ~ passes_T mixed_device mixed_member_0.
 Proof. split; [vm_compute; reflexivity|]. reject 84. Qed.
 Example mixed_accepted_by_T' : passes_T' mixed_device mixed_member_0.
 Proof. accept 0%nat 0%nat. Qed.

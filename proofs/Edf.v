@@ -519,7 +519,8 @@ Section Edf.
         { intros m Hm Hr. unfold is_request in Hr.
           destruct (j_class (jb m)) as [i| | |] eqn:Ec; try discriminate.
           apply (request_cost P X ok rules z m i Hm Ec). }
-        specialize (Hp (fun m Hm Hr _ _ => Hc m Hm Hr)). pose proof (by_request x (fun i => r_C (rq i))) as Hb.
+        specialize (Hp (fun m Hm Hr _ _ => Hc m Hm Hr)).
+        pose proof (by_request x (fun i => r_C (rq i))) as Hb.
         cbv beta in Hp, Hb. unfold cnt. lia. }
       destruct late_window as [d [Hd1 [Hd2 _]]].
       set (L := z - x) in *.
@@ -546,7 +547,8 @@ Section Edf.
         fold L in Hw. fold (cnt i) in H0. fold k in Hi.
         assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
         pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
-        assert (Hsum : sumn (fun m => r_C (rq m) * cnt m + (if Nat.eqb m i then r_C (rq i) else 0)) k
+        assert (Hsum :
+          sumn (fun m => r_C (rq m) * cnt m + (if Nat.eqb m i then r_C (rq i) else 0)) k
           <= sumn (fun i => due_jobs (rq i) L * r_C (rq i)) k).
         { apply sumn_le. intros m Hmk. destruct (Nat.eqb_spec m i) as [->|Hne].
           - rewrite H0. unfold due_jobs. destruct (Z.leb_spec (window (rq i)) L); [|lia].

@@ -84,7 +84,7 @@ Proof.
       intros b [<-|Hb]; [assumption|auto].
 Qed.
 
-(* Which of the chips page number q of the frontier is on, and pages programmed before. *)
+(* Pages programmed before a step: the number of its first one, along the frontier. *)
 Definition programmed_before (l : list step) : Z := suml drawn l.
 
 (* Section 4: any s consecutive pages of the frontier are on different chips, and a chip programs in
@@ -662,7 +662,8 @@ Section Neighbour.
       assert (Hsplit : countn occ (number_of H) <= countn (of_kind p1) (number_of H)
         + countn (of_kind p2) (number_of H) + countn (of_kind p3) (number_of H)).
       { unfold countn. rewrite <- !sumn_add. apply sumn_le. intros k Hk. unfold ind at 1.
-        assert (Hi : forall p, 0 <= ind (of_kind p k)) by (intros p; unfold ind; destruct (of_kind p k); lia).
+        assert (Hi : forall p, 0 <= ind (of_kind p k))
+          by (intros p; unfold ind; destruct (of_kind p k); lia).
         pose proof (Hi p1). pose proof (Hi p2). pose proof (Hi p3).
         destruct (occ k) eqn:Eo; [|lia].
         destruct (occupied k Hk Eo) as [_ [s [Hs [Hl [Hu He]]]]].

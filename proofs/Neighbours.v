@@ -337,8 +337,8 @@ Section Live.
       + intros m i Hm Ec. pose proof (sporadic P X rules m i Hm Ec) as [Hi Hsp].
         assert (Hinr : In (rq i) (p_rs P)) by (apply nth_In; assumption).
         pose proof (ok_requests P ok _ Hinr) as Hok. unfold request_ok in Hok.
-        destruct (parts_of_request P X rules steps [] m i ltac:(rewrite app_nil_r; reflexivity) Hm Ec)
-          as [Hp _].
+        destruct (parts_of_request P X rules steps [] m i
+          ltac:(rewrite app_nil_r; reflexivity) Hm Ec) as [Hp _].
         assert (j_parts (jb m) <= r_C (rq i) / r_q (rq i)) by (apply Z.div_le_lower_bound; lia).
         enough (suml (fun s => if Nat.eqb (s_job s) m then if live x z s then 1 else 0 else 0) steps
           <= parts steps m) by lia.

@@ -219,7 +219,8 @@ Section Chip.
       assert (Htd : 0 <= t_d d) by apply times_known.
       pose proof (times _ _ _ _ _ _ _ Hbus k Hkn) as Ht.
       pose proof (lemma_1 _ _ _ _ _ _ _ Hbus Htd Hturn k Hkn) as H1.
-      assert (Hzero : t_d d = 0 -> granted_of H k = asked_of H k) by (intros E; rewrite E in H1; lia).
+      assert (Hzero : t_d d = 0 -> granted_of H k = asked_of H k)
+        by (intros E; rewrite E in H1; lia).
       unfold wk, waits, lo, hi in Hw. unfold asked_of, granted_of, over_of in *.
       unfold device_ok in times_known. clear H1.
       destruct (request_is i Hi) as [Hq Hwin]. specialize (requests _ Hwin).
@@ -365,14 +366,16 @@ Section Chip.
         assert (suml (fun s => if Nat.eqb (s_job s) m && (s_st s <? z) then wait_of s else 0) l
           <= own_wait m); [|lia].
         unfold own_wait. rewrite Hs, suml_app.
-        assert (0 <= suml (fun s => if Nat.eqb (s_job s) m && (s_st s <? z) then wait_of s else 0) r);
+        assert (0 <= suml (fun s => if Nat.eqb (s_job s) m && (s_st s <? z)
+                                    then wait_of s else 0) r);
           [|lia].
         apply suml_nonneg. intros s _. pose proof (wait_nonneg s).
         destruct (Nat.eqb (s_job s) m && (s_st s <? z)); lia. }
       assert (Hstep : forall s, In s l -> s_job s = m ->
         Z.min (s_en s) z - s_st s <= b + wait_of s /\
         (z < s_en s -> Z.min (s_en s) z - s_st s < b + wait_of s)).
-      { intros s Hx Hj. assert (Hin : In s steps) by (rewrite Hs; apply in_or_app; left; assumption).
+      { intros s Hx Hj.
+        assert (Hin : In s steps) by (rewrite Hs; apply in_or_app; left; assumption).
         destruct (step_of_list P X rules s Hin) as [l1 [r1 [_ Hrule]]].
         unfold step_rule in Hrule. destruct Hrule as [_ [_ [_ [_ [Hr _]]]]]. rewrite Hj in Hr.
         assert (Hreq : is_request X (s_job s) = true)
@@ -381,7 +384,8 @@ Section Chip.
         pose proof (step_cost s i Hin ltac:(rewrite Hj; assumption) Hi (Hl s Hx) ltac:(lia)) as Hc1.
         rewrite Z.max_l in Hc1 by lia. assumption. }
       assert (Hle : forall s, In s l -> body s <= top s).
-      { intros s Hx. unfold body, top, ind. destruct (Nat.eqb_spec (s_job s) m) as [E|E]; simpl; [|lia].
+      { intros s Hx. unfold body, top, ind.
+        destruct (Nat.eqb_spec (s_job s) m) as [E|E]; simpl; [|lia].
         specialize (Hstep s Hx E). specialize (Hl s Hx).
         destruct (Z.ltb_spec (s_st s) z); [|lia]. lia. }
       assert (Hsum : suml body l <= suml top l) by (apply suml_le; assumption).
@@ -403,7 +407,8 @@ Section Chip.
     Lemma blocks_once : forall l r, steps = l ++ r ->
       suml (fun s => ind (blocks s)) r <= ind extra.
     Proof.
-      intros l r. revert l. induction r as [|s r IH]; intros l Hl; [unfold ind; destruct extra; simpl; lia|].
+      intros l r. revert l. induction r as [|s r IH]; intros l Hl;
+        [unfold ind; destruct extra; simpl; lia|].
       simpl. destruct (blocks s) eqn:E; unfold ind at 1.
       - rewrite suml_zero.
         + unfold blocks in E. destruct extra; [unfold ind; lia|discriminate].
@@ -450,7 +455,8 @@ Section Chip.
     Qed.
 
     Lemma count_adds_up : suml (fun s => ind (charged_ s)) steps
-      <= sumn (fun m => if sel m then w_pages (wq (match j_class (jb m) with Req i => i | _ => O end))
+      <= sumn (fun m => if sel m
+                        then w_pages (wq (match j_class (jb m) with Req i => i | _ => O end))
                         else 0) n + ind extra.
     Proof.
       apply Z.le_trans with
@@ -460,14 +466,15 @@ Section Chip.
       - rewrite suml_add. pose proof (blocks_once [] steps eq_refl) as Hb.
         enough (suml (fun s => ind (inside s)) steps
           <= sumn (fun m => if sel m
-               then w_pages (wq (match j_class (jb m) with Req i => i | _ => O end)) else 0) n) by lia.
+               then w_pages (wq (match j_class (jb m) with Req i => i | _ => O end)) else 0) n)
+          by lia.
         rewrite (suml_by_key s_job _ steps n job_in). apply sumn_le. intros m Hm.
         destruct (sel m) eqn:E.
         + destruct (sel_real m E) as [Hr _]. unfold is_request in Hr.
           destruct (j_class (jb m)) as [i| | |] eqn:Ec; try discriminate.
           destruct (parts_fit m i Hm Ec) as [_ Hp].
-          destruct (parts_of_request P X rules steps [] m i ltac:(rewrite app_nil_r; reflexivity) Hm Ec)
-            as [Hp2 _].
+          destruct (parts_of_request P X rules steps [] m i
+            ltac:(rewrite app_nil_r; reflexivity) Hm Ec) as [Hp2 _].
           enough (suml (fun s => if Nat.eqb (s_job s) m then ind (inside s) else 0) steps
             <= parts steps m) by lia.
           apply suml_le. intros s _. unfold ind. destruct (Nat.eqb (s_job s) m); [|lia].
@@ -576,10 +583,12 @@ Section Chip.
       (* how many operations they are *)
       assert (Hops : sumn (fun m => if sel m then w_pages (wq (key m)) else 0) n
         <= sumn (fun i => w_pages (wq i) * cnt i) k).
-      { apply (by_request P X rules z j j_in j_due_z j_late z_end picks x (fun i => w_pages (wq i))). }
+      { apply (by_request P X rules z j j_in j_due_z j_late z_end picks x
+          (fun i => w_pages (wq i))). }
       assert (Hni : n_i d rs L = sumn (fun i => jobs_of d (wq i) L * w_pages (wq i)) k)
         by apply (by_numbers (fun w => jobs_of d w L * w_pages w)).
-      rewrite (by_numbers (fun w => jobs_of d w L * (w_pages w * base d w))) in Hfit. fold k in Hfit.
+      rewrite (by_numbers (fun w => jobs_of d w L * (w_pages w * base d w))) in Hfit.
+      fold k in Hfit.
       set (B := blocking (p_rs P) (p_g P) L) in *.
       assert (HB0 : 0 <= B).
       { unfold B, blocking.
@@ -603,7 +612,8 @@ Section Chip.
           assert (0 <= (L - window (stripe_request d (wq i))) / r_T (stripe_request d (wq i)));
             [|lia].
           apply Z.div_pos; [lia|]. unfold stripe_request. simpl. lia. }
-      set (requested := sumn (fun i => jobs_of d (wq i) L * (w_pages (wq i) * base d (wq i))) k) in *.
+      set (requested :=
+        sumn (fun i => jobs_of d (wq i) L * (w_pages (wq i) * base d (wq i))) k) in *.
       set (passes := due_passes (p_rs P) (p_g P) L * g_C (p_g P)) in *.
       set (execs := sumn (fun m =>
           if (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) then executed X z m else 0) n) in *.
@@ -765,9 +775,10 @@ Proof.
   rewrite (Z.mul_comm (P_j rs e (z - x))), (Z.mul_comm (P_j rs e (z - x)) (e_v e)). assumption.
 Qed.
 
-(* A processor of a device: a chip of a stripe, or a superblock. Its chips; m_c, chips of the fullest
-   of its channels, those without tasks not counted; c_r' (28), where it is a superblock; requests,
-   collection and server as stated; whether it has background jobs; sizes; its trace. *)
+(* A processor of a device: a chip of a stripe, or a superblock. Its chips; m_c, the chips of the
+   fullest of its channels, those without tasks not counted; c_r' (28), where it is a superblock;
+   requests, collection and server as stated; whether it has background jobs; N, P, Lambda; its
+   trace. Siblings are members like others: their N_j is not below n_i. *)
 Record member := Member {
   mb_super : bool;
   mb_chips : list chip;
@@ -834,9 +845,11 @@ Section System.
       t_r (y_d Y) + t_d (y_d Y) * (1 + chips_of_others m h) <= mb_cr m
   }.
 
-  (* The rules, on all of the device. *)
+  (* The rules, on all of the device. R1 to R5, S1 and S2, D1, V1 to V3, the times of steps aside;
+     S4, on a chip and in a superblock; the rows of Section 4; S4, no transfer but of a processor;
+     S3 and D2; and all traces are of one time. *)
   Record device_obeys : Prop := {
-    R_S_D : forall m, In m (y_members Y) -> obeys_untimed (proc m) (mb_X m);
+    R1_to_V3 : forall m, In m (y_members Y) -> obeys_untimed (proc m) (mb_X m);
     S4_all : forall m, In m (y_members Y) ->
       joined (dev m) (mb_super m) (mb_chips m) (y_channels Y) (proc m) (mb_X m);
     rows : forall m, In m (y_members Y) -> mb_super m = true ->
@@ -890,7 +903,7 @@ Section System.
   Lemma member_obeys : forall m, In m (y_members Y) -> obeys (proc m) (mb_X m).
   Proof.
     intros m Hm. pose proof (statements m Hm) as [H1 H2 H3 H4 H5 H6 H7].
-    pose proof (R_S_D rules m Hm) as HX. pose proof (S4_all rules m Hm) as Hj.
+    pose proof (R1_to_V3 rules m Hm) as HX. pose proof (S4_all rules m Hm) as Hj.
     pose proof (dev_ok m Hm) as Hd.
     assert (Hfull : forall h c, In (h, c) (mb_chips m) ->
       used (ch (y_channels Y) h) <= m_c (dev m)).
@@ -987,7 +1000,8 @@ Section System.
           + apply dev_ok. assumption.
           + apply (sw_requests m (statements m Hm)).
           + unfold proc. rewrite Hs. reflexivity.
-          + intros x b N Hx _ _ HN. apply (neighbours_bound h b x (Z.of_nat k) N ltac:(lia) Hbefore HN). }
+          + intros x b N Hx _ _ HN.
+            apply (neighbours_bound h b x (Z.of_nat k) N ltac:(lia) Hbefore HN). }
       split; [assumption|]. apply (picks_at_instant (proc m) (mb_X m) Hok Hob); assumption.
   Qed.
 
