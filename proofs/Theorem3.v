@@ -120,6 +120,18 @@ Proof.
   lia.
 Qed.
 
+(* A sibling has the same requests, and so no less of them live than due: it is charged in full. *)
+Lemma sibling : forall d rs L, device_ok d -> (forall w, In w rs -> demanded_ok w) ->
+  0 <= L -> n_i d rs L <= N_stripe rs L.
+Proof.
+  intros d rs L Hd Hrs HL. apply suml_le. intros w Hw. specialize (Hrs w Hw).
+  unfold demanded_ok in Hrs. apply Z.mul_le_mono_nonneg_r; [lia|].
+  unfold jobs_of, due_jobs, window, stripe_request; simpl.
+  destruct (Z.leb_spec (w_D w - w_J w) L) as [H|H]; [|apply cdiv_nonneg; lia].
+  replace (L - (w_D w - w_J w)) with (L - (w_D w - w_J w) + 1 - 1) by lia.
+  rewrite cdiv_floor by lia. apply cdiv_mono; lia.
+Qed.
+
 Section Chip.
   Variable d : device.
   Variable rs : list demanded.
