@@ -2,7 +2,7 @@
    counterexamples of Theorem 3 rest on. Blocks and the round of the frontier are given with it. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
-  Closing Neighbours Device Frontier Theorem3.
+  Closing Neighbours Device Frontier Theorem3 LastLength.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -354,44 +354,52 @@ Section System.
   Qed.
 End System.
 
-(* (T') by computation: up to the last length of (T), beyond which that holds and so (T') does. *)
+(* (T') by computation, up to its last length. *)
 Definition fits'b (d : device) (rs : list demanded) (g : collection) (chips : Z) (place : nat)
   (N : nat -> Z -> option Z) (L : Z) : bool :=
   1000 * (dbf' d rs g chips place N L + blocking (map (stripe_request d) rs) g L) <=? share g * L.
 
-Definition device_testb (d : device) (rs : list demanded) (g : collection) (chips : Z)
-  (place : nat) (N : nat -> Z -> option Z) : bool :=
-  let r := map (stripe_request d) rs in
-  (Z.of_nat place <? chips) && (chips <=? m_c d) && load_fits r g &&
-  forallb (fun L => negb (existsb (fun x => x <=? L) (deadlines r g)) ||
-                    fits'b d rs g chips place N L) (instants (last_length r g)).
+Definition passes_T'b (Y : system) (m : member) : bool :=
+  match mb_super m, mb_chips m with
+  | false, [(h, c)] =>
+      let d := dev Y m in
+      let g := p_g (proc Y m) in
+      let n := ch_chips (chan Y h) in
+      load_fits' (mb_rs m) d g n c (smaller Y h m) &&
+      forallb (fun L =>
+        negb (existsb (fun x => x <=? L) (deadlines (map (stripe_request d) (mb_rs m)) g)) ||
+        fits'b d (mb_rs m) g n c (N_j Y h) L)
+        (instants (last_length' (mb_rs m) d g n c (smaller Y h m)))
+  | _, _ => false
+  end.
 
-Lemma device_testb_spec : forall d rs g chips place N, device_ok d ->
-  (forall w, In w rs -> demanded_ok w) -> collection_ok g ->
-  device_testb d rs g chips place N = true -> device_test d rs g chips place N.
+Lemma passes_T'b_spec : forall Y m, device_ok (y_d Y) ->
+  (forall j, In j (y_members Y) -> stated_well Y j) -> In m (y_members Y) ->
+  passes_T'b Y m = true -> mb_super m = false /\ passes_T' Y m.
 Proof.
-  intros d rs g chips place N Hd Hrs Hg H L [x [Hx HxL]]. unfold device_testb in H. bools.
-  assert (Hreq : forall r, In r (map (stripe_request d) rs) -> request_ok r).
-  { intros r Hr. apply in_map_iff in Hr. destruct Hr as [w [<- Hw]]. specialize (Hrs w Hw).
-    unfold demanded_ok in Hrs. unfold device_ok in Hd. unfold request_ok, stripe_request; simpl.
-    assert (1 <= c_r d) by (unfold c_r; nia). assert (1 <= c_w d) by (unfold c_w; nia).
-    destruct (w_writes w); nia. }
-  destruct (Z.le_gt_cases (last_length (map (stripe_request d) rs) g) L) as [Hl|Hl].
-  - apply fits_implies_fits'; auto. apply last_length_suffices; assumption.
-  - assert (H0L : 0 <= L).
-    { unfold deadlines in Hx. apply in_app_or in Hx. destruct Hx as [Hx|Hx].
-      - apply in_map_iff in Hx. destruct Hx as [r [<- Hr]]. specialize (Hreq r Hr).
-        unfold request_ok in Hreq. unfold window in HxL. lia.
-      - unfold collection_ok in Hg. destruct (writes (map (stripe_request d) rs)).
-        + destruct Hx as [Hx|[]]. lia.
-        + contradiction. }
-    rewrite forallb_forall in H0. specialize (H0 L).
-    assert (Hin : In L (instants (last_length (map (stripe_request d) rs) g))).
-    { unfold instants. apply in_map_iff. exists (Z.to_nat L). split; [lia|]. apply in_seq. lia. }
-    specialize (H0 Hin). apply orb_true_iff in H0. destruct H0 as [H0|H0].
-    + bools.
-      assert (E : existsb (fun x => x <=? L) (deadlines (map (stripe_request d) rs) g) = true).
-      { apply existsb_exists. exists x. split; [assumption|]. apply Z.leb_le. assumption. }
-      congruence.
-    + unfold fits'b in H0. bools. assumption.
+  intros Y m Hd Hst Hm H. unfold passes_T'b in H.
+  destruct (mb_super m) eqn:Es; [discriminate|]. split; [reflexivity|].
+  destruct (mb_chips m) as [|[h c] [|]] eqn:Ec; try discriminate. apply andb_true_iff in H.
+  destruct H as [Hu Hall]. apply (passes_T'_to_last_length Y Hd Hst m h c Hm Es Ec Hu).
+  intros L [x [Hx HxL]] HL.
+  assert (H0L : 0 <= L).
+  { pose proof (requests_ok (mb_rs m) (sw_requests Y m (Hst m Hm)) (dev Y m) (dev_ok Y Hd Hst m Hm))
+      as Hreq.
+    pose proof (ok_collection _ (member_ok Y Hd Hst m Hm)) as Hg. unfold collection_ok in Hg.
+    unfold deadlines in Hx. apply in_app_or in Hx. destruct Hx as [Hx|Hx].
+    - apply in_map_iff in Hx. destruct Hx as [r [<- Hr]]. specialize (Hreq r Hr).
+      unfold request_ok in Hreq. unfold window in HxL. lia.
+    - destruct (writes (map (stripe_request (dev Y m)) (mb_rs m))); [destruct Hx as [Hx|[]]; lia|].
+      contradiction. }
+  rewrite forallb_forall in Hall. specialize (Hall L).
+  assert (Hin : In L (instants (last_length' (mb_rs m) (dev Y m) (p_g (proc Y m))
+    (ch_chips (chan Y h)) c (smaller Y h m)))).
+  { unfold instants. apply in_map_iff. exists (Z.to_nat L). split; [lia|]. apply in_seq. lia. }
+  specialize (Hall Hin). apply orb_true_iff in Hall. destruct Hall as [H0|H0].
+  - apply negb_true_iff in H0.
+    assert (E : existsb (fun x => x <=? L)
+      (deadlines (map (stripe_request (dev Y m)) (mb_rs m)) (p_g (proc Y m))) = true).
+    { apply existsb_exists. exists x. split; [assumption|]. apply Z.leb_le. assumption. }
+    congruence.
+  - unfold fits'b in H0. apply Z.leb_le in H0. assumption.
 Qed.

@@ -3,7 +3,7 @@
    one the neighbour is a superblock, so that (33) counts its reads, its passes and its rows. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
-  Closing Neighbours Device Frontier Theorem3 DeviceCheck Examples.
+  Closing Neighbours Device Frontier Theorem3 LastLength DeviceCheck Examples.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -122,28 +122,26 @@ Ltac reject L :=
   intros HT; unfold passes_T, demand_test in HT; specialize (HT L);
   assert (Hf := HT (ex_intro _ L (conj (or_introl eq_refl) (Z.le_refl L)))); clear HT;
   vm_compute in Hf; apply Hf; reflexivity.
-Ltac accept h c :=
-  exists h, c; split; [reflexivity|]; apply device_testb_spec;
-  [unfold device_ok; simpl; lia
-  |intros w Hw; simpl in Hw; repeat (destruct Hw as [<-|Hw]; [unfold demanded_ok; simpl; lia|]);
-   contradiction
-  |unfold collection_ok; simpl; lia
-  |vm_compute; reflexivity].
-
 (* (T) rejects the first chip, at a length below its last one; (T') accepts it. *)
 Example two_rejected_by_T :
   load_fits (p_rs (proc two_device two_member_0)) (p_g (proc two_device two_member_0)) = true /\
   ~ passes_T two_device two_member_0.
 Proof. split; [vm_compute; reflexivity|]. reject 58. Qed.
 Example two_accepted_by_T' : passes_T' two_device two_member_0.
-Proof. accept 0%nat 0%nat. Qed.
+Proof.
+  apply passes_T'b_spec; [unfold device_ok; simpl; lia|apply two_obeys|simpl; auto|].
+  vm_compute. reflexivity.
+Qed.
 Example mixed_rejected_by_T :
   load_fits (p_rs (proc mixed_device mixed_member_0))
     (p_g (proc mixed_device mixed_member_0)) = true /\
   ~ passes_T mixed_device mixed_member_0.
 Proof. split; [vm_compute; reflexivity|]. reject 84. Qed.
 Example mixed_accepted_by_T' : passes_T' mixed_device mixed_member_0.
-Proof. accept 0%nat 0%nat. Qed.
+Proof.
+  apply passes_T'b_spec; [unfold device_ok; simpl; lia|apply mixed_obeys|simpl; auto|].
+  vm_compute. reflexivity.
+Qed.
 
 (* A processor passes (T), by the decision of Demand.v. *)
 Ltac by_decision Y m obeyed :=
