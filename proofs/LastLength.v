@@ -1,6 +1,6 @@
-(* Section 6, Computation: the last length of (T'), (35) to (37), exactly. For each other chip either
-   what the chip asks itself or what that one asks is put below a line, whichever is chosen; beyond
-   L'_max (T') then holds, where U' < 1 - U_s. *)
+(* Section 6, Computation: the last length of (T'), (35) to (37), exactly; and that dbf' does not
+   decrease. For each other chip either what the chip asks itself or what that one asks is put below
+   a line, whichever is chosen; beyond L'_max (T') then holds, where U' < 1 - U_s. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Qpa Demand Trace Closing Device Frontier Theorem3.
 Import ListNotations.
@@ -249,7 +249,8 @@ End Lines.
 
 Lemma live_grows : forall (rs : list demanded) (f g : demanded -> Z) x y,
   (forall w, In w rs -> demanded_ok w) -> (forall w, In w rs -> 0 <= g w) -> x <= y ->
-  suml (fun w => cdiv (x + f w) (w_T w) * g w) rs <= suml (fun w => cdiv (y + f w) (w_T w) * g w) rs.
+  suml (fun w => cdiv (x + f w) (w_T w) * g w) rs
+  <= suml (fun w => cdiv (y + f w) (w_T w) * g w) rs.
 Proof.
   intros rs f g x y Hrs Hg Hxy. apply suml_le. intros w Hw. specialize (Hrs w Hw).
   unfold demanded_ok in Hrs. apply Z.mul_le_mono_nonneg_r; [auto|]. apply cdiv_mono; lia.
@@ -333,7 +334,8 @@ Section System.
     let n := ch_chips (chan Y h) in
     let g := p_g (proc Y m) in
     load_fits' (mb_rs m) (dev Y m) g n c (smaller h m) = true ->
-    (forall L, (exists x, In x (deadlines (map (stripe_request (dev Y m)) (mb_rs m)) g) /\ x <= L) ->
+    (forall L,
+       (exists x, In x (deadlines (map (stripe_request (dev Y m)) (mb_rs m)) g) /\ x <= L) ->
        L < last_length' (mb_rs m) (dev Y m) g n c (smaller h m) ->
        fits' (dev Y m) (mb_rs m) g n c (N_j Y h) L) ->
     passes_T' Y m.
