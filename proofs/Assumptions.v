@@ -1,8 +1,10 @@
 (* What the theorems that the documents quote rest on. *)
 From Rtflash Require Import Qpa Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
-  Closing Superblock Examples Tightest Neighbours Flash Cheap.
+  Closing Superblock Examples Tightest Neighbours Flash Cheap
+  Device Frontier Theorem3 LastLength DeviceCheck DeviceExamples.
 
 Print Assumptions lemma_1.
+Print Assumptions lemma_1_busy.
 Print Assumptions lemma_5_document.
 Print Assumptions lemma_5_code.
 Print Assumptions lemma_5_code_ends.
@@ -43,3 +45,28 @@ Print Assumptions waits_within_window.
 Print Assumptions transfers_live.
 Print Assumptions map_stays_ok.
 Print Assumptions blocks_of_map.
+Print Assumptions step_on_bus.
+Print Assumptions read_by_others.
+Print Assumptions theorem_S_on_a_bus.
+Print Assumptions theorem_D_on_buses.
+Print Assumptions late_job_contradicts_T'.
+Print Assumptions stripe_neighbour.
+Print Assumptions live_passes.
+Print Assumptions superblock_transfers.
+Print Assumptions superblock_neighbour.
+Print Assumptions fits_implies_fits'.
+Print Assumptions T_implies_T'.
+Print Assumptions less_known.
+Print Assumptions sibling.
+Print Assumptions dbf'_below_line.
+Print Assumptions last_length'_suffices.
+Print Assumptions dbf'_nondecreasing.
+Print Assumptions N_j_grows.
+Print Assumptions passes_T'_to_last_length.
+Print Assumptions theorem_3.
+Print Assumptions two_promises.
+Print Assumptions mixed_promises.
+Print Assumptions two_accepted_by_T'.
+Print Assumptions two_rejected_by_T.
+Print Assumptions mixed_accepted_by_T'.
+Print Assumptions mixed_rejected_by_T.

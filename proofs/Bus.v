@@ -105,6 +105,65 @@ Section Bus.
     fold w. nia.
   Qed.
 
+  (* Lemma 1 where some chips are known to be quiet: only the others count. A chip is quiet if none
+     of its transfers is on the bus while k waits. *)
+  Theorem lemma_1_busy : 0 <= t_d -> S3_first_come \/ S3_round_robin ->
+    forall k, (k < n)%nat -> forall (busy : Z -> bool) o,
+    countn (fun c => busy (Z.of_nat c)) (Z.to_nat m_c) <= o ->
+    (forall m, (m < n)%nat -> busy (chip m) = false ->
+       over m <= asked k \/ granted k <= granted m) ->
+    granted k - asked k <= t_d * o.
+  Proof.
+    intros Htd Hs k Hk busy o Ho Hquiet.
+    assert (Hrr : S3_round_robin) by (destruct Hs; [apply first_come_turns|]; assumption). clear Hs.
+    set (w := granted k - asked k).
+    pose proof (times rules k Hk) as Htk.
+    set (sel := fun m => Nat.ltb m k && (asked k <? over m) && busy (chip m)).
+    assert (Hcov : w <= sumn (fun m => if sel m then t_d else 0) n).
+    { pose proof (covered_time n granted over (asked k) w ltac:(lia)) as H.
+      apply (Z.le_trans _ _ _ (H ltac:(intros t Ht; apply (bus_not_idle rules k t Hk);
+        unfold w in Ht; lia))).
+      apply sumn_le. intros m Hm. unfold sel. pose proof (times rules m Hm) as Htm.
+      specialize (Hquiet m Hm).
+      destruct (Nat.ltb_spec m k) as [|Hmk].
+      - destruct (Z.ltb_spec (asked k) (over m)); [|simpl; lia].
+        destruct (busy (chip m)); simpl; [lia|]. specialize (Hquiet eq_refl). unfold w. lia.
+      - assert (granted k <= granted m).
+        { destruct (Nat.eq_dec m k) as [->|]; [lia|].
+          pose proof (one_at_a_time rules k m ltac:(lia) Hm). lia. }
+        simpl. unfold w. lia. }
+    assert (Hcnt : countn sel n <= o).
+    { apply Z.le_trans with (2 := Ho). unfold countn at 1.
+      rewrite (sumn_ext n (fun m => ind (sel m)) (fun m => if sel m then 1 else 0));
+        [|intros; reflexivity].
+      rewrite (sumn_by_class n (Z.to_nat m_c) (fun m => Z.to_nat (chip m))).
+      2:{ intros m Hm _. pose proof (chips rules m Hm). lia. }
+      apply sumn_le. intros c Hc.
+      set (one := fun m => sel m && Nat.eqb (Z.to_nat (chip m)) c).
+      change (countn one n <= ind (busy (Z.of_nat c))).
+      assert (Hcl : forall m, (m < n)%nat -> one m = true -> chip m = Z.of_nat c /\ (m < k)%nat /\
+        asked k < over m /\ busy (chip m) = true).
+      { intros m Hm Hs1. unfold one, sel in Hs1. apply andb_true_iff in Hs1.
+        destruct Hs1 as [H1 H2].
+        apply andb_true_iff in H1. destruct H1 as [H1 H3]. apply andb_true_iff in H1.
+        destruct H1 as [H1 H4]. apply Nat.ltb_lt in H1. apply Z.ltb_lt in H4.
+        apply Nat.eqb_eq in H2. pose proof (chips rules m Hm). repeat split; auto. lia. }
+      destruct (busy (Z.of_nat c)) eqn:Eb; unfold ind.
+      - apply countn_le_one. intros i j Hi Hj Hoi Hoj.
+        destruct (Hcl i Hi Hoi) as [Hi1 [Hi2 [Hi3 _]]].
+        destruct (Hcl j Hj Hoj) as [Hj1 [Hj2 [Hj3 _]]].
+        destruct (Nat.lt_trichotomy i j) as [Hlt|[|Hlt]]; [exfalso|assumption|exfalso].
+        + apply (Hrr k i j Hlt Hj2 Hk ltac:(congruence)). lia.
+        + apply (Hrr k j i Hlt Hi2 Hk ltac:(congruence)). lia.
+      - assert (countn one n = 0); [|lia]. apply sumn_zero. intros m Hm. unfold ind.
+        destruct (one m) eqn:E; [|reflexivity]. destruct (Hcl m Hm E) as [H1 [_ [_ H2]]].
+        rewrite H1 in H2. congruence. }
+    assert (Hm : sumn (fun m => if sel m then t_d else 0) n <= t_d * countn sel n)
+      by (apply sumn_count_mul; intros; lia).
+    assert (t_d * countn sel n <= t_d * o) by (apply Z.mul_le_mono_nonneg_l; assumption).
+    fold w. lia.
+  Qed.
+
   (* (1) and (2): so a step that uses the bus takes c_r or c_w at most. *)
   Corollary read_step_time : forall t_r k s, 0 <= t_d -> S3_first_come \/ S3_round_robin ->
     (k < n)%nat -> asked k - s <= t_r -> over k - s <= t_r + m_c * t_d.

@@ -22,7 +22,6 @@ Section Closing.
   Variable X : trace.
   Hypothesis ok : parameters_ok P.
   Hypothesis rules : obeys P X.
-  Hypothesis T_holds : demand_test (p_rs P) (p_g P).
 
   Let n := length (x_jobs X).
 
@@ -39,40 +38,34 @@ Section Closing.
       pose proof (ok_collection P ok) as Hg. unfold collection_ok in Hg. lia.
   Qed.
 
-  (* There is no first bad instant. *)
-  Lemma no_bad_instant : forall k : nat, Z.of_nat k - 1 <= x_end X ->
-    in_time_up_to X (Z.of_nat k - 1) /\ picks_up_to P X (Z.of_nat k - 1).
+  (* Nothing happens before time 0. *)
+  Lemma before_time_0 : forall t, t < 0 -> in_time_up_to X t /\ picks_up_to P X t.
   Proof.
-    induction k as [|k IH]; intros Hk.
-    - split.
-      + intros m Hm Hr Hd. pose proof (due_after_release m Hm Hr). simpl in Hd. lia.
-      + intros l s r val Hs _ Hst. pose proof (step_order P X rules l s r Hs) as [Ho _].
-        simpl in Hst. lia.
-    - destruct IH as [IH1 IH2]; [lia|].
-      replace (Z.of_nat (S k) - 1) with (Z.of_nat k) in * by lia.
-      assert (Hin : in_time_up_to X (Z.of_nat k)).
-      { intros m Hm Hr Hd.
-        destruct (Z.le_gt_cases (j_due (jb X m)) (Z.of_nat k - 1)) as [Hle|Hgt];
-          [apply IH1; assumption|].
-        assert (Heq : j_due (jb X m) = Z.of_nat k) by lia.
-        rewrite Heq. apply (lemma_4 P X ok rules (Z.of_nat k) Hk T_holds IH2 m Hm Hr Heq). }
-      split; [assumption|].
-      intros l s r val Hs Hact Hst.
-      destruct (Z.le_gt_cases (s_st s) (Z.of_nat k - 1)) as [Hle|Hgt];
-        [apply (IH2 l s r val Hs Hact Hle)|].
-      apply (victims_are_cheap P X ok rules l s r val Hs Hact).
-      intros m Hm Hr Hd. apply Hin; auto. lia.
+    intros t Ht. split.
+    - intros m Hm Hr Hd. pose proof (due_after_release m Hm Hr). lia.
+    - intros l s r val Hs _ Hst. pose proof (step_order P X rules l s r Hs) as [Ho _]. lia.
   Qed.
 
-  (* The circle is closed. *)
-  Theorem closing : promises_kept P X.
+  (* Lemma 3 at the instant k: while no deadline is missed, no victim is too dear. *)
+  Lemma picks_at_instant : forall k, in_time_up_to X k -> picks_up_to P X (k - 1) ->
+    picks_up_to P X k.
   Proof.
+    intros k Hin IH2 l s r val Hs Hact Hst.
+    destruct (Z.le_gt_cases (s_st s) (k - 1)) as [Hle|Hgt]; [apply (IH2 l s r val Hs Hact Hle)|].
+    apply (victims_are_cheap P X ok rules l s r val Hs Hact).
+    intros m Hm Hr Hd. apply Hin; auto. lia.
+  Qed.
+
+  (* Where no instant is bad the promises are kept. *)
+  Lemma kept_at_all_instants :
+    (forall k : nat, Z.of_nat k - 1 <= x_end X ->
+       in_time_up_to X (Z.of_nat k - 1) /\ picks_up_to P X (Z.of_nat k - 1)) ->
+    promises_kept P X.
+  Proof.
+    intros Hk.
     assert (Hall : forall t, t <= x_end X -> in_time_up_to X t /\ picks_up_to P X t).
-    { intros t Ht. destruct (Z.le_gt_cases 0 t) as [H0|H0].
-      - replace t with (Z.of_nat (Z.to_nat (t + 1)) - 1) by lia. apply no_bad_instant. lia.
-      - split.
-        + intros m Hm Hr Hd. pose proof (due_after_release m Hm Hr). lia.
-        + intros l s r val Hs _ Hst. pose proof (step_order P X rules l s r Hs) as [Ho _]. lia. }
+    { intros t Ht. destruct (Z.le_gt_cases 0 t) as [H0|H0]; [|apply before_time_0; assumption].
+      replace t with (Z.of_nat (Z.to_nat (t + 1)) - 1) by lia. apply Hk. lia. }
     split; [|split; [|split]].
     - intros m Hm Hr Hd. apply (Hall (j_due (jb X m)) Hd); auto. lia.
     - intros l s r val Hs Hact Hst. apply (proj2 (Hall (s_st s) Hst) l s r val Hs Hact). lia.
@@ -81,6 +74,28 @@ Section Closing.
     - intros l s r Hs Hst. destruct (Hall (s_st s) Hst) as [H1 H2].
       apply (pages_suffice P X ok rules l s r Hs Hst H1 H2).
   Qed.
+
+  Hypothesis T_holds : demand_test (p_rs P) (p_g P).
+
+  (* There is no first bad instant. *)
+  Lemma no_bad_instant : forall k : nat, Z.of_nat k - 1 <= x_end X ->
+    in_time_up_to X (Z.of_nat k - 1) /\ picks_up_to P X (Z.of_nat k - 1).
+  Proof.
+    induction k as [|k IH]; intros Hk; [apply before_time_0; lia|].
+    destruct IH as [IH1 IH2]; [lia|].
+    replace (Z.of_nat (S k) - 1) with (Z.of_nat k) in * by lia.
+    assert (Hin : in_time_up_to X (Z.of_nat k)).
+    { intros m Hm Hr Hd.
+      destruct (Z.le_gt_cases (j_due (jb X m)) (Z.of_nat k - 1)) as [Hle|Hgt];
+        [apply IH1; assumption|].
+      assert (Heq : j_due (jb X m) = Z.of_nat k) by lia.
+      rewrite Heq. apply (lemma_4 P X ok rules (Z.of_nat k) Hk T_holds IH2 m Hm Hr Heq). }
+    split; [assumption|]. apply picks_at_instant; assumption.
+  Qed.
+
+  (* The circle is closed. *)
+  Theorem closing : promises_kept P X.
+  Proof. apply kept_at_all_instants. apply no_bad_instant. Qed.
 End Closing.
 
 (* The device: (1) and (2). *)

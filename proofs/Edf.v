@@ -118,7 +118,7 @@ Section Edf.
       z - x <= blk + sumn (fun m =>
         if (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) then executed z m else 0) n /\
       (blk = 0 \/ exists l s r, steps = l ++ s :: r /\ s_st s < x /\ x < s_en s /\
-         blk < s_en s - s_st s /\ j_rel (jb (s_job s)) < x /\ z < j_due (jb (s_job s))).
+         blk <= Z.min (s_en s) z - x /\ j_rel (jb (s_job s)) < x /\ z < j_due (jb (s_job s))).
     Proof.
       destruct late_window as [d [_ [Hd1 Hd2]]].
       pose proof (released P X rules j j_in) as Hrel.
@@ -193,7 +193,7 @@ Section Edf.
           subst m. destruct (Z.leb_spec x (j_rel (jb (s_job s)))); [|lia].
           destruct (Z.leb_spec (j_due (jb (s_job s))) z); [discriminate|lia]. }
       assert (Hblk : suml bl steps = 0 \/ exists l s r, steps = l ++ s :: r /\ s_st s < x /\
-         x < s_en s /\ suml bl steps < s_en s - s_st s /\ j_rel (jb (s_job s)) < x /\
+         x < s_en s /\ suml bl steps <= Z.min (s_en s) z - x /\ j_rel (jb (s_job s)) < x /\
          z < j_due (jb (s_job s))).
       { destruct (existsb (fun s => (s_st s <? x) && (x <? s_en s)) steps) eqn:E.
         - right. apply existsb_exists in E. destruct E as [s [Hs Hst]].
@@ -340,100 +340,188 @@ Section Edf.
       - destruct Hr as [_ [Hr Hl]]. simpl in *. lia.
     Qed.
 
-    (* What all jobs released since x and due by z may cost. *)
-    Lemma demand_of_interval : forall x, 0 <= x -> x < z -> x <= j_rel (jb j) ->
-      exists cnt : nat -> Z,
-      (forall i, (i < length (p_rs P))%nat -> 0 <= cnt i <= due_jobs (rq i) (z - x)) /\
-      (forall i m, (m < n)%nat -> is_req X i m = true -> (i < length (p_rs P))%nat -> cnt i = 0 ->
-         ~ (x <= j_rel (jb m) /\ j_due (jb m) <= z)) /\
-      (forall i, (i < length (p_rs P))%nat ->
-         (forall m, (m < n)%nat -> is_req X i m = true ->
-            ~ (x <= j_rel (jb m) /\ j_due (jb m) <= z)) -> cnt i = 0) /\
+    (* What all jobs released since x and due by z may cost, a request's job its price. *)
+    Lemma demand_by_price : forall price x, 0 <= x -> x < z -> x <= j_rel (jb j) ->
+      (forall m, (m < n)%nat -> is_request X m = true ->
+         x <= j_rel (jb m) -> j_due (jb m) <= z ->
+         executed z m <= price m /\ (finished steps m z = false -> executed z m < price m)) ->
       1000 * sumn (fun m =>
         if (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) then executed z m else 0) n
-      < 1000 * (sumn (fun i => r_C (rq i) * cnt i) (length (p_rs P))
+      < 1000 * (sumn (fun m => if (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_request X m
+                               then price m else 0) n
                 + due_passes (p_rs P) (p_g P) (z - x) * Cg)
         + g_us (p_g P) * (z - x).
     Proof.
-      intros x Hx0 Hxz Hxj.
+      intros price x Hx0 Hxz Hxj Hprice.
       set (sel := fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z)).
-      set (cnt := fun i => countn (fun m => sel m && is_req X i m) n).
-      exists cnt. split; [|split; [|split]].
-      - intros i Hi. split; [apply countn_nonneg|apply requests_due; assumption].
-      - intros i m Hm Hr Hi H0 [H1 H2].
-        assert (Hone : ind (sel m && is_req X i m) <= cnt i).
-        { unfold cnt, countn. apply (sumn_term n (fun k => ind (sel k && is_req X i k)) m); [|assumption].
-          intros k _. unfold ind. destruct (sel k && is_req X i k); lia. }
-        unfold sel in Hone. rewrite Hr in Hone.
-        destruct (Z.leb_spec x (j_rel (jb m))); [|lia].
-        destruct (Z.leb_spec (j_due (jb m)) z); [simpl in Hone; lia|lia].
-      - intros i Hi H. apply sumn_zero. intros m Hm. unfold ind.
-        destruct (sel m && is_req X i m) eqn:E; [exfalso|reflexivity].
-        apply andb_true_iff in E. destruct E as [E1 E2]. apply (H m Hm E2).
-        unfold sel in E1. apply andb_true_iff in E1. destruct E1 as [E1 E3].
-        apply Z.leb_le in E1. apply Z.leb_le in E3. lia.
-      - set (key := fun m => match j_class (jb m) with Req i => i | _ => O end).
-        set (cost := fun m => match j_class (jb m) with
-          Req i => r_C (rq i) | Gc _ => Cg | Srv _ => executed z m | Bg => 0 end).
-        assert (Hstrict : sumn (fun m => if sel m then executed z m else 0) n
-          < sumn (fun m => if sel m then cost m else 0) n).
-        { apply (sumn_lt n _ _ j).
-          - intros m Hm. destruct (sel m) eqn:Es; [|lia]. unfold cost.
-            destruct (j_class (jb m)) eqn:Ec.
-            + apply (request_cost P X ok rules z m i Hm Ec).
-            + apply (pass_cost_bound P X ok rules z m k Hm Ec picks).
-            + lia.
-            + pose proof (background P X rules m Hm Ec). unfold sel in Es.
-              apply andb_true_iff in Es. destruct Es as [_ Es]. apply Z.leb_le in Es. lia.
-          - assumption.
-          - assert (Hsj : sel j = true).
-            { unfold sel. destruct (Z.leb_spec x (j_rel (jb j))); [|lia].
-              destruct (Z.leb_spec (j_due (jb j)) z); [reflexivity|lia]. }
-            rewrite Hsj. unfold cost. unfold real_time, is_request, is_gc in j_real.
-            destruct (j_class (jb j)) eqn:Ec; try discriminate.
-            + apply (request_cost P X ok rules z j i j_in Ec). assumption.
-            + apply (pass_cost_bound P X ok rules z j k j_in Ec picks). assumption. }
-        set (sr := fun m => sel m && is_request X m).
-        assert (Hparts : sumn (fun m => if sel m then cost m else 0) n
-          <= sumn (fun m => if sr m then r_C (rq (key m)) else 0) n
-             + Cg * countn (fun m => sel m && is_gc X m) n
-             + sumn (fun m => if is_srv X m && sel m then executed z m else 0) n).
-        { unfold countn. rewrite <- sumn_mul, <- !sumn_add. apply sumn_le. intros m Hm.
-          unfold cost, sr, is_request, is_gc, is_srv, key, ind.
-          destruct (j_class (jb m)); destruct (sel m); simpl; lia. }
-        assert (Hreq : sumn (fun m => if sr m then r_C (rq (key m)) else 0) n
-          <= sumn (fun i => r_C (rq i) * cnt i) (length (p_rs P))).
-        { rewrite (sumn_by_class n (length (p_rs P)) key).
-          2:{ intros m Hm Hs. unfold sr, is_request in Hs. unfold key.
-              destruct (j_class (jb m)) eqn:E; try (rewrite andb_false_r in Hs; discriminate).
-              apply (sporadic P X rules m i Hm E). }
-          apply sumn_le. intros i Hi. unfold cnt.
-          assert (Hc1 : sumn (fun m => if sr m && Nat.eqb (key m) i then r_C (rq (key m)) else 0) n
-            = sumn (fun m => if sel m && is_req X i m then r_C (rq i) else 0) n).
-          { apply sumn_ext. intros m Hm. unfold sr, is_request, is_req, key.
-            destruct (j_class (jb m)); destruct (sel m); simpl; try reflexivity.
-            destruct (Nat.eqb_spec i0 i); [subst; reflexivity|reflexivity]. }
-          rewrite Hc1. apply sumn_count_mul. intros. lia. }
-        pose proof (passes_due x Hxz) as Hgc.
-        change (countn (fun m => sel m && is_gc X m) n <= due_passes (p_rs P) (p_g P) (z - x)) in Hgc.
-        pose proof (lemma_6 P X ok rules x z ltac:(lia) picks) as H6.
-        change (1000 * sumn (fun m => if is_srv X m && sel m then executed z m else 0) n
-          <= g_us (p_g P) * (z - x)) in H6.
-        pose proof (ok_collection P ok) as Hg. unfold collection_ok in Hg. fold Cg in Hg.
-        change (1000 * sumn (fun m => if sel m then executed z m else 0) n
-          < 1000 * (sumn (fun i => r_C (rq i) * cnt i) (length (p_rs P))
-                + due_passes (p_rs P) (p_g P) (z - x) * Cg)
-            + g_us (p_g P) * (z - x)).
-        assert (Cg * countn (fun m => sel m && is_gc X m) n
-          <= Cg * due_passes (p_rs P) (p_g P) (z - x)) by (apply Z.mul_le_mono_nonneg_l; lia).
-        lia.
+      set (cost := fun m => match j_class (jb m) with
+        Req i => price m | Gc _ => Cg | Srv _ => executed z m | Bg => 0 end).
+      assert (Hreq : forall m i, j_class (jb m) = Req i -> is_request X m = true).
+      { intros m i Ec. unfold is_request. rewrite Ec. reflexivity. }
+      assert (Hstrict : sumn (fun m => if sel m then executed z m else 0) n
+        < sumn (fun m => if sel m then cost m else 0) n).
+      { apply (sumn_lt n _ _ j).
+        - intros m Hm. destruct (sel m) eqn:Es; [|lia]. unfold cost.
+          destruct (j_class (jb m)) eqn:Ec.
+          + unfold sel in Es. apply andb_true_iff in Es. destruct Es as [E1 E2].
+            apply Z.leb_le in E1. apply Z.leb_le in E2.
+            apply (Hprice m Hm (Hreq m i Ec) E1 E2).
+          + apply (pass_cost_bound P X ok rules z m k Hm Ec picks).
+          + lia.
+          + pose proof (background P X rules m Hm Ec). unfold sel in Es.
+            apply andb_true_iff in Es. destruct Es as [_ Es]. apply Z.leb_le in Es. lia.
+        - assumption.
+        - assert (Hsj : sel j = true).
+          { unfold sel. destruct (Z.leb_spec x (j_rel (jb j))); [|lia].
+            destruct (Z.leb_spec (j_due (jb j)) z); [reflexivity|lia]. }
+          rewrite Hsj. unfold cost. unfold real_time, is_request, is_gc in j_real.
+          destruct (j_class (jb j)) eqn:Ec; try discriminate.
+          + apply (Hprice j j_in (Hreq j i Ec) Hxj ltac:(lia)). assumption.
+          + apply (pass_cost_bound P X ok rules z j k j_in Ec picks). assumption. }
+      assert (Hparts : sumn (fun m => if sel m then cost m else 0) n
+        <= sumn (fun m => if sel m && is_request X m then price m else 0) n
+           + Cg * countn (fun m => sel m && is_gc X m) n
+           + sumn (fun m => if is_srv X m && sel m then executed z m else 0) n).
+      { unfold countn. rewrite <- sumn_mul, <- !sumn_add. apply sumn_le. intros m Hm.
+        unfold cost, is_request, is_gc, is_srv, ind.
+        destruct (j_class (jb m)); destruct (sel m); simpl; lia. }
+      pose proof (passes_due x Hxz) as Hgc.
+      change (countn (fun m => sel m && is_gc X m) n <= due_passes (p_rs P) (p_g P) (z - x)) in Hgc.
+      pose proof (lemma_6 P X ok rules x z ltac:(lia) picks) as H6.
+      change (1000 * sumn (fun m => if is_srv X m && sel m then executed z m else 0) n
+        <= g_us (p_g P) * (z - x)) in H6.
+      pose proof (ok_collection P ok) as Hg. unfold collection_ok in Hg. fold Cg in Hg.
+      change (1000 * sumn (fun m => if sel m then executed z m else 0) n
+        < 1000 * (sumn (fun m => if sel m && is_request X m then price m else 0) n
+              + due_passes (p_rs P) (p_g P) (z - x) * Cg)
+          + g_us (p_g P) * (z - x)).
+      assert (Cg * countn (fun m => sel m && is_gc X m) n
+        <= Cg * due_passes (p_rs P) (p_g P) (z - x)) by (apply Z.mul_le_mono_nonneg_l; lia).
+      lia.
+    Qed.
+
+    (* A sum over these jobs of what a job of each request counts, by requests. *)
+    Definition due_in (x : Z) (i : nat) : Z :=
+      countn (fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_req X i m) n.
+
+    Lemma by_request : forall x (each : nat -> Z),
+      sumn (fun m => if (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_request X m
+                     then each (match j_class (jb m) with Req i => i | _ => O end) else 0) n
+      <= sumn (fun i => each i * due_in x i) (length (p_rs P)).
+    Proof.
+      intros x each.
+      set (key := fun m => match j_class (jb m) with Req i => i | _ => O end).
+      set (sel := fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z)).
+      set (sr := fun m => sel m && is_request X m).
+      change (sumn (fun m => if sr m then each (key m) else 0) n
+        <= sumn (fun i => each i * due_in x i) (length (p_rs P))).
+      rewrite (sumn_by_class n (length (p_rs P)) key).
+      2:{ intros m Hm Hs. unfold sr, is_request in Hs. unfold key.
+          destruct (j_class (jb m)) eqn:E; try (rewrite andb_false_r in Hs; discriminate).
+          apply (sporadic P X rules m i Hm E). }
+      apply sumn_le. intros i Hi. unfold due_in.
+      assert (Hc1 : sumn (fun m => if sr m && Nat.eqb (key m) i then each (key m) else 0) n
+        = sumn (fun m => if sel m && is_req X i m then each i else 0) n).
+      { apply sumn_ext. intros m Hm. unfold sr, is_request, is_req, key.
+        destruct (j_class (jb m)); destruct (sel m); simpl; try reflexivity.
+        destruct (Nat.eqb_spec i0 i); [subst; reflexivity|reflexivity]. }
+      rewrite Hc1. apply sumn_count_mul. intros. lia.
+    Qed.
+
+    (* Lemma 11: a request with a step begun before x of a job due after z, and with d <= L, has no
+       job released and due in [x, z]. *)
+    Lemma lemma_11_absent : forall x s i, (s_job s < n)%nat -> j_class (jb (s_job s)) = Req i ->
+      x < z -> j_rel (jb (s_job s)) < x -> z < j_due (jb (s_job s)) -> due_in x i = 0.
+    Proof.
+      intros x s i Hm Ec Hxz Hrel Hdue.
+      pose proof (sporadic P X rules _ i Hm Ec) as [Hi Hsp].
+      assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+      pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
+      apply sumn_zero. intros m Hmn. unfold ind.
+      destruct ((x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_req X i m) eqn:E;
+        [exfalso|reflexivity].
+      apply andb_true_iff in E. destruct E as [E Hrq]. apply andb_true_iff in E.
+      destruct E as [H1 H2]. apply Z.leb_le in H1. apply Z.leb_le in H2.
+      unfold is_req in Hrq. destruct (j_class (jb m)) eqn:Ecm; try discriminate.
+      apply Nat.eqb_eq in Hrq. subst i0.
+      pose proof (sporadic P X rules m i Hmn Ecm) as [_ Hspm].
+      destruct (Nat.eq_dec m (s_job s)) as [->|Hne]; [lia|].
+      pose proof (period_apart P X rules i m (s_job s) Hmn Hm) as Hap.
+      unfold is_req in Hap. rewrite Ecm, Ec in Hap.
+      specialize (Hap (Nat.eqb_refl i) (Nat.eqb_refl i) Hne). lia.
+    Qed.
+
+    (* The blocking step is in B(L), or, Lemma 11, its request has d <= L and no job in [x, z]. *)
+    Lemma blocking_step : forall x l s r, steps = l ++ s :: r -> x < z -> s_st s < x ->
+      x < s_en s -> j_rel (jb (s_job s)) < x -> z < j_due (jb (s_job s)) ->
+      s_en s - s_st s <= blocking (p_rs P) (p_g P) (z - x) \/
+      exists i, j_class (jb (s_job s)) = Req i /\ (i < length (p_rs P))%nat /\
+        window (rq i) <= z - x /\ 1 <= s_en s - s_st s <= r_q (rq i) /\ due_in x i = 0.
+    Proof.
+      intros x l s r Hs Hxz Hst Hen Hrel Hdue. set (L := z - x).
+      pose proof (prefix_rule P X rules l s r Hs) as Hr. unfold step_rule in Hr.
+      destruct Hr as [Hm [_ [_ [_ [_ [_ [_ Hr]]]]]]].
+      destruct (j_class (jb (s_job s))) as [i|g0|j0|] eqn:Ec.
+      - destruct Hr as [Hlong _].
+        pose proof (sporadic P X rules _ i Hm Ec) as [Hi Hsp].
+        assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+        pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
+        destruct (Z.lt_ge_cases L (window (rq i))) as [Hw|Hw].
+        + (* d > L: in B *)
+          left. assert (r_q (rq i) <= blocking (p_rs P) (p_g P) L); [|lia].
+          unfold blocking.
+          pose proof (maxl_ge (fun r => if L <? window r then r_q r else 0) (p_rs P) (rq i) Hin)
+            as Hmx.
+          simpl in Hmx. destruct (Z.ltb_spec L (window (rq i))); lia.
+        + (* Lemma 11: d <= L, its own jobs are not there *)
+          right. exists i. split; [reflexivity|]. split; [assumption|]. split; [assumption|].
+          split; [assumption|]. apply (lemma_11_absent x s i Hm Ec); assumption.
+      - left. destruct (R1_released P X rules _ g0 Hm Ec) as [Hk0 [Hk1 Hk2]].
+        pose proof (collection_step l s r g0 Hs ltac:(lia) Ec) as Hq.
+        assert (g_q (p_g P) <= blocking (p_rs P) (p_g P) L); [|lia].
+        unfold blocking. destruct (Z.ltb_spec L (g_D (p_g P))) as [_|Hge]; [|unfold L in Hge; lia].
+        destruct (writes (p_rs P)) eqn:E; [simpl; lia|exfalso].
+        assert (arrived (j_rel (jb (s_job s))) = 0).
+        { apply sumn_zero. intros m Hmn. destruct (is_request X m) eqn:Er; simpl; [|reflexivity].
+          unfold is_request in Er. destruct (j_class (jb m)) eqn:Ec2; try discriminate.
+          pose proof (sporadic P X rules m i Hmn Ec2) as [Hi Hsp].
+          assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+          rewrite (no_writer (p_rs P) (ok_requests P ok) E (rq i) Hin) in Hsp.
+          destruct (j_rel (jb m) <=? j_rel (jb (s_job s))); lia. }
+        pose proof (alpha_positive P X ok). nia.
+      - left. assert (Hq : s_en s - s_st s <= g_qs (p_g P)).
+        { apply (other_step l s r Hs); [|lia]. left. unfold is_srv. rewrite Ec. reflexivity. }
+        unfold blocking. lia.
+      - left. assert (Hq : s_en s - s_st s <= g_qs (p_g P)).
+        { apply (other_step l s r Hs); [|lia]. right. assumption. }
+        unfold blocking. lia.
     Qed.
 
     (* Lemma 4, for one late job: (T) fails. *)
     Theorem late_job_contradicts_T : ~ demand_test (p_rs P) (p_g P).
     Proof.
       intros HT. destruct busy_interval as [x [blk [Hx0 [Hxj [Hxz [Hbusy Hblk]]]]]].
-      destruct (demand_of_interval x Hx0 Hxz Hxj) as [cnt [Hc1 [_ [Hc3 Hc4]]]].
+      set (cnt := due_in x).
+      assert (Hc1 : forall i, (i < length (p_rs P))%nat -> 0 <= cnt i <= due_jobs (rq i) (z - x)).
+      { intros i Hi. split; [apply countn_nonneg|apply requests_due; assumption]. }
+      assert (Hc4 : 1000 * sumn (fun m =>
+          if (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) then executed z m else 0) n
+        < 1000 * (sumn (fun i => r_C (rq i) * cnt i) (length (p_rs P))
+                  + due_passes (p_rs P) (p_g P) (z - x) * Cg)
+          + g_us (p_g P) * (z - x)).
+      { pose proof (demand_by_price
+          (fun m => r_C (rq (match j_class (jb m) with Req i => i | _ => O end))) x Hx0 Hxz Hxj)
+          as Hp.
+        assert (Hc : forall m, (m < n)%nat -> is_request X m = true ->
+          executed z m <= r_C (rq (match j_class (jb m) with Req i => i | _ => O end)) /\
+          (finished steps m z = false ->
+           executed z m < r_C (rq (match j_class (jb m) with Req i => i | _ => O end)))).
+        { intros m Hm Hr. unfold is_request in Hr.
+          destruct (j_class (jb m)) as [i| | |] eqn:Ec; try discriminate.
+          apply (request_cost P X ok rules z m i Hm Ec). }
+        specialize (Hp (fun m Hm Hr _ _ => Hc m Hm Hr)).
+        pose proof (by_request x (fun i => r_C (rq i))) as Hb.
+        cbv beta in Hp, Hb. unfold cnt. lia. }
       destruct late_window as [d [Hd1 [Hd2 _]]].
       set (L := z - x) in *.
       assert (Hfit : fits (p_rs P) (p_g P) L) by (apply HT; exists d; split; [assumption|unfold L; lia]).
@@ -454,62 +542,26 @@ Section Edf.
       assert (Hkey : blk + sumn (fun i => r_C (rq i) * cnt i) k
         <= sumn (fun i => due_jobs (rq i) L * r_C (rq i)) k + blocking (p_rs P) (p_g P) L).
       { destruct Hblk as [->|[l [s [r [Hs [Hst [Hen [Hlen [Hrel Hdue]]]]]]]]]; [lia|].
-        pose proof (prefix_rule P X rules l s r Hs) as Hr. unfold step_rule in Hr.
-        destruct Hr as [Hm [_ [_ [_ [_ [_ [_ Hr]]]]]]].
-        destruct (j_class (jb (s_job s))) as [i|g0|j0|] eqn:Ec.
-        - destruct Hr as [Hlong _].
-          pose proof (sporadic P X rules _ i Hm Ec) as [Hi Hsp]. fold k in Hi.
-          assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
-          pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
-          destruct (Z.lt_ge_cases L (window (rq i))) as [Hw|Hw].
-          + (* d > L: in B *)
-            assert (r_q (rq i) <= blocking (p_rs P) (p_g P) L); [|lia].
-            unfold blocking.
-            pose proof (maxl_ge (fun r => if L <? window r then r_q r else 0) (p_rs P) (rq i) Hin) as Hmx.
-            simpl in Hmx. destruct (Z.ltb_spec L (window (rq i))); lia.
-          + (* Lemma 11: d <= L, its own jobs are not there *)
-            assert (H0 : cnt i = 0).
-            { apply Hc3; [assumption|]. intros m Hmn Hrq [H1 H2].
-              unfold is_req in Hrq. destruct (j_class (jb m)) eqn:Ecm; try discriminate.
-              apply Nat.eqb_eq in Hrq. subst i0.
-              pose proof (sporadic P X rules m i Hmn Ecm) as [_ Hspm].
-              destruct (Nat.eq_dec m (s_job s)) as [->|Hne]; [lia|].
-              pose proof (period_apart P X rules i m (s_job s) Hmn Hm) as Hap.
-              unfold is_req in Hap. rewrite Ecm, Ec in Hap.
-              specialize (Hap (Nat.eqb_refl i) (Nat.eqb_refl i) Hne). lia. }
-            assert (Hsum : sumn (fun m => r_C (rq m) * cnt m + (if Nat.eqb m i then r_C (rq i) else 0)) k
-              <= sumn (fun i => due_jobs (rq i) L * r_C (rq i)) k).
-            { apply sumn_le. intros m Hmk. destruct (Nat.eqb_spec m i) as [->|Hne].
-              - rewrite H0. unfold due_jobs. destruct (Z.leb_spec (window (rq i)) L); [|lia].
-                assert (0 <= (L - window (rq i)) / r_T (rq i)) by (apply Z.div_pos; lia). nia.
-              - specialize (Hc1 m Hmk). specialize (HC m Hmk).
-                rewrite (Z.mul_comm (due_jobs _ _)).
-                assert (r_C (rq m) * cnt m <= r_C (rq m) * due_jobs (rq m) L)
-                  by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
-            rewrite sumn_add in Hsum.
-            rewrite (sumn_single k (fun m => if Nat.eqb m i then r_C (rq i) else 0) i) in Hsum.
-            * rewrite Nat.eqb_refl in Hsum. lia.
-            * assumption.
-            * intros m _ Hne. destruct (Nat.eqb_spec m i); [contradiction|reflexivity].
-        - destruct (R1_released P X rules _ g0 Hm Ec) as [Hk0 [Hk1 Hk2]].
-          pose proof (collection_step l s r g0 Hs ltac:(lia) Ec) as Hq.
-          assert (g_q (p_g P) <= blocking (p_rs P) (p_g P) L); [|lia].
-          unfold blocking. destruct (Z.ltb_spec L (g_D (p_g P))) as [_|Hge]; [|unfold L in Hge; lia].
-          destruct (writes (p_rs P)) eqn:E; [simpl; lia|exfalso].
-          assert (arrived (j_rel (jb (s_job s))) = 0).
-          { apply sumn_zero. intros m Hmn. destruct (is_request X m) eqn:Er; simpl; [|reflexivity].
-            unfold is_request in Er. destruct (j_class (jb m)) eqn:Ec2; try discriminate.
-            pose proof (sporadic P X rules m i Hmn Ec2) as [Hi Hsp].
-            assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
-            rewrite (no_writer (p_rs P) (ok_requests P ok) E (rq i) Hin) in Hsp.
-            destruct (j_rel (jb m) <=? j_rel (jb (s_job s))); lia. }
-          pose proof (alpha_positive P X ok). nia.
-        - assert (Hq : s_en s - s_st s <= g_qs (p_g P)).
-          { apply (other_step l s r Hs); [|lia]. left. unfold is_srv. rewrite Ec. reflexivity. }
-          unfold blocking. lia.
-        - assert (Hq : s_en s - s_st s <= g_qs (p_g P)).
-          { apply (other_step l s r Hs); [|lia]. right. assumption. }
-          unfold blocking. lia. }
+        destruct (blocking_step x l s r Hs Hxz Hst Hen Hrel Hdue)
+          as [Hb|[i [Ec [Hi [Hw [Hlong H0]]]]]]; [fold L in Hb; lia|].
+        fold L in Hw. fold (cnt i) in H0. fold k in Hi.
+        assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+        pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
+        assert (Hsum :
+          sumn (fun m => r_C (rq m) * cnt m + (if Nat.eqb m i then r_C (rq i) else 0)) k
+          <= sumn (fun i => due_jobs (rq i) L * r_C (rq i)) k).
+        { apply sumn_le. intros m Hmk. destruct (Nat.eqb_spec m i) as [->|Hne].
+          - rewrite H0. unfold due_jobs. destruct (Z.leb_spec (window (rq i)) L); [|lia].
+            assert (0 <= (L - window (rq i)) / r_T (rq i)) by (apply Z.div_pos; lia). nia.
+          - specialize (Hc1 m Hmk). specialize (HC m Hmk).
+            rewrite (Z.mul_comm (due_jobs _ _)).
+            assert (r_C (rq m) * cnt m <= r_C (rq m) * due_jobs (rq m) L)
+              by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
+        rewrite sumn_add in Hsum.
+        rewrite (sumn_single k (fun m => if Nat.eqb m i then r_C (rq i) else 0) i) in Hsum.
+        - rewrite Nat.eqb_refl in Hsum. lia.
+        - assumption.
+        - intros m _ Hne. destruct (Nat.eqb_spec m i); [contradiction|reflexivity]. }
       rewrite Hdbf in Hfit. unfold L in *. lia.
     Qed.
   End Late.

@@ -228,62 +228,79 @@ Section Live.
   Definition live_steps (x z : Z) : Z :=
     suml (fun s => ind (is_request X (s_job s) && (s_st s <? z) && (x <? s_en s))) steps.
 
-  Theorem transfers_live : forall x z, x < z ->
-    in_time_up_to X (z - 1) ->          (* z is the first miss of the device, or before it *)
-    live_steps x z <= N_j (z - x).
+  (* A step under way at some time in (x, z). *)
+  Definition live (x z : Z) (s : step) : bool := (s_st s <? z) && (x <? s_en s).
+
+  Lemma live_spec : forall x z s, live x z s = true <-> s_st s < z /\ x < s_en s.
   Proof.
-    intros x z Hxz Hin. unfold live_steps.
-    set (g := fun s => ind (is_request X (s_job s) && (s_st s <? z) && (x <? s_en s))).
-    assert (Hjobs : forall s, In s steps -> (s_job s < n)%nat).
-    { intros s Hs. destruct (step_of_list P X rules s Hs) as [l [r [_ Hr]]]. apply Hr. }
-    rewrite (suml_by_key s_job g steps n Hjobs).
-    set (live := fun m => is_request X m && ((j_rel (jb m) <? z) && (x <? j_due (jb m)))).
+    intros x z s. unfold live. rewrite andb_true_iff, Z.ltb_lt, Z.ltb_lt. reflexivity.
+  Qed.
+
+  (* Its job, if it is of real-time, was released before z and is due after x. *)
+  Lemma live_job : forall x z s, x < z -> in_time_up_to X (z - 1) -> In s steps ->
+    live x z s = true -> real_time X (s_job s) = true ->
+    (s_job s < n)%nat /\ j_rel (jb (s_job s)) < z /\ x < j_due (jb (s_job s)).
+  Proof.
+    intros x z s Hxz Hin Hs Hl Hr. apply live_spec in Hl. destruct Hl as [H1 H2].
+    destruct (step_of_list P X rules s Hs) as [l [r [_ Hrule]]]. unfold step_rule in Hrule.
+    destruct Hrule as [Hm [_ [_ [_ [Hrel _]]]]]. split; [assumption|]. split; [lia|].
+    destruct (Z.lt_ge_cases x (j_due (jb (s_job s)))) as [|Hge]; [assumption|exfalso].
+    assert (Hf : finished steps (s_job s) (j_due (jb (s_job s))) = true)
+      by (apply Hin; [assumption|assumption|lia]).
+    pose proof (not_finished_under_way P X rules s (j_due (jb (s_job s))) Hs ltac:(lia)) as Hn.
+    congruence.
+  Qed.
+
+  Lemma job_number : forall s, In s steps -> (s_job s < n)%nat.
+  Proof.
+    intros s Hs. destruct (step_of_list P X rules s Hs) as [l [r [_ Hr]]]. apply Hr.
+  Qed.
+
+  (* What the live steps of requests count, where those of one job count `each` at most. *)
+  Lemma live_requests : forall x z (f : step -> Z) (each : request -> Z), x < z ->
+    in_time_up_to X (z - 1) ->
+    (forall r, In r (p_rs P) -> 0 <= each r) ->
+    (forall m i, (m < n)%nat -> j_class (jb m) = Req i ->
+       suml (fun s => if Nat.eqb (s_job s) m then if live x z s then f s else 0 else 0) steps
+       <= each (rq i)) ->
+    suml (fun s => if is_request X (s_job s) && live x z s then f s else 0) steps
+    <= suml (fun r => cdiv (z - x + r_D r) (r_T r) * each r) (p_rs P).
+  Proof.
+    intros x z f each Hxz Hin Heach Hjob.
+    set (g := fun s => if is_request X (s_job s) && live x z s then f s else 0).
+    rewrite (suml_by_key s_job g steps n job_number).
+    set (alive := fun m => is_request X m && ((j_rel (jb m) <? z) && (x <? j_due (jb m)))).
     set (key := fun m => match j_class (jb m) with Req i => i | _ => O end).
     assert (Hm : forall m, (m < n)%nat ->
       suml (fun s => if Nat.eqb (s_job s) m then g s else 0) steps
-      <= if live m then r_C (rq (key m)) / r_q (rq (key m)) else 0).
-    { intros m Hm. destruct (live m) eqn:El.
-      - unfold live in El. apply andb_true_iff in El. destruct El as [Er _].
-        unfold is_request in Er. unfold key. destruct (j_class (jb m)) as [i| | |] eqn:Ec;
-          try discriminate.
-        pose proof (sporadic P X rules m i Hm Ec) as [Hi Hsp].
-        assert (Hinr : In (rq i) (p_rs P)) by (apply nth_In; assumption).
-        pose proof (ok_requests P ok _ Hinr) as Hok. unfold request_ok in Hok.
-        destruct (parts_of_request P X rules steps [] m i ltac:(rewrite app_nil_r; reflexivity) Hm Ec)
-          as [Hp _].
-        assert (Hle : suml (fun s => if Nat.eqb (s_job s) m then g s else 0) steps <= parts steps m).
-        { apply suml_le. intros s _. unfold g, ind. destruct (Nat.eqb (s_job s) m); [|lia].
-          destruct (is_request X (s_job s) && (s_st s <? z) && (x <? s_en s)); lia. }
-        assert (j_parts (jb m) <= r_C (rq i) / r_q (rq i)) by (apply Z.div_le_lower_bound; lia).
-        lia.
-      - assert (suml (fun s => if Nat.eqb (s_job s) m then g s else 0) steps
-          <= suml (fun _ => 0) steps);
-          [|assert (suml (fun _ : step => 0) steps = 0) by (apply suml_zero; reflexivity); lia].
-        apply suml_le. intros s Hs. destruct (Nat.eqb_spec (s_job s) m) as [He|]; [|lia].
-        unfold g, ind. destruct (is_request X (s_job s)) eqn:Er; simpl; [|lia].
-        destruct (Z.ltb_spec (s_st s) z) as [H1|]; simpl; [|lia].
-        destruct (Z.ltb_spec x (s_en s)) as [H2|]; [exfalso|lia].
-        unfold live in El. rewrite He in Er. rewrite Er in El. simpl in El.
-        destruct (step_of_list P X rules s Hs) as [l [r [_ Hr]]]. unfold step_rule in Hr.
-        destruct Hr as [_ [_ [_ [_ [Hrel _]]]]]. rewrite He in Hrel.
-        destruct (Z.ltb_spec (j_rel (jb m)) z); [|lia]. simpl in El.
-        apply Z.ltb_ge in El.
-        assert (Hf : finished steps m (j_due (jb m)) = true).
-        { apply Hin; [assumption| |lia]. unfold real_time. rewrite Er. reflexivity. }
-        pose proof (not_finished_under_way P X rules s (j_due (jb m)) Hs ltac:(lia)) as Hn.
-        rewrite He in Hn. congruence. }
+      <= if alive m then each (rq (key m)) else 0).
+    { intros m Hm. destruct (alive m) eqn:El.
+      - unfold alive in El. apply andb_true_iff in El. destruct El as [Er _].
+        unfold key. pose proof Er as Er2. unfold is_request in Er.
+        destruct (j_class (jb m)) as [i| | |] eqn:Ec; try discriminate.
+        apply Z.le_trans with (2 := Hjob m i Hm Ec). apply suml_le. intros s _. unfold g.
+        destruct (Nat.eqb_spec (s_job s) m) as [He|]; [|lia]. rewrite He, Er2. simpl. lia.
+      - rewrite suml_zero; [lia|]. intros s Hs.
+        destruct (Nat.eqb_spec (s_job s) m) as [He|]; [|reflexivity]. unfold g.
+        destruct (is_request X (s_job s)) eqn:Er; [|reflexivity].
+        destruct (live x z s) eqn:Elv; [exfalso|reflexivity].
+        assert (Hrt : real_time X (s_job s) = true) by (unfold real_time; rewrite Er; reflexivity).
+        destruct (live_job x z s Hxz Hin Hs Elv Hrt) as [_ [H1 H2]]. rewrite He in *.
+        unfold alive in El. rewrite Er in El. simpl in El.
+        destruct (Z.ltb_spec (j_rel (jb m)) z); [|lia].
+        destruct (Z.ltb_spec x (j_due (jb m))); [discriminate|lia]. }
     apply (Z.le_trans _ _ _ (sumn_le n _ _ Hm)).
     rewrite (sumn_by_class n (length (p_rs P)) key).
-    2:{ intros m Hm' Hl. unfold live, is_request in Hl. unfold key.
+    2:{ intros m Hm' Hl. unfold alive, is_request in Hl. unfold key.
         destruct (j_class (jb m)) eqn:E; try discriminate. apply (sporadic P X rules m i Hm' E). }
-    unfold N_j. rewrite (suml_nth _ (Request 0 1 1 0 0 0)). apply sumn_le. intros i Hi.
+    rewrite (suml_nth _ (Request 0 1 1 0 0 0)). apply sumn_le. intros i Hi.
     fold (rq i).
     assert (Hinr : In (rq i) (p_rs P)) by (apply nth_In; assumption).
     pose proof (ok_requests P ok _ Hinr) as Hok. unfold request_ok in Hok.
-    set (sel := fun m => live m && Nat.eqb (key m) i).
+    set (sel := fun m => alive m && Nat.eqb (key m) i).
     assert (Hsel : forall m, (m < n)%nat -> sel m = true ->
       j_class (jb m) = Req i /\ x - r_D (rq i) < j_nom (jb m) < z).
-    { intros m Hm' Hs. unfold sel, live, is_request, key in Hs.
+    { intros m Hm' Hs. unfold sel, alive, is_request, key in Hs.
       destruct (j_class (jb m)) eqn:E; simpl in Hs; try discriminate.
       apply andb_true_iff in Hs. destruct Hs as [Hs Hk]. apply Nat.eqb_eq in Hk. subst i0.
       apply andb_true_iff in Hs. destruct Hs as [H1 H2]. apply Z.ltb_lt in H1. apply Z.ltb_lt in H2.
@@ -295,15 +312,38 @@ Section Live.
         intros m Hm' Hs. destruct (Hsel m Hm' Hs) as [E _]. unfold is_req. rewrite E.
         apply Nat.eqb_refl.
       - intros m Hm' Hs. apply (Hsel m Hm' Hs). }
-    assert (Hq : 0 <= r_C (rq i) / r_q (rq i)) by (apply Z.div_pos; lia).
-    assert (Hle : sumn (fun m => if sel m then r_C (rq (key m)) / r_q (rq (key m)) else 0) n
-      <= r_C (rq i) / r_q (rq i) * countn sel n).
+    specialize (Heach _ Hinr).
+    assert (Hle : sumn (fun m => if sel m then each (rq (key m)) else 0) n
+      <= each (rq i) * countn sel n).
     { apply sumn_count_mul. intros m Hm' Hs. unfold sel in Hs. apply andb_true_iff in Hs.
       destruct Hs as [_ Hk]. apply Nat.eqb_eq in Hk. rewrite Hk. lia. }
-    change (sumn (fun m => if live m && Nat.eqb (key m) i
-      then r_C (rq (key m)) / r_q (rq (key m)) else 0) n)
-      with (sumn (fun m => if sel m then r_C (rq (key m)) / r_q (rq (key m)) else 0) n).
+    change (sumn (fun m => if alive m && Nat.eqb (key m) i then each (rq (key m)) else 0) n)
+      with (sumn (fun m => if sel m then each (rq (key m)) else 0) n).
     nia.
+  Qed.
+
+  Theorem transfers_live : forall x z, x < z ->
+    in_time_up_to X (z - 1) ->          (* z is the first miss of the device, or before it *)
+    live_steps x z <= N_j (z - x).
+  Proof.
+    intros x z Hxz Hin. unfold live_steps, N_j.
+    apply Z.le_trans with
+      (suml (fun s => if is_request X (s_job s) && live x z s then 1 else 0) steps).
+    - apply suml_le. intros s _. unfold ind, live. rewrite andb_assoc.
+      destruct (is_request X (s_job s) && (s_st s <? z) && (x <? s_en s)); lia.
+    - apply (live_requests x z (fun _ => 1) (fun r => r_C r / r_q r)); try assumption.
+      + intros r Hr. pose proof (ok_requests P ok r Hr) as Hok. unfold request_ok in Hok.
+        apply Z.div_pos; lia.
+      + intros m i Hm Ec. pose proof (sporadic P X rules m i Hm Ec) as [Hi Hsp].
+        assert (Hinr : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+        pose proof (ok_requests P ok _ Hinr) as Hok. unfold request_ok in Hok.
+        destruct (parts_of_request P X rules steps [] m i
+          ltac:(rewrite app_nil_r; reflexivity) Hm Ec) as [Hp _].
+        assert (j_parts (jb m) <= r_C (rq i) / r_q (rq i)) by (apply Z.div_le_lower_bound; lia).
+        enough (suml (fun s => if Nat.eqb (s_job s) m then if live x z s then 1 else 0 else 0) steps
+          <= parts steps m) by lia.
+        apply suml_le. intros s _. unfold ind. destruct (Nat.eqb (s_job s) m); [|lia].
+        destruct (live x z s); lia.
   Qed.
 
   (* With D = T it is the ⌈L/T⌉ + 1 of (33). *)

@@ -268,8 +268,8 @@ Section Trace.
          exists k, s_act s = AProg k /\ 1 <= k /\ z_f z - k - b >= p_H P)
     end.
 
-  (* A trace that obeys all rules up to its end. *)
-  Record obeys : Prop := {
+  (* A trace that obeys all rules up to its end; `rule` is what a step has to follow. *)
+  Record obeys_by (rule : list step -> step -> Prop) : Prop := {
     released : forall m, (m < n)%nat -> 0 <= j_rel (jb m);
     (* Requests, with deadlines and jitter: Section 2.9. *)
     sporadic : forall m i, (m < n)%nat -> j_class (jb m) = Req i ->
@@ -302,8 +302,9 @@ Section Trace.
     not_idle : forall t m, 0 <= t < x_end X -> (m < n)%nat -> j_rel (jb m) <= t ->
       finished (x_steps X) m t = false ->
       exists s, In s (x_steps X) /\ s_st s <= t < s_en s;
-    steps_obey : forall l s r, x_steps X = l ++ s :: r -> step_rule l s
+    steps_obey : forall l s r, x_steps X = l ++ s :: r -> rule l s
   }.
+  Definition obeys : Prop := obeys_by step_rule.
 
   (* What the theorems promise. *)
   Definition missed (m : nat) : Prop :=
@@ -315,3 +316,16 @@ Section Trace.
     forall m, (m < n)%nat -> real_time m = true -> j_due (jb m) <= t ->
     finished (x_steps X) m (j_due (jb m)) = true.
 End Trace.
+Arguments released P X {rule} _.
+Arguments sporadic P X {rule} _.
+Arguments period_apart P X {rule} _.
+Arguments R1_released P X {rule} _.
+Arguments R1_all P X {rule} _.
+Arguments R1_once P X {rule} _.
+Arguments R5_reserve P X {rule} _.
+Arguments server_jobs P X {rule} _.
+Arguments server_deadlines P X {rule} _.
+Arguments server_once P X {rule} _.
+Arguments background P X {rule} _.
+Arguments not_idle P X {rule} _.
+Arguments steps_obey P X {rule} _.
