@@ -392,6 +392,10 @@ Section Chip.
       (forall q, In q w1 -> g_st q <= t) ->
       exists k, waiting X (l0 ++ w1) t k /\ j_due (jb k) <= z.
 
+    (* Whether the chip writes. *)
+    Variable mixed : bool.
+    Hypothesis mixed_known : forall m, (m < n)%nat -> kindj m <> KRead -> mixed = true.
+
     (* (61), but for what a chip that reads alone has there for the end. *)
     Variable B0 : Z.
     Hypothesis B0_positive : 1 <= B0.
@@ -440,7 +444,7 @@ Section Chip.
       bk_drains : suml drain ch + unused isR w1 <= arr notR w1 + ends isR w1;
       bk_drain_pages : suml drain ch + last_read (l0 ++ w1) <= number isR w1 + 1;
       bk_holds : suml hold ch <= number isR w1;
-      bk_mixed : 0 < suml drain ch -> exists m, (m < n)%nat /\ kindj m <> KRead
+      bk_mixed : 0 < suml drain ch -> mixed = true
     }.
 
     Lemma unused_snoc : forall f w1 s, unused f (w1 ++ [s]) = ind (g_last s && f (kinds s)).
@@ -551,7 +555,7 @@ Section Chip.
 
     Lemma extend : forall w1 s w2 ch ol (os : bool), w = w1 ++ s :: w2 -> books w1 ch ->
       (forall q f, ol = Some (q, f) -> (exists l', l0 ++ w1 = l' ++ [q]) /\ kinds q = KRead /\
-         if f : bool then paid notR isR w1 s /\ (exists m, (m < n)%nat /\ kindj m <> KRead)
+         if f : bool then paid notR isR w1 s /\ mixed = true
          else kinds s = KRead) ->
       (os = true -> kinds s = KProg /\ paid isP notP w1 s) ->
       books (w1 ++ [s])
@@ -771,7 +775,7 @@ Section Chip.
       { intros. unfold spent. rewrite base_snoc, !suml_app. lia. }
       assert (Hol0 : forall q f, @None (rstep * bool) = Some (q, f) ->
          (exists l', l = l' ++ [q]) /\ kinds q = KRead /\
-         if f : bool then paid notR isR w1 s /\ (exists m, (m < n)%nat /\ kindj m <> KRead)
+         if f : bool then paid notR isR w1 s /\ mixed = true
          else kinds s = KRead) by discriminate.
       assert (Hos0 : false = true -> kinds s = KProg /\ paid isP notP w1 s) by discriminate.
       assert (Hprog : forall OS OL, kinds s <> KProg ->
@@ -823,7 +827,7 @@ Section Chip.
               Some c => [c] | None => [] end ++ ch).
             constructor; [apply (extend w1 s w2 ch (Some (q, true)) false H AB); [|discriminate]| |].
             -- intros q0 f He. injection He as <- <-. split; [exists l'; assumption|].
-               split; [assumption|]. split; [|exists m; auto].
+               split; [assumption|]. split; [|apply (mixed_known m); assumption].
                destruct (payer w1 (s :: w2 ++ rest) (Z.max x (E l)) m Hs Hbw Hm1) as [Ha2|[w0 [p [Hw0 Hp]]]].
                ++ left. exists m. split; [assumption|]. split; [assumption|].
                   split; [|split; [assumption|lia]]. unfold notR. destruct (kindj m); [congruence| |]; reflexivity.
@@ -844,7 +848,7 @@ Section Chip.
             rewrite Hpq. unfold part. destruct Has as [-> ->]. lia. }
           constructor; [apply (extend w1 s w2 ch (Some (q, true)) true H AB)| |].
           * intros q0 f He. injection He as <- <-. split; [exists l'; assumption|].
-            split; [assumption|]. split; [|exists (g_job s); split; [assumption|congruence]].
+            split; [assumption|]. split; [|apply (mixed_known (g_job s)); [assumption|congruence]].
             apply (begun_paid w1 s w2 notR isR H); [rewrite Ek; reflexivity|].
             intros w0 q0 Hw0. rewrite (Hlq w0 q0 Hw0), Ek. split; [discriminate|reflexivity].
           * intros _. split; [assumption|].
@@ -858,7 +862,7 @@ Section Chip.
             Some c => [c] | None => [] end ++ ch).
           constructor; [apply (extend w1 s w2 ch (Some (q, true)) false H AB); [|discriminate]| |].
           * intros q0 f He. injection He as <- <-. split; [exists l'; assumption|].
-            split; [assumption|]. split; [|exists (g_job s); split; [assumption|congruence]].
+            split; [assumption|]. split; [|apply (mixed_known (g_job s)); [assumption|congruence]].
             apply (begun_paid w1 s w2 notR isR H); [rewrite Ek; reflexivity|].
             intros w0 q0 Hw0. rewrite (Hlq w0 q0 Hw0), Ek. split; [discriminate|reflexivity].
           * rewrite Happ, Hsp. unfold base_of. rewrite Ek. simpl. unfold amount. simpl.
@@ -964,6 +968,199 @@ Section Chip.
           constructor; [apply (extend w1 s w2 ch None false H AB); discriminate| |].
           * rewrite Happ, Hsp. unfold base_of. rewrite Ek. simpl. lia.
           * apply Hprog. congruence.
+    Qed.
+
+    Lemma account_start : account [] [].
+    Proof.
+      unfold device_ok in dev.
+      assert (Hs0 : steps = l0 ++ w ++ rest) by assumption.
+      constructor.
+      - assert (Hz : forall f g, 0 <= arr f [] + ends g []).
+        { intros f g. pose proof (countn_nonneg n (fun m => sel m && f (kindj m) && arrived_in [] m)).
+          pose proof (countn_nonneg n (fun m => sel m && g (kindj m) && begun [] m)).
+          unfold arr, ends. lia. }
+        pose proof (last_read_range (l0 ++ [])) as Hlr.
+        constructor; [constructor|intros c []|intros l' q _ _ []|apply Hz|apply Z.le_refl|apply Hz
+          | |apply Z.le_refl|intros Hc; exfalso; unfold suml in Hc; simpl in Hc; lia].
+        change (last_read (l0 ++ []) <= 1). lia.
+      - unfold spent, base. simpl. rewrite app_nil_r.
+        destruct (exists_last_or_nil l0) as [E0|[l' [q E0]]]; [rewrite E0; unfold array_free; simpl; lia|].
+        rewrite E0 in Hs0. pose proof (state_of_last l' q (w ++ rest) Hs0) as Hq.
+        rewrite <- app_assoc in Hs0. simpl in Hs0.
+        pose proof (after _ _ _ Hs0) as Ha. pose proof (shape_at _ _ _ Hs0) as Hsh. unfold shape in Hsh.
+        assert (Hin : In q l0) by (rewrite E0; apply in_or_app; right; left; reflexivity).
+        pose proof (l0_before q Hin). pose proof (B0_read q Hin). pose proof (B0_prog q Hin).
+        pose proof (B0_pass q Hin). pose proof (register_before_read _ _ _ Hs0).
+        pose proof (array_before_program _ _ _ Hs0). rewrite E0.
+        destruct (kinds q) eqn:Ek; repeat match goal with H : ?a = ?a -> _ |- _ => specialize (H eq_refl) end.
+        + lia.
+        + lia.
+        + lia.
+      - intros l' q E0 Ek. unfold spent, base. simpl. rewrite app_nil_r in E0.
+        rewrite E0 in Hs0. rewrite <- app_assoc in Hs0. simpl in Hs0.
+        pose proof (after _ _ _ Hs0) as Ha. pose proof (shape_at _ _ _ Hs0) as Hsh. unfold shape in Hsh.
+        assert (Hin : In q l0) by (rewrite E0; apply in_or_app; right; left; reflexivity).
+        pose proof (l0_before q Hin). pose proof (B0_prog q Hin Ek).
+        pose proof (array_before_program _ _ _ Hs0 Ek). rewrite Ek in *. lia.
+    Qed.
+
+    Lemma account_all : forall w1 w2, w = w1 ++ w2 -> exists ch, account w1 ch.
+    Proof.
+      induction w1 as [|s w1 IH] using rev_ind; intros w2 H; [exists []; apply account_start|].
+      rewrite <- app_assoc in H. destruct (IH _ H) as [ch Hch]. apply (account_step w1 s w2 ch H Hch).
+    Qed.
+
+    Lemma payers : forall fa fe, (forall k, fe k = negb (fa k)) ->
+      arr fa w + ends fe w <= countn sel n.
+    Proof.
+      intros fa fe Hf. unfold arr, ends, countn. rewrite <- sumn_add. apply sumn_le. intros m _.
+      rewrite Hf. destruct (sel m); destruct (fa (kindj m)); destruct (arrived_in w m);
+        destruct (begun w m); unfold ind; simpl; lia.
+    Qed.
+
+    Lemma payers_more : forall fa fe m, (forall k, fe k = negb (fa k)) -> (m < n)%nat ->
+      sel m = true -> fa (kindj m) = true -> arrived_in w m = false ->
+      arr fa w + ends fe w + 1 <= countn sel n.
+    Proof.
+      intros fa fe m Hf Hm Hs Hk Ha. unfold arr, ends, countn. rewrite <- sumn_add.
+      match goal with |- ?a + 1 <= ?c => assert (a < c); [|lia] end.
+      apply (sumn_lt n _ _ m); [|assumption|].
+      - intros k _. rewrite Hf. destruct (sel k); destruct (fa (kindj k)); destruct (arrived_in w k);
+          destruct (begun w k); unfold ind; simpl; lia.
+      - rewrite Hf, Hs, Hk, Ha. unfold ind; simpl; lia.
+    Qed.
+
+    (* What [x, z) is covered by. *)
+    Definition covered_by (ch : list (rstep * bool)) (tail : Z) : Prop :=
+      NoDup (map fst ch) /\
+      (forall c, In c ch -> In (fst c) (l0 ++ w) /\ kinds (fst c) <> KPass /\
+         (snd c = false -> kinds (fst c) = KRead)) /\
+      suml fill ch <= countn sel n /\ suml fill ch <= number isP w /\
+      suml drain ch <= countn sel n /\ suml drain ch <= number isR w + 1 /\
+      suml hold ch <= number isR w /\
+      (0 < suml drain ch -> mixed = true) /\
+      z <= x + B0 - 1 + base w + suml amount ch + tail /\
+      (tail = 0 \/ (tail = b /\ mixed = false)).
+
+    Lemma covered_plain : forall ch tail, account w ch -> z <= spent w ch + tail ->
+      (tail = 0 \/ (tail = b /\ mixed = false)) -> covered_by ch tail.
+    Proof.
+      intros ch tail [[N1 N2 N3 N4 N5 N6 N7 N8 N9] _ _] Hz Ht.
+      pose proof (payers isP notP ltac:(reflexivity)). pose proof (payers notR isR ltac:(intros []; reflexivity)).
+      pose proof (unused_nonneg notP w). pose proof (unused_nonneg isR w).
+      pose proof (last_read_range (l0 ++ w)). unfold spent in Hz.
+      unfold covered_by. repeat (split; [assumption || lia|]). assumption.
+    Qed.
+
+    Lemma covered_drain : forall ch l' q, account w ch -> l0 ++ w = l' ++ [q] -> kinds q = KRead ->
+      suml drain ch + 1 <= countn sel n -> mixed = true ->
+      z <= spent w ch + part q -> covered_by ((q, true) :: ch) 0.
+    Proof.
+      intros ch l' q [[N1 N2 N3 N4 N5 N6 N7 N8 N9] _ _] Hl Hk Hd Hm Hz.
+      pose proof (payers isP notP ltac:(reflexivity)).
+      pose proof (unused_nonneg notP w).
+      assert (Hlr : last_read (l0 ++ w) = 1) by (rewrite Hl, last_read_snoc, Hk; reflexivity).
+      assert (F1 : suml fill ((q, true) :: ch) = suml fill ch).
+      { rewrite suml_cons. unfold fill at 1. simpl. rewrite Hk. reflexivity. }
+      assert (F2 : suml drain ((q, true) :: ch) = 1 + suml drain ch).
+      { rewrite suml_cons. unfold drain at 1. simpl. rewrite Hk. reflexivity. }
+      assert (F3 : suml hold ((q, true) :: ch) = suml hold ch) by (rewrite suml_cons; reflexivity).
+      assert (F4 : suml amount ((q, true) :: ch) = part q + suml amount ch)
+        by (rewrite suml_cons; reflexivity).
+      unfold covered_by. rewrite F1, F2, F3, F4. unfold spent in Hz.
+      split; [constructor; [apply (N3 l' q Hl Hk)|assumption]|].
+      split.
+      { intros c [<-|Hc]; [|apply N2; assumption]. simpl.
+        split; [rewrite Hl; apply in_or_app; right; left; reflexivity|].
+        split; [congruence|discriminate]. }
+      repeat (split; [assumption || lia|]). split; [intros _; assumption|]. split; [lia|left; reflexivity].
+    Qed.
+
+    Lemma covered_to_z :
+      ((forall t, x <= t < z -> (forall q, In q w -> g_st q <= t) ->
+          exists k, waiting X (l0 ++ w) t k /\ j_due (jb k) <= z) /\
+       (forall q, In q rest -> z <= g_st q)) \/
+      (exists w0 s, w = w0 ++ [s] /\ g_last s = true /\ z < g_en s) ->
+      exists ch tail, covered_by ch tail.
+    Proof.
+      intros Hend. destruct (account_all w []) as [ch Hch]; [rewrite app_nil_r; reflexivity|].
+      pose proof (ac_array _ _ Hch) as AE. pose proof (bk_drains _ _ (ac_books _ _ Hch)) as AD.
+      pose proof (spent_x w [] ch ltac:(rewrite app_nil_r; reflexivity)) as Hx.
+      pose proof (payers notR isR ltac:(intros []; reflexivity)) as Hpay.
+      assert (Hs : steps = (l0 ++ w) ++ rest) by (rewrite split0, app_assoc; reflexivity).
+      destruct Hend as [[Hbusy Hrest]|[w0 [s [Hw [Hlast Hz]]]]].
+      - (* the late job has a step not begun at z *)
+        destruct (Z.le_gt_cases z (E (l0 ++ w))) as [HE|HE].
+        { exists ch, 0. apply covered_plain; [assumption|lia|left; reflexivity]. }
+        assert (Hst : forall q, In q w -> g_st q <= Z.max x (E (l0 ++ w))).
+        { intros q Hq. assert (Hi : In q (l0 ++ w)) by (apply in_or_app; right; assumption).
+          pose proof (at_most_E _ q Hi).
+          pose proof (shape_in q (prefix_in _ _ Hs q Hi)) as Hsh. unfold shape in Hsh.
+          destruct (kinds q); lia. }
+        assert (Hgap : forall t, x <= t < z -> (forall q, In q w -> g_st q <= t) ->
+          exists m, first_job X (l0 ++ w) t m /\ (m < n)%nat /\ sel m = true /\
+            ~ may_begin (kindj m) (l0 ++ w) t).
+        { intros t Ht Hb. destruct (Hbusy t Ht Hb) as [k [Hk Hd]].
+          destruct (first_of_waiting (l0 ++ w) t k Hk) as [m Hm]. exists m.
+          split; [assumption|]. split; [apply Hm|]. split; [apply (first_selected w t m k Hm Hk Hd)|].
+          apply (X3_begins d P X rules (l0 ++ w) rest t m Hs); try assumption.
+          - apply (all_before w [] t); [rewrite app_nil_r; reflexivity|lia|assumption].
+          - intros q Hq. specialize (Hrest q Hq). lia.
+          - lia. }
+        assert (HR : z <= R (l0 ++ w)).
+        { destruct (Z.le_gt_cases z (R (l0 ++ w))) as [|Hlt]; [assumption|exfalso].
+          set (t := Z.max (Z.max x (E (l0 ++ w))) (R (l0 ++ w))).
+          assert (Hst2 : forall q, In q w -> g_st q <= t) by (intros q Hq; specialize (Hst q Hq); unfold t; lia).
+          destruct (Hgap t ltac:(unfold t; lia) Hst2) as [m [_ [_ [_ Hm]]]].
+          apply Hm. apply (all_may_begin (l0 ++ w) rest Hs t);
+            try (apply (all_before w [] t); [rewrite app_nil_r; reflexivity|unfold t; lia|assumption]);
+            unfold t; lia. }
+        assert (Hlr : exists l' q, l0 ++ w = l' ++ [q] /\ kinds q = KRead).
+        { destruct (exists_last_or_nil (l0 ++ w)) as [Hn|[l' [q Hl]]].
+          - rewrite Hn in HR. unfold register_free in HR. simpl in HR. lia.
+          - exists l', q. split; [assumption|].
+            pose proof (state_of_last l' q rest ltac:(rewrite <- Hl; assumption)) as Hq.
+            rewrite <- Hl in Hq.
+            pose proof (shape_in q (prefix_in _ _ Hs q ltac:(rewrite Hl; apply in_or_app; right; left; reflexivity)))
+              as Hsh. unfold shape in Hsh. destruct (kinds q); [reflexivity|lia|lia]. }
+        destruct Hlr as [l' [q [Hl Hk]]].
+        destruct (Hgap (Z.max x (E (l0 ++ w))) ltac:(lia) Hst) as [m [Hm1 [Hm2 [Hm3 Hm4]]]].
+        assert (Hkm : kindj m <> KRead).
+        { intros Hc. apply Hm4. rewrite Hc. apply (read_may_begin (l0 ++ w) rest Hs); [lia| |lia].
+          apply (all_before w []); [rewrite app_nil_r; reflexivity|lia|assumption]. }
+        pose proof (state_of_last l' q rest ltac:(rewrite <- Hl; assumption)) as Hq.
+        rewrite Hk, <- Hl in Hq. destruct Hq as [HE2 HR2].
+        pose proof (asked_shape q) as Haq. rewrite Hk in Haq. destruct Haq as [Haq1 Haq2].
+        exists ((q, true) :: ch), 0. apply (covered_drain ch l' q Hch Hl Hk).
+        + destruct (payer w rest (Z.max x (E (l0 ++ w))) m Hs Hst Hm1) as [Ha|[w0 [p [Hw Hp]]]].
+          * pose proof (payers_more notR isR m ltac:(intros []; reflexivity) Hm2 Hm3
+              ltac:(unfold notR; destruct (kindj m); [congruence| |]; reflexivity) Ha).
+            pose proof (unused_nonneg isR w). lia.
+          * assert (p = q).
+            { rewrite Hw, app_assoc in Hl. apply app_inj_tail in Hl. apply Hl. }
+            subst p. assert (Hu : unused isR w = 1); [|lia].
+            rewrite Hw, unused_snoc, Hk. destruct Hp as [Hp|Hp]; [exfalso|rewrite Hp; reflexivity].
+            apply Hkm. rewrite Hp, <- Hk. symmetry. apply kind_step. apply (prefix_in _ _ Hs).
+            rewrite Hl. apply in_or_app. right. left. reflexivity.
+        + apply (mixed_known m); assumption.
+        + unfold part. rewrite Haq1, Haq2, <- HE2, <- HR2. lia.
+      - (* its last step has begun *)
+        assert (Hl : l0 ++ w = (l0 ++ w0) ++ [s]) by (rewrite Hw, app_assoc; reflexivity).
+        pose proof (state_of_last (l0 ++ w0) s rest ltac:(rewrite <- Hl; assumption)) as Hq.
+        rewrite <- Hl in Hq.
+        pose proof (shape_in s (prefix_in _ _ Hs s ltac:(rewrite Hl; apply in_or_app; right; left; reflexivity)))
+          as Hsh. unfold shape in Hsh.
+        destruct (kinds s) eqn:Ek.
+        + destruct Hq as [HE2 HR2].
+          destruct mixed eqn:Em.
+          * exists ((s, true) :: ch), 0. apply (covered_drain ch (l0 ++ w0) s Hch Hl Ek).
+            -- assert (Hu : unused isR w = 1) by (rewrite Hw, unused_snoc, Hlast, Ek; reflexivity). lia.
+            -- assumption.
+            -- pose proof (asked_shape s) as Has. rewrite Ek in Has. destruct Has as [Has1 Has2].
+               unfold part. rewrite Has1, Has2. lia.
+          * exists ch, b. apply covered_plain; [assumption|lia|right; auto].
+        + exists ch, 0. apply covered_plain; [assumption|lia|left; reflexivity].
+        + exists ch, 0. apply covered_plain; [assumption|lia|left; reflexivity].
     Qed.
   End Window.
 End Chip.
