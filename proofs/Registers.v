@@ -87,21 +87,25 @@ Section Registers.
     waiting l t m /\ forall k, waiting l t k -> k = m \/ before m k.
 
   (* X4: a page that is sensed takes the register when that is empty, one that is committed is
-     programmed when it is there and the array is idle. The bus takes b at most. *)
+     programmed when it is there and the array is idle. *)
   Definition X4_times (l : list rstep) (s : rstep) : Prop :=
     match kind_of (g_act s) with
     | KRead =>
         1 <= g_ready s - g_st s <= t_r d /\ g_ready s <= g_move s /\ register_empty l (g_move s) /\
         (forall t, g_ready s <= t < g_move s -> ~ register_empty l t) /\
-        1 <= g_en s - g_move s <= bus d
+        1 <= g_en s - g_move s
     | KProg =>
-        1 <= g_ready s - g_st s <= bus d /\ g_ready s <= g_move s /\ array_idle l (g_move s) /\
+        1 <= g_ready s - g_st s /\ g_ready s <= g_move s /\ array_idle l (g_move s) /\
         (forall t, g_ready s <= t < g_move s -> ~ array_idle l t) /\
         1 <= g_en s - g_move s <= t_w d
     | KPass => True (* its times are those of the pass: `counted` *)
     end.
 
-  Record obeys_registers : Prop := {
+  (* When a step has its page in the register asked for the bus, and when the transfer is over. *)
+  Definition asked (s : rstep) : Z := if is_read (g_act s) then g_move s else g_st s.
+  Definition moved (s : rstep) : Z := if is_read (g_act s) then g_en s else g_ready s.
+
+  Record registers_rules : Prop := {
     (* R1 to R5, requests, how many steps a job has, and the order of steps. *)
     x_counted : counted P (counted_trace X);
     (* Neither a server nor background jobs. *)
@@ -116,6 +120,12 @@ Section Registers.
       (forall s, In s l -> g_st s <= t) -> (forall s, In s r -> t < g_st s) ->
       0 <= t < v_end X -> first_job l t m -> ~ may_begin (job_kind m) l t;
     X4 : forall l s r, v_steps X = l ++ s :: r -> X4_times l s
+  }.
+
+  (* And the bus takes b at most, which is Lemma 1 (`bus_within` in Channel.v). *)
+  Record obeys_registers : Prop := {
+    obeys_rules :> registers_rules;
+    x_bus : forall s, In s (v_steps X) -> kind_of (g_act s) <> KPass -> moved s - asked s <= bus d
   }.
 
   (* A job is over when its last page has been moved or programmed, its erase has ended, or it was

@@ -82,8 +82,10 @@ Section Chip.
   Proof.
     intros l s r H. pose proof (X4 d P X rules l s r H) as H4. unfold X4_times in H4.
     pose proof (in_order l s r H) as [_ [Hp _]].
+    assert (Hin : In s steps) by (rewrite H; apply in_or_app; right; left; reflexivity).
+    pose proof (x_bus d P X rules s Hin) as Hb. unfold moved, asked in Hb.
     unfold shape, array_from, array_until, register_from, register_until.
-    destruct (g_act s); simpl in *; repeat split; auto; lia.
+    destruct (g_act s); simpl in *; try specialize (Hb ltac:(discriminate)); repeat split; auto; lia.
   Qed.
 
   Lemma shape_in : forall s, In s steps -> shape s.
@@ -355,10 +357,6 @@ Section Chip.
     unfold shape in Hsq. specialize (Hm q Hin). specialize (Ho q Hin).
     destruct (kinds q); [lia|lia|]. destruct Hsq as [? [? [? [? [? Hp]]]]]. specialize (Hm Hp). lia.
   Qed.
-
-  (* A transfer: asked for, and over. *)
-  Definition asked (s : rstep) : Z := if is_read (g_act s) then g_move s else g_st s.
-  Definition moved (s : rstep) : Z := if is_read (g_act s) then g_en s else g_ready s.
 
   Definition isP (k : kind) : bool := match k with KProg => true | _ => false end.
   Definition isR (k : kind) : bool := match k with KRead => true | _ => false end.
