@@ -6,6 +6,9 @@ From Rtflash Require Import Sums Demand Victims Sporadic Trace Reserve Costs Edf
 Import ListNotations.
 Open Scope Z_scope.
 
+Lemma bus_nonneg : forall d, device_ok d -> 0 <= bus d.
+Proof. unfold device_ok, bus. intros d H. apply Z.mul_nonneg_nonneg; lia. Qed.
+
 Section Late.
   Variable d : device.
   Variable P : processor.
@@ -33,9 +36,6 @@ Section Late.
   Hypothesis j_due_z : j_due (jb j) = z.
   Hypothesis j_late : over X j z = false.
   Hypothesis z_end : z <= v_end X.
-
-  Lemma bus_nonneg : 0 <= b.
-  Proof. unfold device_ok in dev. unfold bus. apply Z.mul_nonneg_nonneg; lia. Qed.
 
   Lemma split_at : forall t k l0 r0, steps = l0 ++ k ++ r0 -> exists a c, k = a ++ c /\
     (forall s, In s a -> g_st s < t) /\ (forall s, In s c -> t <= g_st s).
@@ -553,7 +553,7 @@ Section Late.
         - specialize (Hw0 eq_refl).
           destruct (Z.lt_ge_cases 0 (suml drain ch)) as [Hc|Hc]; [specialize (C8 Hc); discriminate|lia]. }
       split; [change (suml hold ch <= pages_read rs (z - x)); lia|].
-      pose proof bus_nonneg as Hb0.
+      pose proof (bus_nonneg d dev) as Hb0.
       assert (Hbb : B0 + tail <= begun_before d rs).
       { unfold begun_before, B0. destruct (kind_known j j_in) as [H1 H2].
         destruct C10 as [->|[-> Hnw]].
@@ -570,3 +570,209 @@ Section Late.
       lia.
   Qed.
 End Late.
+
+(* What the charged waits come to where nothing is known of the neighbours: b each. *)
+Lemma waits_alone : forall d P X, obeys_registers d P X -> 0 <= bus d -> forall x z ch,
+  (forall c, In c ch -> In (fst c) (v_steps X) /\ kind_of (g_act (fst c)) <> KPass) ->
+  suml (amount d x z) ch <= bus d * suml (fun c => ind (snd c)) ch
+    + Z.max 0 (bus d - t_r d) * suml (fun c => ind (negb (snd c))) ch.
+Proof.
+  intros d P X rules Hb x z ch H. induction ch as [|c ch IH]; [simpl; lia|].
+  rewrite !suml_cons. specialize (IH ltac:(intros c' Hc'; apply H; right; assumption)).
+  destruct (H c ltac:(left; reflexivity)) as [Hin Hk].
+  pose proof (x_bus d P X rules _ Hin Hk) as Hm.
+  assert (Hp : 0 <= part x z (fst c) <= bus d) by (unfold part; lia).
+  unfold amount at 1. destruct (snd c); unfold ind at 1 3; simpl negb; cbv iota; lia.
+Qed.
+
+(* The schedule: lemma 4 of a chip with two registers, where nothing is known of the neighbours. *)
+Theorem lemma_4_registers : forall d P X, device_ok d -> parameters_ok P -> cached d P ->
+  obeys_registers d P X -> T2_alone d (p_rs P) (p_g P) ->
+  forall z, z <= v_end X ->
+  picks_up_to P (counted_trace X) (z - 1) ->       (* no pass begun before z costs more than C_g *)
+  forall m, (m < length (v_jobs X))%nat -> j_due (vjb X m) = z -> over X m z = true.
+Proof.
+  intros d P X dev ok chip rules HT z Hz Hp m Hm Hd.
+  destruct (over X m z) eqn:Eo; [reflexivity|exfalso].
+  destruct (late_is_covered d P X dev ok chip rules z m Hm Hd Eo Hz Hp)
+    as [x [l [r [ch [dd [Hx [Hdd [HL [Hs [_ [Hin [Hfull [Hhold Hlt]]]]]]]]]]]]].
+  pose proof (HT (z - x) ltac:(exists dd; split; [assumption|lia])) as Hf. unfold fits_alone in Hf.
+  pose proof (bus_nonneg d dev) as Hb.
+  pose proof (waits_alone d P X rules Hb x z ch) as Hw.
+  specialize (Hw ltac:(intros c Hc; destruct (Hin c Hc) as [H1 [H2 _]]; split;
+    [rewrite Hs; apply in_or_app; left; assumption|assumption])).
+  set (K := waits_K (p_rs P) (p_g P) (z - x)) in *.
+  set (nr := pages_read (p_rs P) (z - x)) in *.
+  assert (bus d * suml (fun c => ind (snd c)) ch <= bus d * K)
+    by (apply Z.mul_le_mono_nonneg_l; assumption).
+  assert (Z.max 0 (bus d - t_r d) * suml (fun c => ind (negb (snd c))) ch
+    <= Z.max 0 (bus d - t_r d) * nr) by (apply Z.mul_le_mono_nonneg_l; lia).
+  assert (nr * Z.max (t_r d) (bus d) = nr * t_r d + Z.max 0 (bus d - t_r d) * nr) by nia.
+  lia.
+Qed.
+
+(* What the theorems promise: no deadline is missed; no victim is too dear; f >= b >= 0 at the end
+   of every instant, a page counting from its commit; every page that is committed or copied finds
+   its place. *)
+Definition registers_promises (P : processor) (X : rtrace) : Prop :=
+  (forall m, (m < length (v_jobs X))%nat -> j_due (vjb X m) <= v_end X ->
+     over X m (j_due (vjb X m)) = true) /\
+  (forall l s r val, v_steps X = l ++ s :: r -> g_act s = APick val -> g_st s <= v_end X ->
+     val <= p_v P) /\
+  (forall t, t <= v_end X ->
+     0 <= pending P (counted_trace X) t <= free_pages P (counted_trace X) t) /\
+  (forall l s r, v_steps X = l ++ s :: r -> g_st s <= v_end X ->
+     kind_of (g_act s) = KProg \/ (exists k, g_act s = ACopy k) ->
+     drawn (counted_step s) <= z_f (run P (counted_trace X) (map counted_step l))).
+
+Section Circle.
+  Variable d : device.
+  Variable P : processor.
+  Variable X : rtrace.
+  Hypothesis dev : device_ok d.
+  Hypothesis ok : parameters_ok P.
+  Hypothesis chip : cached d P.
+  Hypothesis rules : obeys_registers d P X.
+
+  Let n := length (v_jobs X).
+  Notation C := (counted_trace X).
+  Notation jb := (vjb X).
+  Let cnt : counted P C := x_counted d P X rules.
+
+  Definition over_up_to (t : Z) : Prop :=
+    forall m, (m < n)%nat -> j_due (jb m) <= t -> over X m (j_due (jb m)) = true.
+
+  Lemma due_positive : forall m, (m < n)%nat -> 1 <= j_due (jb m).
+  Proof.
+    intros m Hm. destruct (late_window P C ok cnt (j_due (jb m)) m Hm
+      (x_real_time d P X rules m Hm) eq_refl) as [dd [_ [H1 H2]]].
+    pose proof (released P C cnt m Hm). lia.
+  Qed.
+
+  (* What is over is over for the counters. *)
+  Lemma over_counted : forall m t, over X m t = true -> finished (x_steps C) m t = true.
+  Proof.
+    intros m t H. apply existsb_exists in H. destruct H as [s [Hs H]].
+    apply andb_true_iff in H. destruct H as [H H3]. apply andb_true_iff in H. destruct H as [H1 H2].
+    apply Nat.eqb_eq in H1. apply Z.leb_le in H3.
+    apply (finished_intro _ m t (counted_step s)); simpl; auto; [apply in_map; assumption|].
+    pose proof (shape_in d P X rules s Hs) as Hsh. unfold shape in Hsh.
+    destruct (kind_of (g_act s)); lia.
+  Qed.
+
+  Lemma over_in_time : forall t, over_up_to t -> in_time_up_to C t.
+  Proof.
+    intros t H m Hm _ Hd. apply over_counted. apply (H m Hm Hd).
+  Qed.
+
+  Lemma picks_next : forall t, picks_up_to P C (t - 1) -> over_up_to t -> picks_up_to P C t.
+  Proof.
+    intros t H Ho l s r val Hs Ha Ht.
+    destruct (Z.le_gt_cases (s_st s) (t - 1)) as [Hle|Hgt]; [apply (H l s r val Hs Ha Hle)|].
+    apply (victims_are_cheap P C ok cnt l s r val Hs Ha).
+    intros m Hm Hr Hd. apply (over_in_time t Ho m Hm Hr). lia.
+  Qed.
+
+  (* Lemmas 2 and 3, given deadlines. *)
+  Lemma promises_of_deadlines :
+    (forall t, t <= v_end X -> over_up_to t /\ picks_up_to P C t) -> registers_promises P X.
+  Proof.
+    intros Hall. split; [|split; [|split]].
+    - intros m Hm Hd. apply (proj1 (Hall _ Hd) m Hm). apply Z.le_refl.
+    - intros l s r val Hs Ha Ht.
+      apply (proj2 (Hall _ Ht) _ (counted_step s) _ val (counted_split X l s r Hs) Ha).
+      apply Z.le_refl.
+    - intros t Ht. destruct (Hall t Ht) as [H1 H2].
+      destruct (lemma_2 P C ok cnt t Ht (over_in_time t H1) H2). lia.
+    - intros l s r Hs Ht Hk. destruct (Hall _ Ht) as [H1 H2].
+      destruct (pages_suffice P C ok cnt _ _ _ (counted_split X l s r Hs) Ht (over_in_time _ H1) H2)
+        as [|He]; [assumption|exfalso]. simpl in He.
+      destruct Hk as [Hk|[k Hk]]; [rewrite Hk in He; lia|].
+      pose proof (prefix_rule P C cnt _ _ _ (counted_split X l s r Hs)) as Hr. unfold step_rule in Hr.
+      destruct Hr as [Hm [_ [_ [_ [_ [_ [_ Hr]]]]]]]. simpl in Hr. rewrite Hk in *. simpl in *.
+      pose proof (x_real_time d P X rules _ Hm) as Hrt. unfold real_time, is_request, is_gc in Hrt.
+      destruct (j_class (Trace.jb C (g_job s))); try discriminate; [|lia].
+      destruct Hr as [_ [[Hr|[q [Hr _]]] _]]; discriminate.
+  Qed.
+
+  (* There is no first bad instant. *)
+  Lemma no_bad_instant_registers : T2_alone d (p_rs P) (p_g P) -> forall k : nat,
+    Z.of_nat k - 1 <= v_end X ->
+    over_up_to (Z.of_nat k - 1) /\ picks_up_to P C (Z.of_nat k - 1).
+  Proof.
+    intros HT. induction k as [|k IH]; intros Hk.
+    - split.
+      + intros m Hm Hd. pose proof (due_positive m Hm). simpl in Hd. lia.
+      + intros l s r val Hs _ Hst. pose proof (step_order P C cnt l s r Hs) as [Ho _].
+        simpl in Hst. lia.
+    - destruct IH as [IH1 IH2]; [lia|].
+      replace (Z.of_nat (S k) - 1) with (Z.of_nat k) in * by lia.
+      assert (Ho : over_up_to (Z.of_nat k)).
+      { intros m Hm Hd.
+        destruct (Z.le_gt_cases (j_due (jb m)) (Z.of_nat k - 1)) as [Hle|Hgt]; [apply IH1; assumption|].
+        apply (lemma_4_registers d P X dev ok chip rules HT (j_due (jb m))); [lia| |assumption|reflexivity].
+        replace (j_due (jb m) - 1) with (Z.of_nat k - 1) by lia. assumption. }
+      split; [assumption|]. apply picks_next; assumption.
+  Qed.
+
+  (* The circle is closed. *)
+  Theorem closing_registers : T2_alone d (p_rs P) (p_g P) -> registers_promises P X.
+  Proof.
+    intros HT. apply promises_of_deadlines. intros t Ht.
+    destruct (Z.le_gt_cases 0 t) as [H0|H0].
+    - replace t with (Z.of_nat (Z.to_nat (t + 1)) - 1) by lia.
+      apply no_bad_instant_registers; [assumption|lia].
+    - split.
+      + intros m Hm Hd. pose proof (due_positive m Hm). lia.
+      + intros l s r val Hs _ Hst. pose proof (step_order P C cnt l s r Hs) as [Ho _]. lia.
+  Qed.
+End Circle.
+
+(* A chip of a cached stripe, from a device and its requests; (22) and (23), without a server. *)
+Definition cached_request (w : demanded) : request :=
+  Request (w_pages w) (w_T w) (w_D w) (w_J w) 1 (if w_writes w then w_pages w else 0).
+
+Definition cached_stripe (d : device) (rs : list demanded) (e : stated) (N Pages Lam : Z)
+  : processor :=
+  let cb := t_r d + t_w d in
+  Processor (map cached_request rs)
+    (Collection (e_Dg e) (e_alpha e) (e_v e * cb + t_e d)
+       (if e_v e =? 0 then t_e d else Z.max (t_e d) cb) 0 0)
+    1 Pages N Lam 0 0 cb (t_e d) (e_H e) (e_v e) false 0 0 [].
+
+Lemma cached_stripe_ok : forall d rs e N Pages Lam,
+  device_ok d -> (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->
+  certificate_ok (cached_stripe d rs e N Pages Lam) ->
+  parameters_ok (cached_stripe d rs e N Pages Lam) /\ cached d (cached_stripe d rs e N Pages Lam).
+Proof.
+  intros d rs e N Pages Lam Hd Hrs He HP [H1 [H2 [H3 H4]]].
+  unfold device_ok in Hd. unfold stated_ok in He. split.
+  - constructor; try assumption; simpl in *.
+    + intros r Hr. apply in_map_iff in Hr. destruct Hr as [w [<- Hw]]. specialize (Hrs w Hw).
+      unfold demanded_ok in Hrs. unfold request_ok, cached_request; simpl. destruct (w_writes w); lia.
+    + unfold collection_ok; simpl.
+      assert (0 <= e_v e * (t_r d + t_w d)) by nia. destruct (Z.eqb_spec (e_v e) 0); nia.
+    + lia.
+    + lia.
+    + rewrite Z.min_r by lia. unfold cdiv. rewrite Z.div_1_r.
+      replace (e_v e + 1 - 1) with (e_v e) by lia. lia.
+    + destruct (Z.eqb_spec (e_v e) 0); split; try lia; split; intros; lia.
+    + discriminate.
+    + intros j [].
+  - constructor; simpl; try lia; try reflexivity.
+    intros r Hr. apply in_map_iff in Hr. destruct Hr as [w [<- Hw]]. simpl.
+    destruct (w_writes w); auto.
+Qed.
+
+(* Theorem 5, a chip by itself: where nothing is known of the neighbours. *)
+Theorem theorem_5_alone : forall d rs e N Pages Lam X,
+  device_ok d -> (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->
+  let P := cached_stripe d rs e N Pages Lam in
+  certificate_ok P ->                       (* (C1) to (C4) *)
+  T2_alone d (p_rs P) (p_g P) ->            (* (T2) *)
+  obeys_registers d P X -> registers_promises P X.
+Proof.
+  intros d rs e N Pages Lam X Hd Hrs He HP P Hc HT rules.
+  destruct (cached_stripe_ok d rs e N Pages Lam Hd Hrs He HP Hc) as [ok chip].
+  apply (closing_registers d P X Hd ok chip rules HT).
+Qed.
