@@ -596,7 +596,8 @@ Proof.
   destruct (over X m z) eqn:Eo; [reflexivity|exfalso].
   destruct (late_is_covered d P X dev ok chip rules z m Hm Hd Eo Hz Hp)
     as [x [l [r [ch [dd [Hx [Hdd [HL [Hs [_ [Hin [Hfull [Hhold Hlt]]]]]]]]]]]]].
-  pose proof (HT (z - x) ltac:(exists dd; split; [assumption|lia])) as Hf. unfold fits_alone in Hf.
+  pose proof (HT (z - x) ltac:(exists dd; split; [assumption|lia])) as Hf.
+  unfold fits_alone, cost_r, cost_w in Hf.
   pose proof (bus_nonneg d dev) as Hb.
   pose proof (waits_alone d P X rules Hb x z ch) as Hw.
   specialize (Hw ltac:(intros c Hc; destruct (Hin c Hc) as [H1 [H2 _]]; split;
@@ -727,42 +728,6 @@ Section Circle.
       + intros l s r val Hs _ Hst. pose proof (step_order P C cnt l s r Hs) as [Ho _]. lia.
   Qed.
 End Circle.
-
-(* A chip of a cached stripe, from a device and its requests; (22) and (23), without a server. *)
-Definition cached_request (w : demanded) : request :=
-  Request (w_pages w) (w_T w) (w_D w) (w_J w) 1 (if w_writes w then w_pages w else 0).
-
-Definition cached_stripe (d : device) (rs : list demanded) (e : stated) (N Pages Lam : Z)
-  : processor :=
-  let cb := t_r d + t_w d in
-  Processor (map cached_request rs)
-    (Collection (e_Dg e) (e_alpha e) (e_v e * cb + t_e d)
-       (if e_v e =? 0 then t_e d else Z.max (t_e d) cb) 0 0)
-    1 Pages N Lam 0 0 cb (t_e d) (e_H e) (e_v e) false 0 0 [].
-
-Lemma cached_stripe_ok : forall d rs e N Pages Lam,
-  device_ok d -> (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->
-  certificate_ok (cached_stripe d rs e N Pages Lam) ->
-  parameters_ok (cached_stripe d rs e N Pages Lam) /\ cached d (cached_stripe d rs e N Pages Lam).
-Proof.
-  intros d rs e N Pages Lam Hd Hrs He HP [H1 [H2 [H3 H4]]].
-  unfold device_ok in Hd. unfold stated_ok in He. split.
-  - constructor; try assumption; simpl in *.
-    + intros r Hr. apply in_map_iff in Hr. destruct Hr as [w [<- Hw]]. specialize (Hrs w Hw).
-      unfold demanded_ok in Hrs. unfold request_ok, cached_request; simpl. destruct (w_writes w); lia.
-    + unfold collection_ok; simpl.
-      assert (0 <= e_v e * (t_r d + t_w d)) by nia. destruct (Z.eqb_spec (e_v e) 0); nia.
-    + lia.
-    + lia.
-    + rewrite Z.min_r by lia. unfold cdiv. rewrite Z.div_1_r.
-      replace (e_v e + 1 - 1) with (e_v e) by lia. lia.
-    + destruct (Z.eqb_spec (e_v e) 0); split; try lia; split; intros; lia.
-    + discriminate.
-    + intros j [].
-  - constructor; simpl; try lia; try reflexivity.
-    intros r Hr. apply in_map_iff in Hr. destruct Hr as [w [<- Hw]]. simpl.
-    destruct (w_writes w); auto.
-Qed.
 
 (* Theorem 5, a chip by itself: where nothing is known of the neighbours. *)
 Theorem theorem_5_alone : forall d rs e N Pages Lam X,

@@ -142,6 +142,42 @@ Record cached (d : device) (P : processor) : Prop := {
   cached_alone : p_server P = false
 }.
 
+(* A chip of a cached stripe, from a device and its requests; (22) and (23), without a server. *)
+Definition cached_request (w : demanded) : request :=
+  Request (w_pages w) (w_T w) (w_D w) (w_J w) 1 (if w_writes w then w_pages w else 0).
+
+Definition cached_stripe (d : device) (rs : list demanded) (e : stated) (N Pages Lam : Z)
+  : processor :=
+  let cb := t_r d + t_w d in
+  Processor (map cached_request rs)
+    (Collection (e_Dg e) (e_alpha e) (e_v e * cb + t_e d)
+       (if e_v e =? 0 then t_e d else Z.max (t_e d) cb) 0 0)
+    1 Pages N Lam 0 0 cb (t_e d) (e_H e) (e_v e) false 0 0 [].
+
+Lemma cached_stripe_ok : forall d rs e N Pages Lam,
+  device_ok d -> (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->
+  certificate_ok (cached_stripe d rs e N Pages Lam) ->
+  parameters_ok (cached_stripe d rs e N Pages Lam) /\ cached d (cached_stripe d rs e N Pages Lam).
+Proof.
+  intros d rs e N Pages Lam Hd Hrs He HP [H1 [H2 [H3 H4]]].
+  unfold device_ok in Hd. unfold stated_ok in He. split.
+  - constructor; try assumption; simpl in *.
+    + intros r Hr. apply in_map_iff in Hr. destruct Hr as [w [<- Hw]]. specialize (Hrs w Hw).
+      unfold demanded_ok in Hrs. unfold request_ok, cached_request; simpl. destruct (w_writes w); lia.
+    + unfold collection_ok; simpl.
+      assert (0 <= e_v e * (t_r d + t_w d)) by nia. destruct (Z.eqb_spec (e_v e) 0); nia.
+    + lia.
+    + lia.
+    + rewrite Z.min_r by lia. unfold cdiv. rewrite Z.div_1_r.
+      replace (e_v e + 1 - 1) with (e_v e) by lia. lia.
+    + destruct (Z.eqb_spec (e_v e) 0); split; try lia; split; intros; lia.
+    + discriminate.
+    + intros j [].
+  - constructor; simpl; try lia; try reflexivity.
+    intros r Hr. apply in_map_iff in Hr. destruct Hr as [w [<- Hw]]. simpl.
+    destruct (w_writes w); auto.
+Qed.
+
 (* The demand of an interval of length L: pages read and written, and J. *)
 Definition reading (r : request) : bool := r_w r =? 0.
 Definition pages_read (rs : list request) (L : Z) : Z :=
@@ -166,9 +202,13 @@ Definition begun_before (d : device) (rs : list request) : Z :=
   Z.max (if reads_any rs then Z.max (t_r d) b + (if writes rs then 0 else b) else 0)
     (if writes rs then Z.max (Z.max (t_e d) (t_r d + t_w d)) (Z.max (t_w d) b + t_w d) else 0).
 
-(* (T2) where nothing is known of the neighbours: (63) with max(t_r, b), W4 = b K. *)
+(* (63), c_r where nothing is known of the neighbours. *)
+Definition cost_r (d : device) : Z := Z.max (t_r d) (bus d).
+Definition cost_w (d : device) : Z := Z.max (t_w d) (bus d).
+
+(* (T2) where nothing is known of the neighbours: W4 = b K. *)
 Definition fits_alone (d : device) (rs : list request) (g : collection) (L : Z) : Prop :=
-  pages_read rs L * Z.max (t_r d) (bus d) + pages_written rs L * Z.max (t_w d) (bus d) +
+  pages_read rs L * cost_r d + pages_written rs L * cost_w d +
   due_passes rs g L * g_C g + bus d * waits_K rs g L + begun_before d rs <= L.
 
 Definition T2_alone (d : device) (rs : list request) (g : collection) : Prop :=
