@@ -296,27 +296,36 @@ Section Accepted.
     lia.
   Qed.
 
+  Lemma last_length_paying : forall L,
+    load_fits (map (paying_request d) rs) (paying_passes d rs g) = true ->
+    last_length (map (paying_request d) rs) (paying_passes d rs g) <= L ->
+    fits (map (paying_request d) rs) (paying_passes d rs g) L.
+  Proof.
+    intros L Hload HL.
+    assert (H0 : 0 <= bus d) by (unfold device_ok in dev; unfold bus; apply Z.mul_nonneg_nonneg; lia).
+    apply last_length_suffices; [| |assumption|assumption].
+    + intros r Hr. apply in_map_iff in Hr. destruct Hr as [q [<- Hq]].
+      pose proof (requests q Hq) as Hok. unfold request_ok in *.
+      cbn [r_C r_T r_D r_J r_q r_w paying_request].
+      unfold device_ok in dev.
+      assert (Hc : 1 <= (if reading q then cost_r d else cost_w d))
+        by (unfold cost_r, cost_w; destruct (reading q); lia).
+      assert (1 * 1 <= r_C q * (if reading q then cost_r d else cost_w d))
+        by (apply Z.mul_le_mono_nonneg; lia).
+      lia.
+    + unfold collection_ok in *. cbn [g_D g_alpha g_q g_C g_us g_qs paying_passes].
+      assert (0 <= begun_before d rs).
+      { unfold device_ok in dev. unfold begun_before. cbv zeta.
+        destruct (reads_any rs); destruct (writes rs); lia. }
+      repeat split; lia.
+  Qed.
+
   Theorem accepted_alone_spec : accepted_alone d rs g = true -> T2_alone d rs g.
   Proof.
     unfold accepted_alone. cbv zeta. intros H. apply andb_true_iff in H. destruct H as [H1 H2].
-    assert (H0 : 0 <= bus d) by (unfold device_ok in dev; unfold bus; apply Z.mul_nonneg_nonneg; lia).
     intros L [y [Hy HL]].
     destruct (Z.le_gt_cases (last_length (map (paying_request d) rs) (paying_passes d rs g)) L) as [Hle|Hgt].
-    - apply fits_of_paying. apply last_length_suffices; [| |assumption|assumption].
-      + intros r Hr. apply in_map_iff in Hr. destruct Hr as [q [<- Hq]].
-        pose proof (requests q Hq) as Hok. unfold request_ok in *.
-        cbn [r_C r_T r_D r_J r_q r_w paying_request].
-        unfold device_ok in dev.
-        assert (Hc : 1 <= (if reading q then cost_r d else cost_w d))
-          by (unfold cost_r, cost_w; destruct (reading q); lia).
-        assert (1 * 1 <= r_C q * (if reading q then cost_r d else cost_w d))
-          by (apply Z.mul_le_mono_nonneg; lia).
-        lia.
-      + unfold collection_ok in *. cbn [g_D g_alpha g_q g_C g_us g_qs paying_passes].
-        assert (0 <= begun_before d rs).
-        { unfold device_ok in dev. unfold begun_before. cbv zeta.
-          destruct (reads_any rs); destruct (writes rs); lia. }
-        repeat split; lia.
+    - apply fits_of_paying. apply last_length_paying; assumption.
     - rewrite forallb_forall in H2. specialize (H2 L).
       assert (Hpos : 0 <= L).
       { assert (0 <= y); [|lia]. unfold deadlines in Hy. apply in_app_or in Hy. destruct Hy as [Hy|Hy].
@@ -336,7 +345,8 @@ End Accepted.
 Ltac stripe_parameters :=
   apply cached_stripe_ok;
   [unfold device_ok; simpl; lia
-  |intros w H; simpl in H; repeat (destruct H as [<-|H]; [unfold demanded_ok; simpl; lia|]); contradiction
+  |let w := fresh in let Hw := fresh in intros w Hw; simpl in Hw;
+   repeat (destruct Hw as [<-|Hw]; [unfold demanded_ok; simpl; lia|]); contradiction
   |unfold stated_ok; simpl; repeat split; try lia; try discriminate; intros j []
   |lia
   |vm_compute; repeat split; try discriminate; try reflexivity].
