@@ -1,6 +1,7 @@
 (* What the theorems that the documents quote rest on. *)
 From Rtflash Require Import Qpa Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
-  Closing Superblock Examples Tightest Neighbours Flash Cheap.
+  Closing Superblock Examples Tightest Neighbours Flash Cheap
+  Registers CheckRegisters Stretches Cached Ranks Channel ExamplesRegisters.
 
 Print Assumptions lemma_1.
 Print Assumptions lemma_5_document.
@@ -42,3 +43,15 @@ Print Assumptions waits_within_window.
 Print Assumptions transfers_live.
 Print Assumptions map_stays_ok.
 Print Assumptions blocks_of_map.
+Print Assumptions late_is_covered.
+Print Assumptions lemma_4_registers.
+Print Assumptions closing_registers.
+Print Assumptions theorem_5_alone.
+Print Assumptions convex_waits.
+Print Assumptions wait_served.
+Print Assumptions served_at_most.
+Print Assumptions bus_within.
+Print Assumptions transfers_live_registers.
+Print Assumptions theorem_5.
+Print Assumptions registers_kept.
+Print Assumptions pair_kept.

@@ -61,7 +61,7 @@ Proof.
   { apply forallb_iff. intros r. rewrite <- register_hasb_spec.
     destruct (is_prog (g_act r)); destruct (register_hasb r t); simpl; intuition congruence. }
   pose proof (array_idleb_spec l t). pose proof (register_emptyb_spec l t).
-  unfold may_beginb, may_begin. destruct k; rewrite andb_true_iff; tauto.
+  unfold may_beginb, may_begin. destruct k; rewrite andb_true_iff; intuition.
 Qed.
 
 Section CheckRegisters.
@@ -88,8 +88,8 @@ Section CheckRegisters.
 
   Lemma beforeb_spec : forall m k, beforeb m k = true <-> before X m k.
   Proof.
-    intros m k. unfold beforeb, before. rewrite orb_true_iff, andb_true_iff, Z.ltb_lt, Z.eqb_eq, Nat.ltb_lt.
-    tauto.
+    intros m k. unfold beforeb, before. rewrite orb_true_iff, andb_true_iff, Z.ltb_lt, Z.eqb_eq, ?Nat.ltb_lt.
+    intuition.
   Qed.
 
   Lemma first_jobb_spec : forall l t m, first_jobb l t m = true <-> first_job X l t m.
