@@ -43,12 +43,14 @@ Section Late.
     intros t. induction k as [|s k IH]; intros l0 r0 H.
     - exists [], []. split; [reflexivity|]. split; intros s [].
     - destruct (Z.lt_ge_cases (g_st s) t) as [Hlt|Hge].
-      + destruct (IH (l0 ++ [s]) r0) as [a [c [H1 [H2 H3]]]]; [rewrite H, <- app_assoc; reflexivity|].
+      + destruct (IH (l0 ++ [s]) r0) as [a [c [H1 [H2 H3]]]]; [rewrite H, <- app_assoc;
+          reflexivity|].
         exists (s :: a), c. split; [rewrite H1; reflexivity|].
         split; [intros q [<-|Hq]; auto|assumption].
       + exists [], (s :: k). split; [reflexivity|]. split; [intros q []|].
         intros q [<-|Hq]; [lia|].
-        pose proof (later d P X rules l0 s (k ++ r0) q H ltac:(apply in_or_app; left; assumption)). lia.
+        pose proof (later d P X rules l0 s (k ++ r0) q H ltac:(apply in_or_app; left; assumption)).
+        lia.
   Qed.
 
   (* Whether the last step of job k begins before t. *)
@@ -137,9 +139,11 @@ Section Late.
         pose proof (one_last L0 s r q Hs Hl Hq ltac:(congruence) Hql). lia. }
       right. exists L0, s. repeat (split; [auto|]).
       destruct (Z.lt_ge_cases z (g_en s)) as [|Hge]; [assumption|exfalso].
-      assert (over X j z = true); [|congruence]. apply existsb_exists. exists s. split; [assumption|].
+      assert (over X j z = true); [|congruence]. apply existsb_exists. exists s.
+      split; [assumption|].
       rewrite Hj, Nat.eqb_refl, Hl. apply Z.leb_le. assumption.
-    - destruct (split_at z steps [] []) as [L [rest [H1 [H2 H3]]]]; [simpl; rewrite app_nil_r; reflexivity|].
+    - destruct (split_at z steps [] []) as [L [rest [H1 [H2 H3]]]]; [simpl; rewrite app_nil_r;
+        reflexivity|].
       exists L, rest, z. split; [assumption|]. split; [lia|].
       split; [intros s Hs; specialize (H2 s Hs); lia|]. split; [lia|]. split; [assumption|].
       left. split; [reflexivity|]. split; [assumption|].
@@ -216,7 +220,8 @@ Section Late.
         suml f (map counted_step l) = suml (fun s => f (counted_step s)) l).
       { intros f l. induction l; simpl; [reflexivity|]. rewrite IHl. reflexivity. }
       rewrite Hmap, !suml_app.
-      set (f := fun s : rstep => if Nat.eqb (s_job (counted_step s)) m && (s_st (counted_step s) <? z)
+      set (f := fun s : rstep => if Nat.eqb (s_job (counted_step s)) m && (s_st (counted_step s)
+        <? z)
         then Z.min (s_en (counted_step s)) z - s_st (counted_step s) else 0).
       change (suml (fun s => if Nat.eqb (g_job s) m then h s else 0) w
         <= suml f l0 + (suml f w + suml f rest)).
@@ -227,7 +232,8 @@ Section Late.
         destruct (Nat.eqb (g_job s) m); simpl; [|lia].
         destruct (Z.ltb_spec (g_st s) z); lia. }
       assert (H0 : 0 <= suml f l0).
-      { apply suml_nonneg. intros s Hs. apply Hf. rewrite split0. apply in_or_app. left. assumption. }
+      { apply suml_nonneg. intros s Hs. apply Hf. rewrite split0. apply in_or_app. left.
+        assumption. }
       assert (H1 : 0 <= suml f rest).
       { apply suml_nonneg. intros s Hs. apply Hf. rewrite split0. apply in_or_app. right.
         apply in_or_app. right. assumption. }
@@ -238,7 +244,8 @@ Section Late.
     Qed.
 
     Lemma w_steps : forall s, In s w -> In s steps.
-    Proof. intros s Hs. rewrite split0. apply in_or_app. right. apply in_or_app. left. assumption. Qed.
+    Proof. intros s Hs. rewrite split0. apply in_or_app. right. apply in_or_app. left. assumption.
+    Qed.
 
     Definition cnt_of (i : nat) : Z := countn (fun m => sel m && is_req C i m) n.
 
@@ -251,7 +258,8 @@ Section Late.
         then due_jobs (rq P i) (z - x) * r_C (rq P i) else 0) (length rs).
     Proof.
       intros f Hf. unfold number.
-      rewrite (suml_by_key g_job _ w n) by (intros s Hs; apply step_kind; apply w_steps; assumption).
+      rewrite (suml_by_key g_job _ w n) by (intros s Hs; apply step_kind; apply w_steps;
+        assumption).
       set (key := fun m => match j_class (jb m) with Req i => i | _ => O end).
       set (p := fun m => sel m && f (kindj m)).
       apply (Z.le_trans _ (sumn (fun m => if p m then r_C (rq P (key m)) else 0) n)).
@@ -261,7 +269,8 @@ Section Late.
           destruct (j_class (jb m)) as [i|k|i|] eqn:Ec; try (destruct (Hf KPass Ef eq_refl)).
           destruct (request_cost P C ok cnt z m i Hm Ec) as [Hc _].
           apply (Z.le_trans _ (executed C z m)); [|assumption].
-          apply (Z.le_trans _ (suml (fun s => if Nat.eqb (g_job s) m then ind (f (kinds s)) else 0) w));
+          apply (Z.le_trans _ (suml (fun s => if Nat.eqb (g_job s) m then ind (f (kinds s)) else
+            0) w));
             [apply Z.le_refl|].
           apply of_job. intros s Hs. simpl. pose proof (w_in s Hs).
           pose proof (shape_in d P X rules s (w_steps s Hs)) as Hsh. unfold shape in Hsh.
@@ -286,22 +295,26 @@ Section Late.
         destruct (f (if r_w (rq P i) =? 0 then KRead else KProg)) eqn:Ef.
         + apply (Z.le_trans _ (r_C (rq P i) * cnt_of i)); [|nia].
           unfold cnt_of. rewrite <- (Z.mul_1_r (r_C (rq P i))) at 1.
-          apply (Z.le_trans _ (sumn (fun m => if sel m && is_req C i m then r_C (rq P i) else 0) n)).
+          apply (Z.le_trans _ (sumn (fun m => if sel m && is_req C i m then r_C (rq P i) else 0)
+            n)).
           * apply sumn_le. intros m Hm. unfold p, key, is_req, job_kind.
             change (Trace.jb C m) with (jb m).
             destruct (sel m); simpl; [|lia].
             destruct (j_class (jb m)) as [i0|k|i0|].
-            -- destruct (Nat.eqb_spec i0 i) as [->|]; [rewrite Ef; simpl; lia|rewrite andb_false_r; lia].
+            -- destruct (Nat.eqb_spec i0 i) as [->|]; [rewrite Ef; simpl; lia|rewrite andb_false_r;
+                 lia].
             -- destruct (f KPass) eqn:E; [destruct (Hf KPass E eq_refl)|simpl; lia].
             -- destruct (f KPass) eqn:E; [destruct (Hf KPass E eq_refl)|simpl; lia].
             -- destruct (f KPass) eqn:E; [destruct (Hf KPass E eq_refl)|simpl; lia].
           * rewrite Z.mul_1_r. apply sumn_count_mul. intros. lia.
-        + assert (H0 : sumn (fun m => if p m && Nat.eqb (key m) i then r_C (rq P (key m)) else 0) n = 0);
+        + assert (H0 : sumn (fun m => if p m && Nat.eqb (key m) i then r_C (rq P (key m)) else 0)
+            n = 0);
             [|lia].
           apply sumn_zero. intros m Hm. unfold p, key, job_kind.
           destruct (sel m); simpl; [|reflexivity].
           destruct (j_class (jb m)) as [i0|k|i0|].
-          * destruct (Nat.eqb_spec i0 i) as [->|]; [rewrite Ef; reflexivity|rewrite andb_false_r; reflexivity].
+          * destruct (Nat.eqb_spec i0 i) as [->|]; [rewrite Ef; reflexivity|rewrite andb_false_r;
+              reflexivity].
           * destruct (f KPass) eqn:E; [destruct (Hf KPass E eq_refl)|reflexivity].
           * destruct (f KPass) eqn:E; [destruct (Hf KPass E eq_refl)|reflexivity].
           * destruct (f KPass) eqn:E; [destruct (Hf KPass E eq_refl)|reflexivity].
@@ -328,7 +341,8 @@ Section Late.
 
     Lemma pass_time : suml pass_part w <= due_passes rs g (z - x) * g_C g.
     Proof.
-      rewrite (suml_by_key g_job _ w n) by (intros s Hs; apply step_kind; apply w_steps; assumption).
+      rewrite (suml_by_key g_job _ w n) by (intros s Hs; apply step_kind; apply w_steps;
+        assumption).
       pose proof (passes_due P C ok cnt z x x_z) as Hd.
       pose proof (ok_collection P ok) as Hg. unfold collection_ok in Hg.
       apply (Z.le_trans _ (g_C g * countn (fun m => sel m && is_gc C m) n)).
@@ -360,7 +374,8 @@ Section Late.
       + suml pass_part w.
     Proof.
       unfold base, number. generalize w. induction w0 as [|s l IH]; [reflexivity|].
-      rewrite !suml_cons, IH. unfold base_of, pass_part. destruct (kinds s); unfold isR, isP, ind; ring.
+      rewrite !suml_cons, IH. unfold base_of, pass_part.
+      destruct (kinds s); unfold isR, isP, ind; ring.
     Qed.
 
     (* J *)
@@ -409,7 +424,8 @@ Section Late.
     change (j_rel (Trace.jb C j)) with (j_rel (jb j)) in Hd1.
     destruct (last_false live y) as [x [Hx [Hx1 Hx2]]]; [lia| |].
     { destruct (live 0) eqn:E; [|reflexivity]. destruct (live_elim 0 E) as [k [Hk [H1 _]]].
-      pose proof (released P C cnt k Hk) as H2. change (j_rel (Trace.jb C k)) with (j_rel (jb k)) in H2.
+      pose proof (released P C cnt k Hk) as H2. change (j_rel (Trace.jb C k)) with (j_rel (jb k))
+        in H2.
       lia. }
     assert (Hxj : x <= j_rel (jb j)).
     { destruct (Z.le_gt_cases x (j_rel (jb j))) as [|Hgt]; [assumption|exfalso].
@@ -424,17 +440,21 @@ Section Late.
     { intros s Hs. split; [apply Hw; assumption|]. apply HLy. rewrite HLw. apply in_or_app. right.
       assumption. }
     (* Somebody waits, at t before y, with a step not begun in a prefix that has begun by t. *)
-    assert (Hsome : forall w1 w2 t, w = w1 ++ w2 -> x <= t < y -> (forall q, In q w1 -> g_st q <= t) ->
+    assert (Hsome : forall w1 w2 t, w = w1 ++ w2 -> x <= t < y -> (forall q,
+      In q w1 -> g_st q <= t) ->
       exists k, waiting X (l0 ++ w1) t k /\ j_due (jb k) <= z).
-    { intros w1 w2 t H Ht Hb. destruct (live_elim (t + 1) (Hx2 (t + 1) ltac:(lia))) as [k [Hk [H1 [H2 H3]]]].
+    { intros w1 w2 t H Ht Hb. destruct (live_elim (t + 1) (Hx2 (t + 1) ltac:(lia))) as [k [Hk [H1
+        [H2 H3]]]].
       exists k. split; [|assumption]. split; [assumption|]. split; [lia|].
       apply (not_begun (l0 ++ w1) (w2 ++ rest) (t + 1)); [|intros q Hq|assumption].
       - rewrite split0, H, <- !app_assoc. reflexivity.
-      - apply in_app_or in Hq. destruct Hq as [Hq|Hq]; [specialize (Hl0 q Hq)|specialize (Hb q Hq)]; lia. }
+      - apply in_app_or in Hq. destruct Hq as [Hq|Hq]; [specialize (Hl0 q Hq)|specialize (Hb q
+          Hq)]; lia. }
     assert (Howned : forall s, In s w -> sel X x z (g_job s) = true).
     { intros s Hs. pose proof (Hw_in s Hs) as Hsx. pose proof Hs as Hs0. apply in_split in Hs.
       destruct Hs as [w1 [w2 Hs]].
-      assert (Hsp : steps = (l0 ++ w1) ++ s :: w2 ++ rest) by (rewrite split0, Hs, <- !app_assoc; reflexivity).
+      assert (Hsp : steps = (l0 ++ w1) ++ s :: w2 ++ rest) by (rewrite split0, Hs, <- !app_assoc;
+        reflexivity).
       pose proof (X3_first d P X rules _ _ _ Hsp) as [Hws Hfs].
       destruct (in_order d P X rules _ _ _ Hsp) as [_ [_ Ho]].
       assert (Hk : exists k, waiting X (l0 ++ w1) (g_st s) k /\ j_due (jb k) <= z).
@@ -454,11 +474,13 @@ Section Late.
             rewrite Ha. apply in_or_app. right. left. reflexivity. }
           apply in_split in Hin. destruct Hin as [c [e Hin]].
           assert (Hsp2 : steps = ((l0 ++ w1) ++ c) ++ sj :: e ++ rest).
-          { rewrite Hsp. change (s :: w2 ++ rest) with ((s :: w2) ++ rest). rewrite Hin, <- !app_assoc.
+          { rewrite Hsp. change (s :: w2 ++ rest) with ((s :: w2) ++ rest).
+            rewrite Hin, <- !app_assoc.
             reflexivity. }
           destruct (X3_first d P X rules _ _ _ Hsp2) as [[_ [_ Hb2]] _].
           assert (begun ((l0 ++ w1) ++ c) (g_job sj) = true); [|congruence].
-          apply begun_step. exists q. split; [apply in_or_app; left; assumption|]. split; congruence. }
+          apply begun_step. exists q. split; [apply in_or_app; left; assumption|].
+          split; congruence. }
       destruct Hk as [k [Hk1 Hk2]].
       assert (Hdue : j_due (jb (g_job s)) <= z).
       { destruct (Hfs k Hk1) as [->|Hb]; [assumption|]. unfold before in Hb. lia. }
@@ -472,10 +494,12 @@ Section Late.
       { rewrite Hsp in Hq. apply in_app_or in Hq. destruct Hq as [Hq|[<-|Hq]]; [assumption|lia|].
         pose proof (later d P X rules _ _ _ q Hsp Hq). lia. }
       assert (begun (l0 ++ w1) (g_job s) = true); [|congruence]. apply begun_step. exists q. auto. }
-    assert (Hstarted : forall k, (k < n)%nat -> j_rel (jb k) < x -> j_due (jb k) <= z -> begun l0 k = true).
+    assert (Hstarted : forall k, (k < n)%nat -> j_rel (jb k) < x -> j_due (jb k) <= z -> begun l0
+      k = true).
     { intros k Hk H1 H2. destruct (begun_by x k) eqn:E.
       - destruct (begun_by_elim _ _ E) as [q [Hq [Hqj [Hql Hqx]]]]. apply begun_step. exists q.
-        split; [|auto]. rewrite split0 in Hq. apply in_app_or in Hq. destruct Hq as [Hq|Hq]; [assumption|].
+        split; [|auto]. rewrite split0 in Hq. apply in_app_or in Hq.
+        destruct Hq as [Hq|Hq]; [assumption|].
         exfalso. apply in_app_or in Hq. destruct Hq as [Hq|Hq]; [specialize (Hw_in q Hq); lia|].
         destruct Hend as [[_ [Hr _]]|[L0 [sj [HL0 [Hsj [Hsy _]]]]]]; [specialize (Hr q Hq); lia|].
         assert (Hsp : steps = L0 ++ sj :: rest) by (rewrite HL, HL0, <- app_assoc; reflexivity).
@@ -492,7 +516,8 @@ Section Late.
       - rewrite (H1 eq_refl). destruct (writes rs); lia.
       - rewrite (H2 ltac:(discriminate)). destruct (reads_any rs); lia.
       - rewrite (H2 ltac:(discriminate)). destruct (reads_any rs); lia. }
-    destruct (covered_to_z d P X rules x z l0 w rest dev split0 ltac:(lia) z_end Hl0 Hw_in Howned Hstarted)
+    destruct (covered_to_z d P X rules x z l0 w rest dev split0 ltac:(lia) z_end Hl0 Hw_in Howned
+      Hstarted)
       with (mixed := writes rs) (B0 := B0) as [ch [tail Hcov]].
     - intros w1 s w2 t H Ht Hb.
       assert (Hs : In s w) by (rewrite H; apply in_or_app; right; left; reflexivity).
@@ -535,7 +560,8 @@ Section Late.
       assert (Hdr0 : reads_any rs = false -> suml drain ch <= 0).
       { intros Hno.
         assert (Hin : forall c, In c ch -> In (fst c) steps).
-        { intros c Hc. destruct (C2 c Hc) as [Hi _]. rewrite split0, app_assoc. apply in_or_app. left.
+        { intros c Hc. destruct (C2 c Hc) as [Hi _]. rewrite split0, app_assoc. apply in_or_app.
+          left.
           assumption. }
         assert (Hz : suml drain ch = 0); [|lia]. apply suml_zero. intros c Hc. unfold drain.
         destruct (step_kind _ (Hin c Hc)) as [Hm Hk]. destruct (kind_known _ Hm) as [H1 _].
@@ -551,7 +577,8 @@ Section Late.
       { rewrite Hfull. unfold waits_K. cbv zeta. fold n in C3, C5. destruct (writes rs) eqn:Ew.
         - destruct (reads_any rs) eqn:Er; [lia|]. specialize (Hdr0 eq_refl). lia.
         - specialize (Hw0 eq_refl).
-          destruct (Z.lt_ge_cases 0 (suml drain ch)) as [Hc|Hc]; [specialize (C8 Hc); discriminate|lia]. }
+          destruct (Z.lt_ge_cases 0 (suml drain ch)) as [Hc|Hc]; [specialize (C8 Hc);
+            discriminate|lia]. }
       split; [change (suml hold ch <= pages_read rs (z - x)); lia|].
       pose proof (bus_nonneg d dev) as Hb0.
       assert (Hbb : B0 + tail <= begun_before d rs).
@@ -689,7 +716,8 @@ Section Circle.
       destruct (pages_suffice P C ok cnt _ _ _ (counted_split X l s r Hs) Ht (over_in_time _ H1) H2)
         as [|He]; [assumption|exfalso]. simpl in He.
       destruct Hk as [Hk|[k Hk]]; [rewrite Hk in He; lia|].
-      pose proof (prefix_rule P C cnt _ _ _ (counted_split X l s r Hs)) as Hr. unfold step_rule in Hr.
+      pose proof (prefix_rule P C cnt _ _ _ (counted_split X l s r Hs)) as Hr.
+      unfold step_rule in Hr.
       destruct Hr as [Hm [_ [_ [_ [_ [_ [_ Hr]]]]]]]. simpl in Hr. rewrite Hk in *. simpl in *.
       pose proof (x_real_time d P X rules _ Hm) as Hrt. unfold real_time, is_request, is_gc in Hrt.
       destruct (j_class (Trace.jb C (g_job s))); try discriminate; [|lia].
@@ -710,8 +738,10 @@ Section Circle.
       replace (Z.of_nat (S k) - 1) with (Z.of_nat k) in * by lia.
       assert (Ho : over_up_to (Z.of_nat k)).
       { intros m Hm Hd.
-        destruct (Z.le_gt_cases (j_due (jb m)) (Z.of_nat k - 1)) as [Hle|Hgt]; [apply IH1; assumption|].
-        apply (lemma_4_registers d P X dev ok chip rules HT (j_due (jb m))); [lia| |assumption|reflexivity].
+        destruct (Z.le_gt_cases (j_due (jb m)) (Z.of_nat k - 1)) as [Hle|Hgt]; [apply IH1;
+          assumption|].
+        apply (lemma_4_registers d P X dev ok chip rules HT (j_due (jb m)));
+          [lia| |assumption|reflexivity].
         replace (j_due (jb m) - 1) with (Z.of_nat k - 1) by lia. assumption. }
       split; [assumption|]. apply picks_next; assumption.
   Qed.

@@ -1,8 +1,10 @@
-(* Section 13: Theorem 5 on a channel. Chips of cached stripes, each with a trace of its own, and any
+(* Section 13: Theorem 5 on a channel. Chips of cached stripes, each with a trace of its own,
+  and any
    other chips share a bus, whose transfers are those of the steps. Waits are bounded by what the
    others transfer, (60) to (65), each relying on the others until the first miss. *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Reserve Costs Edf Closing Neighbours
+From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Reserve Costs Edf Closing
+  Neighbours
   Registers Stretches Cached Ranks.
 Import ListNotations.
 Open Scope Z_scope.
@@ -12,7 +14,8 @@ Definition pages_live (rs : list request) (L : Z) : Z :=
   suml (fun r => cdiv (L + r_D r) (r_T r) * r_C r) rs.
 
 (* (63) to (65): m chips charged to all, N the counts of the others by rank. *)
-Definition fits_ranked (d : device) (rs : list request) (g : collection) (m : Z) (N : list Z) (L : Z)
+Definition fits_ranked (d : device) (rs : list request) (g : collection) (m : Z) (N : list Z) (L :
+  Z)
   : Prop :=
   pages_read rs L * (t_r d + hold_over (t_d d) (t_r d) m) + pages_written rs L * cost_w d +
   due_passes rs g L * g_C g +
@@ -79,7 +82,8 @@ Section Channel.
     unfold device_ok in dev.
     pose proof (lemma_1 n chip when_asked when_granted when_over (m_c d) (t_d d) (ch_bus channel)
       ltac:(lia) (ch_turns channel) _ H1) as Hl.
-    pose proof (times n chip when_asked when_granted when_over (m_c d) (t_d d) (ch_bus channel) _ H1) as Ht.
+    pose proof (times n chip when_asked when_granted when_over (m_c d) (t_d d) (ch_bus channel) _
+      H1) as Ht.
     unfold bus. rewrite <- H3, <- H4. lia.
   Qed.
 
@@ -101,7 +105,8 @@ Section Channel.
       moved s <= t.
     Proof.
       intros s t Hs Hk H. apply existsb_exists in H. destruct H as [q [Hq H]].
-      apply andb_true_iff in H. destruct H as [H H3]. apply andb_true_iff in H. destruct H as [H1 H2].
+      apply andb_true_iff in H. destruct H as [H H3]. apply andb_true_iff in H.
+      destruct H as [H1 H2].
       apply Nat.eqb_eq in H1. apply Z.leb_le in H3.
       pose proof (kind_step d P X rules s Hs) as Ks. pose proof (kind_step d P X rules q Hq) as Kq.
       rewrite H1, <- Ks in Kq.
@@ -114,7 +119,8 @@ Section Channel.
       { rewrite Hl in Hs. apply in_app_or in Hs. apply in_or_app.
         destruct Hs as [Hs|[Hs|Hs]]; [left; assumption|right; left; assumption|exfalso].
         apply in_split in Hs. destruct Hs as [r1 [r2 Hr]].
-        assert (Hs2 : v_steps X = (l ++ q :: r1) ++ s :: r2) by (rewrite Hl, Hr, <- app_assoc; reflexivity).
+        assert (Hs2 : v_steps X = (l ++ q :: r1) ++ s :: r2) by (rewrite Hl, Hr, <- app_assoc;
+          reflexivity).
         destruct (X3_first d P X rules _ _ _ Hs2) as [[_ [_ Hb2]] _].
         assert (begun (l ++ q :: r1) (g_job s) = true); [|congruence].
         apply begun_step. exists q. split; [apply in_or_app; right; left; reflexivity|auto]. }
@@ -132,13 +138,15 @@ Section Channel.
       assert (Hjob : forall s, In s (v_steps X) -> (g_job s < length (v_jobs X))%nat).
       { intros s Hs. apply in_split in Hs. destruct Hs as [l [r Hs]].
         apply (X3_first d P X rules l s r Hs). }
-      assert (H1 : transfers_of n chip when_granted when_over x z (Z.of_nat c) <= suml g (v_steps X)).
+      assert (H1 : transfers_of n chip when_granted when_over x z (Z.of_nat c) <= suml g (v_steps
+        X)).
       { unfold transfers_of, countn.
         apply (Z.le_trans _ (sumn (fun l => suml (fun s => if Nat.eqb (tr c s) l then g s else 0)
           (v_steps X)) n)).
         - apply sumn_le. intros l Hl.
           assert (Hg : forall s, 0 <= (if Nat.eqb (tr c s) l then g s else 0)).
-          { intros s. unfold g, ind. destruct (Nat.eqb (tr c s) l); [destruct (live (g_job s))|]; lia. }
+          { intros s. unfold g, ind. destruct (Nat.eqb (tr c s) l); [destruct (live (g_job s))|];
+              lia. }
           destruct (occupies chip when_granted when_over x z (Z.of_nat c) l) eqn:Eo.
           2:{ unfold ind. apply suml_nonneg. intros s _. apply Hg. }
           unfold occupies in Eo. apply andb_true_iff in Eo. destruct Eo as [Eo E3].
@@ -146,12 +154,14 @@ Section Channel.
           apply Z.eqb_eq in E1. apply Z.ltb_lt in E2. apply Z.ltb_lt in E3.
           destruct (ch_all channel c l is_cached Hl E1) as [s [Hs [Hk Htr]]].
           destruct (ch_step channel c s is_cached Hs Hk) as [_ [_ [Ha Hm]]]. rewrite Htr in *.
-          pose proof (times n chip when_asked when_granted when_over (m_c d) (t_d d) (ch_bus channel) l Hl)
+          pose proof (times n chip when_asked when_granted when_over (m_c d) (t_d d) (ch_bus
+            channel) l Hl)
             as Ht.
           assert (Hlv : live (g_job s) = true).
           { unfold live. pose proof (kind_step d P X rules s Hs) as Hks.
             assert (Hreq : is_request C (g_job s) = true).
-            { unfold job_kind in Hks. unfold is_request. change (Trace.jb C (g_job s)) with (jb (g_job s)).
+            { unfold job_kind in Hks. unfold is_request.
+              change (Trace.jb C (g_job s)) with (jb (g_job s)).
               destruct (j_class (jb (g_job s))); [reflexivity|exfalso; apply Hk; assumption..]. }
             rewrite Hreq. simpl.
             pose proof Hs as Hs0. apply in_split in Hs0. destruct Hs0 as [l1 [r1 Hs0]].
@@ -177,7 +187,8 @@ Section Channel.
           + rewrite suml_cons.
             rewrite (sumn_ext n _ (fun k => (if Nat.eqb (tr c s) k then g s else 0)
               + suml (fun s => if Nat.eqb (tr c s) k then g s else 0) l)) by reflexivity.
-            rewrite sumn_add. assert (Hg : 0 <= g s) by (unfold g, ind; destruct (live (g_job s)); lia).
+            rewrite sumn_add. assert (Hg : 0 <= g s) by (unfold g, ind; destruct (live (g_job s));
+              lia).
             assert (sumn (fun k => if Nat.eqb (tr c s) k then g s else 0) n <= g s); [|lia].
             destruct (lt_dec (tr c s) n) as [Hlt|Hge].
             * rewrite (sumn_single n _ (tr c s) Hlt); [rewrite Nat.eqb_refl; lia|].
@@ -191,21 +202,25 @@ Section Channel.
         suml (fun s => if Nat.eqb (g_job s) m then g s else 0) (v_steps X)
         <= if live m then r_C (rq P (key m)) else 0).
       { intros m Hm. destruct (live m) eqn:El.
-        - pose proof El as El0. unfold live in El0. apply andb_true_iff in El0. destruct El0 as [Er _].
+        - pose proof El as El0. unfold live in El0. apply andb_true_iff in El0.
+          destruct El0 as [Er _].
           unfold is_request in Er. unfold key. change (Trace.jb C m) with (jb m) in Er.
           destruct (j_class (jb m)) as [i| | |] eqn:Ec; try discriminate.
-          destruct (parts_of_request P C cnt (x_steps C) [] m i ltac:(rewrite app_nil_r; reflexivity) Hm Ec)
+          destruct (parts_of_request P C cnt (x_steps C) [] m i ltac:(rewrite app_nil_r;
+            reflexivity) Hm Ec)
             as [Hp _].
           destruct (sporadic P C cnt m i Hm Ec) as [Hi [_ [_ [_ [_ Hpq]]]]].
           assert (Hinr : In (rq P i) rs) by (apply nth_In; assumption).
           destruct (cached_requests d P shapes _ Hinr) as [Hq _]. rewrite Hq in Hpq.
           assert (Hle : suml (fun s => if Nat.eqb (g_job s) m then g s else 0) (v_steps X)
             <= parts (x_steps C) m).
-          { unfold parts. simpl. generalize (v_steps X). induction l as [|s l IH]; [apply Z.le_refl|].
+          { unfold parts. simpl. generalize (v_steps X).
+            induction l as [|s l IH]; [apply Z.le_refl|].
             simpl map. rewrite !suml_cons.
             assert ((if Nat.eqb (g_job s) m then g s else 0)
               <= ind (Nat.eqb (s_job (counted_step s)) m)); [|lia].
-            simpl. unfold g, ind. destruct (Nat.eqb (g_job s) m); [destruct (live (g_job s))|]; lia. }
+            simpl. unfold g, ind. destruct (Nat.eqb (g_job s) m); [destruct (live (g_job s))|];
+              lia. }
           lia.
         - assert (suml (fun s => if Nat.eqb (g_job s) m then g s else 0) (v_steps X) = 0); [|lia].
           apply suml_zero. intros s _. destruct (Nat.eqb_spec (g_job s) m) as [He|]; [|reflexivity].
@@ -226,7 +241,8 @@ Section Channel.
         change (Trace.jb C m) with (jb m) in Hs.
         destruct (j_class (jb m)) eqn:E; simpl in Hs; try discriminate.
         apply andb_true_iff in Hs. destruct Hs as [Hs Hk]. apply Nat.eqb_eq in Hk. subst i0.
-        apply andb_true_iff in Hs. destruct Hs as [Ha Hb]. apply Z.ltb_lt in Ha. apply Z.ltb_lt in Hb.
+        apply andb_true_iff in Hs. destruct Hs as [Ha Hb]. apply Z.ltb_lt in Ha.
+        apply Z.ltb_lt in Hb.
         pose proof (sporadic P C cnt m i Hm' E) as Hsp.
         change (Trace.jb C m) with (jb m) in Hsp. split; [reflexivity|lia]. }
       assert (Hcnt : countn sel (length (v_jobs X)) <= cdiv (z - x + r_D (rq P i)) (r_T (rq P i))).
@@ -249,7 +265,8 @@ Section Channel.
     forall z, z <= t_end ->
     (forall j, cach j = true -> over_up_to (Xc j) (z - 1)) ->
     picks_up_to (Pc c) (counted_trace (Xc c)) (z - 1) ->
-    forall m, (m < length (v_jobs (Xc c)))%nat -> j_due (vjb (Xc c) m) = z -> over (Xc c) m z = true.
+    forall m, (m < length (v_jobs (Xc c)))%nat -> j_due (vjb (Xc c) m) = z -> over (Xc c) m z =
+      true.
   Proof.
     intros c Hc HT z Hz Hover Hp m Hm Hd.
     destruct (over (Xc c) m z) eqn:Eo; [reflexivity|exfalso].
@@ -262,19 +279,24 @@ Section Channel.
     set (mm := m_c d - 1 - Z.of_nat (length rk)) in *.
     pose proof dev as dev0. unfold device_ok in dev0.
     assert (Hrank : forall j, In j rk -> (j < Z.to_nat (m_c d))%nat /\ Z.of_nat j <> Z.of_nat c).
-    { intros j Hj. destruct (Hrk2 j Hj) as [H1 H2]. destruct (ch_chips channel j H1). split; [assumption|lia]. }
+    { intros j Hj. destruct (Hrk2 j Hj) as [H1 H2]. destruct (ch_chips channel j H1).
+      split; [assumption|lia]. }
     assert (Hst : forall w, In w ch -> In (fst w) (v_steps (Xc c)) /\ user (fst w)).
     { intros w Hw. destruct (Hin w Hw) as [H1 [H2 _]]. split; [|assumption].
       rewrite Hs. apply in_or_app. left. assumption. }
     set (M := fun (w : rstep * bool) (k : nat) =>
-      served_in n chip when_asked when_granted when_over x z (Z.of_nat (nth k rk O)) (tr c (fst w))).
+      served_in n chip when_asked when_granted when_over x z (Z.of_nat (nth k rk O)) (tr c (fst
+        w))).
     (* Each charge is what its wait may be. *)
-    assert (Hcost : suml (amount d x z) ch <= suml (wait_cost (t_d d) (t_r d) mm (rstep * bool) snd M
+    assert (Hcost : suml (amount d x z) ch <= suml (wait_cost (t_d d) (t_r d) mm (rstep * bool)
+      snd M
       (length rk)) ch).
     { apply suml_le. intros w Hw. destruct (Hst w Hw) as [H1 H2].
       destruct (ch_step channel c (fst w) Hc H1 H2) as [H3 [H4 [H5 H6]]].
-      pose proof (wait_served n chip when_asked when_granted when_over (m_c d) (t_d d) (ch_bus channel)
-        ltac:(lia) (ch_turns channel) x z (Z.of_nat c) ltac:(lia) rk Hrk1 Hrank (tr c (fst w)) H3 H4) as Hw2.
+      pose proof (wait_served n chip when_asked when_granted when_over (m_c d) (t_d d) (ch_bus
+        channel)
+        ltac:(lia) (ch_turns channel) x z (Z.of_nat c) ltac:(lia) rk Hrk1 Hrank (tr c (fst w)) H3
+          H4) as Hw2.
       rewrite H5, H6 in Hw2. change (part x z (fst w) <=
         (m_c d - 1 - Z.of_nat (length rk) + 1 + countn (M w) (length rk)) * t_d d) in Hw2.
       fold mm in Hw2. unfold amount, wait_cost. destruct (snd w); [assumption|].
@@ -286,9 +308,11 @@ Section Channel.
     { intros k Hk. rewrite (nth_indep _ 0 ((fun j => pages_live (p_rs (Pc j)) (z - x)) O))
         by (rewrite map_length; assumption).
       rewrite (map_nth (fun j => pages_live (p_rs (Pc j)) (z - x))). reflexivity. }
-    pose proof (convex_waits (t_d d) (t_r d) mm ltac:(lia) ltac:(unfold mm; lia) (rstep * bool) snd M
+    pose proof (convex_waits (t_d d) (t_r d) mm ltac:(lia) ltac:(unfold mm;
+      lia) (rstep * bool) snd M
       (length rk) (fun k => nth k (map (fun j => pages_live (p_rs (Pc j)) (z - x)) rk) 0) ch
-      (waits_K (p_rs (Pc c)) (p_g (Pc c)) (z - x)) (pages_read (p_rs (Pc c)) (z - x)) Hfull Hhold) as Hcv.
+      (waits_K (p_rs (Pc c)) (p_g (Pc c)) (z - x)) (pages_read (p_rs (Pc c)) (z - x)) Hfull Hhold)
+        as Hcv.
     assert (HN : forall k, (k < length rk)%nat -> suml (fun w => ind (M w k)) ch
       <= nth k (map (fun j => pages_live (p_rs (Pc j)) (z - x)) rk) 0).
     { intros k Hk. rewrite (Hnth k Hk). set (j := nth k rk O) in *.
@@ -296,12 +320,14 @@ Section Channel.
       destruct (Hrk2 j Hj) as [Hj1 Hj2].
       apply (Z.le_trans _ (transfers_of n chip when_granted when_over x z (Z.of_nat j))).
       - assert (Heq : suml (fun w => ind (M w k)) ch
-          = suml (fun t => ind (served_in n chip when_asked when_granted when_over x z (Z.of_nat j) t))
+          = suml (fun t => ind (served_in n chip when_asked when_granted when_over x z (Z.of_nat
+            j) t))
               (map (tr c) (map fst ch))).
         { unfold M. fold j. clear. induction ch as [|w ch IH]; [reflexivity|].
           simpl map. rewrite !suml_cons, IH. reflexivity. }
         rewrite Heq.
-        apply (served_at_most n chip when_asked when_granted when_over (m_c d) (t_d d) (ch_bus channel)
+        apply (served_at_most n chip when_asked when_granted when_over (m_c d) (t_d d) (ch_bus
+          channel)
           x z (Z.of_nat c)).
         + apply nodup_map; [assumption|]. intros a b Ha Hb He.
           apply in_map_iff in Ha. destruct Ha as [w1 [<- Hw1]].

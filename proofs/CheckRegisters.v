@@ -8,7 +8,8 @@ Definition array_hasb (s : rstep) (t : Z) : bool := (array_from s <=? t) && (t <
 Definition register_hasb (s : rstep) (t : Z) : bool :=
   (register_from s <=? t) && (t <? register_until s).
 
-Definition array_idleb (l : list rstep) (t : Z) : bool := forallb (fun r => negb (array_hasb r t)) l.
+Definition array_idleb (l : list rstep) (t : Z) : bool := forallb (fun r => negb (array_hasb r t))
+  l.
 Definition register_emptyb (l : list rstep) (t : Z) : bool :=
   forallb (fun r => negb (register_hasb r t)) l.
 Definition idle_or_programsb (l : list rstep) (t : Z) : bool :=
@@ -78,24 +79,28 @@ Section CheckRegisters.
   Definition beforeb (m k : nat) : bool :=
     (j_due (jb m) <? j_due (jb k)) || ((j_due (jb m) =? j_due (jb k)) && Nat.ltb m k).
   Definition first_jobb (l : list rstep) (t : Z) (m : nat) : bool :=
-    waitingb l t m && forallb (fun k => negb (waitingb l t k) || Nat.eqb k m || beforeb m k) (seq 0 n).
+    waitingb l t m && forallb (fun k => negb (waitingb l t k) || Nat.eqb k m || beforeb m k) (seq
+      0 n).
 
   Lemma waitingb_spec : forall l t m, waitingb l t m = true <-> waiting X l t m.
   Proof.
-    intros l t m. unfold waitingb, waiting. rewrite !andb_true_iff, Nat.ltb_lt, Z.leb_le, negb_true_iff.
+    intros l t m. unfold waitingb, waiting. rewrite !andb_true_iff, Nat.ltb_lt, Z.leb_le,
+      negb_true_iff.
     unfold n. tauto.
   Qed.
 
   Lemma beforeb_spec : forall m k, beforeb m k = true <-> before X m k.
   Proof.
-    intros m k. unfold beforeb, before. rewrite orb_true_iff, andb_true_iff, Z.ltb_lt, Z.eqb_eq, ?Nat.ltb_lt.
+    intros m k. unfold beforeb, before. rewrite orb_true_iff, andb_true_iff, Z.ltb_lt, Z.eqb_eq,
+      ?Nat.ltb_lt.
     intuition.
   Qed.
 
   Lemma first_jobb_spec : forall l t m, first_jobb l t m = true <-> first_job X l t m.
   Proof.
     intros l t m. unfold first_jobb, first_job. rewrite andb_true_iff, waitingb_spec.
-    assert (H : forallb (fun k => negb (waitingb l t k) || Nat.eqb k m || beforeb m k) (seq 0 n) = true
+    assert (H : forallb (fun k => negb (waitingb l t k) || Nat.eqb k m || beforeb m k) (seq 0 n) =
+      true
       <-> forall k, waiting X l t k -> k = m \/ before X m k); [|tauto].
     rewrite forallb_forall. split; intros H k Hk.
     - assert (Hin : In k (seq 0 n)) by (apply in_seq; unfold n; destruct Hk; lia).
@@ -145,7 +150,8 @@ Section CheckRegisters.
   Definition beginsb : bool :=
     forallb (fun t =>
       let l := filter (fun s => g_st s <=? t) (v_steps X) in
-      forallb (fun m => negb (first_jobb l t m) || negb (may_beginb (job_kind P X m) l t)) (seq 0 n))
+      forallb (fun m => negb (first_jobb l t m) || negb (may_beginb (job_kind P X m) l t)) (seq 0
+        n))
       (instants (v_end X)).
 
   Definition registersb : bool :=
@@ -194,17 +200,20 @@ Section CheckRegisters.
       + intros l s r Hs. apply (H4s l s r Hs).
       + intros l r t m Hs Hl Hr Ht Hf Hb. unfold beginsb in H5. rewrite forallb_forall in H5.
         assert (Hin : In t (instants (v_end X))).
-        { unfold instants. apply in_map_iff. exists (Z.to_nat t). split; [lia|]. apply in_seq. lia. }
+        { unfold instants. apply in_map_iff. exists (Z.to_nat t). split; [lia|]. apply in_seq. lia.
+          }
         specialize (H5 t Hin). cbv zeta in H5.
         assert (Hfl : filter (fun s => g_st s <=? t) (v_steps X) = l).
         { rewrite Hs, filter_app.
           assert (E1 : filter (fun s => g_st s <=? t) l = l).
           { clear - Hl. induction l as [|a l IH]; [reflexivity|]. simpl.
-            destruct (Z.leb_spec (g_st a) t) as [|Hc]; [|specialize (Hl a ltac:(left; reflexivity)); lia].
+            destruct (Z.leb_spec (g_st a) t) as [|Hc]; [|specialize (Hl a ltac:(left;
+              reflexivity)); lia].
             rewrite IH; [reflexivity|]. intros s Hs. apply Hl. right. assumption. }
           assert (E2 : filter (fun s => g_st s <=? t) r = []).
           { clear - Hr. induction r as [|a r IH]; [reflexivity|]. simpl.
-            destruct (Z.leb_spec (g_st a) t) as [Hc|]; [specialize (Hr a ltac:(left; reflexivity)); lia|].
+            destruct (Z.leb_spec (g_st a) t) as [Hc|]; [specialize (Hr a ltac:(left; reflexivity));
+              lia|].
             apply IH. intros s Hs. apply Hr. right. assumption. }
           rewrite E1, E2. apply app_nil_r. }
         rewrite Hfl, forallb_forall in H5. specialize (H5 m).
@@ -249,7 +258,8 @@ Section Accepted.
     due_passes (map (paying_request d) rs) (paying_passes d rs g) L = due_passes rs g L.
   Proof.
     intros L. unfold due_passes, arriving. simpl.
-    assert (H : forall y, suml (fun r => ((y + r_J r) / r_T r + 1) * r_w r) (map (paying_request d) rs)
+    assert (H : forall y, suml (fun r => ((y + r_J r) / r_T r + 1) * r_w r) (map (paying_request
+      d) rs)
       = suml (fun r => ((y + r_J r) / r_T r + 1) * r_w r) rs).
     { intros y. clear. induction rs as [|r l IH]; [reflexivity|]. simpl map. rewrite !suml_cons, IH.
       reflexivity. }
@@ -259,7 +269,8 @@ Section Accepted.
   Lemma jobs_nonneg : forall L, 0 <= suml (fun r => due_jobs r L) rs /\ 0 <= due_passes rs g L /\
     0 <= pages_read rs L /\ 0 <= pages_written rs L.
   Proof.
-    intros L. split; [apply suml_nonneg; intros r Hr; apply (due_jobs_nonneg rs requests); assumption|].
+    intros L. split; [apply suml_nonneg; intros r Hr; apply (due_jobs_nonneg rs requests);
+      assumption|].
     split; [apply due_passes_nonneg; assumption|].
     split; apply suml_nonneg; intros r Hr; pose proof (due_jobs_nonneg rs requests r L Hr);
       pose proof (requests r Hr) as Hok; unfold request_ok in Hok; destruct (reading r); try lia;
@@ -283,15 +294,19 @@ Section Accepted.
     assert (Hs : suml (fun r => due_jobs r L * r_C r) (map (paying_request d) rs)
       = pages_read rs L * cost_r d + pages_written rs L * cost_w d
         + 2 * bus d * suml (fun r => due_jobs r L) rs).
-    { unfold pages_read, pages_written. clear. induction rs as [|r l IH]; [unfold suml; simpl; lia|].
+    { unfold pages_read, pages_written. clear. induction rs as [|r l IH]; [unfold suml; simpl;
+        lia|].
       simpl map. rewrite !suml_cons, IH.
-      change (due_jobs (paying_request d r) L) with (due_jobs r L). change (r_C (paying_request d r))
+      change (due_jobs (paying_request d r) L) with (due_jobs r L).
+      change (r_C (paying_request d r))
         with (r_C r * (if reading r then cost_r d else cost_w d) + 2 * bus d).
       destruct (reading r); ring. }
     rewrite Hs in H. unfold fits_alone.
     destruct (waits_at_most L) as [H1 H2].
-    assert (H0 : 0 <= bus d) by (unfold device_ok in dev; unfold bus; apply Z.mul_nonneg_nonneg; lia).
-    assert (bus d * waits_K rs g L <= bus d * (2 * (suml (fun r => due_jobs r L) rs + due_passes rs g L)))
+    assert (H0 : 0 <= bus d) by (unfold device_ok in dev; unfold bus; apply Z.mul_nonneg_nonneg;
+      lia).
+    assert (bus d * waits_K rs g L <= bus d * (2 * (suml (fun r => due_jobs r L) rs + due_passes
+      rs g L)))
       by (apply Z.mul_le_mono_nonneg_l; lia).
     lia.
   Qed.
@@ -302,7 +317,8 @@ Section Accepted.
     fits (map (paying_request d) rs) (paying_passes d rs g) L.
   Proof.
     intros L Hload HL.
-    assert (H0 : 0 <= bus d) by (unfold device_ok in dev; unfold bus; apply Z.mul_nonneg_nonneg; lia).
+    assert (H0 : 0 <= bus d) by (unfold device_ok in dev; unfold bus; apply Z.mul_nonneg_nonneg;
+      lia).
     apply last_length_suffices; [| |assumption|assumption].
     + intros r Hr. apply in_map_iff in Hr. destruct Hr as [q [<- Hq]].
       pose proof (requests q Hq) as Hok. unfold request_ok in *.
@@ -324,15 +340,19 @@ Section Accepted.
   Proof.
     unfold accepted_alone. cbv zeta. intros H. apply andb_true_iff in H. destruct H as [H1 H2].
     intros L [y [Hy HL]].
-    destruct (Z.le_gt_cases (last_length (map (paying_request d) rs) (paying_passes d rs g)) L) as [Hle|Hgt].
+    destruct (Z.le_gt_cases (last_length (map (paying_request d) rs) (paying_passes d rs g)) L) as
+      [Hle|Hgt].
     - apply fits_of_paying. apply last_length_paying; assumption.
     - rewrite forallb_forall in H2. specialize (H2 L).
       assert (Hpos : 0 <= L).
-      { assert (0 <= y); [|lia]. unfold deadlines in Hy. apply in_app_or in Hy. destruct Hy as [Hy|Hy].
+      { assert (0 <= y); [|lia]. unfold deadlines in Hy. apply in_app_or in Hy.
+        destruct Hy as [Hy|Hy].
         - apply in_map_iff in Hy. destruct Hy as [q [<- Hq]]. pose proof (requests q Hq) as Hok.
           unfold request_ok in Hok. unfold window. lia.
-        - destruct (writes rs); [|contradiction]. destruct Hy as [<-|[]]. unfold collection_ok in gc. lia. }
-      assert (Hin : In L (instants (last_length (map (paying_request d) rs) (paying_passes d rs g)))).
+        - destruct (writes rs); [|contradiction]. destruct Hy as [<-|[]].
+          unfold collection_ok in gc. lia. }
+      assert (Hin : In L (instants (last_length (map (paying_request d) rs) (paying_passes d rs
+        g)))).
       { unfold instants. apply in_map_iff. exists (Z.to_nat L). split; [lia|]. apply in_seq. lia. }
       specialize (H2 Hin). apply orb_true_iff in H2. destruct H2 as [H2|H2].
       + apply negb_true_iff in H2. exfalso.

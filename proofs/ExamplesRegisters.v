@@ -57,7 +57,8 @@ Qed.
 Lemma alone_is_ranked : forall d rs g L, device_ok d -> fits_alone d rs g L ->
   fits_ranked d rs g (m_c d - 1) [] L.
 Proof.
-  intros d rs g L dev H. unfold fits_alone, cost_r in H. unfold fits_ranked, W4. simpl length. cbn [sumn].
+  intros d rs g L dev H. unfold fits_alone, cost_r in H. unfold fits_ranked, W4. simpl length.
+  cbn [sumn].
   unfold hold_over. replace (m_c d - 1 + 1) with (m_c d) by ring.
   change (m_c d * t_d d) with (bus d).
   replace (t_r d + Z.max 0 (bus d - t_r d)) with (Z.max (t_r d) (bus d)) by lia. lia.
@@ -65,7 +66,8 @@ Qed.
 
 (* Whether (T2) holds for chip i, alone or relying on chip j, as `accepted_alone` has it. *)
 Definition fits_pairb (d : device) (rs rs' : list request) (g : collection) (L : Z) : bool :=
-  pages_read rs L * (t_r d + hold_over (t_d d) (t_r d) (m_c d - 1 - 1)) + pages_written rs L * cost_w d +
+  pages_read rs L * (t_r d + hold_over (t_d d) (t_r d) (m_c d - 1 - 1)) + pages_written rs L *
+    cost_w d +
   due_passes rs g L * g_C g +
   W4 (t_d d) (t_r d) (m_c d - 1 - 1) (waits_K rs g L) (pages_read rs L)
     (fun l => nth l [pages_live rs' L] 0) 1 + begun_before d rs <=? L.
@@ -93,7 +95,8 @@ Proof.
     split; [intros k [<-|[]]; auto|]. split; [simpl; lia|].
     rewrite forallb_forall in H2. specialize (H2 L).
     assert (Hpos : 0 <= L).
-    { assert (0 <= y); [|lia]. unfold deadlines in Hy. apply in_app_or in Hy. destruct Hy as [Hy|Hy].
+    { assert (0 <= y); [|lia]. unfold deadlines in Hy. apply in_app_or in Hy.
+      destruct Hy as [Hy|Hy].
       - apply in_map_iff in Hy. destruct Hy as [q [<- Hq]]. pose proof (Hr q Hq) as Hok.
         unfold request_ok in Hok. unfold window. lia.
       - destruct (writes (p_rs (Pc i))); [|contradiction]. destruct Hy as [<-|[]].
@@ -103,7 +106,8 @@ Proof.
     { unfold instants. apply in_map_iff. exists (Z.to_nat L). split; [lia|]. apply in_seq. lia. }
     specialize (H2 Hin). apply orb_true_iff in H2. destruct H2 as [H2|H2].
     + apply negb_true_iff in H2. exfalso.
-      assert (existsb (fun x => x <=? L) (deadlines (p_rs (Pc i)) (p_g (Pc i))) = true); [|congruence].
+      assert (existsb (fun x => x <=? L) (deadlines (p_rs (Pc i)) (p_g (Pc i))) = true);
+        [|congruence].
       apply existsb_exists. exists y. split; [assumption|apply Z.leb_le; assumption].
     + apply Z.leb_le in H2. exact H2.
 Qed.
@@ -180,10 +184,13 @@ Proof.
       contradiction.
   - intros c l H Hl Hc. destruct (pair_chips c H) as [-> | ->].
     + destruct l as [|[|[|l]]]; simpl in Hc; try lia.
-      * exists (RStep 0 3 4 4 11 ARead false). simpl. split; [auto|]. split; [discriminate|reflexivity].
-      * exists (RStep 0 4 5 11 15 ARead true). simpl. split; [auto|]. split; [discriminate|reflexivity].
+      * exists (RStep 0 3 4 4 11 ARead false). simpl. split; [auto|].
+        split; [discriminate|reflexivity].
+      * exists (RStep 0 4 5 11 15 ARead true). simpl. split; [auto|].
+        split; [discriminate|reflexivity].
     + destruct l as [|l]; simpl in Hc; [|lia].
-      exists (RStep 0 3 7 7 13 (AProg 1) true). simpl. split; [auto|]. split; [discriminate|reflexivity].
+      exists (RStep 0 3 7 7 13 (AProg 1) true). simpl. split; [auto|].
+      split; [discriminate|reflexivity].
 Qed.
 Example pair_kept : forall c, pair_cached c = true ->
   registers_promises (pair_processors c) (pair_traces c).

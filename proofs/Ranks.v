@@ -95,7 +95,8 @@ Section Convex.
         + h m * ind (negb (full w))
         + sumn (fun l => t_d * ind (full w && M w l) + c l * ind (negb (full w) && M w l)) q) ch).
       { apply suml_le. intros w _. unfold wait_cost. destruct (full w); simpl.
-        - assert (Hc : sumn (fun l => t_d * ind (M w l) + c l * ind false) q = t_d * countn (M w) q).
+        - assert (Hc : sumn (fun l => t_d * ind (M w l) + c l * ind false) q = t_d * countn (M w)
+            q).
           { unfold countn. rewrite <- sumn_mul. apply sumn_ext. intros l _. unfold ind. lia. }
           change (ind true) with 1. change (ind false) with 0 in *. rewrite Hc. lia.
         - pose proof (by_rank q (M w)) as Hb.
@@ -113,7 +114,8 @@ Section Convex.
       rewrite !suml_cons, IH. lia. }
     assert (Hh0 : 0 <= h m) by (unfold hold_over; lia).
     assert (HF0 : 0 <= F) by (apply suml_nonneg; intros w _; unfold ind; destruct (full w); lia).
-    assert (HG0 : 0 <= G) by (apply suml_nonneg; intros w _; unfold ind; destruct (full w); simpl; lia).
+    assert (HG0 : 0 <= G) by (apply suml_nonneg; intros w _; unfold ind; destruct (full w); simpl;
+      lia).
     assert (Hl : sumn (fun l => t_d * f l + c l * g l) q <= sumn (fun l => t_d * Z.min (N l) K
       + c l * Z.min nr (N l - Z.min (N l) K)) q).
     { apply sumn_le. intros l Hq. specialize (HN l Hq).
@@ -151,9 +153,11 @@ Lemma sumn_of_list : forall n (f : nat -> Z) l, NoDup l -> (forall k, In k l -> 
 Proof.
   intros n f. induction l as [|a l IH]; intros Hd Hin.
   - apply sumn_zero. reflexivity.
-  - inversion Hd as [|a' l' Ha Hl]; subst. rewrite suml_cons, <- IH by (auto; intros; apply Hin; right; auto).
+  - inversion Hd as [|a' l' Ha Hl]; subst. rewrite suml_cons, <- IH by (auto; intros; apply Hin;
+      right; auto).
     assert (Hs : sumn (fun k => if Nat.eqb k a then f k else 0) n = f a).
-    { rewrite (sumn_single n _ a); [rewrite Nat.eqb_refl; reflexivity|apply Hin; left; reflexivity|].
+    { rewrite (sumn_single n _ a); [rewrite Nat.eqb_refl; reflexivity|apply Hin; left;
+        reflexivity|].
       intros k _ Hk. destruct (Nat.eqb_spec k a); [contradiction|reflexivity]. }
     rewrite <- Hs, <- sumn_add. apply sumn_ext. intros k _. simpl.
     destruct (Nat.eqb_spec k a) as [->|]; simpl; [|lia].
@@ -195,7 +199,8 @@ Section Served.
     assert (Hown : forall l, (l < n)%nat -> own l = true -> chip l = i).
     { intros l _ Ho. apply Nat.eqb_eq in Ho. congruence. }
     assert (Hok : own k = true) by apply Nat.eqb_refl.
-    pose proof (wait_is_taken n chip asked granted over m_c t_d rules x z own i Hown k Hk Hok) as Hw.
+    pose proof (wait_is_taken n chip asked granted over m_c t_d rules x z own i Hown k Hk Hok) as
+      Hw.
     set (tk := fun l => takes asked granted over x z k l) in *.
     (* by chips *)
     set (of := fun j : nat => sumn (fun l => if chip l =? Z.of_nat j then tk l else 0) n).
@@ -220,7 +225,8 @@ Section Served.
       - change (ind true) with 1. rewrite Z.mul_1_r.
         apply (one_of_each n chip asked granted over m_c t_d rules times_known turns x z own i
           (Z.of_nat j) k Hk Hok Hji).
-      - change (ind false) with 0. rewrite Z.mul_0_r. apply Z.eq_le_incl. apply sumn_zero. intros l Hl.
+      - change (ind false) with 0. rewrite Z.mul_0_r. apply Z.eq_le_incl. apply sumn_zero.
+        intros l Hl.
         destruct (Z.eqb_spec (chip l) (Z.of_nat j)) as [He|]; [|reflexivity].
         destruct (Z.lt_ge_cases 0 (tk l)) as [Hp|Hp]; [exfalso|unfold tk, takes in *; lia].
         assert (served_in (Z.of_nat j) k = true); [|congruence].
@@ -228,13 +234,16 @@ Section Served.
         rewrite (proj2 (Z.eqb_eq _ _) He). apply Z.ltb_lt. assumption. }
     set (in_ranks := fun j => existsb (Nat.eqb j) ranks).
     assert (Hin : forall j, in_ranks j = true -> In j ranks).
-    { intros j H. apply existsb_exists in H. destruct H as [y [Hy He]]. apply Nat.eqb_eq in He. congruence. }
+    { intros j H. apply existsb_exists in H. destruct H as [y [Hy He]]. apply Nat.eqb_eq in He.
+      congruence. }
     assert (Hsum : sumn (fun j => if Z.of_nat j =? i then 0 else of j) (Z.to_nat m_c)
-      <= sumn (fun j => if in_ranks j then t_d * ind (served_in (Z.of_nat j) k) else 0) (Z.to_nat m_c)
+      <= sumn (fun j => if in_ranks j then t_d * ind (served_in (Z.of_nat j) k) else 0) (Z.to_nat
+        m_c)
          + t_d * (m_c - 1 - Z.of_nat q)).
     { assert (Hcount : sumn (fun j => if in_ranks j then 1 else 0) (Z.to_nat m_c) = Z.of_nat q).
       { unfold in_ranks. rewrite sumn_of_list by (auto; intros j Hj; apply (ranks_known j Hj)).
-        clear. induction ranks as [|a l IH]; [reflexivity|]. rewrite suml_cons, IH. simpl length. lia. }
+        clear. induction ranks as [|a l IH]; [reflexivity|]. rewrite suml_cons, IH. simpl length.
+        lia. }
       assert (Hall : sumn (fun j : nat => 1) (Z.to_nat m_c) = m_c).
       { rewrite <- (Z2Nat.id m_c) at 2 by lia. generalize (Z.to_nat m_c). clear.
         induction n as [|k IH]; [reflexivity|]. cbn [sumn]. rewrite IH. lia. }
@@ -250,10 +259,13 @@ Section Served.
       - destruct (in_ranks j) eqn:Er; [destruct (ranks_known j (Hin j Er)); contradiction|].
         unfold ind. lia.
       - specialize (Hof j Hj He).
-        assert (ind (served_in (Z.of_nat j) k) <= 1) by (unfold ind; destruct (served_in (Z.of_nat j) k); lia).
-        assert (t_d * ind (served_in (Z.of_nat j) k) <= t_d * 1) by (apply Z.mul_le_mono_nonneg_l; lia).
+        assert (ind (served_in (Z.of_nat j) k) <= 1) by (unfold ind;
+          destruct (served_in (Z.of_nat j) k); lia).
+        assert (t_d * ind (served_in (Z.of_nat j) k) <= t_d * 1) by (apply Z.mul_le_mono_nonneg_l;
+          lia).
         change (ind false) with 0. destruct (in_ranks j); lia. }
-    assert (Hlist : sumn (fun j => if in_ranks j then t_d * ind (served_in (Z.of_nat j) k) else 0) (Z.to_nat m_c)
+    assert (Hlist : sumn (fun j => if in_ranks j then t_d * ind (served_in (Z.of_nat j) k) else 0)
+      (Z.to_nat m_c)
       = t_d * countn (fun l => served_in (rank l) k) q).
     { unfold in_ranks. rewrite sumn_of_list by (auto; intros j Hj; apply (ranks_known j Hj)).
       rewrite (suml_nth _ O). unfold countn. rewrite <- sumn_mul. reflexivity. }
@@ -280,7 +292,8 @@ Section Served.
         destruct (served_in j k) eqn:E; change (ind true) with 1; change (ind false) with 0.
         + apply existsb_exists in E. destruct E as [l [Hl He]]. apply in_seq in Hl.
           assert (H0 : forall p, 0 <= ind p) by (intros []; unfold ind; lia).
-          pose proof (sumn_term n (fun l => ind ((chip l =? j) && (0 <? takes asked granted over x z k l))) l
+          pose proof (sumn_term n (fun l => ind ((chip l =? j) && (0 <? takes asked granted over x
+            z k l))) l
             (fun m _ => H0 _) ltac:(lia)) as Ht. cbv beta in Ht. rewrite He in Ht. exact Ht.
         + apply sumn_nonneg. intros l _. unfold ind.
           destruct ((chip l =? j) && (0 <? takes asked granted over x z k l)); lia. }
@@ -294,29 +307,35 @@ Section Served.
       destruct (Nat.lt_trichotomy l k) as [Hlt|[->|Hlt]]; [|congruence|].
       - pose proof (one_at_a_time n chip asked granted over m_c t_d rules l k Hlt Hkn). lia.
       - pose proof (one_at_a_time n chip asked granted over m_c t_d rules k l Hlt Hl). lia. }
-    destruct (existsb (fun k => (chip l =? j) && (0 <? takes asked granted over x z k l)) ks) eqn:Ee.
+    destruct (existsb (fun k => (chip l =? j) && (0 <? takes asked granted over x z k l)) ks)
+      eqn:Ee.
     - apply existsb_exists in Ee. destruct Ee as [k0 [Hk0 He]].
-      apply andb_true_iff in He. destruct He as [He1 He2]. apply Z.eqb_eq in He1. apply Z.ltb_lt in He2.
+      apply andb_true_iff in He. destruct He as [He1 He2]. apply Z.eqb_eq in He1.
+      apply Z.ltb_lt in He2.
       destruct (Hbefore k0 Hk0 He1 He2) as [_ [Hx [Hz _]]].
       assert (Ho : occupies chip granted over x z j l = true).
       { unfold occupies. rewrite (proj2 (Z.eqb_eq _ _) He1), (proj2 (Z.ltb_lt _ _) Hz),
           (proj2 (Z.ltb_lt _ _) Hx). reflexivity. }
       rewrite Ho. change (ind true) with 1.
       assert (Hone : forall k, In k ks -> k <> k0 -> takes asked granted over x z k l <= 0).
-      { intros k Hk Hne. destruct (Z.le_gt_cases (takes asked granted over x z k l) 0) as [|Hp]; [assumption|exfalso].
+      { intros k Hk Hne. destruct (Z.le_gt_cases (takes asked granted over x z k l) 0) as [|Hp];
+          [assumption|exfalso].
         destruct (Hbefore k Hk He1 ltac:(lia)) as [H1 [_ [_ [H2 H3]]]].
         destruct (Hbefore k0 Hk0 He1 He2) as [H4 [_ [_ [H5 H6]]]].
         destruct (Hks k Hk) as [Hkn Hkc]. destruct (Hks k0 Hk0) as [Hkn0 Hkc0].
         pose proof (times n chip asked granted over m_c t_d rules k Hkn).
         pose proof (times n chip asked granted over m_c t_d rules k0 Hkn0).
         destruct (Nat.lt_trichotomy k k0) as [Hlt|[|Hlt]]; [|contradiction|].
-        - pose proof (one_outstanding n chip asked granted over m_c t_d rules k k0 Hlt Hkn0 ltac:(congruence)). lia.
-        - pose proof (one_outstanding n chip asked granted over m_c t_d rules k0 k Hlt Hkn ltac:(congruence)). lia. }
+        - pose proof (one_outstanding n chip asked granted over m_c t_d rules k k0 Hlt Hkn0
+            ltac:(congruence)). lia.
+        - pose proof (one_outstanding n chip asked granted over m_c t_d rules k0 k Hlt Hkn
+            ltac:(congruence)). lia. }
       clear Hks Hswap Hbefore. induction ks as [|k ks IH]; [contradiction|].
       apply NoDup_cons_iff in Hd. destruct Hd as [Hk Hd']. rewrite suml_cons.
       destruct (Nat.eq_dec k k0) as [->|Hne].
       + assert (Hi : forall p, ind p <= 1) by (intros []; unfold ind; lia).
-        assert (Hz0 : suml (fun k => ind ((chip l =? j) && (0 <? takes asked granted over x z k l))) ks = 0).
+        assert (Hz0 : suml (fun k => ind ((chip l =? j) && (0 <? takes asked granted over x z k
+          l))) ks = 0).
         { apply suml_zero. intros y Hy. assert (y <> k0) by congruence.
           specialize (Hone y ltac:(right; assumption) H).
           destruct (Z.ltb_spec 0 (takes asked granted over x z y l)); [lia|]. rewrite andb_false_r.
@@ -328,8 +347,10 @@ Section Served.
         change (ind false) with 0. rewrite Z.add_0_l. apply IH; try assumption.
         intros y Hy Hyne. apply Hone; [right; assumption|assumption].
     - rewrite suml_zero; [unfold ind; destruct (occupies chip granted over x z j l); lia|].
-      intros k Hk. destruct ((chip l =? j) && (0 <? takes asked granted over x z k l)) eqn:E2; [exfalso|reflexivity].
-      assert (existsb (fun k => (chip l =? j) && (0 <? takes asked granted over x z k l)) ks = true); [|congruence].
+      intros k Hk. destruct ((chip l =? j) && (0 <? takes asked granted over x z k l)) eqn:E2;
+        [exfalso|reflexivity].
+      assert (existsb (fun k => (chip l =? j) && (0 <? takes asked granted over x z k l)) ks =
+        true); [|congruence].
       apply existsb_exists. exists k. auto.
   Qed.
 End Served.

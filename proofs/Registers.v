@@ -163,7 +163,8 @@ Proof.
   unfold device_ok in Hd. unfold stated_ok in He. split.
   - constructor; try assumption; simpl in *.
     + intros r Hr. apply in_map_iff in Hr. destruct Hr as [w [<- Hw]]. specialize (Hrs w Hw).
-      unfold demanded_ok in Hrs. unfold request_ok, cached_request; simpl. destruct (w_writes w); lia.
+      unfold demanded_ok in Hrs. unfold request_ok, cached_request; simpl.
+      destruct (w_writes w); lia.
     + unfold collection_ok; simpl.
       assert (0 <= e_v e * (t_r d + t_w d)) by nia. destruct (Z.eqb_spec (e_v e) 0); nia.
     + lia.

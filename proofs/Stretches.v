@@ -59,7 +59,8 @@ Section Chip.
   Lemma later : forall l s r q, steps = l ++ s :: r -> In q r -> g_st s <= g_st q.
   Proof.
     intros l s r q H Hq. apply in_split in Hq. destruct Hq as [r1 [r2 ->]].
-    pose proof (in_order (l ++ s :: r1) q r2) as [_ [_ Ho]]; [rewrite H, <- app_assoc; reflexivity|].
+    pose proof (in_order (l ++ s :: r1) q r2) as [_ [_ Ho]]; [rewrite H, <- app_assoc;
+      reflexivity|].
     apply Ho. apply in_or_app. right. left. reflexivity.
   Qed.
 
@@ -85,7 +86,8 @@ Section Chip.
     assert (Hin : In s steps) by (rewrite H; apply in_or_app; right; left; reflexivity).
     pose proof (x_bus d P X rules s Hin) as Hb. unfold moved, asked in Hb.
     unfold shape, array_from, array_until, register_from, register_until.
-    destruct (g_act s); simpl in *; try specialize (Hb ltac:(discriminate)); repeat split; auto; lia.
+    destruct (g_act s); simpl in *; try specialize (Hb ltac:(discriminate)); repeat split; auto;
+      lia.
   Qed.
 
   Lemma shape_in : forall s, In s steps -> shape s.
@@ -201,8 +203,10 @@ Section Chip.
     destruct (kinds s) eqn:Ek.
     - destruct H4 as [_ [_ [He [Hne _]]]]. unfold register_empty, register_has in *.
       assert (Hm : g_move s <= Z.max (g_ready s) (R l)).
-      { destruct (Z.le_gt_cases (g_move s) (Z.max (g_ready s) (R l))) as [|Hgt]; [assumption|exfalso].
-        apply (Hne (Z.max (g_ready s) (R l)) ltac:(lia)). intros q Hq. pose proof (at_most_R l q Hq).
+      { destruct (Z.le_gt_cases (g_move s) (Z.max (g_ready s) (R l))) as [|Hgt];
+          [assumption|exfalso].
+        apply (Hne (Z.max (g_ready s) (R l)) ltac:(lia)). intros q Hq.
+        pose proof (at_most_R l q Hq).
         lia. }
       assert (HR : R l <= g_move s).
       { apply maxl_le; [lia|]. intros q Hq. specialize (He q Hq). specialize (Ho q Hq).
@@ -212,8 +216,10 @@ Section Chip.
       lia.
     - destruct H4 as [_ [_ [He [Hne _]]]]. unfold array_idle, array_has in *.
       assert (Hm : g_move s <= Z.max (g_ready s) (E l)).
-      { destruct (Z.le_gt_cases (g_move s) (Z.max (g_ready s) (E l))) as [|Hgt]; [assumption|exfalso].
-        apply (Hne (Z.max (g_ready s) (E l)) ltac:(lia)). intros q Hq. pose proof (at_most_E l q Hq).
+      { destruct (Z.le_gt_cases (g_move s) (Z.max (g_ready s) (E l))) as [|Hgt];
+          [assumption|exfalso].
+        apply (Hne (Z.max (g_ready s) (E l)) ltac:(lia)). intros q Hq.
+        pose proof (at_most_E l q Hq).
         lia. }
       assert (HE : E l <= g_move s).
       { apply maxl_le; [lia|]. intros q Hq. specialize (He q Hq). specialize (Ho q Hq).
@@ -228,7 +234,8 @@ Section Chip.
   Lemma program_follows : forall l s r t, steps = l ++ s :: r -> kinds s = KProg ->
     g_st s <= t -> R (l ++ [s]) <= t -> may_begin KProg (l ++ [s]) t.
   Proof.
-    intros l s r t H Hk Ht HR. simpl. unfold register_empty, idle_or_programs, array_has, register_has.
+    intros l s r t H Hk Ht HR. simpl. unfold register_empty, idle_or_programs, array_has,
+      register_has.
     pose proof (X1_X2_X3 d P X rules l s r H) as Hb. rewrite Hk in Hb. destruct Hb as [_ Hb].
     pose proof (in_order l s r H) as [H0 [_ Ho]]. unfold idle_or_programs, array_has in Hb.
     split; intros q Hq.
@@ -271,7 +278,8 @@ Section Chip.
   Proof.
     intros l t k Hk.
     assert (H : forall N, (forall k, (k < N)%nat -> ~ waiting X l t k) \/
-      exists m, waiting X l t m /\ forall k, (k < N)%nat -> waiting X l t k -> k = m \/ before X m k).
+      exists m, waiting X l t m /\ forall k, (k < N)%nat -> waiting X l t k -> k = m \/ before X m
+        k).
     { induction N as [|N IH]; [left; lia|].
       assert (Hdec : waiting X l t N \/ ~ waiting X l t N).
       { unfold waiting. destruct (lt_dec N (length (v_jobs X))) as [|]; [|right; tauto].
@@ -450,9 +458,11 @@ Section Chip.
     Lemma last_read_snoc : forall l s, last_read (l ++ [s]) = ind (isR (kinds s)).
     Proof. intros. unfold last_read. rewrite rev_app_distr. reflexivity. Qed.
     Lemma unused_nonneg : forall f w1, 0 <= unused f w1.
-    Proof. intros. unfold unused, ind. destruct (rev w1); [lia|]. destruct (g_last r && f (kinds r)); lia. Qed.
+    Proof. intros. unfold unused, ind. destruct (rev w1); [lia|].
+    destruct (g_last r && f (kinds r)); lia. Qed.
     Lemma last_read_range : forall l, 0 <= last_read l <= 1.
-    Proof. intros. unfold last_read, ind. destruct (rev l); [lia|]. destruct (isR (kinds r)); lia. Qed.
+    Proof. intros. unfold last_read, ind. destruct (rev l); [lia|]. destruct (isR (kinds r)); lia.
+    Qed.
     Lemma number_snoc : forall f w1 s, number f (w1 ++ [s]) = number f w1 + ind (f (kinds s)).
     Proof. intros. unfold number. rewrite suml_app. simpl. lia. Qed.
     Lemma base_snoc : forall w1 s, base (w1 ++ [s]) = base w1 + base_of s.
@@ -563,11 +573,14 @@ Section Chip.
       pose proof (w_split w1 s w2 Hw) as Hs.
       destruct (in_order _ _ _ Hs) as [_ [_ Ho]].
       assert (Hnew : forall q, In q (l0 ++ w1) -> kinds q <> KPass -> q <> s).
-      { intros q Hq Hk He. specialize (Ho q Hq). subst q. destruct Ho as [_ Ho]. specialize (Ho Hk). lia. }
+      { intros q Hq Hk He. specialize (Ho q Hq). subst q. destruct Ho as [_ Ho].
+        specialize (Ho Hk). lia. }
       assert (Hsin : ~ In s (map fst ch)).
-      { intros Hi. apply in_map_iff in Hi. destruct Hi as [c [<- Hc]]. destruct (N2 c Hc) as [H1 [H2 _]].
+      { intros Hi. apply in_map_iff in Hi. destruct Hi as [c [<- Hc]].
+        destruct (N2 c Hc) as [H1 [H2 _]].
         apply (Hnew (fst c) H1 H2). reflexivity. }
-      assert (Hq : forall q f, ol = Some (q, f) -> In q (l0 ++ w1) /\ ~ In q (map fst ch) /\ q <> s).
+      assert (Hq : forall q f, ol = Some (q, f) -> In q (l0 ++ w1) /\ ~ In q (map fst ch) /\ q <>
+        s).
       { intros q f Ho2. destruct (Hol q f Ho2) as [[l' Hl'] [Hk _]].
         assert (Hi : In q (l0 ++ w1)) by (rewrite Hl'; apply in_or_app; right; left; reflexivity).
         split; [assumption|]. split; [apply (N3 l' q Hl' Hk)|]. apply (Hnew q Hi). congruence. }
@@ -592,7 +605,8 @@ Section Chip.
         destruct Hp as [[m [Hm1 [Hm2 [Hm3 [Hm4 Hm5]]]]]|Hp]; [|lia].
         pose proof (arr_more notR w1 s m Hm1 Hm2 Hm3 Hm4 Hm5). lia. }
       pose proof (ind_range (isR (kinds s))) as Hi1. pose proof (ind_range (isP (kinds s))) as Hi2.
-      assert (Hol2 : forall q f, ol = Some (q, f) -> kinds q = KRead) by (intros; eapply Hol; eauto).
+      assert (Hol2 : forall q f, ol = Some (q, f) -> kinds q = KRead) by (intros; eapply Hol;
+        eauto).
       assert (Happ : l0 ++ w1 ++ [s] = (l0 ++ w1) ++ [s]) by apply app_assoc.
       set (OS := if os then [(s, true)] else []).
       set (OL := match ol with Some c => [c] | None => [] end).
@@ -605,7 +619,8 @@ Section Chip.
       assert (Eos : suml hold OS = 0) by (unfold OS; destruct os; reflexivity).
       assert (Fol : suml fill OL = 0).
       { unfold OL. destruct ol as [[q f]|]; [|reflexivity].
-        unfold suml, fill; simpl. rewrite (Hol2 q f eq_refl). simpl. rewrite andb_false_r. reflexivity. }
+        unfold suml, fill; simpl. rewrite (Hol2 q f eq_refl). simpl. rewrite andb_false_r.
+        reflexivity. }
       assert (Dol : suml drain OL = match ol with Some (_, true) => 1 | _ => 0 end).
       { unfold OL. destruct ol as [[q [|]]|]; try reflexivity.
         unfold suml, drain; simpl. rewrite (Hol2 q true eq_refl). reflexivity. }
@@ -617,7 +632,8 @@ Section Chip.
         + simpl. intros [He|Hi]; [|contradiction]. subst q. destruct (Hq s f eq_refl); tauto.
         + apply (Hq q f eq_refl).
         + apply (Hq q f eq_refl).
-      - intros c Hc. rewrite Happ. unfold OS, OL in Hc. apply in_app_or in Hc. destruct Hc as [Hc|Hc].
+      - intros c Hc. rewrite Happ. unfold OS, OL in Hc. apply in_app_or in Hc.
+        destruct Hc as [Hc|Hc].
         { destruct os; [|contradiction]. destruct Hc as [<-|[]]. simpl.
           destruct (Hos eq_refl) as [Hk _]. split; [apply in_or_app; right; left; reflexivity|].
           split; [congruence|discriminate]. }
@@ -633,15 +649,18 @@ Section Chip.
         destruct ol as [[q f]|]; [|contradiction]. destruct Hi as [Hi|[]]. simpl in Hi.
         destruct (Hq q f eq_refl) as [_ [_ Hne]]. contradiction.
       - rewrite !suml_app, Fol, Fos. change (ind true) with 1 in *.
-        destruct os; [specialize (Hp1 eq_refl); change (ind true) with 1|change (ind false) with 0]; lia.
+        destruct os; [specialize (Hp1 eq_refl); change (ind true) with 1|change (ind false) with
+          0]; lia.
       - rewrite !suml_app, number_snoc, Fol, Fos. destruct os; [|change (ind false) with 0; lia].
         destruct (Hos eq_refl) as [Hk _]. rewrite Hk. change (ind (isP KProg)) with 1.
         change (ind true) with 1. lia.
-      - rewrite !suml_app, Dos, Dol. destruct ol as [[q [|]]|]; [specialize (Hp2 q eq_refl)| |]; lia.
+      - rewrite !suml_app, Dos, Dol. destruct ol as [[q [|]]|]; [specialize (Hp2 q eq_refl)| |];
+          lia.
       - rewrite !suml_app, Happ, last_read_snoc, number_snoc, Dos, Dol.
         destruct ol as [[q [|]]|]; [specialize (Hlq q true eq_refl)| |]; lia.
       - rewrite !suml_app, number_snoc, Eos, Eol. destruct ol as [[q [|]]|]; [lia| |lia].
-        destruct (Hol q false eq_refl) as [_ [_ Hk]]. rewrite Hk. change (ind (isR KRead)) with 1. lia.
+        destruct (Hol q false eq_refl) as [_ [_ Hk]]. rewrite Hk. change (ind (isR KRead)) with 1.
+        lia.
       - rewrite !suml_app, Dos, Dol. destruct ol as [[q [|]]|].
         + intros _. apply (Hol q true eq_refl).
         + intros H. apply N9. lia.
@@ -680,14 +699,16 @@ Section Chip.
       unfold spent. lia.
     Qed.
 
-    Lemma all_before : forall w1 w2 t, w = w1 ++ w2 -> x <= t -> (forall q, In q w1 -> g_st q <= t) ->
+    Lemma all_before : forall w1 w2 t, w = w1 ++ w2 -> x <= t -> (forall q,
+      In q w1 -> g_st q <= t) ->
       forall q, In q (l0 ++ w1) -> g_st q <= t.
     Proof.
       intros w1 w2 t H Hx Hw q Hq. apply in_app_or in Hq. destruct Hq as [Hq|Hq]; [|auto].
       specialize (l0_before q Hq). lia.
     Qed.
 
-    (* While somebody waits, nobody's step may begin; so at most until array and register are free. *)
+    (* While somebody waits, nobody's step may begin; so at most until array and register are free.
+    *)
     Lemma gap : forall w1 s w2 t, w = w1 ++ s :: w2 -> x <= t < g_st s ->
       (forall q, In q w1 -> g_st q <= t) ->
       exists m, first_job X (l0 ++ w1) t m /\ (m < n)%nat /\ sel m = true /\
@@ -805,37 +826,44 @@ Section Chip.
           * (* directly: (i) *)
             exists ((if false then [(s, true)] else []) ++ match Some (q, false) with
               Some c => [c] | None => [] end ++ ch).
-            constructor; [apply (extend w1 s w2 ch (Some (q, false)) false H AB); [|discriminate]| |].
+            constructor; [apply (extend w1 s w2 ch (Some (q, false)) false H AB);
+              [|discriminate]| |].
             -- intros q0 f He. injection He as <- <-. split; [exists l'; assumption|auto].
             -- rewrite Happ, Hsp. unfold base_of. rewrite Ek. simpl. unfold amount. simpl.
-               rewrite Hpq. lia.
+               rewrite Hpq. clear - AE Hx Hd Ha Hsh. lia.
             -- apply Hprog. congruence.
           * (* after a drain that this one broke off *)
             assert (Hbw : forall p, In p w1 -> g_st p <= Z.max x (E l)).
-            { intros p Hp. assert (Hi2 : In p l) by (apply in_or_app; right; assumption).
+            { clear Hfree Ha Hb Hsh AE AP Hx Hpq Hws Hi Has. intros p Hp.
+              assert (Hi2 : In p l) by (apply in_or_app; right; assumption).
               pose proof (at_most_E _ p Hi2).
               pose proof (shape_in p (prefix_in _ _ Hs p Hi2)) as Hshp. unfold shape in Hshp.
               destruct (kinds p); lia. }
-            destruct (gap w1 s w2 (Z.max x (E l)) H ltac:(lia) Hbw) as [m [Hm1 [Hm2 [Hm3 [Hm4 Hm5]]]]].
+            destruct (gap w1 s w2 (Z.max x (E l)) H ltac:(lia) Hbw) as [m [Hm1 [Hm2 [Hm3 [Hm4
+              Hm5]]]]].
             assert (Hkm : kindj m <> KRead).
-            { intros Hc. apply Hm5. rewrite Hc. apply (read_may_begin l (s :: w2 ++ rest) Hs); [lia| |].
+            { intros Hc. apply Hm5. rewrite Hc. apply (read_may_begin l (s :: w2 ++ rest) Hs);
+                [lia| |].
               - apply (all_before w1 (s :: w2) _ H); [lia|assumption].
               - lia. }
             exists ((if false then [(s, true)] else []) ++ match Some (q, true) with
               Some c => [c] | None => [] end ++ ch).
-            constructor; [apply (extend w1 s w2 ch (Some (q, true)) false H AB); [|discriminate]| |].
+            constructor; [apply (extend w1 s w2 ch (Some (q, true)) false H AB);
+              [|discriminate]| |].
             -- intros q0 f He. injection He as <- <-. split; [exists l'; assumption|].
                split; [assumption|]. split; [|apply (mixed_known m); assumption].
-               destruct (payer w1 (s :: w2 ++ rest) (Z.max x (E l)) m Hs Hbw Hm1) as [Ha2|[w0 [p [Hw0 Hp]]]].
+               destruct (payer w1 (s :: w2 ++ rest) (Z.max x (E l)) m Hs Hbw Hm1) as [Ha2|[w0 [p
+                 [Hw0 Hp]]]].
                ++ left. exists m. split; [assumption|]. split; [assumption|].
-                  split; [|split; [assumption|lia]]. unfold notR. destruct (kindj m); [congruence| |]; reflexivity.
+                  split; [|split; [assumption|lia]]. unfold notR.
+                  destruct (kindj m); [congruence| |]; reflexivity.
                ++ right. pose proof (Hlq w0 p Hw0) as Hkp. rewrite Hw0, unused_snoc, Hkp.
                   destruct Hp as [Hp|Hp]; [exfalso|rewrite Hp; reflexivity].
                   apply Hkm. rewrite Hp, <- Hkp. symmetry. apply kind_step. rewrite Hs.
                   apply in_or_app. left. unfold l. rewrite Hw0. apply in_or_app. right.
                   apply in_or_app. right. left. reflexivity.
             -- rewrite Happ, Hsp. unfold base_of. rewrite Ek. simpl. unfold amount. simpl.
-               rewrite Hpq. lia.
+               rewrite Hpq. clear - AE Hx Hfree Hi Ha Hsh. lia.
             -- apply Hprog. congruence.
         + (* a program: (v) and (iv) *)
           exists ((if true then [(s, true)] else []) ++ match Some (q, true) with
@@ -843,7 +871,8 @@ Section Chip.
           assert (Hsum : Z.min (g_move s) z <=
             spent (w1 ++ [s]) ([(s, true)] ++ [(q, true)] ++ ch) - t_w d).
           { rewrite Hsp. unfold base_of. rewrite Ek. simpl. unfold amount. simpl.
-            rewrite Hpq. unfold part. destruct Has as [-> ->]. lia. }
+            rewrite Hpq. unfold part. destruct Has as [-> ->].
+            clear - AE Hx Hfree Ha Hsh Hws. lia. }
           constructor; [apply (extend w1 s w2 ch (Some (q, true)) true H AB)| |].
           * intros q0 f He. injection He as <- <-. split; [exists l'; assumption|].
             split; [assumption|]. split; [|apply (mixed_known (g_job s)); [assumption|congruence]].
@@ -852,7 +881,7 @@ Section Chip.
           * intros _. split; [assumption|].
             apply (begun_paid w1 s w2 isP notP H); [rewrite Ek; reflexivity|].
             intros w0 q0 Hw0. rewrite (Hlq w0 q0 Hw0), Ek. split; [discriminate|reflexivity].
-          * rewrite Happ. simpl in Hsum |- *. lia.
+          * rewrite Happ. simpl in Hsum |- *. clear - Hsum Ha Hsh. lia.
           * intros l2 q2 He _. rewrite Happ in He. apply app_inj_tail in He. destruct He as [_ <-].
             exact Hsum.
         + (* a step of a pass: (v) *)
@@ -864,7 +893,7 @@ Section Chip.
             apply (begun_paid w1 s w2 notR isR H); [rewrite Ek; reflexivity|].
             intros w0 q0 Hw0. rewrite (Hlq w0 q0 Hw0), Ek. split; [discriminate|reflexivity].
           * rewrite Happ, Hsp. unfold base_of. rewrite Ek. simpl. unfold amount. simpl.
-            rewrite Hpq. lia.
+            rewrite Hpq. clear - AE Hx Hfree Ha Hsh Hws. lia.
           * apply Hprog. congruence.
       - (* the register is empty before the array is idle *)
         pose proof (register_before_array l (s :: w2 ++ rest) Hs Hnr) as HRE.
@@ -887,26 +916,32 @@ Section Chip.
                   [left; exists l', q; auto|right].
                 assert (Hs' : steps = l' ++ q :: s :: w2 ++ rest).
                 { rewrite Hs, Hl, <- app_assoc. reflexivity. }
-                pose proof (state_of_last l' q (s :: w2 ++ rest) ltac:(rewrite Hs, Hl; reflexivity)) as Hq.
+                pose proof (state_of_last l' q (s :: w2 ++ rest) ltac:(rewrite Hs, Hl;
+                  reflexivity)) as Hq.
                 rewrite Eq, <- Hl in Hq. destruct Hq as [HE HR].
                 pose proof (shape_at l' q (s :: w2 ++ rest) Hs') as Hshq. unfold shape in Hshq.
                 rewrite Eq in Hshq.
-                destruct (payer w1 (s :: w2 ++ rest) (g_st s) (g_job s) Hs) as [Ha2|[w0 [p [Hw0 _]]]].
+                destruct (payer w1 (s :: w2 ++ rest) (g_st s) (g_job s) Hs) as [Ha2|[w0 [p [Hw0
+                  _]]]].
                 * intros p Hp. apply (in_order _ _ _ Hs). apply in_or_app. right. assumption.
                 * apply (X3_first d P X rules _ _ _ Hs).
                 * left. exists (g_job s). split; [assumption|]. split; [apply owned; assumption|].
                   split; [rewrite <- Hks; reflexivity|]. split; [assumption|].
                   apply (X3_first d P X rules _ _ _ Hs).
-                * (* its job waits already: then another kind was first when the register was empty *)
+                * (* its job waits already: then another kind was first when the register was
+                    empty *)
                   destruct (arrived_in w1 (g_job s)) eqn:Earr.
-                  2:{ left. exists (g_job s). split; [assumption|]. split; [apply owned; assumption|].
+                  2:{ left. exists (g_job s). split; [assumption|].
+                  split; [apply owned; assumption|].
                       split; [rewrite <- Hks; reflexivity|]. split; [assumption|].
                       apply (X3_first d P X rules _ _ _ Hs). }
                   exfalso.
                   assert (Hpq : p = q).
-                  { unfold l in Hl. rewrite Hw0, app_assoc in Hl. apply app_inj_tail in Hl. apply Hl. }
+                  { unfold l in Hl. rewrite Hw0, app_assoc in Hl. apply app_inj_tail in Hl.
+                    apply Hl. }
                   subst p.
-                  assert (Hqw : In q w1) by (rewrite Hw0; apply in_or_app; right; left; reflexivity).
+                  assert (Hqw : In q w1) by (rewrite Hw0; apply in_or_app; right; left;
+                    reflexivity).
                   assert (Hqx : x <= g_st q).
                   { apply w_in. rewrite H. apply in_or_app. left. assumption. }
                   assert (Hall : forall p, In p l -> g_st p <= g_st q).
@@ -914,7 +949,8 @@ Section Chip.
                     destruct Hp as [Hp|[<-|[]]]; [|lia].
                     apply (in_order l' q (s :: w2 ++ rest) Hs'). assumption. }
                   assert (Hbw : forall p, In p w1 -> g_st p <= R l).
-                  { intros p Hp. specialize (Hall p ltac:(apply in_or_app; right; assumption)). lia. }
+                  { intros p Hp. specialize (Hall p ltac:(apply in_or_app; right; assumption)).
+                    lia. }
                   destruct (gap w1 s w2 (R l) H ltac:(lia) Hbw) as [m [Hm1 [Hm2 [Hm3 [Hm4 Hm5]]]]].
                   fold l in Hm1, Hm5.
                   assert (Hkm : kindj m <> KProg).
@@ -924,42 +960,51 @@ Section Chip.
                   destruct (X3_first d P X rules _ _ _ Hs) as [Hw1 Hf1].
                   destruct Hm1 as [Hwm Hfm].
                   assert (Hrs : j_rel (jb (g_job s)) <= R l).
-                  { unfold arrived_in in Earr. apply existsb_exists in Earr. destruct Earr as [p [Hp Hr]].
+                  { unfold arrived_in in Earr. apply existsb_exists in Earr.
+                    destruct Earr as [p [Hp Hr]].
                     apply Z.leb_le in Hr. specialize (Hbw p Hp). lia. }
                   assert (Hws2 : waiting X l (R l) (g_job s)).
                   { destruct Hw1 as [? [? ?]]. unfold waiting. auto. }
                   assert (Hwm2 : waiting X l (g_st s) m).
-                  { destruct Hwm as [? [? ?]]. unfold waiting. split; [assumption|]. split; [lia|assumption]. }
-                  destruct (Hfm (g_job s) Hws2) as [Hc|Hb1]; [apply Hkm; rewrite <- Hc, <- Hks; reflexivity|].
+                  { destruct Hwm as [? [? ?]]. unfold waiting. split; [assumption|].
+                    split; [lia|assumption]. }
+                  destruct (Hfm (g_job s) Hws2) as [Hc|Hb1]; [apply Hkm; rewrite <- Hc, <- Hks;
+                    reflexivity|].
                   destruct (Hf1 m Hwm2) as [Hc|Hb2]; [apply Hkm; rewrite Hc, <- Hks; reflexivity|].
                   unfold before in *. lia.
               + right. apply (begun_paid w1 s w2 isP notP H); [rewrite Ek; reflexivity|].
                 intros w0 q0 Hw0. rewrite Ek.
                 assert (q0 = q).
-                { unfold l in Hl. rewrite Hw0, app_assoc in Hl. apply app_inj_tail in Hl. apply Hl. }
+                { unfold l in Hl. rewrite Hw0, app_assoc in Hl. apply app_inj_tail in Hl. apply Hl.
+                  }
                 subst q0. rewrite Eq. split; [discriminate|reflexivity]. }
           destruct Hcase as [[l' [q [Hl [Hkq Hdir]]]]|Hpaid].
           * exists ((if false then [(s, true)] else []) ++ match @None (rstep * bool) with
               Some c => [c] | None => [] end ++ ch).
             pose proof (AP l' q Hl Hkq) as HAP.
-            pose proof (state_of_last l' q (s :: w2 ++ rest) ltac:(rewrite Hs, Hl; reflexivity)) as Hq.
+            pose proof (state_of_last l' q (s :: w2 ++ rest) ltac:(rewrite Hs, Hl;
+              reflexivity)) as Hq.
             rewrite Hkq, <- Hl in Hq. destruct Hq as [HE HR].
-            pose proof (shape_in q ltac:(rewrite Hs; apply in_or_app; left; rewrite Hl; apply in_or_app;
+            pose proof (shape_in q ltac:(rewrite Hs; apply in_or_app; left; rewrite Hl;
+              apply in_or_app;
               right; left; reflexivity)) as Hshq. unfold shape in Hshq. rewrite Hkq in Hshq.
             assert (Hsum : Z.min (g_move s) z <= spent (w1 ++ [s]) ([] ++ [] ++ ch) - t_w d).
             { rewrite Hsp. unfold base_of. rewrite Ek. simpl. lia. }
             constructor; [apply (extend w1 s w2 ch None false H AB); discriminate| |].
             -- rewrite Happ. simpl in Hsum |- *. lia.
-            -- intros l2 q2 He _. rewrite Happ in He. apply app_inj_tail in He. destruct He as [_ <-].
+            -- intros l2 q2 He _. rewrite Happ in He. apply app_inj_tail in He.
+               destruct He as [_ <-].
                exact Hsum.
           * exists ((if true then [(s, true)] else []) ++ match @None (rstep * bool) with
               Some c => [c] | None => [] end ++ ch).
-            assert (Hsum : Z.min (g_move s) z <= spent (w1 ++ [s]) ([(s, true)] ++ [] ++ ch) - t_w d).
+            assert (Hsum : Z.min (g_move s) z <= spent (w1 ++ [s]) ([(s,
+              true)] ++ [] ++ ch) - t_w d).
             { rewrite Hsp. unfold base_of. rewrite Ek. simpl. unfold amount. simpl.
               unfold part. destruct Has as [-> ->]. lia. }
             constructor; [apply (extend w1 s w2 ch None true H AB); [discriminate|auto]| |].
             -- rewrite Happ. simpl in Hsum |- *. lia.
-            -- intros l2 q2 He _. rewrite Happ in He. apply app_inj_tail in He. destruct He as [_ <-].
+            -- intros l2 q2 He _. rewrite Happ in He. apply app_inj_tail in He.
+               destruct He as [_ <-].
                exact Hsum.
         + exists ((if false then [(s, true)] else []) ++ match @None (rstep * bool) with
             Some c => [c] | None => [] end ++ ch).
@@ -974,7 +1019,8 @@ Section Chip.
       assert (Hs0 : steps = l0 ++ w ++ rest) by assumption.
       constructor.
       - assert (Hz : forall f g, 0 <= arr f [] + ends g []).
-        { intros f g. pose proof (countn_nonneg n (fun m => sel m && f (kindj m) && arrived_in [] m)).
+        { intros f g. pose proof (countn_nonneg n (fun m => sel m && f (kindj m) && arrived_in []
+            m)).
           pose proof (countn_nonneg n (fun m => sel m && g (kindj m) && begun [] m)).
           unfold arr, ends. lia. }
         pose proof (last_read_range (l0 ++ [])) as Hlr.
@@ -982,21 +1028,25 @@ Section Chip.
           | |apply Z.le_refl|intros Hc; exfalso; unfold suml in Hc; simpl in Hc; lia].
         change (last_read (l0 ++ []) <= 1). lia.
       - unfold spent, base. simpl. rewrite app_nil_r.
-        destruct (exists_last_or_nil l0) as [E0|[l' [q E0]]]; [rewrite E0; unfold array_free; simpl; lia|].
+        destruct (exists_last_or_nil l0) as [E0|[l' [q E0]]]; [rewrite E0; unfold array_free;
+          simpl; lia|].
         rewrite E0 in Hs0. pose proof (state_of_last l' q (w ++ rest) Hs0) as Hq.
         rewrite <- app_assoc in Hs0. simpl in Hs0.
-        pose proof (after _ _ _ Hs0) as Ha. pose proof (shape_at _ _ _ Hs0) as Hsh. unfold shape in Hsh.
+        pose proof (after _ _ _ Hs0) as Ha. pose proof (shape_at _ _ _ Hs0) as Hsh.
+        unfold shape in Hsh.
         assert (Hin : In q l0) by (rewrite E0; apply in_or_app; right; left; reflexivity).
         pose proof (l0_before q Hin). pose proof (B0_read q Hin). pose proof (B0_prog q Hin).
         pose proof (B0_pass q Hin). pose proof (register_before_read _ _ _ Hs0).
         pose proof (array_before_program _ _ _ Hs0). rewrite E0.
-        destruct (kinds q) eqn:Ek; repeat match goal with H : ?a = ?a -> _ |- _ => specialize (H eq_refl) end.
+        destruct (kinds q) eqn:Ek; repeat match goal with H : ?a = ?a -> _ |- _ => specialize (H
+          eq_refl) end.
         + lia.
         + lia.
         + lia.
       - intros l' q E0 Ek. unfold spent, base. simpl. rewrite app_nil_r in E0.
         rewrite E0 in Hs0. rewrite <- app_assoc in Hs0. simpl in Hs0.
-        pose proof (after _ _ _ Hs0) as Ha. pose proof (shape_at _ _ _ Hs0) as Hsh. unfold shape in Hsh.
+        pose proof (after _ _ _ Hs0) as Ha. pose proof (shape_at _ _ _ Hs0) as Hsh.
+        unfold shape in Hsh.
         assert (Hin : In q l0) by (rewrite E0; apply in_or_app; right; left; reflexivity).
         pose proof (l0_before q Hin). pose proof (B0_prog q Hin Ek).
         pose proof (array_before_program _ _ _ Hs0 Ek). rewrite Ek in *. lia.
@@ -1005,7 +1055,8 @@ Section Chip.
     Lemma account_all : forall w1 w2, w = w1 ++ w2 -> exists ch, account w1 ch.
     Proof.
       induction w1 as [|s w1 IH] using rev_ind; intros w2 H; [exists []; apply account_start|].
-      rewrite <- app_assoc in H. destruct (IH _ H) as [ch Hch]. apply (account_step w1 s w2 ch H Hch).
+      rewrite <- app_assoc in H. destruct (IH _ H) as [ch Hch].
+      apply (account_step w1 s w2 ch H Hch).
     Qed.
 
     Lemma payers : forall fa fe, (forall k, fe k = negb (fa k)) ->
@@ -1023,7 +1074,8 @@ Section Chip.
       intros fa fe m Hf Hm Hs Hk Ha. unfold arr, ends, countn. rewrite <- sumn_add.
       match goal with |- ?a + 1 <= ?c => assert (a < c); [|lia] end.
       apply (sumn_lt n _ _ m); [|assumption|].
-      - intros k _. rewrite Hf. destruct (sel k); destruct (fa (kindj k)); destruct (arrived_in w k);
+      - intros k _. rewrite Hf. destruct (sel k); destruct (fa (kindj k));
+          destruct (arrived_in w k);
           destruct (begun w k); unfold ind; simpl; lia.
       - rewrite Hf, Hs, Hk, Ha. unfold ind; simpl; lia.
     Qed.
@@ -1044,7 +1096,8 @@ Section Chip.
       (tail = 0 \/ (tail = b /\ mixed = false)) -> covered_by ch tail.
     Proof.
       intros ch tail [[N1 N2 N3 N4 N5 N6 N7 N8 N9] _ _] Hz Ht.
-      pose proof (payers isP notP ltac:(reflexivity)). pose proof (payers notR isR ltac:(intros []; reflexivity)).
+      pose proof (payers isP notP ltac:(reflexivity)). pose proof (payers notR isR ltac:(intros [];
+        reflexivity)).
       pose proof (unused_nonneg notP w). pose proof (unused_nonneg isR w).
       pose proof (last_read_range (l0 ++ w)). unfold spent in Hz.
       unfold covered_by. repeat (split; [assumption || lia|]). assumption.
@@ -1071,7 +1124,8 @@ Section Chip.
       { intros c [<-|Hc]; [|apply N2; assumption]. simpl.
         split; [rewrite Hl; apply in_or_app; right; left; reflexivity|].
         split; [congruence|discriminate]. }
-      repeat (split; [assumption || lia|]). split; [intros _; assumption|]. split; [lia|left; reflexivity].
+      repeat (split; [assumption || lia|]). split; [intros _; assumption|].
+      split; [lia|left; reflexivity].
     Qed.
 
     Lemma covered_to_z :
@@ -1100,7 +1154,8 @@ Section Chip.
             ~ may_begin (kindj m) (l0 ++ w) t).
         { intros t Ht Hb. destruct (Hbusy t Ht Hb) as [k [Hk Hd]].
           destruct (first_of_waiting (l0 ++ w) t k Hk) as [m Hm]. exists m.
-          split; [assumption|]. split; [apply Hm|]. split; [apply (first_selected w t m k Hm Hk Hd)|].
+          split; [assumption|]. split; [apply Hm|]. split;
+            [apply (first_selected w t m k Hm Hk Hd)|].
           apply (X3_begins d P X rules (l0 ++ w) rest t m Hs); try assumption.
           - apply (all_before w [] t); [rewrite app_nil_r; reflexivity|lia|assumption].
           - intros q Hq. specialize (Hrest q Hq). lia.
@@ -1108,10 +1163,12 @@ Section Chip.
         assert (HR : z <= R (l0 ++ w)).
         { destruct (Z.le_gt_cases z (R (l0 ++ w))) as [|Hlt]; [assumption|exfalso].
           set (t := Z.max (Z.max x (E (l0 ++ w))) (R (l0 ++ w))).
-          assert (Hst2 : forall q, In q w -> g_st q <= t) by (intros q Hq; specialize (Hst q Hq); unfold t; lia).
+          assert (Hst2 : forall q, In q w -> g_st q <= t) by (intros q Hq; specialize (Hst q Hq);
+            unfold t; lia).
           destruct (Hgap t ltac:(unfold t; lia) Hst2) as [m [_ [_ [_ Hm]]]].
           apply Hm. apply (all_may_begin (l0 ++ w) rest Hs t);
-            try (apply (all_before w [] t); [rewrite app_nil_r; reflexivity|unfold t; lia|assumption]);
+            try (apply (all_before w [] t); [rewrite app_nil_r; reflexivity|unfold t;
+              lia|assumption]);
             unfold t; lia. }
         assert (Hlr : exists l' q, l0 ++ w = l' ++ [q] /\ kinds q = KRead).
         { destruct (exists_last_or_nil (l0 ++ w)) as [Hn|[l' [q Hl]]].
@@ -1119,7 +1176,8 @@ Section Chip.
           - exists l', q. split; [assumption|].
             pose proof (state_of_last l' q rest ltac:(rewrite <- Hl; assumption)) as Hq.
             rewrite <- Hl in Hq.
-            pose proof (shape_in q (prefix_in _ _ Hs q ltac:(rewrite Hl; apply in_or_app; right; left; reflexivity)))
+            pose proof (shape_in q (prefix_in _ _ Hs q ltac:(rewrite Hl; apply in_or_app; right;
+              left; reflexivity)))
               as Hsh. unfold shape in Hsh. destruct (kinds q); [reflexivity|lia|lia]. }
         destruct Hlr as [l' [q [Hl Hk]]].
         destruct (Hgap (Z.max x (E (l0 ++ w))) ltac:(lia) Hst) as [m [Hm1 [Hm2 [Hm3 Hm4]]]].
@@ -1146,13 +1204,15 @@ Section Chip.
         assert (Hl : l0 ++ w = (l0 ++ w0) ++ [s]) by (rewrite Hw, app_assoc; reflexivity).
         pose proof (state_of_last (l0 ++ w0) s rest ltac:(rewrite <- Hl; assumption)) as Hq.
         rewrite <- Hl in Hq.
-        pose proof (shape_in s (prefix_in _ _ Hs s ltac:(rewrite Hl; apply in_or_app; right; left; reflexivity)))
+        pose proof (shape_in s (prefix_in _ _ Hs s ltac:(rewrite Hl; apply in_or_app; right; left;
+          reflexivity)))
           as Hsh. unfold shape in Hsh.
         destruct (kinds s) eqn:Ek.
         + destruct Hq as [HE2 HR2].
           destruct mixed eqn:Em.
           * exists ((s, true) :: ch), 0. apply (covered_drain ch (l0 ++ w0) s Hch Hl Ek).
-            -- assert (Hu : unused isR w = 1) by (rewrite Hw, unused_snoc, Hlast, Ek; reflexivity). lia.
+            -- assert (Hu : unused isR w = 1) by (rewrite Hw, unused_snoc, Hlast, Ek; reflexivity).
+               lia.
             -- assumption.
             -- pose proof (asked_shape s) as Has. rewrite Ek in Has. destruct Has as [Has1 Has2].
                unfold part. rewrite Has1, Has2. lia.
