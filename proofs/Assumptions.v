@@ -1,7 +1,8 @@
 (* What the theorems that the documents quote rest on. *)
 From Rtflash Require Import Qpa Demand Victims Sporadic Bus Trace Check Reserve Costs Server Edf
   Closing Superblock Examples Tightest Neighbours Flash Cheap
-  Device Frontier Theorem3 LastLength DeviceCheck DeviceExamples.
+  Device Frontier Theorem3 LastLength DeviceCheck DeviceExamples
+  Registers CheckRegisters Stretches Cached Ranks Channel ExamplesRegisters.
 
 Print Assumptions lemma_1.
 Print Assumptions lemma_1_busy.
@@ -70,3 +71,15 @@ Print Assumptions two_accepted_by_T'.
 Print Assumptions two_rejected_by_T.
 Print Assumptions mixed_accepted_by_T'.
 Print Assumptions mixed_rejected_by_T.
+Print Assumptions late_is_covered.
+Print Assumptions lemma_4_registers.
+Print Assumptions closing_registers.
+Print Assumptions theorem_5_alone.
+Print Assumptions convex_waits.
+Print Assumptions wait_served.
+Print Assumptions served_at_most.
+Print Assumptions bus_within.
+Print Assumptions transfers_live_registers.
+Print Assumptions theorem_5.
+Print Assumptions registers_kept.
+Print Assumptions pair_kept.

@@ -156,9 +156,11 @@ Section Check.
       Z.max (sv_a (sj P j)) (deadline_before P j) + cdiv (1000 * served_cost P j) (g_us (p_g P))
       <=? served_due P j) (seq 0 (length (p_served P))).
 
-  Definition obeysb : bool :=
+  Definition countedb : bool :=
     (1 <=? g_alpha (p_g P)) && forallb job_ruleb (seq 0 n) && all_releasedb &&
-    deadlinesb && (p_H P <=? x_f0 X) && never_idleb && stepsb [] (x_steps X).
+    deadlinesb && (p_H P <=? x_f0 X) && stepsb [] (x_steps X).
+
+  Definition obeysb : bool := countedb && never_idleb.
 
   Ltac bools :=
     repeat match goal with
@@ -240,11 +242,10 @@ Section Check.
       + specialize (IH (l ++ [x]) H2 l1 s r1 Hr). rewrite <- app_assoc in IH. assumption.
   Qed.
 
-  Theorem obeysb_spec : obeysb = true -> obeys P X.
+  Theorem countedb_spec : countedb = true -> counted P X.
   Proof.
-    unfold obeysb. intros H.
+    unfold countedb. intros H.
     apply andb_true_iff in H. destruct H as [H Hsteps].
-    apply andb_true_iff in H. destruct H as [H Hidle].
     apply andb_true_iff in H. destruct H as [H Hf0].
     apply andb_true_iff in H. destruct H as [H H31].
     apply andb_true_iff in H. destruct H as [H Hall].
@@ -292,15 +293,21 @@ Section Check.
       rewrite Hcr, Nat.eqb_refl in Hfa. simpl in Hfa. rewrite !orb_false_r in Hfa. bools. congruence.
     - intros m Hm Hc. specialize (Hj m Hm). unfold job_ruleb in Hj. rewrite Hc in Hj. bools.
       assumption.
-    - intros t m Ht Hm Hrel Hfin. unfold never_idleb in Hidle. rewrite forallb_forall in Hidle.
-      specialize (Hidle t).
-      assert (Hin : In t (instants (x_end X))).
-      { unfold instants. apply in_map_iff. exists (Z.to_nat t). split; [lia|]. apply in_seq. lia. }
-      specialize (Hidle Hin). rewrite forallb_forall in Hidle.
-      specialize (Hidle m ltac:(apply in_seq; unfold n in *; lia)). rewrite Hfin in Hidle.
-      rewrite orb_false_r in Hidle. apply orb_true_iff in Hidle. destruct Hidle as [Hi|Hi].
-      + bools. apply Z.leb_gt in Hi. lia.
-      + apply existsb_exists in Hi. destruct Hi as [s [Hs Hst]]. bools. exists s. auto.
     - intros l s r Hs. apply (stepsb_spec (x_steps X) [] Hsteps l s r Hs).
+  Qed.
+
+  Theorem obeysb_spec : obeysb = true -> obeys P X.
+  Proof.
+    unfold obeysb. intros H. apply andb_true_iff in H. destruct H as [H Hidle].
+    constructor; [apply countedb_spec; assumption|].
+    intros t m Ht Hm Hrel Hfin. unfold never_idleb in Hidle. rewrite forallb_forall in Hidle.
+    specialize (Hidle t).
+    assert (Hin : In t (instants (x_end X))).
+    { unfold instants. apply in_map_iff. exists (Z.to_nat t). split; [lia|]. apply in_seq. lia. }
+    specialize (Hidle Hin). rewrite forallb_forall in Hidle.
+    specialize (Hidle m ltac:(apply in_seq; unfold n in *; lia)). rewrite Hfin in Hidle.
+    rewrite orb_false_r in Hidle. apply orb_true_iff in Hidle. destruct Hidle as [Hi|Hi].
+    + bools. apply Z.leb_gt in Hi. lia.
+    + apply existsb_exists in Hi. destruct Hi as [s [Hs Hst]]. bools. exists s. auto.
   Qed.
 End Check.

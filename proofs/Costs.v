@@ -9,7 +9,7 @@ Section Costs.
   Variable P : processor.
   Variable X : trace.
   Hypothesis ok : parameters_ok P.
-  Hypothesis rules : obeys P X.
+  Hypothesis rules : counted P X.
 
   Let n := length (x_jobs X).
   Let alpha := g_alpha (p_g P).

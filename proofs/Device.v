@@ -23,8 +23,8 @@ Section Untimed.
 
   Lemma untimed_of_obeys : obeys P X -> obeys_untimed.
   Proof.
-    intros H. destruct H as [H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11 H12 H13].
-    constructor; try assumption. intros l s r Hs. specialize (H13 l s r Hs). split.
+    intros H. destruct H as [[H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11 H13] H12].
+    constructor; [constructor|]; try assumption. intros l s r Hs. specialize (H13 l s r Hs). split.
     - unfold step_rule in H13. destruct H13 as [_ [_ [_ [_ [_ [_ [_ Hr]]]]]]].
       destruct (j_class (jb X (s_job s))).
       + destruct Hr as [Hr [[Ha|[k [Ha _]]] _]]; rewrite Ha; simpl; lia.
@@ -49,8 +49,8 @@ Section Untimed.
        s_en s - s_st s <= charged s) ->
     obeys P X.
   Proof.
-    intros H Ht. destruct H as [H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11 H12 H13].
-    constructor; try assumption. intros l s r Hs.
+    intros H Ht. destruct H as [[H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11 H13] H12].
+    constructor; [constructor|]; try assumption. intros l s r Hs.
     pose proof (H13 l s r Hs) as Hu. specialize (Ht l s r Hs Hu).
     destruct Hu as [Hl [e Hr]]. unfold step_rule in *. unfold charged in Ht.
     cbn [s_job s_st s_en s_act s_last] in Hr.

@@ -39,6 +39,109 @@ Proof.
     + exists (Z.succ z). split; [lia|]. split; [assumption|]. intros. lia.
 Qed.
 
+(* What is due in an interval, however the processor serves it. *)
+Section Due.
+  Variable P : processor.
+  Variable X : trace.
+  Hypothesis ok : parameters_ok P.
+  Hypothesis rules : counted P X.
+  Variable z : Z.
+
+  Let n := length (x_jobs X).
+  Let alpha := g_alpha (p_g P).
+  Notation jb := (jb X).
+  Notation rq := (rq P).
+  Notation arrived := (arrived X).
+
+  Lemma late_window : forall j, (j < n)%nat -> real_time X j = true -> j_due (jb j) = z ->
+    exists d, In d (deadlines (p_rs P) (p_g P)) /\ j_rel (jb j) + d <= z /\ 1 <= d.
+  Proof.
+    intros j j_in j_real j_due_z. unfold real_time, is_request, is_gc in j_real.
+    destruct (j_class (jb j)) as [i|k|i|] eqn:Ec; try discriminate.
+    - pose proof (sporadic P X rules j i j_in Ec) as [Hi Hsp].
+      assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+      pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
+      exists (window (rq i)). split; [|unfold window; lia].
+      unfold deadlines. apply in_or_app. left. apply in_map. assumption.
+    - destruct (R1_released P X rules j k j_in Ec) as [Hk [Har Hdue]].
+      pose proof (ok_collection P ok) as Hg. unfold collection_ok in Hg.
+      exists (g_D (p_g P)). split; [|lia].
+      unfold deadlines. apply in_or_app. right.
+      destruct (writes (p_rs P)) eqn:E; [left; reflexivity|exfalso].
+      assert (arrived (j_rel (jb j)) = 0); [|nia].
+      apply sumn_zero. intros m Hm. destruct (is_request X m) eqn:Er; simpl; [|reflexivity].
+      unfold is_request in Er. destruct (j_class (jb m)) eqn:Ec2; try discriminate.
+      pose proof (sporadic P X rules m i Hm Ec2) as [Hi Hsp].
+      assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+      rewrite (no_writer (p_rs P) (ok_requests P ok) E (rq i) Hin) in Hsp.
+      destruct (j_rel (jb m) <=? j_rel (jb j)); lia.
+  Qed.
+
+  (* Lemma 10: jobs of request i released and due in [x, z] are n(L) at most. *)
+  Lemma requests_due : forall x i, (i < length (p_rs P))%nat -> x < z ->
+    countn (fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_req X i m) n
+    <= due_jobs (rq i) (z - x).
+  Proof.
+    intros x i Hi Hxz.
+    assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
+    pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
+    set (sel := fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_req X i m).
+    assert (Hsel : forall m, (m < n)%nat -> sel m = true ->
+      j_class (jb m) = Req i /\ x - r_J (rq i) <= j_nom (jb m) <= z - r_D (rq i)).
+    { intros m Hm Hs. unfold sel, is_req in Hs. apply andb_true_iff in Hs. destruct Hs as [Hs1 Hs2].
+      apply andb_true_iff in Hs1. destruct Hs1 as [Hs1 Hs3].
+      destruct (j_class (jb m)) eqn:Ec; try discriminate. apply Nat.eqb_eq in Hs2. subst.
+      apply Z.leb_le in Hs1. apply Z.leb_le in Hs3.
+      pose proof (sporadic P X rules m i Hm Ec). split; [reflexivity|lia]. }
+    unfold due_jobs. destruct (Z.leb_spec (window (rq i)) (z - x)) as [Hw|Hw].
+    - unfold window in *.
+      replace (z - x - (r_D (rq i) - r_J (rq i))) with (z - r_D (rq i) - (x - r_J (rq i))) by lia.
+      apply arrivals_in_closed with (nom := fun m => j_nom (jb m)); try lia.
+      + apply (apart_weaken n (is_req X i) sel); [|apply (period_apart P X rules i)].
+        intros m Hm Hs. unfold sel in Hs. apply andb_true_iff in Hs. apply Hs.
+      + intros m Hm Hs. apply (Hsel m Hm Hs).
+    - assert (countn sel n = 0); [|lia].
+      apply sumn_zero. intros m Hm. unfold ind. destruct (sel m) eqn:E; [|reflexivity].
+      destruct (Hsel m Hm E) as [_ Hc]. unfold window in Hw. lia.
+  Qed.
+
+  (* (10), (11): GC jobs released by the counter (R1), and due in [x, z]. *)
+  Lemma passes_due : forall x, x < z ->
+    countn (fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_gc X m) n
+    <= due_passes (p_rs P) (p_g P) (z - x).
+  Proof.
+    intros x Hxz. pose proof (alpha_positive P X ok) as Ha. fold alpha in Ha.
+    set (sel := fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_gc X m).
+    assert (Hsel : forall m, (m < n)%nat -> sel m = true ->
+      j_class (jb m) = Gc (gc_number X m) /\ x <= j_rel (jb m) <= z - g_D (p_g P)).
+    { intros m Hm Hs. unfold sel, is_gc in Hs. apply andb_true_iff in Hs. destruct Hs as [Hs1 Hs2].
+      apply andb_true_iff in Hs1. destruct Hs1 as [Hs1 Hs3]. unfold gc_number.
+      destruct (j_class (jb m)) eqn:Ec; try discriminate.
+      apply Z.leb_le in Hs1. apply Z.leb_le in Hs3.
+      destruct (R1_released P X rules m k Hm Ec) as [_ [_ Hd]]. split; [reflexivity|lia]. }
+    unfold due_passes. destruct (Z.leb_spec (g_D (p_g P)) (z - x)) as [Hw|Hw].
+    - fold alpha. set (y := z - g_D (p_g P)).
+      assert (Hg : countn sel n <= cdiv (arrived y - arrived (x - 1)) alpha).
+      { apply multiples_passed with (k := gc_number X); [assumption| | |].
+        - apply (arrived_mono P X rules). lia.
+        - intros m r Hm Hr Hsm Hsr Heq. destruct (Hsel m Hm Hsm) as [Em _].
+          destruct (Hsel r Hr Hsr) as [Er _]. rewrite <- Heq in Er.
+          apply (R1_once P X rules m r (gc_number X m)); assumption.
+        - intros m Hm Hs. destruct (Hsel m Hm Hs) as [Em Hr].
+          destruct (R1_released P X rules m _ Hm Em) as [_ [Hk _]]. fold alpha in Hk.
+          pose proof (arrived_mono P X rules (x - 1) (j_rel (jb m) - 1) ltac:(lia)).
+          pose proof (arrived_mono P X rules (j_rel (jb m)) y ltac:(unfold y; lia)). lia. }
+      pose proof (X_of_several_writers P X ok rules x y ltac:(unfold y; lia)) as HX.
+      replace (y - x) with (z - x - g_D (p_g P)) in HX by (unfold y; lia).
+      assert (cdiv (arrived y - arrived (x - 1)) alpha <= cdiv (arriving (p_rs P) (z - x - g_D (p_g P))) alpha)
+        by (apply cdiv_mono; lia).
+      lia.
+    - assert (countn sel n = 0); [|lia].
+      apply sumn_zero. intros m Hm. unfold ind. destruct (sel m) eqn:E; [|reflexivity].
+      destruct (Hsel m Hm E) as [_ Hc]. lia.
+  Qed.
+End Due.
+
 Section Edf.
   Variable P : processor.
   Variable X : trace.
@@ -89,29 +192,6 @@ Section Edf.
       exists m. split; [lia|auto].
     Qed.
 
-    Lemma late_window : exists d, In d (deadlines (p_rs P) (p_g P)) /\ j_rel (jb j) + d <= z /\ 1 <= d.
-    Proof.
-      unfold real_time, is_request, is_gc in j_real.
-      destruct (j_class (jb j)) as [i|k|i|] eqn:Ec; try discriminate.
-      - pose proof (sporadic P X rules j i j_in Ec) as [Hi Hsp].
-        assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
-        pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
-        exists (window (rq i)). split; [|unfold window; lia].
-        unfold deadlines. apply in_or_app. left. apply in_map. assumption.
-      - destruct (R1_released P X rules j k j_in Ec) as [Hk [Har Hdue]].
-        pose proof (ok_collection P ok) as Hg. unfold collection_ok in Hg.
-        exists (g_D (p_g P)). split; [|lia].
-        unfold deadlines. apply in_or_app. right.
-        destruct (writes (p_rs P)) eqn:E; [left; reflexivity|exfalso].
-        assert (arrived (j_rel (jb j)) = 0); [|nia].
-        apply sumn_zero. intros m Hm. destruct (is_request X m) eqn:Er; simpl; [|reflexivity].
-        unfold is_request in Er. destruct (j_class (jb m)) eqn:Ec2; try discriminate.
-        pose proof (sporadic P X rules m i Hm Ec2) as [Hi Hsp].
-        assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
-        rewrite (no_writer (p_rs P) (ok_requests P ok) E (rq i) Hin) in Hsp.
-        destruct (j_rel (jb m) <=? j_rel (jb j)); lia.
-    Qed.
-
     (* The busy interval: from x to z the processor works for jobs released since x and due by z,
        but for a step begun before x of a job that is due later. *)
     Lemma busy_interval : exists x blk, 0 <= x /\ x <= j_rel (jb j) /\ x < z /\
@@ -120,7 +200,7 @@ Section Edf.
       (blk = 0 \/ exists l s r, steps = l ++ s :: r /\ s_st s < x /\ x < s_en s /\
          blk <= Z.min (s_en s) z - x /\ j_rel (jb (s_job s)) < x /\ z < j_due (jb (s_job s))).
     Proof.
-      destruct late_window as [d [_ [Hd1 Hd2]]].
+      destruct (late_window P X ok rules z j j_in j_real j_due_z) as [d [_ [Hd1 Hd2]]].
       pose proof (released P X rules j j_in) as Hrel.
       destruct (last_false live z) as [x [Hx [Hx1 Hx2]]]; [lia| |].
       { destruct (live 0) eqn:E; [|reflexivity]. destruct (live_elim 0 E) as [m [Hm [H1 _]]].
@@ -225,70 +305,6 @@ Section Edf.
       exists x, (suml bl steps). repeat split; auto; lia.
     Qed.
 
-    (* Lemma 10: jobs of request i released and due in [x, z] are n(L) at most. *)
-    Lemma requests_due : forall x i, (i < length (p_rs P))%nat -> x < z ->
-      countn (fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_req X i m) n
-      <= due_jobs (rq i) (z - x).
-    Proof.
-      intros x i Hi Hxz.
-      assert (Hin : In (rq i) (p_rs P)) by (apply nth_In; assumption).
-      pose proof (ok_requests P ok _ Hin) as Hok. unfold request_ok in Hok.
-      set (sel := fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_req X i m).
-      assert (Hsel : forall m, (m < n)%nat -> sel m = true ->
-        j_class (jb m) = Req i /\ x - r_J (rq i) <= j_nom (jb m) <= z - r_D (rq i)).
-      { intros m Hm Hs. unfold sel, is_req in Hs. apply andb_true_iff in Hs. destruct Hs as [Hs1 Hs2].
-        apply andb_true_iff in Hs1. destruct Hs1 as [Hs1 Hs3].
-        destruct (j_class (jb m)) eqn:Ec; try discriminate. apply Nat.eqb_eq in Hs2. subst.
-        apply Z.leb_le in Hs1. apply Z.leb_le in Hs3.
-        pose proof (sporadic P X rules m i Hm Ec). split; [reflexivity|lia]. }
-      unfold due_jobs. destruct (Z.leb_spec (window (rq i)) (z - x)) as [Hw|Hw].
-      - unfold window in *.
-        replace (z - x - (r_D (rq i) - r_J (rq i))) with (z - r_D (rq i) - (x - r_J (rq i))) by lia.
-        apply arrivals_in_closed with (nom := fun m => j_nom (jb m)); try lia.
-        + apply (apart_weaken n (is_req X i) sel); [|apply (period_apart P X rules i)].
-          intros m Hm Hs. unfold sel in Hs. apply andb_true_iff in Hs. apply Hs.
-        + intros m Hm Hs. apply (Hsel m Hm Hs).
-      - assert (countn sel n = 0); [|lia].
-        apply sumn_zero. intros m Hm. unfold ind. destruct (sel m) eqn:E; [|reflexivity].
-        destruct (Hsel m Hm E) as [_ Hc]. unfold window in Hw. lia.
-    Qed.
-
-    (* (10), (11): GC jobs released by the counter (R1), and due in [x, z]. *)
-    Lemma passes_due : forall x, x < z ->
-      countn (fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_gc X m) n
-      <= due_passes (p_rs P) (p_g P) (z - x).
-    Proof.
-      intros x Hxz. pose proof (alpha_positive P X ok) as Ha. fold alpha in Ha.
-      set (sel := fun m => (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) && is_gc X m).
-      assert (Hsel : forall m, (m < n)%nat -> sel m = true ->
-        j_class (jb m) = Gc (gc_number X m) /\ x <= j_rel (jb m) <= z - g_D (p_g P)).
-      { intros m Hm Hs. unfold sel, is_gc in Hs. apply andb_true_iff in Hs. destruct Hs as [Hs1 Hs2].
-        apply andb_true_iff in Hs1. destruct Hs1 as [Hs1 Hs3]. unfold gc_number.
-        destruct (j_class (jb m)) eqn:Ec; try discriminate.
-        apply Z.leb_le in Hs1. apply Z.leb_le in Hs3.
-        destruct (R1_released P X rules m k Hm Ec) as [_ [_ Hd]]. split; [reflexivity|lia]. }
-      unfold due_passes. destruct (Z.leb_spec (g_D (p_g P)) (z - x)) as [Hw|Hw].
-      - fold alpha. set (y := z - g_D (p_g P)).
-        assert (Hg : countn sel n <= cdiv (arrived y - arrived (x - 1)) alpha).
-        { apply multiples_passed with (k := gc_number X); [assumption| | |].
-          - apply (arrived_mono P X rules). lia.
-          - intros m r Hm Hr Hsm Hsr Heq. destruct (Hsel m Hm Hsm) as [Em _].
-            destruct (Hsel r Hr Hsr) as [Er _]. rewrite <- Heq in Er.
-            apply (R1_once P X rules m r (gc_number X m)); assumption.
-          - intros m Hm Hs. destruct (Hsel m Hm Hs) as [Em Hr].
-            destruct (R1_released P X rules m _ Hm Em) as [_ [Hk _]]. fold alpha in Hk.
-            pose proof (arrived_mono P X rules (x - 1) (j_rel (jb m) - 1) ltac:(lia)).
-            pose proof (arrived_mono P X rules (j_rel (jb m)) y ltac:(unfold y; lia)). lia. }
-        pose proof (X_of_several_writers P X ok rules x y ltac:(unfold y; lia)) as HX.
-        replace (y - x) with (z - x - g_D (p_g P)) in HX by (unfold y; lia).
-        assert (cdiv (arrived y - arrived (x - 1)) alpha <= cdiv (arriving (p_rs P) (z - x - g_D (p_g P))) alpha)
-          by (apply cdiv_mono; lia).
-        lia.
-      - assert (countn sel n = 0); [|lia].
-        apply sumn_zero. intros m Hm. unfold ind. destruct (sel m) eqn:E; [|reflexivity].
-        destruct (Hsel m Hm E) as [_ Hc]. lia.
-    Qed.
-
     (* A step of collection is no longer than it may be. *)
     Lemma collection_step : forall l s r k, steps = l ++ s :: r -> s_st s < z ->
       j_class (jb (s_job s)) = Gc k -> s_en s - s_st s <= g_q (p_g P).
@@ -385,7 +401,7 @@ Section Edf.
       { unfold countn. rewrite <- sumn_mul, <- !sumn_add. apply sumn_le. intros m Hm.
         unfold cost, is_request, is_gc, is_srv, ind.
         destruct (j_class (jb m)); destruct (sel m); simpl; lia. }
-      pose proof (passes_due x Hxz) as Hgc.
+      pose proof (passes_due P X ok rules z x Hxz) as Hgc.
       change (countn (fun m => sel m && is_gc X m) n <= due_passes (p_rs P) (p_g P) (z - x)) in Hgc.
       pose proof (lemma_6 P X ok rules x z ltac:(lia) picks) as H6.
       change (1000 * sumn (fun m => if is_srv X m && sel m then executed z m else 0) n
@@ -503,7 +519,7 @@ Section Edf.
       intros HT. destruct busy_interval as [x [blk [Hx0 [Hxj [Hxz [Hbusy Hblk]]]]]].
       set (cnt := due_in x).
       assert (Hc1 : forall i, (i < length (p_rs P))%nat -> 0 <= cnt i <= due_jobs (rq i) (z - x)).
-      { intros i Hi. split; [apply countn_nonneg|apply requests_due; assumption]. }
+      { intros i Hi. split; [apply countn_nonneg|apply (requests_due P X ok rules); assumption]. }
       assert (Hc4 : 1000 * sumn (fun m =>
           if (x <=? j_rel (jb m)) && (j_due (jb m) <=? z) then executed z m else 0) n
         < 1000 * (sumn (fun i => r_C (rq i) * cnt i) (length (p_rs P))
@@ -522,7 +538,7 @@ Section Edf.
         specialize (Hp (fun m Hm Hr _ _ => Hc m Hm Hr)).
         pose proof (by_request x (fun i => r_C (rq i))) as Hb.
         cbv beta in Hp, Hb. unfold cnt. lia. }
-      destruct late_window as [d [Hd1 [Hd2 _]]].
+      destruct (late_window P X ok rules z j j_in j_real j_due_z) as [d [Hd1 [Hd2 _]]].
       set (L := z - x) in *.
       assert (Hfit : fits (p_rs P) (p_g P) L) by (apply HT; exists d; split; [assumption|unfold L; lia]).
       unfold fits, share in Hfit.

@@ -561,7 +561,7 @@ Section Chip.
         pose proof (requests _ Hwin) as Hwd. unfold demanded_ok in Hwd.
         split; [|split; [lia|apply base_positive]].
         split; [apply countn_nonneg|]. unfold jobs_of. rewrite <- Hq.
-        apply (requests_due P X ok rules z j j_in j_due_z j_late z_end picks x i Hi Hxz). }
+        apply (requests_due P X ok rules z x i Hi Hxz). }
       set (pb := fun i => w_pages (wq i) * base d (wq i)).
       (* what the jobs of the interval execute *)
       assert (Hexec : 1000 * sumn (fun m =>

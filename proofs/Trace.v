@@ -268,8 +268,9 @@ Section Trace.
          exists k, s_act s = AProg k /\ 1 <= k /\ z_f z - k - b >= p_H P)
     end.
 
-  (* A trace that obeys all rules up to its end; `rule` is what a step has to follow. *)
-  Record obeys_by (rule : list step -> step -> Prop) : Prop := {
+  (* All rules but one: of requests, of collection and the counters, and of the order of steps;
+     `rule` is what a step has to follow. They are those of a cached stripe, too (Registers.v). *)
+  Record counted_by (rule : list step -> step -> Prop) : Prop := {
     released : forall m, (m < n)%nat -> 0 <= j_rel (jb m);
     (* Requests, with deadlines and jitter: Section 2.9. *)
     sporadic : forall m i, (m < n)%nat -> j_class (jb m) = Req i ->
@@ -298,11 +299,17 @@ Section Trace.
     server_once : forall m r j, (m < n)%nat -> (r < n)%nat ->
       j_class (jb m) = Srv j -> j_class (jb r) = Srv j -> m = r;
     background : forall m, (m < n)%nat -> j_class (jb m) = Bg -> x_end X < j_due (jb m);
+    steps_obey : forall l s r, x_steps X = l ++ s :: r -> rule l s
+  }.
+  Definition counted : Prop := counted_by step_rule.
+
+  (* A trace that obeys all rules up to its end. *)
+  Record obeys_by (rule : list step -> step -> Prop) : Prop := {
+    obeys_counted :> counted_by rule;
     (* S2, D1: never idle while something is pending. *)
     not_idle : forall t m, 0 <= t < x_end X -> (m < n)%nat -> j_rel (jb m) <= t ->
       finished (x_steps X) m t = false ->
-      exists s, In s (x_steps X) /\ s_st s <= t < s_en s;
-    steps_obey : forall l s r, x_steps X = l ++ s :: r -> rule l s
+      exists s, In s (x_steps X) /\ s_st s <= t < s_en s
   }.
   Definition obeys : Prop := obeys_by step_rule.
 

@@ -7,7 +7,7 @@
 set -uo pipefail
 cd "$(dirname "$0")"
 order=(Sums Qpa Demand Victims Sporadic Bus Superblock Trace Check Reserve Costs Server Edf Closing Examples
-    Neighbours Device Frontier Theorem3)
+    Neighbours Device Frontier Theorem3 Registers CheckRegisters Stretches Cached Ranks Channel)
 ulimit -v 4000000
 wrong=0
 
