@@ -71,7 +71,7 @@ Definition mixed_trace_1 : trace := Trace
   [Job 32 32 132 (Req 1) 0 1; Job 57 57 207 (Req 0) 2 1; Job 317 317 467 (Req 0) 2 1;
    Job 332 336 432 (Req 1) 0 1; Job 57 57 187 (Gc 1) 0 0; Job 317 317 447 (Gc 2) 0 0]
   [Step 0 32 41 ARead true; Step 4 57 57 AVoid true; Step 1 57 67 (AProg 2) true;
-   Step 5 317 317 (APick 1) false; Step 5 317 323 AGcRead false; Step 5 323 333 (ACopy 1) false;
+   Step 5 317 317 (APick 1) false; Step 5 317 323 (AGcRead 1) false; Step 5 323 333 (ACopy 1) false;
    Step 5 333 343 AErase true; Step 3 343 350 ARead true; Step 2 350 364 (AProg 2) true]
   8 400.
 Definition mixed_blocks_1 (k : nat) : list block :=
