@@ -196,7 +196,7 @@ Section Late.
     unfold device_ok in dev. pose proof (cached_pass d P chip). pose proof (cached_row d P chip).
     destruct (j_class (jb (g_job s))) as [i|k|i|]; try discriminate.
     - destruct (r_w (rq P i) =? 0); discriminate.
-    - destruct Hr as [_ Hr]. destruct (g_act s); simpl in *; lia.
+    - destruct Hr as [_ Hr]. destruct (g_act s); simpl in *; unfold reads_cost in *; lia.
   Qed.
 
   Hypothesis picks : picks_up_to P C (z - 1).

@@ -23,7 +23,8 @@ Definition victimb (P : processor) (f others val : Z) (l : list block) : bool :=
 
 Definition pass_stepb (P : processor) (p : option pass) (a : action) : bool :=
   match p, a with
-  | Some q, AGcRead => ps_r q <? Z.min (ps_v q) (p_P P)
+  | Some q, AGcRead k =>
+      (1 <=? k) && (ps_p q + k <=? ps_v q) && (ps_r q <? Z.min (ps_v q) (p_P P))
   | Some q, ACopy k =>
       (1 <=? k) && (k <=? p_s P) && (ps_c q + k <=? ps_v q) && (ps_w q <? cdiv (ps_v q) (p_s P))
   | Some _, AErase => true

@@ -132,7 +132,7 @@ Definition stripe (d : device) (rs : list demanded) (e : stated) (others : bool)
     (Collection (e_Dg e) (e_alpha e) (e_v e * cb + t_e d)
        (if e_v e =? 0 then t_e d else Z.max (t_e d) cb) (e_us e)
        (if e_server e || others then Z.max (Z.max (c_r d) (c_w d)) (Z.max (t_e d) cb) else 0))
-    1 Pages N Lam 0 0 cb (t_e d) (e_H e) (e_v e) (e_server e) (c_r d) (c_w d) (e_served e).
+    1 Pages N Lam 0 0 0 0 cb (t_e d) (e_H e) (e_v e) (e_server e) (c_r d) (c_w d) (e_served e).
 
 (* (24) to (27); cr' is c_r' of (28). *)
 Definition superblock_request (d : device) (s cr' : Z) (w : demanded) : request :=
@@ -140,14 +140,18 @@ Definition superblock_request (d : device) (s cr' : Z) (w : demanded) : request 
   then Request (cdiv (w_pages w) s * c_w d) (w_T w) (w_D w) (w_J w) (c_w d) (w_pages w)
   else Request (w_pages w * cr') (w_T w) (w_D w) (w_J w) cr' 0.
 
+(* What n GC reads take, that read so many pages in all. *)
+Definition superblock_reads (d : device) (cr' n pages : Z) : Z :=
+  Z.min (n * c_r d) (n * cr' + (pages - n) * t_d d).
+
 Definition superblock (d : device) (s cr' : Z) (rs : list demanded) (e : stated) (others : bool)
   (N Pages Lam : Z) : processor :=
   Processor (map (superblock_request d s cr') rs)
     (Collection (e_Dg e) (e_alpha e)
-       (Z.min (e_v e) Pages * c_r d + cdiv (e_v e) s * c_w d + t_e d)
+       (superblock_reads d cr' (Z.min (e_v e) Pages) (e_v e) + cdiv (e_v e) s * c_w d + t_e d)
        (if e_v e =? 0 then t_e d else Z.max (t_e d) (Z.max (c_r d) (c_w d))) (e_us e)
        (if e_server e || others then Z.max (t_e d) (Z.max (c_r d) (c_w d)) else 0))
-    s (s * Pages) N Lam Pages (c_r d) (c_w d) (t_e d) (e_H e) (e_v e) (e_server e)
+    s (s * Pages) N Lam Pages (c_r d) cr' (t_d d) (c_w d) (t_e d) (e_H e) (e_v e) (e_server e)
     (c_r d) (c_w d) (e_served e).
 
 (* (C1) to (C4) of Section 8. *)
@@ -173,7 +177,7 @@ Proof.
     destruct (Z.eqb_spec (e_v e) 0); destruct (e_server e || o); nia.
   - lia.
   - lia.
-  - rewrite Z.min_r by lia. unfold cdiv. rewrite Z.div_1_r.
+  - rewrite Z.min_r by lia. unfold reads_cost; simpl. unfold cdiv. rewrite Z.div_1_r.
     replace (e_v e + 1 - 1) with (e_v e) by lia. lia.
   - destruct (Z.eqb_spec (e_v e) 0); split; try lia; split; intros; lia.
   - intros Hs. rewrite Hs. simpl. split; [apply He; assumption|]. lia.
@@ -181,7 +185,7 @@ Proof.
 Qed.
 
 Lemma superblock_ok : forall d s cr' rs e o N Pages Lam,
-  device_ok d -> 1 <= s -> 1 <= cr' ->
+  device_ok d -> 1 <= s -> t_r d + t_d d <= cr' ->
   (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->
   certificate_ok (superblock d s cr' rs e o N Pages Lam) ->
   parameters_ok (superblock d s cr' rs e o N Pages Lam).
@@ -192,23 +196,25 @@ Proof.
   constructor; try assumption; simpl in *.
   - intros r Hr. apply in_map_iff in Hr. destruct Hr as [w [<- Hw]]. specialize (Hrs w Hw).
     unfold demanded_ok in Hrs. unfold request_ok, superblock_request.
-    assert (1 <= cdiv (w_pages w) s).
+    assert (1 <= cr') by lia. assert (1 <= cdiv (w_pages w) s).
     { unfold cdiv. apply Z.div_le_lower_bound; lia. }
     destruct (w_writes w); simpl; nia.
   - unfold collection_ok; simpl.
-    assert (0 <= Z.min (e_v e) Pages * c_r d) by nia.
+    assert (0 <= superblock_reads d cr' (Z.min (e_v e) Pages) (e_v e)) by (unfold superblock_reads; nia).
     assert (0 <= cdiv (e_v e) s) by (apply cdiv_nonneg; lia).
     assert (0 <= cdiv (e_v e) s * c_w d) by nia.
     destruct (Z.eqb_spec (e_v e) 0) as [E|E].
     + destruct (e_server e || o); lia.
     + assert (1 <= Z.min (e_v e) Pages) by lia.
-      assert (c_r d <= Z.min (e_v e) Pages * c_r d) by nia.
+      assert (Z.min (c_r d) cr' <= superblock_reads d cr' (Z.min (e_v e) Pages) (e_v e))
+        by (unfold superblock_reads; nia).
+      assert (c_r d <= cr' + c_w d) by (unfold c_r, c_w; lia).
       assert (1 <= cdiv (e_v e) s) by (unfold cdiv; apply Z.div_le_lower_bound; lia).
       assert (c_w d <= cdiv (e_v e) s * c_w d) by nia.
       destruct (e_server e || o); lia.
   - nia.
   - lia.
-  - lia.
+  - apply Z.le_refl.
   - destruct (Z.eqb_spec (e_v e) 0); split; try lia; split; intros; lia.
   - intros Hs. rewrite Hs. simpl. split; [apply He; assumption|]. lia.
   - intros j Hj. apply He. assumption.
@@ -227,7 +233,7 @@ Proof. intros. apply closing; try assumption. apply stripe_ok; assumption. Qed.
 (* Theorem D: a superblock, without backfill. D1 is `obeys`; the times of steps rest on Lemma 1 (D2)
    and, for c_r', on (28). *)
 Theorem theorem_D : forall d s cr' rs e o N Pages Lam X,
-  device_ok d -> 1 <= s -> 1 <= cr' ->
+  device_ok d -> 1 <= s -> t_r d + t_d d <= cr' ->
   (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->
   let P := superblock d s cr' rs e o N Pages Lam in
   certificate_ok P ->

@@ -128,19 +128,30 @@ Section Costs.
   Definition pass_cost (l : list step) (m : nat) : Z :=
     suml (fun s => if Nat.eqb (s_job s) m then pass_step_time P (s_act s) else 0) l.
 
-  Definition pass_so_far (q : pass) : Z := ps_r q * p_gr P + ps_w q * p_gw P.
+  Definition pass_so_far (q : pass) : Z := reads_cost P (ps_r q) (ps_p q) + ps_w q * p_gw P.
 
   Definition pass_within (q : pass) : Prop :=
-    0 <= ps_r q <= Z.min (ps_v q) (p_P P) /\ 0 <= ps_w q <= cdiv (ps_v q) (p_s P) /\
+    0 <= ps_r q <= Z.min (ps_v q) (p_P P) /\ ps_r q <= ps_p q <= ps_v q /\ 0 <= ps_w q <= cdiv (ps_v q) (p_s P) /\
     0 <= ps_v q <= p_v P.
+
+  Lemma pass_so_far_0 : forall v, pass_so_far (Pass v 0 0 0 0) = 0.
+  Proof. reflexivity. Qed.
 
   Lemma pass_within_cost : forall q, pass_within q -> pass_so_far q + p_e P <= Cg.
   Proof.
     intros q [H1 [H2 H3]]. unfold pass_so_far.
     pose proof (ok_pass P ok) as Hp. fold Cg in Hp.
     pose proof (ok_sizes P ok). pose proof (ok_times P ok).
-    assert (ps_r q * p_gr P <= Z.min (p_v P) (p_P P) * p_gr P)
-      by (apply Z.mul_le_mono_nonneg_r; lia).
+    set (n0 := Z.min (p_v P) (p_P P)) in *.
+    assert (reads_cost P (ps_r q) (ps_p q) <= reads_cost P n0 (p_v P)).
+    { unfold reads_cost.
+      assert (ps_r q * p_gr P <= n0 * p_gr P) by (apply Z.mul_le_mono_nonneg_r; lia).
+      (* No more with n0 reads, as one of a page takes no less than a page more. *)
+      assert ((n0 - ps_r q) * p_gt P <= (n0 - ps_r q) * p_gr1 P)
+        by (apply Z.mul_le_mono_nonneg_l; lia).
+      assert ((ps_p q - ps_r q) * p_gt P <= (p_v P - ps_r q) * p_gt P)
+        by (apply Z.mul_le_mono_nonneg_r; lia).
+      lia. }
     assert (cdiv (ps_v q) (p_s P) <= cdiv (p_v P) (p_s P)) by (apply cdiv_mono; lia).
     assert (ps_w q * p_gw P <= cdiv (p_v P) (p_s P) * p_gw P)
       by (apply Z.mul_le_mono_nonneg_r; lia).
@@ -150,14 +161,14 @@ Section Costs.
   Lemma pass_within_begins : forall p a, R4_pass_step P p a -> a <> AErase ->
     match p with Some q => pass_within q | None => True end ->
     exists q q', p = Some q /\ pass_begins a p = Some q' /\ pass_within q' /\
-      pass_so_far q' = pass_so_far q + pass_step_time P a.
+      pass_so_far q + pass_step_time P a <= pass_so_far q'.
   Proof.
     intros p a HR Ha Hw. destruct p as [q|]; [|contradiction].
     unfold pass_within, pass_so_far in *.
     destruct a; simpl in *; try contradiction.
-    - exists q, (Pass (ps_v q) (ps_r q + 1) (ps_w q) (ps_c q)). simpl.
-      split; [reflexivity|]. split; [reflexivity|]. split; lia.
-    - exists q, (Pass (ps_v q) (ps_r q) (ps_w q + 1) (ps_c q + n0)). simpl.
+    - exists q, (Pass (ps_v q) (ps_r q + 1) (ps_p q + n0) (ps_w q) (ps_c q)). simpl.
+      split; [reflexivity|]. split; [reflexivity|]. split; [lia|]. unfold reads_cost. lia.
+    - exists q, (Pass (ps_v q) (ps_r q) (ps_p q) (ps_w q + 1) (ps_c q + n0)). simpl.
       split; [reflexivity|]. split; [reflexivity|]. split; lia.
   Qed.
 
@@ -171,7 +182,7 @@ Section Costs.
     (match z_pass z with Some q => pass_within q | None => True end) /\
     (forall s, In s l -> s_job s = m -> s_en s - s_st s <= pass_step_time P (s_act s)) /\
     (z_K z < k - 1 -> pass_cost l m = 0) /\
-    (z_K z = k - 1 -> pass_cost l m = match z_pass z with Some q => pass_so_far q | None => 0 end) /\
+    (z_K z = k - 1 -> pass_cost l m <= match z_pass z with Some q => pass_so_far q | None => 0 end) /\
     (k <= z_K z -> pass_cost l m <= Cg /\ exists s, In s l /\ s_job s = m /\ s_last s = true).
   Proof.
     induction l as [|s l IH] using rev_ind; intros r m k Hs Hm Hc Hp z.
@@ -197,7 +208,7 @@ Section Costs.
         assert (HH : (match z_pass (run l) with Some q => pass_within q | None => True end) /\
           (forall x, In x (l ++ [s]) -> s_job x = m -> s_en x - s_st x <= pass_step_time P (s_act x)) /\
           (z_K (run l) < k - 1 -> pass_cost l m = 0) /\
-          (z_K (run l) = k - 1 -> pass_cost l m =
+          (z_K (run l) = k - 1 -> pass_cost l m <=
              match z_pass (run l) with Some q => pass_so_far q | None => 0 end) /\
           (k <= z_K (run l) -> pass_cost l m <= Cg /\
              exists x, In x (l ++ [s]) /\ s_job x = m /\ s_last x = true)).
@@ -214,7 +225,7 @@ Section Costs.
           assert (Hlen' : s_en s - s_st s <= pass_step_time P (s_act s) ->
             forall x, In x (l ++ [s]) -> s_job x = m -> s_en x - s_st x <= pass_step_time P (s_act x)).
           { intros Hls x Hx Hxm. apply in_app_or in Hx. destruct Hx as [Hx|[<-|[]]]; auto. }
-          destruct (s_act s) as [|n0|val| |n0| |] eqn:Eact.
+          destruct (s_act s) as [|n0|val|n0|n0| |] eqn:Eact.
           -- destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
           -- destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
           -- destruct Hr as [Hn [_ [Hlg [_ Hv]]]]. rewrite Hn in *. simpl.
@@ -222,7 +233,7 @@ Section Costs.
              pose proof (ok_sizes P ok).
              assert (0 <= cdiv val (p_s P)) by (apply cdiv_nonneg; lia).
              split; [unfold pass_within; simpl; lia|]. split; [apply Hlen'; simpl; lia|].
-             split; [lia|]. split; [intros _; unfold pass_so_far; simpl; lia|]. lia.
+             split; [lia|]. split; [intros _; rewrite pass_so_far_0; lia|]. lia.
           -- destruct Hr as [HR [Hlg _]].
              destruct (pass_within_begins _ _ HR ltac:(discriminate) Hw) as [q [q' [Hq [Hq' [Hwq Hcq]]]]].
              rewrite Hq in *. cbn [pass_begins] in Hq'. injection Hq' as Hq'. subst q'.
@@ -250,7 +261,7 @@ Section Costs.
           assert (Hlen' : forall x, In x (l ++ [s]) -> s_job x = m ->
             s_en x - s_st x <= pass_step_time P (s_act x)).
           { intros x Hx Hxm. apply in_app_or in Hx. destruct Hx as [Hx|[<-|[]]]; [auto|contradiction]. }
-          destruct (s_act s) as [|n0|val| |n0| |] eqn:Eact.
+          destruct (s_act s) as [|n0|val|n0|n0| |] eqn:Eact.
           -- destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
           -- destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
           -- destruct Hr as [Hn [_ [Hlg [_ Hv]]]]. simpl.
@@ -273,10 +284,10 @@ Section Costs.
              split; [assumption|]. split; [assumption|]. split; [intros; apply H1; lia|].
              split; [lia|]. intros Hk. destruct (H3 ltac:(lia)). auto.
           -- simpl. split; [exact I|]. split; [assumption|].
-             split; [intros; apply H1; lia|]. split; [intros; apply H1; lia|].
+             split; [intros; apply H1; lia|]. split; [intros; rewrite H1; lia|].
              intros Hk. destruct (H3 ltac:(lia)). auto.
           -- destruct Hr as [Hn _]. rewrite Hn. simpl. split; [exact I|]. split; [assumption|].
-             split; [intros; apply H1; lia|]. split; [intros; apply H1; lia|].
+             split; [intros; apply H1; lia|]. split; [intros; rewrite H1; lia|].
              intros Hk. destruct (H3 ltac:(lia)). auto.
       + assert (Hne : Nat.eqb (s_job s) m = false) by (apply Nat.eqb_neq; congruence).
         rewrite Hne, Z.add_0_r.
@@ -322,7 +333,7 @@ Section Costs.
       { assert (HCe : p_e P <= Cg).
         { pose proof (ok_pass_step P ok). lia. }
         destruct (Z.eq_dec (z_K (run l)) (k - 1)) as [He|Hne].
-        - rewrite (H2 He). destruct (z_pass (run l)) as [q|]; [|lia].
+        - specialize (H2 He). destruct (z_pass (run l)) as [q|]; [|lia].
           pose proof (pass_within_cost q Hw). lia.
         - rewrite H1 by lia. lia. }
       split; lia.

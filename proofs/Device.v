@@ -161,7 +161,7 @@ Qed.
 
 (* Which steps use the bus: on a chip of a stripe copies are copybacks, and do not. *)
 Definition uses_bus (super : bool) (a : action) : bool :=
-  match a with ARead | AProg _ => true | AGcRead | ACopy _ => super | _ => false end.
+  match a with ARead | AProg _ => true | AGcRead _ | ACopy _ => super | _ => false end.
 
 Section Join.
   Variable d : device.
@@ -171,13 +171,13 @@ Section Join.
      have such an operation on each of its chips; it ends when all of these are done. *)
   Definition part_of (s : step) (t : transfer) : Prop :=
     match s_act s with
-    | ARead | AGcRead => s_st s <= tr_asked t <= s_st s + t_r d /\ tr_over t <= s_en s
+    | ARead | AGcRead _ => s_st s <= tr_asked t <= s_st s + t_r d /\ tr_over t <= s_en s
     | AProg _ | ACopy _ => tr_asked t = s_st s /\ tr_over t <= s_en s
     | _ => False
     end.
   Definition ends_with (s : step) (t : transfer) : Prop :=
     match s_act s with
-    | ARead | AGcRead => s_en s = tr_over t
+    | ARead | AGcRead _ => s_en s = tr_over t
     | AProg _ | ACopy _ => s_en s <= tr_over t + t_w d
     | _ => False
     end.
@@ -198,6 +198,13 @@ Section Join.
   Definition at_chip (h c k : nat) : Prop :=
     In (h, c) chips /\ (k < number_of (ch h))%nat /\ tr_place (tr (ch h) k) = c.
 
+  (* Whether the chip at place c of channel h makes a transfer in a step, and how many of the
+     processor's chips there do: as many of its pages are read or programmed there. *)
+  Definition in_step (s : step) (h c : nat) : bool :=
+    existsb (fun t => Nat.eqb (tr_place t) c && (tr_start t =? s_st s)) (ch_transfers (ch h)).
+  Definition chips_in_step (s : step) (h : nat) : Z :=
+    countn (fun c => in_places chips h c && in_step s h c) (Z.to_nat (ch_chips (ch h))).
+
   (* The processor and its channels in one trace. *)
   Record joined : Prop := {
     (* S4: a step that uses the bus makes a transfer, and one of its transfers is the last. *)
@@ -215,6 +222,8 @@ Section Join.
       In s (x_steps X) -> s_act s = ARead ->
       tr_start (tr (ch h) k) = s_st s -> tr_start (tr (ch i) l) = s_st s ->
       h = i /\ c = b /\ k = l;
+    (* D: so many pages are read at once by a pass, each on another chip. *)
+    pages_read : forall s k h, In s (x_steps X) -> s_act s = AGcRead k -> chips_in_step s h <= k;
     (* Section 1: copybacks and erases. *)
     no_bus : forall s, In s (x_steps X) -> takes_time (s_act s) = true ->
       uses_bus super (s_act s) = false -> s_en s - s_st s <= by_itself (s_act s);
@@ -240,7 +249,7 @@ Section Join.
   (* Lemma 1 for a step: (1) and (2). *)
   Lemma step_on_bus : forall s, In s (x_steps X) -> uses_bus super (s_act s) = true ->
     s_en s - s_st s
-    <= match s_act s with ARead | AGcRead => c_r d | _ => c_w d end.
+    <= match s_act s with ARead | AGcRead _ => c_r d | _ => c_w d end.
   Proof.
     intros s Hs Hu. destruct (S4_asks join s Hs Hu) as [h [c [k [Hk [_ [Hp He]]]]]].
     pose proof (channel_of h c k Hk) as [Hbus Hturn]. destruct Hk as [Hc [Hk Hkc]].
@@ -307,6 +316,64 @@ Section Join.
       assert (Hpu : s_st u <= tr_asked (tr (ch h) m) /\ tr_over (tr (ch h) m) <= s_en u).
       { unfold part_of in Hup. destruct (s_act u); lia. }
       destruct (disjoint_steps P X HX u s Hu Hs) as [|[H|H]]; [congruence|left; lia|right; lia].
+  Qed.
+
+  (* GC reads (26): of k pages, one waits for chips of others on its channel, and for k - 1 that are
+     read beside it. *)
+  Lemma gc_read_by_others : obeys_untimed P X -> forall s k, In s (x_steps X) ->
+    s_act s = AGcRead k -> uses_bus super (s_act s) = true ->
+    exists h c, In (h, c) chips /\ s_en s - s_st s <= t_r d + t_d d * (k + others_on h).
+  Proof.
+    intros HX s n Hs Ha Hu.
+    destruct (S4_asks join s Hs Hu) as [h [c [k [Hk [Hst [Hp He]]]]]].
+    pose proof (channel_of h c k Hk) as [Hbus Hturn]. exists h, c. split; [apply Hk|].
+    pose proof Hk as [Hc [Hkn Hkc]].
+    assert (Htd : 0 <= t_d d) by apply times_known.
+    pose proof (times _ _ _ _ _ _ _ Hbus k Hkn) as H2.
+    pose proof (pages_read join s n h Hs Ha) as Hn.
+    assert (Hstep : forall m, (m < number_of (ch h))%nat -> tr_start (tr (ch h) m) = s_st s ->
+      in_step s h (tr_place (tr (ch h) m)) = true).
+    { intros m Hm E. apply existsb_exists. exists (tr (ch h) m). split; [apply nth_In; assumption|].
+      rewrite Nat.eqb_refl, E, Z.eqb_refl. reflexivity. }
+    assert (Hin : in_places chips h c = true) by (apply in_places_spec; assumption).
+    unfold part_of in Hp. unfold ends_with in He. rewrite Ha in Hp, He.
+    enough (Hw : granted_of (ch h) k - asked_of (ch h) k <= t_d d * (n - 1 + others_on h)).
+    { unfold asked_of, granted_of, over_of in *. lia. }
+    set (sibling := fun b => in_places chips h b && in_step s h b).
+    set (other := fun b => negb (in_places chips h b) && uses (ch h) b).
+    apply (lemma_1_busy _ _ _ _ _ _ _ Hbus Htd Hturn k Hkn
+      (fun b => other (Z.to_nat b) || (sibling (Z.to_nat b) && negb (Z.to_nat b =? c)%nat))).
+    - pose proof (Bus.chips _ _ _ _ _ _ _ Hbus k Hkn) as Hck. unfold place_of in Hck.
+      apply Z.le_trans with (chips_in_step s h - 1 + others_on h); [|lia].
+      apply Z.le_trans with (sumn (fun m => (ind (sibling m) + (if Nat.eqb m c then -1 else 0))
+        + ind (other m)) (Z.to_nat (ch_chips (ch h)))).
+      + apply sumn_le. intros m _. rewrite Nat2Z.id.
+        destruct (Nat.eqb_spec m c) as [->|].
+        * unfold sibling, other. rewrite Hin, <- Hkc, (Hstep k Hkn Hst). reflexivity.
+        * rewrite andb_true_r. destruct (other m); destruct (sibling m); simpl; lia.
+      + rewrite !sumn_add.
+        rewrite (sumn_single _ (fun m => if Nat.eqb m c then -1 else 0) c); [|lia|].
+        * rewrite Nat.eqb_refl. apply Z.le_refl.
+        * intros m _ Hne. destruct (Nat.eqb_spec m c); [contradiction|reflexivity].
+    - intros m Hm Hq. cbv beta in Hq. unfold place_of in Hq. rewrite Nat2Z.id in Hq.
+      apply orb_false_iff in Hq. destruct Hq as [Hq1 Hq2]. unfold other, sibling in Hq1, Hq2.
+      rewrite (uses_of (ch h) m Hm), andb_true_r in Hq1. apply negb_false_iff in Hq1.
+      rewrite Hq1 in Hq2. cbn [andb] in Hq2.
+      destruct (Nat.eq_dec (tr_place (tr (ch h) m)) c) as [Emc|Hne].
+      + destruct (Nat.lt_trichotomy m k) as [Hlt|[->|Hlt]].
+        * left. apply (one_outstanding _ _ _ _ _ _ _ Hbus m k Hlt Hkn). unfold place_of. congruence.
+        * right. unfold granted_of. lia.
+        * right. pose proof (one_at_a_time _ _ _ _ _ _ _ Hbus k m Hlt Hm). lia.
+      + apply Nat.eqb_neq in Hne. rewrite Hne, andb_true_r in Hq2.
+        apply in_places_spec in Hq1.
+        assert (Hmc : at_chip h (tr_place (tr (ch h) m)) m) by (split; [assumption|auto]).
+        destruct (S4_none_else join _ _ _ Hmc) as [u [Hus [Hub [Hust Hup]]]].
+        assert (Hnu : u <> s) by (intros ->; rewrite (Hstep m Hm Hust) in Hq2; discriminate).
+        pose proof (times _ _ _ _ _ _ _ Hbus m Hm) as H3.
+        unfold asked_of, granted_of, over_of in *.
+        assert (Hpu : s_st u <= tr_asked (tr (ch h) m) /\ tr_over (tr (ch h) m) <= s_en u).
+        { unfold part_of in Hup. destruct (s_act u); lia. }
+        destruct (disjoint_steps P X HX u s Hus Hs) as [|[H|H]]; [congruence|left; lia|right; lia].
   Qed.
 End Join.
 
@@ -377,11 +444,12 @@ Section Members.
     - destruct Hc as [H1 H2]. destruct (s_act s) eqn:Ea; try discriminate; cbn in Hn; simpl.
       + contradiction.
       + exfalso. apply (H2 n). reflexivity.
-      + apply Hn. reflexivity.
+      + specialize (Hn eq_refl). unfold reads_cost. simpl. lia.
       + apply Hn. reflexivity.
       + apply Hn. reflexivity.
     - destruct (s_act s) eqn:Ea; try discriminate; cbn in Hn; simpl;
-        try (specialize (Hb eq_refl); lia); apply Hn; reflexivity.
+        try (specialize (Hb eq_refl); lia); try (apply Hn; reflexivity).
+      specialize (Hn eq_refl). unfold reads_cost. simpl. lia.
     - destruct Hc as [Hq Ha]. unfold P in *. simpl in *. destruct (e_server e || others); [|lia].
       destruct Ha as [Ha|[k Ha]]; rewrite Ha in *; specialize (Hb eq_refl); lia.
   Qed.
@@ -398,6 +466,13 @@ Section Members.
     pose proof (step_on_bus d true chips channels P X times_known Hj S3 fullest s Hin) as Hb.
     pose proof (no_bus _ _ _ _ _ _ Hj s Hin Ht) as Hn.
     pose proof (right_steps _ _ _ _ _ _ Hj s) as Hk.
+    assert (Hgc : forall n, s_act s = AGcRead n -> s_en s - s_st s <= c_r d ->
+      s_en s - s_st s <= reads_cost P 1 n).
+    { intros n Ha Hcr'.
+      destruct (gc_read_by_others d true chips channels P X times_known Hj S3 HX s n Hin Ha)
+        as [h [c [Hh Hle]]]; [rewrite Ha; reflexivity|].
+      specialize (Hcr h c Hh). unfold reads_cost.
+      change (p_gr P) with (c_r d). change (p_gr1 P) with cr'. change (p_gt P) with (t_d d). lia. }
     destruct (step_of_class P X HX l s r Hs) as [Hm Hc]. unfold charged.
     destruct (j_class (jb X (s_job s))) as [i|k|j|] eqn:Ec.
     - destruct Hc as [Hi Ha]. specialize (Hk i Hin eq_refl).
@@ -414,10 +489,11 @@ Section Members.
     - destruct Hc as [H1 H2]. destruct (s_act s) eqn:Ea; try discriminate; cbn in Hn; simpl.
       + contradiction.
       + exfalso. apply (H2 n). reflexivity.
-      + specialize (Hb eq_refl). lia.
+      + apply (Hgc n eq_refl). apply Hb. reflexivity.
       + specialize (Hb eq_refl). lia.
       + apply Hn. reflexivity.
     - destruct (s_act s) eqn:Ea; try discriminate; cbn in Hn; simpl;
+        try (apply (Hgc n eq_refl); apply Hb; reflexivity);
         try (specialize (Hb eq_refl); lia); apply Hn; reflexivity.
     - destruct Hc as [Hq Ha]. unfold P in *. simpl in *. destruct (e_server e || others); [|lia].
       destruct Ha as [Ha|[k Ha]]; rewrite Ha in *; specialize (Hb eq_refl); lia.
@@ -444,7 +520,7 @@ Qed.
 
 (* Theorem D with its buses, and with (28). *)
 Theorem theorem_D_on_buses : forall d chips channels s cr' rs e o N Pages Lam X,
-  device_ok d -> 1 <= s -> 1 <= cr' ->
+  device_ok d -> 1 <= s -> t_r d + t_d d <= cr' ->
   (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->
   let P := superblock d s cr' rs e o N Pages Lam in
   certificate_ok P -> demand_test (p_rs P) (p_g P) ->

@@ -79,14 +79,14 @@ Section Join.
 
   Definition part_ofb (s : step) (t : transfer) : bool :=
     match s_act s with
-    | ARead | AGcRead => (s_st s <=? tr_asked t) && (tr_asked t <=? s_st s + t_r d) &&
+    | ARead | AGcRead _ => (s_st s <=? tr_asked t) && (tr_asked t <=? s_st s + t_r d) &&
                          (tr_over t <=? s_en s)
     | AProg _ | ACopy _ => (tr_asked t =? s_st s) && (tr_over t <=? s_en s)
     | _ => false
     end.
   Definition ends_withb (s : step) (t : transfer) : bool :=
     match s_act s with
-    | ARead | AGcRead => s_en s =? tr_over t
+    | ARead | AGcRead _ => s_en s =? tr_over t
     | AProg _ | ACopy _ => s_en s <=? tr_over t + t_w d
     | _ => false
     end.
@@ -119,7 +119,12 @@ Section Join.
          part_ofb s (tr (chan_ (fst p)) k)) (x_steps X) &&
        all (number_of (chan_ (fst p))) (fun l =>
          negb (Nat.eqb (tr_place (tr (chan_ (fst p)) l)) (snd p)) || Nat.eqb k l ||
-         negb (tr_start (tr (chan_ (fst p)) k) =? tr_start (tr (chan_ (fst p)) l)))))) chips.
+         negb (tr_start (tr (chan_ (fst p)) k) =? tr_start (tr (chan_ (fst p)) l)))))) chips &&
+    forallb (fun s => match s_act s with
+      | AGcRead q => (0 <=? q) &&
+          all (length channels) (fun h => chips_in_step chips channels s h <=? q)
+      | _ => true
+      end) (x_steps X).
 
   Lemma part_ofb_spec : forall s t, part_ofb s t = true -> part_of d s t.
   Proof.
@@ -140,7 +145,8 @@ Section Join.
 
   Theorem joinedb_spec : joinedb = true -> joined d super chips channels P X.
   Proof.
-    intros H. unfold joinedb in H. apply andb_true_iff in H. destruct H as [Hs Hc].
+    intros H. unfold joinedb in H. apply andb_true_iff in H. destruct H as [H Hg].
+    rewrite forallb_forall in Hg. apply andb_true_iff in H. destruct H as [Hs Hc].
     rewrite forallb_forall in Hs. rewrite forallb_forall in Hc.
     assert (Htr : forall h c k, at_chip chips channels h c k ->
       existsb (fun s => uses_bus super (s_act s) && of_step h c k s &&
@@ -177,6 +183,11 @@ Section Join.
       specialize (H3 (i, b) (proj1 Hl)). simpl in H3.
       pose proof (all_spec _ _ H3 l (proj1 (proj2 Hl))) as H4. cbv beta in H4.
       rewrite (of_step_intro i b l s Hl E2) in H4. simpl in H4. bools. auto.
+    - intros s q h Hin Ha. specialize (Hg s Hin). cbv beta in Hg. rewrite Ha in Hg.
+      apply andb_true_iff in Hg. destruct Hg as [Hq Hg]. apply Z.leb_le in Hq.
+      destruct (Nat.lt_ge_cases h (length channels)) as [Hh|Hh].
+      + apply Z.leb_le. apply (all_spec _ _ Hg h Hh).
+      + unfold chips_in_step, ch. rewrite nth_overflow by assumption. simpl. exact Hq.
     - intros s Hin Ht Hu. specialize (Hs s Hin). cbv beta in Hs. rewrite Ht, Hu in Hs. bools.
       simpl in H2. bools. assumption.
     - intros s i Hin Hcl. specialize (Hs s Hin). cbv beta in Hs. rewrite Hcl in Hs. bools.

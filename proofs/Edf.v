@@ -325,7 +325,8 @@ Section Edf.
       - destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
       - destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
       - lia.
-      - destruct Hr as [Hr [Hl _]]. destruct (z_pass (run l)); [|contradiction]. simpl in *. lia.
+      - destruct Hr as [Hr [Hl _]]. destruct (z_pass (run l)); [|contradiction].
+        simpl in *. unfold reads_cost in *. lia.
       - destruct Hr as [Hr [Hl _]]. destruct (z_pass (run l)); [|contradiction]. simpl in *. lia.
       - destruct Hr as [Hr [Hl _]]. simpl in *. lia.
       - lia.
@@ -351,7 +352,8 @@ Section Edf.
         intros w Hw. specialize (Hmm w Hw). lia. }
       pose proof (i_spass P X _ _ I) as Hpo. unfold pass_ok in Hpo.
       destruct (s_act s) eqn:Eact; try lia.
-      - destruct Hr as [_ [Hr Hl]]. destruct (z_spass (run l)); [|contradiction]. simpl in *. lia.
+      - destruct Hr as [_ [Hr Hl]]. destruct (z_spass (run l)); [|contradiction].
+        simpl in *. unfold reads_cost in *. lia.
       - destruct Hr as [_ [Hr Hl]]. destruct (z_spass (run l)); [|contradiction]. simpl in *. lia.
       - destruct Hr as [_ [Hr Hl]]. simpl in *. lia.
     Qed.

@@ -18,7 +18,7 @@ Ltac parameters :=
 
 Definition stripe_processor : processor :=
   Processor [Request 4 10 6 0 2 2]
-    (Collection 36 2 5 2 0 0) 1 4 14 25 0 2 2 1 11 2
+    (Collection 36 2 5 2 0 0) 1 4 14 25 0 2 2 0 2 1 11 2
     false 0 0 [].
 Definition stripe_trace : trace := Trace
   [Job 0 0 6 (Req 0) 2 2;
@@ -71,7 +71,7 @@ Definition stripe_blocks (k : nat) : list block :=
 
 Definition superblock_processor : processor :=
   Processor [Request 2 23 18 0 2 2]
-    (Collection 37 2 8 2 0 0) 2 4 9 17 2 2 2 2 7 2
+    (Collection 37 2 8 2 0 0) 2 4 9 17 2 2 2 0 2 2 7 2
     false 0 0 [].
 Definition superblock_trace : trace := Trace
   [Job 0 0 18 (Req 0) 2 1;
@@ -84,19 +84,19 @@ Definition superblock_trace : trace := Trace
    Job 69 69 106 (Gc 4) 0 0]
   [Step 0 0 2 (AProg 2) true;
    Step 4 2 2 (APick 1) false;
-   Step 4 2 4 AGcRead false;
+   Step 4 2 4 (AGcRead 1) false;
    Step 4 4 6 (ACopy 1) false;
    Step 4 6 8 AErase true;
    Step 1 23 24 (AProg 2) true;
    Step 5 24 24 (APick 1) false;
-   Step 5 24 26 AGcRead false;
+   Step 5 24 26 (AGcRead 1) false;
    Step 5 26 28 (ACopy 1) false;
    Step 5 28 30 AErase true;
    Step 2 46 48 (AProg 2) true;
    Step 6 48 48 AVoid true;
    Step 3 69 71 (AProg 2) true;
    Step 7 71 71 (APick 1) false;
-   Step 7 71 73 AGcRead false;
+   Step 7 71 73 (AGcRead 1) false;
    Step 7 73 75 (ACopy 1) false;
    Step 7 75 76 AErase true]
   7 76.
@@ -113,7 +113,7 @@ Definition superblock_blocks (k : nat) : list block :=
 
 Definition served_processor : processor :=
   Processor [Request 4 34 31 0 2 2; Request 4 23 11 0 2 0]
-    (Collection 24 1 4 2 300 2) 1 3 10 15 0 2 1 2 7 2
+    (Collection 24 1 4 2 300 2) 1 3 10 15 0 2 2 0 1 2 7 2
     true 2 2 [Served 4 2 4 98; Served 13 0 1 118; Served 21 0 1 138; Served 21 1 3 205].
 Definition served_trace : trace := Trace
   [Job 0 0 31 (Req 0) 2 2;
@@ -214,7 +214,7 @@ Definition served_blocks (k : nat) : list block :=
 
 Definition background_processor : processor :=
   Processor [Request 3 22 17 0 1 3; Request 1 35 27 0 1 1]
-    (Collection 12 2 4 2 0 2) 1 4 12 18 0 1 1 2 7 2
+    (Collection 12 2 4 2 0 2) 1 4 12 18 0 1 1 0 1 2 7 2
     false 0 0 [].
 Definition background_trace : trace := Trace
   [Job 0 0 17 (Req 0) 3 3;

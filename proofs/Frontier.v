@@ -193,7 +193,7 @@ Section Passes.
   (* What a GC job has read, and copied, so far. *)
   Definition gc_reads (l : list step) (m : nat) : Z :=
     suml (fun s => if Nat.eqb (s_job s) m
-                   then match s_act s with AGcRead => 1 | _ => 0 end else 0) l.
+                   then match s_act s with AGcRead _ => 1 | _ => 0 end else 0) l.
 
   Definition pass_bounds (q : pass) : Prop :=
     0 <= ps_r q <= Z.min (p_v P) (p_P P) /\ 0 <= ps_c q <= ps_v q /\ 0 <= ps_v q <= p_v P.
@@ -222,7 +222,7 @@ Section Passes.
       destruct Hr as [Hsn [_ [_ [_ [_ [_ [_ Hr]]]]]]].
       subst z. rewrite run_snoc. unfold gc_reads, programmed in *. rewrite !suml_app. simpl.
       set (R := suml (fun s => if Nat.eqb (s_job s) m
-                      then match s_act s with AGcRead => 1 | _ => 0 end else 0) l) in *.
+                      then match s_act s with AGcRead _ => 1 | _ => 0 end else 0) l) in *.
       set (W := suml (fun s => if Nat.eqb (s_job s) m then drawn s else 0) l) in *.
       unfold finish, begin.
       destruct (j_class (jb (s_job s))) as [i|k'|j|] eqn:Ec.
@@ -235,7 +235,7 @@ Section Passes.
           replace (Nat.eqb (s_job s) m) with true by (symmetry; apply Nat.eqb_eq; assumption).
           assert (Hd : drawn s = match s_act s with AProg q | ACopy q => q | _ => 0 end)
             by reflexivity.
-          destruct (s_act s) as [|n0|val| |n0| |] eqn:Eact; rewrite Hd; clear Hd.
+          destruct (s_act s) as [|n0|val|n0|n0| |] eqn:Eact; rewrite Hd; clear Hd.
           -- destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
           -- destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
           -- destruct Hr as [Hn [_ [Hlg [_ Hv]]]]. rewrite Hn in *. simpl.
@@ -252,7 +252,7 @@ Section Passes.
         * assert (Hkk : k' <> k).
           { intros ->. apply Hne. apply (R1_once P X rules _ _ k); assumption. }
           replace (Nat.eqb (s_job s) m) with false by (symmetry; apply Nat.eqb_neq; assumption).
-          rewrite !Z.add_0_r. destruct (s_act s) as [|n0|val| |n0| |] eqn:Eact.
+          rewrite !Z.add_0_r. destruct (s_act s) as [|n0|val|n0|n0| |] eqn:Eact.
           -- destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
           -- destruct Hr as [Hr _]. destruct (z_pass (run l)); contradiction.
           -- destruct Hr as [Hn [_ [Hlg [_ Hv]]]]. simpl.
@@ -347,7 +347,7 @@ Section Passes.
   Lemma live_pass_counts : forall x z m k, (m < n)%nat -> j_class (jb m) = Gc k ->
     picks_up_to P X (z - 1) ->
     suml (fun s => if Nat.eqb (s_job s) m then if live x z s
-      then match s_act s with AGcRead => 1 | _ => 0 end else 0 else 0) steps
+      then match s_act s with AGcRead _ => 1 | _ => 0 end else 0 else 0) steps
     <= Z.min (p_v P) (p_P P) /\
     suml (fun s => if Nat.eqb (s_job s) m then if live x z s then drawn s else 0 else 0) steps
     <= p_v P.
@@ -404,7 +404,7 @@ Section Neighbour.
   Notation rq := (rq P).
   Notation steps := (x_steps X).
 
-  Definition is_gc_read (a : action) : bool := match a with AGcRead => true | _ => false end.
+  Definition is_gc_read (a : action) : bool := match a with AGcRead _ => true | _ => false end.
   Definition is_program (a : action) : bool :=
     match a with AProg _ | ACopy _ => true | _ => false end.
 
@@ -506,7 +506,7 @@ Section Neighbour.
       pose proof (ok_sizes P ok) as Hsz.
       apply Z.le_trans with
         (suml (fun s => if is_gc X (s_job s) && live x z s
-                        then match s_act s with AGcRead => 1 | _ => 0 end else 0) steps).
+                        then match s_act s with AGcRead _ => 1 | _ => 0 end else 0) steps).
       - apply suml_le. intros s _. destruct (live x z s); destruct (is_gc X (s_job s));
           destruct (s_act s); simpl; lia.
       - apply (live_passes P X ok rules); try assumption; [lia|].

@@ -152,7 +152,7 @@ Definition cached_stripe (d : device) (rs : list demanded) (e : stated) (N Pages
   Processor (map cached_request rs)
     (Collection (e_Dg e) (e_alpha e) (e_v e * cb + t_e d)
        (if e_v e =? 0 then t_e d else Z.max (t_e d) cb) 0 0)
-    1 Pages N Lam 0 0 cb (t_e d) (e_H e) (e_v e) false 0 0 [].
+    1 Pages N Lam 0 0 0 0 cb (t_e d) (e_H e) (e_v e) false 0 0 [].
 
 Lemma cached_stripe_ok : forall d rs e N Pages Lam,
   device_ok d -> (forall w, In w rs -> demanded_ok w) -> stated_ok e -> 1 <= Pages ->
@@ -169,7 +169,7 @@ Proof.
       assert (0 <= e_v e * (t_r d + t_w d)) by nia. destruct (Z.eqb_spec (e_v e) 0); nia.
     + lia.
     + lia.
-    + rewrite Z.min_r by lia. unfold cdiv. rewrite Z.div_1_r.
+    + rewrite Z.min_r by lia. unfold reads_cost; simpl. unfold cdiv. rewrite Z.div_1_r.
       replace (e_v e + 1 - 1) with (e_v e) by lia. lia.
     + destruct (Z.eqb_spec (e_v e) 0); split; try lia; split; intros; lia.
     + discriminate.

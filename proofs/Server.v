@@ -218,7 +218,7 @@ Section Server.
       + (* the job's own step *)
         rewrite Heq in *. rewrite Nat.eqb_refl.
         assert (i = j) by congruence. subst i. cbn [andb].
-        destruct (s_act s) as [|k|val| |k| |] eqn:Eact; cbn [is_prog is_read ind pass_step_time pass_begins];
+        destruct (s_act s) as [|k|val|k|k| |] eqn:Eact; cbn [is_prog is_read ind pass_step_time pass_begins];
           rewrite ?Z.add_0_r.
         * destruct Hr as [Hr1 Hr2]. split; [assumption|]. split; [apply Hlen'; simpl; lia|].
           split; [lia|]. split; [split; assumption|]. split; [assumption|]. split; assumption.
@@ -242,7 +242,7 @@ Section Server.
           assert (0 <= cdiv val (p_s P)) by (apply cdiv_nonneg; lia).
           rewrite Hr2 in *.
           split; [unfold pass_within; simpl; lia|]. split; [apply Hlen'; simpl; lia|].
-          split; [lia|]. split; [split; assumption|]. unfold pass_so_far; cbn [ps_r ps_w].
+          split; [lia|]. split; [split; assumption|]. pose proof (pass_so_far_0 P val).
           split; [assumption|]. split; [intros Hrg; specialize (Hpc2 Hrg); lia|assumption].
         * destruct Hr as [Hr1 [HR Hlg]]. pose proof (owner_range j (z_S (run l)) Hr1) as Ho.
           destruct (pass_within_begins P X _ _ HR ltac:(discriminate) Hw) as [q [q' [Hq [Hq' [Hwq Hcq]]]]].
@@ -277,7 +277,7 @@ Section Server.
         cbn [andb ind]. rewrite !Z.add_0_r.
         assert (Hl2 : forall x, In x (l ++ [s]) -> s_job x = m -> s_en x - s_st x <= server_time (s_act x))
           by (apply Hlen'; intros; contradiction).
-        destruct (s_act s) as [|k|val| |k| |] eqn:Eact; cbn [is_prog pass_begins]; rewrite ?Z.add_0_r.
+        destruct (s_act s) as [|k|val|k|k| |] eqn:Eact; cbn [is_prog pass_begins]; rewrite ?Z.add_0_r.
         * split; [assumption|]. split; [assumption|]. split; [lia|]. split; [split; assumption|].
           split; [assumption|]. split; assumption.
         * destruct Hr as [Hr1 [Hr2 [Hr3 _]]].

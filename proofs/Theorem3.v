@@ -907,8 +907,11 @@ Section System.
   Proof.
     intros m Hm. pose proof (statements m Hm) as [H1 H2 H3 H4 H5 H6 H7]. unfold proc in *.
     pose proof (dev_ok m Hm). destruct (mb_super m).
-    - destruct H6 as [H6 H8]. apply superblock_ok; auto; [|lia].
-      destruct (mb_chips m); [contradiction|]. cbn [length]. lia.
+    - destruct H6 as [H6 H8]. destruct (mb_chips m) as [|[h c] l]; [contradiction|].
+      apply superblock_ok; auto; [cbn [length]; lia| |lia].
+      specialize (H7 eq_refl h c (or_introl eq_refl)). simpl.
+      assert (0 <= t_d (y_d Y) * chips_of_others m h)
+        by (apply Z.mul_nonneg_nonneg; [apply times_known|apply countn_nonneg]). lia.
     - apply stripe_ok; auto. lia.
   Qed.
 

@@ -275,7 +275,7 @@ Definition build (row : bool) (d : device) (s cr' : Z) (rs : list demanded) (Dg 
   else None.
 
 Theorem build_ok : forall row d s cr' rs Dg us sv N Pages Lam P,
-  device_ok d -> 1 <= s -> 1 <= cr' -> (forall w, In w rs -> demanded_ok w) ->
+  device_ok d -> 1 <= s -> t_r d + t_d d <= cr' -> (forall w, In w rs -> demanded_ok w) ->
   1 <= Dg -> 0 <= us <= 1000 ->
   (forall j, In j sv -> 0 <= sv_a j /\ 0 <= sv_r j /\ 0 <= sv_w j) -> 1 <= Pages ->
   build row d s cr' rs Dg us sv N Pages Lam = Some P -> parameters_ok P.
@@ -324,7 +324,7 @@ Qed.
 
 (* From the device and the tasks to the promise. *)
 Theorem built_and_accepted : forall row d s cr' rs Dg us sv N Pages Lam P X,
-  device_ok d -> 1 <= s -> 1 <= cr' -> (forall w, In w rs -> demanded_ok w) ->
+  device_ok d -> 1 <= s -> t_r d + t_d d <= cr' -> (forall w, In w rs -> demanded_ok w) ->
   1 <= Dg -> 0 <= us <= 1000 ->
   (forall j, In j sv -> 0 <= sv_a j /\ 0 <= sv_r j /\ 0 <= sv_w j) -> 1 <= Pages ->
   build row d s cr' rs Dg us sv N Pages Lam = Some P ->

@@ -17,7 +17,9 @@ Record processor := Processor {
   p_s : Z;                  (* pages of a row: 1 on a chip *)
   p_PP : Z; p_N : Z; p_Lam : Z;
   p_P : Z;                  (* reads of a pass, at most: 0 on a chip, P of a superblock *)
-  p_gr : Z; p_gw : Z; p_e : Z;  (* a pass's read, its copyback or row, its erase *)
+  p_gr : Z;                 (* a pass's read, whatever it reads *)
+  p_gr1 : Z; p_gt : Z;      (* and of one page; for each page more *)
+  p_gw : Z; p_e : Z;        (* a pass's copyback or row, its erase *)
   p_H : Z; p_v : Z;
   p_server : bool;
   p_sr : Z; p_sw : Z;       (* a server's read, its program or row *)
@@ -36,18 +38,23 @@ Definition server_reserve (P : processor) : Z :=
 Definition F_of (P : processor) : Z :=
   not_eligible (p_PP P) (p_H P) (pending_pages P) (p_server P).
 
+(* What n reads of a pass take, of so many pages in all: (26). *)
+Definition reads_cost (P : processor) (n pages : Z) : Z :=
+  Z.min (n * p_gr P) (n * p_gr1 P + (pages - n) * p_gt P).
+Arguments reads_cost : simpl never.
+
 (* What parameters have to satisfy: (C1) to (C4) of Section 8 and the costs of a pass. *)
 Record parameters_ok (P : processor) : Prop := {
   ok_requests : forall r, In r (p_rs P) -> request_ok r;
   ok_collection : collection_ok (p_g P);
   ok_sizes : 1 <= p_s P /\ 1 <= p_PP P /\ 0 <= p_P P /\ 0 <= p_v P;
-  ok_times : 0 <= p_gr P /\ 0 <= p_gw P /\ 1 <= p_e P /\ 0 <= p_sr P /\ 0 <= p_sw P;
+  ok_times : 0 <= p_gr P /\ 0 <= p_gt P <= p_gr1 P /\ 0 <= p_gw P /\ 1 <= p_e P /\ 0 <= p_sr P /\ 0 <= p_sw P;
   ok_C1 : g_alpha (p_g P) + p_v P <= p_PP P;
   ok_C2 : within_deadline P + g_alpha (p_g P) + p_v P - 1 + server_reserve P <= p_H P;
   ok_C3 : F_of P < p_N P;
   ok_C4 : p_Lam P / (p_N P - F_of P) <= p_v P;
   (* (22), (26) *)
-  ok_pass : Z.min (p_v P) (p_P P) * p_gr P + cdiv (p_v P) (p_s P) * p_gw P + p_e P
+  ok_pass : reads_cost P (Z.min (p_v P) (p_P P)) (p_v P) + cdiv (p_v P) (p_s P) * p_gw P + p_e P
             <= g_C (p_g P);
   (* (23), (27) *)
   ok_pass_step : p_e P <= g_q (p_g P) /\ (1 <= p_v P -> p_gw P <= g_q (p_g P)) /\
@@ -69,17 +76,17 @@ Record job := Job {
 }.
 
 (* What a step does: a page is read; n pages are programmed at once (one on a chip, a row of a
-   superblock); a victim of so many valid pages is chosen (no time); a pass reads; a pass copies n
-   pages; it erases; a void job is over at once. *)
+   superblock); a victim of so many valid pages is chosen (no time); a pass reads n pages at
+   once; a pass copies n pages; it erases; a void job is over at once. *)
 Inductive action :=
-  ARead | AProg (n : Z) | APick (valid : Z) | AGcRead | ACopy (n : Z) | AErase | AVoid.
+  ARead | AProg (n : Z) | APick (valid : Z) | AGcRead (n : Z) | ACopy (n : Z) | AErase | AVoid.
 
 Record step := Step { s_job : nat; s_st : Z; s_en : Z; s_act : action; s_last : bool }.
 
 Record trace := Trace { x_jobs : list job; x_steps : list step; x_f0 : Z; x_end : Z }.
 
-(* A pass under way: the victim's valid pages, reads, rows and copied pages so far. *)
-Record pass := Pass { ps_v : Z; ps_r : Z; ps_w : Z; ps_c : Z }.
+(* A pass under way: the victim's valid pages; reads, pages read, rows and copied pages so far. *)
+Record pass := Pass { ps_v : Z; ps_r : Z; ps_p : Z; ps_w : Z; ps_c : Z }.
 
 (* f, c; K, GC jobs over; the pass under way; the server's pages programmed, its passes over, its
    pass under way. *)
@@ -93,9 +100,9 @@ Definition drawn (s : step) : Z := match s_act s with AProg n | ACopy n => n | _
 
 Definition pass_begins (a : action) (p : option pass) : option pass :=
   match a, p with
-  | APick val, _ => Some (Pass val 0 0 0)
-  | AGcRead, Some q => Some (Pass (ps_v q) (ps_r q + 1) (ps_w q) (ps_c q))
-  | ACopy n, Some q => Some (Pass (ps_v q) (ps_r q) (ps_w q + 1) (ps_c q + n))
+  | APick val, _ => Some (Pass val 0 0 0 0)
+  | AGcRead n, Some q => Some (Pass (ps_v q) (ps_r q + 1) (ps_p q + n) (ps_w q) (ps_c q))
+  | ACopy n, Some q => Some (Pass (ps_v q) (ps_r q) (ps_p q) (ps_w q + 1) (ps_c q + n))
   | _, _ => p
   end.
 
@@ -197,11 +204,16 @@ Section Trace.
 
   (* How long a step of a pass may take, and when a pass may begin it. *)
   Definition pass_step_time (a : action) : Z :=
-    match a with AGcRead => p_gr P | ACopy _ => p_gw P | AErase => p_e P | _ => 0 end.
+    match a with
+    | AGcRead k => reads_cost P 1 k
+    | ACopy _ => p_gw P
+    | AErase => p_e P
+    | _ => 0
+    end.
 
   Definition R4_pass_step (p : option pass) (a : action) : Prop :=
     match p, a with
-    | Some q, AGcRead => ps_r q < Z.min (ps_v q) (p_P P)
+    | Some q, AGcRead k => 1 <= k /\ ps_p q + k <= ps_v q /\ ps_r q < Z.min (ps_v q) (p_P P)
     | Some q, ACopy k =>
         1 <= k <= p_s P /\ ps_c q + k <= ps_v q /\ ps_w q < cdiv (ps_v q) (p_s P)
     | Some _, AErase => True

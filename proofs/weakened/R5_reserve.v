@@ -17,7 +17,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 4 16 14 0 2 2]
-    (Collection 15 1 1 1 0 0) 1 1 11 5 0 2 2 1 2 0
+    (Collection 15 1 1 1 0 0) 1 1 11 5 0 2 0 0 2 1 2 0
     false 0 0 [].
 Definition weak_trace : trace := Trace
   [Job 0 0 14 (Req 0) 2 2;

@@ -17,7 +17,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 2 22 18 0 2 1]
-    (Collection 18 1 5 5 300 5) 1 1 11 4 0 2 1 5 2 0
+    (Collection 18 1 5 5 300 5) 1 1 11 4 0 2 0 0 1 5 2 0
     true 1 1 [Served 0 1 3 64; Served 4 2 1 91; Served 5 0 3 151; Served 13 2 5 258; Served 22 2 5
         365].
 Definition weak_trace : trace := Trace

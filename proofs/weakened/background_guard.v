@@ -17,7 +17,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 2 20 7 0 1 2]
-    (Collection 15 1 3 3 0 3) 1 1 12 3 0 1 3 3 2 0
+    (Collection 15 1 3 3 0 3) 1 1 12 3 0 1 0 0 3 3 2 0
     false 0 0 [].
 Definition weak_trace : trace := Trace
   [Job 4 4 1060 Bg 2 1;

@@ -16,7 +16,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 6 25 24 1 3 2]
-    (Collection 13 2 4 2 0 0) 1 4 11 24 0 1 1 2 3 2
+    (Collection 13 2 4 2 0 0) 1 4 11 24 0 1 0 0 1 2 3 2
     false 0 0 [].
 Definition weak_trace : trace := Trace
   [Job 6 6 30 (Req 0) 2 2;

@@ -16,7 +16,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 2 7 2 0 2 1]
-    (Collection 2 1 1 1 0 0) 1 1 6 1 0 2 1 1 1 0
+    (Collection 2 1 1 1 0 0) 1 1 6 1 0 2 0 0 1 1 1 0
     false 0 0 [].
 Definition weak_trace : trace := Trace
   [Job 0 0 2 (Req 0) 1 1;

@@ -17,7 +17,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 3 8 3 0 3 1; Request 1 11 11 1 1 1]
-    (Collection 23 3 4 4 0 0) 1 3 12 3 0 2 2 4 8 0
+    (Collection 23 3 4 4 0 0) 1 3 12 3 0 2 0 0 2 4 8 0
     false 0 0 [].
 Definition weak_trace : trace := Trace
   [Job 0 0 11 (Req 1) 1 1;

@@ -17,7 +17,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 3 22 15 0 1 3]
-    (Collection 3 3 5 4 0 0) 1 4 10 13 0 1 1 4 6 1
+    (Collection 3 3 5 4 0 0) 1 4 10 13 0 1 0 0 1 4 6 1
     false 0 0 [].
 Definition weak_trace : trace := Trace
   [Job 0 0 15 (Req 0) 3 3;

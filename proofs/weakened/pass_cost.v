@@ -16,7 +16,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 1 8 6 2 1 1]
-    (Collection 4 3 3 3 0 0) 1 4 6 7 0 1 3 1 4 1
+    (Collection 4 3 3 3 0 0) 1 4 6 7 0 1 0 0 3 1 4 1
     false 0 0 [].
 Definition weak_trace : trace := Trace
   [Job 0 0 6 (Req 0) 1 1;

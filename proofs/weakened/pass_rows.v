@@ -7,7 +7,7 @@ From Rtflash Require Import Sums Superblock.
 Import ListNotations.
 Open Scope Z_scope.
 
-Example broken : exists u, pass_reaches 2 (UnderPass [3; 1] 0 0 0 0) u /\ cdiv 4 2 - 1 < u_rows u.
+Example broken : exists u, pass_reaches 2 (UnderPass [3; 1] 0 0 0 0 0) u /\ cdiv 4 2 - 1 < u_rows u.
 Proof.
-  destruct pass_example as [u [H1 [_ [H2 _]]]]. exists u. split; [exact H1|]. rewrite H2. lia.
+  destruct pass_example as [u [H1 [_ [_ [H2 _]]]]]. exists u. split; [exact H1|]. rewrite H2. lia.
 Qed.

@@ -17,7 +17,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 2 23 18 0 2 1; Request 1 25 22 0 1 1]
-    (Collection 17 3 1 1 500 4) 1 3 9 1 0 2 4 1 7 0
+    (Collection 17 3 1 1 500 4) 1 3 9 1 0 2 0 0 4 1 7 0
     true 1 2 [Served 3 1 0 5; Served 8 0 3 22; Served 9 1 4 29; Served 11 1 4 31; Served 20 2 5 48].
 Definition weak_trace : trace := Trace
   [Job 0 0 22 (Req 1) 1 1;

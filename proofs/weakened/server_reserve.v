@@ -16,7 +16,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 2 15 14 0 2 1]
-    (Collection 15 1 1 1 200 4) 1 1 8 4 0 1 4 1 1 0
+    (Collection 15 1 1 1 200 4) 1 1 8 4 0 1 0 0 4 1 1 0
     true 1 2 [Served 4 1 0 9; Served 9 2 5 94; Served 16 1 3 144; Served 18 0 3 189; Served 18 0 4
         249].
 Definition weak_trace : trace := Trace

@@ -16,7 +16,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 3 20 6 0 3 1; Request 2 15 12 0 1 2]
-    (Collection 9 3 3 3 0 0) 1 3 12 15 0 1 1 3 5 0
+    (Collection 9 3 3 3 0 0) 1 3 12 15 0 1 0 0 1 3 5 0
     false 0 0 [].
 Definition weak_trace : trace := Trace
   [Job 6 6 12 (Req 0) 1 1;

@@ -17,7 +17,7 @@ Ltac parameters :=
 
 Definition weak_processor : processor :=
   Processor [Request 2 6 3 1 2 1]
-    (Collection 2 2 3 3 0 0) 1 2 10 6 0 1 2 3 2 0
+    (Collection 2 2 3 3 0 0) 1 2 10 6 0 1 0 0 2 3 2 0
     false 0 0 [].
 Definition weak_trace : trace := Trace
   [Job 1 1 4 (Req 0) 1 1;
