@@ -48,6 +48,7 @@ Print Assumptions map_stays_ok.
 Print Assumptions blocks_of_map.
 Print Assumptions step_on_bus.
 Print Assumptions read_by_others.
+Print Assumptions gc_read_by_others.
 Print Assumptions theorem_S_on_a_bus.
 Print Assumptions theorem_D_on_buses.
 Print Assumptions late_job_contradicts_T'.
@@ -67,6 +68,7 @@ Print Assumptions passes_T'_to_last_length.
 Print Assumptions theorem_3.
 Print Assumptions two_promises.
 Print Assumptions mixed_promises.
+Print Assumptions beside_promises.
 Print Assumptions two_accepted_by_T'.
 Print Assumptions two_rejected_by_T.
 Print Assumptions mixed_accepted_by_T'.

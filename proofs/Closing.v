@@ -200,7 +200,8 @@ Proof.
     { unfold cdiv. apply Z.div_le_lower_bound; lia. }
     destruct (w_writes w); simpl; nia.
   - unfold collection_ok; simpl.
-    assert (0 <= superblock_reads d cr' (Z.min (e_v e) Pages) (e_v e)) by (unfold superblock_reads; nia).
+    assert (0 <= superblock_reads d cr' (Z.min (e_v e) Pages) (e_v e))
+      by (unfold superblock_reads; nia).
     assert (0 <= cdiv (e_v e) s) by (apply cdiv_nonneg; lia).
     assert (0 <= cdiv (e_v e) s * c_w d) by nia.
     destruct (Z.eqb_spec (e_v e) 0) as [E|E].

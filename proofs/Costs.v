@@ -131,7 +131,8 @@ Section Costs.
   Definition pass_so_far (q : pass) : Z := reads_cost P (ps_r q) (ps_p q) + ps_w q * p_gw P.
 
   Definition pass_within (q : pass) : Prop :=
-    0 <= ps_r q <= Z.min (ps_v q) (p_P P) /\ ps_r q <= ps_p q <= ps_v q /\ 0 <= ps_w q <= cdiv (ps_v q) (p_s P) /\
+    0 <= ps_r q <= Z.min (ps_v q) (p_P P) /\ ps_r q <= ps_p q <= ps_v q /\
+    0 <= ps_w q <= cdiv (ps_v q) (p_s P) /\
     0 <= ps_v q <= p_v P.
 
   Lemma pass_so_far_0 : forall v, pass_so_far (Pass v 0 0 0 0) = 0.

@@ -204,7 +204,8 @@ Proof.
   intros m [<-|[]]. left. by_decision beside_device beside_member beside_obeys.
 Qed.
 (* In (26) it is the second term that counts, as the cluster has the channel for itself. *)
-Example beside_cost : g_C (p_g (proc beside_device beside_member)) = 2 * 2 + (3 - 2) * 1 + 2 * 3 + 1 /\
+Example beside_cost :
+  g_C (p_g (proc beside_device beside_member)) = 2 * 2 + (3 - 2) * 1 + 2 * 3 + 1 /\
   2 * 2 + (3 - 2) * 1 < 2 * 3.
 Proof. vm_compute. split; reflexivity. Qed.
 

@@ -132,7 +132,8 @@ Section Pass.
       split; [lia|]. split; [lia|]. split; [lia|]. split; [lia|]. left. lia.
     - destruct IH as [I1 [I2 [I3 [I4 [I5 [I6 [I9 [I10 [I7 I8]]]]]]]]].
       pose proof (total_nonneg (u_left v) I1) as Ht.
-      inversion Hm; subst; unfold pass_invariant; cbn [u_left u_buffered u_reads u_pages u_rows u_copied].
+      inversion Hm; subst; unfold pass_invariant;
+        cbn [u_left u_buffered u_reads u_pages u_rows u_copied].
       + pose proof (all_below_total _ _ H). pose proof (all_below_most _ _ H).
         destruct (all_below_left _ _ H) as [L1 L2].
         split; [assumption|]. split; [congruence|]. split; [lia|]. split; [lia|]. split; [lia|].
@@ -159,7 +160,8 @@ Section Pass.
     u_rows u <= cdiv val s /\ u_copied u <= val /\
     u_buffered u <= 2 * s - 1.
   Proof.
-    intros u Hu. destruct (pass_invariant_holds u Hu) as [I1 [I2 [I3 [I4 [I5 [I6 [I9 [I10 [I7 I8]]]]]]]]].
+    intros u Hu.
+    destruct (pass_invariant_holds u Hu) as [I1 [I2 [I3 [I4 [I5 [I6 [I9 [I10 [I7 I8]]]]]]]]].
     pose proof (total_nonneg (u_left u) I1).
     pose proof (maxl_nonneg (fun x => x) (u_left u)) as Hmx. fold (most (u_left u)) in Hmx.
     split; [lia|]. split; [lia|]. split; [|split; lia].

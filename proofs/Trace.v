@@ -48,7 +48,8 @@ Record parameters_ok (P : processor) : Prop := {
   ok_requests : forall r, In r (p_rs P) -> request_ok r;
   ok_collection : collection_ok (p_g P);
   ok_sizes : 1 <= p_s P /\ 1 <= p_PP P /\ 0 <= p_P P /\ 0 <= p_v P;
-  ok_times : 0 <= p_gr P /\ 0 <= p_gt P <= p_gr1 P /\ 0 <= p_gw P /\ 1 <= p_e P /\ 0 <= p_sr P /\ 0 <= p_sw P;
+  ok_times : 0 <= p_gr P /\ 0 <= p_gt P <= p_gr1 P /\ 0 <= p_gw P /\ 1 <= p_e P /\ 0 <= p_sr P /\
+             0 <= p_sw P;
   ok_C1 : g_alpha (p_g P) + p_v P <= p_PP P;
   ok_C2 : within_deadline P + g_alpha (p_g P) + p_v P - 1 + server_reserve P <= p_H P;
   ok_C3 : F_of P < p_N P;
