@@ -133,7 +133,8 @@ Section Due.
           pose proof (arrived_mono P X rules (j_rel (jb m)) y ltac:(unfold y; lia)). lia. }
       pose proof (X_of_several_writers P X ok rules x y ltac:(unfold y; lia)) as HX.
       replace (y - x) with (z - x - g_D (p_g P)) in HX by (unfold y; lia).
-      assert (cdiv (arrived y - arrived (x - 1)) alpha <= cdiv (arriving (p_rs P) (z - x - g_D (p_g P))) alpha)
+      assert (cdiv (arrived y - arrived (x - 1)) alpha
+        <= cdiv (arriving (p_rs P) (z - x - g_D (p_g P))) alpha)
         by (apply cdiv_mono; lia).
       lia.
     - assert (countn sel n = 0); [|lia].

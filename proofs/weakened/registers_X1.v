@@ -3,7 +3,8 @@
 (* weaken CheckRegisters.v s|array_idleb l t \&\& none_committedb l t|array_idleb l t \&\& true| *)
 (* fails Stretches.v *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers CheckRegisters.
+From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
+  CheckRegisters.
 Import ListNotations.
 Open Scope Z_scope.
 

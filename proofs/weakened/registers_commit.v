@@ -2,7 +2,8 @@
 (* weaken Registers.v s|Z.max (t_w d) b + t_w d) else 0)|Z.max (t_w d) b) else 0)| *)
 (* fails Cached.v *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers CheckRegisters.
+From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
+  CheckRegisters.
 Import ListNotations.
 Open Scope Z_scope.
 

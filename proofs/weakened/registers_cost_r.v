@@ -2,7 +2,8 @@
 (* weaken Registers.v s|cost_r (d : device) : Z := Z.max (t_r d) (bus d)|cost_r (d : device) : Z := t_r d| *)
 (* fails Cached.v *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers CheckRegisters.
+From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
+  CheckRegisters.
 Import ListNotations.
 Open Scope Z_scope.
 

@@ -2,7 +2,8 @@
 (* weaken Registers.v s|cost_w (d : device) : Z := Z.max (t_w d) (bus d)|cost_w (d : device) : Z := t_w d| *)
 (* fails Cached.v *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers CheckRegisters.
+From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
+  CheckRegisters.
 Import ListNotations.
 Open Scope Z_scope.
 

@@ -2,7 +2,8 @@
 (* weaken Registers.v s|(if writes rs then 0 else b)|(if writes rs then 0 else 0)| *)
 (* fails Cached.v *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers CheckRegisters.
+From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
+  CheckRegisters.
 Import ListNotations.
 Open Scope Z_scope.
 

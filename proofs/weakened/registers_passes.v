@@ -2,7 +2,8 @@
 (* weaken Registers.v s|suml (fun r => due_jobs r L) rs + due_passes rs g L\.|suml (fun r => due_jobs r L) rs.| *)
 (* fails Cached.v *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers CheckRegisters.
+From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
+  CheckRegisters.
 Import ListNotations.
 Open Scope Z_scope.
 

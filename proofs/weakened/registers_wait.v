@@ -2,7 +2,8 @@
 (* weaken Registers.v s|Z.min J (pages_written rs L) + (if|Z.min J (pages_written rs L) - 1 + (if| *)
 (* fails Cached.v *)
 From Coq Require Import ZArith List Lia Bool.
-From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers CheckRegisters.
+From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
+  CheckRegisters.
 Import ListNotations.
 Open Scope Z_scope.
 
