@@ -23,7 +23,7 @@ fn what_is_said_to_be_checked_is_proved() {
         let source = sources(file);
         let starts = |line: &str| {
             let words: Vec<&str> =
-                line.trim_start().split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+                line.trim_start().split(|letter: char| !letter.is_alphanumeric() && !"_'".contains(letter)).collect();
             matches!(words[..], ["Lemma" | "Theorem", this, ..] if this == name)
         };
         assert!(source.lines().any(starts), "{name} in {file}");

@@ -88,13 +88,13 @@ fn plans_by_certificates() {
     assert_eq!(sources(&two), [("chip0.gc".to_owned(), first), ("chip1.gc".to_owned(), second)]);
     assert_eq!(first_of(&two).ranges, vec![Lpn(0)..Lpn(6)]);
     assert_eq!(two.clusters()[ClusterId(0)].page_delay, ns(1));
-    // v(t_r + t_w) + t_e, and min(v, P)(t_r + m_c t_d) + ⌈v/s⌉(t_w + m_c t_d) + t_e.
+    // v(t_r + t_w) + t_e, and min(v, P)(t_r + t_d) + ⌈v/s⌉(t_w + m_c t_d) + t_e: alone on the channel.
     assert_eq!(first_of(&two).pass, Some(ns(2 * 6 + 9)));
     let superblock = certificate(Placement::Superblock, collection);
     let one = plan(None, [superblock, reads]).expect("a plan");
     assert_eq!(sources(&one), [("cluster0.gc".to_owned(), Releases::Collected { chip: None })]);
     assert_eq!(first_of(&one).ranges, vec![Lpn(0)..Lpn(32)]);
-    assert_eq!(first_of(&one).pass, Some(ns(2 * 4 + 6 + 9)));
+    assert_eq!(first_of(&one).pass, Some(ns(2 * 3 + 6 + 9)));
 
     assert_eq!(plan(None, [stripe, None]).err(), Some(PlanError::MixedCertificates));
     let faults = [

@@ -19,6 +19,9 @@ pub(super) struct StepCosts {
     pub(super) user_read: Cost,
     /// The same at the most that it can wait.
     pub(super) longest_user_read: Cost,
+    /// What a page more adds to a step that reads pages on several chips: nothing but its requests
+    /// for the bus.
+    pub(super) beside: Cost,
     /// c_c: a copy inside a chip; it waits where its command does.
     pub(super) copy: Cost,
     pub(super) longest_copy: Cost,
@@ -54,6 +57,7 @@ impl StepCosts {
             longest_user_read: read(longest_own)?,
             longest_write: write(longest)?,
             user_read: read(own)?,
+            beside: if device.has_commands() { hold.checked_add(hold)? } else { hold },
             copy: copy(usual)?,
             longest_copy: copy(longest)?,
             erase: erase(usual)?,
@@ -82,6 +86,7 @@ impl StepCosts {
             longest_write: write,
             user_read: read,
             longest_user_read: longest_read,
+            beside: transfer,
             copy,
             longest_copy: copy,
             erase,

@@ -29,7 +29,8 @@ const fn by_hand(claim: &'static str, theorem: &'static str) -> Ground {
 
 const BUS: Ground =
     checked("a page waits for one transfer of each other chip of its channel", "Lemma 1", "lemma_1", "Bus.v");
-const ALONE: Ground = by_hand("a read of a superblock waits for other clusters' chips alone", "Section 4");
+const ALONE: Ground =
+    checked("a read of a superblock waits for other clusters' chips alone", "Section 4", "read_by_others", "Device.v");
 const COMMANDS: Ground = by_hand("commands wait for the bus, and hold it", "Lemma 21");
 const COUNTS: Ground = checked("so many jobs of a request are due in an interval", "Lemma 10", "requests_due", "Edf.v");
 const STREAMS: Ground = by_hand("so many pages of a stream's jobs are on a chip", "Lemma 20");
@@ -44,22 +45,36 @@ const SERVER_PAGES: Ground = checked("a server draws R pages at most", "Lemma 7"
 const DEMAND: Ground =
     checked("who passes (T) is not late, pages and passes being as said", "Lemma 4", "lemma_4", "Edf.v");
 const STRIPE: Ground =
-    checked("all of this holds together on a chip of a stripe", "Theorem S", "theorem_S", "Closing.v");
-const SUPERBLOCK: Ground =
-    checked("all of this holds together in a superblock that does not backfill", "Theorem D", "theorem_D", "Closing.v");
+    checked("all of this holds together on a chip of a stripe", "Theorem S", "theorem_S_on_a_bus", "Device.v");
+const SUPERBLOCK: Ground = checked(
+    "all of this holds together in a superblock that does not backfill",
+    "Theorem D",
+    "theorem_D_on_buses",
+    "Device.v",
+);
 const BACKFILL: Ground = by_hand("backfill makes nobody late", "Theorem D");
-const NEIGHBOURS: Ground = by_hand("pages wait for no more than the neighbours move", "Theorem 3");
+const NEIGHBOURS: Ground =
+    checked("pages wait for no more than the neighbours move", "Theorem 3", "theorem_3", "Theorem3.v");
 const QUEUE: Ground = by_hand("sensing and waiting overlap in a queue", "Theorem 4");
-const REGISTERS: Ground = by_hand("a second page register takes a page while the array goes on", "Theorem 5");
+const REGISTERS: Ground =
+    checked("a second page register takes a page while the array goes on", "Theorem 5", "theorem_5", "Channel.v");
+const REGISTERS_SERVER: Ground = by_hand("a server does so, too", "Theorem 5");
 const LAST: Ground =
     checked("no interval beyond the last length fails", "Section 2.7", "last_length_suffices", "Demand.v");
-const LAST_WITH_WAITS: Ground = by_hand("no interval beyond the last length fails, waits included", "Section 6");
+const LAST_WITH_WAITS: Ground = checked(
+    "no interval beyond the last length fails, waits for neighbours included",
+    "Section 6",
+    "last_length'_suffices",
+    "LastLength.v",
+);
+const LAST_OF_OTHERS: Ground =
+    by_hand("no interval beyond the last length fails, with waits of a queue or a second register", "Section 6");
 const SEGMENTS: Ground = checked("no interval up to it is left out", "Lemma 5", "lemma_5_code", "Qpa.v");
 const TIGHTEST: Ground =
     checked("the tightest interval has the least slack", "Section 2.7", "tightest_correct", "Tightest.v");
 
 /// All of them, in the order of the argument.
-pub const GROUNDS: [Ground; 23] = [
+pub const GROUNDS: [Ground; 25] = [
     BUS,
     ALONE,
     COMMANDS,
@@ -79,8 +94,10 @@ pub const GROUNDS: [Ground; 23] = [
     NEIGHBOURS,
     QUEUE,
     REGISTERS,
+    REGISTERS_SERVER,
     LAST,
     LAST_WITH_WAITS,
+    LAST_OF_OTHERS,
     SEGMENTS,
     TIGHTEST,
 ];
@@ -94,6 +111,7 @@ pub fn grounds(set: &TaskSet, cluster: &Cluster, held: &Held, relies_on: Relianc
     let of_streams =
         |task: &&Task| task.read.iter().chain(&task.write).any(|request| request.access() == Access::Stream);
     let waits = cached || relies_on > Reliance::Nothing;
+    let by_hand = cached || relies_on == Reliance::Queue;
     let applies = |ground: &Ground| match *ground {
         ALONE | PASS_ROWS | SUPERBLOCK | BACKFILL => superblock && (*ground != PASS_ROWS || held.gc.is_some()),
         COMMANDS => set.device().has_commands(),
@@ -106,8 +124,10 @@ pub fn grounds(set: &TaskSet, cluster: &Cluster, held: &Held, relies_on: Relianc
         NEIGHBOURS => relies_on >= Reliance::Neighbours,
         QUEUE => relies_on == Reliance::Queue,
         REGISTERS => cached,
+        REGISTERS_SERVER => cached && server,
         LAST => !waits,
-        LAST_WITH_WAITS => waits,
+        LAST_WITH_WAITS => waits && !by_hand,
+        LAST_OF_OTHERS => by_hand,
         TIGHTEST => !waits && held.certificate.tightest.is_some(),
         _ => true,
     };

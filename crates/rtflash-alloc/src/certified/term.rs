@@ -24,6 +24,8 @@ pub enum Term {
     ReservePage,
     /// One page of v.
     VictimPage,
+    /// (v − n) t_d in C_g of a superblock: pages that a pass reads beside others.
+    Beside,
     /// The jobs live at the start of a window: ⌈L/T⌉ for ⌈L/T⌉ + 1 in N_j, S_j and V_j.
     CarryIn,
     /// The page of γ that is rounded up: ⌊kn/s⌋ for ⌈kn/s⌉ of a stream.
@@ -64,7 +66,7 @@ pub enum Term {
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 26] = [
+    pub const ALL: [Term; 27] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -73,6 +75,7 @@ impl Term {
         Term::ServerReserve,
         Term::ReservePage,
         Term::VictimPage,
+        Term::Beside,
         Term::CarryIn,
         Term::StreamPage,
         Term::Servers,
@@ -104,6 +107,7 @@ impl Term {
             Term::ServerReserve => "server-reserve",
             Term::ReservePage => "reserve-page",
             Term::VictimPage => "victim-page",
+            Term::Beside => "beside",
             Term::CarryIn => "carry-in",
             Term::StreamPage => "stream-page",
             Term::Servers => "servers",
@@ -141,6 +145,7 @@ impl Term {
             Term::ServerReserve => "R in H",
             Term::ReservePage => "one page of H",
             Term::VictimPage => "one page of v",
+            Term::Beside => "(v − n) t_d in C_g",
             Term::CarryIn => "the 1 in ⌈L/T⌉ + 1",
             Term::StreamPage => "the round-up of γ",
             Term::Servers => "N_j = ∞ for servers",

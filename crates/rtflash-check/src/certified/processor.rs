@@ -187,7 +187,13 @@ impl Steps {
         let (copying, step) = if self.stripe {
             (victim.checked_mul(self.copy[0])?, self.copy[1])
         } else {
-            let reads = victim.min(block_pages.into()).checked_mul(self.read)?;
+            // Each page is on one channel: those read together wait for each other there.
+            let steps = victim.min(block_pages.into());
+            let asks = if self.t_c > 0 { 2 } else { 1 };
+            let beside = asks * (self.t_c + self.t_d);
+            let more = (victim - steps).checked_mul(beside)?;
+            let apart = steps.checked_mul(self.user_read[0].max(beside))?.checked_add(more)?;
+            let reads = steps.checked_mul(self.read)?.min(apart);
             let rows = ceil(victim, size.into()).checked_mul(self.program)?;
             (reads.checked_add(rows)?, self.read.max(self.program))
         };

@@ -197,7 +197,25 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
     };
     let parts = match held.certificate.placement {
         Placement::Stripe | Placement::CachedStripe => format!("{} (t_r + t_w)", gc.valid),
-        Placement::Superblock => format!("min(v, P) c_r + ceil({} / {}) c_w", gc.valid, cluster.size()),
+        Placement::Superblock => {
+            let steps = gc.valid.min(unit.block_pages / u64::from(cluster.size()));
+            let rows = gc.valid.div_ceil(cluster.size().into());
+            let (read, write) = unit.page_costs();
+            let (asks, name) = if device.has_commands() { (2, "t_b") } else { (1, "t_d") };
+            let beside = asks * (gc.valid - steps);
+            let hold = u128::from(device.bus_hold().as_ns());
+            let alone = wide(read).max(u128::from(asks) * hold);
+            let apart = alone * u128::from(steps) + hold * u128::from(beside);
+            let others = wide(write) * u128::from(rows) + u128::from(device.block_erase().as_ns());
+            // Where more chips of others are on one channel, and more of its own on another one,
+            // all may be charged in full.
+            let reads = if wide(gc.cost) >= apart + others {
+                format!("{steps} c_r + {beside} {name}")
+            } else {
+                format!("{steps} reads beside {} chips", device.chips_per_channel() - 1)
+            };
+            format!("{reads} + ceil({} / {}) c_w", gc.valid, cluster.size())
+        }
     };
     format!(
         "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid \
@@ -214,6 +232,10 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
         parts,
         time(gc.cost.to_f64())
     )
+}
+
+fn wide(cost: Cost) -> u128 {
+    cost.as_ns().into()
 }
 
 /// What a page is charged in this cluster.

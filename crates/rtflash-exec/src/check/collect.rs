@@ -1,8 +1,6 @@
 //! Garbage collection under certificates: releases by the pages that arrive, passes that begin or
 //! are left out, victims, copies, cost.
 
-use std::collections::VecDeque;
-
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +9,8 @@ use super::ledger::Pending;
 use super::mapping::Mapping;
 use super::passes::{Collecting, leaving, padding_place, selected};
 use super::timing::place;
-use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
+use super::watched_pass::WatchedPass;
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Victims;
 use crate::plan::{Certified, ClusterPlan, Plan, Releases};
 use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Padding, Release, Reserve, Selection, Step};
@@ -34,32 +33,6 @@ struct CollectionTerms {
     stripe: bool,
     /// Read steps (in a stripe copies) and row steps that a pass has at least, with worst victims.
     padded: (u64, u64),
-}
-
-/// A pass under way.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct WatchedPass {
-    victim: Option<BlockId>,
-    /// Pages that have been read and not programmed: the logical page, and where it was.
-    buffer: VecDeque<(Lpn, u32)>,
-    /// Pages read.
-    copied: u64,
-    /// When the last step of reads and the last one of programs began, and how many there were,
-    /// padding included.
-    began: (Option<Instant>, Option<Instant>),
-    /// When the last read ends.
-    read: Option<Instant>,
-    steps: (u64, u64),
-    /// What it took of each chip.
-    times: PerId<ColumnId, u64>,
-    erased: u32,
-}
-
-impl WatchedPass {
-    /// A pass of a processor of so many chips, without a victim yet.
-    fn of(chips: u32) -> WatchedPass {
-        WatchedPass { times: PerId::filled(0, chips), ..WatchedPass::default() }
-    }
 }
 
 /// A processor's account.
@@ -135,7 +108,6 @@ impl Collections {
             for (position, &chip) in (0..).map(ColumnId).zip(&cluster.chips) {
                 if terms.stripe || position == ColumnId(0) {
                     let chips = if terms.stripe { 1 } else { count };
-                    let pass = || WatchedPass::of(chips);
                     accounts.push(ProcessorAccount {
                         terms,
                         cluster: number,
@@ -147,7 +119,7 @@ impl Collections {
                         collected: 0,
                         stated: None,
                         released: None,
-                        passes: [pass(), pass()],
+                        passes: [WatchedPass::default(), WatchedPass::default()],
                     });
                 }
                 of_chip[chip] = accounts.len().checked_sub(1);
@@ -259,7 +231,7 @@ impl Collections {
         }
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
         self.gc.copies.note(0, u64::from(pass.victim.is_some()), at);
-        *pass = WatchedPass { victim: Some(selection.block), ..WatchedPass::of(account.chips) };
+        *pass = WatchedPass { victim: Some(selection.block), ..WatchedPass::default() };
     }
 
     /// A pass is left out: rule R3.
@@ -281,10 +253,12 @@ impl Collections {
         let is_valid = worst && (padding.step == Step::Copyback) == account.terms.stripe;
         self.gc.padding.note(0, u64::from(!is_valid), || padding_place(padding));
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
-        let time = &mut pass.times[ColumnId(0)];
-        *time = time.saturating_add(padding.end.since(padding.start).as_ns());
+        pass.time = pass.time.saturating_add(padding.end.since(padding.start).as_ns());
         match padding.step {
-            Step::Read | Step::Copyback => pass.steps.0 += 1,
+            Step::Read | Step::Copyback => {
+                pass.steps.0 += 1;
+                pass.padded += 1;
+            }
             Step::Program => pass.steps.1 += 1,
         }
     }
@@ -322,9 +296,7 @@ impl Collections {
         let at = || place(operation.start, pending, Some(operation.chip));
         let (terms, chips) = (account.terms, account.chips);
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
-        let column = if terms.stripe { ColumnId(0) } else { position };
-        let time = &mut pass.times[column];
-        *time = time.saturating_add(operation.end.since(operation.start).as_ns());
+        pass.takes(operation.start, operation.end);
         let valid = |&(lpn, spot): &(Lpn, u32)| map.is_at(operation.cluster, lpn, spot);
         let is_valid = match operation.action {
             Action::Read => {
@@ -353,18 +325,21 @@ impl Collections {
             Action::Erase => {
                 let kept = pass.buffer.iter().any(valid);
                 let is_valid = pass.victim == Some(operation.block) && !kept;
-                self.cost.note(terms.pass, pass.times[column], at);
+                self.cost.note(terms.pass, pass.total(), at);
                 if pass.erased == 0 {
                     self.victims.note(terms.victim, pass.copied, at);
                     if self.worst {
+                        // In a superblock no step is without a page.
+                        let left = terms.victim.saturating_sub(pass.copied).saturating_sub(pass.padded);
                         let lacks = terms.padded.0.saturating_sub(pass.steps.0);
+                        let lacks = if terms.stripe { lacks } else { lacks.min(left) };
                         let rows = if terms.stripe { 0 } else { terms.padded.1.saturating_sub(pass.steps.1) };
                         self.gc.padding.note(0, lacks.max(rows), at);
                     }
                 }
                 pass.erased += 1;
                 if pass.erased == chips {
-                    *pass = WatchedPass::of(chips);
+                    *pass = WatchedPass::default();
                 }
                 is_valid
             }

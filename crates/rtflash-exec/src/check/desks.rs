@@ -11,10 +11,11 @@ use super::flash;
 use super::gauge::{Gauge, Place};
 use super::length::Length;
 use super::registers::RegisterDesk;
+use super::sites::{Site, places};
 use super::turns::Turns;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::options::{Arbitration, Ties, Waits};
-use crate::plan::{Certified, Plan, Promise};
+use crate::plan::{Plan, Promise};
 use crate::resume::resume;
 use crate::ties::TieBreaker;
 use crate::trace::{Action, JobId, Kind, NONE, Operation, Padding, Setup, Step, Transfer};
@@ -54,20 +55,6 @@ struct BusLine {
     free_at: Instant,
 }
 
-/// Of a chip under a certificate.
-#[derive(Debug, Clone, Copy, Default)]
-struct Site {
-    stripe: bool,
-    /// Whether it uses a second page register.
-    cached: bool,
-    /// What chips of other clusters may make it wait.
-    foreign_wait: Span,
-    /// What all other chips of its channel may make it wait.
-    others: Span,
-    /// The most of that in its cluster.
-    slowest: Span,
-}
-
 /// Lengths, transfers, and who gets the bus.
 #[derive(Debug)]
 pub(super) struct Desks {
@@ -96,6 +83,8 @@ pub(super) struct Desks {
     programming: Length,
     transfer: Length,
     command: Span,
+    /// The longest that one request holds the bus.
+    hold: Span,
     read: Length,
     program: Length,
     erase: Length,
@@ -108,8 +97,8 @@ resume!([] Desks {
     parts: [],
     lists: [],
     made: [
-        places, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer, command, read, program, erase,
-        pages
+        places, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer, command, hold, read, program,
+        erase, pages
     ],
 });
 
@@ -158,6 +147,7 @@ impl Desks {
             },
             transfer: Length::within(timing.transfer(), transfer),
             command: timing.command(),
+            hold: device.bus_hold(),
             read: Length::within(device.page_read(), read),
             program: Length::within(device.page_program(), program),
             erase: Length::within(device.block_erase(), device.block_erase().saturating_sub(device.block_erase_min())),
@@ -227,9 +217,13 @@ impl Desks {
             let asks = if commands && !program { 2 } else { 1 };
             let all = (alone + times(others, asks)).off(took);
             match place {
-                // A step that is a user's read waits for strangers alone.
-                Some(place) if !place.stripe && !program && operation.kind != Kind::Gc => {
-                    all.min((alone + times(place.foreign_wait, asks)).off(took))
+                // A step that is a user's read waits for strangers alone, and one of a pass for the
+                // pages beside it, too.
+                Some(place) if !place.stripe && !program => {
+                    let most = if operation.kind == Kind::Gc { place.own } else { 1 };
+                    let wait = |beside: u32| place.foreign_wait.saturating_add(times(self.hold, beside.into()));
+                    let offs = (0..most).map(|beside| (alone + times(wait(beside), asks)).off(took));
+                    offs.min().map_or(all, |off| off.min(all))
                 }
                 _ => all,
             }
@@ -347,10 +341,23 @@ impl Desks {
                 let both = Length { min: self.read.min.saturating_add(self.program.min), max: both };
                 both + self.command.saturating_add(bus.unwrap_or(Span::ZERO))
             }
-            (Step::Read, Some(wait)) => self.pages.0 + times(wait, if self.command > Span::ZERO { 2 } else { 1 }),
+            (Step::Read, Some(_)) => self.pages.0,
             (Step::Program, Some(wait)) => self.pages.1 + wait,
         };
-        self.lengths.note(0, expected.off(took), || Place {
+        let off = match (padding.step, bus, place) {
+            // As if of so many pages on one channel.
+            (Step::Read, Some(slowest), Some(place)) => {
+                let asks = if self.command > Span::ZERO { 2 } else { 1 };
+                let wait = |beside: u32| match self.waits {
+                    Waits::Actual => times(self.hold, beside.into()),
+                    Waits::Worst => place.foreign.saturating_add(times(self.hold, beside.into())).min(slowest),
+                };
+                let offs = (0..place.most).map(|beside| (expected + times(wait(beside), asks)).off(took));
+                offs.min().unwrap_or(0)
+            }
+            _ => expected.off(took),
+        };
+        self.lengths.note(0, off, || Place {
             at: padding.start,
             job: Some(padding.job),
             cluster: Some(padding.cluster),
@@ -377,23 +384,4 @@ impl Desks {
 /// So many of a wait.
 fn times(wait: Span, asks: u64) -> Span {
     wait.checked_mul(asks).unwrap_or(Span::LONGEST)
-}
-
-fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId, Site> {
-    let device = plan.device();
-    let moving = |chips: u32| plan.transfers(chips);
-    let mut places = plan.per_chip(Site::default());
-    for (cluster, by) in plan.clusters().iter().zip(certified) {
-        let mut own = plan.per_channel(0_u32);
-        cluster.chips.iter().for_each(|&chip| own[plan.channel_of(chip)] += 1);
-        let others = |chip: ChipId| device.chips_on(plan.channel_of(chip).0) - 1;
-        let slowest = moving(cluster.chips.iter().map(|&chip| others(chip)).max().expect("a cluster has chips"));
-        for &chip in &cluster.chips {
-            let channel = plan.channel_of(chip);
-            let foreign_wait = moving(device.chips_on(channel.0) - own[channel]);
-            let (stripe, cached) = (by.is_stripe(), by.is_cached());
-            places[chip] = Site { stripe, cached, foreign_wait, others: moving(others(chip)), slowest };
-        }
-    }
-    places
 }

@@ -18,10 +18,12 @@ mod processors;
 mod registers;
 mod releases;
 mod rules;
+mod sites;
 mod start;
 mod timing;
 mod turns;
 mod watch;
+mod watched_pass;
 
 use rtflash_model::{Instant, Span};
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::timing::{longest_step, place};
-use crate::ids::{ChipId, ClusterId, PerId};
+use crate::ids::{ChannelId, ChipId, ClusterId, PerId};
 use crate::plan::{Certified, Plan};
 use crate::trace::{Action, Kind, Operation};
 
@@ -26,9 +26,9 @@ struct Stretch {
 struct ProcessorLine {
     under_way: Option<Stretch>,
     /// Whether no chip has done anything but users' reads in it, and what the reads waited for
-    /// their buses: each with what others may make it wait.
+    /// their buses.
     only_reads: bool,
-    waits: Vec<(u64, u64, Place)>,
+    waits: Vec<ReadWait>,
     /// Since when it has been busy without a break.
     busy_since: Instant,
     /// Time that copies without pages took, not looked at yet.
@@ -41,6 +41,18 @@ struct ProcessorLine {
     latest: Vec<(Instant, u64)>,
     /// Where the last looks at `before` and `latest` ended: most look for the same again.
     found: (usize, usize),
+}
+
+/// What a read of a superblock waited for its bus.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct ReadWait {
+    channel: ChannelId,
+    /// Whether it is a pass's.
+    gc: bool,
+    /// What other clusters may make it wait.
+    bound: u64,
+    waited: u64,
+    place: Place,
 }
 
 /// Where in an ascending list what is `below` ends. `guess`: where that was the last time.
@@ -127,8 +139,8 @@ pub(super) struct Processors {
     foreign_waits: PerId<ChipId, u64>,
     bounds: Vec<Bounds>,
     lines: Vec<ProcessorLine>,
-    /// Waiting of users' reads in superblocks for chips of other clusters, which rule D3 must not
-    /// lengthen.
+    /// Waiting of reads in superblocks for chips of other clusters, and of a pass's for each other,
+    /// which rule D3 must not lengthen.
     pub(super) waits: Gauge,
     pub(super) order: Gauge,
     pub(super) idling: Gauge,
@@ -221,8 +233,13 @@ impl Processors {
             }
             _ => {
                 let waits = std::mem::take(&mut line.waits);
-                if line.only_reads {
-                    waits.iter().for_each(|&(bound, waited, place)| self.waits.note(bound, waited, || place));
+                let hold = plan.device().bus_hold().as_ns().saturating_mul(plan.timing().asks_of_a_read());
+                for read in waits.iter().filter(|read| read.gc || line.only_reads) {
+                    // Reads of a pass wait for each other, and for nothing else of their cluster.
+                    let beside = |other: &&ReadWait| other.gc && read.gc && other.channel == read.channel;
+                    let beside = (waits.iter().filter(beside).count() as u64).saturating_sub(1);
+                    let bound = read.bound.saturating_add(hold.saturating_mul(beside));
+                    self.waits.note(bound, read.waited, || read.place);
                 }
                 (line.waits, line.only_reads) = (waits, true);
                 line.waits.clear();
@@ -236,7 +253,15 @@ impl Processors {
             let (alone, asks) = (plan.timing().read(), plan.timing().asks_of_a_read());
             let waited = operation.end.since(operation.start).saturating_sub(alone).as_ns();
             let bound = self.foreign_waits[operation.chip].saturating_mul(asks);
-            line.waits.push((bound, waited, place(operation.start, pending, Some(operation.chip))));
+            if operation.action == Action::Read {
+                line.waits.push(ReadWait {
+                    channel: plan.channel_of(operation.chip),
+                    gc,
+                    bound,
+                    waited,
+                    place: place(operation.start, pending, Some(operation.chip)),
+                });
+            }
         }
         if !pending.was_starved {
             self.judge(processor, operation, pending, deadline);

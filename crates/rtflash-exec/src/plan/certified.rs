@@ -80,14 +80,24 @@ pub(super) fn transfers(device: &Device, chips: u32) -> Span {
     all.expect("a transfer of each chip of a channel is checked with the device")
 }
 
-/// C_g: v(t_r + t_w) + t_e on a chip of a stripe, min(v, P)·c_r + ⌈v/s⌉·c_w + t_e on a superblock;
-/// with commands, each copy and the erase have that of Section 2.10 on top.
+/// C_g: v(t_r + t_w) + t_e on a chip of a stripe; on a superblock n = min(v, P) reads, ⌈v/s⌉ rows
+/// and t_e, where pages that are read on one channel at once wait for each other; with commands,
+/// each copy and the erase have that of Section 2.10 on top.
 fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
     let costs = StepSpans::new(device, cluster.page_delay)?;
     let copies = match placement {
         Placement::Stripe | Placement::CachedStripe => costs.copy.checked_mul(valid)?,
         Placement::Superblock => {
-            let reads = costs.read.checked_mul(valid.min(cluster.layout.pages().into()))?;
+            let steps = valid.min(cluster.layout.pages().into());
+            let channel = |chip: &ChipId| device.channel_of(chip.0);
+            let own = |of: u32| cluster.chips.iter().filter(|&chip| channel(chip) == of).count();
+            let foreign = cluster.chips.iter().map(channel).map(|of| device.chips_on(of) as usize - own(of)).max()?;
+            let foreign = transfers(device, u32::try_from(foreign).ok()?).min(cluster.page_delay);
+            let asks = if device.has_commands() { 2 } else { 1 };
+            let beside = device.bus_hold().checked_mul(asks)?;
+            let alone = StepSpans::new(device, foreign)?.read.max(beside);
+            let apart = alone.checked_mul(steps)?.checked_add(beside.checked_mul(valid - steps)?)?;
+            let reads = costs.read.checked_mul(steps)?.min(apart);
             let rows = costs.program.checked_mul(valid.div_ceil(cluster.layout.chips().into()))?;
             reads.checked_add(rows)?
         }

@@ -53,6 +53,7 @@ struct Pass {
     buffered: Vec<(At, Lpn)>,
     reads: u64,
     rows: u64,
+    pages: u64,
 }
 
 #[derive(Debug, Default)]
@@ -308,7 +309,7 @@ impl Processor {
                 self.served += 1;
             }
             busy.push(place.1 % self.chips.len());
-            self.start(world, id, part_kind, Action::Program, place, lpn, false);
+            self.start(world, id, part_kind, Action::Program, place, lpn, None);
             self.step.as_mut().expect("a step").pages.push(id);
         }
         let server = self.queue[at].kind == Kind::Server && self.queue[at].deadline < BACKGROUND;
@@ -318,7 +319,7 @@ impl Processor {
     fn read(&mut self, world: &mut World, at: usize, lpn: Lpn, alone: bool) {
         let (id, kind) = (self.queue[at].id, self.queue[at].kind);
         let place = self.pages.locate(lpn);
-        self.start(world, id, kind, Action::Read, place, lpn, alone && !self.stripe);
+        self.start(world, id, kind, Action::Read, place, lpn, (alone && !self.stripe).then_some(0));
         self.step.as_mut().expect("a step").pages.push(id);
     }
 
@@ -376,7 +377,8 @@ impl Processor {
                 self.pass_over(world, job);
                 return;
             };
-            let pass = Pass { victim, next_row: vec![0; self.chips.len()], buffered: vec![], reads: 0, rows: 0 };
+            let pass =
+                Pass { victim, next_row: vec![0; self.chips.len()], buffered: vec![], reads: 0, rows: 0, pages: 0 };
             *(if gc { &mut self.pass } else { &mut self.server_pass }) = Some(pass);
         }
         let mut pass = (if gc { self.pass.take() } else { self.server_pass.take() }).expect("a pass");
@@ -437,18 +439,19 @@ impl Processor {
         let valid = self.padded_to(world);
         if !found.is_empty() {
             pass.reads += 1;
-            for &(place, lpn) in &found {
-                self.start(world, id, kind, Action::Read, place, lpn, false);
+            pass.pages += found.len() as u64;
+            let channels: Vec<u32> = found.iter().map(|(place, _)| self.channel(world, place.1 % width)).collect();
+            for (&(place, lpn), own) in found.iter().zip(&channels) {
+                let together = channels.iter().filter(|channel| *channel == own).count() as u64;
+                self.start(world, id, kind, Action::Read, place, lpn, Some(together - 1));
             }
-            let mut busy: Vec<usize> = found.iter().map(|(place, _)| place.1 % width).collect();
             pass.buffered.extend(found);
-            self.fill_with_reads(world, None, &mut busy);
         } else if !pass.buffered.is_empty() {
             let mut busy = Vec::new();
             while busy.len() < width && !pass.buffered.is_empty() {
                 let Some(place) = self.pages.program(pass.buffered[0].1) else { break };
                 let (_, lpn) = pass.buffered.remove(0);
-                self.start(world, id, kind, Action::Program, place, lpn, false);
+                self.start(world, id, kind, Action::Program, place, lpn, None);
                 busy.push(place.1 % width);
             }
             if busy.is_empty() {
@@ -458,9 +461,25 @@ impl Processor {
             if self.rows_outlast_reads(world) {
                 self.fill_with_reads(world, None, &mut busy);
             }
-        } else if pass.reads < valid.min(world.plan.device().pages_per_block().into()) {
+        } else if pass.reads < valid.min(world.plan.device().pages_per_block().into()) && pass.pages < valid {
             pass.reads += 1;
-            let told = self.told(world, sharing - 1);
+            // As if of as many pages on one channel as there can be, and all are read in the end.
+            let steps = valid.min(world.plan.device().pages_per_block().into());
+            let channels: Vec<u32> = (0..width).map(|column| self.channel(world, column)).collect();
+            let own = channels.iter().map(|own| channels.iter().filter(|channel| *channel == own).count() as u64);
+            let most = own.clone().max().expect("a chip");
+            let mut pages = 1;
+            while pages < most && pass.pages + pages + (steps - pass.reads) < valid {
+                pages += 1;
+            }
+            pass.pages += pages;
+            let foreign = self.chips.iter().zip(own).map(|(chip, own)| world.sharing(chip.0) - own);
+            let others = match waits_are_worst(world) {
+                true => (foreign.max().expect("a chip") + pages - 1).min(sharing - 1),
+                false => pages - 1,
+            };
+            let wait = others * world.hold();
+            let told = world.now + if command > 0 { wait + command } else { 0 };
             let sensed = told + world.read(id, first.0, told);
             self.pad(sensed + world.transfer(id, first.0, sensed) + wait);
         } else if pass.rows < valid.div_ceil(width as u64) {
@@ -534,9 +553,19 @@ impl Processor {
         world.chips[chip].stage = Some(Stage::Works { until });
     }
 
-    /// An operation that goes over the bus begins. `alone`: its own cluster leaves the bus to it.
+    /// An operation that goes over the bus begins. `beside`: so many others of its own cluster use
+    /// the bus, where that is known.
     #[allow(clippy::too_many_arguments)]
-    fn start(&mut self, world: &mut World, id: JobId, kind: Kind, action: Action, place: At, lpn: Lpn, alone: bool) {
+    fn start(
+        &mut self,
+        world: &mut World,
+        id: JobId,
+        kind: Kind,
+        action: Action,
+        place: At,
+        lpn: Lpn,
+        beside: Option<u64>,
+    ) {
         let command = world.command();
         let operation = self.operation(world.now, id, kind, action, place, lpn);
         if let Some(part) = self.queue.iter_mut().find(|part| part.id == id) {
@@ -550,7 +579,7 @@ impl Processor {
             let own = self.chips_of_cluster(world).iter().filter(|&&chip| device.channel_of(chip.0) == channel).count()
                 as u64;
             let sharing = world.sharing(operation.chip.0);
-            let wait = if alone { sharing - own } else { sharing - 1 } * world.hold();
+            let wait = beside.map_or(sharing - 1, |beside| sharing - own + beside) * world.hold();
             let until = if action == Action::Read {
                 let told = world.now + if command > 0 { wait + command } else { 0 };
                 let sensed = told + world.read(id, operation.chip.0, told) + wait;
@@ -572,6 +601,11 @@ impl Processor {
             Action::Read if sensing > 0 => Stage::Senses { until: world.now + sensing },
             _ => Stage::Waits { since: world.now },
         });
+    }
+
+    /// The channel of a chip, by its place in the processor.
+    fn channel(&self, world: &World, column: usize) -> u32 {
+        world.plan.device().channel_of(self.chips[column].0)
     }
 
     fn chips_of_cluster<'a>(&self, world: &'a World) -> &'a [ChipId] {

@@ -81,7 +81,18 @@ impl<'a> Servers<'a> {
                 (writes * (program + bus), victim * (read + program))
             } else {
                 let rows = victim.div_ceil(chips) * (program + bus);
-                let reads = victim.min(device.pages_per_block().into()) * reading;
+                // Pages that are read together wait for each other, where they share a channel.
+                let steps = victim.min(device.pages_per_block().into());
+                let own = |chip: &ChipId| {
+                    let on = |other: &&ChipId| device.channel_of(other.0) == device.channel_of(chip.0);
+                    of.chips.iter().filter(on).count() as u64
+                };
+                let hold = device.bus_hold().as_ns();
+                let foreign = of.chips.iter().map(|chip| sharing(chip) - own(chip)).max().expect("a chip");
+                let waits = foreign * hold + if command > 0 { command + foreign * hold } else { 0 };
+                let alone = waits + device.page_read().as_ns() + device.page_transfer().as_ns();
+                let beside = if command > 0 { 2 * hold } else { hold };
+                let reads = (steps * reading).min(steps * alone.max(beside) + (victim - steps) * beside);
                 (writes.div_ceil(chips) * (program + bus), reads + rows)
             };
             let reclaimed = collection.reclaimed_pages;

@@ -127,6 +127,7 @@ impl World {
                 Term::ServerReserve,
                 Term::ReservePage,
                 Term::VictimPage,
+                Term::Beside,
             ],
         }
     }

@@ -52,7 +52,11 @@ impl PageOrganisation for Superblock {
 
     /// C_g, Eq. (26).
     fn pass(&self, costs: &StepCosts, valid: u64, block_pages: u64, chips: u64) -> Option<Cost> {
-        let reads = costs.read.checked_mul(valid.min(block_pages / chips))?;
+        let steps = valid.min(block_pages / chips);
+        let beside = costs.beside.checked_mul(valid - steps)?;
+        // With commands a page beside another one may cost more than one by itself.
+        let apart = costs.user_read.max(costs.beside).checked_mul(steps)?.checked_add(beside)?;
+        let reads = costs.read.checked_mul(steps)?.min(apart);
         let rows = costs.write.checked_mul(valid.div_ceil(chips))?;
         reads.checked_add(rows)?.checked_add(costs.erase)
     }

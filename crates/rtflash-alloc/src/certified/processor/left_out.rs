@@ -28,6 +28,9 @@ impl Processor {
         if term == Term::StreamPage {
             self.write_streams.iter_mut().for_each(|writer| writer.pages = writer.pages.rounded_down());
         }
+        if term == Term::Beside {
+            self.costs.beside = Cost::ZERO;
+        }
         self.left_out = Some(term);
         self
     }

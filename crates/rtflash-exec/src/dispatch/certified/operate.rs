@@ -9,7 +9,7 @@ use super::processor::ProcessorStep;
 use super::store::Spot;
 use crate::dispatch::sequencer::Ticket;
 use crate::flash::BusRequest;
-use crate::ids::{ChipId, ColumnId, Lpn};
+use crate::ids::{ChannelId, ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
 
@@ -72,7 +72,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.processors[processor].step = Some(step);
         let alone = reads && !self.processors[processor].stripe;
         for page in planned {
-            self.start_page(processor, page, alone, now);
+            self.start_page(processor, page, alone.then_some(0), now);
         }
     }
 
@@ -92,17 +92,18 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             GcStep::Read(pages) => self.start_row(processor, part, Action::Read, &pages, now),
             GcStep::Row(pages) => self.start_row(processor, part, Action::Program, &pages, now),
             GcStep::PaddingCopyback => {
-                let read = self.read_in_padding(processor, job, now);
+                let read = self.read_in_padding(processor, job, None, now);
                 let end = read.saturating_add(self.lengths.program(job, first, read));
                 self.pad((processor, part), trace::Step::Copyback, now, end);
             }
-            GcStep::PaddingRead => {
-                let read = self.read_in_padding(processor, job, now);
-                let end = read.saturating_add(self.bus_in_padding((processor, job), read));
+            GcStep::PaddingRead(pages) => {
+                let beside = Some(pages - 1);
+                let read = self.read_in_padding(processor, job, beside, now);
+                let end = read.saturating_add(self.bus_in_padding((processor, job), beside, read));
                 self.pad((processor, part), trace::Step::Read, now, end);
             }
             GcStep::PaddingRow => {
-                let over = now.saturating_add(self.bus_in_padding((processor, job), now));
+                let over = now.saturating_add(self.bus_in_padding((processor, job), None, now));
                 let over = over.saturating_add(self.lengths.command());
                 let end = over.saturating_add(self.lengths.program(job, first, over));
                 self.pad((processor, part), trace::Step::Program, now, end);
@@ -129,15 +130,20 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         planned.clear();
         planned.extend(pages.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
         let own = planned.len();
-        if self.options.placed.backfill {
+        // Nothing is done beside reads of a pass: they are charged for each other alone.
+        if self.options.placed.backfill && action == Action::Program {
             self.backfill_reads(processor, None, &mut planned);
         }
         if let Some(step) = &mut self.processors[processor].step {
             step.chips = planned.len();
             step.pages.extend(planned[own..].iter().map(|page| page.part));
         }
-        for page in &planned {
-            self.start_page(processor, page, false, now);
+        let channel = |page: &Planned| self.channel_of(self.processors[processor].chips[page.spot.chip]);
+        let channels: Vec<ChannelId> = planned.iter().map(channel).collect();
+        for (page, own) in planned.iter().zip(&channels) {
+            let beside = channels.iter().filter(|channel| *channel == own).count() - 1;
+            let beside = u32::try_from(beside).expect("chips are numbered with 32 bits");
+            self.start_page(processor, page, (action == Action::Read).then_some(beside), now);
         }
         self.planned = planned;
     }
@@ -181,30 +187,33 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// The time on the bus that a step without pages lets pass, with what it waits for.
-    fn bus_in_padding(&self, (processor, job): (usize, JobId), at: Instant) -> Span {
+    fn bus_in_padding(&self, (processor, job): (usize, JobId), beside: Option<u32>, at: Instant) -> Span {
         let chips = &self.processors[processor].chips;
         let channel = self.channel_of(chips[ColumnId(0)]);
-        self.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor))
+        self.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor, beside))
     }
 
-    /// What a step without pages waits for the bus.
-    fn wait_in_padding(&self, processor: usize) -> Span {
-        match self.options.placed.waits {
-            Waits::Actual => Span::ZERO,
-            Waits::Worst => {
-                let others = self.processors[processor].chips.iter().map(|&chip| self.chips[chip].others).max();
-                self.plan.transfers(others.expect("a processor has chips"))
-            }
+    /// What a step without pages waits for the bus: `beside` so many pages of its own cluster, or
+    /// as many as there may be.
+    fn wait_in_padding(&self, processor: usize, beside: Option<u32>) -> Span {
+        let chips = &self.processors[processor].chips;
+        let most = |of: fn(&ChipAtWork) -> u32| chips.iter().map(|&chip| of(&self.chips[chip])).max();
+        let others = most(|chip| chip.others).expect("a processor has chips");
+        let foreign = most(|chip| chip.foreign_chips).expect("a processor has chips");
+        match (self.options.placed.waits, beside) {
+            (Waits::Actual, beside) => self.plan.transfers(beside.unwrap_or(0)),
+            (Waits::Worst, None) => self.plan.transfers(others),
+            (Waits::Worst, Some(beside)) => self.plan.transfers(foreign.saturating_add(beside).min(others)),
         }
     }
 
     /// When a step without pages that begins now has read, its command on the bus before that.
-    fn read_in_padding(&self, processor: usize, job: JobId, now: Instant) -> Instant {
+    fn read_in_padding(&self, processor: usize, job: JobId, beside: Option<u32>, now: Instant) -> Instant {
         let command = self.lengths.command();
         let begun = if command == Span::ZERO {
             now
         } else {
-            now.saturating_add(command).saturating_add(self.wait_in_padding(processor))
+            now.saturating_add(command).saturating_add(self.wait_in_padding(processor, beside))
         };
         begun.saturating_add(self.lengths.read(job, self.processors[processor].first_chip(), begun))
     }
@@ -246,14 +255,14 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.channels.request(BusRequest { since, channel: self.channel_of(chip), chip, lane: processor });
     }
 
-    /// Starts a page that goes over the bus. `alone`: no chip of its own cluster uses the channel's
-    /// bus.
-    fn start_page(&mut self, processor: usize, page: &Planned, alone: bool, now: Instant) {
+    /// Starts a page that goes over the bus. `beside`: how many other chips of its own cluster use
+    /// the channel's bus in this step; all may, where it is not known.
+    fn start_page(&mut self, processor: usize, page: &Planned, beside: Option<u32>, now: Instant) {
         let operation = self.operation(processor, page, now);
         let (chip, job) = (operation.chip, operation.job);
         if self.options.placed.waits == Waits::Worst {
             let ChipAtWork { foreign_chips, others, .. } = self.chips[chip];
-            let wait = self.plan.transfers(if alone { foreign_chips } else { others });
+            let wait = self.plan.transfers(beside.map_or(others, |beside| foreign_chips.saturating_add(beside)));
             let channel = self.channel_of(chip);
             let command = self.lengths.command();
             let end = if page.action == Action::Read {

@@ -16,8 +16,8 @@ pub(super) enum GcStep {
     Row(Vec<(Spot, Lpn)>),
     /// Lets the time of such a step pass: with worst victims.
     PaddingCopyback,
-    /// Likewise.
-    PaddingRead,
+    /// Likewise, of so many pages on one channel.
+    PaddingRead(u32),
     /// Likewise.
     PaddingRow,
     /// No free page to copy to.
@@ -39,15 +39,29 @@ pub(super) struct PassState {
     buffered: Vec<(PageId, Lpn)>,
     /// Read steps, or copies, so far; and row steps.
     steps: (u64, u64),
-    /// As many of them are taken at least.
-    padded: (u64, u64),
+    /// Pages read so far.
+    pages: u64,
+    /// What is taken at least.
+    padded: PaddedPass,
+}
+
+/// What a pass takes at least, with worst victims.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct PaddedPass {
+    /// Copies (stripe), or read steps (superblock).
+    pub(super) copies: u64,
+    /// Row steps.
+    pub(super) rows: u64,
+    /// Pages read.
+    pub(super) pages: u64,
+    /// Chips on the channel that has most.
+    pub(super) most: u32,
 }
 
 impl PassState {
-    /// A pass over this victim of a processor of `width` chips. `padded`: copies (stripe), or read
-    /// steps and row steps (superblock) at least.
-    pub(super) fn new(victim: BlockId, width: u32, padded: (u64, u64)) -> PassState {
-        PassState { victim, rows: PerId::filled(0, width), buffered: Vec::new(), steps: (0, 0), padded }
+    /// A pass over this victim of a processor of `width` chips.
+    pub(super) fn new(victim: BlockId, width: u32, padded: PaddedPass) -> PassState {
+        PassState { victim, rows: PerId::filled(0, width), buffered: Vec::new(), steps: (0, 0), pages: 0, padded }
     }
 
     /// The victim.
@@ -70,7 +84,7 @@ impl PassState {
             self.steps.0 += 1;
             return GcStep::Copyback(from, to, lpn);
         }
-        if self.steps.0 < self.padded.0 {
+        if self.steps.0 < self.padded.copies {
             self.steps.0 += 1;
             return GcStep::PaddingCopyback;
         }
@@ -96,6 +110,7 @@ impl PassState {
             }
             if !reads.is_empty() {
                 self.steps.0 += 1;
+                self.pages += reads.len() as u64;
                 return GcStep::Read(reads);
             }
         }
@@ -110,11 +125,17 @@ impl PassState {
             let row = self.buffered.drain(..count);
             return GcStep::Row(row.filter_map(|(_, lpn)| Some((store.program(lpn)?, lpn))).collect());
         }
-        if self.steps.0 < self.padded.0 {
+        // A victim of v pages takes no more steps than it has pages left.
+        if self.steps.0 < self.padded.copies && self.pages < self.padded.pages {
             self.steps.0 += 1;
-            return GcStep::PaddingRead;
+            // A page for each step to come, and as many as there are chips while that leaves them.
+            let to_come = self.padded.copies - self.steps.0;
+            let left = self.padded.pages.saturating_sub(self.pages + to_come);
+            let pages = u32::try_from(left).unwrap_or(u32::MAX).clamp(1, self.padded.most);
+            self.pages += u64::from(pages);
+            return GcStep::PaddingRead(pages);
         }
-        if self.steps.1 < self.padded.1 {
+        if self.steps.1 < self.padded.rows {
             self.steps.1 += 1;
             return GcStep::PaddingRow;
         }

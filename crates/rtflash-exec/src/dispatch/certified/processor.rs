@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rtflash_model::{Id, Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::pass::PassState;
+use super::pass::{PaddedPass, PassState};
 use super::registers::ChipRegisters;
 use super::store::Store;
 use crate::dispatch::cluster::{BACKGROUND, Due};
@@ -81,8 +81,8 @@ pub(super) struct ProcessorTerms {
     pub(super) reclaimed: u64,
     /// H.
     pub(super) reserve: u64,
-    /// Steps of a pass at least: see [`PassState::new`].
-    pub(super) padded: (u64, u64),
+    /// What a pass takes at least.
+    pub(super) padded: PaddedPass,
 }
 
 /// What a processor is doing: all of its chips that take part end before the next step.
@@ -154,10 +154,17 @@ impl ProcessorState {
             Victims::Actual => 0,
             Victims::Worst => collection.map_or(0, |collection| collection.victim_pages),
         };
+        let on = |channel: u32| numbers.iter().filter(|chip| chip.0 / chips_per_channel == channel).count();
+        let most = channels.iter().map(|&channel| on(channel)).max().expect("a processor has chips");
         let padded = if stripe {
-            (valid, 0)
+            PaddedPass { copies: valid, ..PaddedPass::default() }
         } else {
-            (valid.min(of.layout.pages().into()), valid.div_ceil(of.layout.chips().into()))
+            PaddedPass {
+                copies: valid.min(of.layout.pages().into()),
+                rows: valid.div_ceil(of.layout.chips().into()),
+                pages: valid,
+                most: u32::try_from(most).expect("chips are numbered with 32 bits"),
+            }
         };
         let terms = collection.map_or(
             // Nothing is collected, and so nothing may be written.

@@ -1,0 +1,56 @@
+//! Where chips under certificates are: what others may make them wait.
+
+use rtflash_model::Span;
+
+use crate::ids::{ChannelId, ChipId, ClusterId, PerId};
+use crate::plan::{Certified, Plan};
+
+/// Of a chip under a certificate.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Site {
+    pub(super) stripe: bool,
+    /// Whether it uses a second page register.
+    pub(super) cached: bool,
+    /// What chips of other clusters may make it wait.
+    pub(super) foreign_wait: Span,
+    /// What all other chips of its channel may make it wait.
+    pub(super) others: Span,
+    /// The most of that in its cluster, and of the former.
+    pub(super) slowest: Span,
+    pub(super) foreign: Span,
+    /// Chips of its cluster on its channel, itself included; and the most on one.
+    pub(super) own: u32,
+    pub(super) most: u32,
+}
+
+/// Those of all chips.
+pub(super) fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId, Site> {
+    let device = plan.device();
+    let moving = |chips: u32| plan.transfers(chips);
+    let mut places = plan.per_chip(Site::default());
+    for (cluster, by) in plan.clusters().iter().zip(certified) {
+        let mut own = plan.per_channel(0_u32);
+        cluster.chips.iter().for_each(|&chip| own[plan.channel_of(chip)] += 1);
+        let others = |chip: ChipId| device.chips_on(plan.channel_of(chip).0) - 1;
+        let slowest = moving(cluster.chips.iter().map(|&chip| others(chip)).max().expect("a cluster has chips"));
+        let foreign_of = |channel: ChannelId| moving(device.chips_on(channel.0) - own[channel]);
+        let on = || cluster.chips.iter().map(|&chip| plan.channel_of(chip));
+        let foreign = on().map(foreign_of).max().expect("a cluster has chips");
+        let most = on().map(|channel| own[channel]).max().expect("a cluster has chips");
+        let (stripe, cached) = (by.is_stripe(), by.is_cached());
+        for &chip in &cluster.chips {
+            let channel = plan.channel_of(chip);
+            places[chip] = Site {
+                stripe,
+                cached,
+                foreign_wait: foreign_of(channel),
+                others: moving(others(chip)),
+                slowest,
+                foreign,
+                own: own[channel],
+                most,
+            };
+        }
+    }
+    places
+}

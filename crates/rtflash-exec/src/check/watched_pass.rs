@@ -1,0 +1,49 @@
+//! What a checker knows of a pass under a certificate.
+
+use std::collections::VecDeque;
+
+use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BlockId, Lpn};
+
+/// A pass under way.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct WatchedPass {
+    pub(super) victim: Option<BlockId>,
+    /// Pages that have been read and not programmed: the logical page, and where it was.
+    pub(super) buffer: VecDeque<(Lpn, u32)>,
+    /// Pages read.
+    pub(super) copied: u64,
+    /// When the last step of reads and the last one of programs began, and how many there were,
+    /// padding included.
+    pub(super) began: (Option<Instant>, Option<Instant>),
+    /// When the last read ends.
+    pub(super) read: Option<Instant>,
+    pub(super) steps: (u64, u64),
+    /// Read steps without pages.
+    pub(super) padded: u64,
+    /// What its steps took that are over, and the last one: a step ends when all its chips are
+    /// done.
+    pub(super) time: u64,
+    pub(super) step: Option<(Instant, Instant)>,
+    pub(super) erased: u32,
+}
+
+impl WatchedPass {
+    /// An operation of it: of the last step, or of another one.
+    pub(super) fn takes(&mut self, start: Instant, end: Instant) {
+        match &mut self.step {
+            Some(step) if step.0 == start => step.1 = step.1.max(end),
+            _ => {
+                self.time = self.total();
+                self.step = Some((start, end));
+            }
+        }
+    }
+
+    /// What its steps took.
+    pub(super) fn total(&self) -> u64 {
+        self.time.saturating_add(self.step.map_or(0, |(start, end)| end.since(start).as_ns()))
+    }
+}
