@@ -88,7 +88,8 @@ fn plans_by_certificates() {
     assert_eq!(sources(&two), [("chip0.gc".to_owned(), first), ("chip1.gc".to_owned(), second)]);
     assert_eq!(first_of(&two).ranges, vec![Lpn(0)..Lpn(6)]);
     assert_eq!(two.clusters()[ClusterId(0)].page_delay, ns(1));
-    // v(t_r + t_w) + t_e, and min(v, P)(t_r + t_d) + ⌈v/s⌉(t_w + m_c t_d) + t_e: alone on the channel.
+    // v(t_r + t_w) + t_e, and min(v, P)(t_r + t_d) + ⌈v/s⌉(t_w + m_c t_d) + t_e: alone on the
+    // channel.
     assert_eq!(first_of(&two).pass, Some(ns(2 * 6 + 9)));
     let superblock = certificate(Placement::Superblock, collection);
     let one = plan(None, [superblock, reads]).expect("a plan");
