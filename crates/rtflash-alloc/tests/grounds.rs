@@ -4,7 +4,7 @@
 use std::fs;
 
 use rtflash_alloc::Work;
-use rtflash_alloc::certified::{GROUNDS, certified, grounds, held, reliances};
+use rtflash_alloc::certified::{GROUNDS, Ground, certified, grounds, held, reliances};
 use rtflash_model::{
     Access, Allocation, ChipId, Cluster, Device, DeviceSpec, Id, Placement, Reliance, Request, Span, Task, TaskId,
     TaskSet,
@@ -53,7 +53,7 @@ fn what_is_named_is_in_the_document() {
 
 /// The steps of each cluster of a device whose first cluster reads and writes so, and whose last
 /// one reads.
-fn steps(spec: DeviceSpec, access: Access, placement: Placement, granted: Reliance) -> Vec<&'static str> {
+fn steps(spec: DeviceSpec, access: Access, placement: Placement, granted: Reliance) -> Vec<Ground> {
     let request = |pages, ms: u32| Request::new(pages, Span::from_us(ms * 1_000)).expect("a request");
     let task = |name: &str, read, write: Option<Request>| Task {
         name: name.into(),
@@ -72,24 +72,40 @@ fn steps(spec: DeviceSpec, access: Access, placement: Placement, granted: Relian
     assert_eq!(found.failing, Vec::<usize>::new());
     let held = held(&set, &allocation, granted);
     let relied = reliances(&set, &allocation)[0].expect("it holds");
-    let of = grounds(&set, &allocation.clusters()[0], held[0].as_ref().expect("it is certified"), relied);
-    of.into_iter().map(|ground| ground.theorem).collect()
+    grounds(&set, &allocation.clusters()[0], held[0].as_ref().expect("it is certified"), relied)
+}
+
+/// Whether a machine has checked the steps by this theorem; `None` where there are none.
+fn by_machine(steps: &[Ground], theorem: &str) -> Option<bool> {
+    let mut of = steps.iter().filter(|ground| ground.theorem == theorem).map(|ground| ground.machine.is_some());
+    of.next().map(|first| first && of.all(|checked| checked))
 }
 
 #[test]
 fn each_kind_of_cluster_rests_on_its_theorems() {
     let spec = DeviceSpec { chips: 4, ..Device::profile("dgist-2021").expect("the profile").spec() };
     let plain = steps(spec, Access::Sequential, Placement::Stripe, Reliance::Nothing);
-    assert!(plain.contains(&"Theorem S") && plain.contains(&"Lemma 2"), "{plain:?}");
-    let none = ["Theorem D", "Theorem 3", "Theorem 4", "Theorem 5", "Lemma 20", "Lemma 21"];
-    assert!(none.iter().all(|name| !plain.contains(name)), "{plain:?}");
+    assert_eq!(["Theorem S", "Lemma 2"].map(|name| by_machine(&plain, name)), [Some(true); 2]);
+    for name in ["Theorem D", "Theorem 3", "Theorem 4", "Theorem 5", "Lemma 20", "Lemma 21"] {
+        assert_eq!(by_machine(&plain, name), None, "{name}");
+    }
+    // What is checked does not know streams, nor commands on a bus.
     let streams = steps(spec, Access::Stream, Placement::Stripe, Reliance::Nothing);
-    assert!(streams.contains(&"Lemma 20"), "{streams:?}");
+    let names = ["Lemma 20", "Lemma 2", "Theorem S", "Lemma 3"];
+    let found = names.map(|name| by_machine(&streams, name));
+    assert_eq!(found, [Some(false), Some(false), Some(false), Some(true)]);
     let rows = steps(spec, Access::Stream, Placement::Superblock, Reliance::Nothing);
-    assert!(rows.contains(&"Theorem D") && !rows.contains(&"Lemma 20"), "{rows:?}");
+    assert_eq!(by_machine(&rows, "Lemma 20"), None);
+    // Without backfill it is.
+    assert_eq!(by_machine(&rows, "Theorem D"), Some(false));
     let command = DeviceSpec { command: Some(Span::from_us(1)), ..spec };
-    assert!(steps(command, Access::Sequential, Placement::Stripe, Reliance::Nothing).contains(&"Lemma 21"));
+    let commands = steps(command, Access::Sequential, Placement::Stripe, Reliance::Nothing);
+    assert_eq!(["Lemma 21", "Theorem S"].map(|name| by_machine(&commands, name)), [Some(false), Some(true)]);
+    let joined = commands.iter().find(|ground| ground.theorem == "Theorem S").and_then(|ground| ground.machine);
+    assert_eq!(joined, Some(("theorem_S", "Closing.v")));
     let registers = DeviceSpec { page_registers: Some(2), ..spec };
     let cached = steps(registers, Access::Sequential, Placement::CachedStripe, Reliance::Nothing);
-    assert!(cached.contains(&"Theorem 5") && !cached.contains(&"Theorem S"), "{cached:?}");
+    assert_eq!(by_machine(&cached, "Theorem S"), None);
+    // But for its server.
+    assert_eq!(by_machine(&cached, "Theorem 5"), Some(false));
 }

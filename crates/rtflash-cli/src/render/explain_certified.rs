@@ -101,19 +101,24 @@ fn proofs(clusters: &[(usize, Vec<Ground>)]) -> String {
     if clusters.is_empty() {
         return String::new();
     }
-    let rows = GROUNDS.iter().filter_map(|ground| {
-        let of = clusters.iter().filter(|(_, grounds)| grounds.contains(ground));
-        let of: Vec<String> = of.map(|(position, _)| position.to_string()).collect();
-        let of = match of.len() {
-            0 => return None,
-            all if all == clusters.len() => "all".to_owned(),
-            _ => of.join(", "),
-        };
+    // As far as each is checked: of clusters with streams it may be less.
+    let mut rows: Vec<(Ground, Vec<String>)> = Vec::new();
+    for step in &GROUNDS {
+        for (position, grounds) in clusters {
+            let Some(&ground) = grounds.iter().find(|ground| ground.claim == step.claim) else { continue };
+            match rows.iter_mut().find(|(of, _)| *of == ground) {
+                Some((_, of)) => of.push(position.to_string()),
+                None => rows.push((ground, vec![position.to_string()])),
+            }
+        }
+    }
+    let rows = rows.into_iter().map(|(ground, of)| {
+        let of = if of.len() == clusters.len() { "all".to_owned() } else { of.join(", ") };
         let by = ground.machine.map_or("people".to_owned(), |(name, file)| format!("Coq: {name}, {file}"));
-        Some(vec![ground.claim.to_owned(), ground.theorem.to_owned(), by, of])
+        vec![ground.claim.to_owned(), ground.theorem.to_owned(), by, of]
     });
     let heading = paint(BOLD, "what this rests on (docs/analysis.md), and who has checked the proof");
-    format!("\n{heading}\n{}", table(&["step", "by", "checked by", "clusters"], rows.collect::<Vec<_>>()))
+    format!("\n{heading}\n{}", table(&["step", "by", "checked by", "clusters"], rows))
 }
 
 fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -> String {
