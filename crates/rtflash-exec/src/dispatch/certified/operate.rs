@@ -9,7 +9,7 @@ use super::processor::ProcessorStep;
 use super::store::Spot;
 use crate::dispatch::sequencer::Ticket;
 use crate::flash::BusRequest;
-use crate::ids::{ChannelId, ChipId, ColumnId, Lpn};
+use crate::ids::{ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
 
@@ -138,14 +138,19 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             step.chips = planned.len();
             step.pages.extend(planned[own..].iter().map(|page| page.part));
         }
-        let channel = |page: &Planned| self.channel_of(self.processors[processor].chips[page.spot.chip]);
-        let channels: Vec<ChannelId> = planned.iter().map(channel).collect();
-        for (page, own) in planned.iter().zip(&channels) {
-            let beside = channels.iter().filter(|channel| *channel == own).count() - 1;
-            let beside = u32::try_from(beside).expect("chips are numbered with 32 bits");
-            self.start_page(processor, page, (action == Action::Read).then_some(beside), now);
+        // Where waits are full ones, reads of a pass wait for each other alone.
+        let known = action == Action::Read && self.options.placed.waits == Waits::Worst;
+        for page in &planned {
+            self.start_page(processor, page, known.then(|| self.pages_beside(processor, page, &planned)), now);
         }
         self.planned = planned;
+    }
+
+    /// How many other pages of a step are on the channel of this one.
+    fn pages_beside(&self, processor: usize, page: &Planned, step: &[Planned]) -> u32 {
+        let channel = |page: &Planned| self.channel_of(self.processors[processor].chips[page.spot.chip]);
+        let beside = step.iter().filter(|other| channel(other) == channel(page)).count() - 1;
+        u32::try_from(beside).expect("chips are numbered with 32 bits")
     }
 
     fn pad(&mut self, (processor, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
