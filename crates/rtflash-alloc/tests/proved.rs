@@ -171,6 +171,7 @@ fn the_verifier_says_what_the_extracted_program_says() {
                 open_blocks: numbers[1],
             }),
             server_thousandths: server,
+            backfill: true,
             tightest: accepted.then_some(tightest),
         };
         // The other chips have a server, so that all of them may be busy.

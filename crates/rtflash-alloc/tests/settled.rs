@@ -114,6 +114,7 @@ fn a_given_superblock_is_charged_for_the_bus_that_it_shares() {
             open_blocks: 6,
         }),
         server_thousandths: 0,
+        backfill: true,
         tightest: None,
     };
     let clusters = [Cluster::of([0, 1], [0]), Cluster::of([2, 3], [1])];

@@ -202,6 +202,9 @@ fn altered(rng: &mut Rng, allocation: &Allocation) -> Option<(usize, Allocation)
     let mut certificates: Vec<Certificate> =
         (0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect::<Option<_>>()?;
     let at = usize::try_from(rng.0.below(allocation.len() as u64)).expect("a few");
+    // Both ways to wait for neighbours.
+    let of = certificates.get_mut(at)?;
+    of.backfill ^= rng.within(0, 1) == 0 && of.placement == Placement::Superblock;
     let mut changed = |number: u64| match rng.within(0, 4) {
         0 => 0,
         1 => number + rng.within(2, 300),
@@ -292,15 +295,25 @@ fn missing_certificates_are_made_next_to_the_others() {
     assert!(kept > 650 && failing > 160, "{kept} {failing}");
 }
 
-#[test]
-fn what_is_said_is_what_the_verifier_says() {
-    // Verdicts; what is relied on; clusters in time whose data do not fit; servers; waiting.
-    let (mut verdicts, mut relied, mut too_full, mut servers, mut waits) = ([0; 2], [0; 3], 0, 0, 0);
-    for case in 0..cases(4_000) {
-        let mut rng = Rng(Stream::numbered(1, b"verified", case));
-        let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
-        let granted = rng.one_of(&Reliance::ALL);
-        let placements: &[Placement] = rng.one_of(&[&Placement::ALL, &[Placement::Stripe], &[Placement::Superblock]]);
+/// What was compared.
+#[derive(Debug, Default)]
+struct Compared {
+    /// Clusters that do not hold, and that do.
+    verdicts: [u32; 2],
+    /// By what they rely on.
+    relied: [u32; 3],
+    /// In time, and the data do not fit.
+    too_full: u32,
+    servers: u32,
+    waits: u32,
+    /// In time, as long as they do not backfill.
+    strict: u32,
+}
+
+impl Compared {
+    /// What is said of a division is what the verifier says.
+    fn compare(&mut self, division: Division, placements: &[Placement], granted: Reliance, case: u64) {
+        let Division { set, allocation } = division;
         let (allocation, found) = certified(&set, &allocation, placements, granted, &Work::new());
         let verification = verify_certified(&set, &allocation, placements, granted);
         let in_time = holding(&set, &allocation, granted, &Work::new());
@@ -320,20 +333,70 @@ fn what_is_said_is_what_the_verifier_says() {
             assert!(!found.failing.is_empty() || judged.notes.is_empty(), "{}", what());
             let channels = judged.cluster.chips.iter().map(|&chip| set.device().channel_of(chip.0));
             let one_channel = channels.clone().min() == channels.max();
-            assert_shares(&reports[position], judged, one_channel, set.device().has_commands());
+            assert_shares(
+                &reports[position],
+                judged,
+                one_channel && certificate.backfill,
+                !certificate.backfill || set.device().has_commands(),
+            );
             assert_terms(&set, &reports[position], &judged.cluster, certificate);
-            verdicts[usize::from(in_time[position])] += 1;
+            self.verdicts[usize::from(in_time[position])] += 1;
             if let Some(needed) = needed[position].filter(|_| !judged.cluster.tasks.is_empty()) {
-                relied[needed as usize] += 1;
+                self.relied[needed as usize] += 1;
             }
-            too_full += u32::from(in_time[position] && !judged.data_fits);
-            servers += u32::from(certificate.server_thousandths > 0);
-            waits += u32::from(judged.shares.is_some_and(|shares| shares.waiting != 0.0));
+            self.too_full += u32::from(in_time[position] && !judged.data_fits);
+            self.servers += u32::from(certificate.server_thousandths > 0);
+            self.waits += u32::from(judged.shares.is_some_and(|shares| shares.waiting != 0.0));
+            self.strict += u32::from(!certificate.backfill && in_time[position]);
         }
         let independent = whole && needed.iter().all(|&it| it == Some(Reliance::Nothing));
         assert_eq!(is_independent(&set, &allocation), independent);
     }
-    println!("{verdicts:?} {relied:?} {too_full} {servers} {waits}");
-    assert!(verdicts.iter().chain(&relied).all(|&times| times > 25), "{verdicts:?} {relied:?}");
-    assert!(too_full > 6 && servers > 160 && waits > 65, "{too_full} {servers} {waits}");
+}
+
+#[test]
+fn what_is_said_is_what_the_verifier_says() {
+    let mut all = Compared::default();
+    for case in 0..cases(4_000) {
+        let mut rng = Rng(Stream::numbered(1, b"verified", case));
+        let Some(division) = divide(&mut rng) else { continue };
+        let granted = rng.one_of(&Reliance::ALL);
+        let placements: &[Placement] = rng.one_of(&[&Placement::ALL, &[Placement::Stripe], &[Placement::Superblock]]);
+        all.compare(division, placements, granted, case);
+    }
+    println!("{all:?}");
+    assert!(all.verdicts.iter().chain(&all.relied).all(|&times| times > 25), "{all:?}");
+    assert!(all.too_full > 6 && all.servers > 160 && all.waits > 65, "{all:?}");
+}
+
+/// Clusters in order, each with a task; the first one has as much to do as this.
+fn one_that_is_full(case: u64, load: u64) -> Option<Division> {
+    let mut rng = Rng(Stream::numbered(4, b"verified", case));
+    let device = device(&mut rng)?;
+    let size = rng.within(1, 3);
+    let (mut clusters, mut tasks) = (Vec::new(), Vec::new());
+    for first in (0..u64::from(device.chips())).step_by(usize::try_from(size).expect("a few")) {
+        let task = task(&mut rng, &device, size, true, if first == 0 { load } else { 2 })?;
+        let chips =
+            (first..(first + size).min(device.chips().into())).map(|chip| ChipId(chip.try_into().expect("a few")));
+        clusters.push(Cluster { chips: chips.collect(), tasks: vec![TaskId::from_index(tasks.len())] });
+        tasks.push(Task { name: format!("t{}", tasks.len()), data_pages: None, ..task });
+    }
+    let allocation = Allocation::new(device.chips(), tasks.len(), &clusters).ok()?;
+    Some(Division { set: TaskSet::new(device, tasks, vec![]).ok()?, allocation })
+}
+
+/// A superblock that has as much to do as it can beside neighbours that do little.
+#[test]
+fn what_superblocks_wait_for_is_what_the_verifier_says() {
+    let mut all = Compared::default();
+    for case in 0..cases(400) {
+        let placements: &[Placement] = if case % 2 == 0 { &[Placement::Superblock] } else { &Placement::ALL };
+        for load in (3..30).rev() {
+            let Some(division) = one_that_is_full(case, load) else { break };
+            all.compare(division, placements, Reliance::Neighbours, case);
+        }
+    }
+    println!("{all:?}");
+    assert!(all.strict > 40 && all.verdicts.iter().all(|&times| times > 1_000), "{all:?}");
 }

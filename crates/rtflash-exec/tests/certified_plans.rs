@@ -13,7 +13,7 @@ const COLLECTION: Collection =
     Collection { deadline: None, reclaimed_pages: 2, reserve_pages: 6, victim_pages: 2, open_blocks: 2 };
 
 fn certificate(placement: Placement, collection: Option<Collection>) -> Option<Certificate> {
-    Some(Certificate { placement, collection, server_thousandths: 0, tightest: None })
+    Some(Certificate { placement, collection, server_thousandths: 0, backfill: true, tightest: None })
 }
 
 /// The plan of two clusters of two chips, 32 pages each, half of them logical; a writer with so

@@ -94,6 +94,9 @@ pub struct Certificate {
     /// U_s in thousandths: the share of a Total Bandwidth Server (on each chip of a stripe); 0
     /// where there is none.
     pub server_thousandths: u32,
+    /// Whether a superblock may backfill (D3). What is promised of one that may not supposes that
+    /// it does not. It says nothing of stripes.
+    pub backfill: bool,
     /// The tightest interval; `None` without tasks.
     pub tightest: Option<Tightest>,
 }

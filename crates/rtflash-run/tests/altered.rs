@@ -127,6 +127,7 @@ fn a_trace_of_something_else_is_refused() {
                 "other periods" | "another D_g" | "another alpha" | "another server" => "releases",
                 "slower reads" | "slower programs" | "slower erases" => "operation-lengths",
                 "another v" => "victim-bound",
+                "no backfill" => "bus-wait",
                 "another F" => "open-blocks",
                 "another H" => "gc-left-out",
                 "too much data" => "data-fit",

@@ -53,7 +53,7 @@ fn certify(
     let server = if background { server.max(1) } else { server };
     let Choice::Holds(gc) = choose(&placed.processor, &placed.contentions, server, &work) else { return None };
     let collection = gc.map(ChosenGc::to_collection);
-    Some(Certificate { placement, collection, server_thousandths: server, tightest: None })
+    Some(Certificate { placement, collection, server_thousandths: server, backfill: true, tightest: None })
 }
 
 /// A set on a small device, with an allocation that the sound analyses accept.

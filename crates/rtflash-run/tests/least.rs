@@ -111,7 +111,7 @@ fn broken_by(change: fn(&mut Collection)) -> BTreeMap<&'static str, u32> {
 }
 
 fn stripe(collection: Option<Collection>) -> Certificate {
-    Certificate { placement: Placement::Stripe, collection, server_thousandths: 0, tightest: None }
+    Certificate { placement: Placement::Stripe, collection, server_thousandths: 0, backfill: true, tightest: None }
 }
 
 #[test]

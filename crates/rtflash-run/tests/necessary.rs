@@ -133,7 +133,7 @@ fn the_library_agrees() {
         };
         let (device, plain) = (device(row.times, chips.len()), all_terms(row, row.chips));
         let all = u32::try_from(chips.len()).expect("few");
-        let bus = SharedBus { ways: 1, most: all, foreign: all - 1 };
+        let bus = SharedBus { ways: 1, most: all, foreign: all - 1, most_foreign: all - 1 };
         let unit = |tasks, bus| Processor::new(&device, tasks, 1, Placement::Stripe, bus).expect("a unit");
         for (i, tasks) in chips.iter().enumerate() {
             let mut contention = Contention::new(&device);

@@ -58,8 +58,14 @@ fn reader(pages: u64, T: u64) -> Task {
 /// A chip whose neighbours are known: its unit for (T') and (T'').
 fn beside_known(device: &Device, tasks: &[Task]) -> Processor {
     let m_c = device.chips_per_channel();
-    Processor::new(device, tasks, 1, Placement::Stripe, SharedBus { ways: 1, most: m_c, foreign: m_c - 1 })
-        .expect("a unit")
+    Processor::new(
+        device,
+        tasks,
+        1,
+        Placement::Stripe,
+        SharedBus { ways: 1, most: m_c, foreign: m_c - 1, most_foreign: m_c - 1 },
+    )
+    .expect("a unit")
 }
 
 /// Section 6: 300 pages every 40 ms beside three chips that write 12 pages every 30 ms.

@@ -281,7 +281,7 @@ impl<'a> Explanation<'a> {
                 relies_on: reliance_name(reliances.get(position).copied().flatten()),
                 rests_on: rests_on(
                     set,
-                    &cluster,
+                    (allocation, position),
                     helds.get(position).and_then(Option::as_ref),
                     reliances.get(position).copied().flatten(),
                 ),
@@ -330,9 +330,14 @@ fn costs(held: &Held) -> UnitCosts {
 }
 
 /// What a cluster's promise rests on, if it has one.
-fn rests_on(set: &TaskSet, cluster: &Cluster, held: Option<&Held>, relies_on: Option<Reliance>) -> Vec<GroundText> {
+fn rests_on(
+    set: &TaskSet,
+    (allocation, position): (&Allocation, usize),
+    held: Option<&Held>,
+    relies_on: Option<Reliance>,
+) -> Vec<GroundText> {
     let (Some(held), Some(relies_on)) = (held, relies_on) else { return Vec::new() };
-    grounds(set, cluster, held, relies_on).into_iter().map(GroundText::from).collect()
+    grounds(set, allocation, position, held, relies_on).into_iter().map(GroundText::from).collect()
 }
 
 impl<'a> ExplainedCluster<'a> {

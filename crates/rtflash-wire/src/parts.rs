@@ -22,7 +22,7 @@ pub(crate) fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 /// A cluster's certificate: docs/analysis.md.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CertificateAnswer {
-    /// How pages are placed: `stripe` or `superblock`.
+    /// How pages are placed: `stripe`, `cached-stripe` or `superblock`.
     pub kind: Text<'static>,
     /// D_g: relative deadline of a GC job; null where no real-time task writes.
     pub gc_deadline_ns: Option<u64>,
@@ -42,6 +42,9 @@ pub struct CertificateAnswer {
     /// What is left of it beside demand, blocking and the server, rounded down. Below zero where
     /// the test fails.
     pub slack_ns: Option<i64>,
+    /// False where a superblock may not backfill, so that what is promised holds; else left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfill: Option<bool>,
 }
 
 impl CertificateAnswer {
@@ -58,6 +61,7 @@ impl CertificateAnswer {
             server_thousandths: certificate.server_thousandths,
             tightest_ns: tightest.map(|tightest| tightest.length.as_ns()),
             slack_ns: tightest.map(|tightest| tightest.slack_ns),
+            backfill: (!certificate.backfill).then_some(false),
         }
     }
 }

@@ -13,15 +13,17 @@ pub struct SharedBus {
     /// Transfers that a page can take at most, its own included. Above `ways` where some of the
     /// waiting is counted apart.
     pub most: u32,
-    /// Transfers of other clusters' chips that a page can wait for.
+    /// Transfers of other clusters' chips charged to each page; among `ways`.
     pub foreign: u32,
+    /// Those that a page can wait for at most; among `most`.
+    pub most_foreign: u32,
 }
 
 impl SharedBus {
     /// Wherever the cluster's chips are: m_c transfers a page, of which all but one may be others'.
     pub fn anywhere(device: &Device) -> SharedBus {
         let ways = device.chips_per_channel().min(device.chips());
-        SharedBus { ways, most: ways, foreign: ways - 1 }
+        SharedBus { ways, most: ways, foreign: ways - 1, most_foreign: ways - 1 }
     }
 
     /// A cluster of `chips` chips that owns whole channels, but for one that it may own a part of.
@@ -31,19 +33,35 @@ impl SharedBus {
             0 => ways,
             part => part,
         };
-        SharedBus { ways, most: ways, foreign: ways - part }
+        SharedBus { ways, most: ways, foreign: ways - part, most_foreign: ways - part }
+    }
+
+    /// On a channel with so many chips of the cluster and of others.
+    pub(super) fn on_a_channel(own: u32, foreign: u32) -> SharedBus {
+        SharedBus { ways: own + foreign, most: own + foreign, foreign, most_foreign: foreign }
+    }
+
+    /// The most of each of two.
+    pub(super) fn most_of(self, other: SharedBus) -> SharedBus {
+        SharedBus {
+            ways: self.ways.max(other.ways),
+            most: self.most.max(other.most),
+            foreign: self.foreign.max(other.foreign),
+            most_foreign: self.most_foreign.max(other.most_foreign),
+        }
     }
 
     /// A transfer less for each page.
     pub(super) fn less_one(self) -> SharedBus {
         let less = |transfers: u32| transfers.saturating_sub(1).max(1);
-        let SharedBus { ways, most, foreign } = self;
-        SharedBus { ways: less(ways), most: less(most), foreign: foreign.saturating_sub(1) }
+        let SharedBus { ways, most, foreign, most_foreign } = self;
+        let (foreign, most_foreign) = (foreign.saturating_sub(1), most_foreign.saturating_sub(1));
+        SharedBus { ways: less(ways), most: less(most), foreign, most_foreign }
     }
 
     /// No waiting at all: what can pass on no channel cannot pass so.
     pub fn alone() -> SharedBus {
-        SharedBus { ways: 1, most: 1, foreign: 0 }
+        SharedBus { ways: 1, most: 1, foreign: 0, most_foreign: 0 }
     }
 }
 

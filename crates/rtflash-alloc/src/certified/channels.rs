@@ -31,6 +31,9 @@ pub struct ChannelContention<'a> {
     placements: Vec<Placement>,
     /// Thousandths of the server of each cluster.
     servers: Vec<u32>,
+    /// Whether each cluster, if it is a superblock, may backfill. One that may not waits for no more
+    /// transfers than its neighbours make (docs/analysis.md, Section 6.3).
+    backfill: Vec<bool>,
     /// What a cluster may rely on.
     granted: Reliance,
     /// What its tests look at is charged to it.
@@ -58,6 +61,54 @@ struct Neighbourhood {
     siblings: Option<u32>,
     /// Clusters of which it is known what they move, with the number of their chips.
     bounded: Vec<(usize, u32)>,
+    /// Whether rows of a superblock wait for as long on another of its channels.
+    rows_wait_elsewhere: bool,
+}
+
+/// What there is on a channel beside one of its clusters.
+#[derive(Debug)]
+struct ChannelMembers {
+    /// Chips of the cluster itself.
+    own: u32,
+    /// Chips of which it is not known how much they move, or that are charged as if it were not.
+    unbounded: u32,
+    /// The other clusters, with the number of their chips.
+    bounded: Vec<(usize, u32)>,
+    /// Whether the queue for the bus may be relied on.
+    queued: bool,
+}
+
+impl ChannelMembers {
+    /// Chips of other clusters.
+    fn foreign(&self) -> u32 {
+        self.unbounded + self.bounded.iter().map(|neighbour| neighbour.1).sum::<u32>()
+    }
+
+    /// All chips charged in full.
+    fn in_full(&self) -> SharedBus {
+        SharedBus::on_a_channel(self.own, self.foreign())
+    }
+}
+
+/// The bus of a cluster that is one processor, on all of these channels, and its neighbours on the
+/// one channel on which it may wait for more of them than on any other. Where there is no such
+/// channel, or nothing is known there, it is charged in full on each.
+fn of_whole_cluster(mut channels: Vec<ChannelMembers>) -> (SharedBus, Vec<Neighbourhood>) {
+    let all = |channels: &[ChannelMembers]| {
+        channels.iter().map(ChannelMembers::in_full).fold(SharedBus::alone(), SharedBus::most_of)
+    };
+    let most = all(&channels);
+    let fullest = (0..channels.len()).max_by_key(|&channel| channels[channel].foreign());
+    let Some(fullest) = fullest.map(|channel| channels.swap_remove(channel)) else { return (most, Vec::new()) };
+    let elsewhere = all(&channels);
+    if fullest.bounded.is_empty() || elsewhere.foreign >= fullest.foreign() {
+        return (most, Vec::new());
+    }
+    let rows_wait_elsewhere = elsewhere.ways >= fullest.own + fullest.foreign();
+    let charged = SharedBus::on_a_channel(fullest.own, fullest.unbounded).most_of(elsewhere);
+    let bus = SharedBus { most: most.most, most_foreign: most.most_foreign, ..charged };
+    let bounded = fullest.bounded;
+    (bus, vec![Neighbourhood { charged: bus.ways, siblings: None, bounded, rows_wait_elsewhere }])
 }
 
 impl<'a> ChannelContention<'a> {
@@ -87,6 +138,7 @@ impl<'a> ChannelContention<'a> {
             clusters,
             placements,
             servers,
+            backfill: vec![true; clusters.len()],
             granted,
             work,
             gcs: vec![None; clusters.len()],
@@ -115,6 +167,7 @@ impl<'a> ChannelContention<'a> {
         let placements = certificates.iter().map(|certificate| certificate.placement).collect();
         let servers = certificates.iter().map(|each| each.server_thousandths).collect();
         let mut site = ChannelContention::new(set, clusters, placements, servers, granted, work);
+        site.backfill = certificates.iter().map(|certificate| certificate.backfill).collect();
         for (position, certificate) in certificates.iter().enumerate() {
             site.gcs[position] =
                 site.processor(position, SharedBus::alone()).and_then(|processor| processor.stated(certificate));
@@ -169,12 +222,12 @@ impl<'a> ChannelContention<'a> {
 
     /// The bus of a cluster, all other chips of its channels taken to be as busy as can be.
     fn worst_bus(&self, position: usize) -> SharedBus {
-        let mut bus = SharedBus { ways: 1, most: 1, foreign: 0 };
+        let mut bus = SharedBus::alone();
         for (channel, members) in self.channels_of(position) {
             // Each chip that there is, also one in no cluster, and no more than there are.
             let all = self.set.device().chips_on(channel);
             let own = members.iter().find(|(cluster, _)| *cluster == position).map_or(0, |member| member.1);
-            bus = SharedBus { ways: bus.ways.max(all), most: bus.most.max(all), foreign: bus.foreign.max(all - own) };
+            bus = bus.most_of(SharedBus::on_a_channel(own, all - own));
         }
         bus
     }
@@ -205,41 +258,49 @@ impl<'a> ChannelContention<'a> {
         }
     }
 
-    /// The bus of a cluster next to its neighbours as they are, and each kind of neighbourhood;
-    /// none where a cluster's processor is on several channels.
-    fn neighbourhoods(&self, position: usize, queues: bool) -> (SharedBus, Vec<Neighbourhood>) {
-        let mut bus = SharedBus { ways: u32::MAX, most: 1, foreign: 0 };
-        let mut neighbourhoods: Vec<Neighbourhood> = Vec::new();
-        for (_, members) in self.channels_of(position) {
-            let (mut own, mut unbounded, mut bounded) = (0, 0, Vec::new());
-            for &(cluster, chips) in members {
-                if cluster == position {
-                    own += chips;
-                } else if !self.is_active(cluster) {
-                } else if self.is_on_one_channel(position) && self.is_bounded(cluster) {
-                    bounded.push((cluster, chips));
-                } else {
-                    unbounded += chips;
-                }
+    /// What there is beside a cluster on a channel with these members.
+    fn on_channel(&self, position: usize, members: &[(usize, u32)], queues: bool) -> ChannelMembers {
+        let (mut own, mut unbounded, mut bounded) = (0, 0, Vec::new());
+        // A superblock that backfills is charged in full.
+        let counts = self.is_on_one_channel(position) || !self.backfill[position];
+        for &(cluster, chips) in members {
+            if cluster == position {
+                own += chips;
+            } else if !self.is_active(cluster) {
+            } else if counts && self.is_bounded(cluster) {
+                bounded.push((cluster, chips));
+            } else {
+                unbounded += chips;
             }
+        }
+        // (Q1): all chips of the channel in stripes of one page register, known, and none of them
+        // serving other jobs. (Q3): steady reads. (Q2) and (Q4) are rules of the device.
+        let known = |&(neighbour, _): &(usize, u32)| self.may_queue(neighbour) && self.gcs[neighbour].is_some();
+        let queued = queues
+            && self.set.device().has_steady_reads()
+            && self.is_bounded(position)
+            && self.may_queue(position)
+            && unbounded == 0
+            && bounded.iter().all(known);
+        ChannelMembers { own, unbounded, bounded, queued }
+    }
+
+    /// The bus of a cluster next to its neighbours as they are, and each kind of neighbourhood;
+    /// none where a cluster's processor is on several channels and is charged in full on each.
+    fn neighbourhoods(&self, position: usize, queues: bool) -> (SharedBus, Vec<Neighbourhood>) {
+        let channels = self.channels_of(position).map(|(_, members)| self.on_channel(position, members, queues));
+        if !self.is_on_one_channel(position) {
+            return of_whole_cluster(channels.collect());
+        }
+        let mut bus = SharedBus { ways: u32::MAX, ..SharedBus::alone() };
+        let mut neighbourhoods: Vec<Neighbourhood> = Vec::new();
+        for ChannelMembers { own, unbounded, bounded, queued } in channels {
             let more: u32 = bounded.iter().map(|neighbour| neighbour.1).sum();
             bus.ways = bus.ways.min(own + unbounded);
             bus.most = bus.most.max(own + unbounded + more);
-            bus.foreign = bus.foreign.max(unbounded + more);
-            // (Q1): all chips of the channel in stripes of one page register, known, and none of
-            // them serving other jobs. (Q3): steady reads. (Q2) and (Q4) are rules of the device.
-            let known = |&(neighbour, _): &(usize, u32)| self.may_queue(neighbour) && self.gcs[neighbour].is_some();
-            let queued = queues
-                && self.set.device().has_steady_reads()
-                && self.is_bounded(position)
-                && self.may_queue(position)
-                && unbounded == 0
-                && bounded.iter().all(known);
-            neighbourhoods.push(Neighbourhood { charged: own + unbounded, siblings: queued.then(|| own - 1), bounded });
-        }
-        if !self.is_on_one_channel(position) {
-            // The worst of them.
-            return (SharedBus { ways: bus.most, ..bus }, Vec::new());
+            let siblings = queued.then(|| own - 1);
+            let charged = own + unbounded;
+            neighbourhoods.push(Neighbourhood { charged, siblings, bounded, rows_wait_elsewhere: false });
         }
         neighbourhoods.sort_unstable();
         neighbourhoods.dedup();
@@ -248,14 +309,17 @@ impl<'a> ChannelContention<'a> {
 
     fn beside(&self, position: usize, queues: bool) -> Option<PlacedProcessor> {
         let (bus, neighbourhoods) = self.neighbourhoods(position, queues);
-        if !self.is_on_one_channel(position) {
-            let processor = self.processor(position, bus)?;
+        let processor = self.processor(position, bus)?;
+        if neighbourhoods.is_empty() {
             return Some(PlacedProcessor { processor, contentions: vec![Contention::none()] });
         }
         let mut contentions = Vec::with_capacity(neighbourhoods.len());
-        for Neighbourhood { charged, siblings, bounded } in neighbourhoods {
+        for Neighbourhood { charged, siblings, bounded, rows_wait_elsewhere } in neighbourhoods {
             let more = charged.checked_sub(bus.ways).expect("each page is charged the fewest of all channels");
-            let mut contention = Contention::new(self.set.device()).with_more(more.into()).leaving_out(self.left_out);
+            let mut contention = Contention::new(self.set.device())
+                .with_more(more.into())
+                .rows_wait_elsewhere(rows_wait_elsewhere)
+                .leaving_out(self.left_out);
             for (neighbour, chips) in bounded {
                 contention.add(
                     &self.processor(neighbour, SharedBus::alone())?,
@@ -268,7 +332,7 @@ impl<'a> ChannelContention<'a> {
                 None => contention,
             });
         }
-        Some(PlacedProcessor { processor: self.processor(position, bus)?, contentions })
+        Some(PlacedProcessor { processor, contentions })
     }
 
     /// The channels on which a cluster has a chip, with the clusters there.
@@ -312,6 +376,7 @@ impl<'a> ChannelContention<'a> {
             placement: self.placements[position],
             collection: gc.map(ChosenGc::to_collection),
             server_thousandths,
+            backfill: self.backfill[position],
             tightest: tightest.min_by_key(|tightest| (tightest.slack_ns, tightest.length)),
         })
     }
@@ -332,6 +397,7 @@ impl<'a> ChannelContention<'a> {
             placement: self.placements[position],
             collection: gc.map(ChosenGc::to_collection),
             server_thousandths: 0,
+            backfill: self.backfill[position],
             tightest: Some(tightest_of(nearest)),
         })
     }

@@ -133,7 +133,8 @@ impl<'u> Demand<'u> {
         }
         let (passes, pass) = self.passes(length);
         activity.jobs = activity.jobs.saturating_add(passes);
-        activity.commands = self.contention.commands(activity.reads, passes, self.gc);
+        let asks = self.contention.asks(self.processor, self.gc);
+        activity.asks = asks.all(activity.reads, activity.writes, passes);
         let turns = TurnCounts { J: with_page.saturating_add(passes), n_r: activity.reads, n_w: activity.writes };
         activity.turns = self.processor.turns(self.server, turns);
         let (waiting, relief) = self.contention.waiting(activity, self.processor, self.gc);

@@ -1,7 +1,7 @@
 //! What each step of a promise rests on: the theorem of docs/analysis.md, and whether a machine has
 //! checked it.
 
-use rtflash_model::{Access, Cluster, Placement, Reliance, Task, TaskSet};
+use rtflash_model::{Access, Allocation, Cluster, Placement, Reliance, TaskSet};
 
 use super::report::Held;
 
@@ -55,6 +55,7 @@ const SUPERBLOCK: Ground = checked(
 const BACKFILL: Ground = by_hand("backfill makes nobody late", "Theorem D");
 const NEIGHBOURS: Ground =
     checked("pages wait for no more than the neighbours move", "Theorem 3", "theorem_3", "Theorem3.v");
+const SUPERBLOCK_WAITS: Ground = by_hand("steps of a superblock wait for no more than that", "Lemma 22");
 const QUEUE: Ground = by_hand("sensing and waiting overlap in a queue", "Theorem 4");
 const REGISTERS: Ground =
     checked("a second page register takes a page while the array goes on", "Theorem 5", "theorem_5", "Channel.v");
@@ -67,14 +68,16 @@ const LAST_WITH_WAITS: Ground = checked(
     "last_length'_suffices",
     "LastLength.v",
 );
-const LAST_OF_OTHERS: Ground =
-    by_hand("no interval beyond the last length fails, with waits of a queue or a second register", "Section 6");
+const LAST_OF_OTHERS: Ground = by_hand(
+    "no interval beyond the last length fails, with waits of a queue, a second register or a superblock",
+    "Section 6",
+);
 const SEGMENTS: Ground = checked("no interval up to it is left out", "Lemma 5", "lemma_5_code", "Qpa.v");
 const TIGHTEST: Ground =
     checked("the tightest interval has the least slack", "Section 2.7", "tightest_correct", "Tightest.v");
 
 /// All of them, in the order of the argument.
-pub const GROUNDS: [Ground; 25] = [
+pub const GROUNDS: [Ground; 26] = [
     BUS,
     ALONE,
     COMMANDS,
@@ -92,6 +95,7 @@ pub const GROUNDS: [Ground; 25] = [
     SUPERBLOCK,
     BACKFILL,
     NEIGHBOURS,
+    SUPERBLOCK_WAITS,
     QUEUE,
     REGISTERS,
     REGISTERS_SERVER,
@@ -102,47 +106,161 @@ pub const GROUNDS: [Ground; 25] = [
     TIGHTEST,
 ];
 
-/// What the promise of a cluster rests on that holds relying on this, in the order of the argument.
-pub fn grounds(set: &TaskSet, cluster: &Cluster, held: &Held, relies_on: Reliance) -> Vec<Ground> {
-    let placement = held.certificate.placement;
-    let (cached, superblock) = (placement.is_cached(), placement == Placement::Superblock);
-    let server = held.certificate.server_thousandths > 0;
-    let tasks: Vec<&Task> = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)).collect();
-    let of_streams =
-        |task: &&Task| task.read.iter().chain(&task.write).any(|request| request.access() == Access::Stream);
-    let streams = !superblock && tasks.iter().any(of_streams);
-    let commands = set.device().has_commands();
-    let waits = cached || relies_on > Reliance::Nothing;
-    let by_hand = cached || relies_on == Reliance::Queue;
-    let applies = |ground: &Ground| match *ground {
-        ALONE | PASS_ROWS | SUPERBLOCK | BACKFILL => superblock && (*ground != PASS_ROWS || held.gc.is_some()),
-        COMMANDS => commands,
-        STREAMS => streams,
-        RESERVE | VICTIMS | PASS | STATED => held.gc.is_some(),
-        SHARE | SERVER_PAGES => server,
-        // Theorem 5 takes the place of both: its steps are others.
-        DEMAND => !cached,
-        STRIPE => !superblock && !cached,
-        NEIGHBOURS => relies_on >= Reliance::Neighbours,
-        QUEUE => relies_on == Reliance::Queue,
-        REGISTERS => cached,
-        REGISTERS_SERVER => cached && server,
-        LAST => !waits,
-        LAST_WITH_WAITS => waits && !by_hand,
-        LAST_OF_OTHERS => by_hand,
-        TIGHTEST => !waits && held.certificate.tightest.is_some(),
+/// What there is of a promise that a machine has not checked.
+#[derive(Debug, Clone, Copy)]
+struct Promised {
+    cached: bool,
+    superblock: bool,
+    backfill: bool,
+    server: bool,
+    /// Whether pages of streams are counted.
+    streams: bool,
+    commands: bool,
+    relies_on: Reliance,
+    /// Clusters on the same channels, as far as they are relied on.
+    beside: Beside,
+}
+
+/// Clusters on the channels of another one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Beside {
+    cached: bool,
+    /// Stripes of one page register.
+    plain: bool,
+    superblock: bool,
+    backfill: bool,
+    streams: bool,
+    server: bool,
+}
+
+fn has_streams(set: &TaskSet, cluster: &Cluster) -> bool {
+    let tasks = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
+    tasks.flat_map(|task| task.read.iter().chain(&task.write)).any(|request| request.access() == Access::Stream)
+}
+
+impl Beside {
+    fn new(set: &TaskSet, allocation: &Allocation, position: usize) -> Beside {
+        let clusters = allocation.clusters();
+        let channel = |chip: &rtflash_model::ChipId| set.device().channel_of(chip.0);
+        let shares = |other: &Cluster| {
+            other.chips.iter().any(|chip| clusters[position].chips.iter().any(|own| channel(own) == channel(chip)))
+        };
+        let mut beside = Beside::default();
+        for (at, cluster) in clusters.iter().enumerate().filter(|&(at, cluster)| at != position && shares(cluster)) {
+            let Some(certificate) = allocation.certificate(at) else { continue };
+            let (placement, server) = (certificate.placement, certificate.server_thousandths > 0);
+            if cluster.tasks.is_empty() && !server {
+                continue;
+            }
+            let superblock = placement == Placement::Superblock;
+            beside.cached |= placement.is_cached();
+            beside.plain |= !superblock && !placement.is_cached();
+            beside.superblock |= superblock;
+            beside.backfill |= superblock && certificate.backfill;
+            beside.streams |= !superblock && has_streams(set, cluster);
+            beside.server |= server;
+        }
+        beside
+    }
+}
+
+impl Promised {
+    /// Whether the cluster passes (T): what a superblock that backfills waits for is in its costs.
+    fn passes_t(&self) -> bool {
+        !self.cached && (self.relies_on == Reliance::Nothing || self.superblock && self.backfill)
+    }
+
+    /// Whether waits are counted by intervals in a way that is proved by hand.
+    fn waits_by_hand(&self) -> bool {
+        self.cached || !self.passes_t() && (self.superblock || self.relies_on == Reliance::Queue)
+    }
+
+    /// Whether the step belongs to the argument.
+    fn needs(&self, ground: Ground) -> bool {
+        match ground {
+            ALONE | PASS_ROWS => self.superblock,
+            SUPERBLOCK => self.superblock && self.passes_t(),
+            BACKFILL => self.superblock && self.backfill,
+            SUPERBLOCK_WAITS => self.superblock && !self.passes_t(),
+            COMMANDS => self.commands,
+            STREAMS => self.streams,
+            SHARE | SERVER_PAGES => self.server,
+            // Theorem 5 takes the place of both: its steps are others.
+            DEMAND => self.passes_t(),
+            STRIPE => !self.superblock && self.passes_t(),
+            NEIGHBOURS => !self.cached && self.relies_on >= Reliance::Neighbours,
+            QUEUE => self.relies_on == Reliance::Queue,
+            REGISTERS => self.cached,
+            REGISTERS_SERVER => self.cached && self.server,
+            LAST => self.passes_t(),
+            LAST_WITH_WAITS => !self.passes_t() && !self.waits_by_hand(),
+            LAST_OF_OTHERS => self.waits_by_hand(),
+            TIGHTEST => self.passes_t(),
+            _ => true,
+        }
+    }
+
+    /// Whether what a machine has checked covers the step here: it counts so many pages a job, a
+    /// bus that carries pages alone, servers of chips with one register, and no backfill.
+    fn is_covered(&self, ground: Ground) -> bool {
+        let Promised { cached, superblock, server, streams, commands, relies_on, beside, .. } = *self;
+        let relies = relies_on > Reliance::Nothing;
+        let others_are_covered = !relies || !beside.streams && !commands;
+        match ground {
+            ALONE => !commands,
+            RESERVE | VICTIMS | PASS | STATED if cached && server => false,
+            SHARE | SERVER_PAGES => !cached,
+            RESERVE | STATED | DEMAND | LAST | TIGHTEST => !streams,
+            STRIPE => !streams,
+            SUPERBLOCK => !relies,
+            NEIGHBOURS => {
+                let by_theorem_3 = relies_on == Reliance::Neighbours && !superblock && !streams;
+                by_theorem_3 && others_are_covered && !beside.cached && !beside.backfill
+            }
+            REGISTERS => {
+                let alone = !relies || !beside.plain && !beside.superblock && !beside.streams && !beside.server;
+                !streams && !server && alone
+            }
+            LAST_WITH_WAITS => !streams && others_are_covered,
+            SEGMENTS => !streams && others_are_covered && !self.waits_by_hand(),
+            _ => true,
+        }
+    }
+}
+
+/// What the promise of the cluster at this position rests on, that holds relying on this, in the
+/// order of the argument.
+pub fn grounds(
+    set: &TaskSet,
+    allocation: &Allocation,
+    position: usize,
+    held: &Held,
+    relies_on: Reliance,
+) -> Vec<Ground> {
+    let certificate = held.certificate;
+    let superblock = certificate.placement == Placement::Superblock;
+    let clusters = allocation.clusters();
+    let promised = Promised {
+        cached: certificate.placement.is_cached(),
+        superblock,
+        backfill: certificate.backfill,
+        server: certificate.server_thousandths > 0,
+        streams: !superblock && clusters.get(position).is_some_and(|cluster| has_streams(set, cluster)),
+        commands: set.device().has_commands(),
+        relies_on,
+        beside: Beside::new(set, allocation, position),
+    };
+    let is_there = |ground: &Ground| match *ground {
+        RESERVE | VICTIMS | PASS | PASS_ROWS | STATED => held.gc.is_some(),
+        TIGHTEST => certificate.tightest.is_some(),
         _ => true,
     };
     let as_far_as_checked = |ground: Ground| match ground {
-        // What has been checked counts so many pages a job, and a bus that carries pages alone.
-        RESERVE | STATED | DEMAND | STRIPE | NEIGHBOURS | REGISTERS | LAST | LAST_WITH_WAITS | TIGHTEST if streams => {
-            Ground { machine: None, ..ground }
-        }
-        ALONE | NEIGHBOURS | LAST_WITH_WAITS if commands => Ground { machine: None, ..ground },
-        // Checked with what steps take as a hypothesis.
-        STRIPE if commands => Ground { machine: Some(("theorem_S", "Closing.v")), ..ground },
-        SUPERBLOCK if commands => Ground { machine: Some(("theorem_D", "Closing.v")), ..ground },
+        _ if !promised.is_covered(ground) => Ground { machine: None, ..ground },
+        // Lemma 21's costs are not of one device of Section 1.
+        STRIPE | SUPERBLOCK if promised.commands => Ground { machine: Some(("closing", "Closing.v")), ..ground },
         _ => ground,
     };
-    GROUNDS.into_iter().filter(applies).map(as_far_as_checked).collect()
+    let needed = GROUNDS.into_iter().filter(|&ground| promised.needs(ground) && is_there(&ground));
+    needed.map(as_far_as_checked).collect()
 }

@@ -164,7 +164,7 @@ mod tests {
             let least = one.least(&device);
             for granted in [Reliance::Nothing, Reliance::Neighbours, Reliance::Queue] {
                 let ways = if granted == Reliance::Nothing { 4 } else { one.own };
-                let bus = SharedBus { ways, most: ways, foreign: 0 };
+                let bus = SharedBus::on_a_channel(ways, 0);
                 let Some(processor) = one.processor(&device, bus) else { continue };
                 let mut contention = Contention::new(&device);
                 for other in others.iter().filter(|_| granted != Reliance::Nothing) {

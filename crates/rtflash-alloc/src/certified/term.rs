@@ -38,6 +38,8 @@ pub enum Term {
     Commands,
     /// The requests for the bus that only commands make: their waits in (T').
     CommandWait,
+    /// The waits of a superblock's passes in (T'): they are not in n_i.
+    PassWait,
     /// φ min E_j in W2.
     MinFresh,
     /// (σ − φ) ⌈Σ E_j / max(1, o − 1)⌉ in W2.
@@ -66,7 +68,7 @@ pub enum Term {
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 27] = [
+    pub const ALL: [Term; 28] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -82,6 +84,7 @@ impl Term {
         Term::Copies,
         Term::Commands,
         Term::CommandWait,
+        Term::PassWait,
         Term::MinFresh,
         Term::SumFresh,
         Term::SharedFresh,
@@ -114,6 +117,7 @@ impl Term {
             Term::Copies => "copies",
             Term::Commands => "commands",
             Term::CommandWait => "command-wait",
+            Term::PassWait => "pass-wait",
             Term::MinFresh => "min-fresh",
             Term::SumFresh => "sum-fresh",
             Term::SharedFresh => "shared-fresh",
@@ -152,6 +156,7 @@ impl Term {
             Term::Copies => "copies in N_j of superblocks",
             Term::Commands => "t_c G_j",
             Term::CommandWait => "commands in n_i",
+            Term::PassWait => "passes in n_i of superblocks",
             Term::MinFresh => "φ min E_j",
             Term::SumFresh => "(σ − φ) Σ E_j",
             Term::SharedFresh => "σ Σ E_j / o",

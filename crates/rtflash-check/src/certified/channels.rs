@@ -1,5 +1,7 @@
 //! Where a cluster is, and who shares its channels: docs/analysis.md, Sections 2.1, 4 and 6.
 
+use std::cmp::Ordering;
+
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use rtflash_model::{Allocation, ChipId, Cluster, Placement, Reliance, Request, TaskSet};
@@ -140,6 +142,10 @@ pub(super) struct Channel {
     /// Transfers charged to each page, its own included: the cluster's chips there, and others of
     /// which it is not known how much they move.
     pub ways: i128,
+    /// Those of other clusters' chips among them.
+    pub foreign: i128,
+    /// Whether a cluster that is one processor waits for its rows as long on another channel.
+    pub rows_wait_elsewhere: bool,
     /// Chips of the cluster itself.
     pub own: i128,
     /// The neighbours whose load is known.
@@ -156,6 +162,8 @@ pub(super) struct ChannelNeighbours {
     pub most: i128,
     /// Chips of other clusters on a channel that may be active, the greatest number.
     pub foreign: i128,
+    /// On how many channels there are so many of them.
+    pub busiest: usize,
     /// The channels; alike ones once.
     pub channels: Vec<Channel>,
 }
@@ -170,7 +178,7 @@ impl ChannelNeighbours {
         granted: Reliance,
     ) -> ChannelNeighbours {
         let device = set.device();
-        let mut site = ChannelNeighbours { most: 0, foreign: 0, channels: vec![] };
+        let mut site = ChannelNeighbours { most: 0, foreign: 0, busiest: 0, channels: vec![] };
         let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip.0)).collect();
         channels.dedup();
         for channel in channels {
@@ -186,17 +194,60 @@ impl ChannelNeighbours {
             let (foreign, channel) = if granted == Reliance::Nothing {
                 // Any chip that there is may ask for the bus.
                 let all = i128::from(last - first);
-                (all - own, Channel { ways: all, own, neighbours: vec![], queued: false })
+                let foreign = all - own;
+                let alone =
+                    Channel { ways: all, foreign, rows_wait_elsewhere: false, own, neighbours: vec![], queued: false };
+                (foreign, alone)
             } else {
                 beside(set, allocation, clusters, position, &chips, granted)
             };
             site.most = site.most.max(own + foreign);
+            site.busiest = match foreign.cmp(&site.foreign) {
+                Ordering::Greater => 1,
+                Ordering::Equal => site.busiest + 1,
+                Ordering::Less => site.busiest,
+            };
             site.foreign = site.foreign.max(foreign);
             if !site.channels.contains(&channel) {
                 site.channels.push(channel);
             }
         }
+        let certificate = allocation.certificate(position);
+        if certificate.is_some_and(|certificate| !is_chip_by_chip(certificate.placement)) {
+            site.channels = vec![as_one(&site)];
+        }
         site
+    }
+}
+
+/// All channels of a cluster that is one processor: of the neighbours on the one where there are
+/// more of them than on any other it may be known what they move (Section 6.3); everything else is
+/// charged in full.
+fn as_one(site: &ChannelNeighbours) -> Channel {
+    let known = |channel: &Channel| channel.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
+    let foreign = |channel: &Channel| channel.foreign + known(channel);
+    let all = |channel: &Channel| channel.own + foreign(channel);
+    let with_most = || site.channels.iter().filter(|channel| foreign(channel) == site.foreign);
+    let own = site.channels.iter().map(|channel| channel.own).max().unwrap_or(1);
+    let in_full = Channel {
+        ways: site.most,
+        foreign: site.foreign,
+        rows_wait_elsewhere: false,
+        own,
+        neighbours: vec![],
+        queued: false,
+    };
+    let (Some(busiest), 1, 1) = (with_most().next(), with_most().count(), site.busiest) else { return in_full };
+    if busiest.neighbours.is_empty() {
+        return in_full;
+    }
+    let others = || site.channels.iter().filter(|&channel| channel != busiest);
+    let ways_elsewhere = others().map(all).max().unwrap_or(0);
+    Channel {
+        ways: (busiest.own + busiest.foreign).max(ways_elsewhere),
+        foreign: others().map(foreign).fold(busiest.foreign, i128::max),
+        rows_wait_elsewhere: ways_elsewhere >= all(busiest),
+        ..busiest.clone()
     }
 }
 
@@ -220,8 +271,9 @@ fn beside(
     // What copies over the bus, or has commands of copies there, is known by its certificate.
     let commands = set.device().spec().command.is_some_and(|command| command.as_ns() > 0);
     let collects_inside = |cluster: usize| stripe(cluster) && !commands;
-    let bounded =
-        |cluster: usize| stripe(position) && !server(cluster) && (collects_inside(cluster) || gc(cluster).is_some());
+    // Of a superblock that backfills it does not matter what others move.
+    let counts = stripe(position) || allocation.certificate(position).is_some_and(|certificate| !certificate.backfill);
+    let bounded = |cluster: usize| counts && !server(cluster) && (collects_inside(cluster) || gc(cluster).is_some());
     let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
     let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
     let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
@@ -236,7 +288,8 @@ fn beside(
         neighbours.push(Neighbour { chips: chips[other], requests, gc: gc.flatten(), rows });
     }
     let own = chips[position];
-    (unknown + known, Channel { ways: own + unknown, own, neighbours, queued })
+    let ways = own + unknown;
+    (unknown + known, Channel { ways, foreign: unknown, rows_wait_elsewhere: false, own, neighbours, queued })
 }
 
 /// The requests, on a chip of a stripe or on a superblock.

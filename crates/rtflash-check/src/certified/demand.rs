@@ -55,9 +55,9 @@ impl Processor {
     /// W1, Eq. (45): how long they wait for neighbours whose load is known,
     /// for each of their transfers once, and each operation once for each of their chips.
     pub fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
-        let pages = sum(self.tasks.iter().map(|item| item.pages_due(length)?.checked_mul(self.asks(item))))?;
-        let commands = self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.commands))?;
-        let own = pages.checked_add(commands)?.checked_mul(self.transfer)?;
+        let requests = sum(self.tasks.iter().map(|item| item.waits_due(length)))?;
+        let passes = self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.waits))?;
+        let own = requests.checked_add(passes)?.checked_mul(self.transfer)?;
         sum(self.neighbours.iter().map(|neighbour| {
             let busy = neighbour.transfers(length)?.checked_mul(self.transfer)?;
             let busy = busy.checked_add(neighbour.commands(length)?.checked_mul(self.command)?)?;

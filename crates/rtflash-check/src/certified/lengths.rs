@@ -115,7 +115,7 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     demand.constant += whole(processor.always_blocks);
     // Above the number of own jobs.
     let mut jobs = AffineBound::sum(processor.tasks.iter().map(due));
-    let (mut commands, mut collected) = (AffineBound::level(0), AffineBound::level(0));
+    let (mut pass_waits, mut collected) = (AffineBound::level(0), AffineBound::level(0));
     if let Some(gc) = &processor.gc {
         let arriving = processor.writers().map(|item| {
             let line = AffineBound::new((1, item.period), BigInt::zero());
@@ -126,7 +126,7 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
             AffineBound::sum(arriving).plus(&AffineBound::level(gc.reclaimed - 1)).times(&ratio(1, gc.reclaimed));
         demand = demand.plus(&passes.times(&whole(gc.cost)));
         jobs = jobs.plus(&passes);
-        commands = passes.times(&whole(gc.commands));
+        pass_waits = passes.times(&whole(gc.waits));
         collected = passes;
     }
     // Not every job of a stream has a page here.
@@ -135,7 +135,7 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     if let Some(behind) = processor.waiting_behind_above(&with_pages, pages_due_above) {
         return vec![demand.plus(&behind)];
     }
-    let mut lines = vec![demand.plus(&one_by_one_above(processor, &commands))];
+    let mut lines = vec![demand.plus(&one_by_one_above(processor, &pass_waits))];
     if let Some(queue) = &processor.queue {
         let pages = |writes: bool| {
             let items = processor.tasks.iter().filter(move |item| item.writes == writes);
@@ -151,11 +151,11 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     lines
 }
 
-/// Above what pages, and commands of passes, wait for known neighbours, one by one: what Eqs. (35)
-/// and (36) add to U and K.
-fn one_by_one_above(processor: &Processor, commands: &AffineBound) -> AffineBound {
-    let asks = processor.tasks.iter().map(|item| pages_due_above(item).times(&whole(processor.asks(item))));
-    let own = AffineBound::sum(asks).plus(commands).times(&whole(processor.transfer));
+/// Above what requests and passes wait for known neighbours, one by one: what Eqs. (35) and (36)
+/// add to U and K.
+fn one_by_one_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBound {
+    let waits = processor.tasks.iter().map(|item| item.steps.above(&due(item), item.waits));
+    let own = AffineBound::sum(waits).plus(pass_waits).times(&whole(processor.transfer));
     let lines = processor.neighbours.iter().map(|neighbour| {
         let busy = neighbour.transfers_above().times(&whole(processor.transfer));
         let busy = busy.plus(&neighbour.commands_above().times(&whole(processor.command)));
@@ -262,7 +262,7 @@ mod tests {
         step_cost: i128,
         pages: PagesInARow,
     ) -> VerifiedTask {
-        VerifiedTask { writes, period, deadline, jitter, step_cost, steps: pages, longest: step_cost, pages }
+        VerifiedTask { writes, period, deadline, jitter, step_cost, steps: pages, longest: step_cost, pages, waits: 1 }
     }
 
     /// All lengths one by one, far enough.
@@ -346,7 +346,7 @@ mod tests {
                 let deadline = 1 + draw(period.unsigned_abs().try_into().unwrap());
                 [period, deadline, draw(deadline.unsigned_abs().try_into().unwrap())]
             };
-            let tasks: Vec<VerifiedTask> = (0..1 + draw(3))
+            let mut tasks: Vec<VerifiedTask> = (0..1 + draw(3))
                 .map(|_| {
                     let pages = PagesInARow { pages: (1 + draw(4)) * times, chips: 1 + draw(2) * draw(4) };
                     let times = due((5 + draw(40)) * times, &mut draw);
@@ -357,8 +357,10 @@ mod tests {
             let (deadline, cost) = (5 + draw(80), 1 + draw(12));
             // Some devices count commands.
             let command = if draw(6) == 0 { 1 + draw(2) } else { 0 };
-            let commands = command * (1 + draw(6));
-            let gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9), commands };
+            tasks.iter_mut().filter(|item| !item.writes && command > 0).for_each(|item| item.waits = 2);
+            // Passes wait for their commands, or as a superblock's.
+            let waits = if command > 0 || draw(4) == 0 { 1 + draw(6) } else { 0 };
+            let gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9), waits };
             let server = draw(2) * draw(500);
             let requests: Vec<Transfers> = (0..draw(3))
                 .map(|_| {

@@ -28,6 +28,8 @@ pub(super) struct VerifiedTask {
     pub longest: i128,
     /// Pages on the processor.
     pub pages: PagesInARow,
+    /// How often each step may wait for a transfer of each neighbour.
+    pub waits: i128,
 }
 
 impl VerifiedTask {
@@ -47,7 +49,12 @@ impl VerifiedTask {
         self.steps.of(self.requests_due(length))?.checked_mul(self.step_cost)
     }
 
-    /// Its part of n_i(L), Eq. (32): pages of the requests due in an interval of this length.
+    /// Its part of n_i(L), Eq. (32): waits of the steps of requests due in an interval of this length.
+    pub fn waits_due(&self, length: i128) -> Option<i128> {
+        self.steps.of(self.requests_due(length))?.checked_mul(self.waits)
+    }
+
+    /// Pages of the requests due in an interval of this length.
     pub fn pages_due(&self, length: i128) -> Option<i128> {
         self.pages.of(self.requests_due(length))
     }
@@ -70,8 +77,9 @@ pub(super) struct Gc {
     pub longest: i128,
     /// α.
     pub reclaimed: i128,
-    /// Requests for the bus that a pass makes for commands alone.
-    pub commands: i128,
+    /// How often a pass may wait for a transfer of each neighbour beyond what it is charged: copies
+    /// of a stripe for their commands alone.
+    pub waits: i128,
 }
 
 /// A processor: a superblock cluster, or a chip of a stripe on one of its channels, since their
@@ -117,6 +125,8 @@ pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) 
 struct Steps {
     /// Whether the processor is a chip of a stripe.
     stripe: bool,
+    /// Whether rows of a superblock wait for as long on another of its channels.
+    rows_wait_elsewhere: bool,
     t_r: i128,
     /// t_c and t_d.
     t_c: i128,
@@ -141,8 +151,7 @@ impl Steps {
         let [t_r, t_w] = on_chip::longest(device).map(i128::from);
         let [t_e, t_d] = [device.block_erase(), device.page_transfer()].map(|time| i128::from(time.as_ns()));
         let stripe = is_chip_by_chip(placement);
-        // A step of a superblock cluster may be on all its channels.
-        let ways = if stripe { channel.ways } else { site.most };
+        let ways = channel.ways;
         let t_c = i128::from(device.spec().command.map_or(0, |command| command.as_ns()));
         // Other chips: each may be served once before each request for the bus, Section 2.10.
         let waiting = |chips: i128| (chips - 1) * (t_c + t_d);
@@ -151,13 +160,14 @@ impl Steps {
         let programming = |chips: i128| waiting(chips) + t_c + t_d + t_w;
         let (read, program) = (reading(ways), programming(ways));
         let (longest_read, longest_program) = (reading(site.most), programming(site.most));
-        let alone = reading((site.foreign + 1).min(ways));
+        let alone = [channel.foreign, site.foreign].map(|foreign| reading((foreign + 1).min(site.most)));
         let copy = [ways, site.most].map(|chips| command(chips) + t_r + t_w);
         let erase = [ways, site.most].map(|chips| command(chips) + t_e);
-        let user_read = if stripe { [read, longest_read] } else { [alone, alone] };
-        let user_write = [program, if stripe { longest_program } else { program }];
+        let user_read = if stripe { [read, longest_read] } else { alone };
+        let user_write = [program, longest_program];
         Steps {
             stripe,
+            rows_wait_elsewhere: channel.rows_wait_elsewhere,
             t_r,
             t_c,
             t_d,
@@ -184,18 +194,22 @@ impl Steps {
     fn collection(&self, numbers: &Numbers, size: u64, block_pages: u32) -> Option<Option<Gc>> {
         let Some(deadline) = numbers.deadline else { return Some(None) };
         let victim = i128::from(numbers.victim);
-        let (copying, step) = if self.stripe {
-            (victim.checked_mul(self.copy[0])?, self.copy[1])
+        let asks = if self.t_c > 0 { 2 } else { 1 };
+        let (copying, step, waits) = if self.stripe {
+            let waits = if self.t_c > 0 { victim + 1 } else { 0 };
+            (victim.checked_mul(self.copy[0])?, self.copy[1], waits)
         } else {
             // Each page is on one channel: those read together wait for each other there.
             let steps = victim.min(block_pages.into());
-            let asks = if self.t_c > 0 { 2 } else { 1 };
             let beside = asks * (self.t_c + self.t_d);
             let more = (victim - steps).checked_mul(beside)?;
             let apart = steps.checked_mul(self.user_read[0].max(beside))?.checked_add(more)?;
             let reads = steps.checked_mul(self.read)?.min(apart);
-            let rows = ceil(victim, size.into()).checked_mul(self.program)?;
-            (reads.checked_add(rows)?, self.read.max(self.program))
+            let rows = ceil(victim, size.into());
+            let copying = reads.checked_add(rows.checked_mul(self.program)?)?;
+            // The part of passes in Eq. (67); the erase has a command.
+            let other_waits = if self.rows_wait_elsewhere { 0 } else { rows + asks - 1 };
+            (copying, self.longest_read.max(self.longest_program), steps.checked_mul(asks)?.checked_add(other_waits)?)
         };
         // Where a victim has no valid pages nothing is copied.
         let longest = if victim == 0 { self.erase[1] } else { self.erase[1].max(step) };
@@ -204,8 +218,7 @@ impl Steps {
             cost: copying.checked_add(self.erase[0])?,
             longest,
             reclaimed: numbers.reclaimed.into(),
-            // Copies and the erase of a stripe's chip.
-            commands: if self.t_c > 0 { victim + 1 } else { 0 },
+            waits,
         }))
     }
 
@@ -215,6 +228,11 @@ impl Steps {
         let rows = PagesInARow::each(request.pages().div_ceil(size).into());
         let steps = if writes && !self.stripe { rows } else { pages };
         let [step_cost, longest] = if writes { self.user_write } else { self.user_read };
+        let waits = match writes {
+            true => i128::from(self.stripe || !self.rows_wait_elsewhere),
+            false if self.t_c > 0 => 2,
+            false => 1,
+        };
         Some(VerifiedTask {
             writes,
             period: request.period().as_ns().into(),
@@ -224,6 +242,7 @@ impl Steps {
             steps,
             longest,
             pages,
+            waits,
         })
     }
 }
@@ -286,11 +305,6 @@ impl Processor {
             processor.queue = ChannelQueue::of([steps.t_r, least_program, steps.t_d], others);
         }
         Some(processor)
-    }
-
-    /// Requests for the bus with each page of an item.
-    pub fn asks(&self, item: &VerifiedTask) -> i128 {
-        if self.command > 0 && !item.writes { 2 } else { 1 }
     }
 
     /// The cluster's other chips on the channel, this many.

@@ -48,7 +48,7 @@ fn certificate(
     tightest: Option<(u32, i64)>,
 ) -> Certificate {
     let tightest = tightest.map(|(length, slack)| Tightest { length: ms(length), slack_ns: slack * 1000 });
-    Certificate { placement, collection, server_thousandths: server, tightest }
+    Certificate { placement, collection, server_thousandths: server, backfill: true, tightest }
 }
 
 /// A server of this share alone on a stripe.

@@ -90,8 +90,8 @@ fn clusters(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> String
     let text: String =
         shown.iter().map(|(position, (cluster, held))| one(set, *position, cluster, held.as_ref())).collect();
     let relied = reliances(set, allocation);
-    let rest = shown.iter().filter_map(|(position, (cluster, held))| {
-        Some((*position, grounds(set, cluster, held.as_ref()?, relied[*position]?)))
+    let rest = shown.iter().filter_map(|(position, (_, held))| {
+        Some((*position, grounds(set, allocation, *position, held.as_ref()?, relied[*position]?)))
     });
     text + &proofs(&rest.collect::<Vec<_>>())
 }
@@ -101,7 +101,7 @@ fn proofs(clusters: &[(usize, Vec<Ground>)]) -> String {
     if clusters.is_empty() {
         return String::new();
     }
-    // As far as each is checked: of clusters with streams it may be less.
+    // As far as each is checked: of clusters with streams, say, it may be less.
     let mut rows: Vec<(Ground, Vec<String>)> = Vec::new();
     for step in &GROUNDS {
         for (position, grounds) in clusters {

@@ -10,7 +10,7 @@ use super::ledger::Pending;
 use super::timing::{longest_step, place};
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId};
 use crate::plan::{Certified, Plan};
-use crate::trace::{Action, Kind, Operation};
+use crate::trace::{Action, JobId, Kind, Operation};
 
 /// What a processor was doing over [start, end): a step, or an operation of one.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ struct ProcessorLine {
     /// their buses.
     only_reads: bool,
     waits: Vec<ReadWait>,
+    /// Whose operations it has, as far as its first one tells.
+    job: Option<JobId>,
     /// Since when it has been busy without a break.
     busy_since: Instant,
     /// Time that copies without pages took, not looked at yet.
@@ -129,6 +131,8 @@ struct Bounds {
     /// The longest step.
     step: u64,
     stripe: bool,
+    /// Whether a step may have pages beside those that it is of.
+    backfill: bool,
 }
 
 /// All processors that are watched.
@@ -140,7 +144,7 @@ pub(super) struct Processors {
     bounds: Vec<Bounds>,
     lines: Vec<ProcessorLine>,
     /// Waiting of reads in superblocks for chips of other clusters, and of a pass's for each other,
-    /// which rule D3 must not lengthen.
+    /// which rule D3 must not lengthen; and pages that are filled in where none may be.
     pub(super) waits: Gauge,
     pub(super) order: Gauge,
     pub(super) idling: Gauge,
@@ -156,7 +160,7 @@ impl Processors {
             let step = longest_step(plan, cluster, &certified[number]);
             for (place, &chip) in cluster.chips.iter().enumerate() {
                 if stripe || place == 0 {
-                    bounds.push(Bounds { step: step.as_ns(), stripe });
+                    bounds.push(Bounds { step: step.as_ns(), stripe, backfill: certified[number].may_backfill() });
                 }
                 of_chip[chip] = Some(bounds.len() - 1);
                 foreign_waits[chip] = plan.transfers(plan.foreign_chips(cluster, chip)).as_ns();
@@ -230,6 +234,12 @@ impl Processors {
                 // How long the program of a copy takes is known with its record.
                 under_way.end = if copies { end } else { under_way.end.max(end) };
                 under_way.deadline = under_way.deadline.min(deadline);
+                // A page that is filled in makes the step's own wait.
+                let own = line.job == Some(operation.job) && (gc || operation.action != Action::Read);
+                if !bounds.stripe && !bounds.backfill && !own {
+                    let hold = plan.device().bus_hold().as_ns();
+                    self.waits.note(0, hold, || place(operation.start, pending, Some(operation.chip)));
+                }
             }
             _ => {
                 let waits = std::mem::take(&mut line.waits);
@@ -246,6 +256,7 @@ impl Processors {
                 line.close();
                 line.busy_until(operation.start);
                 line.under_way = Some(Stretch { start: operation.start, end, deadline });
+                line.job = Some(operation.job);
             }
         }
         if !bounds.stripe {

@@ -144,6 +144,11 @@ impl Certified {
         self.certificate.placement.is_cached()
     }
 
+    /// Whether pages may be filled in on chips that a step leaves idle (D3).
+    pub fn may_backfill(&self) -> bool {
+        self.certificate.backfill
+    }
+
     /// Chips of a processor, in a cluster of so many: one in a stripe, all in a superblock.
     pub(crate) fn width(&self, chips: u32) -> u32 {
         if self.is_stripe() { 1 } else { chips }

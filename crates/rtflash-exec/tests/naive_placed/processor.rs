@@ -269,7 +269,7 @@ impl Processor {
             self.starve(world, at);
             return true;
         }
-        if self.chips.len() > 1 && world.options.placed.backfill {
+        if self.chips.len() > 1 && self.may_backfill(world) {
             let mut others: Vec<usize> = (0..self.queue.len())
                 .filter(|&other| other != at && self.queue[other].kind == Kind::Write && !self.queue[other].waits)
                 .collect();
@@ -283,6 +283,10 @@ impl Processor {
             self.fill_with_reads(world, None, &mut busy);
         }
         true
+    }
+
+    fn may_backfill(&self, world: &World) -> bool {
+        world.options.placed.backfill && certified(world.plan, self.cluster).certificate.backfill
     }
 
     /// Whether a read is sure to be over with a row. Where it waits for its command as well, that
@@ -326,7 +330,7 @@ impl Processor {
     /// Idle chips read what will be over with the step. `read`: the step is a read on this chip. At
     /// most 64 pages are looked at.
     fn fill_with_reads(&mut self, world: &mut World, read: Option<usize>, busy: &mut Vec<usize>) {
-        if self.chips.len() == 1 || !world.options.placed.backfill {
+        if self.chips.len() == 1 || !self.may_backfill(world) {
             return;
         }
         let channel = |processor: &Processor, column: usize| world.plan.device().channel_of(processor.chips[column].0);

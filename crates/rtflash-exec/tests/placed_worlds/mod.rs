@@ -79,7 +79,7 @@ fn certificate(rng: &mut Rng, set: &TaskSet, cluster: &Cluster) -> Certificate {
         open_blocks: rng.within(1, 5),
     });
     let server_thousandths = if collection.is_some() { rng.one_of(&[0, 100, 500, 1_000]) } else { 0 };
-    Certificate { placement, collection, server_thousandths, tightest: None }
+    Certificate { placement, collection, server_thousandths, backfill: true, tightest: None }
 }
 
 impl World {
@@ -97,7 +97,10 @@ impl World {
         let terms: Vec<ClusterTerms> = allocation
             .clusters()
             .iter()
-            .map(|cluster| ClusterTerms::Certified(certificate(&mut rng, &set, cluster)))
+            .map(|cluster| {
+                let backfill = rng_of_commands.within(0, 2) > 0;
+                ClusterTerms::Certified(Certificate { backfill, ..certificate(&mut rng, &set, cluster) })
+            })
             .collect();
         let plan = Plan::new(&set, &allocation, Timing::of_device(&device), &terms).ok()?;
         let patterns = [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest];

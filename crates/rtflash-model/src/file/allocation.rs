@@ -245,7 +245,7 @@ fn slack_of<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
 
 /// A cluster's certificate; `None` where something wrong has been recorded.
 fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Certificate> {
-    const FIELDS: [&str; 9] = [
+    const FIELDS: [&str; 10] = [
         "kind",
         "server_thousandths",
         "gc_deadline_ns",
@@ -255,12 +255,14 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
         "open_blocks",
         "tightest_ns",
         "slack_ns",
+        "backfill",
     ];
     if JsonKind::of(raw) != JsonKind::Object {
         reader.refuse(raw, place, format!("this is {}", JsonKind::of(raw).noun()), A_CERTIFICATE);
         return None;
     }
-    let [kind, server, deadline, pages @ .., tightest, slack] = reader.open_object(raw, place, &FIELDS, |_| ())?;
+    let [kind, server, deadline, pages @ .., tightest, slack, backfill] =
+        reader.open_object(raw, place, &FIELDS, |_| ())?;
     let kind = reader.required(kind, raw, place, "kind", KINDS)?;
     let placement = placement(reader, kind, &place.key("kind"))?;
     let mut whole = |slot: Slot<'t>, key: &'static str, max: u64| match slot.or_null() {
@@ -280,6 +282,10 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
         Slot::Given(text) => Some(slack_of(reader, text, &place.key("slack_ns"))?),
         _ => None,
     };
+    let backfill = match backfill.or_null() {
+        Slot::Given(text) => reader.truth(text, &place.key("backfill"))?,
+        _ => true,
+    };
     let collection = match counts {
         [None, None, None, None] => None,
         [Some(reclaimed_pages), Some(reserve_pages), Some(victim_pages), Some(open_blocks)] => {
@@ -293,5 +299,5 @@ fn certificate<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> 
         }
     };
     let tightest = tightest.zip(slack).map(|(length, slack_ns)| Tightest { length, slack_ns });
-    Some(Certificate { placement, collection, server_thousandths, tightest })
+    Some(Certificate { placement, collection, server_thousandths, backfill, tightest })
 }

@@ -255,15 +255,20 @@ pub(super) struct CertificateWire {
     tightest_ns: Option<u64>,
     /// Its slack.
     slack_ns: Option<i64>,
+    /// Whether a superblock may backfill (true). What is promised of one that may not supposes that
+    /// it does not.
+    backfill: Option<bool>,
 }
 
-/// How pages are placed: `stripe` or `superblock`.
+/// How pages are placed: `stripe`, `cached-stripe` or `superblock`.
 #[derive(JsonSchema)]
-#[schemars(rename = "Placement", rename_all = "lowercase")]
+#[schemars(rename = "Placement", rename_all = "kebab-case")]
 #[allow(dead_code)]
 pub(super) enum KindWire {
     /// The address of a page fixes its chip.
     Stripe,
+    /// The same, and chips use two page registers.
+    CachedStripe,
     /// Rows are striped over the chips as they are written.
     Superblock,
 }

@@ -46,7 +46,7 @@ pub enum World {
     Stripe,
     /// Small sets at the limit of (T''), of which (T') rejects a cluster at least.
     Queue,
-    /// Small sets at the limit of (T), for superblocks.
+    /// Small sets at the limit of (T) or (T'), for superblocks.
     Superblock,
     /// Small sets at the limit of (T'), stripes beside superblocks.
     Mixed,
@@ -128,6 +128,9 @@ impl World {
                 Term::ReservePage,
                 Term::VictimPage,
                 Term::Beside,
+                Term::CarryIn,
+                Term::Copies,
+                Term::PassWait,
             ],
         }
     }

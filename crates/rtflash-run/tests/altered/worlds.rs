@@ -218,6 +218,12 @@ impl World {
             let broken = self.judge_by(&self.set, &allocation, &self.records, self.options.duration);
             found.push((what, broken));
         }
+        if self.organisation == Organisation::Superblock {
+            let strict = certificates.iter().map(|&certificate| Certificate { backfill: false, ..certificate });
+            let allocation = self.allocation.clone().with_certificates(strict.map(Some).collect());
+            let broken = self.judge_by(&self.set, &allocation, &self.records, self.options.duration);
+            found.push(("no backfill", broken));
+        }
         found
     }
 

@@ -166,6 +166,7 @@ impl ChannelContention<'_> {
         }
         for &position in &busy {
             if let Some(certificate) = &given[position] {
+                self.backfill[position] = certificate.backfill;
                 let alone = self.processor(position, SharedBus::alone());
                 self.gcs[position] = alone.and_then(|processor| processor.stated(certificate));
                 let placed = self.in_the_worst_case(position);

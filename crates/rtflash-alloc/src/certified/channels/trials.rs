@@ -167,10 +167,10 @@ impl<'a> ChannelContention<'a> {
     fn place(&self, position: usize, answers: &mut Answers, own_gc: u32) -> Vec<u32> {
         let (bus, neighbourhoods) = self.granted_neighbourhoods(position);
         let mut key = Vec::with_capacity(32);
-        key.extend([self.number(position), own_gc, bus.ways, bus.most, bus.foreign]);
-        for Neighbourhood { charged, siblings, bounded } in neighbourhoods {
+        key.extend([self.number(position), own_gc, bus.ways, bus.most, bus.foreign, bus.most_foreign]);
+        for Neighbourhood { charged, siblings, bounded, rows_wait_elsewhere } in neighbourhoods {
             let count = u32::try_from(bounded.len()).expect("clusters have 32 bits");
-            key.extend([charged, siblings.map_or(0, |siblings| siblings + 1), count]);
+            key.extend([charged, siblings.map_or(0, |siblings| siblings + 1), rows_wait_elsewhere.into(), count]);
             for (neighbour, chips) in bounded {
                 key.extend([self.number(neighbour), self.known_gc(neighbour, answers), chips]);
             }
@@ -214,8 +214,27 @@ impl<'a> ChannelContention<'a> {
         self.remembered(key, |answers| &mut answers.holds, found)
     }
 
-    /// Garbage collection with which a cluster holds next to its neighbours as they are now.
-    pub(super) fn chosen_now(&self, position: usize) -> Option<Choice> {
+    /// Garbage collection with which a cluster holds next to its neighbours as they are now, without
+    /// backfill where it needs that.
+    pub(super) fn chosen_now(&mut self, position: usize) -> Option<Choice> {
+        let mut best = None;
+        for backfill in [true, false] {
+            let before = (!backfill).then(|| self.granted_neighbourhoods(position));
+            self.backfill[position] = backfill;
+            if before.is_some_and(|before| before == self.granted_neighbourhoods(position)) {
+                break;
+            }
+            let choice = self.chosen_as_it_is(position);
+            if choice.is_some_and(Choice::holds) {
+                return choice;
+            }
+            best = if best == Some(Choice::TooLong) { best } else { choice };
+        }
+        self.backfill[position] = true;
+        best
+    }
+
+    fn chosen_as_it_is(&self, position: usize) -> Option<Choice> {
         let found = || self.as_granted(position).map(|placed| self.choose(&placed));
         let key = |answers: &mut Answers| self.place(position, answers, ANY_GC);
         self.remembered(key, |answers| &mut answers.choices, found)

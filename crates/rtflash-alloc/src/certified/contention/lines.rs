@@ -53,6 +53,8 @@ fn of_requests(processor: &Processor, length: Span, due: impl Fn(&DemandTask) ->
         activity.jobs += jobs;
         own = own.saturating_add(item.step_cost.times(pages));
     }
+    // Of a stripe.
+    activity.asks = activity.reads + activity.writes;
     (activity, own)
 }
 

@@ -62,6 +62,9 @@ pub struct Contention {
     /// Transfers that every page waits for here beside those that it is charged anyway.
     always: u64,
     queue: Option<FifoBus>,
+    /// Whether rows of the processor, a superblock, wait on another of its channels for at least as
+    /// long as they may on that of the neighbours.
+    rows_wait_elsewhere: bool,
     /// What a search leaves out.
     left_out: Option<Term>,
 }
@@ -77,10 +80,34 @@ pub(super) struct Activity {
     pub(super) writes: u128,
     /// J_i, Eq. (39): jobs released and due in it, those of garbage collection included.
     pub(super) jobs: u128,
-    /// Requests for the bus beside those that move these pages, as [`Contention::commands`] counts.
-    pub(super) commands: u128,
+    /// n_i, Eq. (32), as [`Contention::asks`] counts it.
+    pub(super) asks: u128,
     /// K: how often an array with two page registers may wait for a transfer.
     pub(super) turns: u128,
+}
+
+/// How often a neighbour's transfers may delay what a processor does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Asks {
+    /// With each page that is read for users.
+    pub(super) read: u128,
+    /// With each page, or row, that is programmed for users.
+    pub(super) write: u128,
+    /// In each pass.
+    pub(super) pass: u128,
+}
+
+impl Asks {
+    /// With each step of an item.
+    pub(super) fn of(self, item: &DemandTask) -> u128 {
+        if item.writes { self.write } else { self.read }
+    }
+
+    /// n_i, of so many pages that are read and programmed, and so many passes.
+    pub(super) fn all(self, reads: u128, writes: u128, passes: u128) -> u128 {
+        let of_passes = self.pass.saturating_mul(passes);
+        self.read.saturating_mul(reads).saturating_add(self.write.saturating_mul(writes)).saturating_add(of_passes)
+    }
 }
 
 /// Sums of what other chips do in the long run: some are kept.
@@ -175,27 +202,35 @@ impl Contention {
         self.queue.map_or(Span::ZERO, FifoBus::sigma)
     }
 
-    /// Requests for the bus that only commands make (docs/analysis.md, Section 2.10): of each page
-    /// read one, and of each step of so many passes. None where commands are not counted.
-    pub(super) fn commands(&self, reads: u128, passes: u128, gc: Option<ChosenGc>) -> u128 {
-        if self.command == Span::ZERO || self.left_out == Some(Term::CommandWait) {
-            return 0;
-        }
-        passes.saturating_mul(gc.map_or(0, steps_on_chip)).saturating_add(reads)
+    /// Says that rows of the processor, a superblock, wait on another of its channels, if so, for at
+    /// least as long as they may on that of the neighbours.
+    #[must_use]
+    pub(super) fn rows_wait_elsewhere(self, so: bool) -> Contention {
+        Contention { rows_wait_elsewhere: so, ..self }
     }
 
-    /// Requests for the bus with each of a request's pages.
-    pub(super) fn asks(&self, item: &DemandTask) -> u128 {
-        1 + self.commands(u128::from(!item.writes), 0, None)
+    /// How often what a processor does may wait for a transfer of each neighbour: of a stripe each
+    /// request for the bus, with commands as in Section 2.10; of a superblock each step that uses
+    /// the bus, Eq. (67), with commands twice where it reads.
+    pub(super) fn asks(&self, processor: &Processor, gc: Option<ChosenGc>) -> Asks {
+        let commands = u128::from(self.command > Span::ZERO && self.left_out != Some(Term::CommandWait));
+        let (read, victim) = (1 + commands, gc.map_or(0, |gc| gc.valid));
+        let Some(Rows { chips, chip_pages }) = processor.rows() else {
+            return Asks { read, write: 1, pass: commands * gc.map_or(0, steps_on_chip) };
+        };
+        let row = u128::from(!self.rows_wait_elsewhere);
+        let steps = u128::from(victim.min(chip_pages)) * read;
+        let programs = row * (u128::from(victim.div_ceil(chips)) + commands);
+        let pass = if gc.is_none() { 0 } else { self.kept(Term::PassWait, steps + programs) };
+        Asks { read, write: row, pass }
     }
 
-    /// The same in the long run, of all that a processor does.
+    /// Their rate in the long run, of all that a processor does.
     fn rate_of_asks(&self, processor: &Processor, gc: Option<ChosenGc>) -> f64 {
-        let pages =
-            processor.tasks.iter().map(|item| to_f64(self.asks(item)) * item.transfers.mean() / ns(item.period));
-        let of_a_pass = self.commands(0, 1, gc);
-        let all_passes = passes(&processor.tasks, gc).filter(|_| of_a_pass > 0);
-        pages.sum::<f64>() + all_passes.map(|(rate, _)| rate.to_f64() * to_f64(of_a_pass)).sum::<f64>()
+        let asks = self.asks(processor, gc);
+        let pages = processor.tasks.iter().map(|item| to_f64(asks.of(item)) * item.transfers.mean() / ns(item.period));
+        let all_passes = passes(&processor.tasks, gc).filter(|_| asks.pass > 0);
+        pages.sum::<f64>() + all_passes.map(|(rate, _)| rate.to_f64() * to_f64(asks.pass)).sum::<f64>()
     }
 
     /// min(W1, W2, W3), or W4 of chips with two page registers, as time that a processor waits in
@@ -313,7 +348,7 @@ mod tests {
             let length = ns(rng.within(1, 2_000));
             let step = contention.steps(length, &processor, gc);
             assert!(step <= length);
-            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10, commands: 0, turns: 5 };
+            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10, asks: 2_000, turns: 5 };
             let at = contention.waiting(activity(length), &processor, gc);
             for between in step.as_ns().max(1)..length.as_ns() {
                 assert_eq!(

@@ -6,18 +6,17 @@ use rtflash_model::Span;
 use super::queue::{passes, passes_live};
 use super::{Activity, ChipLines, ChipSum, Contention, ForeignChip, more_live, steps_on_chip};
 use crate::certified::long_run::{Line, LongRun};
-use crate::certified::processor::{ChosenGc, Processor, Rows};
+use crate::certified::processor::{ChosenGc, Processor, Rows, WriteStream};
 use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
-use crate::fraction::Fraction;
+use crate::fraction::{Fraction, to_f64};
 
 impl Contention {
     /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
     /// counts; with commands Σ min(t_b n_i, t_b N_j + t_c G_j), Section 2.10.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w1(&self, activity: Activity) -> ProcessorTime {
-        // Eq. (32).
-        let n_i = activity.reads.saturating_add(activity.writes).saturating_add(activity.commands);
+        let n_i = activity.asks;
         let all = |pages: u128| Cost::from(self.hold).times(pages);
         let of_one = |j: &ForeignChip| {
             let N_j = j.transfers(activity.length, n_i);
@@ -60,14 +59,16 @@ impl Contention {
         gc: Option<ChosenGc>,
         each: u128,
     ) -> Option<()> {
+        let asks = self.asks(processor, gc);
         for item in &processor.tasks {
-            line.add_due(item, each.checked_mul(self.asks(item))?)?;
+            line.add_due(item, each.checked_mul(asks.of(item))?)?;
         }
-        let of_a_pass = each.checked_mul(self.commands(0, 1, gc))?;
+        let of_a_pass = each.checked_mul(asks.pass)?;
         if of_a_pass > 0 {
-            for (rate, more) in passes(&processor.tasks, gc) {
-                line.add(of_a_pass.checked_mul(rate.numerator())?, rate.denominator(), more * of_a_pass as f64);
+            for (rate, _) in passes(&processor.tasks, gc) {
+                line.add(of_a_pass.checked_mul(rate.numerator())?, rate.denominator(), 0.0);
             }
+            line.constant += to_f64(of_a_pass) * more_due(processor, gc);
         }
         Some(())
     }
@@ -117,6 +118,14 @@ impl Contention {
         });
         shares.sum::<f64>() + hold * self.always as f64 * rate
     }
+}
+
+/// What ⌈X(L − D_g)/α⌉ is above its rate, at most.
+fn more_due(processor: &Processor, gc: Option<ChosenGc>) -> f64 {
+    let Some((gc, deadline)) = gc.and_then(|gc| Some((gc, gc.deadline?))) else { return 0.0 };
+    let early = |it: &WriteStream| it.pages.at_most(1.0 - (ns(deadline) - ns(it.jitter)) / ns(it.period));
+    let pages: f64 = processor.write_streams.iter().map(early).sum();
+    ((pages + gc.reclaimed as f64 - 1.0) / gc.reclaimed as f64).max(0.0)
 }
 
 /// A part of intervals of `length`, and of longer ones, at most.

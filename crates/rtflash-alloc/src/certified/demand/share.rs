@@ -21,12 +21,14 @@ impl Demand<'_> {
         const MARGIN: f64 = 1e-9;
         let mut sums: Vec<Sum> = Vec::with_capacity(self.processor.tasks.len() + 1);
         let turnaround = self.turnaround.to_f64();
+        let asks = self.contention.asks(self.processor, self.gc);
+        let asked = |item: &DemandTask| if self.is_charged(item) { 0.0 } else { to_f64(asks.of(item)) };
         sums.extend(self.processor.tasks.iter().map(|item| Sum {
             deadline: item.window(),
             load: (item.step_cost.to_f64() * item.transfers.mean() + turnaround) / ns(item.period),
             constant: item.step_cost.to_f64() * item.transfers.at_most(item.early()) + turnaround * item.early(),
-            transfers: self.asks(item) * item.transfers.mean() / ns(item.period),
-            early: self.asks(item) * item.transfers.at_most(item.early()),
+            transfers: asked(item) * item.transfers.mean() / ns(item.period),
+            early: asked(item) * item.transfers.at_most(item.early()),
         }));
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             // What a pass may make the processor wait comes with it.
@@ -41,8 +43,8 @@ impl Demand<'_> {
             }
             // What is added up may be much more than the sum: its roundings with it.
             let constant = per_page * (pages + end::ROUNDINGS * all);
-            let commands = to_f64(self.contention.commands(0, 1, Some(gc))) / gc.reclaimed as f64;
-            let (transfers, early) = (commands * rate, commands * pages.max(0.0));
+            let of_a_page = to_f64(asks.pass) / gc.reclaimed as f64;
+            let (transfers, early) = (of_a_page * rate, of_a_page * pages.max(0.0));
             sums.push(Sum { deadline, load: per_page * rate, constant, transfers, early });
         }
         sums.sort_unstable_by_key(|sum| sum.deadline);
@@ -65,12 +67,10 @@ impl Demand<'_> {
         if self.segments.is_empty() { 0.0 } else { most + MARGIN }
     }
 
-    /// Requests for the bus with each page of an item, as far as neighbours may make them wait
-    /// beyond what pages are charged.
-    fn asks(&self, item: &DemandTask) -> f64 {
-        // Programs are charged in full where there are two page registers.
-        let charged = self.processor.registers().is_some() && item.writes;
-        if charged { 0.0 } else { to_f64(self.contention.asks(item)) }
+    /// Whether an item is charged all that its pages wait: programs are, where there are two page
+    /// registers.
+    fn is_charged(&self, item: &DemandTask) -> bool {
+        self.processor.registers().is_some() && item.writes
     }
 }
 

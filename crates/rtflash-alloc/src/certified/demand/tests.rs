@@ -127,8 +127,7 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
             constant += cost * more + turn * (1.0 - double(item.window()) / period);
             // Programs of a chip with two page registers are charged in full.
             let counts = demand.processor.registers().is_none() || !item.writes;
-            let asks = 1.0 + demand.contention.commands(u128::from(!item.writes), 0, None) as f64;
-            let asks = if counts { asks } else { 0.0 };
+            let asks = if counts { demand.contention.asks(demand.processor, None).of(item) as f64 } else { 0.0 };
             transfers += asks * (mean / period + more / length);
         }
         if let Some(gc) = demand.gc.filter(|gc| gc.deadline.is_some_and(|within| within <= from)) {
@@ -143,7 +142,7 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
                 pages += w * (1.0 - (within - j) / t) + 1.0 - 1.0 / chips as f64;
                 rate += w / t;
             }
-            let commands = demand.contention.commands(0, 1, Some(gc)) as f64 / gc.reclaimed as f64;
+            let commands = demand.contention.asks(demand.processor, Some(gc)).pass as f64 / gc.reclaimed as f64;
             transfers += commands * (rate + pages.max(0.0) / length);
             constant += cost * pages;
         }

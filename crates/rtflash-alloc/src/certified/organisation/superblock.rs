@@ -32,8 +32,8 @@ impl PageOrganisation for Superblock {
 
     /// Its own cluster is silent: c_r' of Eq. (28).
     fn read_transfers(&self, bus: SharedBus) -> (u32, u32) {
-        let own = bus.foreign.saturating_add(1).min(bus.ways);
-        (own, own)
+        let with_own = |foreign: u32, ways: u32| foreign.saturating_add(1).min(ways);
+        (with_own(bus.foreign, bus.ways), with_own(bus.most_foreign, bus.ways.max(bus.most)))
     }
 
     /// A row may be programmed before it is full.

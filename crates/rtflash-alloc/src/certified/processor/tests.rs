@@ -17,6 +17,7 @@ fn no_number_of_a_certificate_may_be_smaller() {
             placement: processor.placement(),
             collection: Some(collection),
             server_thousandths: u32::from(server),
+            backfill: true,
             tightest: None,
         };
         let found = gc.to_collection();

@@ -12,6 +12,12 @@ use crate::trace::{Action, Kind, Observer};
 const LOOKS: u32 = 64;
 
 impl<O: Observer> CertifiedGroup<'_, O> {
+    /// Whether pages are filled in on this processor's idle chips.
+    pub(super) fn may_backfill(&self, processor: usize) -> bool {
+        let cluster = self.clusters[self.processors[processor].cluster].position;
+        self.options.placed.backfill && self.certified[cluster].may_backfill()
+    }
+
     /// Adds pages of other requests to a step of users' pages: to the free columns of a row pages
     /// that other requests of tasks write, and to chips that are idle then pages that any job
     /// reads. `reads`: the step is a read.

@@ -90,7 +90,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             self.planned = planned;
             return self.starve(processor, key, now);
         }
-        if width > 1 && self.options.placed.backfill {
+        if width > 1 && self.may_backfill(processor) {
             self.backfill(processor, key, reads, &mut planned);
         }
         if self.processors[processor].registers.is_some() {

@@ -131,7 +131,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         planned.extend(pages.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
         let own = planned.len();
         // Nothing is done beside reads of a pass: they are charged for each other alone.
-        if self.options.placed.backfill && action == Action::Program {
+        if action == Action::Program && self.may_backfill(processor) {
             self.backfill_reads(processor, None, &mut planned);
         }
         if let Some(step) = &mut self.processors[processor].step {

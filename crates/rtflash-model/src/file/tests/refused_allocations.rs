@@ -137,6 +137,7 @@ fn certificates_come_back() {
         placement: Placement::Superblock,
         collection: Some(collection),
         server_thousandths: 45,
+        backfill: true,
         tightest: Some(Tightest { length: Span::from_ns(70).unwrap(), slack_ns: -7 }),
     };
     assert_eq!((allocation.certificate(0), allocation.certificate(1)), (Some(&expected), None));
