@@ -118,12 +118,12 @@ struct Promised {
     commands: bool,
     relies_on: Reliance,
     /// Clusters on the same channels, as far as they are relied on.
-    beside: Beside,
+    beside: OtherClusters,
 }
 
 /// Clusters on the channels of another one.
 #[derive(Debug, Clone, Copy, Default)]
-struct Beside {
+struct OtherClusters {
     cached: bool,
     /// Stripes of one page register.
     plain: bool,
@@ -138,14 +138,14 @@ fn has_streams(set: &TaskSet, cluster: &Cluster) -> bool {
     tasks.flat_map(|task| task.read.iter().chain(&task.write)).any(|request| request.access() == Access::Stream)
 }
 
-impl Beside {
-    fn new(set: &TaskSet, allocation: &Allocation, position: usize) -> Beside {
+impl OtherClusters {
+    fn new(set: &TaskSet, allocation: &Allocation, position: usize) -> OtherClusters {
         let clusters = allocation.clusters();
         let channel = |chip: &rtflash_model::ChipId| set.device().channel_of(chip.0);
         let shares = |other: &Cluster| {
             other.chips.iter().any(|chip| clusters[position].chips.iter().any(|own| channel(own) == channel(chip)))
         };
-        let mut beside = Beside::default();
+        let mut beside = OtherClusters::default();
         for (at, cluster) in clusters.iter().enumerate().filter(|&(at, cluster)| at != position && shares(cluster)) {
             let Some(certificate) = allocation.certificate(at) else { continue };
             let (placement, server) = (certificate.placement, certificate.server_thousandths > 0);
@@ -248,7 +248,7 @@ pub fn grounds(
         streams: !superblock && clusters.get(position).is_some_and(|cluster| has_streams(set, cluster)),
         commands: set.device().has_commands(),
         relies_on,
-        beside: Beside::new(set, allocation, position),
+        beside: OtherClusters::new(set, allocation, position),
     };
     let is_there = |ground: &Ground| match *ground {
         RESERVE | VICTIMS | PASS | PASS_ROWS | STATED => held.gc.is_some(),

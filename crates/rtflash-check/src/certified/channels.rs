@@ -221,7 +221,7 @@ impl ChannelNeighbours {
 }
 
 /// All channels of a cluster that is one processor: of the neighbours on the one where there are
-/// more of them than on any other it may be known what they move (Section 6.3); everything else is
+/// more of them than on any other it may be known what they move (Section 14); everything else is
 /// charged in full.
 fn as_one(site: &ChannelNeighbours) -> Channel {
     let known = |channel: &Channel| channel.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();

@@ -49,7 +49,8 @@ impl VerifiedTask {
         self.steps.of(self.requests_due(length))?.checked_mul(self.step_cost)
     }
 
-    /// Its part of n_i(L), Eq. (32): waits of the steps of requests due in an interval of this length.
+    /// Its part of n_i(L), Eq. (32): waits of the steps of requests due in an interval of this
+    /// length.
     pub fn waits_due(&self, length: i128) -> Option<i128> {
         self.steps.of(self.requests_due(length))?.checked_mul(self.waits)
     }

@@ -202,8 +202,8 @@ impl Contention {
         self.queue.map_or(Span::ZERO, FifoBus::sigma)
     }
 
-    /// Says that rows of the processor, a superblock, wait on another of its channels, if so, for at
-    /// least as long as they may on that of the neighbours.
+    /// Says that rows of the processor, a superblock, wait on another of its channels, if so, for
+    /// at least as long as they may on that of the neighbours.
     #[must_use]
     pub(super) fn rows_wait_elsewhere(self, so: bool) -> Contention {
         Contention { rows_wait_elsewhere: so, ..self }
