@@ -82,10 +82,13 @@ Print Assumptions theorem_3.
 Print Assumptions two_promises.
 Print Assumptions mixed_promises.
 Print Assumptions beside_promises.
+Print Assumptions serving_promises.
 Print Assumptions two_accepted_by_T'.
 Print Assumptions two_rejected_by_T.
 Print Assumptions mixed_accepted_by_T'.
 Print Assumptions mixed_rejected_by_T.
+Print Assumptions serving_accepted_by_T'.
+Print Assumptions serving_rejected_by_T.
 Print Assumptions account_step.
 Print Assumptions late_is_covered.
 Print Assumptions lemma_4_registers.
