@@ -44,6 +44,7 @@ Print Assumptions lemma_8.
 Print Assumptions numbers_of_2_2.
 Print Assumptions accepted_is_in_time.
 Print Assumptions tightest_correct.
+Print Assumptions n_c_sequential.
 Print Assumptions build_ok.
 Print Assumptions built_and_accepted.
 Print Assumptions section_8_numbers.
