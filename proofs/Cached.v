@@ -698,7 +698,7 @@ Section Circle.
     intros t H Ho l s r val Hs Ha Ht.
     destruct (Z.le_gt_cases (s_st s) (t - 1)) as [Hle|Hgt]; [apply (H l s r val Hs Ha Hle)|].
     apply (victims_are_cheap P C ok cnt l s r val Hs Ha).
-    intros m Hm Hr Hd. apply (over_in_time t Ho m Hm Hr). lia.
+    apply requests_of_in_time. intros m Hm Hr Hd. apply (over_in_time t Ho m Hm Hr). lia.
   Qed.
 
   (* Lemmas 2 and 3, given deadlines. *)
@@ -711,10 +711,10 @@ Section Circle.
       apply (proj2 (Hall _ Ht) _ (counted_step s) _ val (counted_split X l s r Hs) Ha).
       apply Z.le_refl.
     - intros t Ht. destruct (Hall t Ht) as [H1 H2].
-      destruct (lemma_2 P C ok cnt t Ht (over_in_time t H1) H2). lia.
+      destruct (lemma_2 P C ok cnt t Ht (gc_of_in_time C t (over_in_time t H1)) H2). lia.
     - intros l s r Hs Ht Hk. destruct (Hall _ Ht) as [H1 H2].
-      destruct (pages_suffice P C ok cnt _ _ _ (counted_split X l s r Hs) Ht (over_in_time _ H1) H2)
-        as [|He]; [assumption|exfalso]. simpl in He.
+      destruct (pages_suffice P C ok cnt _ _ _ (counted_split X l s r Hs) Ht
+        (gc_of_in_time C _ (over_in_time _ H1)) H2) as [|He]; [assumption|exfalso]. simpl in He.
       destruct Hk as [Hk|[k Hk]]; [rewrite Hk in He; lia|].
       pose proof (prefix_rule P C cnt _ _ _ (counted_split X l s r Hs)) as Hr.
       unfold step_rule in Hr.

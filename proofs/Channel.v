@@ -1,5 +1,4 @@
-(* Section 13: Theorem 5 on a channel. Chips of cached stripes, each with a trace of its own,
-  and any
+(* Section 13: Theorem 5 on a channel. Chips of cached stripes, each with a trace of its own, and any
    other chips share a bus, whose transfers are those of the steps. Waits are bounded by what the
    others transfer, (60) to (65), each relying on the others until the first miss. *)
 From Coq Require Import ZArith List Lia Bool.

@@ -53,7 +53,7 @@ Section Closing.
     intros k Hin IH2 l s r val Hs Hact Hst.
     destruct (Z.le_gt_cases (s_st s) (k - 1)) as [Hle|Hgt]; [apply (IH2 l s r val Hs Hact Hle)|].
     apply (victims_are_cheap P X ok rules l s r val Hs Hact).
-    intros m Hm Hr Hd. apply Hin; auto. lia.
+    apply requests_of_in_time. intros m Hm Hr Hd. apply Hin; auto. lia.
   Qed.
 
   (* Where no instant is bad the promises are kept. *)
@@ -70,9 +70,9 @@ Section Closing.
     - intros m Hm Hr Hd. apply (Hall (j_due (jb X m)) Hd); auto. lia.
     - intros l s r val Hs Hact Hst. apply (proj2 (Hall (s_st s) Hst) l s r val Hs Hact). lia.
     - intros t Ht. destruct (Hall t Ht) as [H1 H2].
-      destruct (lemma_2 P X ok rules t Ht H1 H2). lia.
+      destruct (lemma_2 P X ok rules t Ht (gc_of_in_time X t H1) H2). lia.
     - intros l s r Hs Hst. destruct (Hall (s_st s) Hst) as [H1 H2].
-      apply (pages_suffice P X ok rules l s r Hs Hst H1 H2).
+      apply (pages_suffice P X ok rules l s r Hs Hst (gc_of_in_time X _ H1) H2).
   Qed.
 
   Hypothesis T_holds : demand_test (p_rs P) (p_g P).

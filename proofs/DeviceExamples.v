@@ -133,6 +133,63 @@ Definition beside_member : member := Member true [(0, 0)%nat; (0, 1)%nat] 2 2
 Definition beside_device : system := System (Device 1 1 1 1 1)
   [beside_channel] [beside_member] 20.
 
+(* Three chips on two channels: one with a server, one beside it, and one with background jobs. *)
+Definition serving_trace_0 : trace := Trace
+  [Job 0 0 185 (Srv 0) 2 1; Job 20 20 135 (Req 0) 0 6]
+  [Step 0 0 6 ARead false; Step 0 6 16 (AProg 1) false; Step 0 16 16 AVoid false;
+   Step 0 16 26 (AProg 1) false; Step 1 26 32 ARead false; Step 1 32 38 ARead false;
+   Step 1 38 44 ARead false; Step 1 44 50 ARead false; Step 1 50 56 ARead false;
+   Step 1 56 65 ARead true; Step 0 65 65 (APick 1) false; Step 0 65 73 (ACopy 1) false;
+   Step 0 73 83 AErase true]
+  4 240.
+Definition serving_trace_1 : trace := Trace
+  [Job 7 7 57 (Req 0) 1 1; Job 57 57 107 (Req 0) 1 1; Job 107 107 157 (Req 0) 1 1;
+   Job 173 173 223 (Req 0) 1 1; Job 57 57 207 (Gc 1) 0 0; Job 173 173 323 (Gc 2) 0 0]
+  [Step 0 7 20 (AProg 1) true; Step 1 57 67 (AProg 1) true; Step 4 67 67 AVoid true;
+   Step 2 107 117 (AProg 1) true; Step 3 173 183 (AProg 1) true; Step 5 183 183 (APick 1) false;
+   Step 5 183 191 (ACopy 1) false; Step 5 191 201 AErase true]
+  8 240.
+Definition serving_trace_2 : trace := Trace
+  [Job 10 10 60 (Req 0) 1 1; Job 60 60 110 (Req 0) 1 1; Job 130 130 180 (Req 0) 1 1;
+   Job 4 4 1000 Bg 1 2; Job 100 100 1000 Bg 0 1; Job 60 60 210 (Gc 1) 0 0]
+  [Step 3 4 10 ARead false; Step 0 10 20 (AProg 1) true; Step 3 20 30 (AProg 1) true;
+   Step 1 60 70 (AProg 1) true; Step 5 70 70 (APick 1) false; Step 5 70 78 (ACopy 1) false;
+   Step 5 78 88 AErase true; Step 4 100 106 ARead true; Step 2 130 140 (AProg 1) true]
+  8 240.
+Definition serving_channel_0 : channel := Channel 2
+  [Transfer 0 0 2 2 6; Transfer 0 6 6 6 10; Transfer 1 7 7 10 14; Transfer 0 16 16 16 20;
+   Transfer 0 26 28 28 32; Transfer 0 32 34 34 38; Transfer 0 38 40 40 44;
+   Transfer 0 44 46 46 50; Transfer 0 50 52 52 56; Transfer 1 57 57 57 61;
+   Transfer 0 56 58 61 65; Transfer 1 107 107 107 111; Transfer 1 173 173 173 177].
+Definition serving_channel_1 : channel := Channel 1
+  [Transfer 0 4 6 6 10; Transfer 0 10 10 10 14; Transfer 0 20 20 20 24; Transfer 0 60 60 60 64;
+   Transfer 0 100 102 102 106; Transfer 0 130 130 130 134].
+Definition serving_blocks (i k : nat) : list block :=
+  match i, k with
+  | 0, 10 =>
+    [Block Closed 0 1; Block Closed 0 1; Block Closed 0 1; Block Closed 0 1; Block Closed 0 2;
+     Block Closed 0 1; Block Closed 0 1; Block Closed 0 1; Block Closed 0 1; Block Open 2 2]
+  | 1, 5 =>
+    [Block Closed 0 2; Block Closed 0 2; Block Closed 0 1; Block Closed 0 3; Block Closed 0 3;
+     Block Closed 0 2; Block Closed 0 2; Block Closed 0 2; Block Closed 0 3; Block Erased 4 0]
+  | 2, 4 =>
+    [Block Closed 0 2; Block Closed 0 1; Block Closed 0 2; Block Closed 0 2; Block Closed 0 3;
+     Block Closed 0 2; Block Closed 0 2; Block Closed 0 3; Block Open 1 3; Block Erased 4 0]
+  | _, _ => []
+  end%nat.
+Definition serving_member_0 : member := Member false [(0, 0)%nat] 2 1
+  [Demanded false 6 200 115 0]
+  (Stated 150 1 3 1 400 true [Served 0 1 2 185]) false 10 4 12 serving_trace_0.
+Definition serving_member_1 : member := Member false [(0, 1)%nat] 2 1
+  [Demanded true 1 50 50 0]
+  (Stated 150 2 6 2 0 false []) false 10 4 20 serving_trace_1.
+Definition serving_member_2 : member := Member false [(1, 0)%nat] 1 1
+  [Demanded true 1 50 50 0]
+  (Stated 150 2 6 2 0 false []) true 10 4 20 serving_trace_2.
+Definition serving_device : system := System (Device 2 6 10 4 1)
+  [serving_channel_0; serving_channel_1]
+  [serving_member_0; serving_member_1; serving_member_2] 240.
+
 (* All but what the processors' tests say. *)
 Example two_obeys : device_obeys two_device /\
   forall m, In m (y_members two_device) -> stated_well two_device m.
@@ -143,6 +200,9 @@ Proof. apply (device_obeysb_spec _ mixed_blocks (fun _ => 0)). vm_compute. refle
 Example beside_obeys : device_obeys beside_device /\
   forall m, In m (y_members beside_device) -> stated_well beside_device m.
 Proof. apply (device_obeysb_spec _ beside_blocks (fun _ => 0)). vm_compute. reflexivity. Qed.
+Example serving_obeys : device_obeys serving_device /\
+  forall m, In m (y_members serving_device) -> stated_well serving_device m.
+Proof. apply (device_obeysb_spec _ serving_blocks (fun _ => 0)). vm_compute. reflexivity. Qed.
 
 Ltac reject L :=
   intros HT; unfold passes_T, demand_test in HT; specialize (HT L);
@@ -166,6 +226,17 @@ Proof. split; [vm_compute; reflexivity|]. reject 84. Qed.
 Example mixed_accepted_by_T' : passes_T' mixed_device mixed_member_0.
 Proof.
   apply passes_T'b_spec; [unfold device_ok; simpl; lia|apply mixed_obeys|simpl; auto|].
+  vm_compute. reflexivity.
+Qed.
+(* (T') accepts the chip with the server, as it relies on the one beside it. *)
+Example serving_rejected_by_T :
+  load_fits (p_rs (proc serving_device serving_member_0))
+    (p_g (proc serving_device serving_member_0)) = true /\
+  ~ passes_T serving_device serving_member_0.
+Proof. split; [vm_compute; reflexivity|]. reject 115. Qed.
+Example serving_accepted_by_T' : passes_T' serving_device serving_member_0.
+Proof.
+  apply passes_T'b_spec; [unfold device_ok; simpl; lia|apply serving_obeys|simpl; auto|].
   vm_compute. reflexivity.
 Qed.
 
@@ -203,6 +274,15 @@ Proof.
   apply theorem_3; [unfold device_ok; simpl; lia|apply beside_obeys|apply beside_obeys|].
   intros m [<-|[]]. left. by_decision beside_device beside_member beside_obeys.
 Qed.
+Example serving_promises : forall m, In m (y_members serving_device) ->
+  promises_kept (proc serving_device m) (mb_X m).
+Proof.
+  apply theorem_3; [unfold device_ok; simpl; lia|apply serving_obeys|apply serving_obeys|].
+  intros m [<-|[<-|[<-|[]]]].
+  - right. split; [reflexivity|apply serving_accepted_by_T'].
+  - left. by_decision serving_device serving_member_1 serving_obeys.
+  - left. by_decision serving_device serving_member_2 serving_obeys.
+Qed.
 (* In (26) it is the second term that counts, as the cluster has the channel for itself. *)
 Example beside_cost :
   g_C (p_g (proc beside_device beside_member)) = 2 * 2 + (3 - 2) * 1 + 2 * 3 + 1 /\
@@ -217,4 +297,13 @@ Example two_has : 1 <= waiting two_channel_0 /\ 1 <= acts two_trace_1 true is_er
 Proof. vm_compute. repeat split; discriminate. Qed.
 Example mixed_has : 1 <= waiting mixed_channel_0 /\ 1 <= acts mixed_trace_1 true is_erase /\
   1 <= acts mixed_trace_1 true is_copy /\ 1 <= acts mixed_trace_1 true is_void.
+Proof. vm_compute. repeat split; discriminate. Qed.
+(* A pass of the server's, its pages, and a page that a background job writes. *)
+Definition programs (X : trace) (c : nat -> bool) : Z :=
+  suml (fun s => ind (c (s_job s) && is_prog (s_act s))) (x_steps X).
+Example serving_has : 1 <= waiting serving_channel_0 /\
+  1 <= acts serving_trace_0 false is_erase /\ 1 <= acts serving_trace_0 false is_copy /\
+  1 <= programs serving_trace_0 (is_srv serving_trace_0) /\
+  1 <= acts serving_trace_1 true is_void /\ 1 <= acts serving_trace_2 true is_erase /\
+  1 <= programs serving_trace_2 (fun m => negb (real_time serving_trace_2 m)).
 Proof. vm_compute. repeat split; discriminate. Qed.

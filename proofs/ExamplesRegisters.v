@@ -1,5 +1,5 @@
 (* Not vacuous: a chip with two page registers that reads, writes, finds a job void, copies and
-   erases; and two chips on a channel, each of which (T2) accepts only as it relies on the other. *)
+   erases; and two chips on a channel, one of which (T2) accepts only as it relies on the other. *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Bus Trace Check Reserve Closing Neighbours
   Registers CheckRegisters Stretches Cached Ranks Channel.
@@ -112,19 +112,28 @@ Proof.
     + apply Z.leb_le in H2. exact H2.
 Qed.
 
-(* Two chips on a channel: chip 0 reads two pages, chip 1 writes one. *)
+(* Two chips on a channel: chip 0 reads two pages, chip 1 writes one, and has a
+   pass. *)
 Definition pair_device : device := Device 1 6 3 4 2.
 Definition pair_processors (c : nat) : processor :=
   match c with
   | O => cached_stripe pair_device [Demanded false 2 1000 30 0] (Stated 1 1 1 1 0 false []) 3 2 1
-  | _ => cached_stripe pair_device [Demanded true 1 1000 33 0] (Stated 200 5 6 1 0 false []) 8 6 6
+  | _ => cached_stripe pair_device [Demanded true 1 1000 33 0] (Stated 200 1 6 1 0 false []) 8 6 8
   end.
 Definition pair_traces (c : nat) : rtrace :=
   match c with
   | O => RTrace [Job 3 3 33 (Req 0) 0 2]
            [RStep 0 3 4 4 11 ARead false; RStep 0 4 5 11 15 ARead true] 1 40
-  | _ => RTrace [Job 3 3 36 (Req 0) 1 1] [RStep 0 3 7 7 13 (AProg 1) true] 6 40
+  | _ => RTrace [Job 3 3 36 (Req 0) 1 1; Job 3 3 203 (Gc 1) 0 0]
+           [RStep 0 3 7 7 13 (AProg 1) true; RStep 1 13 13 13 13 (APick 1) false;
+            RStep 1 13 20 20 20 (ACopy 1) false; RStep 1 20 23 23 23 AErase true] 6 40
   end.
+Definition pair_blocks (k : nat) : list block :=
+  match k with
+  | 1 => [Block Open 5 1; Block Closed 0 1; Block Closed 0 1; Block Closed 0 1; Block Closed 0 1;
+      Block Closed 0 1; Block Closed 0 1; Block Closed 0 1]
+  | _ => []
+  end%nat.
 Definition pair_cached (c : nat) : bool := Nat.ltb c 2.
 (* Transfers by their grants: chip 1's page in, chip 0's two pages out. *)
 Definition pair_chip (k : nat) : Z := match k with O => 1 | _ => 0 end.
@@ -160,7 +169,7 @@ Example pair_obeys : forall c, pair_cached c = true ->
   obeys_registers pair_device (pair_processors c) (pair_traces c).
 Proof.
   intros c H. destruct (pair_chips c H) as [-> | ->];
-    apply (registersb_spec _ _ _ (fun _ => [])); vm_compute; reflexivity.
+    apply (registersb_spec _ _ _ pair_blocks); vm_compute; reflexivity.
 Qed.
 Example pair_channel : on_channel pair_device pair_traces pair_cached 40
   3 pair_chip pair_asked pair_granted pair_over pair_transfer.
@@ -175,12 +184,15 @@ Proof.
       exists 0%nat. simpl. lia.
   - left. intros k l H1 H2. destruct l as [|[|[|l]]]; destruct k as [|[|k]]; simpl; lia.
   - intros c H. destruct (pair_chips c H) as [-> | ->]; split; simpl; try reflexivity; lia.
-  - intros c s H Hs _. destruct (pair_chips c H) as [-> | ->]; simpl in Hs;
-      repeat (destruct Hs as [<-|Hs]; [split; [simpl; lia|repeat split; reflexivity]|]);
+  - intros c s H Hs Hu. destruct (pair_chips c H) as [-> | ->]; simpl in Hs;
+      repeat (destruct Hs as [<-|Hs]; [first [exfalso; apply Hu; reflexivity
+        |split; [simpl; lia|repeat split; reflexivity]]|]);
       contradiction.
-  - intros c s r H Hs Hr _ _. destruct (pair_chips c H) as [-> | ->]; simpl in Hs, Hr;
+  - intros c s r H Hs Hr Hu Hv. destruct (pair_chips c H) as [-> | ->]; simpl in Hs, Hr;
       repeat (destruct Hs as [<-|Hs];
-        [repeat (destruct Hr as [<-|Hr]; [simpl; try reflexivity; discriminate|]); contradiction|]);
+        [repeat (destruct Hr as [<-|Hr]; [first [exfalso; apply Hu; reflexivity
+          |exfalso; apply Hv; reflexivity|simpl; try reflexivity; discriminate]|]);
+          contradiction|]);
       contradiction.
   - intros c l H Hl Hc. destruct (pair_chips c H) as [-> | ->].
     + destruct l as [|[|[|l]]]; simpl in Hc; try lia.

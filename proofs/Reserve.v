@@ -580,7 +580,7 @@ Section Reserve.
   Qed.
 
   (* Lemma 9: jobs of a request are released in the order of their deadlines, and at most one is
-     pending while no deadline is missed. *)
+     pending while no deadline of a request is missed. *)
   Theorem lemma_9 : forall i m k, (m < n)%nat -> (k < n)%nat ->
     j_class (jb m) = Req i -> j_class (jb k) = Req i -> m <> k ->
     j_due (jb m) <= j_rel (jb k) \/ j_due (jb k) <= j_rel (jb m).
@@ -594,10 +594,10 @@ Section Reserve.
     rewrite Em, Ek in Hap. specialize (Hap (Nat.eqb_refl i) (Nat.eqb_refl i) Hne). lia.
   Qed.
 
-  (* b, at a moment: not negative, and at most W while no deadline is missed. *)
+  (* b, at a moment: not negative, and at most W while no request is late. *)
   Theorem pending_bounds : forall l r t, moment l r t ->
     0 <= arrived t - z_c (run l) /\
-    (in_time_up_to X t -> arrived t - z_c (run l) <= pending_pages P).
+    (requests_in_time_up_to X t -> arrived t - z_c (run l) <= pending_pages P).
   Proof.
     intros l r t Hmom. pose proof Hmom as [H1 [H2 H3]].
     set (open := fun m => is_request X m && (j_rel (jb m) <=? t)).
@@ -651,7 +651,7 @@ Section Reserve.
           finished l x t = true).
         { intros x Hx Ex Dx. assert (Hrx : is_request X x = true) by (unfold is_request; rewrite Ex; reflexivity).
           apply (finished_at_moment l r t x (j_due (jb x)) Hmom Hx Hrx Dx).
-          apply Hin; auto. unfold real_time. rewrite Hrx. reflexivity. }
+          apply Hin; auto. }
         destruct (lemma_9 i m k Hm Hk Em Ek Hne).
         - rewrite (Hdone m Hm Em) in Fm by lia. discriminate.
         - rewrite (Hdone k Hk Ek) in Fk by lia. discriminate. }
@@ -698,7 +698,7 @@ Section Reserve.
 
   (* Lemma 2. At the end of an instant: f(t) >= b(t) >= 0. *)
   Theorem lemma_2 : forall t, t <= x_end X ->
-    in_time_up_to X t ->              (* no GC deadline is missed up to t *)
+    gc_in_time_up_to X t ->           (* no GC deadline is missed up to t *)
     picks_up_to P X t ->              (* no victim had more than v valid pages *)
     pending P X t <= free_pages P X t /\ 0 <= pending P X t.
   Proof.
@@ -721,7 +721,7 @@ Section Reserve.
         assert (arrived u <= arrived (j_rel (jb m) - 1)) by (apply arrived_mono; lia). lia. }
       assert (Hd : j_due (jb m) <= t) by (unfold u in *; lia).
       assert (Hf : finished steps m (j_due (jb m)) = true).
-      { apply Hin; auto. unfold real_time, is_gc. rewrite Hc. apply orb_true_r. }
+      { apply Hin; auto. unfold is_gc. rewrite Hc. reflexivity. }
       apply (over_counts m k t Hc).
       destruct (finished_step _ _ _ Hf) as [s [Hs1 [Hs2 [Hs3 Hs4]]]].
       apply (finished_intro _ _ _ s); auto; lia. }
@@ -737,7 +737,7 @@ Section Reserve.
 
   (* So every program finds its pages: f is not below what is drawn when it begins. *)
   Theorem pages_suffice : forall l s r, steps = l ++ s :: r ->
-    s_st s <= x_end X -> in_time_up_to X (s_st s) -> picks_up_to P X (s_st s) ->
+    s_st s <= x_end X -> gc_in_time_up_to X (s_st s) -> picks_up_to P X (s_st s) ->
     drawn s <= z_f (run l) \/ s_en s = s_st s.
   Proof.
     intros l s r Hs Hend Hin Hp.
@@ -763,7 +763,7 @@ Section Reserve.
 
   (* Lemma 3 in a trace: a victim chosen at t, no request being late up to t. *)
   Theorem victims_are_cheap : forall l s r val, steps = l ++ s :: r -> s_act s = APick val ->
-    in_time_up_to X (s_st s) -> val <= p_v P.
+    requests_in_time_up_to X (s_st s) -> val <= p_v P.
   Proof.
     intros l s r val Hs Hact Hin.
     pose proof (moment_at_step l s r Hs) as Hm.

@@ -254,6 +254,30 @@ End Tightest.
 Definition pages_there (row sequential : bool) (s pages : Z) : Z :=
   if row then pages else if sequential then cdiv pages s else pages.
 
+(* Where page p of a stripe is on its chip p mod s, no chip has more than n_c of n pages in a row,
+   whatever their alignment. *)
+Theorem n_c_sequential : forall s chip first n, 1 <= s -> 0 <= n ->
+  countn (fun i => (first + Z.of_nat i) mod s =? chip) (Z.to_nat n) <= pages_there false true s n.
+Proof.
+  intros s chip first n Hs Hn. unfold pages_there.
+  apply (countn_pigeon _ _ (fun i => Z.of_nat i / s)).
+  - apply cdiv_nonneg; lia.
+  - intros m Hm _. split; [apply Z.div_pos; lia|].
+    apply Z.div_lt_upper_bound; [lia|]. pose proof (cdiv_ge n s ltac:(lia)). lia.
+  - intros i j _ _ Hi Hj He. cbv beta in *. apply Z.eqb_eq in Hi. apply Z.eqb_eq in Hj.
+    pose proof (Z.div_mod (Z.of_nat i) s ltac:(lia)) as Di.
+    pose proof (Z.div_mod (Z.of_nat j) s ltac:(lia)) as Dj.
+    pose proof (Z.mod_pos_bound (Z.of_nat i) s ltac:(lia)).
+    pose proof (Z.mod_pos_bound (Z.of_nat j) s ltac:(lia)).
+    pose proof (Z.div_mod (first + Z.of_nat i) s ltac:(lia)) as Ei.
+    pose proof (Z.div_mod (first + Z.of_nat j) s ltac:(lia)) as Ej.
+    rewrite He in Di. rewrite Hi in Ei. rewrite Hj in Ej.
+    assert (Z.of_nat i - Z.of_nat j
+      = s * ((first + Z.of_nat i) / s - (first + Z.of_nat j) / s)) by lia.
+    set (e := (first + Z.of_nat i) / s - (first + Z.of_nat j) / s) in *.
+    assert (e = 0) by nia. lia.
+Qed.
+
 (* (3) to (9), D_g given: the processor of a cluster, or None where the blocks do not suffice.
    Lam is that of the processor. *)
 Definition build (row : bool) (d : device) (s cr' : Z) (rs : list demanded) (Dg us : Z)

@@ -335,6 +335,20 @@ Section Trace.
   Definition in_time_up_to (t : Z) : Prop :=
     forall m, (m < n)%nat -> real_time m = true -> j_due (jb m) <= t ->
     finished (x_steps X) m (j_due (jb m)) = true.
+  (* The same of GC jobs only, as Lemma 2 asks, and of requests only, as Lemma 3 does. *)
+  Definition gc_in_time_up_to (t : Z) : Prop :=
+    forall m, (m < n)%nat -> is_gc m = true -> j_due (jb m) <= t ->
+    finished (x_steps X) m (j_due (jb m)) = true.
+  Definition requests_in_time_up_to (t : Z) : Prop :=
+    forall m, (m < n)%nat -> is_request m = true -> j_due (jb m) <= t ->
+    finished (x_steps X) m (j_due (jb m)) = true.
+
+  Lemma gc_of_in_time : forall t, in_time_up_to t -> gc_in_time_up_to t.
+  Proof.
+    intros t H m Hm Hg. apply H; [assumption|]. unfold real_time. rewrite Hg. apply orb_true_r.
+  Qed.
+  Lemma requests_of_in_time : forall t, in_time_up_to t -> requests_in_time_up_to t.
+  Proof. intros t H m Hm Hr. apply H; [assumption|]. unfold real_time. rewrite Hr. reflexivity. Qed.
 End Trace.
 Arguments released P X {rule} _.
 Arguments sporadic P X {rule} _.

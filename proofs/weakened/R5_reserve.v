@@ -1,7 +1,7 @@
 (* R5 with a page less at time 0. *)
 (* weaken Trace.v s|R5_reserve : p_H P <= x_f0 X;|R5_reserve : p_H P - 1 <= x_f0 X;| *)
 (* weaken Check.v s|(p_H P <=? x_f0 X)|(p_H P - 1 <=? x_f0 X)| *)
-(* fails Reserve.v *)
+(* fails Reserve.v invariant_start *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

@@ -1,7 +1,7 @@
 (* V3 without its bound: a page is programmed while a pass is due. *)
 (* weaken Trace.v s|z_spass z = None /\\ server_ahead z < g_alpha (p_g P)|z_spass z = None /\\ server_ahead z <= g_alpha (p_g P)| *)
 (* weaken Check.v s|(server_ahead P z <? g_alpha (p_g P))|(server_ahead P z <=? g_alpha (p_g P))| *)
-(* fails Reserve.v *)
+(* fails Reserve.v invariant_begin *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

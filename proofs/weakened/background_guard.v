@@ -1,7 +1,7 @@
 (* Background writes where f - b >= H before them, not after. *)
 (* weaken Trace.v s|1 <= k /\\ z_f z - k - b >= p_H P)|1 <= k /\\ z_f z - b >= p_H P)| *)
 (* weaken Check.v s|(1 <=? k) \&\& (p_H P <=? z_f z - k - b)|(1 <=? k) \&\& (p_H P <=? z_f z - b)| *)
-(* fails Reserve.v *)
+(* fails Reserve.v invariant_begin *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

@@ -1,6 +1,6 @@
 (* (T') with the base cost of a blocking operation in B, without its wait. *)
-(* weaken Theorem3.v s|blocking (map (stripe_request d) rs) g L) <= share g \* L\.|blocking (map (stripe_request (Device (t_r d) (t_w d) (t_e d) (t_d d) 1)) rs) g L) <= share g * L.| *)
-(* fails Theorem3.v *)
+(* weaken Theorem3.v s|~ device_test d rs (p_g P) (ch_chips H) place N\.|~ (forall L, (exists y, In y (deadlines (map (stripe_request d) rs) (p_g P)) /\\ y <= L) -> 1000 * (dbf' d rs (p_g P) (ch_chips H) place N L + blocking (map (stripe_request (Device (t_r d) (t_w d) (t_e d) (t_d d) 1)) rs) (p_g P) L) <= share (p_g P) * L).| *)
+(* fails Theorem3.v late_job_contradicts_T' *)
 (* beside the theory as it is: the weakened test is written out here *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Edf Neighbours Device

@@ -1,6 +1,6 @@
 (* F less a block. *)
 (* weaken Victims.v s|(H - 1 + W) / PP + 1 + ind server|(H - 1 + W) / PP + ind server| *)
-(* fails Victims.v *)
+(* fails Victims.v lemma_3 *)
 (* beside the theory as it is: the weakened F is written out here *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Victims.

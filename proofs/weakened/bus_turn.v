@@ -1,6 +1,6 @@
 (* A transfer waits for m_c - 2 others. *)
 (* weaken Bus.v s|granted k - asked k <= (m_c - 1) \* t_d\.|granted k - asked k <= (m_c - 2) * t_d.| *)
-(* fails Bus.v *)
+(* fails Bus.v lemma_1 *)
 (* beside the theory as it is *)
 From Coq Require Import ZArith Lia.
 From Rtflash Require Import Bus.

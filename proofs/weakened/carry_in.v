@@ -1,6 +1,6 @@
 (* ⌈L/T⌉ for ⌈L/T⌉ + 1: one job less in an open interval of length L + T. *)
 (* weaken Sporadic.v s|countn p n <= cdiv (hi - lo) T\.|countn p n <= cdiv (hi - lo) T - 1.| *)
-(* fails Sporadic.v *)
+(* fails Sporadic.v arrivals_in_half_open *)
 (* beside the theory as it is *)
 From Coq Require Import ZArith Lia.
 From Rtflash Require Import Sums Sporadic.

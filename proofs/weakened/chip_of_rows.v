@@ -1,6 +1,6 @@
 (* Of n consecutive pages of the frontier a chip of s has ⌊n/s⌋. *)
 (* weaken Frontier.v s|pages_on lo n <= cdiv n s\.|pages_on lo n <= n / s.| *)
-(* fails Frontier.v *)
+(* fails Frontier.v every_sth *)
 (* beside the theory as it is *)
 From Coq Require Import ZArith Lia.
 From Rtflash Require Import Sums Device Frontier.

@@ -1,6 +1,6 @@
 (* A with ⌊D_g/T⌋ for ⌈D_g/T⌉. *)
 (* weaken Trace.v s|cdiv (g_D (p_g P) + r_J r) (r_T r) \* r_w r|(g_D (p_g P) + r_J r) / r_T r * r_w r| *)
-(* fails Reserve.v *)
+(* fails Reserve.v A_of_several_writers *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

@@ -1,6 +1,6 @@
 (* U <= 1 - U_s for U < 1 - U_s. *)
 (* weaken Demand.v s|1000 \* l_u (load_line rs g) <? share g \* l_den (load_line rs g)|1000 * l_u (load_line rs g) <=? share g * l_den (load_line rs g)| *)
-(* fails Demand.v *)
+(* fails Demand.v last_length_suffices *)
 (* beside the theory as it is *)
 From Coq Require Import ZArith List Lia.
 From Rtflash Require Import Sums Demand.

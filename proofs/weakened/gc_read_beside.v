@@ -1,6 +1,6 @@
 (* A GC read of k pages that takes c_r', as if nothing were read beside. *)
 (* weaken Device.v s|s_en s - s_st s <= t_r d + t_d d \* (k + others_on h)\.|s_en s - s_st s <= t_r d + t_d d * (1 + others_on h).| *)
-(* fails Device.v *)
+(* fails Device.v gc_read_by_others *)
 (* beside the theory as it is *)
 From Coq Require Import ZArith List.
 From Rtflash Require Import Sums Trace Closing Device Theorem3 DeviceExamples.

@@ -1,6 +1,6 @@
 (* n(L) without its + 1. *)
 (* weaken Demand.v s|then (L - window r) / r_T r + 1 else 0|then (L - window r) / r_T r else 0| *)
-(* fails Edf.v *)
+(* fails Edf.v requests_due *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

@@ -1,6 +1,6 @@
 (* L_max without q_s in K. *)
 (* weaken Demand.v s|(cdiv (1000 \* (l_k l + g_qs g \* l_den l))|(cdiv (1000 * l_k l)| *)
-(* fails Demand.v *)
+(* fails Demand.v last_length_suffices *)
 (* beside the theory as it is: the weakened L_max is written out here *)
 From Coq Require Import ZArith List Lia.
 From Rtflash Require Import Sums Demand.

@@ -1,6 +1,6 @@
 (* N_j with ⌈L/T⌉ for ⌈(L + D)/T⌉: what is carried in. *)
 (* weaken Neighbours.v s|suml (fun r => cdiv (L + r_D r) (r_T r) \*|suml (fun r => cdiv L (r_T r) *| *)
-(* fails Neighbours.v *)
+(* fails Neighbours.v transfers_live *)
 (* beside the theory as it is: the weakened N_j is written out here *)
 From Coq Require Import ZArith List Lia.
 From Rtflash Require Import Sums Demand Trace Closing Examples Neighbours.

@@ -1,6 +1,6 @@
 (* The code's loop with a nanosecond more in each step. *)
 (* weaken Qpa.v s|let next := Z.max 0 (h t - 1) in|let next := Z.max 0 (h t - 2) in| *)
-(* fails Qpa.v *)
+(* fails Qpa.v code_round *)
 (* beside the theory as it is: the weakened loop is written out here *)
 From Coq Require Import ZArith.
 From Rtflash Require Import Qpa.

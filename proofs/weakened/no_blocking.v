@@ -1,6 +1,6 @@
 (* No blocking term: B(L) = 0. *)
-(* weaken Demand.v s|1000 \* (dbf rs g L + blocking rs g L) <= share g \* L\.|1000 * dbf rs g L <= share g * L.| *)
-(* fails Demand.v *)
+(* weaken Edf.v s|~ demand_test (p_rs P) (p_g P)\.|~ (forall L, (exists y, In y (deadlines (p_rs P) (p_g P)) /\\ y <= L) -> 1000 * dbf (p_rs P) (p_g P) L <= share (p_g P) * L).| *)
+(* fails Edf.v late_job_contradicts_T *)
 (* beside the theory as it is: the weakened test is written out here *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.

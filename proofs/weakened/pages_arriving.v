@@ -1,6 +1,6 @@
 (* X(y) without its + 1. *)
-(* weaken Demand.v s|suml (fun r => ((y + r_J r) / r_T r + 1) \* r_w r) rs|suml (fun r => ((y + r_J r) / r_T r) * r_w r) rs| *)
-(* fails Demand.v *)
+(* weaken Edf.v s|<= due_passes (p_rs P) (p_g P) (z - x)\.|<= (if g_D (p_g P) <=? z - x then cdiv (suml (fun r => (z - x - g_D (p_g P) + r_J r) / r_T r * r_w r) (p_rs P)) (g_alpha (p_g P)) else 0).| *)
+(* fails Edf.v passes_due *)
 (* beside the theory as it is: the weakened test is written out here *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.

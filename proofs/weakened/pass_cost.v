@@ -1,6 +1,6 @@
 (* C_g less a nanosecond. *)
 (* weaken Trace.v s|<= g_C (p_g P);|<= g_C (p_g P) + 1;| *)
-(* fails Costs.v *)
+(* fails Costs.v pass_within_cost *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

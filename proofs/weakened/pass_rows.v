@@ -1,6 +1,6 @@
 (* A row less for a pass over a superblock. *)
 (* weaken Superblock.v s|u_rows u <= cdiv val s /\\|u_rows u <= cdiv val s - 1 /\\| *)
-(* fails Superblock.v *)
+(* fails Superblock.v superblock_pass *)
 (* beside the theory as it is *)
 From Coq Require Import ZArith List Lia.
 From Rtflash Require Import Sums Superblock.

@@ -1,6 +1,6 @@
 (* P_j without D_g: passes that are live though released before the window. *)
 (* weaken Frontier.v s|cdiv (L + g_D (p_g P) + r_J r) (r_T r)|cdiv (L + r_J r) (r_T r)| *)
-(* fails Frontier.v *)
+(* fails Frontier.v live_passes *)
 (* beside the theory as it is: the weakened P_j is written out here *)
 From Coq Require Import ZArith List Lia.
 From Rtflash Require Import Sums Demand Trace Closing Examples Neighbours Frontier.

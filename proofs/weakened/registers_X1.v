@@ -1,7 +1,7 @@
 (* X1 without "no page is committed": a page is sensed while another is on its way in. *)
 (* weaken Registers.v s|array_idle l t /\\ none_committed l t|array_idle l t /\\ True| *)
 (* weaken CheckRegisters.v s|array_idleb l t \&\& none_committedb l t|array_idleb l t \&\& true| *)
-(* fails Stretches.v *)
+(* fails Stretches.v read_may_begin *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
   CheckRegisters.

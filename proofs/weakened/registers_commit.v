@@ -1,6 +1,6 @@
 (* B without the page that is committed behind the one that the array programs. *)
 (* weaken Registers.v s|Z.max (t_w d) b + t_w d) else 0)|Z.max (t_w d) b) else 0)| *)
-(* fails Cached.v *)
+(* fails Cached.v late_is_covered *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
   CheckRegisters.

@@ -1,6 +1,6 @@
 (* c_r = t_r where a page takes longer on the bus. *)
 (* weaken Registers.v s|cost_r (d : device) : Z := Z.max (t_r d) (bus d)|cost_r (d : device) : Z := t_r d| *)
-(* fails Cached.v *)
+(* fails Cached.v lemma_4_registers *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
   CheckRegisters.

@@ -1,6 +1,6 @@
 (* c_w = t_w where a page takes longer on the bus. *)
 (* weaken Registers.v s|cost_w (d : device) : Z := Z.max (t_w d) (bus d)|cost_w (d : device) : Z := t_w d| *)
-(* fails Cached.v *)
+(* fails Cached.v lemma_4_registers *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
   CheckRegisters.

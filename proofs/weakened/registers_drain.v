@@ -1,6 +1,6 @@
 (* K without the drain of a page that was sensed before x. *)
 (* weaken Registers.v s|Z.min J (pages_read rs L + 1)|Z.min J (pages_read rs L)| *)
-(* fails Cached.v *)
+(* fails Cached.v late_is_covered *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
   CheckRegisters.

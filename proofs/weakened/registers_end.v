@@ -1,6 +1,6 @@
 (* B of a chip that reads alone, without the last page's way out. *)
 (* weaken Registers.v s|(if writes rs then 0 else b)|(if writes rs then 0 else 0)| *)
-(* fails Cached.v *)
+(* fails Cached.v late_is_covered *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
   CheckRegisters.

@@ -1,6 +1,6 @@
 (* J without the passes. *)
 (* weaken Registers.v s|suml (fun r => due_jobs r L) rs + due_passes rs g L\.|suml (fun r => due_jobs r L) rs.| *)
-(* fails Cached.v *)
+(* fails Cached.v jobs_due *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
   CheckRegisters.

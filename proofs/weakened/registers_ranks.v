@@ -1,6 +1,6 @@
 (* W4 without the increments of h: a page of (i) that waits for a chip that is counted. *)
 (* weaken Ranks.v s|+ increment t_d t_r m l \* Z.min nr (N l - Z.min (N l) K)) q\.|) q.| *)
-(* fails Ranks.v *)
+(* fails Ranks.v convex_waits *)
 (* beside the theory as it is *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Ranks.

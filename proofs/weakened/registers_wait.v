@@ -1,6 +1,6 @@
 (* K without one of its waits for the cache register. *)
 (* weaken Registers.v s|Z.min J (pages_written rs L) + (if|Z.min J (pages_written rs L) - 1 + (if| *)
-(* fails Cached.v *)
+(* fails Cached.v late_is_covered *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check Closing Registers
   CheckRegisters.

@@ -1,6 +1,6 @@
 (* H less a page: (C2) without one of its pages. *)
 (* weaken Trace.v s|ok_C2 : within_deadline P + g_alpha (p_g P) + p_v P - 1|ok_C2 : within_deadline P + g_alpha (p_g P) + p_v P - 2| *)
-(* fails Reserve.v *)
+(* fails Reserve.v lemma_2 *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

@@ -1,6 +1,6 @@
 (* R less a page. *)
 (* weaken Trace.v s|g_alpha (p_g P) + p_v P + p_s P - 1 else 0|g_alpha (p_g P) + p_v P + p_s P - 2 else 0| *)
-(* fails Reserve.v *)
+(* fails Reserve.v server_reserve_covers *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

@@ -1,6 +1,6 @@
 (* v less a page: (C4) allows a victim with one more. *)
 (* weaken Trace.v s|ok_C4 : p_Lam P / (p_N P - F_of P) <= p_v P;|ok_C4 : p_Lam P / (p_N P - F_of P) <= p_v P + 1;| *)
-(* fails Reserve.v *)
+(* fails Reserve.v victims_are_cheap *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

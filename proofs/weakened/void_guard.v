@@ -1,7 +1,7 @@
 (* R3 void where f - b is one page short of H. *)
 (* weaken Trace.v s|z_pass z = None /\\ z_f z - b >= p_H P /\\ long = 0 /\\ s_last s = true|z_pass z = None /\\ z_f z - b >= p_H P - 1 /\\ long = 0 /\\ s_last s = true| *)
 (* weaken Check.v s|is_none (z_pass z) \&\& (p_H P <=? z_f z - b) \&\& (long =? 0) \&\& s_last s|is_none (z_pass z) \&\& (p_H P - 1 <=? z_f z - b) \&\& (long =? 0) \&\& s_last s| *)
-(* fails Reserve.v *)
+(* fails Reserve.v invariant_begin *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
 Import ListNotations.

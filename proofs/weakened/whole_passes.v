@@ -1,6 +1,6 @@
 (* ⌊X/alpha⌋ passes for ⌈X/alpha⌉. *)
-(* weaken Demand.v s|then cdiv (arriving rs (L - g_D g)) (g_alpha g) else 0|then arriving rs (L - g_D g) / g_alpha g else 0| *)
-(* fails Demand.v *)
+(* weaken Edf.v s|<= due_passes (p_rs P) (p_g P) (z - x)\.|<= (if g_D (p_g P) <=? z - x then arriving (p_rs P) (z - x - g_D (p_g P)) / g_alpha (p_g P) else 0).| *)
+(* fails Edf.v passes_due *)
 (* beside the theory as it is: the weakened test is written out here *)
 From Coq Require Import ZArith List Lia Bool.
 From Rtflash Require Import Sums Demand Victims Sporadic Trace Check.
