@@ -214,8 +214,8 @@ impl<'a> ChannelContention<'a> {
         self.remembered(key, |answers| &mut answers.holds, found)
     }
 
-    /// Garbage collection with which a cluster holds next to its neighbours as they are now, without
-    /// backfill if need be.
+    /// Garbage collection with which a cluster holds next to its neighbours as they are now,
+    /// without backfill if need be.
     pub(super) fn chosen_now(&mut self, position: usize) -> Option<Choice> {
         let mut best = None;
         for backfill in [true, false] {
