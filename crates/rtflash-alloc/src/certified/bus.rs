@@ -51,6 +51,13 @@ impl SharedBus {
         }
     }
 
+    /// With so many chips of other clusters charged to each page at most. Where a whole channel
+    /// is the cluster's, rows wait there as before.
+    pub(crate) fn beside_fewer(self, foreign: u32, whole: bool) -> SharedBus {
+        let less = self.foreign.saturating_sub(foreign);
+        SharedBus { ways: if whole { self.ways } else { self.ways - less }, foreign: self.foreign - less, ..self }
+    }
+
     /// A transfer less for each page.
     pub(super) fn less_one(self) -> SharedBus {
         let less = |transfers: u32| transfers.saturating_sub(1).max(1);

@@ -30,7 +30,6 @@ use super::merging::{self, Stuck};
 use super::sizes::TaskGroup;
 use super::{Exact, Limit, Outcome, Strategy, exact, search};
 use crate::analysis::DemandTest;
-use crate::certified::is_on_one_channel;
 use crate::work::Work;
 
 pub(super) use unplaced::tested;
@@ -96,9 +95,7 @@ fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
 fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut bool) -> Option<Allocation> {
     let Problem { set, test, .. } = problem;
     let ways = set.device().chips_per_channel().min(set.device().chips());
-    // Only a processor on one channel relies on its neighbours, where that is granted.
-    let relying = test.placements.iter().any(|&placement| is_on_one_channel(placement));
-    if ways == 1 || !relying || test.rely_on == Reliance::Nothing {
+    if ways == 1 || test.rely_on == Reliance::Nothing {
         return None;
     }
     let queue =

@@ -91,6 +91,10 @@ impl<'a> Organisations<'a> {
         self.set
     }
 
+    fn has_superblocks_alone(&self) -> bool {
+        self.allowed.iter().all(|organisation| !organisation.is_by_chip())
+    }
+
     /// What the tests charge.
     pub(super) fn work(&self) -> &'a Work {
         self.work
@@ -121,8 +125,15 @@ impl<'a> Organisations<'a> {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
             (_, ContentionAssumption::NoContention) => SharedBus::alone(),
-            (Organisation::Stripe | Organisation::CachedStripe, ContentionAssumption::Optimistic(ways)) => {
-                SharedBus { ways, ..SharedBus::anywhere(device) }
+            // Beside stripes superblocks are formed as they hold anywhere: few hold with less.
+            (Organisation::Compact, ContentionAssumption::Optimistic(ways)) if self.has_superblocks_alone() => {
+                SharedBus::compact(device, chips).beside_fewer(ways - 1, chips >= device.chips_per_channel())
+            }
+            (organisation, ContentionAssumption::Optimistic(ways))
+                if organisation.is_by_chip() || self.has_superblocks_alone() =>
+            {
+                let all = SharedBus::anywhere(device);
+                SharedBus { ways, foreign: all.foreign.min(ways - 1), ..all }
             }
             (Organisation::Compact, _) => SharedBus::compact(device, chips),
             (Organisation::Stripe | Organisation::CachedStripe | Organisation::Superblock, _) => {

@@ -49,8 +49,8 @@ impl Organisation {
 pub(super) enum ContentionAssumption {
     /// All that there can be.
     WorstCase,
-    /// In stripes, that many transfers a page, its own included: to be confirmed once chips are
-    /// placed.
+    /// In stripes, or where there are superblocks alone, that many transfers a page, its own
+    /// included: to be confirmed once chips are placed.
     Optimistic(u32),
     /// In stripes, as if all chips of a channel were the cluster's: likewise.
     Queue,
