@@ -11,8 +11,8 @@ use rtflash_alloc::certified::{certified, held, holding, is_independent, relianc
 use rtflash_check::{CertifiedClusterVerification, verify_certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Allocation, Certificate, ChipId, Cluster, Device, DeviceSpec, Id, LogicalRatio, Placement, Reliance,
-    Request, Shortest, Span, Task, TaskId, TaskSet,
+    Access, Allocation, Certificate, ChipId, Cluster, Collection, Device, DeviceSpec, Id, LogicalRatio, Placement,
+    Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
 
 struct Rng(Stream);
@@ -244,12 +244,13 @@ fn what_holds_of_altered_certificates_does_in_both() {
         let (allocation, _) = certified(&set, &allocation, &Placement::ALL, granted, &Work::new());
         let Some((altered, allocation)) = altered(&mut rng, &allocation) else { continue };
         let verification = verify_certified(&set, &allocation, &Placement::ALL, granted);
-        let holding = holding(&set, &allocation, granted, &Work::new());
+        let held_so = |granted: Reliance| holding(&set, &allocation, granted, &Work::new());
+        let holding = held_so(granted);
         let enough = verification.clusters[altered].discrepancies.is_empty();
+        // Who may rely on more holds at least as well.
+        let alone = held_so(Reliance::Nothing);
+        assert!(alone.iter().zip(&holding).all(|(alone, granted)| !alone || *granted), "case {case}: {allocation:?}");
         for (position, judged) in verification.clusters.iter().enumerate() {
-            if position != altered && !enough {
-                continue;
-            }
             let holds = judged.in_time == Some(true) && judged.discrepancies.is_empty();
             assert_eq!(
                 holding[position], holds,
@@ -399,4 +400,43 @@ fn what_superblocks_wait_for_is_what_the_verifier_says() {
     }
     println!("{all:?}");
     assert!(all.strict > 12 && all.verdicts.iter().all(|&times| times > 1_000), "{all:?}");
+}
+
+/// A superblock whose reads wait as long on one channel as they may on the other, where the chip
+/// there is known: what holds with nothing known holds all the same.
+#[test]
+fn more_to_rely_on_is_no_harm() {
+    let mut spec = Device::profile("dgist-2021").expect("a profile").spec();
+    (spec.chips, spec.chips_per_channel, spec.pages_per_block, spec.blocks_per_chip) = (5, 3, 2, 32);
+    (spec.page_read, spec.page_program, spec.block_erase, spec.page_transfer) = (ns(4), ns(8), ns(18), ns(4));
+    let task = |name: &str, pages: u64, period: u64| Task {
+        name: name.into(),
+        read: Request::new(pages, ns(period)),
+        write: None,
+        data_pages: None,
+    };
+    let tasks = vec![task("a", 9, 239), task("b", 10, 165), task("c", 3, 289)];
+    let set = TaskSet::new(Device::new(spec).expect("a device"), tasks, vec![]).expect("a set");
+    let clusters = [(0..2, 0), (2..4, 1), (4..5, 2)]
+        .map(|(chips, task)| Cluster { chips: chips.map(ChipId).collect(), tasks: vec![TaskId::from_index(task)] });
+    // Nothing is known of the last one.
+    let collection =
+        Collection { deadline: None, reclaimed_pages: 2, reserve_pages: 3, victim_pages: 0, open_blocks: 3 };
+    let certificate = |server_thousandths: u32, backfill: bool| Certificate {
+        placement: Placement::Superblock,
+        collection: (server_thousandths > 0).then_some(collection),
+        server_thousandths,
+        backfill,
+        tightest: None,
+    };
+    let certificates = [certificate(0, true), certificate(0, false), certificate(100, true)];
+    let allocation = Allocation::new(5, 3, &clusters).expect("an allocation");
+    let allocation = allocation.with_certificates(certificates.map(Some).to_vec());
+    for granted in Reliance::ALL {
+        let verification = verify_certified(&set, &allocation, &Placement::ALL, granted);
+        let judged = &verification.clusters[1];
+        assert_eq!((judged.holds, judged.relies_on), (Some(true), Some(Reliance::Nothing)), "{granted:?}");
+        assert!(holding(&set, &allocation, granted, &Work::new())[1], "{granted:?}");
+        assert_eq!(reliances(&set, &allocation)[1], Some(Reliance::Nothing));
+    }
 }

@@ -65,6 +65,18 @@ impl StepCosts {
         })
     }
 
+    /// With all that steps can wait.
+    pub(super) fn in_full(self) -> StepCosts {
+        StepCosts {
+            read: self.longest_read,
+            write: self.longest_write,
+            user_read: self.longest_user_read,
+            copy: self.longest_copy,
+            erase: self.longest_erase,
+            ..self
+        }
+    }
+
     /// c_r and c_w of a chip with two page registers, Eq. (63): what pages take of it in long runs
     /// of their kind, the other page on the bus meanwhile. `None` where that cannot be added up,
     /// and where chips cannot be run so.

@@ -133,8 +133,7 @@ impl<'u> Demand<'u> {
         }
         let (passes, pass) = self.passes(length);
         activity.jobs = activity.jobs.saturating_add(passes);
-        let asks = self.contention.asks(self.processor, self.gc);
-        activity.asks = asks.all(activity.reads, activity.writes, passes);
+        activity.passes = passes;
         let turns = TurnCounts { J: with_page.saturating_add(passes), n_r: activity.reads, n_w: activity.writes };
         activity.turns = self.processor.turns(self.server, turns);
         let (waiting, relief) = self.contention.waiting(activity, self.processor, self.gc);

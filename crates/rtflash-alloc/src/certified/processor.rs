@@ -136,6 +136,9 @@ pub struct ChosenGc {
     pub reclaimed: u64,
     /// C_g: worst-case time of a pass.
     pub cost: Cost,
+    /// The same with all that its steps can wait, where some of that is counted apart: in a
+    /// superblock.
+    pub(super) in_full: Cost,
     /// q_g: its longest step.
     pub step: Cost,
 }
@@ -226,6 +229,16 @@ impl Processor {
         (self.costs.user_read, self.costs.write)
     }
 
+    /// Nanoseconds that a superblock is charged less than with all that its steps can wait: for
+    /// each of a user's reads and rows, and for a pass. `None` for other processors.
+    pub(super) fn saved_waits(&self, gc: Option<ChosenGc>) -> Option<[u64; 3]> {
+        self.rows()?;
+        let costs =
+            [(self.costs.longest_user_read, self.costs.user_read), (self.costs.longest_write, self.costs.write)];
+        let [read, row] = costs.map(|(full, charged)| full.as_ns().saturating_sub(charged.as_ns()));
+        Some([read, row, gc.map_or(0, |gc| gc.in_full.as_ns().saturating_sub(gc.cost.as_ns()))])
+    }
+
     /// The longest step of a server's or a background job.
     pub fn server_step(&self) -> Cost {
         if self.leaves_out(Term::Blocking) {
@@ -305,6 +318,11 @@ impl Processor {
     fn terms(&self, deadline: Option<Span>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<ChosenGc> {
         let (erase, organisation) = (self.costs.longest_erase, organisation(self.placement));
         let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
+        let in_full = if organisation.copies_over_the_bus() {
+            organisation.pass(&self.costs.in_full(), valid, self.block_pages, self.chips)?
+        } else {
+            cost
+        };
         // Where a victim has no valid pages nothing is copied.
         let step = if self.leaves_out(Term::Blocking) {
             Cost::ZERO
@@ -313,7 +331,7 @@ impl Processor {
         } else {
             erase.max(organisation.copying(&self.costs))
         };
-        Some(ChosenGc { deadline, reserve, open, valid, reclaimed, cost, step })
+        Some(ChosenGc { deadline, reserve, open, valid, reclaimed, cost, in_full, step })
     }
 
     /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.

@@ -90,13 +90,14 @@ pub(super) struct ReleasedGc {
     pub victim: i128,
 }
 
-/// What a cluster's certificate says of it; `None` where it does not say. Within: `None` where no
-/// GC job is ever released.
+/// What a cluster's certificate says of it; `None` where it does not say, or less than the load
+/// needs, so that nothing is promised. Within: `None` where no GC job is ever released.
 pub(super) fn released(set: &TaskSet, cluster: &Cluster, certificate: &Certificate) -> Option<Option<ReleasedGc>> {
     if writes(set, cluster, certificate.placement).is_empty() {
         return Some(None);
     }
-    let stated = certificate.collection.filter(|stated| stated.reclaimed_pages > 0)?;
+    let enough = verify(set, cluster, certificate).discrepancies.is_empty();
+    let stated = certificate.collection.filter(|_| enough)?;
     Some(Some(ReleasedGc {
         deadline: stated.deadline?.as_ns().into(),
         reclaimed: stated.reclaimed_pages.into(),

@@ -2,7 +2,7 @@
 //! more than 127 bits.
 
 use super::numbers::{ceil, sum};
-use super::processor::Processor;
+use super::processor::{Processor, VerifiedTask};
 use super::queue::OwnPages;
 
 /// dbf''(L) in its parts.
@@ -46,6 +46,9 @@ impl Processor {
             return Some(behind);
         }
         let one_by_one = self.waiting_one_by_one(length)?;
+        if self.superblock {
+            return Some(one_by_one.min(self.waiting_in_full(length)?));
+        }
         match self.waiting_in_queue(length)? {
             Some(in_queue) => Some(one_by_one.min(in_queue)),
             None => Some(one_by_one),
@@ -63,6 +66,13 @@ impl Processor {
             let busy = busy.checked_add(neighbour.commands(length)?.checked_mul(self.command)?)?;
             neighbour.chips.checked_mul(own.min(busy))
         }))
+    }
+
+    /// What the steps of a superblock wait where all others are as busy as can be.
+    fn waiting_in_full(&self, length: i128) -> Option<i128> {
+        let step = |item: &VerifiedTask| item.steps.of(item.requests_due(length))?.checked_mul(item.in_full);
+        let passes = self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.in_full))?;
+        sum(self.tasks.iter().map(step))?.checked_add(passes)
     }
 
     /// What the queue for the bus lets them wait, less what they are charged for the cluster's

@@ -7,7 +7,7 @@ use num_traits::Zero;
 
 use super::lines::AffineBound;
 use super::numbers::ceil;
-use super::processor::{Processor, VerifiedTask};
+use super::processor::{Gc, Processor, VerifiedTask};
 
 /// Lengths that are looked at before the test is tried in another way, and steps of the other way
 /// before it is given up.
@@ -115,7 +115,7 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     demand.constant += whole(processor.always_blocks);
     // Above the number of own jobs.
     let mut jobs = AffineBound::sum(processor.tasks.iter().map(due));
-    let (mut pass_waits, mut collected) = (AffineBound::level(0), AffineBound::level(0));
+    let mut collected = AffineBound::level(0);
     if let Some(gc) = &processor.gc {
         let arriving = processor.writers().map(|item| {
             let line = AffineBound::new((1, item.period), BigInt::zero());
@@ -126,7 +126,6 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
             AffineBound::sum(arriving).plus(&AffineBound::level(gc.reclaimed - 1)).times(&ratio(1, gc.reclaimed));
         demand = demand.plus(&passes.times(&whole(gc.cost)));
         jobs = jobs.plus(&passes);
-        pass_waits = passes.times(&whole(gc.waits));
         collected = passes;
     }
     // Not every job of a stream has a page here.
@@ -135,7 +134,12 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     if let Some(behind) = processor.waiting_behind_above(&with_pages, pages_due_above) {
         return vec![demand.plus(&behind)];
     }
-    let mut lines = vec![demand.plus(&one_by_one_above(processor, &pass_waits))];
+    let of_passes = |each: fn(&Gc) -> i128| collected.times(&whole(processor.gc.as_ref().map_or(0, each)));
+    let mut lines = vec![demand.plus(&one_by_one_above(processor, &of_passes(|gc| gc.waits)))];
+    if processor.superblock {
+        let steps = processor.tasks.iter().map(|item| item.steps.above(&due(item), item.in_full));
+        lines.push(demand.plus(&AffineBound::sum(steps)).plus(&of_passes(|gc| gc.in_full)));
+    }
     if let Some(queue) = &processor.queue {
         let pages = |writes: bool| {
             let items = processor.tasks.iter().filter(move |item| item.writes == writes);
@@ -252,7 +256,6 @@ mod tests {
     use crate::certified::channels::{Neighbour, Rows, Transfers};
     use crate::certified::collection::ReleasedGc;
     use crate::certified::numbers::PagesInARow;
-    use crate::certified::processor::Gc;
     use crate::certified::queue::ChannelQueue;
     use crate::certified::registers::{SecondRegister, Works};
 
@@ -262,7 +265,18 @@ mod tests {
         step_cost: i128,
         pages: PagesInARow,
     ) -> VerifiedTask {
-        VerifiedTask { writes, period, deadline, jitter, step_cost, steps: pages, longest: step_cost, pages, waits: 1 }
+        VerifiedTask {
+            writes,
+            period,
+            deadline,
+            jitter,
+            step_cost,
+            steps: pages,
+            longest: step_cost,
+            pages,
+            waits: 1,
+            in_full: 2,
+        }
     }
 
     /// All lengths one by one, far enough.
@@ -297,10 +311,13 @@ mod tests {
     /// All times so many times as long.
     fn scaled(mut processor: Processor, by: i128) -> Processor {
         for it in &mut processor.tasks {
-            stretch([&mut it.period, &mut it.deadline, &mut it.jitter, &mut it.step_cost, &mut it.longest], by);
+            stretch(
+                [&mut it.period, &mut it.deadline, &mut it.jitter, &mut it.step_cost, &mut it.longest, &mut it.in_full],
+                by,
+            );
         }
         if let Some(gc) = &mut processor.gc {
-            stretch([&mut gc.deadline, &mut gc.cost, &mut gc.longest], by);
+            stretch([&mut gc.deadline, &mut gc.cost, &mut gc.longest, &mut gc.in_full], by);
         }
         let beside = processor.queue.iter_mut().flat_map(|queue| {
             stretch([&mut queue.saved, &mut queue.first], by);
@@ -360,7 +377,7 @@ mod tests {
             tasks.iter_mut().filter(|item| !item.writes && command > 0).for_each(|item| item.waits = 2);
             // Passes wait for their commands, or as a superblock's.
             let waits = if command > 0 || draw(4) == 0 { 1 + draw(6) } else { 0 };
-            let gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9), waits };
+            let gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9), waits, in_full: draw(9) };
             let server = draw(2) * draw(500);
             let requests: Vec<Transfers> = (0..draw(3))
                 .map(|_| {
@@ -392,6 +409,8 @@ mod tests {
                     Some(register) => register.blocking,
                     None => 3 * i128::from(server > 0),
                 },
+                // Some are superblocks.
+                superblock: register.is_none() && queue.is_none() && draw(3) == 0,
                 register,
                 transfer: 1 + command,
                 command,

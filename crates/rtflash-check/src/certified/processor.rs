@@ -30,6 +30,8 @@ pub(super) struct VerifiedTask {
     pub pages: PagesInARow,
     /// How often each step may wait for a transfer of each neighbour.
     pub waits: i128,
+    /// What each step of a superblock waits at most beyond its cost.
+    pub in_full: i128,
 }
 
 impl VerifiedTask {
@@ -81,6 +83,8 @@ pub(super) struct Gc {
     /// How often a pass may wait for a transfer of each neighbour beyond what it is charged: copies
     /// of a stripe for their commands alone.
     pub waits: i128,
+    /// What a pass of a superblock waits at most beyond C_g.
+    pub in_full: i128,
 }
 
 /// A processor: a superblock cluster, or a chip of a stripe on one of its channels, since their
@@ -94,6 +98,8 @@ pub(super) struct Processor {
     pub server: i128,
     /// What may block in every interval: q_s, zero without a server; B of two page registers.
     pub always_blocks: i128,
+    /// Whether it is a superblock: what its steps wait is bounded in full as well.
+    pub superblock: bool,
     /// Where its chip uses a second page register.
     pub register: Option<SecondRegister>,
     /// t_b = t_c + t_d, and t_c.
@@ -195,32 +201,45 @@ impl Steps {
     fn collection(&self, numbers: &Numbers, size: u64, block_pages: u32) -> Option<Option<Gc>> {
         let Some(deadline) = numbers.deadline else { return Some(None) };
         let victim = i128::from(numbers.victim);
-        let asks = if self.t_c > 0 { 2 } else { 1 };
-        let (copying, step, waits) = if self.stripe {
+        let (copying, in_full, step, waits) = if self.stripe {
             let waits = if self.t_c > 0 { victim + 1 } else { 0 };
-            (victim.checked_mul(self.copy[0])?, self.copy[1], waits)
+            let copying = victim.checked_mul(self.copy[0])?;
+            (copying, copying, self.copy[1], waits)
         } else {
-            // Each page is on one channel: those read together wait for each other there.
-            let steps = victim.min(block_pages.into());
-            let beside = asks * (self.t_c + self.t_d);
-            let more = (victim - steps).checked_mul(beside)?;
-            let apart = steps.checked_mul(self.user_read[0].max(beside))?.checked_add(more)?;
-            let reads = steps.checked_mul(self.read)?.min(apart);
-            let rows = ceil(victim, size.into());
-            let copying = reads.checked_add(rows.checked_mul(self.program)?)?;
+            let (steps, rows) = (victim.min(block_pages.into()), ceil(victim, size.into()));
+            let charged =
+                self.copied_over_the_bus(victim, steps, rows, [self.read, self.program, self.user_read[0]])?;
+            let longest = [self.longest_read, self.longest_program, self.user_read[1]];
+            let in_full = self.copied_over_the_bus(victim, steps, rows, longest)?;
+            let asks = if self.t_c > 0 { 2 } else { 1 };
             // The part of passes in Eq. (67); the erase has a command.
             let other_waits = if self.rows_wait_elsewhere { 0 } else { rows + asks - 1 };
-            (copying, self.longest_read.max(self.longest_program), steps.checked_mul(asks)?.checked_add(other_waits)?)
+            let waits = steps.checked_mul(asks)?.checked_add(other_waits)?;
+            (charged, in_full, self.longest_read.max(self.longest_program), waits)
         };
         // Where a victim has no valid pages nothing is copied.
         let longest = if victim == 0 { self.erase[1] } else { self.erase[1].max(step) };
-        Some(Some(Gc {
-            deadline: deadline.as_ns().into(),
-            cost: copying.checked_add(self.erase[0])?,
-            longest,
-            reclaimed: numbers.reclaimed.into(),
-            waits,
-        }))
+        let cost = copying.checked_add(self.erase[0])?;
+        let reclaimed = numbers.reclaimed.into();
+        let in_full = in_full.checked_add(self.erase[1])? - cost;
+        Some(Some(Gc { deadline: deadline.as_ns().into(), cost, longest, reclaimed, waits, in_full }))
+    }
+
+    /// What so many pages of a victim take to be read in so many steps and programmed in so many
+    /// rows, where a read, a row and a user's read cost this.
+    fn copied_over_the_bus(
+        &self,
+        victim: i128,
+        steps: i128,
+        rows: i128,
+        [read, program, alone]: [i128; 3],
+    ) -> Option<i128> {
+        // Each page is on one channel: those read together wait for each other there.
+        let beside = if self.t_c > 0 { 2 } else { 1 } * (self.t_c + self.t_d);
+        let more = (victim - steps).checked_mul(beside)?;
+        let apart = steps.checked_mul(alone.max(beside))?.checked_add(more)?;
+        let reads = steps.checked_mul(read)?.min(apart);
+        reads.checked_add(rows.checked_mul(program)?)
     }
 
     /// A request on a processor of a cluster of `size` chips: Eqs. (20), (21), (24) and (25).
@@ -244,6 +263,7 @@ impl Steps {
             longest,
             pages,
             waits,
+            in_full: longest - step_cost,
         })
     }
 }
@@ -283,6 +303,7 @@ impl Processor {
             gc,
             server,
             always_blocks: if server > 0 { steps.longest() } else { 0 },
+            superblock: !steps.stripe,
             register,
             transfer: steps.t_c + steps.t_d,
             command: steps.t_c,

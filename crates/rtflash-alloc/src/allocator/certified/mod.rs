@@ -103,7 +103,7 @@ fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut
     let assumptions = [ContentionAssumption::Optimistic(1)]
         .into_iter()
         .chain(queue)
-        .chain((2..ways).rev().map(ContentionAssumption::Optimistic));
+        .chain(fewer_transfers(ways).map(ContentionAssumption::Optimistic));
     for assumption in assumptions {
         let optimistic = Organisations::new(problem, assumption).of_one_chip(strategy == Strategy::OneChipEach);
         let groups = groups(&optimistic, strategy);
@@ -122,6 +122,14 @@ fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut
         }
     }
     None
+}
+
+/// Transfers to charge a page where so many chips are on a channel: one less each time, down to
+/// two; on long channels half as many.
+fn fewer_transfers(ways: u32) -> impl Iterator<Item = u32> {
+    const ALL: u32 = 64;
+    let next = |ways: u32| if ways > ALL { ways / 2 } else { ways - 1 };
+    std::iter::successors(Some(next(ways)), move |&ways| Some(next(ways))).take_while(|&ways| ways > 1)
 }
 
 /// The best partition under an assumption need not be the one that holds next to its neighbours:
@@ -211,4 +219,18 @@ fn settle(
     }
     let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
     Some(allocation.with_certificates(certified.certificates))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fewer_transfers;
+
+    #[test]
+    fn long_channels_are_tried_in_few_steps() {
+        assert_eq!(fewer_transfers(5).collect::<Vec<_>>(), [4, 3, 2]);
+        assert_eq!(fewer_transfers(2).count(), 0);
+        assert_eq!(fewer_transfers(64).count(), 62);
+        assert_eq!(fewer_transfers(300).take(4).collect::<Vec<_>>(), [150, 75, 37, 36]);
+        assert!(fewer_transfers(u32::MAX).count() < 90);
+    }
 }

@@ -35,7 +35,7 @@ const BOUNDS: [WaitingBound; 2] = [
             let Drawn { contention, processor, gc, .. } = drawn;
             let exceptions = contention.exceptions(queue, activity, processor, *gc);
             let (more, less) = contention.w3_beside_w1(queue, activity, &exceptions);
-            contention.w1(activity).to_f64() + more.to_f64() - less.to_f64()
+            contention.w1(activity.length, activity.reads + activity.writes).to_f64() + more.to_f64() - less.to_f64()
         },
         line: Contention::w3_line,
     },
@@ -53,8 +53,6 @@ fn of_requests(processor: &Processor, length: Span, due: impl Fn(&DemandTask) ->
         activity.jobs += jobs;
         own = own.saturating_add(item.step_cost.times(pages));
     }
-    // Of a stripe.
-    activity.asks = activity.reads + activity.writes;
     (activity, own)
 }
 

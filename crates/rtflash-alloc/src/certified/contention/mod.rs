@@ -80,15 +80,15 @@ pub(super) struct Activity {
     pub(super) writes: u128,
     /// J_i, Eq. (39): jobs released and due in it, those of garbage collection included.
     pub(super) jobs: u128,
-    /// n_i, Eq. (32), as [`Contention::asks`] counts it.
-    pub(super) asks: u128,
+    /// GC jobs released and due in it.
+    pub(super) passes: u128,
     /// K: how often an array with two page registers may wait for a transfer.
     pub(super) turns: u128,
 }
 
-/// How often a neighbour's transfers may delay what a processor does.
+/// A number for each step of a kind, and for each pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Asks {
+pub(super) struct PerStep {
     /// With each page that is read for users.
     pub(super) read: u128,
     /// With each page, or row, that is programmed for users.
@@ -97,16 +97,17 @@ pub(super) struct Asks {
     pub(super) pass: u128,
 }
 
-impl Asks {
+impl PerStep {
     /// With each step of an item.
     pub(super) fn of(self, item: &DemandTask) -> u128 {
         if item.writes { self.write } else { self.read }
     }
 
-    /// n_i, of so many pages that are read and programmed, and so many passes.
-    pub(super) fn all(self, reads: u128, writes: u128, passes: u128) -> u128 {
-        let of_passes = self.pass.saturating_mul(passes);
-        self.read.saturating_mul(reads).saturating_add(self.write.saturating_mul(writes)).saturating_add(of_passes)
+    /// The sum over all that a processor does within an interval.
+    pub(super) fn of_all(self, activity: Activity) -> u128 {
+        let reads = self.read.saturating_mul(activity.reads);
+        let writes = self.write.saturating_mul(activity.writes);
+        reads.saturating_add(writes).saturating_add(self.pass.saturating_mul(activity.passes))
     }
 }
 
@@ -212,17 +213,24 @@ impl Contention {
     /// How often what a processor does may wait for a transfer of each neighbour: of a stripe each
     /// request for the bus, with commands as in Section 2.10; of a superblock each step that uses
     /// the bus, Eq. (67), with commands twice where it reads.
-    pub(super) fn asks(&self, processor: &Processor, gc: Option<ChosenGc>) -> Asks {
+    pub(super) fn asks(&self, processor: &Processor, gc: Option<ChosenGc>) -> PerStep {
         let commands = u128::from(self.command > Span::ZERO && self.left_out != Some(Term::CommandWait));
         let (read, victim) = (1 + commands, gc.map_or(0, |gc| gc.valid));
         let Some(Rows { chips, chip_pages }) = processor.rows() else {
-            return Asks { read, write: 1, pass: commands * gc.map_or(0, steps_on_chip) };
+            return PerStep { read, write: 1, pass: commands * gc.map_or(0, steps_on_chip) };
         };
         let row = u128::from(!self.rows_wait_elsewhere);
         let steps = u128::from(victim.min(chip_pages)) * read;
         let programs = row * (u128::from(victim.div_ceil(chips)) + commands);
         let pass = if gc.is_none() { 0 } else { self.kept(Term::PassWait, steps + programs) };
-        Asks { read, write: row, pass }
+        PerStep { read, write: row, pass }
+    }
+
+    /// Nanoseconds that each step of a superblock waits, at most, beyond what it is charged: with
+    /// them (T) is the test, so that what passes (T) passes beside known neighbours.
+    fn in_full(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<PerStep> {
+        let [read, write, pass] = processor.saved_waits(gc)?.map(u128::from);
+        Some(PerStep { read, write, pass })
     }
 
     /// Their rate in the long run, of all that a processor does.
@@ -245,7 +253,12 @@ impl Contention {
         if let Some(registers) = processor.registers() {
             return (self.w4(registers, activity), ProcessorTime::ZERO);
         }
-        let w1 = self.w1(activity);
+        // Eq. (32).
+        let n_i = self.asks(processor, gc).of_all(activity);
+        let w1 = self.w1(activity.length, n_i);
+        if let Some(full) = self.in_full(processor, gc) {
+            return (w1.min(ProcessorTime::from_ns(full.of_all(activity))), ProcessorTime::ZERO);
+        }
         let Some(queue) = self.queue.filter(|_| activity.reads > 0) else {
             return (w1, ProcessorTime::ZERO);
         };
@@ -270,6 +283,10 @@ impl Contention {
             return self.w4_line(registers, processor, (gc, server));
         }
         let w1 = self.w1_line(processor, gc)?;
+        if let Some(full) = self.in_full(processor, gc) {
+            let full = self.own_line(processor, gc, full, 1)?;
+            return Some(if full.rate() < w1.rate() { full } else { w1 });
+        }
         let Some(queue) = self.queue else { return Some(w1) };
         let lines = [self.w2_line(queue, processor, gc), self.w3_line(queue, processor, gc)].into_iter().flatten();
         Some(lines.fold(w1, |least, line| if line.rate() < least.rate() { line } else { least }))
@@ -348,7 +365,7 @@ mod tests {
             let length = ns(rng.within(1, 2_000));
             let step = contention.steps(length, &processor, gc);
             assert!(step <= length);
-            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10, asks: 2_000, turns: 5 };
+            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10, passes: 0, turns: 5 };
             let at = contention.waiting(activity(length), &processor, gc);
             for between in step.as_ns().max(1)..length.as_ns() {
                 assert_eq!(

@@ -4,7 +4,7 @@
 use rtflash_model::Span;
 
 use super::queue::{passes, passes_live};
-use super::{Activity, ChipLines, ChipSum, Contention, ForeignChip, more_live, steps_on_chip};
+use super::{ChipLines, ChipSum, Contention, ForeignChip, PerStep, more_live, steps_on_chip};
 use crate::certified::long_run::{Line, LongRun};
 use crate::certified::processor::{ChosenGc, Processor, Rows, WriteStream};
 use crate::certified::term::Term;
@@ -15,16 +15,15 @@ impl Contention {
     /// W1, Eq. (45): t_d Σ min(n_i, N_j) over the neighbours, and t_d n_i for each chip that always
     /// counts; with commands Σ min(t_b n_i, t_b N_j + t_c G_j), Section 2.10.
     #[allow(non_snake_case)] // The document's letters.
-    pub(super) fn w1(&self, activity: Activity) -> ProcessorTime {
-        let n_i = activity.asks;
+    pub(super) fn w1(&self, length: Span, n_i: u128) -> ProcessorTime {
         let all = |pages: u128| Cost::from(self.hold).times(pages);
         let of_one = |j: &ForeignChip| {
-            let N_j = j.transfers(activity.length, n_i);
+            let N_j = j.transfers(length, n_i);
             // What is charged in full already is no more with commands.
             if self.command == Span::ZERO || N_j == n_i {
                 return all(N_j);
             }
-            let G_j = self.kept(Term::Commands, j.commands(activity.length));
+            let G_j = self.kept(Term::Commands, j.commands(length));
             all(n_i).min(all(N_j).saturating_add(Cost::from(self.command).times(G_j)))
         };
         let waits = self.neighbours.iter().map(|j| of_one(j).saturating_mul(j.chips.into()));
@@ -34,14 +33,9 @@ impl Contention {
     /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the
     /// smaller rate counts. `None` where numbers are too large.
     pub(super) fn w1_line<L: ChipSum>(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<Line<L>> {
-        let mut line = Line::default();
-        for item in &processor.tasks {
-            line.add_due(item, item.step_cost.as_ns().into())?;
-        }
         let hold = u128::from(self.hold.as_ns());
-        if self.always > 0 {
-            self.add_asks(&mut line, processor, gc, hold * u128::from(self.always))?;
-        }
+        let asks = self.asks(processor, gc);
+        let mut line = self.own_line(processor, gc, asks, hold.checked_mul(self.always.into())?)?;
         let rho_i = self.rate_of_asks(processor, gc);
         for neighbour in &self.neighbours {
             let each = hold * u128::from(neighbour.chips);
@@ -50,27 +44,23 @@ impl Contention {
         Some(line)
     }
 
-    /// Adds `each` for each request for the bus that a processor makes; `None` where that is too
-    /// large.
-    fn add_asks<L: ChipSum>(
+    /// A line above the requests' own time, and `each` for each of what is counted by step of all
+    /// that a processor does; `None` where numbers are too large.
+    pub(super) fn own_line<L: ChipSum>(
         &self,
-        line: &mut Line<L>,
         processor: &Processor,
         gc: Option<ChosenGc>,
+        counted: PerStep,
         each: u128,
-    ) -> Option<()> {
-        let asks = self.asks(processor, gc);
+    ) -> Option<Line<L>> {
+        let mut line = Line::default();
         for item in &processor.tasks {
-            line.add_due(item, each.checked_mul(asks.of(item))?)?;
+            line.add_due(item, item.step_cost.as_ns().into())?;
         }
-        let of_a_pass = each.checked_mul(asks.pass)?;
-        if of_a_pass > 0 {
-            for (rate, _) in passes(&processor.tasks, gc) {
-                line.add(of_a_pass.checked_mul(rate.numerator())?, rate.denominator(), 0.0);
-            }
-            line.constant += to_f64(of_a_pass) * more_due(processor, gc);
+        if each > 0 {
+            add_counted(&mut line, processor, gc, counted, each)?;
         }
-        Some(())
+        Some(line)
     }
 
     /// Adds a line above `each` · min(n_i, N_j), of these requests at a rate of ρ_i, and of
@@ -83,7 +73,7 @@ impl Contention {
         (rho_i, each): (f64, u128),
     ) -> Option<()> {
         if ns(self.hold) * neighbour.rate() + ns(self.command) * neighbour.rate_of_commands() >= ns(self.hold) * rho_i {
-            return self.add_asks(line, processor, gc, each);
+            return add_counted(line, processor, gc, self.asks(processor, gc), each);
         }
         self.add_transfers(line, neighbour, each)?;
         if self.command > Span::ZERO {
@@ -118,6 +108,28 @@ impl Contention {
         });
         shares.sum::<f64>() + hold * self.always as f64 * rate
     }
+}
+
+/// Adds `each` for each of what is counted by step of all that a processor does; `None` where that
+/// is too large.
+fn add_counted<L: ChipSum>(
+    line: &mut Line<L>,
+    processor: &Processor,
+    gc: Option<ChosenGc>,
+    counted: PerStep,
+    each: u128,
+) -> Option<()> {
+    for item in &processor.tasks {
+        line.add_due(item, each.checked_mul(counted.of(item))?)?;
+    }
+    let of_a_pass = each.checked_mul(counted.pass)?;
+    if of_a_pass > 0 {
+        for (rate, _) in passes(&processor.tasks, gc) {
+            line.add(of_a_pass.checked_mul(rate.numerator())?, rate.denominator(), 0.0);
+        }
+        line.constant += to_f64(of_a_pass) * more_due(processor, gc);
+    }
+    Some(())
 }
 
 /// What ⌈X(L − D_g)/α⌉ is above its rate, at most.
