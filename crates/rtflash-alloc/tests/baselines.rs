@@ -17,9 +17,9 @@ fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
 }
 
-/// One chip with these times, π, and a λ of so many hundredths.
-fn chip(times_us: [f64; 3], pages: u32, hundredths: u128) -> Device {
-    let [page_read, page_program, block_erase] = times_us.map(|time| ns((time * 1000.0) as u64));
+/// One chip with these times in tenths of a microsecond, π, and a λ of so many hundredths.
+fn chip(times: [u64; 3], pages: u32, hundredths: u128) -> Device {
+    let [page_read, page_program, block_erase] = times.map(|time| ns(time * 100));
     Device::new(DeviceSpec {
         chips: 1,
         chips_per_channel: 1,
@@ -42,19 +42,19 @@ fn chip(times_us: [f64; 3], pages: u32, hundredths: u128) -> Device {
 }
 
 /// The five chips of Table II of the paper on Lazy-RTGC.
-const TABLE_II: [([f64; 3], u32); 5] = [
-    ([25.0, 200.0, 2000.0], 64),
-    ([25.0, 300.0, 3000.0], 64),
-    ([60.0, 800.0, 1500.0], 128),
-    ([50.0, 1600.0, 5500.0], 256),
-    ([250.0, 2700.0, 4000.0], 192),
+const TABLE_II: [([u64; 3], u32); 5] = [
+    ([250, 2_000, 20_000], 64),
+    ([250, 3_000, 30_000], 64),
+    ([600, 8_000, 15_000], 128),
+    ([500, 16_000, 55_000], 256),
+    ([2_500, 27_000, 40_000], 192),
 ];
 
 /// The chip of its Table IV.
-const TABLE_IV: ([f64; 3], u32) = ([29.0, 220.9, 2000.0], 64);
+const TABLE_IV: ([u64; 3], u32) = ([290, 2_209, 20_000], 64);
 
 /// The usable share of a chip in thousandths of a per cent, rounded down, where λ allows 99 %.
-fn usable(scheme: &dyn Baseline, (times, pages): ([f64; 3], u32)) -> u128 {
+fn usable(scheme: &dyn Baseline, (times, pages): ([u64; 3], u32)) -> u128 {
     let device = chip(times, pages, 98);
     scheme.usable_pages(&device, 1) * 100_000 / (1000 * u128::from(pages))
 }
@@ -113,7 +113,7 @@ fn worst_responses_of_the_evaluation() {
 #[test]
 fn the_pass_of_figure_1() {
     for (valid, hundredths, answers) in [(12, 75, 5_208), (2, 12, 2_718)] {
-        let device = chip([29.0, 220.0, 2000.0], 16, hundredths);
+        let device = chip([290, 2_200, 20_000], 16, hundredths);
         assert_eq!((device.valid_pages_bound(), Chang.worst_response(&device)), (valid, answers * 1000));
     }
 }
@@ -136,7 +136,7 @@ fn terms(scheme: &dyn Baseline, device: &Device, task: &Task) -> Vec<(&'static s
 #[test]
 fn changs_collectors_by_hand() {
     // α = 16 − 12 = 4; a pass is 12 · 249 + 2000 µs.
-    let device = chip([29.0, 220.0, 2000.0], 16, 75);
+    let device = chip([290, 2_200, 20_000], 16, 75);
     let ms = |ms: u128, over: u128| Fraction::new(ms * 1_000_000, over);
     let of = |pages| terms(&Chang, &device, &writer(pages, 30_000));
     let pass = 4_988_000;
@@ -155,7 +155,7 @@ fn changs_collectors_by_hand() {
 #[test]
 fn reserves_have_to_fit() {
     // 24 of 96 pages are free. ρ = 12 + 12 fits, 13 + 12 does not.
-    let spec = DeviceSpec { blocks_per_chip: 6, ..chip([29.0, 220.0, 2000.0], 16, 75).spec() };
+    let spec = DeviceSpec { blocks_per_chip: 6, ..chip([290, 2_200, 20_000], 16, 75).spec() };
     let of = |pages| {
         let set = set(Device::new(spec).expect("a device"), vec![writer(pages, 10_000_000)]);
         test_cluster(&set, &Chang, &[TaskId(0)], 1)
@@ -224,7 +224,11 @@ fn draw(rng: &mut Rng) -> Option<TaskSet> {
     let periods = [60, 120, 240, 360, 720, 5040];
     let tasks = (0..number(1, 4)).map(|_| {
         let mut request = || {
-            let period = if number(0, 1) == 0 { periods[number(0, 5) as usize] } else { number(40, 4_000) };
+            let period = if number(0, 1) == 0 {
+                periods[usize::try_from(number(0, 5)).expect("few")]
+            } else {
+                number(40, 4_000)
+            };
             Request::new(number(1, 12), ns(period)).filter(|_| number(0, 3) > 0)
         };
         let (read, write) = (request(), request());
@@ -298,7 +302,7 @@ fn allocations_are_those_of_the_definitions() {
 #[test]
 fn a_step_without_time_for_a_copy_leaves_no_scheme() {
     // t_er < t_rd + t_wr.
-    let set = set(chip([60.0, 800.0, 500.0], 128, 30), vec![writer(1, 1_000_000)]);
+    let set = set(chip([600, 8_000, 5_000], 128, 30), vec![writer(1, 1_000_000)]);
     let outcome = Global.allocate(&set, &LazyRtgc);
     assert!(matches!(&outcome, Outcome::CannotTell(Limit::Untestable(_))), "{outcome:?}");
     assert!(!test_cluster(&set, &LazyRtgc, &[TaskId(0)], 1));
@@ -315,7 +319,7 @@ fn nothing_overflows() {
         page_read: ns(1),
         page_program: ns(1),
         block_erase: ns(most),
-        ..chip([1.0, 1.0, 1.0], 64, 50).spec()
+        ..chip([10, 10, 10], 64, 50).spec()
     };
     let slow = DeviceSpec { page_read: ns(most >> 33), page_program: ns(most >> 33), block_erase: ns(1), ..spec };
     for spec in [spec, slow] {
