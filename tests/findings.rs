@@ -41,10 +41,48 @@ const FINDINGS: [Finding; 7] = [
     ),
 ];
 
+/// Twenty chips on a bus, under each scheme of the field.
+const ON_A_BUS: &[(&str, u64, u64, u64)] =
+    &[("deadlines", 20_000_000, 1_399_210_000, 8_620), ("overdue", 0, 1_360_000_001, 1_380)];
+
+const FIELD: [Finding; 6] = [
+    (&["docs/findings/field-bus.json", "--algorithm", "equal-split", "--analysis", "chang"], ON_A_BUS),
+    (&["docs/findings/field-bus.json", "--algorithm", "equal-split", "--analysis", "gftl"], ON_A_BUS),
+    (&["docs/findings/field-bus.json", "--algorithm", "equal-split", "--analysis", "rftl"], ON_A_BUS),
+    (&["docs/findings/field-bus.json", "--algorithm", "equal-split", "--analysis", "lazy-rtgc"], ON_A_BUS),
+    (
+        &["docs/findings/one-chip.json", "--algorithm", "global", "--pattern", "one-chip", "--analysis", "chang"],
+        &[("gc-cost", 11_600_000, 13_800_000, 111), ("victim-bound", 12, 16, 111)],
+    ),
+    (
+        &[
+            "docs/findings/one-chip.json",
+            "--algorithm",
+            "global",
+            "--pattern",
+            "one-chip",
+            "--analysis",
+            "lazy-rtgc",
+            "--set",
+            "tasks.logger.write.period=60ms",
+        ],
+        &[("gc-cost", 11_600_000, 13_800_000, 70), ("victim-bound", 12, 16, 70)],
+    ),
+];
+
 #[test]
 fn every_finding_is_repeated_by_its_command() {
-    let text = std::fs::read_to_string(root().join("docs/findings.md")).expect("the findings");
-    for (args, expected) in FINDINGS {
+    repeated("docs/findings.md", &FINDINGS);
+}
+
+#[test]
+fn every_scheme_of_the_field_is_contradicted() {
+    repeated("docs/baselines.md", &FIELD);
+}
+
+fn repeated(page: &str, findings: &[Finding]) {
+    let text = std::fs::read_to_string(root().join(page)).expect("the findings");
+    for &(args, expected) in findings {
         let command = format!("`rtflash exec {}`", args.join(" "));
         assert!(text.contains(&command), "{command} is not in the text");
         let run = rtflash(&[&["exec"], args, &["--format", "json"]].concat());

@@ -6,6 +6,7 @@
 //!
 //! - [`verify`] and [`verify_part_ftl`]: whether a given allocation passes the test, cluster by
 //!   cluster.
+//! - [`verify_baseline`]: the same for the field's own schemes (docs/baselines.md).
 //! - [`verify_certified`]: whether an allocation with certificates keeps what the sound analyses
 //!   promise; written from docs/analysis.md.
 //! - [`impossible`]: the tests that no allocation can do without.
@@ -28,6 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod baselines;
 mod certified;
 mod equations;
 mod necessary;
@@ -37,6 +39,7 @@ pub mod plain;
 mod scalar;
 mod verifier;
 
+pub use baselines::{BaselineScheme, verify_baseline};
 pub use certified::{CertifiedClusterVerification, CertifiedVerification, Shares, verify_certified};
 pub use equations::Equations;
 pub use necessary::impossible;

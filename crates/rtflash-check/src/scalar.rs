@@ -50,8 +50,7 @@ impl Scalar for BigRational {
     }
 
     fn to_double(&self) -> f64 {
-        Quotient { numerator: self.numer().magnitude().clone(), denominator: self.denom().magnitude().clone() }
-            .to_double()
+        Quotient::from(self).to_double()
     }
 }
 
@@ -67,6 +66,13 @@ impl Quotient {
     /// As a rational in lowest terms.
     pub fn reduced(&self) -> BigRational {
         BigRational::new(BigInt::from(self.numerator.clone()), BigInt::from(self.denominator.clone()))
+    }
+}
+
+impl From<&BigRational> for Quotient {
+    /// Of a rational that is not below zero.
+    fn from(rational: &BigRational) -> Quotient {
+        Quotient { numerator: rational.numer().magnitude().clone(), denominator: rational.denom().magnitude().clone() }
     }
 }
 

@@ -42,6 +42,37 @@ pub struct ClusterVerification {
 }
 
 impl ClusterVerification {
+    /// The verdict on a cluster by what its tasks take and what blocks them, U ≤ 1, where nothing
+    /// else is against it.
+    pub(crate) fn summed(
+        set: &TaskSet,
+        cluster: Cluster,
+        blocking: Quotient,
+        terms: impl Iterator<Item = Quotient>,
+        holds: bool,
+    ) -> ClusterVerification {
+        let total = Quotient::sum([blocking.clone()].into_iter().chain(terms));
+        // The double stays on the side of one on which the number is.
+        let (order, double) = (total.compare(&Quotient::ratio(1, 1)), total.to_double());
+        let utilization = match order {
+            Ordering::Less => double.min(1.0f64.next_down()),
+            Ordering::Equal => 1.0,
+            Ordering::Greater => double.max(1.0f64.next_up()),
+        };
+        let space = set.space(&cluster.tasks, cluster.size(), None);
+        let mut tasks = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
+        let in_time = order != Ordering::Greater && tasks.all(Task::is_implicit) && holds;
+        ClusterVerification {
+            schedulable: in_time && space.fits(),
+            in_time,
+            space,
+            utilization,
+            blocking: blocking.to_double(),
+            exact: total,
+            cluster,
+        }
+    }
+
     /// U, Eq. (IV.9), exactly, in lowest terms. Slow for very many tasks.
     pub fn exact_utilization(&self) -> BigRational {
         self.exact.reduced()
@@ -61,26 +92,8 @@ fn verify_cluster(set: &TaskSet, cluster: Cluster, theory: &Theory<'_>) -> Clust
     let tasks = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task));
     let longest = tasks().filter_map(|task| theory.blocking::<Quotient>(task, size)).max_by(Scalar::compare);
     let longest = longest.unwrap_or(Quotient::ratio(0, 1));
-    let terms = tasks().flat_map(|task| theory.utilizations(task, size));
-    let total = Quotient::sum([longest.clone()].into_iter().chain(terms));
-    // The double stays on the side of one on which the number is.
-    let (order, double) = (total.compare(&Quotient::ratio(1, 1)), total.to_double());
-    let utilization = match order {
-        Ordering::Less => double.min(1.0f64.next_down()),
-        Ordering::Equal => 1.0,
-        Ordering::Greater => double.max(1.0f64.next_up()),
-    };
-    let space = set.space(&cluster.tasks, size, None);
-    let in_time = order != Ordering::Greater && tasks().all(Task::is_implicit);
-    ClusterVerification {
-        schedulable: in_time && space.fits(),
-        in_time,
-        space,
-        utilization,
-        blocking: longest.to_double(),
-        exact: total,
-        cluster,
-    }
+    let terms: Vec<Quotient> = tasks().flat_map(|task| theory.utilizations(task, size)).collect();
+    ClusterVerification::summed(set, cluster, longest, terms.into_iter(), true)
 }
 
 #[cfg(test)]

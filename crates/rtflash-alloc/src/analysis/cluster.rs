@@ -66,8 +66,9 @@ fn utilization(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: 
 /// ([`crate::certified::certified`]). Its load is U(φ) by the thesis's equations.
 ///
 /// No cluster passes that has a deadline or a jitter of which the analysis does not know
-/// ([`Analysis::takes_deadlines`]), or is on a device with such commands
-/// ([`Analysis::takes_commands`]).
+/// ([`Analysis::takes_deadlines`]), is on a device with such commands
+/// ([`Analysis::takes_commands`]), or on one of which the analysis says nothing
+/// ([`Analysis::undefined`]).
 ///
 /// What the test looks at is charged to `work`.
 pub fn cluster_verdict(
@@ -97,7 +98,8 @@ pub fn cluster_verdict(
         ),
     };
     let known = (analysis.takes_deadlines() || members(set, &tasks).all(Task::is_implicit))
-        && (analysis.takes_commands() || !set.device().has_commands());
+        && (analysis.takes_commands() || !set.device().has_commands())
+        && (tasks.is_empty() || analysis.undefined(set.device()).is_none());
     ClusterVerdict { passes: verdict.passes && known, ..verdict }
 }
 

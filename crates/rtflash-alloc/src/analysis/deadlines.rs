@@ -29,6 +29,8 @@ pub enum UntestableCause {
     },
     /// Commands that use the bus for so long.
     Commands(Span),
+    /// The device: why, as a sentence.
+    Device(&'static str),
 }
 
 impl fmt::Display for Untestable {
@@ -46,6 +48,7 @@ impl fmt::Display for Untestable {
                 }
                 f.write_str("--analysis sound takes deadlines and jitter")
             }
+            UntestableCause::Device(why) => write!(f, "{analysis} cannot tell: {why}"),
             UntestableCause::Commands(command) => write!(
                 f,
                 "{analysis} knows no commands on the bus, and the device has a `command` of {command}: --analysis \
@@ -58,12 +61,15 @@ impl fmt::Display for Untestable {
 impl std::error::Error for Untestable {}
 
 impl dyn Analysis + '_ {
-    /// Why it has nothing to say of this set: commands on the bus, or the first request with D < T
-    /// or J > 0, where the analysis does not know of these.
+    /// Why it has nothing to say of this set: commands on the bus, the device, or the first request
+    /// with D < T or J > 0, where the analysis does not know of these.
     pub fn refuses(&self, set: &TaskSet) -> Option<Untestable> {
         let because = |cause| Untestable { analysis: self.name(), cause };
         if set.device().has_commands() && !self.takes_commands() {
             return Some(because(UntestableCause::Commands(set.device().command())));
+        }
+        if let Some(why) = self.undefined(set.device()) {
+            return Some(because(UntestableCause::Device(why)));
         }
         if self.takes_deadlines() {
             return None;

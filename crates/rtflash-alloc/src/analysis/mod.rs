@@ -5,6 +5,7 @@
 //! by: `examples/own_analysis.rs` has two.
 
 mod alone;
+mod baselines;
 mod cluster;
 mod deadlines;
 mod demand;
@@ -21,6 +22,7 @@ use rtflash_model::{Device, Placement, Reliance, Span, Task};
 
 pub use crate::cluster_report::{ClusterReport, GcReport};
 pub use alone::fits_alone;
+pub use baselines::{BASELINES, Baseline, BaselineTerm, Chang, Gftl, LazyRtgc, Rftl, Room, baseline};
 pub use cluster::{cluster_verdict, report_cluster, server_share, test_cluster};
 pub(crate) use cluster::{linear_task_terms, linear_terms, task_load};
 pub use deadlines::{Untestable, UntestableCause};
@@ -75,6 +77,12 @@ pub trait Analysis: Sync {
     /// cluster on one.
     fn takes_commands(&self) -> bool {
         matches!(self.test(), Test::Demand(_))
+    }
+
+    /// Why it has nothing to say of sets on this device, as a sentence; `None` where it has. Then
+    /// allocators refuse the set, and [`cluster_verdict`] passes no cluster.
+    fn undefined(&self, _device: &Device) -> Option<&'static str> {
+        None
     }
 
     /// How it tests a cluster. Always the same.
@@ -170,9 +178,16 @@ pub fn analysis(name: &str) -> Option<&'static dyn Analysis> {
     analysis_relying_on(name, Reliance::default())
 }
 
-/// The analysis of that name, its promises relying on so much at most; [`Necessary`] has one, too.
+/// Every analysis that has a name, and the field's schemes ([`BASELINES`]).
+pub fn analyses_and_baselines() -> impl Iterator<Item = &'static dyn Analysis> {
+    ANALYSES.into_iter().chain(BASELINES.map(|of| of as &dyn Analysis))
+}
+
+/// The analysis of that name, its promises relying on so much at most; [`BASELINES`] and
+/// [`Necessary`] have one, too.
 pub fn analysis_relying_on(name: &str, granted: Reliance) -> Option<&'static dyn Analysis> {
-    relying_on(granted).into_iter().chain([&Necessary as &dyn Analysis]).find(|analysis| analysis.name() == name)
+    let others = BASELINES.map(|of| of as &dyn Analysis).into_iter().chain([&Necessary as &dyn Analysis]);
+    relying_on(granted).into_iter().chain(others).find(|analysis| analysis.name() == name)
 }
 
 /// The assumptions that both readings of Theorem 1 share.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use rtflash_alloc::analysis::{ANALYSES, Analysis, Necessary};
+use rtflash_alloc::analysis::{Analysis, Necessary, analyses_and_baselines};
 use rtflash_model::generate::Accesses;
 
 use super::execution::{AgingArg, DispatchArg, PatternArg, VictimsArg};
@@ -109,7 +109,7 @@ pub struct ExperimentArgs {
     pub sets: SetArgs,
     /// Make all sets for this analysis (page costs, and that each task fits alone) [default: for
     /// each of --analyses its own]
-    #[arg(long, value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name())))]
+    #[arg(long, value_parser = PossibleValuesParser::new(analyses_and_baselines().map(|analysis| analysis.name())))]
     pub analysis: Option<String>,
     /// Which algorithms to compare, with commas between them; for bandwidth each may have `+tbs` or
     /// `+background` behind it [default: clustering-bfd,equal-split,part-ftl,global (with stripe,
@@ -121,7 +121,7 @@ pub struct ExperimentArgs {
     /// --analysis, or thesis]. Beside others, `necessary` counts the sets that may have an
     /// allocation at all, which bounds every analysis that holds on the device from above, if all
     /// logical pages are in use
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(ANALYSES.map(|analysis| analysis.name()).into_iter().chain([Necessary.name()])))]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(analyses_and_baselines().map(|analysis| analysis.name()).chain([Necessary.name()])))]
     pub analyses: Vec<String>,
     #[command(flatten)]
     pub rely_on: RelyOnArg,

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use rtflash_alloc::allocator::ALLOCATORS;
-use rtflash_alloc::analysis::{ANALYSES, Analysis, Necessary};
+use rtflash_alloc::analysis::{Analysis, Necessary, analyses_and_baselines};
 
 /// How clusters lie on the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -76,11 +76,13 @@ pub(super) fn algorithms() -> PossibleValuesParser {
 
 /// The analyses, each with what it is in a line.
 pub(super) fn analyses() -> PossibleValuesParser {
-    PossibleValuesParser::new(ANALYSES.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
+    PossibleValuesParser::new(
+        analyses_and_baselines().map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())),
+    )
 }
 
 /// The same, and the necessary tests.
 pub(super) fn analyses_and_necessary() -> PossibleValuesParser {
-    let all = ANALYSES.into_iter().chain([&Necessary as &dyn Analysis]);
+    let all = analyses_and_baselines().chain([&Necessary as &dyn Analysis]);
     PossibleValuesParser::new(all.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
 }

@@ -193,9 +193,10 @@ impl<'a> OutcomeText<'a> {
                                          {relying}."
             ),
             (Some(false), _, Some(true)) => {
-                "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of the \
-                 thesis's equations."
-                    .into()
+                format!(
+                    "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of {}.",
+                    self.kind.whose()
+                )
             }
             (Some(false), ..) if !self.kind.promises() => {
                 "The sound analysis accepts the set no more than this one.".into()

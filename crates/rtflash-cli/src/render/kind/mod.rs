@@ -1,9 +1,10 @@
-//! The two kinds of analysis, as far as the command does and says different things under them.
+//! The kinds of analysis, as far as the command does and says different things under them.
 
+mod baseline;
 mod demand;
 mod utilization;
 
-use rtflash_alloc::analysis::{Analysis, Test};
+use rtflash_alloc::analysis::{Analysis, Test, baseline};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
@@ -57,6 +58,11 @@ pub trait KindText {
     /// A guaranteed yes: what holds on the device, behind it.
     fn guaranteed(&self) -> &'static str;
 
+    /// Whose yes it is, where the device is not asked.
+    fn whose(&self) -> String {
+        "the thesis's equations".into()
+    }
+
     /// That the data alone are at fault.
     fn only_data(&self) -> &'static str;
 
@@ -74,8 +80,11 @@ pub trait KindText {
     fn organisation(&self, allocation: &Allocation, position: usize) -> Option<[String; 2]>;
 }
 
-/// The kind of an analysis. The one place of the command that tells the two apart.
+/// The kind of an analysis. The one place of the command that tells them apart.
 pub fn kind<'a>(analysis: &'a dyn Analysis) -> Box<dyn KindText + 'a> {
+    if let Some(scheme) = baseline(analysis.name()) {
+        return Box::new(baseline::BaselineKind(scheme));
+    }
     match analysis.test() {
         Test::Demand(test) => Box::new(demand::DemandKind { name: analysis.name(), test }),
         Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Box::new(utilization::UtilizationKind(analysis)),
@@ -84,16 +93,18 @@ pub fn kind<'a>(analysis: &'a dyn Analysis) -> Box<dyn KindText + 'a> {
 
 #[cfg(test)]
 mod tests {
-    use rtflash_alloc::analysis::ANALYSES;
-    use rtflash_check::Equations;
+    use rtflash_alloc::analysis::analyses_and_baselines;
+    use rtflash_check::{BaselineScheme, Equations};
 
     use super::kind;
 
     #[test]
     fn the_verifier_knows_every_analysis_with_a_name() {
-        for analysis in ANALYSES {
-            let known = kind(analysis).promises() || Equations::from_name(analysis.name()).is_some();
-            assert!(known, "{}: rtflash-check/src/equations.rs does not have it", analysis.name());
+        for analysis in analyses_and_baselines() {
+            let known = kind(analysis).promises()
+                || Equations::from_name(analysis.name()).is_some()
+                || BaselineScheme::from_name(analysis.name()).is_some();
+            assert!(known, "{}: rtflash-check does not have it", analysis.name());
         }
     }
 }

@@ -1,0 +1,165 @@
+//! The field's own schemes, as analyses to compare with: one trait, a file for each scheme.
+//!
+//! docs/baselines.md has each form with its source, and says what is second hand. Here a cluster of
+//! s chips is one flash memory of s times as many blocks, used one operation at a time, and every
+//! cluster works for itself: `global` is the device of the papers, and other divisions are several
+//! of them side by side. None knows a bus, so a page costs t_r or t_w, its transfer in it.
+//!
+//! The forms are in the letters of their papers: π pages a block, t_oob to read a spare area.
+
+mod chang;
+mod gftl;
+mod lazy_rtgc;
+mod partial_steps;
+mod rftl;
+
+use rtflash_model::{Device, Space, Task};
+
+use super::{Analysis, Assumption, ClusterVerdict};
+use crate::fraction::{Fraction, Rational};
+
+pub use chang::Chang;
+pub use gftl::Gftl;
+pub use lazy_rtgc::LazyRtgc;
+pub use rftl::Rftl;
+
+/// A scheme with a test of its own. A cluster passes where its terms add up to one at most, and
+/// what it has to hold fits ([`Baseline::rooms`]).
+pub trait Baseline: Analysis {
+    /// The shares of time that these tasks take, blocking last.
+    fn terms(&self, device: &Device, tasks: &[&Task]) -> Vec<BaselineTerm>;
+
+    /// How long a request of one page takes at the most, from the moment it is served until all
+    /// that belongs to it is done, in nanoseconds: the papers' worst response.
+    fn worst_response(&self, device: &Device) -> u128;
+
+    /// Pages of data that a flash memory of `chips` chips holds, at most.
+    fn usable_pages(&self, device: &Device, chips: u32) -> u128;
+
+    /// What the cluster has to hold, beside the room for it.
+    fn rooms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<Room> {
+        vec![data_room(self.usable_pages(device, chips), device, tasks, chips)]
+    }
+}
+
+/// A share of a cluster's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BaselineTerm {
+    /// Whose it is, by position among the tasks; `None`: blocking.
+    pub task: Option<usize>,
+    /// What it is.
+    pub what: &'static str,
+    /// How often the cost is paid in a period.
+    pub times: u128,
+    /// The cost in nanoseconds.
+    pub cost: u128,
+    /// The period in nanoseconds; not always a whole number.
+    pub period: Fraction,
+}
+
+impl BaselineTerm {
+    /// times · cost / period, exactly.
+    pub fn share(&self) -> Rational {
+        Rational::product([self.times, self.cost, self.period.denominator()], [self.period.numerator()])
+    }
+}
+
+/// Pages that have to go somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Which pages.
+    pub what: &'static str,
+    /// So many.
+    pub needed: u128,
+    /// The room for them.
+    pub there: u128,
+}
+
+impl Room {
+    /// Whether they fit.
+    pub fn fits(&self) -> bool {
+        self.needed <= self.there
+    }
+}
+
+/// The data of the tasks, or a page where nobody declares anything, in so many usable pages.
+fn data_room(usable: u128, device: &Device, tasks: &[&Task], chips: u32) -> Room {
+    let data = Space::new(device, tasks.iter().copied(), chips, None).needed_pages;
+    Room { what: "data in the usable space", needed: data.max(1), there: usable }
+}
+
+/// What a request of each kind costs a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SchemeCosts {
+    read: u128,
+    write: u128,
+}
+
+/// r·read/T^r and w·write/T^w of every task.
+fn request_terms(tasks: &[&Task], costs: SchemeCosts) -> Vec<BaselineTerm> {
+    let term = |(at, (request, writes)): (usize, (rtflash_model::Request, bool))| BaselineTerm {
+        task: Some(at),
+        what: if writes { "write" } else { "read" },
+        times: request.pages().into(),
+        cost: if writes { costs.write } else { costs.read },
+        period: Fraction::new(request.period().as_ns().into(), 1),
+    };
+    tasks.iter().enumerate().flat_map(|(at, task)| task.requests().map(move |each| (at, each))).map(term).collect()
+}
+
+/// These terms, and what blocks the most frequent of them.
+fn with_blocking(mut terms: Vec<BaselineTerm>, cost: u128) -> Vec<BaselineTerm> {
+    if let Some(period) = terms.iter().map(|term| term.period).min() {
+        terms.push(BaselineTerm { task: None, what: "blocking", times: 1, cost, period });
+    }
+    terms
+}
+
+/// The verdict of a scheme: how full the cluster is in time, or where that would do, in space.
+fn verdict(of: &dyn Baseline, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
+    let shares: Vec<Rational> = of.terms(device, tasks).iter().map(BaselineTerm::share).collect();
+    let in_time = ClusterVerdict::up_to_one(Rational::sum(&shares));
+    match of.rooms(device, tasks, chips).into_iter().find(|room| !room.fits()) {
+        Some(room) if in_time.passes => ClusterVerdict::up_to_one(Fraction::new(room.needed.max(2), room.there)),
+        _ => in_time,
+    }
+}
+
+/// Why a scheme has nothing to say of a device.
+fn without_room(of: &dyn Baseline, device: &Device) -> Option<&'static str> {
+    let none = of.usable_pages(device, device.chips()) == 0;
+    none.then_some("its scheme leaves no page of this device to data (docs/baselines.md)")
+}
+
+/// The schemes as baselines, in the order of their years.
+pub static BASELINES: [&dyn Baseline; 4] = [&Chang, &Gftl, &Rftl, &LazyRtgc];
+
+/// The scheme of that name.
+pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {
+    BASELINES.into_iter().find(|baseline| baseline.name() == name)
+}
+
+/// One flash memory, one operation at a time.
+const ONE_MEMORY: Assumption = Assumption {
+    name: "one-memory",
+    statement: "the chips of a cluster are one flash memory that does one operation at a time; clusters do not meet \
+                on a bus (the papers have one chip, or a bank used as one)",
+};
+const EARLIEST_DEADLINE: Assumption = Assumption {
+    name: "earliest-deadline",
+    statement: "pages are served by earliest deadline, a page with its partial step without interruption; the papers \
+                bound one request and have no test for a set of tasks (docs/baselines.md)",
+};
+const OOB: Assumption = Assumption {
+    name: "spare-area",
+    statement: "reading a spare area takes as long as reading a page, as in the evaluation of Lazy-RTGC (its Table IV)",
+};
+const EVERY_STEP: Assumption = Assumption {
+    name: "partial-steps",
+    statement: "collection goes in steps no longer than t_e, at most one behind a page, and is execution time of that \
+                page; nothing else collects",
+};
+const IMPLICIT: Assumption = Assumption {
+    name: "implicit-deadlines",
+    statement: "each request is due within its period, and arrives no sooner than a period after the one before",
+};

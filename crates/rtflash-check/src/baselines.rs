@@ -1,0 +1,182 @@
+//! The field's own schemes, once more and apart: each verdict by rational arithmetic from its
+//! definition (docs/baselines.md).
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use rtflash_model::{Allocation, Device, Request, Task, TaskSet};
+
+use crate::equations::{Equations, reclaimed, valid_pages};
+use crate::scalar::Quotient;
+use crate::verifier::{ClusterVerification, Verification};
+
+/// Which scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BaselineScheme {
+    /// Chang, Kuo and Lo, 2004.
+    Chang,
+    /// Choudhuri and Givargis, 2008.
+    Gftl,
+    /// Qin and others, 2012.
+    Rftl,
+    /// Zhang and others, 2015.
+    LazyRtgc,
+}
+
+impl BaselineScheme {
+    /// By the name of the analysis.
+    pub fn from_name(name: &str) -> Option<BaselineScheme> {
+        let all = [BaselineScheme::Chang, BaselineScheme::Gftl, BaselineScheme::Rftl, BaselineScheme::LazyRtgc];
+        all.into_iter().find(|scheme| scheme.name() == name)
+    }
+
+    /// The name of the analysis.
+    pub fn name(self) -> &'static str {
+        match self {
+            BaselineScheme::Chang => "chang",
+            BaselineScheme::Gftl => "gftl",
+            BaselineScheme::Rftl => "rftl",
+            BaselineScheme::LazyRtgc => "lazy-rtgc",
+        }
+    }
+}
+
+/// Tests each cluster of an allocation of the set's tasks.
+pub fn verify_baseline(set: &TaskSet, allocation: &Allocation, scheme: BaselineScheme) -> Verification {
+    let memory = |chips| Memory { device: set.device(), scheme, chips };
+    let defined = memory(set.device().chips()).usable() > BigRational::zero();
+    let clusters = allocation.clusters().into_iter().map(|cluster| {
+        let tasks: Vec<&Task> = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)).collect();
+        let memory = memory(cluster.size());
+        let (terms, blocking) = memory.terms(&tasks);
+        let holds = tasks.is_empty() || (defined && !set.device().has_commands() && memory.holds(&tasks));
+        ClusterVerification::summed(set, cluster, Quotient::from(&blocking), terms.iter().map(Quotient::from), holds)
+    });
+    Verification { clusters: clusters.collect() }
+}
+
+/// A cluster as one flash memory.
+struct Memory<'a> {
+    device: &'a Device,
+    scheme: BaselineScheme,
+    chips: u32,
+}
+
+fn whole(number: impl Into<BigInt>) -> BigRational {
+    BigRational::from_integer(number.into())
+}
+
+impl Memory<'_> {
+    /// t_rd, t_wr, t_er and t_oob.
+    fn times(&self) -> [BigRational; 4] {
+        let (read, write) = Equations::Thesis.page_costs(self.device);
+        [whole(read), whole(write), whole(self.device.block_erase().as_ns()), whole(read)]
+    }
+
+    /// π.
+    fn block(&self) -> BigRational {
+        whole(self.device.pages_per_block())
+    }
+
+    /// All its pages.
+    fn pages(&self) -> BigRational {
+        whole(self.chips) * whole(self.device.blocks_per_chip()) * self.block()
+    }
+
+    /// The pages that data may take, λ's among them: the least of the two.
+    fn usable(&self) -> BigRational {
+        let [read, write, erase, oob] = self.times();
+        let logical = whole(self.device.logical_pages_of(self.chips));
+        let own = match self.scheme {
+            BaselineScheme::Chang => logical.clone(),
+            BaselineScheme::Gftl => {
+                let steps = (self.block() * (read + write + oob) / erase).ceil();
+                let share = whole(1) - (steps + whole(1)) / (whole(2) * self.block());
+                (self.pages() * share).floor().max(BigRational::zero())
+            }
+            BaselineScheme::Rftl => (self.pages() / self.block() / whole(3)).floor() * self.block(),
+            BaselineScheme::LazyRtgc => self.pages() / self.block() * whole(self.victim()),
+        };
+        own.min(logical)
+    }
+
+    /// Lazy-RTGC: the most valid pages of a victim whose pass has no more steps than it reclaims
+    /// pages, found by halving.
+    fn victim(&self) -> u64 {
+        let [read, write, erase, _] = self.times();
+        let (copies, pages) = ((erase / (read + write)).floor(), u64::from(self.device.pages_per_block()));
+        if copies.is_zero() {
+            return 0;
+        }
+        let enough = |valid: u64| (whole(valid) / &copies).ceil() + whole(1) <= whole(pages - valid);
+        if !enough(0) {
+            return 0;
+        }
+        let (mut yes, mut no) = (0, pages);
+        while yes + 1 < no {
+            let middle = u64::midpoint(yes, no);
+            if enough(middle) { yes = middle } else { no = middle }
+        }
+        yes
+    }
+
+    /// What a page costs to read and to write, and what may block.
+    fn costs(&self) -> [BigRational; 3] {
+        let [read, write, erase, oob] = self.times();
+        let [read, write] = match self.scheme {
+            BaselineScheme::Chang => return [read, write, erase],
+            BaselineScheme::Gftl => [read + self.block() * oob + &erase, write + &erase],
+            BaselineScheme::Rftl => [read + &oob, write + oob + erase],
+            BaselineScheme::LazyRtgc => [read, write + erase],
+        };
+        let longest = read.clone().max(write.clone());
+        [read, write, longest]
+    }
+
+    /// The shares of requests and collectors, and blocking.
+    fn terms(&self, tasks: &[&Task]) -> (Vec<BigRational>, BigRational) {
+        let [read, write, longest] = self.costs();
+        let mut shortest: Option<BigRational> = None;
+        let mut terms = Vec::new();
+        let mut add = |cost: BigRational, period: BigRational| {
+            terms.push(cost / &period);
+            shortest = Some(shortest.take().map_or(period.clone(), |shortest| shortest.min(period)));
+        };
+        for (request, writes) in tasks.iter().flat_map(|task| task.requests()) {
+            let cost = if writes { &write } else { &read };
+            add(whole(request.pages()) * cost, whole(request.period().as_ns()));
+        }
+        if self.scheme == BaselineScheme::Chang {
+            let pass = whole(valid_pages(self.device)) * (read + write) + &longest;
+            for request in tasks.iter().filter_map(|task| task.write) {
+                add(pass.clone(), self.collector_period(request));
+            }
+        }
+        (terms, shortest.map_or(BigRational::zero(), |shortest| longest / shortest))
+    }
+
+    /// p_G.
+    fn collector_period(&self, write: Request) -> BigRational {
+        let (period, alpha, pages) =
+            (whole(write.period().as_ns()), whole(reclaimed(self.device)), whole(write.pages()));
+        if pages > alpha { period / (pages / alpha).ceil() } else { period * (alpha / pages).floor() }
+    }
+
+    /// Whether the data fit, and the reserves of Chang's collectors.
+    fn holds(&self, tasks: &[&Task]) -> bool {
+        let declared = tasks.iter().any(|task| task.data_pages.is_some());
+        let data: BigRational = tasks.iter().map(|task| whole(task.kept_pages())).sum();
+        let data = if declared { data.max(BigRational::one()) } else { BigRational::one() };
+        let reserves: BigRational = match self.scheme {
+            BaselineScheme::Chang => tasks.iter().filter_map(|task| task.write).map(|write| self.reserve(write)).sum(),
+            _ => BigRational::zero(),
+        };
+        data <= self.usable() && reserves <= self.pages() - whole(self.device.logical_pages_of(self.chips))
+    }
+
+    /// ρ_T = w·max(1, p_G/p_T), rounded as p_G is, and ρ_G = π − α.
+    fn reserve(&self, write: Request) -> BigRational {
+        let periods = self.collector_period(write) / whole(write.period().as_ns());
+        whole(write.pages()) * periods.max(BigRational::one()) + whole(valid_pages(self.device))
+    }
+}

@@ -1,0 +1,151 @@
+//! The field's own schemes: tests of time and of space, for devices that work as their papers say.
+
+use rtflash_alloc::analysis::{Baseline, BaselineTerm, Room};
+use rtflash_alloc::verdict::passing;
+use rtflash_check::{BaselineScheme, verify_baseline};
+use rtflash_model::{Allocation, Cluster, Reliance, Task, TaskSet, TaskSetFile};
+use rtflash_wire::CheckAnswer;
+
+use super::KindText;
+use crate::output::{BOLD, GREEN, RED, paint};
+use crate::render::data;
+use crate::render::numbers::{count, percent, period, plain, runs, separated, share, time};
+use crate::render::table::table;
+
+/// An analysis of this kind.
+pub struct BaselineKind<'a>(pub &'a dyn Baseline);
+
+impl KindText for BaselineKind<'_> {
+    fn promises(&self) -> bool {
+        false
+    }
+
+    fn rely_on(&self) -> Option<Reliance> {
+        None
+    }
+
+    fn needed(&self, _: &TaskSet, _: &Allocation) -> Option<Reliance> {
+        None
+    }
+
+    fn beyond(&self, _: &TaskSet, _: &Allocation, _: Reliance) -> Option<String> {
+        None
+    }
+
+    fn leans(&self, _: &TaskSet, _: &Allocation) -> bool {
+        false
+    }
+
+    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
+        let scheme = BaselineScheme::from_name(self.0.name()).expect("the verifier knows every analysis with a name");
+        let verification = verify_baseline(&file.set, allocation, scheme);
+        (CheckAnswer::new(&file.set, scheme.name(), &verification, file.meta.as_deref()), Vec::new())
+    }
+
+    fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
+        Some(passing(set, self.0, allocation).into_iter().all(|passes| passes))
+    }
+
+    fn contenders(&self, bandwidth: bool) -> &'static [&'static str] {
+        if bandwidth { &["equal-split+background"] } else { &["clustering-bfd", "equal-split", "global"] }
+    }
+
+    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
+        let device = set.device();
+        let worst = whole_time(self.0.worst_response(device));
+        let usable = separated(self.0.usable_pages(device, device.chips()));
+        let mut text = format!(
+            "{}\n  a request of one page is served within {worst}, once it is its turn\n  {usable} pages of all chips \
+             are usable\n",
+            paint(BOLD, "device")
+        );
+        match allocation {
+            None => text += &data::whole(set),
+            Some(allocation) => {
+                for (position, cluster) in allocation.clusters().iter().enumerate() {
+                    if !cluster.tasks.is_empty() {
+                        text += &self.cluster(set, position, cluster);
+                    }
+                }
+            }
+        }
+        text
+    }
+
+    fn by(&self, _: Option<Reliance>) -> (String, String) {
+        (format!(" by the test of {}", self.0.name()), String::new())
+    }
+
+    fn by_data(&self) -> (String, String) {
+        (String::new(), format!(" (analysis: {})", self.0.name()))
+    }
+
+    fn exact_tries_all(&self) -> bool {
+        true
+    }
+
+    fn guaranteed(&self) -> &'static str {
+        ", guaranteed on the device, with these clusters"
+    }
+
+    fn whose(&self) -> String {
+        format!("the test of {}, for a device that works as its paper says (docs/baselines.md)", self.0.name())
+    }
+
+    fn only_data(&self) -> &'static str {
+        "Every cluster would pass the test itself.\n"
+    }
+
+    fn load(&self, utilization: f64) -> String {
+        let excess = percent((utilization - 1.0).max(f64::MIN_POSITIVE));
+        format!("it is {} full, in time or in space, {excess} too much", share(utilization))
+    }
+
+    fn write_amplification(&self) -> &'static str {
+        "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly"
+    }
+
+    fn share(&self) -> &'static str {
+        ">full"
+    }
+
+    fn organisation(&self, _: &Allocation, _: usize) -> Option<[String; 2]> {
+        None
+    }
+}
+
+impl BaselineKind<'_> {
+    /// Every term of a cluster, and the rooms that it has.
+    fn cluster(&self, set: &TaskSet, position: usize, cluster: &Cluster) -> String {
+        let tasks: Vec<&Task> = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)).collect();
+        let terms = self.0.terms(set.device(), &tasks);
+        let rows = terms.iter().map(|term| row(&tasks, term)).collect::<Vec<_>>();
+        let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
+        let mut text = format!("\n{}\n", paint(BOLD, &heading));
+        text += &table(&["task", "term", "how", ">value"], rows);
+        let total: f64 = terms.iter().map(|term| term.share().to_f64()).sum();
+        let passes = rtflash_alloc::analysis::test_cluster(set, self.0, &cluster.tasks, cluster.size());
+        let verdict = if passes { paint(GREEN, "schedulable") } else { paint(RED, "not schedulable") };
+        text += &format!("  U = {}, {verdict}\n", share(total));
+        let rooms = self.0.rooms(set.device(), &tasks, cluster.size());
+        text + &rooms.iter().map(room).collect::<String>()
+    }
+}
+
+fn row(tasks: &[&Task], term: &BaselineTerm) -> Vec<String> {
+    let name = term.task.and_then(|at| tasks.get(at)).map_or_else(String::new, |task| plain(&task.name));
+    let cost = whole_time(term.cost);
+    let times = if term.times == 1 { cost } else { format!("{} x {cost}", separated(term.times)) };
+    let how = format!("{times} / {}", period(term.period));
+    vec![name, term.what.to_owned(), how, share(term.share().to_f64())]
+}
+
+fn room(of: &Room) -> String {
+    let verdict = if of.fits() { "" } else { ": too many" };
+    format!("  {}: {} pages of {}{verdict}\n", of.what, separated(of.needed), separated(of.there))
+}
+
+/// A time that may be longer than a [`rtflash_model::Span`].
+fn whole_time(nanoseconds: u128) -> String {
+    time(nanoseconds as f64)
+}
