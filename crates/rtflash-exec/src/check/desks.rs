@@ -181,8 +181,9 @@ impl Desks {
         operation.action != Action::Erase && !inside
     }
 
+    /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation) {
+    pub(super) fn operation(&mut self, operation: &Operation, quiet: bool) {
         if self.is_cached(operation.chip) {
             self.in_registers(operation);
             return;
@@ -190,6 +191,11 @@ impl Desks {
         let moves = self.moves(operation);
         if self.desks[operation.chip].to_come != ToCome::Nothing {
             self.lacks_transfer(operation.chip);
+        }
+        if !moves && self.command == Span::ZERO {
+            let off = self.inside(operation.action).off(operation.end.since(operation.start));
+            self.lengths.note_zero(quiet, off, || flash::place(operation));
+            return;
         }
         let program = operation.action == Action::Program;
         // Programs inside a chip have their command with the read before.
@@ -228,19 +234,19 @@ impl Desks {
                 _ => all,
             }
         } else {
-            match operation.action {
-                Action::Read => self.read,
-                Action::Program => self.program,
-                Action::Erase => self.erase,
-            }
-            .off(took.saturating_sub(begun))
+            self.inside(operation.action).off(took.saturating_sub(begun))
         };
-        self.lengths.note(0, off, || Place {
-            at: operation.start,
-            job: Some(operation.job),
-            cluster: Some(operation.cluster),
-            chip: Some(operation.chip),
-        });
+        self.lengths.note_zero(quiet, off, || flash::place(operation));
+    }
+
+    /// What an operation takes inside a chip.
+    #[inline(always)]
+    fn inside(&self, action: Action) -> Length {
+        match action {
+            Action::Read => self.read,
+            Action::Program => self.program,
+            Action::Erase => self.erase,
+        }
     }
 
     /// The last operation of a chip moved no page.

@@ -97,7 +97,13 @@ pub struct Checks<'a> {
     kinds: (bool, bool),
     /// The latest start of anything.
     latest: Instant,
+    /// Behind which instants zeroes of each class of operations need not be noted: found out anew
+    /// by whoever goes on with a run.
+    quiet: [Instant; CLASSES],
 }
+
+/// Classes of operations: what they do, for requests and for garbage collection.
+const CLASSES: usize = 6;
 
 resume!(['a] Checks<'a> {
     values: [
@@ -107,7 +113,7 @@ resume!(['a] Checks<'a> {
     ],
     parts: [rules, releases, desks],
     lists: [],
-    made: [plan, setup, clusters, chips, ranges],
+    made: [plan, setup, clusters, chips, ranges, quiet],
 });
 
 impl<'a> Checks<'a> {
@@ -148,6 +154,7 @@ impl<'a> Checks<'a> {
             released: 0,
             kinds: (false, false),
             latest: Instant::START,
+            quiet: [Instant::END; CLASSES],
         }
     }
 

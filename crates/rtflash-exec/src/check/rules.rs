@@ -179,22 +179,22 @@ impl<'a> Rules<'a> {
     }
 
     /// An operation of a job on a chip, by position in its cluster and among those that are
-    /// watched, before the map knows of it.
+    /// watched, before the map knows of it. `quiet`: zeroes of copies need not be noted.
     #[inline(always)]
     pub(super) fn operation(
         &mut self,
         operation: &Operation,
         (position, chip): (ColumnId, usize),
         pending: &mut Pending,
-        plan: &Plan,
-        mapping: &Mapping,
+        (plan, mapping): (&Plan, &Mapping),
+        quiet: bool,
     ) {
         let gc = operation.kind == Kind::Gc;
         match self {
             Rules::Certified(by) => {
                 by.processors.operation(operation, pending, plan);
                 if gc {
-                    by.collections.operation(operation, position, pending, mapping);
+                    by.collections.operation(operation, position, pending, mapping, quiet);
                 } else {
                     by.collections.own(operation);
                 }
@@ -202,7 +202,7 @@ impl<'a> Rules<'a> {
             Rules::Utilization(by) => {
                 by.on_chip(operation, pending, plan);
                 if gc {
-                    by.passes.operation(operation, (position, chip), pending, mapping);
+                    by.passes.operation(operation, (position, chip), pending, mapping, quiet);
                 }
             }
         }

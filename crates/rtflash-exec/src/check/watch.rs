@@ -2,10 +2,10 @@
 
 use rtflash_model::Instant;
 
-use super::gauge::Place;
+use super::gauge::{Gauge, Place};
 use super::rules::{Order, Rules};
 use super::timing::place;
-use super::{Checks, WatchedChip, start};
+use super::{CLASSES, Checks, WatchedChip, start};
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::plan::Releases;
@@ -17,6 +17,27 @@ use crate::trace::{
 impl Checks<'_> {
     fn violation(&mut self, at: Instant, job: JobId) {
         self.conservation.note(0, 1, || Place { at, job: Some(job), ..Place::default() });
+    }
+
+    /// From when on zeroes of this class of operations need not be noted any more: behind what each
+    /// of the gauges says that look at such operations.
+    #[cold]
+    #[inline(never)]
+    fn find_quiet(&mut self, class: usize) {
+        let (gc, program) = (class >= CLASSES / 2, class % (CLASSES / 2) == Action::Program as usize);
+        let copies = match &self.rules {
+            Rules::Utilization(by) => &by.passes.gc.copies,
+            Rules::Certified(by) => &by.collections.gc.copies,
+        };
+        let gauges = [
+            Some(&self.chip_exclusion.gauge),
+            Some(&self.mapping.gauge),
+            Some(&self.desks.lengths),
+            gc.then_some(copies),
+            program.then_some(&self.page_order.gauge),
+            (program && !gc).then_some(&self.starved),
+        ];
+        self.quiet[class] = gauges.into_iter().flatten().map(Gauge::zeroes_until).fold(Instant::START, Instant::max);
     }
 
     /// A chip's position in its cluster, and among those that are watched, if it is one of this
@@ -40,6 +61,12 @@ impl Checks<'_> {
         let end = step.unwrap_or(pending.last_end);
         pending.left_out.map_or(end, |left_out| end.max(left_out))
     }
+}
+
+/// The class of an operation: what it does, and whether for garbage collection.
+#[inline(always)]
+fn class_of(operation: &Operation) -> usize {
+    operation.action as usize + if operation.kind == Kind::Gc { CLASSES / 2 } else { 0 }
 }
 
 impl WatchedChip {
@@ -147,17 +174,19 @@ impl Observer for Checks<'_> {
                 self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
                 continue;
             };
-            self.rules.operation(operation, (position, chip), pending, self.plan, &self.mapping);
+            let class = class_of(operation);
+            let quiet = operation.start > self.quiet[class];
+            self.rules.operation(operation, (position, chip), pending, (self.plan, &self.mapping), quiet);
             // With two page registers operations of a chip overlap; each counts from the end of the
             // one before.
             let cached = self.desks.is_cached(operation.chip);
             let own = if cached { self.desks.own_time(operation) } else { operation.end.since(operation.start) };
             if !cached {
-                self.chip_exclusion.operation(operation);
+                self.chip_exclusion.operation(operation, quiet);
             }
-            self.desks.operation(operation);
-            self.page_order.operation(operation, chip);
-            self.mapping.operation(operation, position, chip);
+            self.desks.operation(operation, quiet);
+            self.page_order.operation(operation, chip, quiet);
+            self.mapping.operation(operation, position, chip, quiet);
             if let Rules::Certified(by) = &mut self.rules {
                 by.took(operation, pending, &mut self.mapping);
             }
@@ -172,7 +201,7 @@ impl Observer for Checks<'_> {
             pending.serves(operation, own);
             if operation.action != Action::Read {
                 // It has found a page.
-                self.starved.note(0, 0, || place(operation.start, pending, Some(operation.chip)));
+                self.starved.note_zero(quiet, 0, || place(operation.start, pending, Some(operation.chip)));
             }
             if !cached {
                 self.bus_wait.operation(operation, pending, self.plan);
@@ -182,6 +211,10 @@ impl Observer for Checks<'_> {
         let behind = gc && first.action == Action::Program && matches!(self.rules, Rules::Certified(_));
         if !behind {
             self.latest = self.latest.max(first.start);
+        }
+        let class = class_of(first);
+        if first.start <= self.quiet[class] {
+            self.find_quiet(class);
         }
     }
 

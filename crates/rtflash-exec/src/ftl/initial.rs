@@ -3,7 +3,7 @@
 use rtflash_model::Placement;
 use rtflash_model::random::Stream;
 
-use super::aging::{aged_chip, shuffle};
+use super::aging::{aged_chip, round_robin, shuffle};
 use crate::ids::{ClusterId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Aging;
 use crate::plan::layout::Layout;
@@ -65,12 +65,15 @@ pub fn initial_pages(
     // As many as the closed blocks hold go there, evenly; what is too much for them is in the open
     // block.
     let inside = mapped.min(closed);
-    for nth in 0..inside {
-        let (block, place) = (nth % blocks, nth / blocks);
-        // The k-th valid page of a superblock: chips are filled one after the other, so that a pass
-        // reads as often as can be.
-        let place = place % pages * width + place / pages;
-        lpns[PageId(block * block_pages + place)] = lpn(nth);
+    for block in 0..blocks {
+        let of_block = &mut lpns[PageId(block * block_pages)..PageId((block + 1) * block_pages)];
+        let mut nths = (0..round_robin(inside, blocks, block)).map(|place| place * blocks + block);
+        // Chips of a superblock are filled one after the other, so that a pass reads as often as
+        // can be.
+        for chip in 0..width {
+            let of_chip = of_block[ColumnId(chip).index()..].iter_mut().step_by(ColumnId(width).index());
+            of_chip.zip(&mut nths).for_each(|(page, nth)| *page = lpn(nth));
+        }
     }
     for (nth, place) in (inside..mapped).zip(closed..) {
         lpns[PageId(place)] = lpn(nth);

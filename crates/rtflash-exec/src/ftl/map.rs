@@ -44,13 +44,13 @@ impl PageMap {
         for (&chip, position) in cluster.chips.iter().zip((0..).map(ColumnId)) {
             let mut random = Random::numbered(options.seed, b"aging\0\0\0", chip.into());
             let aged = aged_chip(layout, options.aging, position, &mut random);
-            for (page, &lpn) in aged.lpns.enumerate() {
+            for (place, &lpn) in (position.0 * pages_per_chip..).zip(&aged.lpns) {
                 if lpn != NO_LPN {
-                    places[lpn] = position.0 * pages_per_chip + page.0;
+                    places[lpn] = place;
                 }
             }
             free += u64::from(layout.blocks() - aged.full_blocks) * u64::from(layout.pages());
-            chips.push(Blocks::new(layout.blocks(), layout.pages(), aged.lpns.as_slice()));
+            chips.push(Blocks::new(layout.blocks(), layout.pages(), aged.lpns.into_vec()));
         }
         PageMap { pages_per_chip, chips, places, free }
     }
