@@ -258,8 +258,9 @@ impl Desks {
         self.transfers.note(0, 1, || Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(chip) });
     }
 
+    /// `quiet`: zeroes need not be noted.
     #[inline]
-    pub(super) fn transfer(&mut self, transfer: &Transfer) {
+    pub(super) fn transfer(&mut self, transfer: &Transfer, quiet: bool) {
         let place = || place_of_transfer(transfer);
         let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
         if self.is_cached(transfer.chip) {
@@ -273,7 +274,7 @@ impl Desks {
             && channel == transfer.channel
             && transfer.start >= desk.start
             && transfer.end <= desk.end;
-        self.transfers.note(0, u64::from(!is_valid), place);
+        self.transfers.note_zero(quiet, u64::from(!is_valid), place);
         if !is_valid {
             return;
         }
@@ -294,15 +295,25 @@ impl Desks {
         desk.wanted = transfer.end.saturating_add(self.sensing.min);
         let early = wanted.since(transfer.start).as_ns();
         let off = length.off(transfer.end.since(transfer.start)).max(rest).max(early);
-        self.lengths.note(0, off, place);
-        self.granted(transfer, channel, wanted);
+        self.lengths.note_zero(quiet, off, place);
+        self.takes_bus(transfer, channel, wanted, quiet);
     }
 
-    /// A bus is given to a page that has wanted it since then: as soon as it is free it goes to
-    /// whoever has waited longest, or in turn.
-    #[inline]
+    /// Whether it is known since when a read has wanted its bus.
+    pub(super) fn looks_at_order(&self) -> bool {
+        self.sensing.min == self.sensing.max
+    }
+
+    /// A bus is given to a page that has wanted it since then.
     fn granted(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
-        if self.sensing.min != self.sensing.max {
+        self.takes_bus(transfer, channel, wanted, false);
+    }
+
+    /// The same, with `quiet`: as soon as a bus is free it goes to whoever has waited longest, or
+    /// in turn.
+    #[inline(always)]
+    fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, quiet: bool) {
+        if !self.looks_at_order() {
             return;
         }
         let bus = &mut self.buses[channel];
@@ -321,7 +332,7 @@ impl Desks {
                 self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
             }
         };
-        self.order.note(0, late.max(passed), || place_of_transfer(transfer));
+        self.order.note_zero(quiet, late.max(passed), || place_of_transfer(transfer));
         (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
     }
 

@@ -50,9 +50,9 @@ impl BusExclusion {
     }
 
     #[inline]
-    pub(super) fn transfer(&mut self, transfer: &Transfer) {
+    pub(super) fn transfer(&mut self, transfer: &Transfer, quiet: bool) {
         let free_at = &mut self.free_at[transfer.channel];
-        self.gauge.note(0, free_at.since(transfer.start).as_ns(), || Place {
+        self.gauge.note_zero(quiet, free_at.since(transfer.start).as_ns(), || Place {
             at: transfer.start,
             job: Some(transfer.job),
             cluster: Some(transfer.cluster),

@@ -100,6 +100,8 @@ pub struct Checks<'a> {
     /// Behind which instants zeroes of each class of operations need not be noted: found out anew
     /// by whoever goes on with a run.
     quiet: [Instant; CLASSES],
+    /// Likewise those of transfers.
+    quiet_buses: Instant,
 }
 
 /// Classes of operations: what they do, for requests and for garbage collection.
@@ -113,7 +115,7 @@ resume!(['a] Checks<'a> {
     ],
     parts: [rules, releases, desks],
     lists: [],
-    made: [plan, setup, clusters, chips, ranges, quiet],
+    made: [plan, setup, clusters, chips, ranges, quiet, quiet_buses],
 });
 
 impl<'a> Checks<'a> {
@@ -155,6 +157,7 @@ impl<'a> Checks<'a> {
             kinds: (false, false),
             latest: Instant::START,
             quiet: [Instant::END; CLASSES],
+            quiet_buses: Instant::END,
         }
     }
 

@@ -60,21 +60,26 @@ pub fn initial_pages(
     let reserve = u32::try_from(layout.reserve_pages()).expect("what is mapped fits beside the reserve");
     let programmed = all - reserve;
     let closed = programmed / block_pages * block_pages;
-    let mut lpns = PerId::filled(NO_LPN, programmed);
+    let mut lpns = Vec::with_capacity(PageId(programmed).index());
     let blocks = closed / block_pages;
     // As many as the closed blocks hold go there, evenly; what is too much for them is in the open
     // block.
     let inside = mapped.min(closed);
     for block in 0..blocks {
-        let of_block = &mut lpns[PageId(block * block_pages)..PageId((block + 1) * block_pages)];
-        let mut nths = (0..round_robin(inside, blocks, block)).map(|place| place * blocks + block);
+        let valid = round_robin(inside, blocks, block);
         // Chips of a superblock are filled one after the other, so that a pass reads as often as
         // can be.
-        for chip in 0..width {
-            let of_chip = of_block[ColumnId(chip).index()..].iter_mut().step_by(ColumnId(width).index());
-            of_chip.zip(&mut nths).for_each(|(page, nth)| *page = lpn(nth));
+        let held = |place: u32| if place < valid { lpn(place * blocks + block) } else { NO_LPN };
+        if width == 1 {
+            lpns.extend((0..pages).map(held));
+            continue;
+        }
+        for row in 0..pages {
+            lpns.extend((0..width).map(|chip| held(chip * pages + row)));
         }
     }
+    let mut lpns = PerId::from(lpns);
+    lpns.resize(programmed, NO_LPN);
     for (nth, place) in (inside..mapped).zip(closed..) {
         lpns[PageId(place)] = lpn(nth);
     }

@@ -137,16 +137,20 @@ impl PageMap {
         chosen
     }
 
-    /// Copies a valid page of a chip, numbered through it, to the chip's copy block; returns the
-    /// new page, numbered likewise.
-    pub(super) fn copy(&mut self, chip: ColumnId, page: PageId) -> Option<PageId> {
+    /// Copies a page of a chip, numbered through it, to the chip's copy block, if it still holds
+    /// this logical page; returns the new page, numbered likewise, and where it is.
+    #[inline]
+    pub(super) fn copy(&mut self, chip: ColumnId, page: PageId, lpn: Lpn) -> Option<(PageId, PagePlace)> {
         let blocks = &mut self.chips[chip];
-        let lpn = blocks.lpn(page);
+        if blocks.lpn(page) != lpn {
+            return None;
+        }
         let copy = blocks.program(Frontiers::Copy, lpn)?;
         blocks.invalidate(page);
+        let (block, page) = blocks.block_and_page(copy);
         self.places[lpn] = chip.0 * self.pages_per_chip + copy.0;
         self.free -= 1;
-        Some(copy)
+        Some((copy, PagePlace { chip, block, page }))
     }
 
     /// Erases a victim.

@@ -266,10 +266,10 @@ impl<'a, O: Observer> Parallel<'a, O> {
             let Some((_, doing)) = &mut self.chips[chip].doing else {
                 unreachable!("a chip that asks does something");
             };
-            let Doing::Waiting(operation, ticket) = std::mem::replace(doing, Doing::Paging) else {
+            let Doing::Waiting(mut operation, ticket) = std::mem::replace(doing, Doing::Paging) else {
                 unreachable!("a chip that asks has a page that waits");
             };
-            let (operation, transfer) = self.lengths.moved(operation, channel, now);
+            let transfer = self.lengths.moves(&mut operation, channel, now);
             self.channels.hold(channel, transfer.end);
             self.ends.set(chip.index(), Some(operation.end));
             self.observer.close(ticket, Record::Operation(operation));
