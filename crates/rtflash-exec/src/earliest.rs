@@ -51,11 +51,15 @@ impl Earliest {
     #[inline]
     pub(crate) fn set(&mut self, lane: usize, at: Option<Instant>) {
         let mut node = self.nodes.len() / 2 + lane;
-        self.nodes[node].0 = at.map_or(NEVER, Instant::as_ns);
+        let mut winner = (at.map_or(NEVER, Instant::as_ns), lane);
+        self.nodes[node].0 = winner.0;
         while node > 1 {
-            let [left, right] = self.nodes[node & !1..][..2] else { unreachable!("nodes come in pairs") };
+            let other = self.nodes[node ^ 1];
             // The lanes on the left are lower.
-            let winner = if right.0 < left.0 { right } else { left };
+            let is_left = node % 2 == 0;
+            if other.0 < winner.0 || (other.0 == winner.0 && !is_left) {
+                winner = other;
+            }
             node /= 2;
             // Above, nobody is asked about a lane that has lost here, and lost here before.
             if self.nodes[node] == winner {

@@ -111,18 +111,19 @@ impl Lengths {
         self.command
     }
 
-    /// An operation whose page is moved over the bus of this channel from now on: with its end, and
-    /// with its transfer, in which the command of a program is.
+    /// The page of an operation is moved over the bus of this channel from now on: says when the
+    /// operation ends, and gives the transfer, in which the command of a program is.
     #[inline]
-    pub(crate) fn moved(&self, operation: Operation, channel: ChannelId, now: Instant) -> (Operation, Transfer) {
-        let command = if operation.action == Action::Program { self.command } else { Span::ZERO };
-        let over = now.saturating_add(self.transfer(operation.job, channel, now)).saturating_add(command);
-        let end = match operation.action {
-            Action::Program => over.saturating_add(self.programming(operation.job, operation.chip, over)),
-            _ => over,
-        };
-        let Operation { cluster, chip, job, kind, .. } = operation;
-        (Operation { end, ..operation }, Transfer { start: now, end: over, channel, cluster, chip, job, kind })
+    pub(crate) fn moves(&self, operation: &mut Operation, channel: ChannelId, now: Instant) -> Transfer {
+        let Operation { cluster, chip, job, kind, .. } = *operation;
+        let program = operation.action == Action::Program;
+        let mut over = now.saturating_add(self.transfer(job, channel, now));
+        operation.end = over;
+        if program {
+            over = over.saturating_add(self.command);
+            operation.end = over.saturating_add(self.programming(job, chip, over));
+        }
+        Transfer { start: now, end: over, channel, cluster, chip, job, kind }
     }
 
     #[inline]

@@ -289,7 +289,16 @@ impl Collections {
     }
 
     /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.
-    pub(super) fn operation(&mut self, operation: &Operation, position: ColumnId, pending: &Pending, map: &Mapping) {
+    /// `quiet`: zeroes of copies need not be noted.
+    #[inline(always)]
+    pub(super) fn operation(
+        &mut self,
+        operation: &Operation,
+        position: ColumnId,
+        pending: &Pending,
+        map: &Mapping,
+        quiet: bool,
+    ) {
         let Some(account) = self.processor(operation.chip).map(|processor| &mut self.accounts[processor]) else {
             return;
         };
@@ -344,7 +353,7 @@ impl Collections {
                 is_valid
             }
         };
-        self.gc.copies.note(0, u64::from(!is_valid), at);
+        self.gc.copies.note_zero(quiet, u64::from(!is_valid), at);
     }
 
     /// The run is over.

@@ -181,8 +181,9 @@ impl Desks {
         operation.action != Action::Erase && !inside
     }
 
+    /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation) {
+    pub(super) fn operation(&mut self, operation: &Operation, quiet: bool) {
         if self.is_cached(operation.chip) {
             self.in_registers(operation);
             return;
@@ -190,6 +191,11 @@ impl Desks {
         let moves = self.moves(operation);
         if self.desks[operation.chip].to_come != ToCome::Nothing {
             self.lacks_transfer(operation.chip);
+        }
+        if !moves && self.command == Span::ZERO {
+            let off = self.inside(operation.action).off(operation.end.since(operation.start));
+            self.lengths.note_zero(quiet, off, || flash::place(operation));
+            return;
         }
         let program = operation.action == Action::Program;
         // Programs inside a chip have their command with the read before.
@@ -228,19 +234,19 @@ impl Desks {
                 _ => all,
             }
         } else {
-            match operation.action {
-                Action::Read => self.read,
-                Action::Program => self.program,
-                Action::Erase => self.erase,
-            }
-            .off(took.saturating_sub(begun))
+            self.inside(operation.action).off(took.saturating_sub(begun))
         };
-        self.lengths.note(0, off, || Place {
-            at: operation.start,
-            job: Some(operation.job),
-            cluster: Some(operation.cluster),
-            chip: Some(operation.chip),
-        });
+        self.lengths.note_zero(quiet, off, || flash::place(operation));
+    }
+
+    /// What an operation takes inside a chip.
+    #[inline(always)]
+    fn inside(&self, action: Action) -> Length {
+        match action {
+            Action::Read => self.read,
+            Action::Program => self.program,
+            Action::Erase => self.erase,
+        }
     }
 
     /// The last operation of a chip moved no page.
@@ -252,8 +258,9 @@ impl Desks {
         self.transfers.note(0, 1, || Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(chip) });
     }
 
+    /// `quiet`: zeroes need not be noted.
     #[inline]
-    pub(super) fn transfer(&mut self, transfer: &Transfer) {
+    pub(super) fn transfer(&mut self, transfer: &Transfer, quiet: bool) {
         let place = || place_of_transfer(transfer);
         let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
         if self.is_cached(transfer.chip) {
@@ -267,7 +274,7 @@ impl Desks {
             && channel == transfer.channel
             && transfer.start >= desk.start
             && transfer.end <= desk.end;
-        self.transfers.note(0, u64::from(!is_valid), place);
+        self.transfers.note_zero(quiet, u64::from(!is_valid), place);
         if !is_valid {
             return;
         }
@@ -288,15 +295,25 @@ impl Desks {
         desk.wanted = transfer.end.saturating_add(self.sensing.min);
         let early = wanted.since(transfer.start).as_ns();
         let off = length.off(transfer.end.since(transfer.start)).max(rest).max(early);
-        self.lengths.note(0, off, place);
-        self.granted(transfer, channel, wanted);
+        self.lengths.note_zero(quiet, off, place);
+        self.takes_bus(transfer, channel, wanted, quiet);
     }
 
-    /// A bus is given to a page that has wanted it since then: as soon as it is free it goes to
-    /// whoever has waited longest, or in turn.
-    #[inline]
+    /// Whether it is known since when a read has wanted its bus.
+    pub(super) fn looks_at_order(&self) -> bool {
+        self.sensing.min == self.sensing.max
+    }
+
+    /// A bus is given to a page that has wanted it since then.
     fn granted(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
-        if self.sensing.min != self.sensing.max {
+        self.takes_bus(transfer, channel, wanted, false);
+    }
+
+    /// The same, with `quiet`: as soon as a bus is free it goes to whoever has waited longest, or
+    /// in turn.
+    #[inline(always)]
+    fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, quiet: bool) {
+        if !self.looks_at_order() {
             return;
         }
         let bus = &mut self.buses[channel];
@@ -315,7 +332,7 @@ impl Desks {
                 self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
             }
         };
-        self.order.note(0, late.max(passed), || place_of_transfer(transfer));
+        self.order.note_zero(quiet, late.max(passed), || place_of_transfer(transfer));
         (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
     }
 

@@ -30,9 +30,9 @@ impl ChipExclusion {
     }
 
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation) {
+    pub(super) fn operation(&mut self, operation: &Operation, quiet: bool) {
         let free_at = &mut self.free_at[operation.chip];
-        self.gauge.note(0, free_at.since(operation.start).as_ns(), || place(operation));
+        self.gauge.note_zero(quiet, free_at.since(operation.start).as_ns(), || place(operation));
         *free_at = operation.end.max(*free_at);
     }
 }
@@ -50,9 +50,9 @@ impl BusExclusion {
     }
 
     #[inline]
-    pub(super) fn transfer(&mut self, transfer: &Transfer) {
+    pub(super) fn transfer(&mut self, transfer: &Transfer, quiet: bool) {
         let free_at = &mut self.free_at[transfer.channel];
-        self.gauge.note(0, free_at.since(transfer.start).as_ns(), || Place {
+        self.gauge.note_zero(quiet, free_at.since(transfer.start).as_ns(), || Place {
             at: transfer.start,
             job: Some(transfer.job),
             cluster: Some(transfer.cluster),
@@ -91,7 +91,7 @@ impl PageOrder {
     }
 
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, chip: usize) {
+    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, quiet: bool) {
         let next = &mut self.next[chip * self.blocks + operation.block.index()];
         let is_valid = match operation.action {
             Action::Read => return,
@@ -102,6 +102,6 @@ impl PageOrder {
             Action::Program => (*next == NONE || *next == operation.page) && operation.page < self.pages,
         };
         *next = operation.page + 1;
-        self.gauge.note(0, u64::from(!is_valid), || place(operation));
+        self.gauge.note_zero(quiet, u64::from(!is_valid), || place(operation));
     }
 }

@@ -73,6 +73,19 @@ impl Gauge {
         self.note_if_worse(Worst { bound, observed, place });
     }
 
+    /// Notes what should be zero. `quiet`: it is known that one more zero changes nothing.
+    #[inline(always)]
+    pub(crate) fn note_zero(&mut self, quiet: bool, observed: u64, place: impl FnOnce() -> Place) {
+        if observed != 0 || !quiet {
+            self.note(0, observed, place);
+        }
+    }
+
+    /// Behind which instant one more zero against zero changes nothing; it never becomes later.
+    pub(crate) fn zeroes_until(&self) -> Instant {
+        self.zeroes_until
+    }
+
     /// The observation is the worst one, if it is.
     #[cold]
     #[inline(never)]

@@ -104,12 +104,17 @@ impl SourceLine {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn find(&mut self, index: u64) -> Option<&mut Option<Pending>> {
-        let at = match self.jobs.front() {
-            Some(&(first, _)) if first == index => 0,
-            _ => self.jobs.binary_search_by_key(&index, |&(index, _)| index).ok()?,
-        };
+        if self.jobs.front().is_some_and(|&(first, _)| first == index) {
+            return self.jobs.front_mut().map(|(_, job)| job);
+        }
+        self.search(index)
+    }
+
+    #[inline(never)]
+    fn search(&mut self, index: u64) -> Option<&mut Option<Pending>> {
+        let at = self.jobs.binary_search_by_key(&index, |&(index, _)| index).ok()?;
         self.jobs.get_mut(at).map(|(_, job)| job)
     }
 }

@@ -22,13 +22,19 @@ struct ClusterShape {
     superblock: bool,
 }
 
-/// How full a block is.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct BlockFill {
-    /// Pages known to be valid.
-    valid: u32,
-    /// Pages programmed since the last erase.
-    programmed: u32,
+/// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
+/// fewer pages than this.
+const TAKEN: u32 = 1 << 31;
+
+/// What is known of a cluster.
+#[derive(Debug, Serialize, Deserialize)]
+struct MappedCluster {
+    shape: ClusterShape,
+    /// Pages of a block of a processor.
+    full: u32,
+    /// Where each logical page was last seen: position of the chip · pages of a chip + page; `NONE`
+    /// if it has not been yet.
+    spots: PerId<Lpn, u32>,
 }
 
 /// Free pages of a processor, or of a whole cluster without a certificate.
@@ -63,14 +69,12 @@ pub(super) struct Mapping {
     blocks: usize,
     blocks_per_chip: u32,
     pages: u32,
-    /// Where each logical page of a cluster was last seen: position of the chip · pages of a chip +
-    /// page; `NONE` if it has not been yet.
-    clusters: PerId<ClusterId, PerId<Lpn, u32>>,
-    shapes: PerId<ClusterId, ClusterShape>,
-    /// Each block of each chip that is watched (of a superblock: where its first chip's blocks
-    /// are); and its valid pages again while it is closed and no victim, else `NONE`.
-    fill: Vec<BlockFill>,
-    candidates: Vec<u32>,
+    clusters: PerId<ClusterId, MappedCluster>,
+    /// Of each block of each chip that is watched (of a superblock: where its first chip's blocks
+    /// are) the pages known to be valid, with [`TAKEN`] unless it is closed and no victim.
+    valid: Vec<u32>,
+    /// And those programmed since the last erase.
+    programmed: Vec<u32>,
     /// For each chip that is watched, where its processor or cluster keeps its free pages: the
     /// first chip's.
     pools: Vec<Pool>,
@@ -85,33 +89,32 @@ impl Mapping {
     /// For the chips of `chips` positions, and the clusters in `clusters`.
     pub(super) fn new(plan: &Plan, chips: usize, clusters: &[ClusterId]) -> Self {
         let blocks = BlockId(plan.device().blocks_per_chip()).index();
-        let logical = |(position, cluster): (ClusterId, &crate::ClusterPlan)| {
-            let pages = if clusters.contains(&position) { cluster.layout.logical_pages() } else { 0 };
-            PerId::filled(NONE, pages)
-        };
-        let shape = |(number, cluster): (ClusterId, &crate::ClusterPlan)| {
+        let pages = plan.device().pages_per_block();
+        let mapped = |(number, cluster): (ClusterId, &crate::ClusterPlan)| {
+            let logical = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
             let (stripe, superblock) = match plan.promise() {
                 Promise::Utilization => (false, false),
                 Promise::Certified(certified) => (certified[number].is_stripe(), !certified[number].is_stripe()),
             };
-            ClusterShape { chips: cluster.layout.chips(), stripe, superblock }
+            let shape = ClusterShape { chips: cluster.layout.chips(), stripe, superblock };
+            let full = if superblock { pages * shape.chips } else { pages };
+            MappedCluster { shape, full, spots: PerId::filled(NONE, logical) }
         };
         let mut map = Mapping {
             gauge: Gauge::default(),
             blocks,
             blocks_per_chip: plan.device().blocks_per_chip(),
-            pages: plan.device().pages_per_block(),
-            clusters: plan.clusters().enumerate().map(logical).collect(),
-            shapes: plan.clusters().enumerate().map(shape).collect(),
-            fill: vec![BlockFill::default(); chips * blocks],
-            candidates: vec![NONE; chips * blocks],
+            pages,
+            clusters: plan.clusters().enumerate().map(mapped).collect(),
+            valid: vec![TAKEN; chips * blocks],
+            programmed: vec![0; chips * blocks],
             pools: vec![Pool::default(); chips],
             known: false,
             rows: plan.per_cluster((Instant::START, Vec::new())),
         };
         let mut first = 0;
         for &number in clusters {
-            let (cluster, stripe) = (&plan.clusters()[number], map.shapes[number].stripe);
+            let (cluster, stripe) = (&plan.clusters()[number], map.clusters[number].shape.stripe);
             let layout = &cluster.layout;
             for position in 0..cluster.chips.len() {
                 let pool = if stripe { first + position } else { first };
@@ -133,25 +136,24 @@ impl Mapping {
         block: BlockId,
         programmed: &[Lpn],
     ) {
-        let shape = self.shapes[cluster];
+        let (shape, full) = (self.clusters[cluster].shape, self.clusters[cluster].full);
         let width = if shape.superblock { shape.chips } else { 1 };
         let of = (first + position.index()) * self.blocks + block.index();
         let mut valid = 0;
         let (across, row) = (self.spot(ColumnId(1), BlockId(0), 0), self.spot(position, block, 0));
-        let spots = &mut self.clusters[cluster];
-        for (row, lpns) in (row..).zip(programmed.chunks(BlockId(width).index())) {
-            for (column, &lpn) in (0..).zip(lpns) {
+        let spots = &mut self.clusters[cluster].spots;
+        for column in 0..width {
+            let of_column = programmed.iter().skip(BlockId(column).index()).step_by(BlockId(width).index());
+            for (spot, &lpn) in (column * across + row..).zip(of_column) {
                 if lpn != NO_LPN {
                     valid += 1;
-                    spots[lpn] = column * across + row;
+                    spots[lpn] = spot;
                 }
             }
         }
         let count = u32::try_from(programmed.len()).expect("a device that is run has at most 2^30 pages");
-        self.fill[of] = BlockFill { valid, programmed: count };
-        if count == self.full(shape) {
-            self.candidates[of] = valid;
-        }
+        self.programmed[of] = count;
+        self.valid[of] = if count == full { valid } else { valid | TAKEN };
         let pool = if shape.stripe { first + position.index() } else { first };
         self.pools[pool].free -= i64::from(count);
     }
@@ -161,20 +163,18 @@ impl Mapping {
         self.known = true;
     }
 
-    /// Pages of a block of a processor.
-    #[inline]
-    fn full(&self, shape: ClusterShape) -> u32 {
-        if shape.superblock { self.pages * shape.chips } else { self.pages }
-    }
-
     /// Where the processor of a chip keeps what is known of its blocks.
     #[inline]
     fn base(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> usize {
-        if self.shapes[cluster].superblock { (chip - position.index()) * self.blocks } else { chip * self.blocks }
+        if self.clusters[cluster].shape.superblock {
+            (chip - position.index()) * self.blocks
+        } else {
+            chip * self.blocks
+        }
     }
 
     fn pool(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> usize {
-        if self.shapes[cluster].stripe { chip } else { chip - position.index() }
+        if self.clusters[cluster].shape.stripe { chip } else { chip - position.index() }
     }
 
     /// Free pages at an instant, of the processor of a chip, or without certificates of its
@@ -199,19 +199,24 @@ impl Mapping {
         if !self.known {
             return None;
         }
-        let candidates = &self.candidates[base..base + self.blocks];
-        let fewest = candidates.iter().copied().min().expect("a chip has blocks");
-        let closed = candidates.iter().filter(|&&valid| valid != NONE).count();
-        let block = candidates.iter().position(|&valid| valid == fewest).expect("the fewest of some");
-        Some((fewest, BlockId::from_index(block), (self.blocks - closed) as u64))
+        let blocks = &self.valid[base..base + self.blocks];
+        let fewest = blocks.iter().copied().min().expect("a chip has blocks");
+        if fewest >= TAKEN {
+            return Some((NONE, BlockId(0), self.blocks as u64));
+        }
+        let open: u32 = blocks.iter().map(|&valid| valid >> 31).sum();
+        let block = blocks.iter().position(|&valid| valid == fewest).expect("the fewest of some");
+        Some((fewest, BlockId::from_index(block), open.into()))
     }
 
     /// Takes a block for a victim, and says how many valid pages it has, if it is closed and no
     /// victim yet.
     pub(super) fn take(&mut self, cluster: ClusterId, position: ColumnId, chip: usize, block: BlockId) -> Option<u32> {
         let base = self.base(cluster, position, chip);
-        let candidate = &mut self.candidates[base + block.index()];
-        Some(std::mem::replace(candidate, NONE)).filter(|&valid| valid != NONE)
+        let of = &mut self.valid[base + block.index()];
+        let valid = *of;
+        *of |= TAKEN;
+        (valid < TAKEN).then_some(valid)
     }
 
     /// Valid pages of a block that is closed with the page that is programmed next.
@@ -222,10 +227,8 @@ impl Mapping {
         chip: usize,
         block: BlockId,
     ) -> Option<u32> {
-        let shape = self.shapes[cluster];
         let of = self.base(cluster, position, chip) + block.index();
-        let fill = self.fill[of];
-        (fill.programmed + 1 == self.full(shape)).then(|| fill.valid + 1)
+        (self.programmed[of] + 1 == self.clusters[cluster].full).then(|| (self.valid[of] & !TAKEN) + 1)
     }
 
     /// Where a page is, as a number.
@@ -238,7 +241,7 @@ impl Mapping {
     /// Whether a logical page is there now.
     #[inline]
     pub(super) fn is_at(&self, cluster: ClusterId, lpn: Lpn, spot: u32) -> bool {
-        self.clusters[cluster].get(lpn) == Some(&spot)
+        self.clusters[cluster].spots.get(lpn) == Some(&spot)
     }
 
     /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded
@@ -262,43 +265,44 @@ impl Mapping {
     /// Asks memory for what is known of a logical page.
     #[inline]
     pub(super) fn prefetch(&self, cluster: ClusterId, lpn: Lpn) {
-        prefetch_index(self.clusters[cluster].as_slice(), lpn.index());
+        prefetch_index(self.clusters[cluster].spots.as_slice(), lpn.index());
     }
 
     /// An operation on the chip at `position` of its cluster, `chip` among all that are watched.
+    /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, position: ColumnId, chip: usize) {
-        let shape = self.shapes[operation.cluster];
+    pub(super) fn operation(&mut self, operation: &Operation, position: ColumnId, chip: usize, quiet: bool) {
+        let shape = self.clusters[operation.cluster].shape;
         let first = chip - position.index();
         let base = if shape.superblock { first } else { chip } * self.blocks;
         let block = base + operation.block.index();
         // A copy inside a chip has its page from the start.
         let copyback = shape.stripe && operation.kind == Kind::Gc;
-        let pool = if shape.stripe { chip } else { first };
+        let pool = &mut self.pools[if shape.stripe { chip } else { first }];
         match operation.action {
-            Action::Erase => self.erased(operation, pool, block),
+            Action::Erase => {
+                pool.erased(operation, shape.superblock);
+                let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
+                self.programmed[block] = 0;
+                self.gauge.note_zero(quiet, lost.into(), || place(operation));
+            }
             Action::Read => {
-                self.pools[pool].free -= i64::from(copyback);
-                self.read(operation, shape, position, block);
+                pool.free -= i64::from(copyback);
+                self.read(operation, position, block, quiet);
             }
             Action::Program => {
-                self.pools[pool].free -= i64::from(!copyback);
-                self.programs(operation, shape, (position, first), block);
+                pool.free -= i64::from(!copyback);
+                self.programs(operation, (position, first), block, quiet);
             }
         }
     }
 
-    fn erased(&mut self, operation: &Operation, pool: usize, block: usize) {
-        let lost = std::mem::take(&mut self.fill[block]).valid;
-        self.candidates[block] = NONE;
-        self.pools[pool].erased(operation, self.shapes[operation.cluster].superblock);
-        self.gauge.note(0, lost.into(), || place(operation));
-    }
-
     #[inline(always)]
-    fn read(&mut self, operation: &Operation, shape: ClusterShape, position: ColumnId, block: usize) {
+    fn read(&mut self, operation: &Operation, position: ColumnId, block: usize, quiet: bool) {
         let here = self.spot(position, operation.block, operation.page);
-        let Some(known) = self.clusters[operation.cluster].get_mut(operation.lpn) else {
+        let cluster = &mut self.clusters[operation.cluster];
+        let shape = cluster.shape;
+        let Some(known) = cluster.spots.get_mut(operation.lpn) else {
             self.gauge.note(0, 1, || place(operation));
             return;
         };
@@ -306,34 +310,30 @@ impl Mapping {
         if *known == NONE {
             *known = here;
             stale = self.known;
-            self.count(block, 1);
+            self.valid[block] += 1;
         }
         let astray = shape.stripe && operation.lpn.0 % shape.chips != position.0;
-        self.gauge.note(0, u64::from(stale), || place(operation));
-        self.gauge.note(0, u64::from(astray), || place(operation));
+        self.gauge.note_zero(quiet, u64::from(stale), || place(operation));
+        self.gauge.note_zero(quiet, u64::from(astray), || place(operation));
     }
 
     #[inline(always)]
-    fn programs(
-        &mut self,
-        operation: &Operation,
-        shape: ClusterShape,
-        (position, first): (ColumnId, usize),
-        block: usize,
-    ) {
-        let full = self.full(shape);
-        let fill = &mut self.fill[block];
-        fill.programmed += 1;
-        if fill.programmed == full {
+    fn programs(&mut self, operation: &Operation, (position, first): (ColumnId, usize), block: usize, quiet: bool) {
+        let (pages, here) = (self.pages, self.spot(position, operation.block, operation.page));
+        let in_rows = self.clusters[operation.cluster].shape;
+        let overwritten = (in_rows.stripe || in_rows.superblock) && self.was_overwritten(operation);
+        let MappedCluster { shape, full, spots } = &mut self.clusters[operation.cluster];
+        let programmed = &mut self.programmed[block];
+        *programmed += 1;
+        if *programmed == *full {
             // Closed with its last page.
-            self.candidates[block] = fill.valid;
+            self.valid[block] &= !TAKEN;
         }
-        if (shape.stripe || shape.superblock) && self.was_overwritten(operation) {
+        if overwritten {
             // Stale already.
             return;
         }
-        let (pages, here) = (self.pages, self.spot(position, operation.block, operation.page));
-        let Some(known) = self.clusters[operation.cluster].get_mut(operation.lpn) else {
+        let Some(known) = spots.get_mut(operation.lpn) else {
             self.gauge.note(0, 1, || place(operation));
             return;
         };
@@ -341,20 +341,13 @@ impl Mapping {
         if old != NONE {
             // The chips of a cluster stand one after another among those that are watched.
             let old = BlockId(old / pages).index();
-            self.count(first * self.blocks + if shape.superblock { old % self.blocks } else { old }, -1);
+            let old = first * self.blocks + if shape.superblock { old % self.blocks } else { old };
+            let valid = &mut self.valid[old];
+            // In a trace, more pages may become stale than were programmed.
+            *valid -= u32::from(*valid & !TAKEN != 0);
         }
-        self.count(block, 1);
+        self.valid[block] += 1;
         let astray = shape.stripe && operation.lpn.0 % shape.chips != position.0;
-        self.gauge.note(0, u64::from(astray), || place(operation));
-    }
-
-    #[inline(always)]
-    fn count(&mut self, block: usize, change: i32) {
-        let (fill, candidate) = (&mut self.fill[block], &mut self.candidates[block]);
-        // In a trace, more pages may become stale than were programmed.
-        fill.valid = fill.valid.saturating_add_signed(change);
-        if *candidate != NONE {
-            *candidate = fill.valid;
-        }
+        self.gauge.note_zero(quiet, u64::from(astray), || place(operation));
     }
 }

@@ -97,7 +97,15 @@ pub struct Checks<'a> {
     kinds: (bool, bool),
     /// The latest start of anything.
     latest: Instant,
+    /// Behind which instants zeroes of each class of operations need not be noted: found out anew
+    /// by whoever goes on with a run.
+    quiet: [Instant; CLASSES],
+    /// Likewise those of transfers.
+    quiet_buses: Instant,
 }
+
+/// Classes of operations: what they do, for requests and for garbage collection.
+const CLASSES: usize = 6;
 
 resume!(['a] Checks<'a> {
     values: [
@@ -107,7 +115,7 @@ resume!(['a] Checks<'a> {
     ],
     parts: [rules, releases, desks],
     lists: [],
-    made: [plan, setup, clusters, chips, ranges],
+    made: [plan, setup, clusters, chips, ranges, quiet, quiet_buses],
 });
 
 impl<'a> Checks<'a> {
@@ -148,6 +156,8 @@ impl<'a> Checks<'a> {
             released: 0,
             kinds: (false, false),
             latest: Instant::START,
+            quiet: [Instant::END; CLASSES],
+            quiet_buses: Instant::END,
         }
     }
 

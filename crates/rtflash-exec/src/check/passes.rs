@@ -244,13 +244,15 @@ impl Passes {
     }
 
     /// A GC operation on a chip, `chip` among all that are watched, at `position` in its cluster.
-    #[inline]
+    /// `quiet`: zeroes need not be noted.
+    #[inline(always)]
     pub(super) fn operation(
         &mut self,
         operation: &Operation,
         (position, chip): (ColumnId, usize),
         pending: &Pending,
         map: &Mapping,
+        quiet: bool,
     ) {
         let work = &mut self.chips[chip];
         work.time = work.time.saturating_add(operation.end.since(operation.start).as_ns());
@@ -288,7 +290,7 @@ impl Passes {
                 victim == Some(operation.block) && !dropped(held)
             }
         };
-        self.gc.copies.note(0, u64::from(!is_valid), at);
+        self.gc.copies.note_zero(quiet, u64::from(!is_valid), at);
     }
 }
 

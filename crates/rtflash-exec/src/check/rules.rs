@@ -179,30 +179,31 @@ impl<'a> Rules<'a> {
     }
 
     /// An operation of a job on a chip, by position in its cluster and among those that are
-    /// watched, before the map knows of it.
+    /// watched, before the map knows of it: in a copy of which it is known what it does, and as it
+    /// was told. `quiet`: zeroes of copies need not be noted.
     #[inline(always)]
     pub(super) fn operation(
         &mut self,
-        operation: &Operation,
+        (operation, told): (&Operation, &Operation),
         (position, chip): (ColumnId, usize),
         pending: &mut Pending,
-        plan: &Plan,
-        mapping: &Mapping,
+        (plan, mapping): (&Plan, &Mapping),
+        quiet: bool,
     ) {
         let gc = operation.kind == Kind::Gc;
         match self {
             Rules::Certified(by) => {
-                by.processors.operation(operation, pending, plan);
+                by.processors.operation(told, pending, plan);
                 if gc {
-                    by.collections.operation(operation, position, pending, mapping);
+                    by.collections.operation(operation, position, pending, mapping, quiet);
                 } else {
                     by.collections.own(operation);
                 }
             }
             Rules::Utilization(by) => {
-                by.on_chip(operation, pending, plan);
+                by.on_chip(told, pending, plan);
                 if gc {
-                    by.passes.operation(operation, (position, chip), pending, mapping);
+                    by.passes.operation(operation, (position, chip), pending, mapping, quiet);
                 }
             }
         }
@@ -276,7 +277,12 @@ impl ByCertificates<'_> {
     /// An operation that may have taken a page that is not pending has begun, and the map knows of
     /// it.
     #[inline(always)]
-    pub(super) fn took(&mut self, operation: &Operation, pending: &Pending, mapping: &mut Mapping) {
+    pub(super) fn took(
+        &mut self,
+        (operation, told): (&Operation, &Operation),
+        pending: &Pending,
+        mapping: &mut Mapping,
+    ) {
         let takes = match operation.kind {
             Kind::Gc => operation.action != Action::Erase,
             Kind::Server => operation.action == Action::Program,
@@ -284,7 +290,7 @@ impl ByCertificates<'_> {
         };
         if takes {
             let background = pending.is_background() && operation.kind != Kind::Gc;
-            self.collections.took(operation, background, mapping);
+            self.collections.took(told, background, mapping);
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use rtflash_model::Instant;
 
-use super::gauge::Place;
+use super::gauge::{Gauge, Place};
 use super::rules::{Order, Rules};
 use super::timing::place;
-use super::{Checks, WatchedChip, start};
+use super::{CLASSES, Checks, WatchedChip, start};
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::plan::Releases;
@@ -15,8 +15,92 @@ use crate::trace::{
 };
 
 impl Checks<'_> {
+    /// Operations of one class, which are told together: a look for each class, so that none asks
+    /// for every operation what it is.
+    fn look<const CLASS: usize>(&mut self, operations: &[Operation]) {
+        let Some(first) = operations.first() else { return };
+        let (gc, action) = (CLASS >= CLASSES / 2, ACTIONS[CLASS % ACTIONS.len()]);
+        let Some(pending) = self.ledger.get(first.job) else {
+            self.violation(first.start, first.job);
+            return;
+        };
+        if pending.starved {
+            pending.starved = false;
+            self.rules.waits(pending);
+        }
+        self.rules.begins(first, pending);
+        for told in operations {
+            let operation = &Operation { action, kind: if gc { Kind::Gc } else { told.kind }, ..*told };
+            let Some((position, chip)) = self.chips[operation.chip].of(operation.cluster, pending) else {
+                // A chip of another cluster.
+                self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
+                continue;
+            };
+            let quiet = operation.start > self.quiet[CLASS];
+            self.rules.operation((operation, told), (position, chip), pending, (self.plan, &self.mapping), quiet);
+            // With two page registers operations of a chip overlap; each counts from the end of the
+            // one before.
+            let cached = self.desks.is_cached(operation.chip);
+            let own = if cached { self.desks.own_time(told) } else { operation.end.since(operation.start) };
+            if !cached {
+                self.chip_exclusion.operation(operation, quiet);
+            }
+            self.desks.operation(operation, quiet);
+            self.page_order.operation(operation, chip, quiet);
+            self.mapping.operation(operation, position, chip, quiet);
+            if let Rules::Certified(by) = &mut self.rules {
+                by.took((operation, told), pending, &mut self.mapping);
+            }
+            if gc {
+                pending.collects(operation);
+                continue;
+            }
+            if pending.release.kind != Kind::Server && !self.ranges[first.job.source].contains(&operation.lpn) {
+                // A page of somebody else.
+                self.mapping.gauge.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
+            }
+            pending.serves(operation, own);
+            if action != Action::Read {
+                // It has found a page.
+                self.starved.note_zero(quiet, 0, || place(operation.start, pending, Some(operation.chip)));
+            }
+            if !cached {
+                self.bus_wait.operation(operation, pending, self.plan);
+            }
+        }
+        // A copy inside a chip is begun with its read.
+        let behind = gc && action == Action::Program && matches!(self.rules, Rules::Certified(_));
+        if !behind {
+            self.latest = self.latest.max(first.start);
+        }
+        if first.start <= self.quiet[CLASS] {
+            self.find_quiet(CLASS);
+        }
+    }
+
     fn violation(&mut self, at: Instant, job: JobId) {
         self.conservation.note(0, 1, || Place { at, job: Some(job), ..Place::default() });
+    }
+
+    /// From when on zeroes of this class of operations need not be noted any more: behind what each
+    /// of the gauges says that look at such operations.
+    #[cold]
+    #[inline(never)]
+    fn find_quiet(&mut self, class: usize) {
+        let (gc, program) = (class >= CLASSES / 2, class % (CLASSES / 2) == Action::Program as usize);
+        let copies = match &self.rules {
+            Rules::Utilization(by) => &by.passes.gc.copies,
+            Rules::Certified(by) => &by.collections.gc.copies,
+        };
+        let gauges = [
+            Some(&self.chip_exclusion.gauge),
+            Some(&self.mapping.gauge),
+            Some(&self.desks.lengths),
+            gc.then_some(copies),
+            program.then_some(&self.page_order.gauge),
+            (program && !gc).then_some(&self.starved),
+        ];
+        self.quiet[class] = gauges.into_iter().flatten().map(Gauge::zeroes_until).fold(Instant::START, Instant::max);
     }
 
     /// A chip's position in its cluster, and among those that are watched, if it is one of this
@@ -40,6 +124,15 @@ impl Checks<'_> {
         let end = step.unwrap_or(pending.last_end);
         pending.left_out.map_or(end, |left_out| end.max(left_out))
     }
+}
+
+/// What operations do, by class.
+const ACTIONS: [Action; CLASSES / 2] = [Action::Read, Action::Program, Action::Erase];
+
+/// The class of an operation: what it does, and whether for garbage collection.
+#[inline(always)]
+fn class_of(operation: &Operation) -> usize {
+    operation.action as usize + if operation.kind == Kind::Gc { CLASSES / 2 } else { 0 }
 }
 
 impl WatchedChip {
@@ -130,58 +223,16 @@ impl Observer for Checks<'_> {
     }
 
     fn operations(&mut self, operations: &[Operation]) {
-        let Some(first) = operations.first() else { return };
-        let Some(pending) = self.ledger.get(first.job) else {
-            self.violation(first.start, first.job);
-            return;
-        };
-        if pending.starved {
-            pending.starved = false;
-            self.rules.waits(pending);
-        }
-        let gc = first.kind == Kind::Gc;
-        self.rules.begins(first, pending);
-        for operation in operations {
-            let Some((position, chip)) = self.chips[operation.chip].of(operation.cluster, pending) else {
-                // A chip of another cluster.
-                self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
-                continue;
-            };
-            self.rules.operation(operation, (position, chip), pending, self.plan, &self.mapping);
-            // With two page registers operations of a chip overlap; each counts from the end of the
-            // one before.
-            let cached = self.desks.is_cached(operation.chip);
-            let own = if cached { self.desks.own_time(operation) } else { operation.end.since(operation.start) };
-            if !cached {
-                self.chip_exclusion.operation(operation);
+        // What is told together is alike.
+        for alike in operations.chunk_by(|a, b| class_of(a) == class_of(b)) {
+            match class_of(&alike[0]) {
+                0 => self.look::<0>(alike),
+                1 => self.look::<1>(alike),
+                3 => self.look::<3>(alike),
+                4 => self.look::<4>(alike),
+                5 => self.look::<5>(alike),
+                _ => self.look::<2>(alike),
             }
-            self.desks.operation(operation);
-            self.page_order.operation(operation, chip);
-            self.mapping.operation(operation, position, chip);
-            if let Rules::Certified(by) = &mut self.rules {
-                by.took(operation, pending, &mut self.mapping);
-            }
-            if gc {
-                pending.collects(operation);
-                continue;
-            }
-            if pending.release.kind != Kind::Server && !self.ranges[first.job.source].contains(&operation.lpn) {
-                // A page of somebody else.
-                self.mapping.gauge.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
-            }
-            pending.serves(operation, own);
-            if operation.action != Action::Read {
-                // It has found a page.
-                self.starved.note(0, 0, || place(operation.start, pending, Some(operation.chip)));
-            }
-            if !cached {
-                self.bus_wait.operation(operation, pending, self.plan);
-            }
-        }
-        // A copy inside a chip is begun with its read.
-        let behind = gc && first.action == Action::Program && matches!(self.rules, Rules::Certified(_));
-        if !behind {
-            self.latest = self.latest.max(first.start);
         }
     }
 
@@ -190,8 +241,15 @@ impl Observer for Checks<'_> {
             // Nobody looks at buses then.
             self.violation(transfer.start, transfer.job);
         }
-        self.bus_exclusion.transfer(transfer);
-        self.desks.transfer(transfer);
+        let quiet = transfer.start > self.quiet_buses;
+        self.bus_exclusion.transfer(transfer, quiet);
+        self.desks.transfer(transfer, quiet);
+        if !quiet {
+            let desks = &self.desks;
+            let mut gauges = vec![&self.bus_exclusion.gauge, &desks.transfers, &desks.lengths];
+            gauges.extend(desks.looks_at_order().then_some(&desks.order));
+            self.quiet_buses = gauges.into_iter().map(Gauge::zeroes_until).fold(Instant::START, Instant::max);
+        }
     }
 
     fn policed(&mut self, policed: &Policed) {

@@ -35,11 +35,30 @@ fn comes_before(a: &Option<Record>, b: &Option<Record>) -> bool {
     }
 }
 
-/// Notifies of the operations of a step.
-fn pass_on(step: &mut Vec<Operation>, observer: &mut impl Observer) {
-    if !step.is_empty() {
-        observer.operations(step);
-        step.clear();
+/// Notifies of records of one instant, of operations of one step together. `step`: kept for its
+/// memory.
+fn pass_on(records: &[Option<Record>], step: &mut Vec<Operation>, observer: &mut impl Observer) {
+    let mut rest = records;
+    while let Some((record, others)) = rest.split_first() {
+        rest = others;
+        match record {
+            Some(Record::Operation(first)) => {
+                step.clear();
+                while let Some((Some(Record::Operation(next)), others)) = rest.split_first()
+                    && is_one_step(first, next)
+                {
+                    if step.is_empty() {
+                        step.push(*first);
+                    }
+                    step.push(*next);
+                    rest = others;
+                }
+                observer.operations(if step.is_empty() { std::slice::from_ref(first) } else { step });
+            }
+            Some(Record::Transfer(transfer)) => observer.transfer(transfer),
+            Some(record) => observer.record(record),
+            None => {}
+        }
     }
 }
 
@@ -61,7 +80,7 @@ pub(crate) struct Sequencer<O> {
     vacant: Vec<usize>,
     /// The instant that it is.
     now: Instant,
-    /// Operations of one step that are about to be passed on together.
+    /// Kept for its memory.
     step: Vec<Operation>,
     /// Whether anybody is notified.
     notifies: bool,
@@ -69,10 +88,10 @@ pub(crate) struct Sequencer<O> {
 }
 
 resume!([O: Resume] Sequencer<O> {
-    values: [held, starts, passed, enough, later, kept, vacant, now, step],
+    values: [held, starts, passed, enough, later, kept, vacant, now],
     parts: [observer],
     lists: [],
-    made: [notifies],
+    made: [step, notifies],
 });
 
 impl<O: Observer> Sequencer<O> {
@@ -185,21 +204,7 @@ impl<O: Observer> Sequencer<O> {
             if !group.windows(2).all(|pair| comes_before(&pair[0], &pair[1])) {
                 group.sort_by_key(|record| record.as_ref().map(Record::order));
             }
-            for record in group.iter().flatten() {
-                match record {
-                    Record::Operation(operation) => {
-                        if self.step.first().is_some_and(|first| !is_one_step(first, operation)) {
-                            pass_on(&mut self.step, &mut self.observer);
-                        }
-                        self.step.push(*operation);
-                    }
-                    _ => {
-                        pass_on(&mut self.step, &mut self.observer);
-                        self.observer.record(record);
-                    }
-                }
-            }
-            pass_on(&mut self.step, &mut self.observer);
+            pass_on(group, &mut self.step, &mut self.observer);
             ready += same;
         }
         self.starts.drain(..ready);

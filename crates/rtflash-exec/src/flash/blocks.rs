@@ -9,7 +9,7 @@ use rtflash_model::Id;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, Lpn, PageId, PerId};
-use crate::trace::{NO_LPN, NONE};
+use crate::trace::NO_LPN;
 
 /// A block that takes pages, and its next page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,10 @@ pub(crate) enum Frontiers {
     Copy,
 }
 
+/// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
+/// fewer pages than this.
+const TAKEN: u32 = 1 << 31;
+
 /// The blocks and pages of one chip. Pages are numbered through the chip.
 ///
 /// A page holds a logical page or is stale; whether it is programmed at all follows from the state
@@ -38,10 +42,8 @@ pub(crate) struct Blocks {
     lpns: PerId<PageId, Lpn>,
     /// A bit for each page, whether it is valid: 64 in a word, so that the next one is found fast.
     bits: Vec<u64>,
-    /// Valid pages of each block.
+    /// Valid pages of each block, with [`TAKEN`] unless it is closed and no victim yet.
     valid: PerId<BlockId, u32>,
-    /// The same for closed blocks that are no victim yet; `NONE` for the others.
-    candidates: PerId<BlockId, u32>,
     erased: BinaryHeap<Reverse<BlockId>>,
     open: Option<Frontier>,
     copy: Option<Frontier>,
@@ -50,27 +52,23 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// A chip of `blocks` blocks of `pages` pages, the first ones full with these logical pages,
     /// the others erased.
-    pub(crate) fn new(blocks: u32, pages: u32, full: &[Lpn]) -> Blocks {
+    pub(crate) fn new(blocks: u32, pages: u32, full: Vec<Lpn>) -> Blocks {
         let full_blocks = BlockId(PageId::from_index(full.len()).0 / pages);
-        let mut lpns = PerId::filled(NO_LPN, blocks * pages);
-        lpns[PageId(0)..PageId(full_blocks.0 * pages)].copy_from_slice(full);
-        let mut bits = vec![0; PageId(blocks * pages).index().div_ceil(64)];
-        for (page, &lpn) in full.iter().enumerate() {
-            bits[page / 64] |= u64::from(lpn != NO_LPN) << (page % 64);
-        }
-        let count = |block: BlockId| {
-            let held = &lpns[PageId(block.0 * pages)..PageId((block.0 + 1) * pages)];
-            held.iter().map(|&lpn| u32::from(lpn != NO_LPN)).sum()
-        };
-        let valid: PerId<BlockId, u32> = BlockId::first(blocks).map(count).collect();
-        let mut candidates = valid.clone();
-        candidates[full_blocks..BlockId(blocks)].fill(NONE);
+        let is_valid = |&lpn: &Lpn| u64::from(lpn != NO_LPN);
+        // The first page of a word is its lowest bit.
+        let word = |lpns: &[Lpn]| lpns.iter().rev().fold(0, |word, lpn| word << 1 | is_valid(lpn));
+        let mut bits: Vec<u64> = full.chunks(64).map(word).collect();
+        bits.resize(PageId(blocks * pages).index().div_ceil(64), 0);
+        let count = |held: &[Lpn]| held.iter().map(|&lpn| u32::from(lpn != NO_LPN)).sum();
+        let mut valid: PerId<BlockId, u32> = full.chunks_exact(PageId(pages).index()).map(count).collect();
+        valid.resize(blocks, TAKEN);
+        let mut lpns = PerId::from(full);
+        lpns.resize(blocks * pages, NO_LPN);
         Blocks {
             pages,
             lpns,
             bits,
             valid,
-            candidates,
             erased: BlockId::first(blocks).skip(full_blocks.index()).map(Reverse).collect(),
             open: None,
             copy: None,
@@ -78,6 +76,7 @@ impl Blocks {
     }
 
     /// What a page holds.
+    #[inline]
     pub(crate) fn lpn(&self, page: PageId) -> Lpn {
         self.lpns[page]
     }
@@ -90,7 +89,7 @@ impl Blocks {
 
     /// Valid pages of a block.
     pub(crate) fn valid(&self, block: BlockId) -> u32 {
-        self.valid[block]
+        self.valid[block] & !TAKEN
     }
 
     /// Erased blocks.
@@ -109,6 +108,7 @@ impl Blocks {
 
     /// Programs the next page of a frontier with a logical page, opening the lowest erased block
     /// where the frontier has none. `None` where there is no erased block to open.
+    #[inline]
     pub(crate) fn program(&mut self, stream: Frontiers, lpn: Lpn) -> Option<PageId> {
         let frontier = match stream {
             Frontiers::Write => &mut self.open,
@@ -121,39 +121,37 @@ impl Blocks {
         let page = PageId(at.block.0 * self.pages + at.next);
         self.lpns[page] = lpn;
         self.bits[page.index() / 64] |= 1 << (page.0 % 64);
-        self.valid[at.block] += 1;
+        let valid = &mut self.valid[at.block];
+        *valid += 1;
         if at.next + 1 < self.pages {
             *frontier = Some(Frontier { next: at.next + 1, ..at });
         } else {
             // Closed with its last page.
             *frontier = None;
-            self.candidates[at.block] = self.valid[at.block];
+            *valid &= !TAKEN;
         }
         Some(page)
     }
 
     /// A valid page becomes stale.
+    #[inline]
     pub(crate) fn invalidate(&mut self, page: PageId) {
         let (block, _) = self.block_and_page(page);
         self.lpns[page] = NO_LPN;
         self.bits[page.index() / 64] &= !(1 << (page.0 % 64));
         self.valid[block] -= 1;
-        let candidate = &mut self.candidates[block];
-        if *candidate != NONE {
-            *candidate -= 1;
-        }
     }
 
     /// The closed block with the fewest valid pages that is not a victim yet, the lowest among
     /// equals.
     pub(crate) fn fewest_valid(&self) -> Option<BlockId> {
-        let fewest = self.candidates.iter().copied().min().filter(|&fewest| fewest != NONE)?;
-        self.candidates.iter().position(|&valid| valid == fewest).map(BlockId::from_index)
+        let fewest = self.valid.iter().copied().min().filter(|&fewest| fewest < TAKEN)?;
+        self.valid.iter().position(|&valid| valid == fewest).map(BlockId::from_index)
     }
 
     /// Closed blocks that are no victims yet, with their valid pages.
     pub(crate) fn closed(&self) -> impl Iterator<Item = (BlockId, u32)> + '_ {
-        self.candidates.enumerate().map(|(block, &valid)| (block, valid)).filter(|&(_, valid)| valid != NONE)
+        self.valid.enumerate().map(|(block, &valid)| (block, valid)).filter(|&(_, valid)| valid < TAKEN)
     }
 
     /// The first page of a block from `from` on that holds a logical page of this kind, by its
@@ -167,7 +165,7 @@ impl Blocks {
 
     /// Takes a block out of the candidates.
     pub(crate) fn take_victim(&mut self, block: BlockId) {
-        self.candidates[block] = NONE;
+        self.valid[block] |= TAKEN;
     }
 
     /// The first valid page of `block` from its page `from` on, numbered through the chip.
@@ -197,11 +195,12 @@ impl Blocks {
     /// Erases a victim.
     pub(crate) fn erase(&mut self, block: BlockId) {
         // A pass that is over has copied what was valid.
-        assert_eq!(self.valid[block], 0, "a victim that is erased holds nothing valid");
+        assert_eq!(self.valid(block), 0, "a victim that is erased holds nothing valid");
         self.erased.push(Reverse(block));
     }
 
     /// The block of a page and the page's number in it.
+    #[inline]
     pub(crate) fn block_and_page(&self, page: PageId) -> (BlockId, u32) {
         (BlockId(page.0 / self.pages), page.0 % self.pages)
     }

@@ -38,11 +38,13 @@ pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut
             // Logical pages go round the blocks, so that every block has its share of every task's
             // pages.
             let blocks = layout.data_blocks();
-            let mut lpns = PerId::filled(NO_LPN, blocks * pages);
-            for nth in 0..logical {
-                lpns[PageId((nth % blocks) * pages + nth / blocks)] = lpn(nth);
+            let mut lpns = Vec::with_capacity(PageId(blocks * pages).index());
+            for block in 0..blocks {
+                let valid = round_robin(logical, blocks, block);
+                lpns.extend((0..valid).map(|place| lpn(place * blocks + block)));
+                lpns.resize(PageId((block + 1) * pages).index(), NO_LPN);
             }
-            AgedChip { full_blocks: blocks, lpns }
+            AgedChip { full_blocks: blocks, lpns: lpns.into() }
         }
         Aging::Random => {
             let blocks = layout.data_blocks();
@@ -52,6 +54,11 @@ pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut
             AgedChip { full_blocks: blocks, lpns }
         }
     }
+}
+
+/// How many of the numbers below `count` a block gets, where they go round `blocks` blocks.
+pub(super) fn round_robin(count: u32, blocks: u32, block: u32) -> u32 {
+    count / blocks + u32::from(block < count % blocks)
 }
 
 /// Shuffles the pages before `end` (Fisher and Yates).

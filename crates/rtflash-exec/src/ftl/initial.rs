@@ -3,7 +3,7 @@
 use rtflash_model::Placement;
 use rtflash_model::random::Stream;
 
-use super::aging::{aged_chip, shuffle};
+use super::aging::{aged_chip, round_robin, shuffle};
 use crate::ids::{ClusterId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Aging;
 use crate::plan::layout::Layout;
@@ -60,18 +60,26 @@ pub fn initial_pages(
     let reserve = u32::try_from(layout.reserve_pages()).expect("what is mapped fits beside the reserve");
     let programmed = all - reserve;
     let closed = programmed / block_pages * block_pages;
-    let mut lpns = PerId::filled(NO_LPN, programmed);
+    let mut lpns = Vec::with_capacity(PageId(programmed).index());
     let blocks = closed / block_pages;
     // As many as the closed blocks hold go there, evenly; what is too much for them is in the open
     // block.
     let inside = mapped.min(closed);
-    for nth in 0..inside {
-        let (block, place) = (nth % blocks, nth / blocks);
-        // The k-th valid page of a superblock: chips are filled one after the other, so that a pass
-        // reads as often as can be.
-        let place = place % pages * width + place / pages;
-        lpns[PageId(block * block_pages + place)] = lpn(nth);
+    for block in 0..blocks {
+        let valid = round_robin(inside, blocks, block);
+        // Chips of a superblock are filled one after the other, so that a pass reads as often as
+        // can be.
+        let held = |place: u32| if place < valid { lpn(place * blocks + block) } else { NO_LPN };
+        if width == 1 {
+            lpns.extend((0..pages).map(held));
+            continue;
+        }
+        for row in 0..pages {
+            lpns.extend((0..width).map(|chip| held(chip * pages + row)));
+        }
     }
+    let mut lpns = PerId::from(lpns);
+    lpns.resize(programmed, NO_LPN);
     for (nth, place) in (inside..mapped).zip(closed..) {
         lpns[PageId(place)] = lpn(nth);
     }

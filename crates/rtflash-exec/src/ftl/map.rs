@@ -44,13 +44,13 @@ impl PageMap {
         for (&chip, position) in cluster.chips.iter().zip((0..).map(ColumnId)) {
             let mut random = Random::numbered(options.seed, b"aging\0\0\0", chip.into());
             let aged = aged_chip(layout, options.aging, position, &mut random);
-            for (page, &lpn) in aged.lpns.enumerate() {
+            for (place, &lpn) in (position.0 * pages_per_chip..).zip(&aged.lpns) {
                 if lpn != NO_LPN {
-                    places[lpn] = position.0 * pages_per_chip + page.0;
+                    places[lpn] = place;
                 }
             }
             free += u64::from(layout.blocks() - aged.full_blocks) * u64::from(layout.pages());
-            chips.push(Blocks::new(layout.blocks(), layout.pages(), aged.lpns.as_slice()));
+            chips.push(Blocks::new(layout.blocks(), layout.pages(), aged.lpns.into_vec()));
         }
         PageMap { pages_per_chip, chips, places, free }
     }
@@ -137,16 +137,20 @@ impl PageMap {
         chosen
     }
 
-    /// Copies a valid page of a chip, numbered through it, to the chip's copy block; returns the
-    /// new page, numbered likewise.
-    pub(super) fn copy(&mut self, chip: ColumnId, page: PageId) -> Option<PageId> {
+    /// Copies a page of a chip, numbered through it, to the chip's copy block, if it still holds
+    /// this logical page; returns the new page, numbered likewise, and where it is.
+    #[inline]
+    pub(super) fn copy(&mut self, chip: ColumnId, page: PageId, lpn: Lpn) -> Option<(PageId, PagePlace)> {
         let blocks = &mut self.chips[chip];
-        let lpn = blocks.lpn(page);
+        if blocks.lpn(page) != lpn {
+            return None;
+        }
         let copy = blocks.program(Frontiers::Copy, lpn)?;
         blocks.invalidate(page);
+        let (block, page) = blocks.block_and_page(copy);
         self.places[lpn] = chip.0 * self.pages_per_chip + copy.0;
         self.free -= 1;
-        Some(copy)
+        Some((copy, PagePlace { chip, block, page }))
     }
 
     /// Erases a victim.

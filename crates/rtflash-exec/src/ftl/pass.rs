@@ -155,13 +155,9 @@ impl Collector {
         let copy = pass.copy.take()?;
         pass.finished += 1;
         let Copy::Page { page, lpn } = copy else { return None };
-        if map.chips[chip].lpn(page) != lpn {
-            return None;
-        }
-        let copied = map.copy(chip, page)?;
+        let (copied, place) = map.copy(chip, page, lpn)?;
         pass.last = Some((copied, lpn));
-        let (block, page) = map.chips[chip].block_and_page(copied);
-        Some((PagePlace { chip, block, page }, lpn))
+        Some((place, lpn))
     }
 
     /// The victim on a chip.

@@ -99,14 +99,7 @@ pub struct Report {
 impl Report {
     /// All operations.
     pub fn operations(&self) -> Operations {
-        let mut all = Operations::default();
-        for chip in &self.chips {
-            all.reads += chip.operations.reads;
-            all.programs += chip.operations.programs;
-            all.erases += chip.operations.erases;
-        }
-        all.transfers = self.channels.iter().map(|channel| channel.transfers).sum();
-        all
+        total(self.chips.iter().copied(), &self.channels)
     }
 
     /// Both together: what several groups of clusters did.
@@ -139,19 +132,46 @@ impl Report {
     }
 }
 
+/// All operations of these chips, with the transfers of these channels.
+fn total(chips: impl Iterator<Item = ChipReport>, channels: &PerId<ChannelId, ChannelReport>) -> Operations {
+    let mut all = Operations::default();
+    for chip in chips {
+        all.reads += chip.operations.reads;
+        all.programs += chip.operations.programs;
+        all.erases += chip.operations.erases;
+    }
+    all.transfers = channels.iter().map(|channel| channel.transfers).sum();
+    all
+}
+
 /// Counts what happens.
 #[derive(Debug)]
 pub struct Statistics {
     report: Report,
     ledger: Ledger,
-    /// When the last operation of each chip ends: with two page registers the next one may begin
-    /// before that.
-    until: PerId<ChipId, Instant>,
+    chips: PerId<ChipId, ChipTally>,
     duration: Instant,
 }
 
+/// What a chip has done so far.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct ChipTally {
+    busy: Span,
+    /// When its last operation ends: with two page registers the next one may begin before that.
+    until: Instant,
+    /// By [`Action`].
+    operations: [u64; 3],
+}
+
+impl ChipTally {
+    fn report(&self) -> ChipReport {
+        let [reads, programs, erases] = self.operations;
+        ChipReport { busy: self.busy, operations: Operations { reads, programs, erases, transfers: 0 } }
+    }
+}
+
 resume!([] Statistics {
-    values: [report, ledger, until],
+    values: [report, ledger, chips],
     parts: [],
     lists: [],
     made: [duration],
@@ -164,22 +184,23 @@ impl Statistics {
             report: Report {
                 sources: plan.sources().iter().map(|_| SourceReport::default()).collect(),
                 clusters: plan.per_cluster(ClusterReport::default()),
-                chips: plan.per_chip(ChipReport::default()),
+                chips: PerId::default(),
                 channels: plan.per_channel(ChannelReport::default()),
             },
             ledger: Ledger::new(plan.sources().len(), false),
-            until: plan.per_chip(Instant::START),
+            chips: plan.per_chip(ChipTally::default()),
             duration,
         }
     }
 
     /// All operations until now.
     pub fn operations(&self) -> Operations {
-        self.report.operations()
+        total(self.chips.iter().map(ChipTally::report), &self.report.channels)
     }
 
     /// The numbers at the end.
     pub fn finish(mut self, plan: &Plan) -> Report {
+        self.report.chips = self.chips.iter().map(ChipTally::report).collect();
         for pending in self.ledger.pending() {
             let late = pending.release.deadline.is_some_and(|deadline| deadline <= self.duration);
             self.report.sources[pending.release.job.source].overdue += u64::from(late);
@@ -214,18 +235,12 @@ impl Observer for Statistics {
         let Some(first) = operations.first() else { return };
         let mut programs = 0;
         for operation in operations {
-            let chip = &mut self.report.chips[operation.chip];
-            let until = &mut self.until[operation.chip];
-            chip.busy = chip.busy.saturating_add(operation.end.min(self.duration).since(operation.start.max(*until)));
-            *until = operation.end;
-            match operation.action {
-                Action::Read => chip.operations.reads += 1,
-                Action::Program => {
-                    chip.operations.programs += 1;
-                    programs += 1;
-                }
-                Action::Erase => chip.operations.erases += 1,
-            }
+            let chip = &mut self.chips[operation.chip];
+            let end = operation.end.min(self.duration);
+            chip.busy = chip.busy.saturating_add(end.since(operation.start.max(chip.until)));
+            chip.until = operation.end;
+            chip.operations[operation.action as usize] += 1;
+            programs += u64::from(operation.action == Action::Program);
         }
         let cluster = &mut self.report.clusters[first.cluster];
         match first.kind {

@@ -338,9 +338,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         while self.channels.least().is_some_and(|at| at <= now) {
             let BusRequest { channel, chip, lane, .. } = self.channels.grant();
             let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
-            let OpenOperation { operation, ticket, asks_for } = open;
+            let OpenOperation { mut operation, ticket, asks_for } = open;
             if let BusUse::Page = asks_for {
-                let (operation, transfer) = self.lengths.moved(operation, channel, now);
+                let transfer = self.lengths.moves(&mut operation, channel, now);
                 self.channels.hold(channel, transfer.end);
                 self.work(chip, operation.end);
                 self.observer.close(ticket, Record::Operation(operation));

@@ -60,26 +60,24 @@ impl Store {
         let lpns = initial_pages(layout, by.certificate.placement, position, options.aging, &mut random);
         let programmed = lpns.count();
         let closed = PageId(programmed / block_pages * block_pages);
-        let mut store = Store {
-            width,
-            block_pages,
-            blocks: Blocks::new(layout.blocks(), block_pages, &lpns[PageId(0)..closed]),
-            places: PerId::filled(NOWHERE, layout.logical_per_chip() * width),
-            stride,
-            offset: position.0 * u32::from(stride > 1),
-            free: u64::from(layout.blocks()) * u64::from(block_pages) - u64::from(programmed),
-        };
-        for &lpn in &lpns[closed..PageId(programmed)] {
-            let page = store.blocks.program(Frontiers::Write, lpn).expect("behind the closed blocks one is erased");
-            if lpn == NO_LPN {
-                store.blocks.invalidate(page);
+        let offset = position.0 * u32::from(stride > 1);
+        let mut places = PerId::filled(NOWHERE, layout.logical_per_chip() * width);
+        for (page, &lpn) in lpns.enumerate() {
+            if lpn != NO_LPN {
+                places[SlotId((lpn.0 - offset) / stride)] = page;
             }
         }
-        for (page, &lpn) in lpns.enumerate().filter(|&(_, &lpn)| lpn != NO_LPN) {
-            let slot = store.slot(lpn);
-            store.places[slot] = page;
+        let mut full = lpns.into_vec();
+        let open = full.split_off(closed.index());
+        let mut blocks = Blocks::new(layout.blocks(), block_pages, full);
+        for lpn in open {
+            let page = blocks.program(Frontiers::Write, lpn).expect("behind the closed blocks one is erased");
+            if lpn == NO_LPN {
+                blocks.invalidate(page);
+            }
         }
-        store
+        let free = u64::from(layout.blocks()) * u64::from(block_pages) - u64::from(programmed);
+        Store { width, block_pages, blocks, places, stride, offset, free }
     }
 
     fn slot(&self, lpn: Lpn) -> SlotId {

@@ -263,12 +263,14 @@ impl<'a, O: Observer> Parallel<'a, O> {
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.least().is_some_and(|at| at <= now) {
             let BusRequest { channel, chip, .. } = self.channels.grant();
-            let Some((slot, Doing::Waiting(operation, ticket))) = self.chips[chip].doing else {
+            let Some((_, doing)) = &mut self.chips[chip].doing else {
+                unreachable!("a chip that asks does something");
+            };
+            let Doing::Waiting(mut operation, ticket) = std::mem::replace(doing, Doing::Paging) else {
                 unreachable!("a chip that asks has a page that waits");
             };
-            let (operation, transfer) = self.lengths.moved(operation, channel, now);
+            let transfer = self.lengths.moves(&mut operation, channel, now);
             self.channels.hold(channel, transfer.end);
-            self.chips[chip].doing = Some((slot, Doing::Paging));
             self.ends.set(chip.index(), Some(operation.end));
             self.observer.close(ticket, Record::Operation(operation));
             self.observer.push(Record::Transfer(transfer));
@@ -282,24 +284,26 @@ impl<'a, O: Observer> Parallel<'a, O> {
         touched.sort_unstable();
         touched.dedup();
         for cluster in touched.drain(..) {
+            let members = std::mem::take(&mut self.members[cluster]);
             let mut changed = true;
             while changed {
                 changed = false;
-                for member in 0..self.members[cluster].len() {
-                    changed |= self.dispatch_chip(self.members[cluster][member], now);
+                for &chip in &members {
+                    if self.chips[chip].doing.is_none() {
+                        changed |= self.dispatch_chip(chip, now);
+                    }
                 }
             }
+            self.members[cluster] = members;
         }
         // What dispatch itself enters is in a cluster that it has just looked at.
         self.touched.clear();
         std::mem::swap(&mut self.touched, &mut touched);
     }
 
+    /// Looks at a chip that is idle. Says whether anything has changed.
     fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> bool {
         let mut changed = false;
-        if self.chips[chip].doing.is_some() {
-            return changed;
-        }
         while let Some(entry) = self.chips[chip].queue.first() {
             match self.go_on(chip, entry, now) {
                 ChipAttempt::Started => return true,

@@ -12,14 +12,16 @@ use crate::trace::{Action, Kind, Moved, NO_LPN, NONE, Observer, Operation, Paddi
 impl<O: Observer> Parallel<'_, O> {
     /// What a chip waited for has come about.
     pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
-        let (slot, doing) = self.chips[chip].doing.expect("a chip does something until it ends");
-        self.touched.push(self.chips[chip].cluster);
+        let of = &mut self.chips[chip];
+        self.touched.push(of.cluster);
+        let Some((slot, doing)) = &of.doing else { unreachable!("a chip does something until it ends") };
+        let slot = *slot;
         match doing {
             Doing::Waiting(..) => unreachable!("a page that waits for its bus does not end"),
             Doing::Paging => self.page_ends(chip, slot, now),
-            Doing::Copying => self.chips[chip].doing = None,
+            Doing::Copying => of.doing = None,
             Doing::Erasing => {
-                self.chips[chip].doing = None;
+                of.doing = None;
                 let cluster = &mut self.clusters[self.chips[chip].cluster];
                 cluster.collector.erased(&mut cluster.map, self.chips[chip].position);
                 for &chip in &cluster.chips {

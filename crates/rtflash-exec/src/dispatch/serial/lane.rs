@@ -156,7 +156,7 @@ impl Lane {
                 self.end(common, next, observer);
             }
             if self.running.is_none()
-                && let Some(ask) = self.dispatch(common, next, observer)
+                && let Some(ask) = self.dispatch(common, (next, released.min(limit)), observer)
             {
                 return Ok(Some(ask));
             }
@@ -240,13 +240,24 @@ impl Lane {
         self.jobs.remove(slot);
     }
 
-    /// Lets the idle cluster go on, until it asks for a bus.
-    fn dispatch(&mut self, common: &Common<'_>, now: Instant, observer: &mut impl Observer) -> Option<Ask> {
+    /// Lets the idle cluster go on, until it asks for a bus. `undisturbed`: nothing happens before
+    /// that but what the cluster does. So a pass goes on with its copies until then: the job that is
+    /// served stays the first one.
+    fn dispatch(
+        &mut self,
+        common: &Common<'_>,
+        (mut now, undisturbed): (Instant, Instant),
+        observer: &mut impl Observer,
+    ) -> Option<Ask> {
         loop {
             let priority = *self.pending.first()?;
             let slot = priority.4;
             match self.go_on(common, slot, now, observer) {
-                LaneAttempt::Started(until) => {
+                LaneAttempt::Started(mut until) => {
+                    while until < undisturbed && self.is_copying() {
+                        now = until;
+                        until = self.go_on_with_pass(common, slot, now, observer);
+                    }
                     self.busy_until = until;
                     return None;
                 }
@@ -261,6 +272,11 @@ impl Lane {
                 }
             }
         }
+    }
+
+    /// Whether it is busy with a copy of a pass.
+    fn is_copying(&self) -> bool {
+        matches!(self.running, Some((_, LaneStep::GcRead | LaneStep::GcProgram)))
     }
 
     /// A job is served with a step.
@@ -285,12 +301,12 @@ impl Lane {
     pub(super) fn transfers(
         &mut self,
         common: &Common<'_>,
-        operation: Operation,
+        mut operation: Operation,
         channel: ChannelId,
         now: Instant,
         observer: &mut impl Observer,
     ) -> Instant {
-        let (operation, transfer) = common.lengths.moved(operation, channel, now);
+        let transfer = common.lengths.moves(&mut operation, channel, now);
         self.busy_until = operation.end;
         observer.operations(std::slice::from_ref(&operation));
         observer.transfer(&transfer);

@@ -4,7 +4,7 @@ use rtflash_model::Instant;
 
 use super::Common;
 use super::lane::{Ask, Column, Lane, LaneAttempt, LaneStep};
-use crate::dispatch::cluster::PendingJob;
+use crate::dispatch::cluster::{ClusterState, PendingJob};
 use crate::ftl::{Copy, PagePlace};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Victims;
@@ -26,7 +26,7 @@ impl Lane {
                 || (!cluster.leaves_out(slots.0)
                     && cluster.begin_pass((id, false), now, |chosen| observer.selected(&chosen)))
             {
-                return self.go_on_with_pass(common, slot, now, observer);
+                return LaneAttempt::Started(self.go_on_with_pass(common, slot, now, observer));
             }
             self.jobs[slot].passes -= 1;
             observer.left_out(&cluster.leaving_out(id, now));
@@ -96,7 +96,7 @@ impl Lane {
             return LaneAttempt::Starved;
         }
         self.jobs[slot].passes += 1;
-        self.go_on_with_pass(common, slot, now, observer)
+        LaneAttempt::Started(self.go_on_with_pass(common, slot, now, observer))
     }
 
     /// Begins an operation on one page.
@@ -138,15 +138,15 @@ impl Lane {
 
     /// An operation of a pass that a job goes on with: nothing is said of where it is.
     #[inline(always)]
-    fn blank(&mut self, slot: usize, now: Instant) -> Operation {
+    fn blank(&mut self, slot: usize, action: Action, (start, end): (Instant, Instant)) -> Operation {
         let job = &mut self.jobs[slot];
         job.starved = false;
         Operation {
-            start: now,
-            end: now,
+            start,
+            end,
             cluster: self.cluster.position,
             chip: ChipId(0),
-            action: Action::Erase,
+            action,
             job: job.id,
             kind: Kind::Gc,
             block: BlockId(0),
@@ -156,37 +156,40 @@ impl Lane {
     }
 
     /// The next step of a pass: GC reads on all chips, then GC programs, in turns, then the erase.
-    fn go_on_with_pass(
+    /// All chips take equally long. Says until when.
+    pub(super) fn go_on_with_pass(
         &mut self,
         common: &Common<'_>,
         slot: usize,
         now: Instant,
         observer: &mut impl Observer,
-    ) -> LaneAttempt {
-        let blank = self.blank(slot, now);
-        let cluster = &mut self.cluster;
-        let (map, collector) = (&mut cluster.map, &mut cluster.collector);
-        let batch = &mut self.batch;
-        batch.clear();
+    ) -> Instant {
+        let (first, job) = (self.columns[ColumnId(0)].chip, self.jobs[slot].id);
+        self.batch.clear();
         if std::mem::take(&mut self.holds_copies) {
-            for (position, &chip) in cluster.chips.enumerate() {
-                if let Some((place, lpn)) = collector.program(map, position) {
-                    let PagePlace { block, page, .. } = place;
-                    batch.push(Operation { chip, action: Action::Program, block, page, lpn, ..blank });
+            let end = now.saturating_add(common.lengths.program(job, first, now));
+            let blank = self.blank(slot, Action::Program, (now, end));
+            let ClusterState { chips, map, collector, .. } = &mut self.cluster;
+            for (position, &chip) in chips.enumerate() {
+                if let Some((PagePlace { block, page, .. }, lpn)) = collector.program(map, position) {
+                    self.batch.push(Operation { chip, block, page, lpn, ..blank });
                 }
             }
-            if !batch.is_empty() || common.options.victims == Victims::Worst {
-                return self.begin_step(common, slot, LaneStep::GcProgram, now, observer);
+            if !self.batch.is_empty() || common.options.victims == Victims::Worst {
+                return self.begin_step((slot, LaneStep::GcProgram), &blank, observer);
             }
         }
+        let end = now.saturating_add(common.lengths.read(job, first, now));
+        let blank = self.blank(slot, Action::Read, (now, end));
+        let ClusterState { chips, map, collector, .. } = &mut self.cluster;
         let mut reads = false;
-        for (position, &chip) in cluster.chips.enumerate() {
+        for (position, &chip) in chips.enumerate() {
             match collector.read(map, position) {
                 None => continue,
                 Some(Copy::Padding) => {}
                 Some(Copy::Page { page, lpn }) => {
                     let (block, page) = map.block_and_page(page);
-                    batch.push(Operation { chip, action: Action::Read, block, page, lpn, ..blank });
+                    self.batch.push(Operation { chip, block, page, lpn, ..blank });
                 }
             }
             reads = true;
@@ -196,44 +199,32 @@ impl Lane {
         }
         if reads {
             self.holds_copies = true;
-            return self.begin_step(common, slot, LaneStep::GcRead, now, observer);
+            return self.begin_step((slot, LaneStep::GcRead), &blank, observer);
         }
-        for (position, &chip) in cluster.chips.enumerate() {
-            if let Some(block) = collector.victim(position) {
-                batch.push(Operation { chip, block, ..blank });
-            }
-        }
-        self.begin_step(common, slot, LaneStep::Erase, now, observer)
+        let end = now.saturating_add(common.lengths.erase(job, first, now));
+        let blank = Operation { action: Action::Erase, end, ..blank };
+        let victims = chips.enumerate().filter_map(|(position, &chip)| Some((chip, collector.victim(position)?)));
+        self.batch.extend(victims.map(|(chip, block)| Operation { chip, block, ..blank }));
+        self.begin_step((slot, LaneStep::Erase), &blank, observer)
     }
 
-    /// Begins a step on all chips: they take equally long.
+    /// Begins a step on the chips of the batch, or, where there is none, one that only lets time
+    /// pass. Says when it ends.
     fn begin_step(
         &mut self,
-        common: &Common<'_>,
-        slot: usize,
-        step: LaneStep,
-        now: Instant,
+        (slot, step): (usize, LaneStep),
+        blank: &Operation,
         observer: &mut impl Observer,
-    ) -> LaneAttempt {
-        let (first, job) = (self.columns[ColumnId(0)].chip, self.jobs[slot].id);
-        let length = match step {
-            LaneStep::GcRead => common.lengths.read(job, first, now),
-            LaneStep::Erase => common.lengths.erase(job, first, now),
-            LaneStep::GcProgram | LaneStep::Page => common.lengths.program(job, first, now),
-        };
-        let end = now.saturating_add(length);
-        for operation in &mut self.batch {
-            operation.end = end;
-        }
+    ) -> Instant {
+        let Operation { start, end, cluster, job, .. } = *blank;
         if self.batch.is_empty() {
-            let cluster = &self.cluster;
             let stands_for = if step == LaneStep::GcRead { trace::Step::Read } else { trace::Step::Program };
-            let chip = cluster.first_in_pass();
-            observer.padding(&Padding { start: now, end, job, cluster: cluster.position, chip, step: stands_for });
+            let chip = self.cluster.first_in_pass();
+            observer.padding(&Padding { start, end, job, cluster, chip, step: stands_for });
         } else {
             observer.operations(&self.batch);
         }
         self.serves(slot, step);
-        LaneAttempt::Started(end)
+        end
     }
 }
