@@ -47,6 +47,19 @@ impl Earliest {
         Some((Instant::from_ns(at)?, lane))
     }
 
+    /// The earliest instant in nanoseconds, later than all instants where there is none.
+    #[inline]
+    pub(crate) fn first_ns(&self) -> u64 {
+        self.nodes[1].0
+    }
+
+    /// The lane of the earliest instant, if that is now.
+    #[inline]
+    pub(crate) fn first_at(&self, now: Instant) -> Option<usize> {
+        let (at, lane) = self.nodes[1];
+        (at == now.as_ns()).then_some(lane)
+    }
+
     /// The instant of a lane.
     #[inline]
     pub(crate) fn set(&mut self, lane: usize, at: Option<Instant>) {

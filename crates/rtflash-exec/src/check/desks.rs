@@ -183,9 +183,9 @@ impl Desks {
 
     /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, quiet: bool) {
+    pub(super) fn operation(&mut self, (operation, told): (&Operation, &Operation), quiet: bool) {
         if self.is_cached(operation.chip) {
-            self.in_registers(operation);
+            self.in_registers(told);
             return;
         }
         let moves = self.moves(operation);

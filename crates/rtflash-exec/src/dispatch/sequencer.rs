@@ -171,8 +171,16 @@ impl<O: Observer> Sequencer<O> {
     }
 
     /// Nothing from before `now` comes any more, but what is open.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, now: Instant) {
+        if !self.later.is_empty() {
+            self.reach(now);
+        }
+        self.now = now.max(self.now);
+    }
+
+    /// What was to come by `now` has come.
+    fn reach(&mut self, now: Instant) {
         while let Some(&Reverse((start, place))) = self.later.peek()
             && start <= now
         {
@@ -181,7 +189,6 @@ impl<O: Observer> Sequencer<O> {
             self.starts.push(start);
             self.held.push(self.kept[place].take());
         }
-        self.now = now.max(self.now);
     }
 
     /// Passes on everything from before `now` that nothing can precede any more. Says from when on
@@ -195,13 +202,21 @@ impl<O: Observer> Sequencer<O> {
         let mut ready = 0;
         let mut limit = now;
         while let Some(&start) = self.starts.get(ready).filter(|&&start| start < now) {
-            let same = self.starts[ready..].iter().take_while(|&&other| other == start).count();
-            let group = &mut self.held[ready..ready + same];
-            if group.iter().any(Option::is_none) {
+            let (mut same, mut is_whole, mut in_order) = (0, true, true);
+            let mut last: Option<&Option<Record>> = None;
+            let held = self.held[ready..].iter().zip(&self.starts[ready..]);
+            for (record, _) in held.take_while(|&(_, &of)| of == start) {
+                is_whole &= record.is_some();
+                in_order &= last.is_none_or(|last| comes_before(last, record));
+                last = Some(record);
+                same += 1;
+            }
+            if !is_whole {
                 limit = start;
                 break;
             }
-            if !group.windows(2).all(|pair| comes_before(&pair[0], &pair[1])) {
+            let group = &mut self.held[ready..ready + same];
+            if !in_order {
                 group.sort_by_key(|record| record.as_ref().map(Record::order));
             }
             pass_on(group, &mut self.step, &mut self.observer);

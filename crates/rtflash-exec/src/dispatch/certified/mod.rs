@@ -247,8 +247,8 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
     pub(crate) fn next_instant(&self) -> Option<Instant> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
         let arrival = self.arrivals.front().map(|arrival| arrival.at);
-        let end = self.ends.first().map(|(at, _)| at);
-        earlier(earlier(end, self.channels.least()), earlier(event, arrival))
+        let end = Instant::from_ns(self.ends.first_ns().min(self.channels.least_ns()));
+        earlier(end, earlier(event, arrival))
     }
 
     fn channel_of(&self, chip: ChipId) -> ChannelId {
@@ -256,9 +256,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
     }
 
     fn ends(&mut self, now: Instant) {
-        while let Some((at, chip)) = self.ends.first()
-            && at == now
-        {
+        while let Some(chip) = self.ends.first_at(now) {
             self.ends.set(chip, None);
             self.end(ChipId::from_index(chip), now);
         }

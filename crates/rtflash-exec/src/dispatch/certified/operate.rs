@@ -335,7 +335,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Buses that are free take what has waited longest.
     pub(crate) fn grants(&mut self, now: Instant) {
-        while self.channels.least().is_some_and(|at| at <= now) {
+        while self.channels.grants_by(now) {
             let BusRequest { channel, chip, lane, .. } = self.channels.grant();
             let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
             let OpenOperation { mut operation, ticket, asks_for } = open;
