@@ -69,7 +69,7 @@ impl Earliest {
         while node > 1 {
             let other = self.nodes[node ^ 1];
             // The lanes on the left are lower.
-            let is_left = node % 2 == 0;
+            let is_left = node.is_multiple_of(2);
             if other.0 < winner.0 || (other.0 == winner.0 && !is_left) {
                 winner = other;
             }

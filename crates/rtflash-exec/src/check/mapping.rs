@@ -142,7 +142,15 @@ impl Mapping {
         let mut valid = 0;
         let (across, row) = (self.spot(ColumnId(1), BlockId(0), 0), self.spot(position, block, 0));
         let spots = &mut self.clusters[cluster].spots;
-        for column in 0..width {
+        if width == 1 {
+            for (spot, &lpn) in (row..).zip(programmed) {
+                if lpn != NO_LPN {
+                    valid += 1;
+                    spots[lpn] = spot;
+                }
+            }
+        }
+        for column in (0..width).filter(|_| width > 1) {
             let of_column = programmed.iter().skip(BlockId(column).index()).step_by(BlockId(width).index());
             for (spot, &lpn) in (column * across + row..).zip(of_column) {
                 if lpn != NO_LPN {

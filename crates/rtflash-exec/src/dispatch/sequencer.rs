@@ -1,6 +1,6 @@
 //! Puts records into the order of a trace where some become known late, and some early.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use rtflash_model::Instant;
@@ -24,14 +24,15 @@ fn is_one_step(a: &Operation, b: &Operation) -> bool {
     (a.job, a.kind, a.cluster, a.action) == (b.job, b.kind, b.cluster, b.action)
 }
 
-/// Whether two records of one instant are in the order of [`Record::order`].
+/// How two records of one instant are in the order of [`Record::order`].
 #[inline]
-fn comes_before(a: &Option<Record>, b: &Option<Record>) -> bool {
+fn compare(a: &Option<Record>, b: &Option<Record>) -> Ordering {
     match (a, b) {
-        (Some(Record::Operation(a)), Some(Record::Operation(b))) => a.chip <= b.chip,
-        (Some(Record::Transfer(a)), Some(Record::Transfer(b))) => a.channel <= b.channel,
-        (Some(Record::Operation(_)), Some(Record::Transfer(_))) => true,
-        (a, b) => a.as_ref().map(Record::order) <= b.as_ref().map(Record::order),
+        (Some(Record::Operation(a)), Some(Record::Operation(b))) => a.chip.cmp(&b.chip),
+        (Some(Record::Transfer(a)), Some(Record::Transfer(b))) => a.channel.cmp(&b.channel),
+        (Some(Record::Operation(_)), Some(Record::Transfer(_))) => Ordering::Less,
+        (Some(Record::Transfer(_)), Some(Record::Operation(_))) => Ordering::Greater,
+        (a, b) => a.as_ref().map(Record::order).cmp(&b.as_ref().map(Record::order)),
     }
 }
 
@@ -207,7 +208,7 @@ impl<O: Observer> Sequencer<O> {
             let held = self.held[ready..].iter().zip(&self.starts[ready..]);
             for (record, _) in held.take_while(|&(_, &of)| of == start) {
                 is_whole &= record.is_some();
-                in_order &= last.is_none_or(|last| comes_before(last, record));
+                in_order &= last.is_none_or(|last| compare(last, record).is_le());
                 last = Some(record);
                 same += 1;
             }
@@ -217,7 +218,7 @@ impl<O: Observer> Sequencer<O> {
             }
             let group = &mut self.held[ready..ready + same];
             if !in_order {
-                group.sort_by_key(|record| record.as_ref().map(Record::order));
+                group.sort_by(compare);
             }
             pass_on(group, &mut self.step, &mut self.observer);
             ready += same;

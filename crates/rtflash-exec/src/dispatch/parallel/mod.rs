@@ -175,8 +175,12 @@ impl<'a, O: Observer> Parallel<'a, O> {
             self.observer.passes(now);
             self.releases(now);
             self.ends(now);
-            self.dispatch(now);
-            self.grants(now);
+            if !self.touched.is_empty() {
+                self.dispatch(now);
+            }
+            if self.channels.grants_by(now) {
+                self.grants(now);
+            }
             if self.is_overloaded() {
                 return Err(RunError::TooManyPending { at: now, limit: self.pending });
             }
