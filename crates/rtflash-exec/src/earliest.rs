@@ -47,6 +47,19 @@ impl Earliest {
         Some((Instant::from_ns(at)?, lane))
     }
 
+    /// The earliest instant in nanoseconds, later than all instants where there is none.
+    #[inline]
+    pub(crate) fn first_ns(&self) -> u64 {
+        self.nodes[1].0
+    }
+
+    /// The lane of the earliest instant, if that is now.
+    #[inline]
+    pub(crate) fn first_at(&self, now: Instant) -> Option<usize> {
+        let (at, lane) = self.nodes[1];
+        (at == now.as_ns()).then_some(lane)
+    }
+
     /// The instant of a lane.
     #[inline]
     pub(crate) fn set(&mut self, lane: usize, at: Option<Instant>) {
@@ -56,7 +69,7 @@ impl Earliest {
         while node > 1 {
             let other = self.nodes[node ^ 1];
             // The lanes on the left are lower.
-            let is_left = node % 2 == 0;
+            let is_left = node.is_multiple_of(2);
             if other.0 < winner.0 || (other.0 == winner.0 && !is_left) {
                 winner = other;
             }

@@ -37,6 +37,8 @@ pub struct Lengths {
     seed: u64,
     /// By [`DrawnFor`].
     parts: [RangedTime; 6],
+    /// The same where they do not depend on anything.
+    fixed: Option<[Span; 6]>,
     /// What is stated of the requests of each source; `None` where nothing is of any.
     stated: Option<PerId<SourceId, Vec<u16>>>,
     /// t_c, which is never shorter.
@@ -52,20 +54,23 @@ impl Lengths {
         let (device, timing) = (plan.device(), plan.timing());
         let [read, program, erase, transfer] = ranges(device);
         let length = |max: Span, shorter: Span| RangedTime { max, shorter: shorter.min(max) };
-        Lengths {
-            times: options.times,
-            seed: options.seed,
-            parts: [
-                length(timing.sensing(), read),
-                length(timing.programming(), program),
-                length(timing.transfer(), transfer),
-                length(device.page_read(), read),
-                length(device.page_program(), program),
-                length(device.block_erase(), erase),
-            ],
-            stated: stated(plan, options),
-            command: timing.command(),
-        }
+        let parts = [
+            length(timing.sensing(), read),
+            length(timing.programming(), program),
+            length(timing.transfer(), transfer),
+            length(device.page_read(), read),
+            length(device.page_program(), program),
+            length(device.block_erase(), erase),
+        ];
+        let stated = stated(plan, options);
+        let is_exact = parts.iter().all(|part| part.shorter == Span::ZERO);
+        let fixed = match options.times {
+            _ if stated.is_some() => None,
+            Times::Best => Some(parts.map(|part| part.max.saturating_sub(part.shorter))),
+            Times::Worst => Some(parts.map(|part| part.max)),
+            Times::Random => is_exact.then(|| parts.map(|part| part.max)),
+        };
+        Lengths { times: options.times, seed: options.seed, parts, fixed, stated, command: timing.command() }
     }
 
     /// The part of a read before its transfer, for this job on this chip, from then on.
@@ -126,8 +131,16 @@ impl Lengths {
         Transfer { start: now, end: over, channel, cluster, chip, job, kind }
     }
 
-    #[inline]
+    #[inline(always)]
     fn length(&self, job: JobId, part: DrawnFor, place: u32, at: Instant) -> Span {
+        match &self.fixed {
+            Some(fixed) => fixed[part as usize],
+            None => self.found(job, part, place, at),
+        }
+    }
+
+    /// One that is stated, or drawn.
+    fn found(&self, job: JobId, part: DrawnFor, place: u32, at: Instant) -> Span {
         let RangedTime { max, shorter } = self.parts[part as usize];
         if let Some(stated) = self.stated(job) {
             let share = u128::from(shorter.as_ns()) * u128::from(WHOLE - stated) / u128::from(WHOLE);

@@ -97,6 +97,19 @@ fn terms(cluster: &ClusterPlan, by: &Certified) -> CollectionTerms {
     }
 }
 
+impl CollectionTerms {
+    /// Steps that a pass lacks, with worst victims.
+    fn lacks(&self, pass: &WatchedPass) -> u64 {
+        let lacks = self.padded.0.saturating_sub(pass.steps.0);
+        if self.stripe {
+            return lacks;
+        }
+        // In a superblock no step is without a page.
+        let left = self.victim.saturating_sub(pass.copied).saturating_sub(pass.padded);
+        lacks.min(left).max(self.padded.1.saturating_sub(pass.steps.1))
+    }
+}
+
 impl Collections {
     pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Collections {
         let mut of_chip = plan.per_chip(None);
@@ -338,12 +351,7 @@ impl Collections {
                 if pass.erased == 0 {
                     self.victims.note(terms.victim, pass.copied, at);
                     if self.worst {
-                        // In a superblock no step is without a page.
-                        let left = terms.victim.saturating_sub(pass.copied).saturating_sub(pass.padded);
-                        let lacks = terms.padded.0.saturating_sub(pass.steps.0);
-                        let lacks = if terms.stripe { lacks } else { lacks.min(left) };
-                        let rows = if terms.stripe { 0 } else { terms.padded.1.saturating_sub(pass.steps.1) };
-                        self.gc.padding.note(0, lacks.max(rows), at);
+                        self.gc.padding.note(0, terms.lacks(pass), at);
                     }
                 }
                 pass.erased += 1;

@@ -1,11 +1,13 @@
 //! How long operations take, and the transfers inside them: chip by chip, which is rule S4, and bus
 //! by bus, which are rules S3 and D2.
 
+mod buses;
 mod cached;
 
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
+use self::buses::BusLine;
 use self::cached::place_of_transfer;
 use super::flash;
 use super::gauge::{Gauge, Place};
@@ -45,14 +47,6 @@ enum ToCome {
     /// A page; of a program, its command with it.
     Page,
     Nothing,
-}
-
-/// What a bus did last.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct BusLine {
-    /// When the page that was moved last wanted the bus, and its chip.
-    last: Option<(Instant, ChipId)>,
-    free_at: Instant,
 }
 
 /// Lengths, transfers, and who gets the bus.
@@ -129,7 +123,7 @@ impl Desks {
             page_waits: Gauge::default(),
             registers: plan.per_chip(RegisterDesk::default()),
             desks: plan.per_chip(blank),
-            buses: plan.per_channel(BusLine { last: None, free_at: Instant::START }),
+            buses: plan.per_channel(BusLine::default()),
             places: None,
             waits: Waits::Actual,
             arbitration: Arbitration::Fifo,
@@ -183,9 +177,9 @@ impl Desks {
 
     /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, quiet: bool) {
+    pub(super) fn operation(&mut self, (operation, told): (&Operation, &Operation), quiet: bool) {
         if self.is_cached(operation.chip) {
-            self.in_registers(operation);
+            self.in_registers(told);
             return;
         }
         let moves = self.moves(operation);
@@ -297,43 +291,6 @@ impl Desks {
         let off = length.off(transfer.end.since(transfer.start)).max(rest).max(early);
         self.lengths.note_zero(quiet, off, place);
         self.takes_bus(transfer, channel, wanted, quiet);
-    }
-
-    /// Whether it is known since when a read has wanted its bus.
-    pub(super) fn looks_at_order(&self) -> bool {
-        self.sensing.min == self.sensing.max
-    }
-
-    /// A bus is given to a page that has wanted it since then.
-    fn granted(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
-        self.takes_bus(transfer, channel, wanted, false);
-    }
-
-    /// The same, with `quiet`: as soon as a bus is free it goes to whoever has waited longest, or
-    /// in turn.
-    #[inline(always)]
-    fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, quiet: bool) {
-        if !self.looks_at_order() {
-            return;
-        }
-        let bus = &mut self.buses[channel];
-        let free = wanted.max(bus.free_at);
-        let late = transfer.start.since(free).as_ns();
-        let passed = match self.arbitration {
-            Arbitration::Fifo => {
-                let place = |chip: ChipId| self.ties.map(|ties| (ties.of_chip(chip, wanted), chip));
-                bus.last.map_or(0, |(since, chip)| {
-                    let tie = since == wanted && place(chip) > place(transfer.chip);
-                    since.since(wanted).as_ns().max(u64::from(tie))
-                })
-            }
-            Arbitration::RoundRobin => {
-                let chips = self.chips_per_channel as usize;
-                self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
-            }
-        };
-        self.order.note_zero(quiet, late.max(passed), || place_of_transfer(transfer));
-        (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
     }
 
     /// A copy that only lets time pass.

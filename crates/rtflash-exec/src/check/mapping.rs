@@ -142,7 +142,15 @@ impl Mapping {
         let mut valid = 0;
         let (across, row) = (self.spot(ColumnId(1), BlockId(0), 0), self.spot(position, block, 0));
         let spots = &mut self.clusters[cluster].spots;
-        for column in 0..width {
+        if width == 1 {
+            for (spot, &lpn) in (row..).zip(programmed) {
+                if lpn != NO_LPN {
+                    valid += 1;
+                    spots[lpn] = spot;
+                }
+            }
+        }
+        for column in (0..width).filter(|_| width > 1) {
             let of_column = programmed.iter().skip(BlockId(column).index()).step_by(BlockId(width).index());
             for (spot, &lpn) in (column * across + row..).zip(of_column) {
                 if lpn != NO_LPN {
@@ -183,11 +191,13 @@ impl Mapping {
         let pool = self.pool(cluster, position, chip);
         let pages = i64::from(self.pages);
         let pool = &mut self.pools[pool];
-        pool.erases.retain(|&end| {
-            let over = end <= at;
-            pool.free += if over { pages } else { 0 };
-            !over
-        });
+        if !pool.erases.is_empty() {
+            pool.erases.retain(|&end| {
+                let over = end <= at;
+                pool.free += if over { pages } else { 0 };
+                !over
+            });
+        }
         self.known.then(|| pool.free.max(0).unsigned_abs())
     }
 
@@ -271,7 +281,13 @@ impl Mapping {
     /// An operation on the chip at `position` of its cluster, `chip` among all that are watched.
     /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, position: ColumnId, chip: usize, quiet: bool) {
+    pub(super) fn operation(
+        &mut self,
+        (operation, told): (&Operation, &Operation),
+        position: ColumnId,
+        chip: usize,
+        quiet: bool,
+    ) {
         let shape = self.clusters[operation.cluster].shape;
         let first = chip - position.index();
         let base = if shape.superblock { first } else { chip } * self.blocks;
@@ -281,7 +297,7 @@ impl Mapping {
         let pool = &mut self.pools[if shape.stripe { chip } else { first }];
         match operation.action {
             Action::Erase => {
-                pool.erased(operation, shape.superblock);
+                pool.erased(told, shape.superblock);
                 let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
                 self.programmed[block] = 0;
                 self.gauge.note_zero(quiet, lost.into(), || place(operation));
@@ -292,7 +308,7 @@ impl Mapping {
             }
             Action::Program => {
                 pool.free -= i64::from(!copyback);
-                self.programs(operation, (position, first), block, quiet);
+                self.programs((operation, told), (position, first), block, quiet);
             }
         }
     }
@@ -318,10 +334,16 @@ impl Mapping {
     }
 
     #[inline(always)]
-    fn programs(&mut self, operation: &Operation, (position, first): (ColumnId, usize), block: usize, quiet: bool) {
+    fn programs(
+        &mut self,
+        (operation, told): (&Operation, &Operation),
+        (position, first): (ColumnId, usize),
+        block: usize,
+        quiet: bool,
+    ) {
         let (pages, here) = (self.pages, self.spot(position, operation.block, operation.page));
         let in_rows = self.clusters[operation.cluster].shape;
-        let overwritten = (in_rows.stripe || in_rows.superblock) && self.was_overwritten(operation);
+        let overwritten = (in_rows.stripe || in_rows.superblock) && self.was_overwritten(told);
         let MappedCluster { shape, full, spots } = &mut self.clusters[operation.cluster];
         let programmed = &mut self.programmed[block];
         *programmed += 1;

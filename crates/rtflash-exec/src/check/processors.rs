@@ -75,7 +75,21 @@ fn end_of<T>(get: impl Fn(usize) -> Option<T>, len: usize, guess: usize, below: 
 const REMEMBERED: usize = 4096;
 
 impl ProcessorLine {
+    /// The step under way is over: what its reads have waited for their buses.
+    fn judge_waits(&mut self, times: ReadTimes, gauge: &mut Gauge) {
+        let hold = times.hold.saturating_mul(times.asks);
+        for read in self.waits.iter().filter(|read| read.gc || self.only_reads) {
+            // Reads of a pass wait for each other, and for nothing else of their cluster.
+            let beside = |other: &&ReadWait| other.gc && read.gc && other.channel == read.channel;
+            let beside = (self.waits.iter().filter(beside).count() as u64).saturating_sub(1);
+            let bound = read.bound.saturating_add(hold.saturating_mul(beside));
+            gauge.note(bound, read.waited, || read.place);
+        }
+        self.waits.clear();
+    }
+
     /// The stretch under way is over: another one begins.
+    #[inline]
     fn close(&mut self) {
         let Some(stretch) = self.under_way.take() else { return };
         while self.latest.last().is_some_and(|&(_, earlier)| earlier <= stretch.deadline) {
@@ -135,6 +149,18 @@ struct Bounds {
     backfill: bool,
 }
 
+/// What is needed of the device's times, in nanoseconds.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct ReadTimes {
+    /// What a page holds the bus for, with its command.
+    hold: u64,
+    /// A read that does not wait, and how often it asks for the bus.
+    alone: u64,
+    asks: u64,
+    /// A program inside a chip.
+    program: Span,
+}
+
 /// All processors that are watched.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Processors {
@@ -142,6 +168,7 @@ pub(super) struct Processors {
     /// For each chip, what chips of other clusters may make its transfers wait.
     foreign_waits: PerId<ChipId, u64>,
     bounds: Vec<Bounds>,
+    times: ReadTimes,
     lines: Vec<ProcessorLine>,
     /// Waiting of reads in superblocks for chips of other clusters, and of a pass's for each other,
     /// which rule D3 must not lengthen; and pages that are filled in where none may be.
@@ -166,8 +193,16 @@ impl Processors {
                 foreign_waits[chip] = plan.transfers(plan.foreign_chips(cluster, chip)).as_ns();
             }
         }
+        let (device, timing) = (plan.device(), plan.timing());
+        let times = ReadTimes {
+            hold: device.bus_hold().as_ns(),
+            alone: timing.read().as_ns(),
+            asks: timing.asks_of_a_read(),
+            program: device.page_program(),
+        };
         Processors {
             of_chip,
+            times,
             foreign_waits,
             lines: bounds.iter().map(|_| ProcessorLine::default()).collect(),
             bounds,
@@ -226,7 +261,7 @@ impl Processors {
         let copies = bounds.stripe && gc;
         // A copy inside a chip is one operation in two records.
         let end = match operation.action {
-            Action::Read if copies => operation.end.saturating_add(plan.device().page_program()),
+            Action::Read if copies => operation.end.saturating_add(self.times.program),
             _ => operation.end,
         };
         match &mut line.under_way {
@@ -237,22 +272,14 @@ impl Processors {
                 // A page that is filled in makes the step's own wait.
                 let own = line.job == Some(operation.job) && (gc || operation.action != Action::Read);
                 if !bounds.stripe && !bounds.backfill && !own {
-                    let hold = plan.device().bus_hold().as_ns();
-                    self.waits.note(0, hold, || place(operation.start, pending, Some(operation.chip)));
+                    self.waits.note(0, self.times.hold, || place(operation.start, pending, Some(operation.chip)));
                 }
             }
             _ => {
-                let waits = std::mem::take(&mut line.waits);
-                let hold = plan.device().bus_hold().as_ns().saturating_mul(plan.timing().asks_of_a_read());
-                for read in waits.iter().filter(|read| read.gc || line.only_reads) {
-                    // Reads of a pass wait for each other, and for nothing else of their cluster.
-                    let beside = |other: &&ReadWait| other.gc && read.gc && other.channel == read.channel;
-                    let beside = (waits.iter().filter(beside).count() as u64).saturating_sub(1);
-                    let bound = read.bound.saturating_add(hold.saturating_mul(beside));
-                    self.waits.note(bound, read.waited, || read.place);
+                if !line.waits.is_empty() {
+                    line.judge_waits(self.times, &mut self.waits);
                 }
-                (line.waits, line.only_reads) = (waits, true);
-                line.waits.clear();
+                line.only_reads = true;
                 line.close();
                 line.busy_until(operation.start);
                 line.under_way = Some(Stretch { start: operation.start, end, deadline });
@@ -261,15 +288,13 @@ impl Processors {
         }
         if !bounds.stripe {
             line.only_reads &= operation.action == Action::Read && !gc;
-            let (alone, asks) = (plan.timing().read(), plan.timing().asks_of_a_read());
-            let waited = operation.end.since(operation.start).saturating_sub(alone).as_ns();
-            let bound = self.foreign_waits[operation.chip].saturating_mul(asks);
             if operation.action == Action::Read {
+                let took = operation.end.since(operation.start).as_ns();
                 line.waits.push(ReadWait {
                     channel: plan.channel_of(operation.chip),
                     gc,
-                    bound,
-                    waited,
+                    bound: self.foreign_waits[operation.chip].saturating_mul(self.times.asks),
+                    waited: took.saturating_sub(self.times.alone),
                     place: place(operation.start, pending, Some(operation.chip)),
                 });
             }

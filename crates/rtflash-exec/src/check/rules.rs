@@ -166,7 +166,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Operations of a job begin together, the first of them this one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begins(&mut self, first: &Operation, pending: &Pending) {
         if let Rules::Utilization(by) = self
             && let Order::Serial(edf, idling) = &mut by.order
@@ -317,11 +317,20 @@ impl ByUtilization {
         }
     }
 
-    /// An operation on a chip under parallel dispatch.
-    #[inline]
+    /// An operation on a chip.
+    #[inline(always)]
     pub(super) fn on_chip(&mut self, operation: &Operation, pending: &mut Pending, plan: &Plan) {
+        if matches!(self.order, Order::Parallel(_)) {
+            self.on_chip_of_its_own(operation, pending, plan);
+        }
+    }
+
+    /// An operation on a chip under parallel dispatch.
+    fn on_chip_of_its_own(&mut self, operation: &Operation, pending: &mut Pending, plan: &Plan) {
         let Order::Parallel(edf) = &mut self.order else { return };
-        if let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip) {
+        if !pending.blockers.is_empty()
+            && let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip)
+        {
             let (_, left) = pending.blockers.swap_remove(at);
             self.blocking.blocked(left, plan.device().block_erase(), pending, operation.chip);
         }

@@ -129,6 +129,7 @@ pub(super) struct BusWait {
 }
 
 impl BusWait {
+    #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {
         let (alone, asks) = match operation.action {
             Action::Read => (plan.timing().read(), plan.timing().asks_of_a_read()),

@@ -45,9 +45,9 @@ impl Checks<'_> {
             if !cached {
                 self.chip_exclusion.operation(operation, quiet);
             }
-            self.desks.operation(operation, quiet);
+            self.desks.operation((operation, told), quiet);
             self.page_order.operation(operation, chip, quiet);
-            self.mapping.operation(operation, position, chip, quiet);
+            self.mapping.operation((operation, told), position, chip, quiet);
             if let Rules::Certified(by) = &mut self.rules {
                 by.took((operation, told), pending, &mut self.mapping);
             }
@@ -223,16 +223,20 @@ impl Observer for Checks<'_> {
     }
 
     fn operations(&mut self, operations: &[Operation]) {
+        let Some((first, others)) = operations.split_first() else { return };
+        let class = class_of(first);
         // What is told together is alike.
-        for alike in operations.chunk_by(|a, b| class_of(a) == class_of(b)) {
-            match class_of(&alike[0]) {
-                0 => self.look::<0>(alike),
-                1 => self.look::<1>(alike),
-                3 => self.look::<3>(alike),
-                4 => self.look::<4>(alike),
-                5 => self.look::<5>(alike),
-                _ => self.look::<2>(alike),
-            }
+        if others.iter().any(|other| class_of(other) != class) {
+            operations.iter().for_each(|operation| self.operations(std::slice::from_ref(operation)));
+            return;
+        }
+        match class {
+            0 => self.look::<0>(operations),
+            1 => self.look::<1>(operations),
+            3 => self.look::<3>(operations),
+            4 => self.look::<4>(operations),
+            5 => self.look::<5>(operations),
+            _ => self.look::<2>(operations),
         }
     }
 

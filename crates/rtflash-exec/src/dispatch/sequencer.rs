@@ -1,6 +1,6 @@
 //! Puts records into the order of a trace where some become known late, and some early.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use rtflash_model::Instant;
@@ -24,14 +24,15 @@ fn is_one_step(a: &Operation, b: &Operation) -> bool {
     (a.job, a.kind, a.cluster, a.action) == (b.job, b.kind, b.cluster, b.action)
 }
 
-/// Whether two records of one instant are in the order of [`Record::order`].
+/// How two records of one instant are in the order of [`Record::order`].
 #[inline]
-fn comes_before(a: &Option<Record>, b: &Option<Record>) -> bool {
+fn compare(a: &Option<Record>, b: &Option<Record>) -> Ordering {
     match (a, b) {
-        (Some(Record::Operation(a)), Some(Record::Operation(b))) => a.chip <= b.chip,
-        (Some(Record::Transfer(a)), Some(Record::Transfer(b))) => a.channel <= b.channel,
-        (Some(Record::Operation(_)), Some(Record::Transfer(_))) => true,
-        (a, b) => a.as_ref().map(Record::order) <= b.as_ref().map(Record::order),
+        (Some(Record::Operation(a)), Some(Record::Operation(b))) => a.chip.cmp(&b.chip),
+        (Some(Record::Transfer(a)), Some(Record::Transfer(b))) => a.channel.cmp(&b.channel),
+        (Some(Record::Operation(_)), Some(Record::Transfer(_))) => Ordering::Less,
+        (Some(Record::Transfer(_)), Some(Record::Operation(_))) => Ordering::Greater,
+        (a, b) => a.as_ref().map(Record::order).cmp(&b.as_ref().map(Record::order)),
     }
 }
 
@@ -171,8 +172,16 @@ impl<O: Observer> Sequencer<O> {
     }
 
     /// Nothing from before `now` comes any more, but what is open.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, now: Instant) {
+        if !self.later.is_empty() {
+            self.reach(now);
+        }
+        self.now = now.max(self.now);
+    }
+
+    /// What was to come by `now` has come.
+    fn reach(&mut self, now: Instant) {
         while let Some(&Reverse((start, place))) = self.later.peek()
             && start <= now
         {
@@ -181,7 +190,6 @@ impl<O: Observer> Sequencer<O> {
             self.starts.push(start);
             self.held.push(self.kept[place].take());
         }
-        self.now = now.max(self.now);
     }
 
     /// Passes on everything from before `now` that nothing can precede any more. Says from when on
@@ -195,14 +203,22 @@ impl<O: Observer> Sequencer<O> {
         let mut ready = 0;
         let mut limit = now;
         while let Some(&start) = self.starts.get(ready).filter(|&&start| start < now) {
-            let same = self.starts[ready..].iter().take_while(|&&other| other == start).count();
-            let group = &mut self.held[ready..ready + same];
-            if group.iter().any(Option::is_none) {
+            let (mut same, mut is_whole, mut in_order) = (0, true, true);
+            let mut last: Option<&Option<Record>> = None;
+            let held = self.held[ready..].iter().zip(&self.starts[ready..]);
+            for (record, _) in held.take_while(|&(_, &of)| of == start) {
+                is_whole &= record.is_some();
+                in_order &= last.is_none_or(|last| compare(last, record).is_le());
+                last = Some(record);
+                same += 1;
+            }
+            if !is_whole {
                 limit = start;
                 break;
             }
-            if !group.windows(2).all(|pair| comes_before(&pair[0], &pair[1])) {
-                group.sort_by_key(|record| record.as_ref().map(Record::order));
+            let group = &mut self.held[ready..ready + same];
+            if !in_order {
+                group.sort_by(compare);
             }
             pass_on(group, &mut self.step, &mut self.observer);
             ready += same;

@@ -43,7 +43,8 @@ impl Bus {
     /// Says whether the request is the next one in order.
     fn request(&mut self, ties: TieBreaker, request: BusRequest) -> bool {
         let order = |of: &BusRequest| (of.since, ties.of_chip(of.chip, of.since), of.chip);
-        if self.waiting.back().is_none_or(|last| order(last) < order(&request)) {
+        let is_before = |last: &BusRequest| last.since < request.since || order(last) < order(&request);
+        if self.waiting.back().is_none_or(is_before) {
             self.waiting.push_back(request);
             return self.waiting.len() == 1;
         }
@@ -54,16 +55,16 @@ impl Bus {
 
     /// Takes the request that is granted next, which may be any of those that wait by then.
     fn grant(&mut self, arbitration: Arbitration) -> Option<BusRequest> {
-        let at = match arbitration {
-            Arbitration::Fifo => 0,
+        let granted = match arbitration {
+            Arbitration::Fifo => self.waiting.pop_front()?,
             Arbitration::RoundRobin => {
                 let (now, last) = (self.next()?, self.last);
                 let waits = self.waiting.iter().take_while(|request| request.since <= now).enumerate();
                 let turn = |chip: ChipId| (last.is_some_and(|last| chip <= last), chip);
-                waits.min_by_key(|(_, request)| turn(request.chip))?.0
+                let at = waits.min_by_key(|(_, request)| turn(request.chip))?.0;
+                self.waiting.remove(at)?
             }
         };
-        let granted = self.waiting.remove(at)?;
         self.last = Some(granted.chip);
         Some(granted)
     }
@@ -120,6 +121,18 @@ impl Channels {
     #[inline]
     pub(crate) fn least(&self) -> Option<Instant> {
         self.next.first().map(|(at, _)| at)
+    }
+
+    /// Whether a grant is due.
+    #[inline]
+    pub(crate) fn grants_by(&self, now: Instant) -> bool {
+        self.next.first_ns() <= now.as_ns()
+    }
+
+    /// When the next grant of all is, in nanoseconds; later than all instants where nobody asks.
+    #[inline]
+    pub(crate) fn least_ns(&self) -> u64 {
+        self.next.first_ns()
     }
 
     /// Takes the request of the next grant. The bus is held until [`hold`](Channels::hold) says how

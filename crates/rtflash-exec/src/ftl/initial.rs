@@ -67,15 +67,21 @@ pub fn initial_pages(
     let inside = mapped.min(closed);
     for block in 0..blocks {
         let valid = round_robin(inside, blocks, block);
-        // Chips of a superblock are filled one after the other, so that a pass reads as often as
-        // can be.
-        let held = |place: u32| if place < valid { lpn(place * blocks + block) } else { NO_LPN };
+        let nth = |place: u32| lpn(place * blocks + block);
         if width == 1 {
-            lpns.extend((0..pages).map(held));
-            continue;
+            lpns.extend((0..valid).map(nth));
         }
-        for row in 0..pages {
-            lpns.extend((0..width).map(|chip| held(chip * pages + row)));
+        lpns.resize(PageId((block + 1) * block_pages).index(), NO_LPN);
+        if width > 1 {
+            // Chips of a superblock are filled one after the other, so that a pass reads as often
+            // as can be.
+            for chip in 0..width {
+                let of_chip = lpns[PageId(block * block_pages + chip).index()..].iter_mut();
+                let held = (chip * pages).min(valid)..((chip + 1) * pages).min(valid);
+                for (page, place) in of_chip.step_by(PageId(width).index()).zip(held) {
+                    *page = nth(place);
+                }
+            }
         }
     }
     let mut lpns = PerId::from(lpns);

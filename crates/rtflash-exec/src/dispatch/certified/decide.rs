@@ -183,7 +183,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let step = if processor.stripe {
             pass.step_in_chip(&mut processor.store)
         } else {
-            pass.step_in_superblock(&mut processor.store)
+            pass.step_in_superblock(&mut processor.store, &mut self.row)
         };
         if step == GcStep::Starved {
             return self.starve(number, key, now);

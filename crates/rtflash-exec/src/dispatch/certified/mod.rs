@@ -91,6 +91,7 @@ pub(crate) struct CertifiedGroup<'a, O> {
     lpns: Vec<Lpn>,
     parts_of: Vec<Option<usize>>,
     planned: Vec<Planned>,
+    row: Vec<(store::Spot, Lpn)>,
     steps: Vec<processor::ProcessorStep>,
 }
 
@@ -98,7 +99,7 @@ resume!(['a, O: Resume] CertifiedGroup<'a, O> {
     values: [clusters, processors, chips, jobs, parts, entered, arrivals, events, ends, changed],
     parts: [channels, observer],
     lists: [sources],
-    made: [plan, certified, options, lengths, chips_per_channel, pending, ties, lpns, parts_of, planned, steps],
+    made: [plan, certified, options, lengths, chips_per_channel, pending, ties, lpns, parts_of, planned, row, steps],
 });
 
 impl<'a, O: Observer> CertifiedGroup<'a, O> {
@@ -124,8 +125,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
         let device = plan.device();
         let mut chips: PerId<ChipId, ChipAtWork> =
             ChipId::first(device.chips()).map(|_| ChipAtWork::default()).collect();
-        let mut processors = Vec::new();
-        let mut runs = Vec::new();
+        let (mut processors, mut runs) = (Vec::new(), Vec::new());
         let mut used = plan.per_channel(false);
         for (cluster, &position) in clusters.iter().enumerate() {
             let (of, by) = (&plan.clusters()[position], &certified[position]);
@@ -172,6 +172,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             lpns: Vec::new(),
             parts_of: Vec::new(),
             planned: Vec::new(),
+            row: Vec::new(),
             steps: Vec::new(),
         }
     }
@@ -208,8 +209,12 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             self.observer.passes(now);
             self.releases(now);
             self.ends(now);
-            self.dispatch(now);
-            self.grants(now);
+            if !self.changed.is_empty() {
+                self.dispatch(now);
+            }
+            if self.channels.grants_by(now) {
+                self.grants(now);
+            }
             if self.is_overloaded() {
                 return Err(RunError::TooManyPending { at: now, limit: self.pending });
             }
@@ -247,18 +252,17 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
     pub(crate) fn next_instant(&self) -> Option<Instant> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
         let arrival = self.arrivals.front().map(|arrival| arrival.at);
-        let end = self.ends.first().map(|(at, _)| at);
-        earlier(earlier(end, self.channels.least()), earlier(event, arrival))
+        let end = Instant::from_ns(self.ends.first_ns().min(self.channels.least_ns()));
+        earlier(end, earlier(event, arrival))
     }
 
     fn channel_of(&self, chip: ChipId) -> ChannelId {
         ChannelId(chip.0 / self.chips_per_channel)
     }
 
+    #[inline]
     fn ends(&mut self, now: Instant) {
-        while let Some((at, chip)) = self.ends.first()
-            && at == now
-        {
+        while let Some(chip) = self.ends.first_at(now) {
             self.ends.set(chip, None);
             self.end(ChipId::from_index(chip), now);
         }

@@ -89,8 +89,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 });
                 self.start_inside(processor, read, BusUse::CopyCommand(program), now);
             }
-            GcStep::Read(pages) => self.start_row(processor, part, Action::Read, &pages, now),
-            GcStep::Row(pages) => self.start_row(processor, part, Action::Program, &pages, now),
+            GcStep::Read(pages) => self.start_row(processor, part, Action::Read, pages, now),
+            GcStep::Row(pages) => self.start_row(processor, part, Action::Program, pages, now),
             GcStep::PaddingCopyback => {
                 let read = self.read_in_padding(processor, job, None, now);
                 let end = read.saturating_add(self.lengths.program(job, first, read));
@@ -125,10 +125,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    fn start_row(&mut self, processor: usize, part: usize, action: Action, pages: &[(Spot, Lpn)], now: Instant) {
+    fn start_row(&mut self, processor: usize, part: usize, action: Action, pages: Vec<(Spot, Lpn)>, now: Instant) {
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
         planned.extend(pages.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
+        self.row = pages;
         let own = planned.len();
         // Nothing is done beside reads of a pass: they are charged for each other alone.
         if action == Action::Program && self.may_backfill(processor) {
@@ -335,7 +336,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Buses that are free take what has waited longest.
     pub(crate) fn grants(&mut self, now: Instant) {
-        while self.channels.least().is_some_and(|at| at <= now) {
+        while self.channels.grants_by(now) {
             let BusRequest { channel, chip, lane, .. } = self.channels.grant();
             let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
             let OpenOperation { mut operation, ticket, asks_for } = open;

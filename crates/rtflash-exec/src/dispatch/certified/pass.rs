@@ -91,13 +91,13 @@ impl PassState {
         GcStep::Erase(self.victim)
     }
 
-    /// The next step of a pass on a superblock.
-    pub(super) fn step_in_superblock(&mut self, store: &mut Store) -> GcStep {
+    /// The next step of a pass on a superblock. `pages` is kept for its memory.
+    pub(super) fn step_in_superblock(&mut self, store: &mut Store, pages: &mut Vec<(Spot, Lpn)>) -> GcStep {
+        pages.clear();
         // What was overwritten since it was read need not be copied.
         self.buffered.retain(|&(page, lpn)| store.holds(page, lpn));
         let width = self.rows.len();
         if self.buffered.len() < width {
-            let mut reads = Vec::new();
             for (chip, from) in self.rows.ids().zip(self.rows.iter_mut()) {
                 let Some((row, page, lpn)) = store.next_valid(self.victim, chip, *from) else {
                     // Nothing becomes valid in a victim: it is not looked through again.
@@ -106,12 +106,12 @@ impl PassState {
                 };
                 *from = row + 1;
                 self.buffered.push((page, lpn));
-                reads.push((store.locate(lpn), lpn));
+                pages.push((store.locate(lpn), lpn));
             }
-            if !reads.is_empty() {
+            if !pages.is_empty() {
                 self.steps.0 += 1;
-                self.pages += reads.len() as u64;
-                return GcStep::Read(reads);
+                self.pages += pages.len() as u64;
+                return GcStep::Read(std::mem::take(pages));
             }
         }
         if !self.buffered.is_empty() {
@@ -122,8 +122,8 @@ impl PassState {
                 return GcStep::Starved;
             }
             self.steps.1 += 1;
-            let row = self.buffered.drain(..count);
-            return GcStep::Row(row.filter_map(|(_, lpn)| Some((store.program(lpn)?, lpn))).collect());
+            pages.extend(self.buffered.drain(..count).filter_map(|(_, lpn)| Some((store.program(lpn)?, lpn))));
+            return GcStep::Row(std::mem::take(pages));
         }
         // A victim of v pages takes no more steps than it has pages left.
         if self.steps.0 < self.padded.copies && self.pages < self.padded.pages {

@@ -175,8 +175,12 @@ impl<'a, O: Observer> Parallel<'a, O> {
             self.observer.passes(now);
             self.releases(now);
             self.ends(now);
-            self.dispatch(now);
-            self.grants(now);
+            if !self.touched.is_empty() {
+                self.dispatch(now);
+            }
+            if self.channels.grants_by(now) {
+                self.grants(now);
+            }
             if self.is_overloaded() {
                 return Err(RunError::TooManyPending { at: now, limit: self.pending });
             }
@@ -234,8 +238,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     fn next_event(&self) -> Option<Instant> {
         let release = self.releases.peek().map(|&Reverse((at, _))| at);
-        let end = self.ends.first().map(|(at, _)| at);
-        earlier(earlier(end, self.channels.least()), release)
+        let end = Instant::from_ns(self.ends.first_ns().min(self.channels.least_ns()));
+        earlier(end, release)
     }
 
     fn channel_of(&self, chip: ChipId) -> ChannelId {
@@ -251,9 +255,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
     }
 
     fn ends(&mut self, now: Instant) {
-        while let Some((at, chip)) = self.ends.first()
-            && at == now
-        {
+        while let Some(chip) = self.ends.first_at(now) {
             self.ends.set(chip, None);
             self.end(ChipId::from_index(chip), now);
         }
@@ -261,7 +263,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// Buses that are free take what has waited longest.
     pub(crate) fn grants(&mut self, now: Instant) {
-        while self.channels.least().is_some_and(|at| at <= now) {
+        while self.channels.grants_by(now) {
             let BusRequest { channel, chip, .. } = self.channels.grant();
             let Some((_, doing)) = &mut self.chips[chip].doing else {
                 unreachable!("a chip that asks does something");

@@ -241,8 +241,8 @@ impl Lane {
     }
 
     /// Lets the idle cluster go on, until it asks for a bus. `undisturbed`: nothing happens before
-    /// that but what the cluster does. So a pass goes on with its copies until then: the job that is
-    /// served stays the first one.
+    /// that but what the cluster does. So a pass goes on with its copies until then: the job that
+    /// is served stays the first one.
     fn dispatch(
         &mut self,
         common: &Common<'_>,

@@ -1,0 +1,57 @@
+//! Who gets a bus, and when.
+
+use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
+
+use super::Desks;
+use super::cached::place_of_transfer;
+use crate::ids::{ChannelId, ChipId};
+use crate::options::Arbitration;
+use crate::trace::Transfer;
+
+/// What a bus did last.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct BusLine {
+    /// When the page that was moved last wanted the bus, and its chip.
+    last: Option<(Instant, ChipId)>,
+    free_at: Instant,
+}
+
+impl Desks {
+    /// Whether it is known since when a read has wanted its bus.
+    pub(in crate::check) fn looks_at_order(&self) -> bool {
+        self.sensing.min == self.sensing.max
+    }
+
+    /// A bus is given to a page that has wanted it since then.
+    pub(super) fn granted(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
+        self.takes_bus(transfer, channel, wanted, false);
+    }
+
+    /// The same, with `quiet`: as soon as a bus is free it goes to whoever has waited longest, or
+    /// in turn.
+    #[inline(always)]
+    pub(super) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, quiet: bool) {
+        if !self.looks_at_order() {
+            return;
+        }
+        let bus = &mut self.buses[channel];
+        let free = wanted.max(bus.free_at);
+        let late = transfer.start.since(free).as_ns();
+        let passed = match self.arbitration {
+            Arbitration::Fifo => {
+                let place = |chip: ChipId| self.ties.map(|ties| (ties.of_chip(chip, wanted), chip));
+                bus.last.map_or(0, |(since, chip)| {
+                    let tie = since == wanted && place(chip) > place(transfer.chip);
+                    since.since(wanted).as_ns().max(u64::from(tie))
+                })
+            }
+            Arbitration::RoundRobin => {
+                let chips = self.chips_per_channel as usize;
+                self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
+            }
+        };
+        self.order.note_zero(quiet, late.max(passed), || place_of_transfer(transfer));
+        (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
+    }
+}
