@@ -42,6 +42,58 @@ fn pages_are_sensed_while_others_are_moved() {
     assert_eq!(alloc(&set(498, REGISTERS), &STRIPE).0, 1, "249 pages of 80 us and 160 us for 20 ms");
 }
 
+/// A superblock of both chips: each page of 50 us, as its transfer of 40 us is hidden, and the last
+/// one leaves behind them. With one register a page is 90 us.
+#[test]
+fn superblocks_sense_pages_while_others_are_moved() {
+    const SUPERBLOCK: [&str; 4] = ["--algorithm", "global", "--analysis", "superblock"];
+    assert_eq!(alloc(&set(222, ""), &SUPERBLOCK).0, 0);
+    assert_eq!(alloc(&set(223, ""), &SUPERBLOCK).0, 1);
+    let (status, most) = alloc(&set(398, REGISTERS), &[&SUPERBLOCK[..], &["--format", "json"]].concat());
+    assert_eq!(status, 0, "{most}");
+    assert!(most.contains("\"kind\":\"cached-superblock\"") && !most.contains("backfill"), "{most}");
+    let slack = 20_000_000 - 398 * 50_000 - 50_000 - 40_000;
+    assert!(most.contains(&format!("\"slack_ns\":{slack}")), "{most}");
+    assert_eq!(alloc(&set(399, REGISTERS), &SUPERBLOCK).0, 1);
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-rows", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let [path, allocation] = ["set.json", "allocation.json"].map(|name| directory.join(name));
+    std::fs::write(&path, set(398, REGISTERS)).expect("a file");
+    std::fs::write(&allocation, most).expect("a file");
+    let [path, allocation] = [&path, &allocation].map(|path| path.to_str().expect("a name"));
+    let given = ["--allocation", allocation, "--analysis", "superblock"];
+    let check = rtflash(&[&["check", path], &given[..]].concat());
+    assert_eq!(check.status, 0, "{}{}", check.stdout, check.stderr);
+    let exec = rtflash(&[&["exec", path], &given[..], &["--duration", "1s", "--format", "json"]].concat());
+    assert_eq!(exec.status, 0, "{}{}", exec.stdout, exec.stderr);
+    assert!(exec.stdout.contains("\"max_response_ns\":19940000"), "{}", exec.stdout);
+    let explain = rtflash(&[&["explain", path], &given[..]].concat());
+    assert_eq!(explain.status, 0, "{}{}", explain.stdout, explain.stderr);
+    for line in ["cached-superblock: the cluster is one EDF processor", "longer = 50.000us, c_w likewise = 500.000us"] {
+        assert!(explain.stdout.contains(line), "{line} in {}", explain.stdout);
+    }
+}
+
+/// B where a superblock reads alone: a page of another task in the array, and the last page that
+/// leaves. Three pages of 50 us, 50 us and 40 us are all that there is of 240 us, and a
+/// nanosecond behind the other task's first page they take all but that.
+#[test]
+fn what_a_superblock_that_reads_is_blocked_by_is_needed() {
+    let set = |deadline: &str| {
+        let short = format!(r#""read":{{"pages":3,"period":"20ms","deadline":"{deadline}"}}"#);
+        let device = r#""profile":"dgist-2021","chips":2,"chips_per_channel":2,"page_registers":2"#;
+        let long = r#""read":{"pages":100,"period":"100ms"}"#;
+        format!(r#"{{"device":{{{device}}},"tasks":[{{"name":"short",{short}}},{{"name":"long",{long}}}]}}"#)
+    };
+    const SUPERBLOCK: [&str; 4] = ["--algorithm", "global", "--analysis", "superblock"];
+    assert_eq!(alloc(&set("239999ns"), &SUPERBLOCK).0, 1);
+    assert_eq!(alloc(&set("240us"), &SUPERBLOCK).0, 0);
+    let releases = ["--releases", r#"{"short":{"read":{"offset":"1ns"}}}"#, "--duration", "100ms", "--format", "json"];
+    let run = rtflash_with_input(&[&["exec", "-"], &SUPERBLOCK[..], &releases[..]].concat(), set("240us").as_bytes());
+    assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("\"max_response_ns\":239999"), "{}", run.stdout);
+}
+
 #[test]
 fn what_is_promised_is_verified_and_run() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-registers", std::process::id()));

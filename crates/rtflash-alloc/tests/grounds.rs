@@ -137,6 +137,18 @@ fn each_kind_of_cluster_rests_on_its_theorems() {
     assert_eq!(["Theorem S", "Theorem 3"].map(|name| by_machine(&cached, name)), [None; 2]);
 }
 
+/// A superblock whose chips have two registers is proved by people.
+#[test]
+fn two_registers_of_a_superblock_are_checked_by_nobody_else() {
+    let registers = DeviceSpec { page_registers: Some(2), ..dgist() };
+    let rows = steps(registers, Access::Sequential, Placement::CachedSuperblock, Reliance::Nothing);
+    for name in ["Theorem 6", "Section 4", "Lemma 2", "Lemma 5", "Lemma 6"] {
+        assert_eq!(by_machine(&rows, name), Some(false), "{name}");
+    }
+    let others = ["Theorem D", "Theorem 5", "Lemma 22", "Lemma 4"].map(|name| by_machine(&rows, name));
+    assert_eq!(others, [None; 4]);
+}
+
 /// What is relied on counts, too: the example of Section 6, with neighbours of every kind.
 #[test]
 fn what_a_cluster_relies_on_is_checked_or_not() {

@@ -16,25 +16,29 @@ pub enum Placement {
     /// Superblock: rows are striped over the chips as they are written, and the cluster is one
     /// processor.
     Superblock,
+    /// Cached superblock: a superblock whose chips use a second page register. A page that is read,
+    /// or a row to be programmed, is moved while the cluster senses or programs another one.
+    CachedSuperblock,
 }
 
 impl Placement {
     /// All that there are.
-    pub const ALL: [Placement; 3] = [Placement::Stripe, Placement::CachedStripe, Placement::Superblock];
+    pub const ALL: [Placement; 4] =
+        [Placement::Stripe, Placement::CachedStripe, Placement::Superblock, Placement::CachedSuperblock];
 
     /// Whether each chip of a cluster is an EDF processor of its own, with blocks and free pages of
     /// its own.
     pub const fn is_by_chip(self) -> bool {
         match self {
             Placement::Stripe | Placement::CachedStripe => true,
-            Placement::Superblock => false,
+            Placement::Superblock | Placement::CachedSuperblock => false,
         }
     }
 
     /// Whether chips use a second page register.
     pub const fn is_cached(self) -> bool {
         match self {
-            Placement::CachedStripe => true,
+            Placement::CachedStripe | Placement::CachedSuperblock => true,
             Placement::Stripe | Placement::Superblock => false,
         }
     }
@@ -44,12 +48,13 @@ impl Placement {
         device.has_cache_register() || !self.is_cached()
     }
 
-    /// What it is called in files: `stripe`, `cached-stripe` or `superblock`.
+    /// What it is called in files: `stripe`, `cached-stripe`, `superblock` or `cached-superblock`.
     pub fn name(self) -> &'static str {
         match self {
             Placement::Stripe => "stripe",
             Placement::CachedStripe => "cached-stripe",
             Placement::Superblock => "superblock",
+            Placement::CachedSuperblock => "cached-superblock",
         }
     }
 }

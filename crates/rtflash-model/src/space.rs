@@ -36,7 +36,7 @@ impl Space {
     ) -> Space {
         let row = match placement {
             Some(Placement::Stripe | Placement::CachedStripe) => u64::from(chips.max(1)),
-            Some(Placement::Superblock) | None => 1,
+            Some(Placement::Superblock | Placement::CachedSuperblock) | None => 1,
         };
         let logical_pages = device.logical_pages_of(chips);
         let mut space = Space { data_pages: 0, needed_pages: 0, logical_pages, declared: false };

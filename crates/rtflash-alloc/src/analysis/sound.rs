@@ -92,7 +92,7 @@ sound!(
     Superblock,
     "superblock",
     "processor demand on clusters of superblocks (docs/analysis.md)",
-    [Placement::Superblock]
+    [Placement::Superblock, Placement::CachedSuperblock]
 );
 sound!(
     Sound,

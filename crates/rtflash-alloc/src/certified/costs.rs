@@ -22,6 +22,9 @@ pub(super) struct StepCosts {
     /// What a page more adds to a step that reads pages on several chips: nothing but its requests
     /// for the bus.
     pub(super) beside: Cost,
+    /// c_r' and c_w of a pass of a superblock: of a page that it reads by itself, and of a row.
+    pub(super) alone: Cost,
+    pub(super) row: Cost,
     /// c_c: a copy inside a chip; it waits where its command does.
     pub(super) copy: Cost,
     pub(super) longest_copy: Cost,
@@ -58,6 +61,8 @@ impl StepCosts {
             longest_write: write(longest)?,
             user_read: read(own)?,
             beside: if device.has_commands() { hold.checked_add(hold)? } else { hold },
+            alone: read(own)?,
+            row: write(usual)?,
             copy: copy(usual)?,
             longest_copy: copy(longest)?,
             erase: erase(usual)?,
@@ -71,6 +76,8 @@ impl StepCosts {
             read: self.longest_read,
             write: self.longest_write,
             user_read: self.longest_user_read,
+            alone: self.longest_user_read,
+            row: self.longest_write,
             copy: self.longest_copy,
             erase: self.longest_erase,
             ..self
@@ -99,10 +106,27 @@ impl StepCosts {
             user_read: read,
             longest_user_read: longest_read,
             beside: transfer,
+            alone: read,
+            row: write,
             copy,
             longest_copy: copy,
             erase,
             longest_erase: erase,
         })
+    }
+
+    /// The same of a superblock, Eq. (69), whose passes take what those of any other do: charged
+    /// with all that its pages can wait, as nothing is known of its neighbours. `own`: as for
+    /// [`StepCosts::new`].
+    pub(super) fn cached_superblock(device: &Device, bus: SharedBus, own: (u32, u32)) -> Option<StepCosts> {
+        if !device.has_cache_register() {
+            return None;
+        }
+        let passes = StepCosts::new(device, bus, own)?.in_full();
+        let [sense, program, transfer] =
+            [device.page_read(), device.page_program(), device.page_transfer()].map(Cost::from);
+        let read = sense.max(transfer.checked_mul(own.1.into())?);
+        let write = program.max(transfer.checked_mul(bus.ways.max(bus.most).into())?);
+        Some(StepCosts { user_read: read, longest_user_read: read, write, longest_write: write, ..passes })
     }
 }

@@ -1,7 +1,7 @@
 //! What each step of a promise rests on: the theorem of docs/analysis.md, and whether a machine has
 //! checked it.
 
-use rtflash_model::{Access, Allocation, Cluster, Placement, Reliance, TaskSet};
+use rtflash_model::{Access, Allocation, Cluster, Reliance, TaskSet};
 
 use super::report::Held;
 
@@ -60,6 +60,8 @@ const QUEUE: Ground = by_hand("sensing and waiting overlap in a queue", "Theorem
 const REGISTERS: Ground =
     checked("a second page register takes a page while the array goes on", "Theorem 5", "theorem_5", "Channel.v");
 const REGISTERS_SERVER: Ground = by_hand("a server does so, too", "Theorem 5");
+const REGISTERS_SUPERBLOCK: Ground =
+    by_hand("a superblock whose chips have a second page register is as one such chip", "Theorem 6");
 const LAST: Ground =
     checked("no interval beyond the last length fails", "Section 2.7", "last_length_suffices", "Demand.v");
 const LAST_WITH_WAITS: Ground = checked(
@@ -77,7 +79,7 @@ const TIGHTEST: Ground =
     checked("the tightest interval has the least slack", "Section 2.7", "tightest_correct", "Tightest.v");
 
 /// All of them, in the order of the argument.
-pub const GROUNDS: [Ground; 26] = [
+pub const GROUNDS: [Ground; 27] = [
     BUS,
     ALONE,
     COMMANDS,
@@ -99,6 +101,7 @@ pub const GROUNDS: [Ground; 26] = [
     QUEUE,
     REGISTERS,
     REGISTERS_SERVER,
+    REGISTERS_SUPERBLOCK,
     LAST,
     LAST_WITH_WAITS,
     LAST_OF_OTHERS,
@@ -152,11 +155,11 @@ impl OtherClusters {
             if cluster.tasks.is_empty() && !server {
                 continue;
             }
-            let superblock = placement == Placement::Superblock;
+            let superblock = !placement.is_by_chip();
             beside.cached |= placement.is_cached();
             beside.plain |= !superblock && !placement.is_cached();
             beside.superblock |= superblock;
-            beside.backfill |= superblock && certificate.backfill;
+            beside.backfill |= superblock && certificate.backfill && !placement.is_cached();
             beside.streams |= !superblock && has_streams(set, cluster);
             beside.server |= server;
         }
@@ -180,8 +183,8 @@ impl Promised {
         match ground {
             ALONE | PASS_ROWS => self.superblock,
             SUPERBLOCK => self.superblock && self.passes_t(),
-            BACKFILL => self.superblock && self.backfill,
-            SUPERBLOCK_WAITS => self.superblock && !self.passes_t(),
+            BACKFILL => self.superblock && self.backfill && !self.cached,
+            SUPERBLOCK_WAITS => self.superblock && !self.passes_t() && !self.cached,
             COMMANDS => self.commands,
             STREAMS => self.streams,
             SHARE | SERVER_PAGES => self.server,
@@ -190,8 +193,9 @@ impl Promised {
             STRIPE => !self.superblock && self.passes_t(),
             NEIGHBOURS => !self.cached && self.relies_on >= Reliance::Neighbours,
             QUEUE => self.relies_on == Reliance::Queue,
-            REGISTERS => self.cached,
-            REGISTERS_SERVER => self.cached && self.server,
+            REGISTERS => self.cached && !self.superblock,
+            REGISTERS_SERVER => self.cached && !self.superblock && self.server,
+            REGISTERS_SUPERBLOCK => self.cached && self.superblock,
             LAST => self.passes_t(),
             LAST_WITH_WAITS => !self.passes_t() && !self.waits_by_hand(),
             LAST_OF_OTHERS => self.waits_by_hand(),
@@ -207,8 +211,8 @@ impl Promised {
         let relies = relies_on > Reliance::Nothing;
         let others_are_covered = !relies || !beside.streams && !commands;
         match ground {
-            ALONE => !commands,
-            RESERVE | VICTIMS | PASS | STATED if cached && server => false,
+            ALONE => !commands && !cached,
+            RESERVE | VICTIMS | PASS | STATED if cached && (server || superblock) => false,
             SHARE | SERVER_PAGES => !cached,
             RESERVE | STATED | DEMAND | LAST | TIGHTEST => !streams,
             STRIPE => !streams,
@@ -238,7 +242,7 @@ pub fn grounds(
     relies_on: Reliance,
 ) -> Vec<Ground> {
     let certificate = held.certificate;
-    let superblock = certificate.placement == Placement::Superblock;
+    let superblock = !certificate.placement.is_by_chip();
     let clusters = allocation.clusters();
     let promised = Promised {
         cached: certificate.placement.is_cached(),

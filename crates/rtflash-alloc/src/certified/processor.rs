@@ -229,6 +229,11 @@ impl Processor {
         (self.costs.user_read, self.costs.write)
     }
 
+    /// The same of a superblock's passes: of a page that they read by itself, and of a row.
+    pub fn pass_costs(&self) -> (Cost, Cost) {
+        (self.costs.alone, self.costs.row)
+    }
+
     /// Nanoseconds that a superblock is charged less than with all that its steps can wait: for
     /// each of a user's reads and rows, and for a pass. `None` for other processors.
     pub(super) fn saved_waits(&self, gc: Option<ChosenGc>) -> Option<[u64; 3]> {
@@ -324,7 +329,7 @@ impl Processor {
             cost
         };
         // Where a victim has no valid pages nothing is copied.
-        let step = if self.leaves_out(Term::Blocking) {
+        let step = if self.leaves_out(Term::Blocking) || self.leaves_out(Term::PassStep) {
             Cost::ZERO
         } else if valid == 0 {
             erase

@@ -102,6 +102,7 @@ impl Drawn {
         let placement = match stripe {
             true if cached => Placement::CachedStripe,
             true => Placement::Stripe,
+            false if cached && seed.is_multiple_of(2) => Placement::CachedSuperblock,
             false => Placement::Superblock,
         };
         let most = rng.within(1, 4);

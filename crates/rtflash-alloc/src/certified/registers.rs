@@ -1,5 +1,5 @@
-//! Chips with a second page register (docs/analysis.md, Section 13): what they take beside their
-//! steps.
+//! Chips with a second page register (docs/analysis.md, Sections 13 and 15): what they take beside
+//! their steps.
 
 use rtflash_model::Device;
 
@@ -7,8 +7,8 @@ use super::bus::SharedBus;
 use super::term::Term;
 use super::time::Cost;
 
-/// What a chip with two page registers takes beside its steps. Its letters are those of the
-/// document.
+/// What a processor with two page registers takes beside its steps: a chip, or a superblock. Its
+/// letters are those of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_snake_case)] // The document's letters.
 pub(super) struct Registers {
@@ -16,14 +16,33 @@ pub(super) struct Registers {
     t_r: Cost,
     t_w: Cost,
     t_d: Cost,
-    /// b = m_c t_d, Eq. (59): the longest from a request for the bus to the end of its transfer.
-    b: Cost,
+    /// b = m_c t_d, Eq. (59): the longest from a request for the bus to the end of its transfer. In
+    /// a superblock b_w, of a row, and b_r, of a page that is read.
+    b_w: Cost,
+    b_r: Cost,
     /// The longest step that keeps both registers empty: a copy, or an erase.
     inside: Cost,
     /// max(t_w, b) + t_w: a program under way, and the one that is committed behind it.
     committed: Cost,
-    /// Transfers that are charged to each read, its own included.
+    /// Transfers that are charged to each page that is read, its own included, and to each row.
     ways: u32,
+    row_ways: u32,
+}
+
+/// How often an array may wait for a transfer: K, by what for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RegisterTurns {
+    /// While the cache register is filled before a program.
+    pub(super) fills: u128,
+    /// While it is emptied behind a read.
+    pub(super) empties: u128,
+}
+
+impl RegisterTurns {
+    /// K.
+    pub(super) fn all(self) -> u128 {
+        self.fills.saturating_add(self.empties)
+    }
 }
 
 /// What a chip may have to do.
@@ -49,12 +68,8 @@ pub(super) struct TurnCounts {
 
 impl ChipDuties {
     /// How often a job makes the array wait for its register, at most.
-    fn turns(self) -> u64 {
-        match self {
-            ChipDuties { writes: false, .. } => 0,
-            ChipDuties { reads: false, .. } => 1,
-            ChipDuties { .. } => 2,
-        }
+    fn turns(self) -> RegisterTurns {
+        RegisterTurns { fills: self.writes.into(), empties: (self.writes && self.reads).into() }
     }
 }
 
@@ -70,41 +85,70 @@ impl Registers {
             t_r,
             t_w,
             t_d,
-            b,
+            b_w: b,
+            b_r: b,
             inside: t_r.checked_add(t_w)?.max(t_e),
             committed: t_w.max(b).checked_add(t_w)?,
             ways: bus.ways,
+            row_ways: bus.ways,
         })
+    }
+
+    /// The same of a superblock, b_r and b_w of Eq. (68). Its pages wait for all chips that they
+    /// may wait for, so many of them where they are read, their own transfers included. `copying`:
+    /// its longest step that copies.
+    pub(super) fn of_superblock(device: &Device, bus: SharedBus, read_ways: u32, copying: Cost) -> Option<Registers> {
+        let most = bus.ways.max(bus.most);
+        let chip = Registers::new(device, SharedBus { ways: most, ..bus })?;
+        let b_r = chip.t_d.checked_mul(read_ways.into())?;
+        let inside = copying.max(Cost::from(device.block_erase()));
+        Some(Registers { b_r, inside, ways: read_ways, ..chip })
+    }
+
+    /// As if rows waited no longer than pages that are read. What is promised so is no promise.
+    pub(super) fn with_rows_as_reads(self) -> Registers {
+        let committed = self.t_w.max(self.b_r).checked_add(self.t_w).unwrap_or(self.committed);
+        Registers { b_w: self.b_r, committed, row_ways: self.ways, ..self }
+    }
+
+    /// max(t_w, b_w): c_w of a row.
+    pub(super) fn row(self) -> Cost {
+        self.t_w.max(self.b_w)
     }
 
     /// K, Eq. (60): how often the array may wait for a transfer, as the cache register has to be
     /// emptied behind reads and filled before programs.
     #[allow(non_snake_case)] // The document's letters.
-    pub(super) fn turns(work: ChipDuties, server: bool, TurnCounts { J, n_r, n_w }: TurnCounts) -> u128 {
+    pub(super) fn turns(work: ChipDuties, server: bool, TurnCounts { J, n_r, n_w }: TurnCounts) -> RegisterTurns {
         match work {
-            ChipDuties { writes: false, .. } => 0,
-            ChipDuties { .. } if server => J.saturating_mul(2),
-            ChipDuties { reads: false, .. } => J.min(n_w),
-            ChipDuties { .. } => J.min(n_w).saturating_add(J.min(n_r.saturating_add(1))),
+            ChipDuties { writes: false, .. } => RegisterTurns::default(),
+            ChipDuties { .. } if server => RegisterTurns { fills: J, empties: J },
+            ChipDuties { reads: false, .. } => RegisterTurns { fills: J.min(n_w), empties: 0 },
+            ChipDuties { .. } => RegisterTurns { fills: J.min(n_w), empties: J.min(n_r.saturating_add(1)) },
         }
     }
 
     /// What each job may make the array wait, at most: b, or twice that.
     pub(super) fn turnaround(self, work: ChipDuties) -> Cost {
-        self.b.checked_mul(work.turns()).expect("four times as much can be added up")
+        let RegisterTurns { fills, empties } = work.turns();
+        let of = |each: Cost, turns: u128| if turns > 0 { each } else { Cost::ZERO };
+        of(self.b_w, fills).checked_add(of(self.b_r, empties)).expect("four times as much can be added up")
     }
 
     /// The same, with t_d for each of so many chips beside those that are charged to every page, in
     /// the place of b.
     pub(super) fn turnaround_beside(self, work: ChipDuties, chips: u64) -> Cost {
-        let all = u64::from(self.ways).saturating_add(chips);
-        let each = self.t_d.checked_mul(all).and_then(|each| each.checked_mul(work.turns()));
-        each.unwrap_or(Cost::from_ns(u64::MAX))
+        let each = |ways: u32| self.t_d.checked_mul(u64::from(ways).saturating_add(chips));
+        let of = |ways: u32, turns: u128| if turns > 0 { each(ways) } else { Some(Cost::ZERO) };
+        let RegisterTurns { fills, empties } = work.turns();
+        let all = of(self.row_ways, fills).and_then(|fill| fill.checked_add(of(self.ways, empties)?));
+        all.unwrap_or(Cost::from_ns(u64::MAX))
     }
 
-    /// t_d for each transfer that is charged to every page, its own included.
-    pub(super) fn charged(self) -> Cost {
-        self.t_d.checked_mul(self.ways.into()).expect("no more than b")
+    /// t_d for each transfer that is charged to every page, its own included: in fills, and in
+    /// empties.
+    pub(super) fn charged(self) -> [Cost; 2] {
+        [self.row_ways, self.ways].map(|ways| self.t_d.checked_mul(ways.into()).expect("no more than b"))
     }
 
     /// t_d.
@@ -112,7 +156,7 @@ impl Registers {
         self.t_d
     }
 
-    /// B, Eq. (61): of what may be under way, the longest.
+    /// B, Eq. (61), or Eq. (70) of a superblock: of what may be under way, the longest.
     pub(super) fn blocking(self, work: ChipDuties, left_out: Option<Term>) -> Cost {
         let mut longest = Cost::ZERO;
         if left_out == Some(Term::Blocking) {
@@ -121,13 +165,14 @@ impl Registers {
         if work.reads {
             // The last page of a late read is on its way, which no turn of the register pays for
             // where there is none.
-            let drained = if work.writes { Cost::ZERO } else { self.b };
-            let read = self.t_r.max(self.b).checked_add(drained);
+            let drained = if work.writes || left_out == Some(Term::LastPage) { Cost::ZERO } else { self.b_r };
+            let read = self.t_r.max(self.b_r).checked_add(drained);
             longest = longest.max(read.expect("a read and four times b can be added up"));
         }
         if work.writes {
-            let program = if left_out == Some(Term::Commit) { self.t_w.max(self.b) } else { self.committed };
-            longest = longest.max(program).max(self.inside);
+            let program = if left_out == Some(Term::Commit) { self.t_w.max(self.b_w) } else { self.committed };
+            let inside = if left_out == Some(Term::PassStep) { Cost::ZERO } else { self.inside };
+            longest = longest.max(program).max(inside);
         }
         longest
     }

@@ -64,11 +64,17 @@ pub enum Term {
     Commit,
     /// h(m + 1) − h(m) in W4: the neighbour that makes the most transfers.
     FirstRank,
+    /// b in B where chips with two page registers read alone: the last page that leaves.
+    LastPage,
+    /// The cluster's own chips in what a row of a cached superblock waits: b_r for b_w.
+    OwnRow,
+    /// The longest step of a pass in B of two page registers.
+    PassStep,
 }
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 28] = [
+    pub const ALL: [Term; 31] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -97,6 +103,9 @@ impl Term {
         Term::Turnaround,
         Term::Commit,
         Term::FirstRank,
+        Term::LastPage,
+        Term::OwnRow,
+        Term::PassStep,
     ];
 
     /// What it is called.
@@ -130,6 +139,9 @@ impl Term {
             Term::Turnaround => "turnaround",
             Term::Commit => "commit",
             Term::FirstRank => "first-rank",
+            Term::LastPage => "last-page",
+            Term::OwnRow => "own-row",
+            Term::PassStep => "pass-step",
         }
     }
 
@@ -169,6 +181,9 @@ impl Term {
             Term::Turnaround => "K in W4",
             Term::Commit => "the commit in B of two registers",
             Term::FirstRank => "the first rank in W4",
+            Term::LastPage => "b in B of who reads alone",
+            Term::OwnRow => "b_r for b_w",
+            Term::PassStep => "a pass's step in B of two registers",
         }
     }
 }

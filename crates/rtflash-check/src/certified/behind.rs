@@ -12,14 +12,17 @@ impl Processor {
     /// the array for its register; `None` for a chip with one register.
     pub(super) fn waiting_behind(&self, length: i128) -> Option<Option<i128>> {
         let Some(register) = &self.register else { return Some(None) };
-        let pages = |writes: bool| {
+        // A superblock programs rows.
+        let steps = |writes: bool| {
             let items = self.tasks.iter().filter(move |item| item.writes == writes);
-            sum(items.map(|item| item.pages_due(length)))
+            sum(items.map(|item| item.steps.of(item.requests_due(length))))
         };
-        let (reads, writes) = (pages(false)?, pages(true)?);
+        let (reads, writes) = (steps(false)?, steps(true)?);
         // A job without a page here makes nobody wait.
         let with_pages = self.tasks.iter().map(|item| Some(item.requests_due(length).min(item.pages_due(length)?)));
-        let turns = register.turns(sum(with_pages)?.checked_add(self.passes(length)?)?, reads, writes)?;
+        let jobs = sum(with_pages)?.checked_add(self.passes(length)?)?;
+        let [fills, empties] = register.turns(jobs, reads, writes)?;
+        let turns = fills.checked_add(empties)?;
         let of = |it: &Neighbour| Some((it.transfers(length)?, it.chips));
         let mut busy = self.neighbours.iter().map(of).collect::<Option<Vec<_>>>()?;
         busy.sort_unstable();
@@ -31,7 +34,8 @@ impl Processor {
             let behind_reads = reads.min(transfers - in_turns).checked_mul(longer)?;
             in_turns.checked_mul(register.t_d)?.checked_mul(chips)?.checked_add(behind_reads)
         });
-        let charged = turns.checked_mul(register.charged)?.checked_mul(register.t_d)?;
+        let [fill, empty] = register.turn_costs();
+        let charged = fills.checked_mul(fill)?.checked_add(empties.checked_mul(empty)?)?;
         Some(Some(charged.checked_add(sum(ranked)?)?))
     }
 
@@ -40,12 +44,13 @@ impl Processor {
     pub(super) fn waiting_behind_above(
         &self,
         jobs: &AffineBound,
-        pages: impl Fn(&VerifiedTask) -> AffineBound,
+        steps: impl Fn(&VerifiedTask) -> AffineBound,
     ) -> Option<AffineBound> {
         let register = self.register.as_ref()?;
-        let of = |writes: bool| AffineBound::sum(self.tasks.iter().filter(|item| item.writes == writes).map(&pages));
+        let of = |writes: bool| AffineBound::sum(self.tasks.iter().filter(|item| item.writes == writes).map(&steps));
         let (reads, writes) = (of(false), of(true));
-        let turns = register.turns_above(jobs, &reads, &writes);
+        let [fills, empties] = register.turns_above(jobs, &reads, &writes);
+        let turns = fills.plus(&empties);
         let whole = |number: i128| BigRational::from_integer(number.into());
         let of = |it: &Neighbour| (it.transfers_above(), it.chips);
         let mut busy: Vec<(AffineBound, i128)> = self.neighbours.iter().map(of).collect();
@@ -59,6 +64,7 @@ impl Processor {
             let apart = turns.times(&each).plus(&reads.times(&whole(longer)));
             transfers.times(&each).min(apart)
         }));
-        Some(turns.times(&whole(register.charged * register.t_d)).plus(&ranked))
+        let [fill, empty] = register.turn_costs();
+        Some(fills.times(&whole(fill)).plus(&empties.times(&whole(empty))).plus(&ranked))
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use rtflash_model::{Allocation, ChipId, Cluster, Placement, Reliance, Request, TaskSet};
+use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, Reliance, Request, TaskSet};
 
 use super::collection::{ReleasedGc, released};
 use super::lines::AffineBound;
@@ -271,8 +271,10 @@ fn beside(
     // What copies over the bus, or has commands of copies there, is known by its certificate.
     let commands = set.device().spec().command.is_some_and(|command| command.as_ns() > 0);
     let collects_inside = |cluster: usize| stripe(cluster) && !commands;
-    // Of a superblock that backfills it does not matter what others move.
-    let counts = stripe(position) || allocation.certificate(position).is_some_and(|certificate| !certificate.backfill);
+    // Of a superblock that backfills, or has two page registers, it does not matter what others
+    // move.
+    let apart = |certificate: &Certificate| !certificate.backfill && !certificate.placement.is_cached();
+    let counts = stripe(position) || allocation.certificate(position).is_some_and(apart);
     let bounded = |cluster: usize| counts && !server(cluster) && (collects_inside(cluster) || gc(cluster).is_some());
     let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
     let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();

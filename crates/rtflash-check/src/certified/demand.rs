@@ -25,7 +25,8 @@ impl DemandParts {
 
 impl Processor {
     /// dbf''(L), Eq. (48); dbf'(L), Eq. (34), without a queue; dbf(L), Eq. (10), without
-    /// neighbours; and that of Eq. (65) with two page registers.
+    /// neighbours; and those of Eq. (65) and Eq. (71) with two
+    /// page registers.
     pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
             let items = self.tasks.iter().filter(move |item| item.writes == writes);

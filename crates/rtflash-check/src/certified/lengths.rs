@@ -131,7 +131,7 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     // Not every job of a stream has a page here.
     let with_pages = processor.tasks.iter().map(|item| due(item).min(pages_due_above(item)));
     let with_pages = AffineBound::sum(with_pages).plus(&collected);
-    if let Some(behind) = processor.waiting_behind_above(&with_pages, pages_due_above) {
+    if let Some(behind) = processor.waiting_behind_above(&with_pages, |item| item.steps.above(&due(item), 1)) {
         return vec![demand.plus(&behind)];
     }
     let of_passes = |each: fn(&Gc) -> i128| collected.times(&whole(processor.gc.as_ref().map_or(0, each)));

@@ -9,7 +9,7 @@ use super::lines::AffineBound;
 pub(super) fn is_chip_by_chip(placement: Placement) -> bool {
     match placement {
         Placement::Stripe | Placement::CachedStripe => true,
-        Placement::Superblock => false,
+        Placement::Superblock | Placement::CachedSuperblock => false,
     }
 }
 
@@ -55,9 +55,8 @@ pub(super) fn pages_on_processor(request: &Request, placement: Placement, size: 
             PagesInARow { pages: request.pages().into(), chips: size.into() }
         }
         (Placement::Stripe | Placement::CachedStripe, Access::Sequential) => each(request.pages().div_ceil(size)),
-        (Placement::Stripe | Placement::CachedStripe, Access::Random) | (Placement::Superblock, _) => {
-            each(request.pages())
-        }
+        (Placement::Stripe | Placement::CachedStripe, Access::Random)
+        | (Placement::Superblock | Placement::CachedSuperblock, _) => each(request.pages()),
     }
 }
 

@@ -123,7 +123,9 @@ pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) 
         Placement::Stripe | Placement::CachedStripe => {
             data.map(|pages| u128::from(pages.div_ceil(size.into()))).sum::<u128>() <= chip
         }
-        Placement::Superblock => data.map(u128::from).sum::<u128>() <= u128::from(size) * chip,
+        Placement::Superblock | Placement::CachedSuperblock => {
+            data.map(u128::from).sum::<u128>() <= u128::from(size) * chip
+        }
     }
 }
 
@@ -187,6 +189,14 @@ impl Steps {
             user_read,
             user_write,
         }
+    }
+
+    /// The second page register of each of these chips, or of all together.
+    fn second_register(&self, device: &Device, site: &ChannelNeighbours, channel: &Channel) -> SecondRegister {
+        if self.stripe {
+            return SecondRegister::new(device, site.most, channel.ways);
+        }
+        SecondRegister::of_superblock(device, site, self.longest_read.max(self.longest_program))
     }
 
     /// The longest step that there is.
@@ -290,7 +300,7 @@ impl Processor {
             }
         }
         let server = i128::from(certificate.server_thousandths);
-        let register = placement.is_cached().then(|| SecondRegister::new(device, site.most, channel.ways));
+        let register = placement.is_cached().then(|| steps.second_register(device, site, channel));
         if let Some(register) = &register {
             tasks.iter_mut().for_each(|item| item.step_cost = register.page(item.writes));
         }

@@ -1,7 +1,8 @@
-//! Chips with a second page register: docs/analysis.md, Section 13.
+//! Chips with a second page register: docs/analysis.md, Sections 13 and 15.
 
 use rtflash_model::Device;
 
+use super::channels::ChannelNeighbours;
 use super::lines::AffineBound;
 use crate::on_chip;
 
@@ -20,10 +21,14 @@ pub(super) struct SecondRegister {
     t_w: i128,
     t_e: i128,
     pub t_d: i128,
-    /// b, Eq. (59).
-    b: i128,
-    /// Transfers charged to each read, its own included: one more than m.
+    /// b, Eq. (59): of a superblock b_w of a row, and b_r of a page that is read.
+    b_w: i128,
+    b_r: i128,
+    /// The longest copy.
+    copy: i128,
+    /// Transfers charged to each read, its own included: one more than m; and to each program.
     pub charged: i128,
+    charged_fill: i128,
     /// What it may have to do.
     works: Works,
     /// B.
@@ -42,19 +47,41 @@ impl SecondRegister {
     /// The same with these t_r, t_w, t_e and t_d.
     pub fn of([t_r, t_w, t_e, t_d]: [i128; 4], most: i128, charged: i128) -> SecondRegister {
         let works = Works { reads: false, writes: false, server: false };
-        SecondRegister { t_r, t_w, t_e, t_d, b: most.max(charged) * t_d, charged, works, blocking: 0 }
+        let b = most.max(charged) * t_d;
+        SecondRegister {
+            t_r,
+            t_w,
+            t_e,
+            t_d,
+            b_w: b,
+            b_r: b,
+            copy: t_r + t_w,
+            charged,
+            charged_fill: charged,
+            works,
+            blocking: 0,
+        }
+    }
+
+    /// Of a superblock, Eq. (68), whose passes take steps of up to `copying`. A page that it reads waits for
+    /// other clusters' chips, and all of them are charged.
+    pub fn of_superblock(device: &Device, site: &ChannelNeighbours, copying: i128) -> SecondRegister {
+        let row = SecondRegister::new(device, site.most, site.most);
+        let charged = (site.foreign + 1).min(site.most);
+        SecondRegister { b_r: charged * row.t_d, charged, copy: copying, ..row }
     }
 
     /// All times so many times as long.
     #[cfg(test)]
     pub fn stretch(&mut self, by: i128) {
-        let SecondRegister { t_r, t_w, t_e, t_d, b, charged: _, works: _, blocking } = self;
-        [t_r, t_w, t_e, t_d, b, blocking].into_iter().for_each(|time| *time *= by);
+        let SecondRegister { t_r, t_w, t_e, t_d, b_w, b_r, copy, charged: _, charged_fill: _, works: _, blocking } =
+            self;
+        [t_r, t_w, t_e, t_d, b_w, b_r, copy, blocking].into_iter().for_each(|time| *time *= by);
     }
 
-    /// c_r and c_w, Eq. (63).
+    /// c_r and c_w, Eq. (63), and Eq. (69) of a superblock.
     pub fn page(&self, writes: bool) -> i128 {
-        if writes { self.t_w.max(self.b) } else { self.t_r + self.waits(self.charged - 1) }
+        if writes { self.t_w.max(self.b_w) } else { self.t_r + self.waits(self.charged - 1) }
     }
 
     /// h(m), Eq. (62): how much longer than t_r a read takes the array where the page before waits
@@ -63,12 +90,12 @@ impl SecondRegister {
         ((chips + 1) * self.t_d - self.t_r).max(0)
     }
 
-    /// B, Eq. (61), of a chip that may have this to do.
+    /// B, Eq. (61) of a chip and Eq. (70) of a superblock, that may have this to do.
     pub fn works(&mut self, works: Works) {
         let Works { reads, writes, .. } = works;
-        let read = self.t_r.max(self.b) + if writes { 0 } else { self.b };
-        let inside = self.t_e.max(self.t_r + self.t_w);
-        let program = self.t_w.max(self.b) + self.t_w;
+        let read = self.t_r.max(self.b_r) + if writes { 0 } else { self.b_r };
+        let inside = self.t_e.max(self.copy);
+        let program = self.t_w.max(self.b_w) + self.t_w;
         self.blocking = [(reads, read), (writes, inside), (writes, program)]
             .into_iter()
             .filter(|&(may_be, _)| may_be)
@@ -76,24 +103,29 @@ impl SecondRegister {
         self.works = works;
     }
 
-    /// K, Eq. (60), of so many jobs, pages read and pages written.
-    pub fn turns(&self, jobs: i128, reads: i128, writes: i128) -> Option<i128> {
+    /// K, Eq. (60), of so many jobs, pages read and pages written: fills, and empties.
+    pub fn turns(&self, jobs: i128, reads: i128, writes: i128) -> Option<[i128; 2]> {
+        Some(match self.works {
+            Works { writes: false, .. } => [0, 0],
+            Works { server: true, .. } => [jobs, jobs],
+            Works { reads: false, .. } => [jobs.min(writes), 0],
+            Works { .. } => [jobs.min(writes), jobs.min(reads.checked_add(1)?)],
+        })
+    }
+
+    /// Lines above them: each minimum is below either.
+    pub fn turns_above(&self, jobs: &AffineBound, reads: &AffineBound, writes: &AffineBound) -> [AffineBound; 2] {
+        let (none, fills) = (AffineBound::level(0), jobs.clone().min(writes.clone()));
         match self.works {
-            Works { writes: false, .. } => Some(0),
-            Works { server: true, .. } => jobs.checked_mul(2),
-            Works { reads: false, .. } => Some(jobs.min(writes)),
-            Works { .. } => jobs.min(writes).checked_add(jobs.min(reads.checked_add(1)?)),
+            Works { writes: false, .. } => [none.clone(), none],
+            Works { server: true, .. } => [jobs.clone(), jobs.clone()],
+            Works { reads: false, .. } => [fills, none],
+            Works { .. } => [fills, jobs.clone().min(reads.plus(&AffineBound::level(1)))],
         }
     }
 
-    /// A line above it: each minimum is below either.
-    pub fn turns_above(&self, jobs: &AffineBound, reads: &AffineBound, writes: &AffineBound) -> AffineBound {
-        let fills = jobs.clone().min(writes.clone());
-        match self.works {
-            Works { writes: false, .. } => AffineBound::level(0),
-            Works { server: true, .. } => jobs.plus(jobs),
-            Works { reads: false, .. } => fills,
-            Works { .. } => fills.plus(&jobs.clone().min(reads.plus(&AffineBound::level(1)))),
-        }
+    /// What each of them is charged.
+    pub fn turn_costs(&self) -> [i128; 2] {
+        [self.charged_fill * self.t_d, self.charged * self.t_d]
     }
 }

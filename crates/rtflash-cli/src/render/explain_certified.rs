@@ -195,17 +195,17 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
         let each = format!("(t_c + {} t_b)", others.saturating_sub(1));
         match held.certificate.placement {
             Placement::Stripe | Placement::CachedStripe => format!(" + {} {each}", gc.valid + 1),
-            Placement::Superblock => format!(" + {each}"),
+            Placement::Superblock | Placement::CachedSuperblock => format!(" + {each}"),
         }
     } else {
         String::new()
     };
     let parts = match held.certificate.placement {
         Placement::Stripe | Placement::CachedStripe => format!("{} (t_r + t_w)", gc.valid),
-        Placement::Superblock => {
+        Placement::Superblock | Placement::CachedSuperblock => {
             let steps = gc.valid.min(unit.block_pages / u64::from(cluster.size()));
             let rows = gc.valid.div_ceil(cluster.size().into());
-            let (read, write) = unit.page_costs();
+            let (read, write) = unit.pass_costs();
             let (asks, name) = if device.has_commands() { (2, "t_b") } else { (1, "t_d") };
             let beside = asks * (gc.valid - steps);
             let hold = u128::from(device.bus_hold().as_ns());

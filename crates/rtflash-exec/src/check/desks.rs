@@ -178,8 +178,7 @@ impl Desks {
     /// `quiet`: zeroes need not be noted.
     #[inline(always)]
     pub(super) fn operation(&mut self, (operation, told): (&Operation, &Operation), quiet: bool) {
-        if self.is_cached(operation.chip) {
-            self.in_registers(told);
+        if self.is_cached(operation.chip) && self.in_registers(told) {
             return;
         }
         let moves = self.moves(operation);
@@ -257,7 +256,7 @@ impl Desks {
     pub(super) fn transfer(&mut self, transfer: &Transfer, quiet: bool) {
         let place = || place_of_transfer(transfer);
         let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
-        if self.is_cached(transfer.chip) {
+        if self.is_cached(transfer.chip) && self.desks[transfer.chip].to_come == ToCome::Nothing {
             return self.moves_from_registers(transfer, channel);
         }
         let desk = &mut self.desks[transfer.chip];
@@ -341,9 +340,7 @@ impl Desks {
 
     /// The run is over: every operation has had its transfer.
     pub(super) fn finish(&mut self) {
-        for operation in self.registers.iter().filter_map(RegisterDesk::left) {
-            self.transfers.note(0, 1, || flash::place(operation));
-        }
+        self.registers_at_the_end();
         for (chip, desk) in self.desks.enumerate().filter(|(_, desk)| desk.to_come != ToCome::Nothing) {
             self.transfers.note(0, 1, || Place {
                 at: desk.start,

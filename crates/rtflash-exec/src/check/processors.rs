@@ -145,6 +145,8 @@ struct Bounds {
     /// The longest step.
     step: u64,
     stripe: bool,
+    /// Whether its chips use a second page register.
+    cached: bool,
     /// Whether a step may have pages beside those that it is of.
     backfill: bool,
 }
@@ -187,7 +189,9 @@ impl Processors {
             let step = longest_step(plan, cluster, &certified[number]);
             for (place, &chip) in cluster.chips.iter().enumerate() {
                 if stripe || place == 0 {
-                    bounds.push(Bounds { step: step.as_ns(), stripe, backfill: certified[number].may_backfill() });
+                    let by = &certified[number];
+                    let (cached, backfill) = (by.is_cached(), by.may_backfill());
+                    bounds.push(Bounds { step: step.as_ns(), stripe, cached, backfill });
                 }
                 of_chip[chip] = Some(bounds.len() - 1);
                 foreign_waits[chip] = plan.transfers(plan.foreign_chips(cluster, chip)).as_ns();
@@ -286,7 +290,7 @@ impl Processors {
                 line.job = Some(operation.job);
             }
         }
-        if !bounds.stripe {
+        if !bounds.stripe && (gc || !bounds.cached) {
             line.only_reads &= operation.action == Action::Read && !gc;
             if operation.action == Action::Read {
                 let took = operation.end.since(operation.start).as_ns();

@@ -17,27 +17,30 @@ pub(super) struct PartLengths {
     pub(super) transfer: Length,
 }
 
-/// A page that is to be on the bus still.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct PageOnBus {
-    operation: Operation,
-    /// Since when it wants the bus: at the earliest, and at the latest.
+/// A page that is read, or a row that is programmed, until all of its pages have been moved.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct StepOnBus {
+    /// The pages, and when each has been moved: at the earliest, and at the latest.
+    pages: Vec<(Operation, Option<(Instant, Instant)>)>,
+    /// Since when they want the bus: at the earliest, and at the latest.
     wanted: (Instant, Instant),
     /// When the array is through with the page before, at the latest.
     free: Instant,
 }
 
-/// What is known of a chip by the records so far. Where times are ranges, of a register that gets
-/// free within one it is the earliest instant.
+/// What is known of a processor by the records so far. Where times are ranges, of a register that
+/// gets free within one it is the earliest instant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct RegisterDesk {
     /// When the array, and the cache register, are free of what was recorded.
     array_free: Instant,
     cache_free: Instant,
     /// At most two: one that is moved, and one that is sensed behind it.
-    pages: VecDeque<PageOnBus>,
+    steps: VecDeque<StepOnBus>,
     /// When the last operation ends.
     end: Instant,
+    /// When the last step inside began.
+    inside: Option<Instant>,
 }
 
 /// What an operation shows.
@@ -54,6 +57,8 @@ pub(super) struct Begun {
 /// What a transfer shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MovedPage {
+    /// Whether it was read, or programmed.
+    pub(super) action: Action,
     /// Since when its page wanted the bus, at the earliest; and how long it waited, at least.
     pub(super) wanted: Instant,
     pub(super) waited: u64,
@@ -66,78 +71,104 @@ impl RegisterDesk {
     /// at.
     pub(super) fn page(&mut self, operation: &Operation, of: PartLengths, waits: Option<Span>) -> Begun {
         let start = operation.start;
-        let lacking = self.lacking(start);
         let program = operation.action == Action::Program;
-        let needed = if program { self.cache_free } else { self.array_free };
-        let overlap = needed.since(start).as_ns();
-        let (wanted, free) = if program {
-            ((start, start), self.array_free)
-        } else {
-            let sensed = |sensing: Span| start.saturating_add(sensing).max(self.cache_free);
-            ((sensed(of.sensing.min), sensed(of.sensing.max)), Instant::START)
-        };
-        let page = PageOnBus { operation: *operation, wanted, free };
-        let mut off = 0;
-        match waits {
-            None => self.pages.push_back(page),
-            Some(wait) => {
-                let over = |wanted: Instant, transfer: Span| wanted.saturating_add(wait).saturating_add(transfer);
-                off = page.off(of, over(wanted.0, of.transfer.min), over(wanted.1, of.transfer.max));
-            }
+        let joins = program && self.steps.back().is_some_and(|row| row.takes(operation));
+        let (mut overlap, mut lacking, mut off) = (0, None, 0);
+        if !joins {
+            (lacking, off) = self.lacking(start, of);
+            let needed = if program { self.cache_free } else { self.array_free };
+            overlap = needed.since(start).as_ns();
+            let (wanted, free) = if program {
+                ((start, start), self.array_free)
+            } else {
+                let sensed = |sensing: Span| start.saturating_add(sensing).max(self.cache_free);
+                ((sensed(of.sensing.min), sensed(of.sensing.max)), Instant::START)
+            };
+            self.steps.push_back(StepOnBus { pages: Vec::new(), wanted, free });
         }
+        let step = self.steps.back_mut().expect("it is there, or has just come");
+        let over = waits.map(|wait| {
+            let over = |wanted: Instant, transfer: Span| wanted.saturating_add(wait).saturating_add(transfer);
+            (over(step.wanted.0, of.transfer.min), over(step.wanted.1, of.transfer.max))
+        });
+        step.pages.push((*operation, over));
         if program {
             // It leaves the cache register as the array begins; a transfer says when that is.
-            self.cache_free = start.max(before(operation.end, of.programming.max));
-            self.array_free = operation.end;
+            let begun = start.max(before(operation.end, of.programming.max));
+            self.cache_free = if joins { self.cache_free.max(begun) } else { begun };
+            self.array_free = if joins { self.array_free.max(operation.end) } else { operation.end };
         } else {
-            self.array_free = wanted.0;
+            self.array_free = step.wanted.0;
             self.cache_free = operation.end;
         }
-        self.end = operation.end;
+        self.end = if joins { self.end.max(operation.end) } else { operation.end };
         Begun { overlap, lacking, off }
     }
 
-    /// The chip copies or erases over [start, end): with nothing in its registers.
-    pub(super) fn inside(&mut self, start: Instant, end: Instant) -> Begun {
-        let lacking = self.lacking(start);
+    /// The processor copies or erases over [start, end): with nothing in its registers. Chips that
+    /// begin together do so in one step.
+    pub(super) fn inside(&mut self, start: Instant, end: Instant, of: PartLengths) -> Begun {
+        if self.inside == Some(start) {
+            let end = end.max(self.end);
+            (self.array_free, self.cache_free, self.end) = (end, end, end);
+            return Begun { overlap: 0, lacking: None, off: 0 };
+        }
+        let (lacking, off) = self.lacking(start, of);
         let overlap = self.array_free.max(self.cache_free).since(start).as_ns();
-        (self.array_free, self.cache_free, self.end) = (end, end, end);
-        Begun { overlap, lacking, off: 0 }
+        (self.array_free, self.cache_free, self.end, self.inside) = (end, end, end, Some(start));
+        Begun { overlap, lacking, off }
     }
 
-    /// An operation that is over, or would be the third of those that are not, and whose page was
-    /// never moved.
-    fn lacking(&mut self, now: Instant) -> Option<Operation> {
-        let first = self.pages.front()?;
-        let lacks = first.operation.end <= now || self.pages.len() > 1;
-        if lacks { self.pages.pop_front().map(|page| page.operation) } else { None }
+    /// What is over, or would be the third of those that are not: an operation whose page was never
+    /// moved; or how far it is from what its parts take, where no transfer has said.
+    fn lacking(&mut self, now: Instant, of: PartLengths) -> (Option<Operation>, u64) {
+        let Some(first) = self.steps.front() else { return (None, 0) };
+        if let Some(off) = first.off(of) {
+            self.steps.pop_front();
+            return (None, off);
+        }
+        let lacks = self.steps.len() > 1 || first.pages.iter().all(|(operation, _)| operation.end <= now);
+        let step = if lacks { self.steps.pop_front() } else { None };
+        (step.and_then(|step| step.left().copied()), 0)
     }
 
     /// A page is moved; `None` where none is to be that is like it.
     pub(super) fn moved(&mut self, transfer: &Transfer, of: PartLengths) -> Option<MovedPage> {
-        let &page = self.pages.front()?;
-        let PageOnBus { operation, wanted, .. } = page;
-        let is_valid = operation.job == transfer.job
-            && operation.kind == transfer.kind
-            && operation.cluster == transfer.cluster
-            && transfer.start >= operation.start
-            && transfer.end <= operation.end;
-        if !is_valid {
-            return None;
+        let step = self.steps.front_mut()?;
+        let is_its = |operation: &Operation| {
+            operation.chip == transfer.chip
+                && operation.job == transfer.job
+                && operation.kind == transfer.kind
+                && operation.cluster == transfer.cluster
+                && transfer.start >= operation.start
+                && transfer.end <= operation.end
+        };
+        let page = step.pages.iter_mut().find(|(operation, over)| over.is_none() && is_its(operation))?;
+        page.1 = Some((transfer.end, transfer.end));
+        let action = page.0.action;
+        let wanted = step.wanted;
+        let mut off = of.transfer.off(transfer.end.since(transfer.start));
+        off = off.max(wanted.0.since(transfer.start).as_ns());
+        if let Some(all) = step.off(of) {
+            off = off.max(all);
+            let step = self.steps.pop_front().expect("it is the first");
+            if step.is_program() && self.steps.is_empty() && self.inside.is_none_or(|inside| inside < wanted.0) {
+                self.cache_free = step.begun().map_or(self.cache_free, |(begun, _)| begun);
+            }
         }
-        self.pages.pop_front();
-        let early = wanted.0.since(transfer.start).as_ns();
-        let length = of.transfer.off(transfer.end.since(transfer.start));
-        let off = page.off(of, transfer.end, transfer.end).max(length).max(early);
-        if operation.action == Action::Program && self.end == operation.end {
-            self.cache_free = transfer.end.max(page.free);
-        }
-        Some(MovedPage { wanted: wanted.0, waited: transfer.start.since(wanted.1).as_ns(), off })
+        Some(MovedPage { action, wanted: wanted.0, waited: transfer.start.since(wanted.1).as_ns(), off })
     }
 
     /// An operation whose page has not been moved when the run is over.
     pub(super) fn left(&self) -> Option<&Operation> {
-        self.pages.front().map(|page| &page.operation)
+        self.steps.front().and_then(StepOnBus::left)
+    }
+
+    /// How far what is left when the run is over is from what its parts take, and one of its
+    /// operations.
+    pub(super) fn off_at_the_end(&self, of: PartLengths) -> Option<(u64, &Operation)> {
+        let step = self.steps.front()?;
+        Some((step.off(of)?, &step.pages.first()?.0))
     }
 
     /// How much later than the operation before this one ends.
@@ -146,19 +177,48 @@ impl RegisterDesk {
     }
 }
 
-impl PageOnBus {
-    /// How far the operation's end is from where it should be, its page moved between these
-    /// instants.
-    fn off(&self, of: PartLengths, earliest: Instant, latest: Instant) -> u64 {
-        let end = self.operation.end;
-        let (low, high) = if self.operation.action == Action::Program {
-            let begun = |moved: Instant| moved.max(self.free);
-            let (low, high) = (begun(earliest), begun(latest));
-            (low.saturating_add(of.programming.min), high.saturating_add(of.programming.max))
-        } else {
-            (earliest, latest)
+impl StepOnBus {
+    fn is_program(&self) -> bool {
+        self.pages.iter().all(|(operation, _)| operation.action == Action::Program)
+    }
+
+    /// Whether this page is one more of a row.
+    fn takes(&self, page: &Operation) -> bool {
+        let is_beside = |operation: &Operation| {
+            operation.start == page.start
+                && operation.action == Action::Program
+                && operation.job == page.job
+                && operation.chip != page.chip
         };
-        low.since(end).max(end.since(high)).as_ns()
+        self.pages.iter().all(|(operation, _)| is_beside(operation))
+    }
+
+    fn left(&self) -> Option<&Operation> {
+        self.pages.iter().find(|(_, over)| over.is_none()).map(|(operation, _)| operation)
+    }
+
+    /// When all pages have been moved and the array is free: at the earliest, and at the latest.
+    fn begun(&self) -> Option<(Instant, Instant)> {
+        self.pages.iter().try_fold((self.free, self.free), |(low, high), (_, over)| {
+            let (earliest, latest) = (*over)?;
+            Some((low.max(earliest), high.max(latest)))
+        })
+    }
+
+    /// How far the operations' ends are from where they should be; `None` until all have been
+    /// moved.
+    fn off(&self, of: PartLengths) -> Option<u64> {
+        let (low, high) = self.begun()?;
+        let each = self.pages.iter().map(|&(operation, over)| {
+            let (low, high) = match (operation.action, over) {
+                (Action::Program, _) => {
+                    (low.saturating_add(of.programming.min), high.saturating_add(of.programming.max))
+                }
+                (_, over) => over.unwrap_or((low, high)),
+            };
+            low.since(operation.end).max(operation.end.since(high)).as_ns()
+        });
+        each.max()
     }
 }
 

@@ -4,10 +4,13 @@ use rtflash_model::Span;
 
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId};
 use crate::plan::{Certified, Plan};
+use crate::trace::Action;
 
 /// Of a chip under a certificate.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Site {
+    /// The first chip of its processor.
+    pub(super) first: ChipId,
     pub(super) stripe: bool,
     /// Whether it uses a second page register.
     pub(super) cached: bool,
@@ -23,11 +26,30 @@ pub(super) struct Site {
     pub(super) most: u32,
 }
 
+impl Site {
+    /// What a page of a chip with two registers may wait for: one that a superblock reads, for
+    /// strangers alone.
+    pub(super) fn wait_in_registers(&self, action: Action) -> Span {
+        if action == Action::Read && !self.stripe { self.foreign_wait } else { self.others }
+    }
+}
+
 /// Those of all chips.
 pub(super) fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId, Site> {
     let device = plan.device();
     let moving = |chips: u32| plan.transfers(chips);
-    let mut places = plan.per_chip(Site::default());
+    let nowhere = Site {
+        first: ChipId(0),
+        stripe: false,
+        cached: false,
+        foreign_wait: Span::ZERO,
+        others: Span::ZERO,
+        slowest: Span::ZERO,
+        foreign: Span::ZERO,
+        own: 0,
+        most: 0,
+    };
+    let mut places = plan.per_chip(nowhere);
     for (cluster, by) in plan.clusters().iter().zip(certified) {
         let mut own = plan.per_channel(0_u32);
         cluster.chips.iter().for_each(|&chip| own[plan.channel_of(chip)] += 1);
@@ -41,6 +63,7 @@ pub(super) fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> Pe
         for &chip in &cluster.chips {
             let channel = plan.channel_of(chip);
             places[chip] = Site {
+                first: if stripe { chip } else { cluster.chips[0] },
                 stripe,
                 cached,
                 foreign_wait: foreign_of(channel),

@@ -84,7 +84,13 @@ pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -
         let b = cluster.page_delay.saturating_add(device.page_transfer());
         let read = t_r.max(b).saturating_add(b);
         let program = t_w.max(b).saturating_add(t_w);
-        return read.max(program).max(t_r.saturating_add(t_w)).max(t_e);
+        let pages = read.max(program).max(t_e);
+        if by.is_stripe() {
+            return pages.max(t_r.saturating_add(t_w));
+        }
+        // Steps of a pass are those of any superblock.
+        let copies = StepSpans::new(device, cluster.page_delay);
+        return copies.map_or(Span::LONGEST, |costs| pages.max(costs.read).max(costs.program));
     }
     // Nothing is too long that has been accepted.
     let Some(costs) = StepSpans::new(plan.device(), cluster.page_delay) else { return Span::LONGEST };

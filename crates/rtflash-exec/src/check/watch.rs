@@ -40,7 +40,7 @@ impl Checks<'_> {
             self.rules.operation((operation, told), (position, chip), pending, (self.plan, &self.mapping), quiet);
             // With two page registers operations of a chip overlap; each counts from the end of the
             // one before.
-            let cached = self.desks.is_cached(operation.chip);
+            let cached = self.desks.is_in_registers(told);
             let own = if cached { self.desks.own_time(told) } else { operation.end.since(operation.start) };
             if !cached {
                 self.chip_exclusion.operation(operation, quiet);
@@ -112,10 +112,13 @@ impl Checks<'_> {
 
     /// When a job that is complete should have been.
     fn end_of(&self, pending: &super::Pending) -> Instant {
-        // A superblock's pages are done when the step is.
+        // A superblock's pages are done when the step is. One with two page registers has begun
+        // another one then, and none with pages of several jobs.
         let step = match (&self.rules, pending.release.cluster) {
             (Rules::Certified(by), Some(cluster))
-                if !by.certified[cluster].is_stripe() && pending.last_end > pending.release.at =>
+                if !by.certified[cluster].is_stripe()
+                    && !by.certified[cluster].is_cached()
+                    && pending.last_end > pending.release.at =>
             {
                 by.processors.step_end(self.plan.clusters()[cluster].chips[0])
             }

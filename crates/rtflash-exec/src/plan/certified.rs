@@ -39,7 +39,7 @@ pub(super) fn cluster(
     let Some(layout) = Layout::certified(device, cluster.size(), reserve) else { return Err(room) };
     let (wide, row) = match certificate.placement {
         Placement::Stripe | Placement::CachedStripe => (1, cluster.size()),
-        Placement::Superblock => (u64::from(cluster.size()), 1),
+        Placement::Superblock | Placement::CachedSuperblock => (u64::from(cluster.size()), 1),
     };
     let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * wide;
     let own: Vec<Option<u64>> = tasks.map(|task| task.data_pages).collect();
@@ -87,7 +87,7 @@ fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid
     let costs = StepSpans::new(device, cluster.page_delay)?;
     let copies = match placement {
         Placement::Stripe | Placement::CachedStripe => costs.copy.checked_mul(valid)?,
-        Placement::Superblock => {
+        Placement::Superblock | Placement::CachedSuperblock => {
             let steps = valid.min(cluster.layout.pages().into());
             let channel = |chip: &ChipId| device.channel_of(chip.0);
             let own = |of: u32| cluster.chips.iter().filter(|&chip| channel(chip) == of).count();
@@ -144,9 +144,10 @@ impl Certified {
         self.certificate.placement.is_cached()
     }
 
-    /// Whether pages may be filled in on chips that a step leaves idle (D3).
+    /// Whether pages may be filled in on chips that a step leaves idle (D3). A cached superblock
+    /// has one page, or row, in its registers at a time.
     pub fn may_backfill(&self) -> bool {
-        self.certificate.backfill
+        self.certificate.backfill && !self.is_cached()
     }
 
     /// Chips of a processor, in a cluster of so many: one in a stripe, all in a superblock.

@@ -50,10 +50,9 @@ pub struct Chip {
     pub behind: Option<Behind>,
     /// The operation whose end is not known yet.
     pub operation: Option<Operation>,
-    /// Whether it uses two page registers.
-    pub cached: bool,
-    /// Then: until when its array programs.
-    pub programs_until: u64,
+    /// Whether its operation goes through two page registers: what it programs is recorded when
+    /// the array begins.
+    pub through_registers: bool,
 }
 
 /// A job with parts left.
@@ -187,10 +186,7 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
             Arrival { grant, ..*arrival }
         })
         .collect();
-    let mut chips: Vec<Chip> = (0..plan.device().chips()).map(|_| Chip::default()).collect();
-    for (cluster, of) in plan.clusters().iter().enumerate() {
-        of.chips.iter().for_each(|chip| chips[chip.index()].cached = is_cached(plan, cluster));
-    }
+    let chips: Vec<Chip> = (0..plan.device().chips()).map(|_| Chip::default()).collect();
     let (jobs, records, erased) = (Vec::new(), Vec::new(), Vec::new());
     let lengths = Lengths::new(plan, options);
     let served = vec![None; plan.device().channels() as usize];
@@ -461,7 +457,11 @@ fn end_transfers(world: &mut World) {
                 let operation = chip.operation.take().expect("an operation on the bus");
                 let writes = operation.action == rtflash_exec::trace::Action::Program;
                 let program = world.lengths.programming(operation.job, ChipId(number), instant(now)).as_ns();
-                if writes && program > 0 && !chip.cached { Some(Stage::Works { until: now + program }) } else { None }
+                if writes && program > 0 && !chip.through_registers {
+                    Some(Stage::Works { until: now + program })
+                } else {
+                    None
+                }
             }
             Some(Stage::Works { until }) if until == now => None,
             stage => stage,
@@ -503,13 +503,13 @@ fn grant(world: &mut World) {
         world.chips[chip].stage = Some(Stage::Transfers { until });
         let end = match operation.action {
             rtflash_exec::trace::Action::Program => {
-                let begun = until.max(world.chips[chip].programs_until);
-                begun + world.lengths.programming(operation.job, operation.chip, instant(begun)).as_ns()
+                until + world.lengths.programming(operation.job, operation.chip, instant(until)).as_ns()
             }
             _ => until,
         };
         let (start, cluster, job, kind) = (world.at(), operation.cluster, operation.job, operation.kind);
         match behind {
+            None if program && world.chips[chip].through_registers => {}
             None => world.records.push(Record::Operation(Operation { end: instant(end), ..operation })),
             Some(Behind::Senses) => {}
             Some(behind) => {
@@ -543,9 +543,9 @@ pub fn certified(plan: &Plan, cluster: usize) -> &Certified {
 
 /// Whether its chips use two page registers.
 pub fn is_cached(plan: &Plan, cluster: usize) -> bool {
-    certified(plan, cluster).certificate.placement == Placement::CachedStripe
+    certified(plan, cluster).certificate.placement.is_cached()
 }
 
 pub fn is_stripe(plan: &Plan, cluster: usize) -> bool {
-    certified(plan, cluster).certificate.placement != Placement::Superblock
+    matches!(certified(plan, cluster).certificate.placement, Placement::Stripe | Placement::CachedStripe)
 }

@@ -286,7 +286,9 @@ impl Processor {
     }
 
     fn may_backfill(&self, world: &World) -> bool {
-        world.options.placed.backfill && certified(world.plan, self.cluster).certificate.backfill
+        // With two page registers there is one page, or row, in them at a time.
+        let allowed = certified(world.plan, self.cluster).certificate.backfill && self.registers.is_none();
+        world.options.placed.backfill && allowed
     }
 
     /// Whether a read is sure to be over with a row. Where it waits for its command as well, that
@@ -598,6 +600,7 @@ impl Processor {
             return;
         }
         let sensing = world.lengths.sensing(id, operation.chip, world.at()).as_ns();
+        world.chips[chip].through_registers = false;
         world.chips[chip].operation = Some(operation);
         world.chips[chip].behind = (action == Action::Read && command > 0).then_some(Behind::Senses);
         world.chips[chip].stage = Some(match action {

@@ -7,22 +7,22 @@ use super::pages::At;
 use super::processor::{BACKGROUND, Processor};
 use super::{Stage, World, instant, waits_are_worst};
 
-/// What a chip's array and cache register have in them.
+/// What the array and the cache register of a processor's chips have in them.
 #[derive(Debug, Default)]
 pub struct Registers {
     /// Senses, until then; or has sensed, since long ago.
     sensed: Option<(Operation, u64)>,
-    /// Programs for a job, until then.
-    programmed: Option<(JobId, u64)>,
+    /// Programs so many pages of a job, until then.
+    programmed: Option<(JobId, usize, u64)>,
     /// On its way out.
-    leaving: Option<JobId>,
-    /// On its way in, or there.
-    entering: Option<Operation>,
+    leaving: Option<Operation>,
+    /// A row on its way in, or there.
+    entering: Vec<Operation>,
 }
 
 impl Registers {
     pub fn are_empty(&self) -> bool {
-        self.sensed.is_none() && self.programmed.is_none() && self.leaving.is_none() && self.entering.is_none()
+        self.sensed.is_none() && self.programmed.is_none() && self.leaving.is_none() && self.entering.is_empty()
     }
 }
 
@@ -33,46 +33,56 @@ impl Processor {
 
     /// What is over at this nanosecond makes room for what comes next.
     pub fn registers_change(&mut self, world: &mut World) {
-        let (now, chip) = (world.now, self.chips[0]);
-        let on_bus = |world: &World| world.chips[chip.index()].stage.is_some();
-        if let Some(job) = self.parts().leaving.take_if(|_| !on_bus(world)) {
-            self.page_over(world, job);
+        let now = world.now;
+        let on_bus = |operation: &Operation| world.chips[operation.chip.index()].stage.is_some();
+        let left = self.parts().leaving.take_if(|page| !on_bus(page));
+        let is_there = !self.parts().entering.iter().any(on_bus);
+        if let Some(page) = left {
+            self.page_over(world, page.job);
         }
-        if let Some((job, _)) = self.parts().programmed.take_if(|(_, until)| *until == now) {
-            self.page_over(world, job);
+        if let Some((job, pages, _)) = self.parts().programmed.take_if(|(.., until)| *until == now) {
+            (0..pages).for_each(|_| self.page_over(world, job));
         }
         let registers = self.parts();
-        let free = registers.leaving.is_none() && registers.entering.is_none();
+        let free = registers.leaving.is_none() && registers.entering.is_empty();
         if let Some((operation, _)) = registers.sensed.take_if(|(_, until)| *until <= now && free) {
-            registers.leaving = Some(operation.job);
+            registers.leaving = Some(operation);
             self.asks(world, operation);
         }
         let registers = self.parts();
         let idle = registers.programmed.is_none() && registers.sensed.is_none();
-        if let Some(operation) = registers.entering.take_if(|_| idle && !on_bus(world)) {
-            let until = now + world.lengths.programming(operation.job, chip, instant(now)).as_ns();
-            world.chips[chip.index()].programs_until = until;
-            registers.programmed = Some((operation.job, until));
+        if idle && is_there && !registers.entering.is_empty() {
+            let row = std::mem::take(&mut registers.entering);
+            let end = |page: &Operation| now + world.lengths.programming(page.job, page.chip, instant(now)).as_ns();
+            let ends: Vec<u64> = row.iter().map(end).collect();
+            let last = ends.iter().copied().max().expect("a row");
+            registers.programmed = Some((row[0].job, row.len(), last));
+            for (page, end) in row.into_iter().zip(ends) {
+                world.records.push(Record::Operation(Operation { end: instant(end), ..page }));
+            }
         }
     }
 
-    /// The page in the cache register asks for the bus.
+    /// A page in the cache register asks for the bus.
     fn asks(&mut self, world: &mut World, operation: Operation) {
         let number = operation.chip.index();
+        world.chips[number].through_registers = true;
         if !waits_are_worst(world) {
             world.chips[number].operation = Some(operation);
             world.chips[number].stage = Some(Stage::Waits { since: world.now });
             return;
         }
-        let granted = world.now + (world.sharing(operation.chip.0) - 1) * world.hold();
+        let device = world.plan.device();
+        let channel = |chip: u32| device.channel_of(chip);
+        let program = operation.action == Action::Program;
+        let own = self.chips.iter().filter(|chip| channel(chip.0) == channel(operation.chip.0)).count() as u64;
+        // Beside a page that is read the processor's others are silent.
+        let others = world.sharing(operation.chip.0) - if program { 1 } else { own };
+        let granted = world.now + others * world.hold();
         let until = granted + world.transfer(operation.job, operation.chip.0, granted);
-        let end = if operation.action == Action::Program {
-            let begun = until.max(world.chips[number].programs_until);
-            begun + world.lengths.programming(operation.job, operation.chip, instant(begun)).as_ns()
-        } else {
-            until
-        };
-        world.records.push(Record::Operation(Operation { end: instant(end), ..operation }));
+        if !program {
+            world.records.push(Record::Operation(Operation { end: instant(until), ..operation }));
+        }
         world.chips[number].stage = Some(Stage::Works { until });
     }
 
@@ -80,7 +90,7 @@ impl Processor {
     pub fn goes_on_with_registers(&mut self, world: &mut World, at: usize) -> bool {
         let Registers { sensed, programmed, leaving, entering } = self.parts();
         let (senses, programs) = (sensed.is_some(), programmed.is_some());
-        let (leaves, enters) = (leaving.is_some(), entering.is_some());
+        let (leaves, enters) = (leaving.is_some(), !entering.is_empty());
         if self.queue[at].owes {
             let can = !senses && !programs && !leaves && !enters;
             if can {
@@ -103,25 +113,29 @@ impl Processor {
             return false;
         }
         let background = self.queue[at].deadline >= BACKGROUND;
-        if background && !self.reserve_is_there(world, 1) {
+        let wanted = self.queue[at].writes.len().min(self.chips.len());
+        if background && !self.reserve_is_there(world, wanted as u64) {
             return false;
         }
-        let lpn = self.queue[at].writes[0];
-        let Some(place) = self.pages.program(lpn) else {
+        for _ in 0..wanted {
+            let lpn = self.queue[at].writes[0];
+            let Some(place) = self.pages.program(lpn) else { break };
+            self.queue[at].writes.remove(0);
+            match self.queue[at].kind {
+                Kind::Write => self.pending -= 1,
+                _ if !background => self.served += 1,
+                _ => {}
+            }
+            let operation = self.page(world, at, Action::Program, place, lpn);
+            self.parts().entering.push(operation);
+            self.asks(world, operation);
+        }
+        if self.parts().entering.is_empty() {
             self.starve(world, at);
             return true;
-        };
-        self.queue[at].writes.remove(0);
-        match self.queue[at].kind {
-            Kind::Write => self.pending -= 1,
-            _ if !background => self.served += 1,
-            _ => {}
         }
         let server = self.queue[at].kind == Kind::Server && !background;
         self.queue[at].owes = server && self.server_due(world);
-        let operation = self.page(world, at, Action::Program, place, lpn);
-        self.parts().entering = Some(operation);
-        self.asks(world, operation);
         true
     }
 

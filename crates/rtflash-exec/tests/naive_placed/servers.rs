@@ -98,7 +98,8 @@ impl<'a> Servers<'a> {
             let reclaimed = collection.reclaimed_pages;
             let passes = (written + writes) / reclaimed - written / reclaimed;
             let (reading, writing, turn) = if is_cached(self.plan, cluster) {
-                (device.page_read().as_ns().max(bus), writes * program.max(bus), 2 * bus)
+                let wide = if is_stripe(self.plan, cluster) { 1 } else { of.chips.len() as u64 };
+                (device.page_read().as_ns().max(bus), writes.div_ceil(wide) * program.max(bus), 2 * bus)
             } else {
                 (reading, writing, 0)
             };

@@ -99,7 +99,15 @@ impl World {
             .iter()
             .map(|cluster| {
                 let backfill = rng_of_commands.within(0, 2) > 0;
-                ClusterTerms::Certified(Certificate { backfill, ..certificate(&mut rng, &set, cluster) })
+                let drawn = certificate(&mut rng, &set, cluster);
+                // Where there are two page registers some superblocks use both.
+                let placement = match drawn.placement {
+                    Placement::Superblock if device.has_cache_register() && rng_of_commands.within(0, 2) > 0 => {
+                        Placement::CachedSuperblock
+                    }
+                    as_drawn => as_drawn,
+                };
+                ClusterTerms::Certified(Certificate { placement, backfill, ..drawn })
             })
             .collect();
         let plan = Plan::new(&set, &allocation, Timing::of_device(&device), &terms).ok()?;

@@ -260,7 +260,7 @@ pub(super) struct CertificateWire {
     backfill: Option<bool>,
 }
 
-/// How pages are placed: `stripe`, `cached-stripe` or `superblock`.
+/// How pages are placed: `stripe`, `cached-stripe`, `superblock` or `cached-superblock`.
 #[derive(JsonSchema)]
 #[schemars(rename = "Placement", rename_all = "kebab-case")]
 #[allow(dead_code)]
@@ -271,4 +271,6 @@ pub(super) enum KindWire {
     CachedStripe,
     /// Rows are striped over the chips as they are written.
     Superblock,
+    /// The same, and chips use two page registers.
+    CachedSuperblock,
 }

@@ -55,8 +55,8 @@ pub enum World {
     /// Small sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices
     /// whose commands use the bus.
     Command,
-    /// Small sets of the worlds of stripes, at the limit of (T2), most clusters of which use two
-    /// page registers.
+    /// Small sets of the worlds of stripes and superblocks, at the limit of (T2), most clusters of
+    /// which use two page registers.
     Register,
 }
 
@@ -117,6 +117,9 @@ impl World {
                 Term::CarryIn,
                 Term::Transfer,
                 Term::Arrivals,
+                Term::LastPage,
+                Term::OwnRow,
+                Term::PassStep,
             ],
             World::Superblock => &[
                 Term::Blocking,

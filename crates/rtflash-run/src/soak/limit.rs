@@ -105,7 +105,11 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     let (commands, cached) = (world == World::Command, world == World::Register);
     let world = match world {
         World::Command => rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed]),
-        World::Register => rng.one_of(&[World::Stripe, World::Stripe, World::Stripe, World::Stream, World::Mixed]),
+        World::Register => {
+            let stripes = [World::Stripe, World::Stripe, World::Stripe, World::Stream];
+            let superblocks = [World::Mixed, World::Superblock, World::Superblock, World::Superblock];
+            rng.one_of(&[stripes, superblocks].concat())
+        }
         world => world,
     };
     let varies = if world == World::Queue { &mut ranges } else { &mut rng }.within(0, 2) == 0;
@@ -130,7 +134,9 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
             let device = shape.device(&mut rng, varies)?;
             let device = if commands { with_commands(&mut rng, &device)? } else { device };
             let device = if cached { with_two_registers(&device)? } else { device };
-            let allocator = if cached { Prescribed::cached(shape.allocator) } else { shape.allocator };
+            let superblocks = world == World::Superblock;
+            let cached = cached.then(|| Prescribed::cached(shape.allocator, superblocks));
+            let allocator: &dyn Allocator = cached.map_or(shape.allocator, |cached| cached);
             let tasks = tasks(&mut rng, shape.tasks, world)?;
             (allocator, device, with_deadlines(&mut rng, tasks)?)
         }

@@ -14,10 +14,17 @@ pub(super) struct Prescribed {
     summary: &'static str,
     /// Whether there is one cluster, not one for each task.
     is_global: bool,
-    /// Whether every second cluster of several chips is a superblock.
-    alternates: bool,
-    /// Whether stripes use two page registers, most of them.
+    superblocks: Superblocks,
+    /// Whether clusters use two page registers, most of them.
     caches: bool,
+}
+
+/// Which clusters of several chips are superblocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Superblocks {
+    None,
+    EverySecond,
+    All,
 }
 
 /// Every second cluster of several chips a superblock.
@@ -25,31 +32,44 @@ pub(super) static ALTERNATING: Prescribed = Prescribed {
     name: "alternating",
     summary: "equal split, every second cluster a superblock",
     is_global: false,
-    alternates: true,
+    superblocks: Superblocks::EverySecond,
     caches: false,
 };
 
-/// The same, and two others, with two page registers.
-static CACHED: [Prescribed; 3] = [
+/// The same, and four others, with two page registers.
+static CACHED: [Prescribed; 5] = [
     Prescribed {
         name: "cached-alternating",
-        summary: "equal split, every second cluster a superblock, the others cached stripes",
-        is_global: false,
-        alternates: true,
+        summary: "equal split, every second cluster a superblock, most clusters with two page registers",
         caches: true,
+        ..ALTERNATING
     },
     Prescribed {
         name: "cached-global",
         summary: "one cluster, a cached stripe",
         is_global: true,
-        alternates: false,
+        superblocks: Superblocks::None,
         caches: true,
     },
     Prescribed {
         name: "cached-split",
         summary: "equal split, most clusters cached stripes",
         is_global: false,
-        alternates: false,
+        superblocks: Superblocks::None,
+        caches: true,
+    },
+    Prescribed {
+        name: "cached-rows-global",
+        summary: "one cluster, a cached superblock",
+        is_global: true,
+        superblocks: Superblocks::All,
+        caches: true,
+    },
+    Prescribed {
+        name: "cached-rows-split",
+        summary: "equal split, most clusters cached superblocks",
+        is_global: false,
+        superblocks: Superblocks::All,
         caches: true,
     },
 ];
@@ -60,10 +80,16 @@ impl Prescribed {
         std::iter::once(&ALTERNATING).chain(&CACHED).find(|one| one.name == name)
     }
 
-    /// The one with two page registers that is like this algorithm.
-    pub(super) fn cached(like: &dyn Allocator) -> &'static Prescribed {
-        let (is_global, alternates) = (like.name() == Global.name(), like.name() == ALTERNATING.name);
-        let found = CACHED.iter().find(|one| (one.is_global, one.alternates) == (is_global, alternates));
+    /// The one with two page registers that is like this algorithm, where all clusters are
+    /// superblocks or the algorithm says which.
+    pub(super) fn cached(like: &dyn Allocator, superblocks: bool) -> &'static Prescribed {
+        let superblocks = match like.name() {
+            _ if superblocks => Superblocks::All,
+            name if name == ALTERNATING.name => Superblocks::EverySecond,
+            _ => Superblocks::None,
+        };
+        let is_global = like.name() == Global.name();
+        let found = CACHED.iter().find(|one| (one.is_global, one.superblocks) == (is_global, superblocks));
         found.expect("there is one of each kind")
     }
 
@@ -75,12 +101,16 @@ impl Prescribed {
     /// The placement of pages in each of the clusters.
     pub(super) fn placements(&self, clusters: &[Cluster]) -> Vec<Placement> {
         let of = |(position, cluster): (usize, &Cluster)| {
-            if self.alternates && position % 2 == 1 && cluster.size() > 1 {
-                Placement::Superblock
-            } else if self.caches && position % 4 != 2 {
-                Placement::CachedStripe
-            } else {
-                Placement::Stripe
+            let rows = match self.superblocks {
+                Superblocks::None => false,
+                Superblocks::EverySecond => position % 2 == 1 && cluster.size() > 1,
+                Superblocks::All => true,
+            };
+            match (rows, self.caches && position % 4 != 2) {
+                (true, true) => Placement::CachedSuperblock,
+                (true, false) => Placement::Superblock,
+                (false, true) => Placement::CachedStripe,
+                (false, false) => Placement::Stripe,
             }
         };
         clusters.iter().enumerate().map(of).collect()

@@ -26,13 +26,13 @@ pub(super) fn place(
     let mut free = Free::new(device);
     let mut chips_of: Vec<Vec<ChipId>> = vec![Vec::new(); groups.len()];
     let mut compact: Vec<usize> =
-        (0..groups.len()).filter(|&group| groups[group].held.organisation == Organisation::Compact).collect();
+        (0..groups.len()).filter(|&group| groups[group].held.organisation.is_compact()).collect();
     compact.sort_by_key(|&group| std::cmp::Reverse(groups[group].size));
     for group in compact {
         chips_of[group] = free.take_aligned(groups[group].size)?;
     }
     let mut others: Vec<usize> =
-        (0..groups.len()).filter(|&group| groups[group].held.organisation != Organisation::Compact).collect();
+        (0..groups.len()).filter(|&group| !groups[group].held.organisation.is_compact()).collect();
     match layout {
         ChipLayout::InOrder => {
             for group in others {

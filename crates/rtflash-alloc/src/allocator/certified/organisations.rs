@@ -126,7 +126,9 @@ impl<'a> Organisations<'a> {
         let bus = match (organisation, self.assumption) {
             (_, ContentionAssumption::NoContention) => SharedBus::alone(),
             // Beside stripes superblocks are formed as they hold anywhere: few hold with less.
-            (Organisation::Compact, ContentionAssumption::Optimistic(ways)) if self.has_superblocks_alone() => {
+            (organisation, ContentionAssumption::Optimistic(ways))
+                if organisation.is_compact() && self.has_superblocks_alone() =>
+            {
                 SharedBus::compact(device, chips).beside_fewer(ways - 1, chips >= device.chips_per_channel())
             }
             (organisation, ContentionAssumption::Optimistic(ways))
@@ -135,10 +137,8 @@ impl<'a> Organisations<'a> {
                 let all = SharedBus::anywhere(device);
                 SharedBus { ways, foreign: all.foreign.min(ways - 1), ..all }
             }
-            (Organisation::Compact, _) => SharedBus::compact(device, chips),
-            (Organisation::Stripe | Organisation::CachedStripe | Organisation::Superblock, _) => {
-                SharedBus::anywhere(device)
-            }
+            (organisation, _) if organisation.is_compact() => SharedBus::compact(device, chips),
+            _ => SharedBus::anywhere(device),
         };
         let others = match (organisation, self.assumption) {
             (Organisation::Stripe, ContentionAssumption::Queue) => {
@@ -322,11 +322,13 @@ impl<'a> Organisations<'a> {
     pub(super) fn may_be(&self, organisation: Organisation, chips: u32) -> bool {
         match organisation {
             Organisation::Stripe | Organisation::CachedStripe => true,
-            Organisation::Compact => {
+            Organisation::Compact | Organisation::CachedCompact => {
                 self.assumption == ContentionAssumption::NoContention || self.next_compact(chips) == chips
             }
             // One chip is a stripe of one, which copies inside the chip.
-            Organisation::Superblock => chips > 1 || !self.allowed.contains(&Organisation::Stripe),
+            Organisation::Superblock | Organisation::CachedSuperblock => {
+                chips > 1 || !self.allowed.contains(&Organisation::Stripe)
+            }
         }
     }
 

@@ -44,7 +44,7 @@ impl<'s> PartitionTrials<'s> {
     }
 
     /// The placements that a part of this size may have, of stripes with one register and two the
-    /// one that has less to do where its channels are busy.
+    /// one that has less to do where its channels are busy, and of superblocks.
     pub(super) fn fitting(&mut self, part: &TaskBlock, chips: u32) -> &[Placement] {
         let (organisations, placements) = (self.organisations, self.problem.test.placements);
         self.fitting.entry((part.block, chips)).or_insert_with(|| {
@@ -59,10 +59,13 @@ impl<'s> PartitionTrials<'s> {
                 let organisation = Organisation::on_any_chips(placement);
                 organisations.load_in_the_worst_case(&part.tasks, organisation, chips)
             };
-            let stripes = [Placement::Stripe, Placement::CachedStripe];
-            if stripes.iter().all(|stripe| fitting.contains(stripe)) {
-                let [one, two] = stripes.map(busy);
-                fitting.retain(|&placement| placement != stripes[usize::from(one <= two)]);
+            for either in
+                [[Placement::Stripe, Placement::CachedStripe], [Placement::Superblock, Placement::CachedSuperblock]]
+            {
+                if either.iter().all(|each| fitting.contains(each)) {
+                    let [one, two] = either.map(busy);
+                    fitting.retain(|&placement| placement != either[usize::from(one <= two)]);
+                }
             }
             fitting
         })

@@ -15,10 +15,19 @@ pub(super) enum Organisation {
     Compact,
     /// A superblock on any chips.
     Superblock,
+    /// The same two, with chips that use a second page register.
+    CachedCompact,
+    CachedSuperblock,
 }
 
-pub(super) const ORGANISATIONS: [Organisation; 4] =
-    [Organisation::Stripe, Organisation::CachedStripe, Organisation::Compact, Organisation::Superblock];
+pub(super) const ORGANISATIONS: [Organisation; 6] = [
+    Organisation::Stripe,
+    Organisation::CachedStripe,
+    Organisation::Compact,
+    Organisation::Superblock,
+    Organisation::CachedCompact,
+    Organisation::CachedSuperblock,
+];
 
 impl Organisation {
     /// That of a cluster with this placement of pages wherever its chips are.
@@ -27,6 +36,7 @@ impl Organisation {
             Placement::Stripe => Organisation::Stripe,
             Placement::CachedStripe => Organisation::CachedStripe,
             Placement::Superblock => Organisation::Superblock,
+            Placement::CachedSuperblock => Organisation::CachedSuperblock,
         }
     }
 
@@ -35,11 +45,17 @@ impl Organisation {
         self.placement().is_by_chip()
     }
 
+    /// Whether it asks for whole channels, or an aligned part of one.
+    pub(super) fn is_compact(self) -> bool {
+        matches!(self, Organisation::Compact | Organisation::CachedCompact)
+    }
+
     pub(super) fn placement(self) -> Placement {
         match self {
             Organisation::Stripe => Placement::Stripe,
             Organisation::CachedStripe => Placement::CachedStripe,
             Organisation::Compact | Organisation::Superblock => Placement::Superblock,
+            Organisation::CachedCompact | Organisation::CachedSuperblock => Placement::CachedSuperblock,
         }
     }
 }

@@ -149,10 +149,7 @@ fn or_too_long(Problem { set, test, .. }: Problem<'_>, task: TaskId, reason: Rea
 fn shortfall<'a>(problem: Problem<'a>, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Shortfall<'a> {
     let Problem { set, work, .. } = problem;
     let device = set.device();
-    let bus = match organisation {
-        Organisation::Compact => SharedBus::compact(device, chips),
-        Organisation::Stripe | Organisation::CachedStripe | Organisation::Superblock => SharedBus::anywhere(device),
-    };
+    let bus = if organisation.is_compact() { SharedBus::compact(device, chips) } else { SharedBus::anywhere(device) };
     let tasks = || tasks.iter().filter_map(|&task| set.tasks().get(task));
     let placement = organisation.placement();
     let processor = Processor::new(device, tasks(), chips, placement, bus);

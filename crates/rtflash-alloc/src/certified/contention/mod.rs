@@ -18,6 +18,7 @@ use rtflash_model::{Device, Span};
 
 use super::long_run::{Line, LongRun};
 use super::processor::{ChosenGc, DemandTask, Processor, Rows};
+use super::registers::RegisterTurns;
 use super::term::Term;
 use super::time::{ProcessorTime, ns};
 use crate::fraction::{Fraction, to_f64};
@@ -83,7 +84,7 @@ pub(super) struct Activity {
     /// GC jobs released and due in it.
     pub(super) passes: u128,
     /// K: how often an array with two page registers may wait for a transfer.
-    pub(super) turns: u128,
+    pub(super) turns: RegisterTurns,
 }
 
 /// A number for each step of a kind, and for each pass.
@@ -365,7 +366,14 @@ mod tests {
             let length = ns(rng.within(1, 2_000));
             let step = contention.steps(length, &processor, gc);
             assert!(step <= length);
-            let activity = |length| Activity { length, reads: 1_000, writes: 1_000, jobs: 10, passes: 0, turns: 5 };
+            let activity = |length| Activity {
+                length,
+                reads: 1_000,
+                writes: 1_000,
+                jobs: 10,
+                passes: 0,
+                turns: RegisterTurns { fills: 3, empties: 2 },
+            };
             let at = contention.waiting(activity(length), &processor, gc);
             for between in step.as_ns().max(1)..length.as_ns() {
                 assert_eq!(

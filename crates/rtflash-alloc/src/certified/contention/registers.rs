@@ -5,7 +5,7 @@ use super::queue::passes;
 use super::{Activity, ChipSum, Contention, ForeignChip};
 use crate::certified::long_run::Line;
 use crate::certified::processor::{ChosenGc, Processor};
-use crate::certified::registers::{Registers, TurnCounts};
+use crate::certified::registers::{RegisterTurns, Registers, TurnCounts};
 use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
 
@@ -15,14 +15,16 @@ impl Contention {
     /// most transfers.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w4(&self, registers: Registers, activity: Activity) -> ProcessorTime {
-        let (n_r, K) = (activity.reads, activity.turns);
+        let (n_r, K) = (activity.reads, activity.turns.all());
         let most = n_r.saturating_add(K);
         let mut N: Vec<(u128, u64)> =
             self.neighbours.iter().map(|j| (j.transfers(activity.length, most), j.chips)).collect();
         N.push((most, self.always));
         N.sort_unstable_by(|one, other| other.cmp(one));
         let (mut ranks, t_d) = (self.ranks(registers), registers.transfer());
-        N.iter().fold(registers.charged().times(K), |sum, &(N_j, chips)| {
+        let [fill, empty] = registers.charged();
+        let turns = fill.times(activity.turns.fills).saturating_add(empty.times(activity.turns.empties));
+        N.iter().fold(turns, |sum, &(N_j, chips)| {
             let in_turns = N_j.min(K);
             let each = t_d.times(in_turns).saturating_mul(chips.into());
             sum.saturating_add(each).saturating_add(ranks(chips).times(n_r.min(N_j - in_turns)))
@@ -59,8 +61,12 @@ impl Contention {
         for item in &processor.tasks {
             line.add_due(item, item.step_cost.as_ns().into())?;
         }
-        let K = turns_line(processor, gc, server)?;
-        line.add_scaled(&K, registers.charged().as_ns().into(), 1)?;
+        let (fills, empties): (Line<L>, Line<L>) = turns_lines(processor, gc, server)?;
+        let [fill, empty] = registers.charged().map(|each| u128::from(each.as_ns()));
+        line.add_scaled(&fills, fill, 1)?;
+        line.add_scaled(&empties, empty, 1)?;
+        let mut K = fills;
+        K.add_scaled(&empties, 1, 1)?;
         let rho_r = read_rate(processor);
         let mut neighbours: Vec<&ForeignChip> = self.neighbours.iter().collect();
         neighbours.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
@@ -95,12 +101,12 @@ impl Contention {
     }
 }
 
-/// A line above K, by what there is least of in the long run.
+/// Lines above K, fills and empties, by what there is least of in the long run.
 #[allow(non_snake_case)] // The document's letters.
-fn turns_line<L: ChipSum>(processor: &Processor, gc: Option<ChosenGc>, server: bool) -> Option<Line<L>> {
+fn turns_lines<L: ChipSum>(processor: &Processor, gc: Option<ChosenGc>, server: bool) -> Option<(Line<L>, Line<L>)> {
     let work = processor.duties(server);
-    if processor.turns(server, TurnCounts { J: 1, n_r: 1, n_w: 1 }) == 0 {
-        return Some(Line::default());
+    if processor.turns(server, TurnCounts { J: 1, n_r: 1, n_w: 1 }) == RegisterTurns::default() {
+        return Some((Line::default(), Line::default()));
     }
     let mut J: Line<L> = Line::default();
     for item in &processor.tasks {
@@ -116,9 +122,7 @@ fn turns_line<L: ChipSum>(processor: &Processor, gc: Option<ChosenGc>, server: b
         J.add(rate.numerator(), rate.denominator(), more);
     }
     if server {
-        let mut twice = Line::default();
-        twice.add_scaled(&J, 2, 1)?;
-        return Some(twice);
+        return Some((J.clone(), J));
     }
     let pages = |writes: bool| {
         let mut line: Line<L> = Line::default();
@@ -128,13 +132,13 @@ fn turns_line<L: ChipSum>(processor: &Processor, gc: Option<ChosenGc>, server: b
         Some(line)
     };
     let less = |one: &Line<L>, other: Line<L>| if other.rate() < one.rate() { other } else { one.clone() };
-    let mut turns = less(&J, pages(true)?);
-    if work.reads {
-        let mut n_r = pages(false)?;
-        n_r.constant += 1.0;
-        turns.add_scaled(&less(&J, n_r), 1, 1)?;
+    let fills = less(&J, pages(true)?);
+    if !work.reads {
+        return Some((fills, Line::default()));
     }
-    Some(turns)
+    let mut n_r = pages(false)?;
+    n_r.constant += 1.0;
+    Some((fills, less(&J, n_r)))
 }
 
 /// Pages that a processor reads in a nanosecond, in the long run.

@@ -1,6 +1,7 @@
 //! What differs between the organisations of a cluster's pages: a file for each.
 
 mod cached_stripe;
+mod cached_superblock;
 mod stripe;
 mod superblock;
 
@@ -12,6 +13,7 @@ use super::registers::Registers;
 use super::time::Cost;
 use super::workload::WorkloadCurve;
 use cached_stripe::CachedStripe;
+use cached_superblock::CachedSuperblock;
 use stripe::Stripe;
 use superblock::Superblock;
 
@@ -80,6 +82,7 @@ pub(super) fn organisation(placement: Placement) -> &'static dyn PageOrganisatio
         Placement::Stripe => &Stripe,
         Placement::CachedStripe => &CachedStripe,
         Placement::Superblock => &Superblock,
+        Placement::CachedSuperblock => &CachedSuperblock,
     }
 }
 
@@ -90,7 +93,7 @@ mod tests {
     #[test]
     fn a_stripe_has_as_many_processors_as_chips_and_a_superblock_has_one() {
         for chips in 1..9 {
-            assert_eq!(Placement::ALL.map(|placement| processors(placement, chips)), [chips, chips, 1]);
+            assert_eq!(Placement::ALL.map(|placement| processors(placement, chips)), [chips, chips, 1, 1]);
         }
     }
 }

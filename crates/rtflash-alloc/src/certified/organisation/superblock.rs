@@ -55,9 +55,9 @@ impl PageOrganisation for Superblock {
         let steps = valid.min(block_pages / chips);
         let beside = costs.beside.checked_mul(valid - steps)?;
         // With commands a page beside another one may cost more than one by itself.
-        let apart = costs.user_read.max(costs.beside).checked_mul(steps)?.checked_add(beside)?;
+        let apart = costs.alone.max(costs.beside).checked_mul(steps)?.checked_add(beside)?;
         let reads = costs.read.checked_mul(steps)?.min(apart);
-        let rows = costs.write.checked_mul(valid.div_ceil(chips))?;
+        let rows = costs.row.checked_mul(valid.div_ceil(chips))?;
         reads.checked_add(rows)?.checked_add(costs.erase)
     }
 }

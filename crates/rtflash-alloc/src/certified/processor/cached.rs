@@ -1,7 +1,7 @@
 //! What a processor whose chips use a second page register takes beside its steps.
 
 use super::Processor;
-use crate::certified::registers::{ChipDuties, Registers, TurnCounts};
+use crate::certified::registers::{ChipDuties, RegisterTurns, Registers, TurnCounts};
 use crate::certified::term::Term;
 use crate::certified::time::Cost;
 
@@ -23,9 +23,9 @@ impl Processor {
     }
 
     /// K: how often its chips' arrays may wait for a transfer, with a server or without.
-    pub(in crate::certified) fn turns(&self, server: bool, of: TurnCounts) -> u128 {
+    pub(in crate::certified) fn turns(&self, server: bool, of: TurnCounts) -> RegisterTurns {
         let counted = self.registers.is_some() && !self.leaves_out(Term::Turnaround);
-        if counted { Registers::turns(self.duties(server), server, of) } else { 0 }
+        if counted { Registers::turns(self.duties(server), server, of) } else { RegisterTurns::default() }
     }
 
     /// What each job may make a chip wait beside its steps at most, with a server or without.

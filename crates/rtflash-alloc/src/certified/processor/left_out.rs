@@ -31,6 +31,11 @@ impl Processor {
         if term == Term::Beside {
             self.costs.beside = Cost::ZERO;
         }
+        if let Some(registers) = self.registers.filter(|_| term == Term::OwnRow) {
+            let less = registers.with_rows_as_reads();
+            self.tasks.iter_mut().filter(|task| task.writes).for_each(|task| task.step_cost = less.row());
+            self.registers = Some(less);
+        }
         self.left_out = Some(term);
         self
     }

@@ -43,8 +43,9 @@ fn no_number_of_a_certificate_may_be_smaller() {
         }
         assert_eq!(smaller(|of| of.reclaimed_pages = 0), None, "seed {seed}");
         // What is copied takes a step; where nothing is, the erase is the longest.
-        let StepCosts { erase, copy, longest_read, longest_write, .. } = processor.costs;
-        let copies = if processor.placement().is_by_chip() { copy } else { longest_read.max(longest_write) };
+        let StepCosts { erase, copy, longest_read, longest_write, row, .. } = processor.costs;
+        let longest_row = longest_write.max(row);
+        let copies = if processor.placement().is_by_chip() { copy } else { longest_read.max(longest_row) };
         assert_eq!(gc.step, if gc.valid > 0 { erase.max(copies) } else { erase }, "seed {seed}");
         compared[3] += u32::from(copies > erase && gc.valid > 0);
     }

@@ -6,9 +6,10 @@ use super::Desks;
 use crate::check::flash;
 use crate::check::gauge::Place;
 use crate::check::registers::{Begun, PartLengths};
-use crate::ids::{ChannelId, ChipId};
+use crate::check::sites::Site;
+use crate::ids::{ChannelId, ChipId, PerId};
 use crate::options::Waits;
-use crate::trace::{Action, Operation, Padding, Transfer};
+use crate::trace::{Action, Kind, Operation, Padding, Transfer};
 
 impl Desks {
     /// Whether a chip uses a second page register.
@@ -17,32 +18,61 @@ impl Desks {
         self.places.as_ref().is_some_and(|places| places[chip].cached)
     }
 
+    /// Whether an operation goes through a second page register: copies over the bus do not.
+    #[inline]
+    pub(in crate::check) fn is_in_registers(&self, operation: &Operation) -> bool {
+        let is_so = |place: &Site| place.cached && (place.stripe || operation.kind != Kind::Gc);
+        self.places.as_ref().is_some_and(|places| is_so(&places[operation.chip]))
+    }
+
+    /// The chip that stands for those whose registers are as one with this one's.
+    fn desk_of(&self, chip: ChipId) -> ChipId {
+        self.places.as_ref().map_or(chip, |places| places[chip].first)
+    }
+
     /// The time that a page of a chip with two registers takes beyond the one before.
     pub(in crate::check) fn own_time(&self, operation: &Operation) -> Span {
-        self.registers[operation.chip].own_time(operation)
+        self.registers[self.desk_of(operation.chip)].own_time(operation)
     }
 
     fn parts(&self) -> PartLengths {
         PartLengths { sensing: self.sensing, programming: self.programming, transfer: self.transfer }
     }
 
-    /// An operation of a chip with two page registers.
-    pub(super) fn in_registers(&mut self, operation: &Operation) {
+    /// An operation of a chip with two page registers: whether this is all that there is to it. A
+    /// page that a pass of a superblock moves is like any other one's, but for what is in the
+    /// registers then.
+    pub(super) fn in_registers(&mut self, operation: &Operation) -> bool {
+        if !self.is_in_registers(operation) {
+            self.empties_registers(operation);
+            return false;
+        }
         let of = self.parts();
         let waits = self.places.as_ref().filter(|_| self.waits == Waits::Worst);
-        let waits = waits.map(|places| places[operation.chip].others);
+        let waits = waits.map(|places| places[operation.chip].wait_in_registers(operation.action));
         let inside = !self.moves(operation);
-        let desk = &mut self.registers[operation.chip];
+        let first = self.desk_of(operation.chip);
+        let desk = &mut self.registers[first];
         let mut begun =
-            if inside { desk.inside(operation.start, operation.end) } else { desk.page(operation, of, waits) };
+            if inside { desk.inside(operation.start, operation.end, of) } else { desk.page(operation, of, waits) };
         if inside {
             let length = match operation.action {
                 Action::Read => self.read,
                 Action::Program => self.program,
                 Action::Erase => self.erase,
             };
-            begun.off = length.off(operation.end.since(operation.start));
+            begun.off = begun.off.max(length.off(operation.end.since(operation.start)));
         }
+        let place = flash::place(operation);
+        self.lengths.note(0, begun.off, || place);
+        self.begins_in_registers(begun, place);
+        true
+    }
+
+    /// A step of a pass of a cached superblock begins: with nothing in the registers.
+    fn empties_registers(&mut self, operation: &Operation) {
+        let (of, first) = (self.parts(), self.desk_of(operation.chip));
+        let begun = self.registers[first].inside(operation.start, operation.end, of);
         let place = flash::place(operation);
         self.lengths.note(0, begun.off, || place);
         self.begins_in_registers(begun, place);
@@ -59,21 +89,38 @@ impl Desks {
     pub(super) fn moves_from_registers(&mut self, transfer: &Transfer, channel: ChannelId) {
         let (chip, place) = (transfer.chip, || place_of_transfer(transfer));
         let of = self.parts();
-        let moved = self.registers[chip].moved(transfer, of).filter(|_| channel == transfer.channel);
+        let first = self.desk_of(chip);
+        let moved = self.registers[first].moved(transfer, of).filter(|_| channel == transfer.channel);
         self.transfers.note(0, u64::from(moved.is_none()), place);
         let Some(moved) = moved else { return };
         self.lengths.note(0, moved.off, place);
-        let bound = self.places.as_ref().map_or(Span::ZERO, |places| places[chip].others);
+        let bound = |places: &PerId<ChipId, Site>| places[chip].wait_in_registers(moved.action);
+        let bound = self.places.as_ref().map_or(Span::ZERO, bound);
         self.page_waits.note(bound.as_ns(), moved.waited, place);
         self.granted(transfer, channel, moved.wanted);
     }
 
     /// A copy that only lets time pass, on such a chip.
     pub(super) fn pads_with_registers(&mut self, padding: &Padding) {
-        let begun = self.registers[padding.chip].inside(padding.start, padding.end);
+        let (of, first) = (self.parts(), self.desk_of(padding.chip));
+        let begun = self.registers[first].inside(padding.start, padding.end, of);
         let Padding { start: at, job, cluster, chip, .. } = *padding;
         let place = Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) };
         self.begins_in_registers(begun, place);
+    }
+}
+
+impl Desks {
+    /// The run is over: what is left in registers.
+    pub(super) fn registers_at_the_end(&mut self) {
+        let of = self.parts();
+        for desk in &self.registers {
+            if let Some((off, operation)) = desk.off_at_the_end(of) {
+                self.lengths.note(0, off, || flash::place(operation));
+            } else if let Some(left) = desk.left() {
+                self.transfers.note(0, 1, || flash::place(left));
+            }
+        }
     }
 }
 

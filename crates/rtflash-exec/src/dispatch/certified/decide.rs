@@ -94,7 +94,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             self.backfill(processor, key, reads, &mut planned);
         }
         if self.processors[processor].registers.is_some() {
-            self.start_cached(processor, &planned[0], now);
+            self.start_cached(processor, &planned, now);
         } else {
             self.start_pages(processor, &planned, reads, now);
         }

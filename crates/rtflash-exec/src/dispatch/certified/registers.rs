@@ -1,11 +1,12 @@
 //! Chips with a second page register: a page is sensed or programmed while another one is on the
-//! bus (docs/analysis.md, Section 13).
+//! bus (docs/analysis.md, Section 13). The chips of a superblock are as one, with rows for pages
+//! that are programmed (Section 15).
 
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::CertifiedGroup;
-use super::operate::{BusUse, OpenOperation, Planned};
+use super::operate::{BusUse, ChipAtWork, OpenOperation, Planned};
 use crate::dispatch::sequencer::Ticket;
 use crate::earliest::earlier;
 use crate::flash::BusRequest;
@@ -13,12 +14,14 @@ use crate::ids::{ChannelId, ChipId};
 use crate::options::Waits;
 use crate::trace::{Action, Observer, Operation, Record, Transfer};
 
-/// The registers of a chip, and what users' pages do in them. Copies and erases are steps: they
-/// begin when nothing is in the registers.
+/// The registers of a processor's chips, and what users' pages do in them. Copies and erases are
+/// steps: they begin when nothing is in the registers.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ChipRegisters {
     array: ArrayState,
     cache: CacheState,
+    /// Pages of the row that is committed whose transfers are known.
+    row: Vec<OpenOperation>,
 }
 
 /// What the array does.
@@ -29,8 +32,8 @@ enum ArrayState {
     Sensing(PageUnderWay, Instant),
     /// A page has been sensed, and waits for the cache register.
     Held(PageUnderWay),
-    /// Programs a page of this part.
-    Programming(usize, Instant),
+    /// Programs so many pages of this part.
+    Programming(usize, u32, Instant),
 }
 
 /// What the cache register holds.
@@ -40,9 +43,21 @@ enum CacheState {
     Empty,
     /// A page that this part reads: when it has been moved, once that is known.
     Leaving(usize, Option<Instant>),
-    /// A page that this part programs: when it is there and when its program will end, once that is
-    /// known.
-    Committed(usize, Option<(Instant, Instant)>),
+    /// A row: one page on a chip of a stripe.
+    Committed(CommittedRow),
+}
+
+/// Pages that will be programmed together, when all are there.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct CommittedRow {
+    part: usize,
+    pages: u32,
+    /// Pages of which it is not known yet when they are there.
+    awaited: u32,
+    /// When the last of the others is there.
+    filled: Instant,
+    /// When its programs end, once that is known.
+    end: Option<Instant>,
 }
 
 /// A page that is read, until it leaves the chip.
@@ -57,12 +72,12 @@ impl ChipRegisters {
     /// When something happens next, as far as that is known.
     fn next(&self) -> Option<Instant> {
         let array = match self.array {
-            ArrayState::Sensing(_, until) | ArrayState::Programming(_, until) => Some(until),
+            ArrayState::Sensing(_, until) | ArrayState::Programming(.., until) => Some(until),
             ArrayState::Idle | ArrayState::Held(_) => None,
         };
         let cache = match (self.cache, self.array) {
             (CacheState::Leaving(_, until), _) => until,
-            (CacheState::Committed(_, Some((filled, _))), ArrayState::Idle) => Some(filled),
+            (CacheState::Committed(CommittedRow { filled, end: Some(_), .. }), ArrayState::Idle) => Some(filled),
             _ => None,
         };
         earlier(array, cache)
@@ -75,7 +90,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     ///
     /// Rules X1, X2 and X3.
     pub(super) fn can_go_on(&self, processor: usize, part: usize) -> bool {
-        let Some(ChipRegisters { array, cache }) = &self.processors[processor].registers else { return true };
+        let Some(ChipRegisters { array, cache, .. }) = &self.processors[processor].registers else { return true };
         let part = &self.parts[part];
         if part.owes {
             matches!((array, cache), (ArrayState::Idle, CacheState::Empty))
@@ -86,17 +101,24 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// Starts to sense a page, or commits one that is to be programmed.
-    pub(super) fn start_cached(&mut self, processor: usize, page: &Planned, now: Instant) {
-        let operation = self.operation(processor, page, now);
-        let ticket = self.observer.open(now);
-        if page.action == Action::Read {
+    /// Starts to sense a page, or commits a row that is to be programmed: pages of one part.
+    pub(super) fn start_cached(&mut self, processor: usize, planned: &[Planned], now: Instant) {
+        let part = planned[0].part;
+        if planned[0].action == Action::Read {
+            let operation = self.operation(processor, &planned[0], now);
+            let ticket = self.observer.open(now);
             let until = now.saturating_add(self.lengths.sensing(operation.job, operation.chip, now));
-            let page = PageUnderWay { part: page.part, operation, ticket };
+            let page = PageUnderWay { part, operation, ticket };
             self.registers(processor).array = ArrayState::Sensing(page, until);
             self.wake(processor);
-        } else {
-            self.registers(processor).cache = CacheState::Committed(page.part, None);
+            return;
+        }
+        let pages = u32::try_from(planned.len()).expect("no more than chips");
+        let row = CommittedRow { part, pages, awaited: pages, filled: now, end: None };
+        self.registers(processor).cache = CacheState::Committed(row);
+        for page in planned {
+            let operation = self.operation(processor, page, now);
+            let ticket = self.observer.open(now);
             self.ask_cached(processor, operation, ticket, now);
         }
     }
@@ -111,7 +133,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let channel = self.channel_of(chip);
         let open = OpenOperation { operation, ticket, asks_for: BusUse::CachedPage };
         if self.options.placed.waits == Waits::Worst {
-            let granted = now.saturating_add(self.plan.transfers(self.chips[chip].others));
+            let ChipAtWork { foreign_chips, others, .. } = self.chips[chip];
+            // Beside a page that is read the superblock's other chips are silent.
+            let alone = operation.action == Action::Read && !self.processors[processor].stripe;
+            let granted = now.saturating_add(self.plan.transfers(if alone { foreign_chips } else { others }));
             let over = granted.saturating_add(self.lengths.transfer(operation.job, channel, granted));
             self.moved_cached(processor, open, over);
             return;
@@ -133,24 +158,33 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn moved_cached(&mut self, processor: usize, open: OpenOperation, over: Instant) {
         let OpenOperation { operation, ticket, .. } = open;
         let registers = self.processors[processor].registers.as_mut().expect("it has two page registers");
-        let end = match registers.cache {
-            CacheState::Committed(part, _) => {
+        match &mut registers.cache {
+            CacheState::Committed(row) => {
+                row.awaited -= 1;
+                row.filled = row.filled.max(over);
+                registers.row.push(open);
+                if row.awaited > 0 {
+                    return;
+                }
                 // The array is idle then, or programs till then.
                 let begun = match registers.array {
-                    ArrayState::Programming(_, until) => over.max(until),
-                    _ => over,
+                    ArrayState::Programming(.., until) => row.filled.max(until),
+                    _ => row.filled,
                 };
-                let end = begun.saturating_add(self.lengths.programming(operation.job, operation.chip, begun));
-                registers.cache = CacheState::Committed(part, Some((over, end)));
-                end
+                let mut last = begun;
+                for OpenOperation { operation, ticket, .. } in registers.row.drain(..) {
+                    let end = begun.saturating_add(self.lengths.programming(operation.job, operation.chip, begun));
+                    last = last.max(end);
+                    self.observer.close(ticket, Record::Operation(Operation { end, ..operation }));
+                }
+                row.end = Some(last);
             }
-            CacheState::Leaving(part, _) => {
-                registers.cache = CacheState::Leaving(part, Some(over));
-                over
+            CacheState::Leaving(_, until) => {
+                *until = Some(over);
+                self.observer.close(ticket, Record::Operation(Operation { end: over, ..operation }));
             }
             CacheState::Empty => unreachable!("what asks for the bus is in the cache register"),
-        };
-        self.observer.close(ticket, Record::Operation(Operation { end, ..operation }));
+        }
         self.wake(processor);
     }
 
@@ -173,17 +207,19 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                     registers.cache = CacheState::Empty;
                     self.page_is_over(processor, part, now);
                 }
-                (ArrayState::Programming(part, until), _) if until == now => {
+                (ArrayState::Programming(part, pages, until), _) if until == now => {
                     registers.array = ArrayState::Idle;
-                    self.page_is_over(processor, part, now);
+                    (0..pages).for_each(|_| self.page_is_over(processor, part, now));
                 }
                 (ArrayState::Sensing(page, until), _) if until == now => registers.array = ArrayState::Held(page),
                 (ArrayState::Held(page), CacheState::Empty) => {
                     (registers.array, registers.cache) = (ArrayState::Idle, CacheState::Leaving(page.part, None));
                     self.ask_cached(processor, page.operation, page.ticket, now);
                 }
-                (ArrayState::Idle, CacheState::Committed(part, Some((filled, end)))) if filled <= now => {
-                    (registers.array, registers.cache) = (ArrayState::Programming(part, end), CacheState::Empty);
+                (ArrayState::Idle, CacheState::Committed(CommittedRow { part, pages, filled, end: Some(end), .. }))
+                    if filled <= now =>
+                {
+                    (registers.array, registers.cache) = (ArrayState::Programming(part, pages, end), CacheState::Empty);
                 }
                 _ => break,
             }

@@ -81,7 +81,11 @@ fn allocations() {
         ),
         (
             "{\"clusters\": [{\"chips\": [0], ALL, \"certificate\": {\"kind\": \"stripes\"}}]}",
-            vec![("\"stripes\"", "clusters[0].certificate.kind", "`stripe`, `cached-stripe` or `superblock`")],
+            vec![(
+                "\"stripes\"",
+                "clusters[0].certificate.kind",
+                "`stripe`, `cached-stripe`, `superblock` or `cached-superblock`",
+            )],
         ),
         (
             "{\"clusters\": [{\"chips\": [0], ALL, \"certificate\": {\"kind\": \"stripe\", \"server_thousandths\": 1001}}]}",
