@@ -171,6 +171,24 @@ mod tests {
     }
 
     proptest! {
+        /// What is not noted because it is known to change nothing changes nothing.
+        #[test]
+        fn a_quiet_gauge_is_as_one_that_notes_everything(seen in prop::collection::vec((0..3u64, 0..6u64), 0..20)) {
+            let (mut quiet, mut plain) = (Gauge::default(), Gauge::default());
+            // It may be known from an earlier look than the last one.
+            let mut known = Instant::END;
+            for (number, &(observed, at)) in seen.iter().enumerate() {
+                let at = Instant::from_ns(at).expect("a short time");
+                let observed = observed.saturating_sub(1);
+                quiet.note_zero(at > known, observed, || Place { at, ..Place::default() });
+                plain.note(0, observed, || Place { at, ..Place::default() });
+                prop_assert_eq!(kept(&quiet), kept(&plain));
+                if number % 3 == 0 {
+                    known = quiet.zeroes_until();
+                }
+            }
+        }
+
         #[test]
         fn the_worst_of_all_is_kept_however_they_are_divided(
             seen in prop::collection::vec((0..4u64, 0..6u64, 0..5u64), 0..12),
