@@ -21,7 +21,7 @@ type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 const SOUND: Sound = Sound::relying_on(Reliance::Neighbours);
 /// The field's, each under the algorithm that makes most of it here.
-const FIELD: [&str; 4] = ["chang", "gftl", "rftl", "lazy-rtgc"];
+const FIELD: [&str; 5] = ["chang", "gftl", "rftl", "lazy-rtgc", "stock"];
 
 /// Who is compared.
 fn contenders() -> Fallible<Vec<Contender>> {

@@ -11,7 +11,7 @@ const SETS: [&str; 4] =
     ["tasksets/case-study.json", "tasksets/motivation.json", "tasksets/drone.json", "tasksets/overload.json"];
 const ALGORITHMS: [&str; 8] =
     ["clustering-bfd", "best-fit", "clustering-search", "global", "full-isolation", "equal-split", "part-ftl", "exact"];
-const ANALYSES: [&str; 6] = ["thesis", "thesis-evaluated", "chang", "gftl", "rftl", "lazy-rtgc"];
+const ANALYSES: [&str; 7] = ["thesis", "thesis-evaluated", "chang", "gftl", "rftl", "lazy-rtgc", "stock"];
 
 #[test]
 fn the_judge_agrees_with_every_allocation() {

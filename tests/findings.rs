@@ -41,15 +41,16 @@ const FINDINGS: [Finding; 7] = [
     ),
 ];
 
-/// Twenty chips on a bus, under each scheme of the field.
+/// Twenty chips on a bus, under each scheme of the field and a stock drive.
 const ON_A_BUS: &[(&str, u64, u64, u64)] =
     &[("deadlines", 20_000_000, 1_399_210_000, 8_620), ("overdue", 0, 1_360_000_001, 1_380)];
 
-const FIELD: [Finding; 6] = [
+const FIELD: [Finding; 7] = [
     (&["docs/findings/field-bus.json", "--algorithm", "equal-split", "--analysis", "chang"], ON_A_BUS),
     (&["docs/findings/field-bus.json", "--algorithm", "equal-split", "--analysis", "gftl"], ON_A_BUS),
     (&["docs/findings/field-bus.json", "--algorithm", "equal-split", "--analysis", "rftl"], ON_A_BUS),
     (&["docs/findings/field-bus.json", "--algorithm", "equal-split", "--analysis", "lazy-rtgc"], ON_A_BUS),
+    (&["docs/findings/field-bus.json", "--algorithm", "equal-split", "--analysis", "stock"], ON_A_BUS),
     (
         &["docs/findings/one-chip.json", "--algorithm", "global", "--pattern", "one-chip", "--analysis", "chang"],
         &[("gc-cost", 11_600_000, 13_800_000, 111), ("victim-bound", 12, 16, 111)],

@@ -21,13 +21,15 @@ pub enum BaselineScheme {
     Rftl,
     /// Zhang and others, 2015.
     LazyRtgc,
+    /// A drive without deadlines.
+    Stock,
 }
 
 impl BaselineScheme {
     /// By the name of the analysis.
     pub fn from_name(name: &str) -> Option<BaselineScheme> {
-        let all = [BaselineScheme::Chang, BaselineScheme::Gftl, BaselineScheme::Rftl, BaselineScheme::LazyRtgc];
-        all.into_iter().find(|scheme| scheme.name() == name)
+        use BaselineScheme::{Chang, Gftl, LazyRtgc, Rftl, Stock};
+        [Chang, Gftl, Rftl, LazyRtgc, Stock].into_iter().find(|scheme| scheme.name() == name)
     }
 
     /// The name of the analysis.
@@ -37,6 +39,7 @@ impl BaselineScheme {
             BaselineScheme::Gftl => "gftl",
             BaselineScheme::Rftl => "rftl",
             BaselineScheme::LazyRtgc => "lazy-rtgc",
+            BaselineScheme::Stock => "stock",
         }
     }
 }
@@ -44,7 +47,7 @@ impl BaselineScheme {
 /// Tests each cluster of an allocation of the set's tasks.
 pub fn verify_baseline(set: &TaskSet, allocation: &Allocation, scheme: BaselineScheme) -> Verification {
     let memory = |chips| Memory { device: set.device(), scheme, chips };
-    let defined = memory(set.device().chips()).usable() > BigRational::zero();
+    let defined = memory(set.device().chips()).is_defined(set);
     let clusters = allocation.clusters().into_iter().map(|cluster| {
         let tasks: Vec<&Task> = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)).collect();
         let memory = memory(cluster.size());
@@ -67,6 +70,15 @@ fn whole(number: impl Into<BigInt>) -> BigRational {
 }
 
 impl Memory<'_> {
+    /// Whether the scheme says anything of the set: pages are left to data, or a drive's passes
+    /// free some.
+    fn is_defined(&self, set: &TaskSet) -> bool {
+        match self.scheme {
+            BaselineScheme::Stock => self.reclaims().is_some() || set.tasks().iter().all(|task| task.write.is_none()),
+            _ => self.usable() > BigRational::zero(),
+        }
+    }
+
     /// t_rd, t_wr, t_er and t_oob.
     fn times(&self) -> [BigRational; 4] {
         let (read, write) = Equations::Thesis.page_costs(self.device);
@@ -88,7 +100,7 @@ impl Memory<'_> {
         let [read, write, erase, oob] = self.times();
         let logical = whole(self.device.logical_pages_of(self.chips));
         let own = match self.scheme {
-            BaselineScheme::Chang => logical.clone(),
+            BaselineScheme::Chang | BaselineScheme::Stock => logical.clone(),
             BaselineScheme::Gftl => {
                 let steps = (self.block() * (read + write + oob) / erase).ceil();
                 let share = whole(1) - (steps + whole(1)) / (whole(2) * self.block());
@@ -125,6 +137,7 @@ impl Memory<'_> {
         let [read, write, erase, oob] = self.times();
         let [read, write] = match self.scheme {
             BaselineScheme::Chang => return [read, write, erase],
+            BaselineScheme::Stock => return [read, write, BigRational::zero()],
             BaselineScheme::Gftl => [read + self.block() * oob + &erase, write + &erase],
             BaselineScheme::Rftl => [read + &oob, write + oob + erase],
             BaselineScheme::LazyRtgc => [read, write + erase],
@@ -152,6 +165,12 @@ impl Memory<'_> {
                 add(pass.clone(), self.collector_period(request));
             }
         }
+        if self.scheme == BaselineScheme::Stock {
+            let (pass, reclaims) = (self.whole_pass(), self.reclaims().unwrap_or(1));
+            for write in tasks.iter().filter_map(|task| task.write) {
+                terms.push(whole(write.pages()) * &pass / (whole(write.period().as_ns()) * whole(reclaims)));
+            }
+        }
         (terms, shortest.map_or(BigRational::zero(), |shortest| longest / shortest))
     }
 
@@ -171,12 +190,80 @@ impl Memory<'_> {
             BaselineScheme::Chang => tasks.iter().filter_map(|task| task.write).map(|write| self.reserve(write)).sum(),
             _ => BigRational::zero(),
         };
-        data <= self.usable() && reserves <= self.pages() - whole(self.device.logical_pages_of(self.chips))
+        let in_time = self.scheme != BaselineScheme::Stock || self.responds(tasks);
+        in_time && data <= self.usable() && reserves <= self.pages() - whole(self.device.logical_pages_of(self.chips))
     }
 
     /// ρ_T = w·max(1, p_G/p_T), rounded as p_G is, and ρ_G = π − α.
     fn reserve(&self, write: Request) -> BigRational {
         let periods = self.collector_period(write) / whole(write.period().as_ns());
         whole(write.pages()) * periods.max(BigRational::one()) + whole(valid_pages(self.device))
+    }
+
+    /// A drive's α: π less the data's mean over all blocks but the empty one, rounded down; `None`
+    /// where that is a whole block.
+    fn reclaims(&self) -> Option<u64> {
+        let blocks = self.pages() / self.block() - whole(1);
+        let logical = whole(self.device.logical_pages_of(self.chips));
+        let mean = (!blocks.is_zero()).then(|| (logical / blocks).floor())?;
+        let left = self.block() - mean;
+        (left > BigRational::zero()).then(|| u64::try_from(left.to_integer()).expect("pages of a block"))
+    }
+
+    /// A drive's pass.
+    fn whole_pass(&self) -> BigRational {
+        let [read, write, erase, _] = self.times();
+        let copies = self.reclaims().map_or(BigRational::zero(), |left| self.block() - whole(left));
+        copies * (read + write) + erase
+    }
+
+    /// Whether a drive answers every request within the shortest period of its kind.
+    fn responds(&self, tasks: &[&Task]) -> bool {
+        let [read, write, erase, _] = self.times();
+        let reads: Vec<Request> = tasks.iter().filter_map(|task| task.read).collect();
+        let writes: Vec<Request> = tasks.iter().filter_map(|task| task.write).collect();
+        let period = |of: &Request| whole(of.period().as_ns());
+        let reading = |of: &Request| whole(of.pages()) * &read;
+        let longest = read.clone().max(write.clone()).max(erase);
+        let blocking = if writes.is_empty() { BigRational::zero() } else { longest };
+        let all: BigRational = reads.iter().map(reading).sum::<BigRational>() + blocking;
+        let first = reads.iter().map(period).min().is_none_or(|shortest| all <= shortest);
+        let Some(shortest) = writes.iter().map(period).min() else { return first };
+        let Some(reclaims) = self.reclaims() else { return false };
+        let writing = |pages: &BigRational| pages * &write + (pages / whole(reclaims)).ceil() * self.whole_pass();
+        let before = |of: &Request, at: &BigRational| (at / period(of)).ceil();
+        let until = |of: &Request, at: &BigRational| (at / period(of)).floor() + whole(1);
+        // The busy window, up to a number of releases.
+        let mut window = whole(1);
+        loop {
+            let releases: BigRational = reads.iter().chain(&writes).map(|of| before(of, &window)).sum();
+            if releases > whole(4_096) {
+                return false;
+            }
+            let pages: BigRational = writes.iter().map(|of| before(of, &window) * whole(of.pages())).sum();
+            let next = writing(&pages) + reads.iter().map(|of| before(of, &window) * reading(of)).sum::<BigRational>();
+            if next <= window {
+                break;
+            }
+            window = next;
+        }
+        let answers = |at: &BigRational| {
+            let pages: BigRational = writes.iter().map(|of| until(of, at) * whole(of.pages())).sum();
+            let work = writing(&pages) - &write;
+            let mut begins = work.clone();
+            while &begins + &write - at <= shortest {
+                let next = &work + reads.iter().map(|of| until(of, &begins) * reading(of)).sum::<BigRational>();
+                if next == begins {
+                    return true;
+                }
+                begins = next;
+            }
+            false
+        };
+        let mut releases = writes.iter().flat_map(|of| {
+            let many = u64::try_from((&window / period(of)).ceil().to_integer()).expect("few releases");
+            (0..many).map(move |nth| whole(nth) * period(of))
+        });
+        first && releases.all(|at| answers(&at))
     }
 }

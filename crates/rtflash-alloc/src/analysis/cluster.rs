@@ -99,7 +99,7 @@ pub fn cluster_verdict(
     };
     let known = (analysis.takes_deadlines() || members(set, &tasks).all(Task::is_implicit))
         && (analysis.takes_commands() || !set.device().has_commands())
-        && (tasks.is_empty() || analysis.undefined(set.device()).is_none());
+        && (tasks.is_empty() || analysis.undefined(set).is_none());
     ClusterVerdict { passes: verdict.passes && known, ..verdict }
 }
 

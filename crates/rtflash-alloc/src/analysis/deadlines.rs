@@ -68,7 +68,7 @@ impl dyn Analysis + '_ {
         if set.device().has_commands() && !self.takes_commands() {
             return Some(because(UntestableCause::Commands(set.device().command())));
         }
-        if let Some(why) = self.undefined(set.device()) {
+        if let Some(why) = self.undefined(set) {
             return Some(because(UntestableCause::Device(why)));
         }
         if self.takes_deadlines() {

@@ -18,11 +18,13 @@ mod thesis;
 mod thesis_evaluated;
 
 use rtflash_model::generate::PageCosts;
-use rtflash_model::{Device, Placement, Reliance, Span, Task};
+use rtflash_model::{Device, Placement, Reliance, Span, Task, TaskSet};
 
 pub use crate::cluster_report::{ClusterReport, GcReport};
 pub use alone::fits_alone;
-pub use baselines::{BASELINES, Baseline, BaselineTerm, Chang, Gftl, LazyRtgc, Rftl, Room, baseline};
+pub use baselines::{
+    BASELINES, Baseline, BaselineTerm, Chang, Gftl, LazyRtgc, Rftl, Room, RoomUnit, Stock, StockTerm, baseline,
+};
 pub use cluster::{cluster_verdict, report_cluster, server_share, test_cluster};
 pub(crate) use cluster::{linear_task_terms, linear_terms, task_load};
 pub use deadlines::{Untestable, UntestableCause};
@@ -79,9 +81,9 @@ pub trait Analysis: Sync {
         matches!(self.test(), Test::Demand(_))
     }
 
-    /// Why it has nothing to say of sets on this device, as a sentence; `None` where it has. Then
-    /// allocators refuse the set, and [`cluster_verdict`] passes no cluster.
-    fn undefined(&self, _device: &Device) -> Option<&'static str> {
+    /// Why it has nothing to say of sets like this one on its device, as a sentence; `None` where
+    /// it has. Then allocators refuse the set, and [`cluster_verdict`] passes no cluster.
+    fn undefined(&self, _set: &TaskSet) -> Option<&'static str> {
         None
     }
 

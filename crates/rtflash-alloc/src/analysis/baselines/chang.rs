@@ -1,10 +1,10 @@
 //! `chang`: Chang, Kuo and Lo's admission test.
 
-use rtflash_model::{Device, Request, Task};
+use rtflash_model::{Device, Request, Task, TaskSet};
 
 use super::{
-    Baseline, BaselineTerm, IMPLICIT, ONE_MEMORY, Room, SchemeCosts, data_room, request_terms, verdict, with_blocking,
-    without_room,
+    Baseline, BaselineTerm, IMPLICIT, ONE_MEMORY, Room, RoomUnit, SchemeCosts, data_room, request_terms, verdict,
+    with_blocking, without_room,
 };
 use crate::analysis::{Analysis, Assumption, ClusterTest, ClusterVerdict, Test};
 use crate::fraction::Fraction;
@@ -77,8 +77,8 @@ impl Analysis for Chang {
         &[ONE_MEMORY, COLLECTORS, VICTIM, RESERVES, IMPLICIT]
     }
 
-    fn undefined(&self, device: &Device) -> Option<&'static str> {
-        without_room(self, device)
+    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
+        without_room(self, set.device())
     }
 
     fn test(&self) -> Test<'_> {
@@ -87,7 +87,7 @@ impl Analysis for Chang {
 }
 
 impl Baseline for Chang {
-    fn terms(&self, device: &Device, tasks: &[&Task]) -> Vec<BaselineTerm> {
+    fn terms(&self, device: &Device, tasks: &[&Task], _: u32) -> Vec<BaselineTerm> {
         let costs = self.page_costs(device);
         let costs = SchemeCosts { read: costs.read.as_ns().into(), write: costs.write.as_ns().into() };
         let collector = |(at, task): (usize, &&Task)| {
@@ -116,7 +116,7 @@ impl Baseline for Chang {
         let reserves = tasks.iter().filter_map(|task| task.write).map(|write| Chang::reserve(device, write)).sum();
         vec![
             data_room(self.usable_pages(device, chips), device, tasks, chips),
-            Room { what: "reserves in the free pages", needed: reserves, there: free },
+            Room { what: "reserves in the free pages", needed: reserves, there: free, unit: RoomUnit::Pages },
         ]
     }
 }

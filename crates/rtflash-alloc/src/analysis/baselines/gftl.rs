@@ -1,6 +1,6 @@
 //! `gftl`: Choudhuri and Givargis's guaranteed flash translation layer.
 
-use rtflash_model::{Device, Task};
+use rtflash_model::{Device, Task, TaskSet};
 
 use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
 use super::{
@@ -47,8 +47,8 @@ impl Analysis for Gftl {
         &[ONE_MEMORY, EVERY_STEP, OOB, BUFFER, EARLIEST_DEADLINE, IMPLICIT]
     }
 
-    fn undefined(&self, device: &Device) -> Option<&'static str> {
-        without_room(self, device)
+    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
+        without_room(self, set.device())
     }
 
     fn test(&self) -> Test<'_> {
@@ -57,7 +57,7 @@ impl Analysis for Gftl {
 }
 
 impl Baseline for Gftl {
-    fn terms(&self, device: &Device, tasks: &[&Task]) -> Vec<BaselineTerm> {
+    fn terms(&self, device: &Device, tasks: &[&Task], _: u32) -> Vec<BaselineTerm> {
         step_terms(tasks, self.costs(device))
     }
 

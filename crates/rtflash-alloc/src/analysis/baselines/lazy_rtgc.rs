@@ -1,6 +1,6 @@
 //! `lazy-rtgc`: Zhang and others' lazy real-time garbage collection.
 
-use rtflash_model::{Device, Task};
+use rtflash_model::{Device, Task, TaskSet};
 
 use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
 use super::{
@@ -55,8 +55,8 @@ impl Analysis for LazyRtgc {
         &[ONE_MEMORY, EVERY_STEP, VICTIM, EARLIEST_DEADLINE, IMPLICIT]
     }
 
-    fn undefined(&self, device: &Device) -> Option<&'static str> {
-        without_room(self, device)
+    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
+        without_room(self, set.device())
     }
 
     fn test(&self) -> Test<'_> {
@@ -65,7 +65,7 @@ impl Analysis for LazyRtgc {
 }
 
 impl Baseline for LazyRtgc {
-    fn terms(&self, device: &Device, tasks: &[&Task]) -> Vec<BaselineTerm> {
+    fn terms(&self, device: &Device, tasks: &[&Task], _: u32) -> Vec<BaselineTerm> {
         step_terms(tasks, self.costs(device))
     }
 

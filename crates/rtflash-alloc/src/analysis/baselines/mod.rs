@@ -12,6 +12,7 @@ mod gftl;
 mod lazy_rtgc;
 mod partial_steps;
 mod rftl;
+mod stock;
 
 use rtflash_model::{Device, Space, Task};
 
@@ -22,12 +23,13 @@ pub use chang::Chang;
 pub use gftl::Gftl;
 pub use lazy_rtgc::LazyRtgc;
 pub use rftl::Rftl;
+pub use stock::{Stock, StockTerm};
 
 /// A scheme with a test of its own. A cluster passes where its terms add up to one at most, and
 /// what it has to hold fits ([`Baseline::rooms`]).
 pub trait Baseline: Analysis {
-    /// The shares of time that these tasks take, blocking last.
-    fn terms(&self, device: &Device, tasks: &[&Task]) -> Vec<BaselineTerm>;
+    /// The shares of time that these tasks take of `chips` chips, blocking last.
+    fn terms(&self, device: &Device, tasks: &[&Task], chips: u32) -> Vec<BaselineTerm>;
 
     /// How long a request of one page takes at the most, from the moment it is served until all
     /// that belongs to it is done, in nanoseconds: the papers' worst response.
@@ -64,15 +66,26 @@ impl BaselineTerm {
     }
 }
 
-/// Pages that have to go somewhere.
+/// Pages that have to go somewhere, or a response that has to be in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// Which pages.
+    /// Which pages, or whose response.
     pub what: &'static str,
     /// So many.
     pub needed: u128,
     /// The room for them.
     pub there: u128,
+    /// What is counted.
+    pub unit: RoomUnit,
+}
+
+/// What a [`Room`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoomUnit {
+    /// Pages.
+    Pages,
+    /// Nanoseconds.
+    Nanoseconds,
 }
 
 impl Room {
@@ -85,7 +98,7 @@ impl Room {
 /// The data of the tasks, or a page where nobody declares anything, in so many usable pages.
 fn data_room(usable: u128, device: &Device, tasks: &[&Task], chips: u32) -> Room {
     let data = Space::new(device, tasks.iter().copied(), chips, None).needed_pages;
-    Room { what: "data in the usable space", needed: data.max(1), there: usable }
+    Room { what: "data in the usable space", needed: data.max(1), there: usable, unit: RoomUnit::Pages }
 }
 
 /// What a request of each kind costs a page.
@@ -117,7 +130,7 @@ fn with_blocking(mut terms: Vec<BaselineTerm>, cost: u128) -> Vec<BaselineTerm> 
 
 /// The verdict of a scheme: how full the cluster is in time, or where that would do, in space.
 fn verdict(of: &dyn Baseline, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
-    let shares: Vec<Rational> = of.terms(device, tasks).iter().map(BaselineTerm::share).collect();
+    let shares: Vec<Rational> = of.terms(device, tasks, chips).iter().map(BaselineTerm::share).collect();
     let in_time = ClusterVerdict::up_to_one(Rational::sum(&shares));
     match of.rooms(device, tasks, chips).into_iter().find(|room| !room.fits()) {
         Some(room) if in_time.passes => ClusterVerdict::up_to_one(Fraction::new(room.needed.max(2), room.there)),
@@ -131,8 +144,8 @@ fn without_room(of: &dyn Baseline, device: &Device) -> Option<&'static str> {
     none.then_some("its scheme leaves no page of this device to data (docs/baselines.md)")
 }
 
-/// The schemes as baselines, in the order of their years.
-pub static BASELINES: [&dyn Baseline; 4] = [&Chang, &Gftl, &Rftl, &LazyRtgc];
+/// The schemes as baselines, in the order of their years, and the drive without any.
+pub static BASELINES: [&dyn Baseline; 5] = [&Chang, &Gftl, &Rftl, &LazyRtgc, &Stock::WHOLE];
 
 /// The scheme of that name.
 pub fn baseline(name: &str) -> Option<&'static dyn Baseline> {

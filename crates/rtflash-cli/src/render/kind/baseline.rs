@@ -1,6 +1,6 @@
 //! The field's own schemes: tests of time and of space, for devices that work as their papers say.
 
-use rtflash_alloc::analysis::{Baseline, BaselineTerm, Room};
+use rtflash_alloc::analysis::{Baseline, BaselineTerm, Room, RoomUnit};
 use rtflash_alloc::verdict::passing;
 use rtflash_check::{BaselineScheme, verify_baseline};
 use rtflash_model::{Allocation, Cluster, Reliance, Task, TaskSet, TaskSetFile};
@@ -118,7 +118,7 @@ impl BaselineKind<'_> {
     /// Every term of a cluster, and the rooms that it has.
     fn cluster(&self, set: &TaskSet, position: usize, cluster: &Cluster) -> String {
         let tasks: Vec<&Task> = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)).collect();
-        let terms = self.0.terms(set.device(), &tasks);
+        let terms = self.0.terms(set.device(), &tasks, cluster.size());
         let rows = terms.iter().map(|term| row(&tasks, term)).collect::<Vec<_>>();
         let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
         let mut text = format!("\n{}\n", paint(BOLD, &heading));
@@ -141,8 +141,16 @@ fn row(tasks: &[&Task], term: &BaselineTerm) -> Vec<String> {
 }
 
 fn room(of: &Room) -> String {
-    let verdict = if of.fits() { "" } else { ": too many" };
-    format!("  {}: {} pages of {}{verdict}\n", of.what, separated(of.needed), separated(of.there))
+    let (verdict, needed) = (if of.fits() { "" } else { ": too much" }, of.needed);
+    match of.unit {
+        RoomUnit::Pages => {
+            let noun = if needed == 1 { "page" } else { "pages" };
+            format!("  {}: {} {noun} of {}{verdict}\n", of.what, separated(needed), separated(of.there))
+        }
+        RoomUnit::Nanoseconds => {
+            format!("  {}: {} of {}{verdict}\n", of.what, whole_time(needed), whole_time(of.there))
+        }
+    }
 }
 
 /// A time that may be longer than a [`rtflash_model::Span`].
