@@ -52,7 +52,7 @@ impl SerialEdf {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
         let queue = &mut self.clusters[operation.cluster];
         if queue.right == Some(operation.job) {

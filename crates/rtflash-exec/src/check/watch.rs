@@ -253,9 +253,9 @@ impl Observer for Checks<'_> {
         self.desks.transfer(transfer, quiet);
         if !quiet {
             let desks = &self.desks;
-            let mut gauges = vec![&self.bus_exclusion.gauge, &desks.transfers, &desks.lengths];
-            gauges.extend(desks.looks_at_order().then_some(&desks.order));
-            self.quiet_buses = gauges.into_iter().map(Gauge::zeroes_until).fold(Instant::START, Instant::max);
+            let order = if desks.looks_at_order() { &desks.order } else { &desks.lengths };
+            let gauges = [&self.bus_exclusion.gauge, &desks.transfers, &desks.lengths, order];
+            self.quiet_buses = gauges.map(Gauge::zeroes_until).into_iter().fold(Instant::START, Instant::max);
         }
     }
 

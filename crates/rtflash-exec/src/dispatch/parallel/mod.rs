@@ -287,14 +287,17 @@ impl<'a, O: Observer> Parallel<'a, O> {
         touched.dedup();
         for cluster in touched.drain(..) {
             let members = std::mem::take(&mut self.members[cluster]);
-            let mut changed = true;
-            while changed {
-                changed = false;
+            let mut goes_on = true;
+            while goes_on {
+                let (mut changed, mut idle) = (false, false);
                 for &chip in &members {
                     if self.chips[chip].doing.is_none() {
                         changed |= self.dispatch_chip(chip, now);
+                        idle |= self.chips[chip].doing.is_none();
                     }
                 }
+                // Nobody is looked at again who has begun something.
+                goes_on = changed && idle;
             }
             self.members[cluster] = members;
         }
