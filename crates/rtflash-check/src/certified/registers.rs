@@ -63,8 +63,8 @@ impl SecondRegister {
         }
     }
 
-    /// Of a superblock, Eq. (68), whose passes take steps of up to `copying`. A page that it reads waits for
-    /// other clusters' chips, and all of them are charged.
+    /// Of a superblock, Eq. (68), whose passes take steps of up to `copying`. A page that it reads
+    /// waits for other clusters' chips, and all of them are charged.
     pub fn of_superblock(device: &Device, site: &ChannelNeighbours, copying: i128) -> SecondRegister {
         let row = SecondRegister::new(device, site.most, site.most);
         let charged = (site.foreign + 1).min(site.most);
