@@ -16,26 +16,6 @@ use crate::render::table::table;
 pub struct BaselineKind<'a>(pub &'a dyn Baseline);
 
 impl KindText for BaselineKind<'_> {
-    fn promises(&self) -> bool {
-        false
-    }
-
-    fn rely_on(&self) -> Option<Reliance> {
-        None
-    }
-
-    fn needed(&self, _: &TaskSet, _: &Allocation) -> Option<Reliance> {
-        None
-    }
-
-    fn beyond(&self, _: &TaskSet, _: &Allocation, _: Reliance) -> Option<String> {
-        None
-    }
-
-    fn leans(&self, _: &TaskSet, _: &Allocation) -> bool {
-        false
-    }
-
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let scheme = BaselineScheme::from_name(self.0.name()).expect("the verifier knows every analysis with a name");
         let verification = verify_baseline(&file.set, allocation, scheme);
@@ -80,14 +60,6 @@ impl KindText for BaselineKind<'_> {
         (String::new(), format!(" (analysis: {})", self.0.name()))
     }
 
-    fn exact_tries_all(&self) -> bool {
-        true
-    }
-
-    fn guaranteed(&self) -> &'static str {
-        ", guaranteed on the device, with these clusters"
-    }
-
     fn whose(&self) -> String {
         format!("the test of {}, for a device that works as its paper says (docs/baselines.md)", self.0.name())
     }
@@ -101,16 +73,8 @@ impl KindText for BaselineKind<'_> {
         format!("it is {} full, in time or in space, {excess} too much", share(utilization))
     }
 
-    fn write_amplification(&self) -> &'static str {
-        "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly"
-    }
-
     fn share(&self) -> &'static str {
         ">full"
-    }
-
-    fn organisation(&self, _: &Allocation, _: usize) -> Option<[String; 2]> {
-        None
     }
 }
 

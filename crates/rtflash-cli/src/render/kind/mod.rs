@@ -8,20 +8,28 @@ use rtflash_alloc::analysis::{Analysis, Test, baseline};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
-/// What differs between the kinds.
+/// What differs between the kinds. What is not said is as of tests that promise nothing.
 pub trait KindText {
     /// Whether its yes is a promise about the device, with certificates.
-    fn promises(&self) -> bool;
+    fn promises(&self) -> bool {
+        false
+    }
 
     /// What its promises may rely on; `None` where it makes none.
-    fn rely_on(&self) -> Option<Reliance>;
+    fn rely_on(&self) -> Option<Reliance> {
+        None
+    }
 
     /// What the clusters of an allocation rely on as they are; `None` where nothing is promised, or
     /// it does not hold.
-    fn needed(&self, set: &TaskSet, allocation: &Allocation) -> Option<Reliance>;
+    fn needed(&self, _set: &TaskSet, _allocation: &Allocation) -> Option<Reliance> {
+        None
+    }
 
     /// Why an allocation that holds is refused all the same: it relies on more than is granted.
-    fn beyond(&self, set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Option<String>;
+    fn beyond(&self, _set: &TaskSet, _allocation: &Allocation, _granted: Reliance) -> Option<String> {
+        None
+    }
 
     /// What was granted to rely on and is of no use on this device, behind a no; empty where there
     /// is nothing of the kind.
@@ -30,7 +38,9 @@ pub trait KindText {
     }
 
     /// Whether some cluster holds only because of what is known of its neighbours.
-    fn leans(&self, set: &TaskSet, allocation: &Allocation) -> bool;
+    fn leans(&self, _set: &TaskSet, _allocation: &Allocation) -> bool {
+        false
+    }
 
     /// The verdict of rtflash-check on an allocation, and of each cluster its utilization by each
     /// of the tests, if there are several.
@@ -53,10 +63,14 @@ pub trait KindText {
     fn by_data(&self) -> (String, String);
 
     /// Whether `exact` leaves no allocation untried.
-    fn exact_tries_all(&self) -> bool;
+    fn exact_tries_all(&self) -> bool {
+        true
+    }
 
     /// A guaranteed yes: what holds on the device, behind it.
-    fn guaranteed(&self) -> &'static str;
+    fn guaranteed(&self) -> &'static str {
+        ", guaranteed on the device, with these clusters"
+    }
 
     /// Whose yes it is, where the device is not asked.
     fn whose(&self) -> String {
@@ -70,14 +84,18 @@ pub trait KindText {
     fn load(&self, utilization: f64) -> String;
 
     /// How write amplification is bounded.
-    fn write_amplification(&self) -> &'static str;
+    fn write_amplification(&self) -> &'static str {
+        "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly"
+    }
 
     /// What the share of a cluster is called in tables.
     fn share(&self) -> &'static str;
 
     /// The cells that a cluster has beside those that every cluster has: its organisation, and its
     /// slack. `None` where tables have no such columns.
-    fn organisation(&self, allocation: &Allocation, position: usize) -> Option<[String; 2]>;
+    fn organisation(&self, _allocation: &Allocation, _position: usize) -> Option<[String; 2]> {
+        None
+    }
 }
 
 /// The kind of an analysis. The one place of the command that tells them apart.

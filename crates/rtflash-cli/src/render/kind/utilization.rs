@@ -14,26 +14,6 @@ use crate::render::numbers::{percent, share};
 pub struct UtilizationKind<'a>(pub &'a dyn Analysis);
 
 impl KindText for UtilizationKind<'_> {
-    fn promises(&self) -> bool {
-        false
-    }
-
-    fn rely_on(&self) -> Option<Reliance> {
-        None
-    }
-
-    fn needed(&self, _: &TaskSet, _: &Allocation) -> Option<Reliance> {
-        None
-    }
-
-    fn beyond(&self, _: &TaskSet, _: &Allocation, _: Reliance) -> Option<String> {
-        None
-    }
-
-    fn leans(&self, _: &TaskSet, _: &Allocation) -> bool {
-        false
-    }
-
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let equations = Equations::from_name(self.0.name()).expect("the verifier knows every analysis with a name");
         let verification = verify(&file.set, allocation, equations);
@@ -65,14 +45,6 @@ impl KindText for UtilizationKind<'_> {
         (String::new(), format!(" (Theorem 1 passes; analysis: {})", self.0.name()))
     }
 
-    fn exact_tries_all(&self) -> bool {
-        true
-    }
-
-    fn guaranteed(&self) -> &'static str {
-        ", guaranteed on the device, with these clusters"
-    }
-
     fn only_data(&self) -> &'static str {
         "Theorem 1 itself would pass every cluster: it knows nothing of space.\n"
     }
@@ -82,15 +54,7 @@ impl KindText for UtilizationKind<'_> {
         format!("U = {}, {excess} too much", share(utilization))
     }
 
-    fn write_amplification(&self) -> &'static str {
-        "1 + ceil(lambda P) / alpha, which holds if valid pages spread evenly"
-    }
-
     fn share(&self) -> &'static str {
         ">U"
-    }
-
-    fn organisation(&self, _: &Allocation, _: usize) -> Option<[String; 2]> {
-        None
     }
 }
