@@ -42,6 +42,7 @@ __all__ = [
     "GainSummary",
     "GcAnswer",
     "GcTerms",
+    "Ground",
     "HostAnswer",
     "HostAssumption",
     "HostJob",
@@ -53,6 +54,7 @@ __all__ = [
     "JobsLine",
     "LoadAnswer",
     "OperationCounts",
+    "Proof",
     "Range",
     "RatioAnswer",
     "RequestAnswer",
@@ -383,6 +385,7 @@ class CertificateAnswer(Record):
     """A cluster's certificate: docs/analysis.md."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
+        "backfill",
         "gc_deadline_ns",
         "kind",
         "open_blocks",
@@ -394,6 +397,7 @@ class CertificateAnswer(Record):
         "victim_pages",
     })
     _kinds: ClassVar[dict[str, str]] = {
+        "backfill": "bool",
         "gc_deadline_ns": "int",
         "kind": "str",
         "open_blocks": "int",
@@ -406,6 +410,8 @@ class CertificateAnswer(Record):
     }
     _records: ClassVar[dict[str, str]] = {}
 
+    backfill: bool | None
+    """False where a superblock may not backfill, so that what is promised holds; else left out."""
     gc_deadline_ns: int | None
     """D_g: relative deadline of a GC job; null where no real-time task writes."""
     kind: str
@@ -927,6 +933,7 @@ class ClusterTerms(Record):
         "min_period_ns",
         "page_delay_ns",
         "relies_on",
+        "rests_on",
         "schedulable",
         "server_utilization",
         "tasks",
@@ -948,6 +955,7 @@ class ClusterTerms(Record):
         "certificate": "CertificateAnswer",
         "costs": "UnitCosts",
         "data": "DataAnswer",
+        "rests_on": "Ground",
         "tasks": "TaskTerms",
     }
 
@@ -977,6 +985,10 @@ class ClusterTerms(Record):
     """
     relies_on: str | None
     """With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
+    """
+    rests_on: list[Ground] | None
+    """With a certificate, where the cluster holds: what each step of that rests on, in the order
+    of the argument.
     """
     schedulable: bool
     """Whether it passes, exactly: in time, and the declared data fit."""
@@ -1554,6 +1566,34 @@ class GcTerms(Record):
     """C^g / T^g."""
 
 
+class Ground(Record):
+    """What a step of a promise rests on."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "claim",
+        "machine_checked",
+        "proof",
+        "theorem",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "claim": "str",
+        "machine_checked": "bool",
+        "theorem": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "proof": "Proof",
+    }
+
+    claim: str
+    """What it says."""
+    machine_checked: bool
+    """Whether a machine has checked the proof."""
+    proof: Proof | None
+    """The theorem that the machine has checked, and its file in proofs/."""
+    theorem: str
+    """Where docs/analysis.md proves it."""
+
+
 class HostAnswer(Answer):
     """What `rtflash host run --format json` prints for each scheduler, a line each."""
 
@@ -1951,6 +1991,25 @@ class OperationCounts(Record):
     """Pages read, GC included."""
     transfers: int
     """Pages moved over buses."""
+
+
+class Proof(Record):
+    """Where a proof is that a machine has checked."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "file",
+        "name",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "file": "str",
+        "name": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    file: str
+    """Its file in proofs/."""
+    name: str
+    """The theorem's name."""
 
 
 class Range(Record):
