@@ -72,6 +72,31 @@ fn streams_of_sets_are_checked_with_streams_of_allocations() {
     assert_eq!(check(&sets_name, &short.display().to_string()).status, 2);
 }
 
+/// Under the field's schemes a program finds the terms, too, and they add up.
+#[test]
+fn the_terms_of_a_scheme_are_in_the_data() {
+    for analysis in ANALYSES {
+        let call = ["explain", "tasksets/motivation.json", "--algorithm", "global", "--analysis", analysis];
+        let json = rtflash(&[&call[..], &["--format", "json"]].concat()).json();
+        let cluster = &json["clusters"][0];
+        if analysis.starts_with("thesis") {
+            assert!(cluster["scheme"].is_null() && !cluster["tasks"].as_array().expect("tasks").is_empty());
+            continue;
+        }
+        let terms = cluster["scheme"]["terms"].as_array().expect("terms");
+        let share = |term: &serde_json::Value| {
+            let [times, cost, period] = ["times", "cost_ns", "period_ns"].map(|name| term[name].as_f64().expect(name));
+            let share = term["utilization"].as_f64().expect("a share");
+            assert!((share - times * cost / period).abs() < 1e-9 * share, "{analysis}: {term}");
+            share
+        };
+        let sum: f64 = terms.iter().map(share).sum();
+        let fit = cluster["scheme"]["rooms"].as_array().expect("rooms").iter().all(|room| room["fits"] == true);
+        assert_eq!(cluster["in_time"].as_bool(), Some(sum <= 1.0 && fit), "{analysis}");
+        assert!(!fit || (cluster["utilization"].as_f64().expect("U") - sum).abs() < 1e-9 * sum, "{analysis}");
+    }
+}
+
 #[test]
 fn explain_has_every_equation() {
     let run = rtflash(&["explain", "tasksets/case-study.json"]);

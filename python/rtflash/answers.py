@@ -58,6 +58,9 @@ __all__ = [
     "Range",
     "RatioAnswer",
     "RequestAnswer",
+    "Scheme",
+    "SchemeRoom",
+    "SchemeTerm",
     "SizeAnswer",
     "SoakAnswer",
     "StreamTerms",
@@ -935,6 +938,7 @@ class ClusterTerms(Record):
         "relies_on",
         "rests_on",
         "schedulable",
+        "scheme",
         "server_utilization",
         "tasks",
         "utilization",
@@ -956,6 +960,7 @@ class ClusterTerms(Record):
         "costs": "UnitCosts",
         "data": "DataAnswer",
         "rests_on": "Ground",
+        "scheme": "Scheme",
         "tasks": "TaskTerms",
     }
 
@@ -992,6 +997,8 @@ class ClusterTerms(Record):
     """
     schedulable: bool
     """Whether it passes, exactly: in time, and the declared data fit."""
+    scheme: Scheme | None
+    """Under one of the field's own schemes (docs/baselines.md): its terms."""
     server_utilization: float
     """U_s, Eq. (IV.10); 0 where U is above 1."""
     tasks: list[TaskTerms]
@@ -2091,6 +2098,91 @@ class RequestAnswer(Record):
     """The shortest period that passes: its own, or one of four significant digits; above its own
     where the set fails as it is, up to a thousand times. Found by bisection.
     """
+
+
+class Scheme(Record):
+    """What a scheme adds up in a cluster, and what has to fit."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "rooms",
+        "terms",
+    })
+    _kinds: ClassVar[dict[str, str]] = {}
+    _records: ClassVar[dict[str, str]] = {
+        "rooms": "SchemeRoom",
+        "terms": "SchemeTerm",
+    }
+
+    rooms: list[SchemeRoom]
+    """What has to fit, or to be in time."""
+    terms: list[SchemeTerm]
+    """The terms, whose sum is at most one in a cluster that is in time."""
+
+
+class SchemeRoom(Record):
+    """Pages that have to go somewhere, or a response that has to be in time."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "fits",
+        "needed",
+        "there",
+        "unit",
+        "what",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "fits": "bool",
+        "needed": "int",
+        "there": "int",
+        "unit": "str",
+        "what": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    fits: bool
+    """Whether they fit."""
+    needed: int
+    """So many."""
+    there: int
+    """The room for them."""
+    unit: str
+    """What is counted: `pages` or `ns`."""
+    what: str
+    """Which pages, or whose response."""
+
+
+class SchemeTerm(Record):
+    """A term: times · cost / period."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "cost_ns",
+        "period_ns",
+        "task",
+        "term",
+        "times",
+        "utilization",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "cost_ns": "float",
+        "period_ns": "float",
+        "task": "str",
+        "term": "str",
+        "times": "int",
+        "utilization": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    cost_ns: float
+    """What each of them takes."""
+    period_ns: float
+    """In this time."""
+    task: str | None
+    """Whose it is; null of blocking."""
+    term: str
+    """What it is of: `read`, `write`, `gc` or `blocking`."""
+    times: int
+    """Pages, or passes."""
+    utilization: float
+    """times · cost / period."""
 
 
 class SizeAnswer(Answer):

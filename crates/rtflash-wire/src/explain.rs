@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
-use rtflash_alloc::certified::{Ground, Held, grounds, held, reliances};
+use rtflash_alloc::certified::{Held, held, reliances};
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Space, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
@@ -12,8 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
 use crate::data::{DataAnswer, on_device};
+use crate::grounds::{GroundText, rests_on};
 use crate::guarantee::beyond;
 use crate::parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name};
+use crate::scheme::SchemeTerms;
 
 /// The terms of one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -141,6 +143,9 @@ pub struct ExplainedCluster<'a> {
     pub server_utilization: f64,
     /// Its tasks, by the equations of the thesis; empty under another analysis.
     pub tasks: Vec<TaskTerms<'a>>,
+    /// Under one of the field's own schemes (docs/baselines.md): its terms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<SchemeTerms<'a>>,
     /// What a sound analysis promises of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
@@ -155,43 +160,6 @@ pub struct ExplainedCluster<'a> {
     /// of the argument.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rests_on: Vec<GroundText>,
-}
-
-/// What a step of a promise rests on.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Ground")]
-pub struct GroundText {
-    /// What it says.
-    pub claim: Text<'static>,
-    /// Where docs/analysis.md proves it.
-    pub theorem: Text<'static>,
-    /// Whether a machine has checked the proof.
-    pub machine_checked: bool,
-    /// The theorem that the machine has checked, and its file in proofs/.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub proof: Option<ProofText>,
-}
-
-/// Where a proof is that a machine has checked.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Proof")]
-pub struct ProofText {
-    /// The theorem's name.
-    pub name: Text<'static>,
-    /// Its file in proofs/.
-    pub file: Text<'static>,
-}
-
-impl From<Ground> for GroundText {
-    fn from(ground: Ground) -> GroundText {
-        let proof = ground.machine.map(|(name, file)| ProofText { name: name.into(), file: file.into() });
-        GroundText {
-            claim: ground.claim.into(),
-            theorem: ground.theorem.into(),
-            machine_checked: proof.is_some(),
-            proof,
-        }
-    }
 }
 
 /// What operations are charged in a cluster with a certificate: docs/analysis.md.
@@ -329,17 +297,6 @@ fn costs(held: &Held) -> UnitCosts {
     UnitCosts { read_ns: read.as_ns(), write_ns: write.as_ns(), gc_pass_ns: held.gc.map(|gc| gc.cost.as_ns()) }
 }
 
-/// What a cluster's promise rests on, if it has one.
-fn rests_on(
-    set: &TaskSet,
-    (allocation, position): (&Allocation, usize),
-    held: Option<&Held>,
-    relies_on: Option<Reliance>,
-) -> Vec<GroundText> {
-    let (Some(held), Some(relies_on)) = (held, relies_on) else { return Vec::new() };
-    grounds(set, allocation, position, held, relies_on).into_iter().map(GroundText::from).collect()
-}
-
 impl<'a> ExplainedCluster<'a> {
     fn new(
         set: &'a TaskSet,
@@ -365,6 +322,7 @@ impl<'a> ExplainedCluster<'a> {
                 true => Vec::new(),
                 false => cluster.tasks.iter().filter_map(|&task| TaskTerms::new(set, analysis, task, size)).collect(),
             },
+            scheme: SchemeTerms::new(set, analysis.name(), cluster),
             certificate: None,
             costs: None,
             relies_on: None,

@@ -24,6 +24,7 @@ mod envelope;
 mod exec;
 mod explain;
 mod export;
+mod grounds;
 mod guarantee;
 mod host_bound;
 mod host_run;
@@ -32,6 +33,7 @@ mod import;
 mod necessary;
 mod parts;
 mod schemas;
+mod scheme;
 mod size;
 mod unplaced;
 
@@ -48,6 +50,7 @@ pub use explain::{
     UnitCosts,
 };
 pub use export::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine};
+pub use grounds::{GroundText, ProofText};
 pub use guarantee::{Guarantee, beyond, needed};
 pub use host_bound::{BoundAnswer, BoundTerms, JobBound};
 pub use host_run::{HostAnswer, HostAssumption, HostJob, HostQueue, HostQueues};
@@ -57,6 +60,7 @@ pub use necessary::{ImpossibleAnswer, proof};
 pub use parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, task_name};
 pub use rtflash_experiment::output::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary};
 pub use schemas::schema;
+pub use scheme::{SchemeRoom, SchemeTerm, SchemeTerms};
 pub use size::{
     ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, LoadAnswer, NoLimit, Range, RatioAnswer, RequestAnswer,
     SizeAnswer, TaskAnswer, WearAnswer,
