@@ -1,14 +1,18 @@
 //! Runs that are honest, one for each organisation of the device.
 
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis};
+use rtflash_alloc::certified::certified;
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
 use rtflash_exec::{
     Aging, Arbitration, Dispatch, Options, Pattern, Phases, Placed, Plan, Recurrence, Service, Ties, Times, Victims,
     Waits,
 };
-use rtflash_model::{Allocation, Certificate, ClusterId, Collection, Instant, Reliance, Span, TaskSet, read_task_set};
+use rtflash_model::{
+    Allocation, Certificate, ClusterId, Collection, Instant, Placement, Reliance, Span, TaskSet, read_task_set,
+};
 use rtflash_run::{TbsServers, execute, plan};
 
 /// How the device is run.
@@ -18,6 +22,8 @@ pub enum Organisation {
     Parallel,
     Stripe,
     Superblock,
+    CachedStripe,
+    CachedSuperblock,
 }
 
 /// A run and its trace.
@@ -54,8 +60,8 @@ fn terms(organisation: Organisation) -> (&'static dyn Analysis, Dispatch, u32) {
     match organisation {
         Organisation::Serial => (&Thesis, Dispatch::Serial, 1),
         Organisation::Parallel => (&Thesis, Dispatch::Parallel, 1),
-        Organisation::Stripe => (&STRIPE, Dispatch::Serial, 2),
-        Organisation::Superblock => (&SUPERBLOCK, Dispatch::Serial, 2),
+        Organisation::Stripe | Organisation::CachedStripe => (&STRIPE, Dispatch::Serial, 2),
+        Organisation::Superblock | Organisation::CachedSuperblock => (&SUPERBLOCK, Dispatch::Serial, 2),
     }
 }
 
@@ -97,6 +103,15 @@ pub fn other_worlds() -> Vec<World> {
     cases.into_iter().flat_map(world).collect()
 }
 
+/// Worlds whose chips use a second page register.
+pub fn cached_worlds() -> Vec<World> {
+    let cases = [("cached stripe", Organisation::CachedStripe), ("cached superblock", Organisation::CachedSuperblock)];
+    let world = |(name, organisation)| {
+        [Waits::Actual, Waits::Worst].map(|waits| World::new(name, (organisation, Victims::Actual, waits), "global"))
+    };
+    cases.into_iter().flat_map(world).collect()
+}
+
 impl World {
     /// A run of what this algorithm finds.
     pub fn new(name: &'static str, run: (Organisation, Victims, Waits), algorithm: &str) -> World {
@@ -112,11 +127,25 @@ impl World {
     ) -> World {
         let (organisation, victims, waits) = run;
         let (analysis, dispatch, ways) = terms(organisation);
-        let text = text(ways);
+        let placement = match organisation {
+            Organisation::CachedStripe => Some(Placement::CachedStripe),
+            Organisation::CachedSuperblock => Some(Placement::CachedSuperblock),
+            _ => None,
+        };
+        let mut text = text(ways);
+        if placement.is_some() {
+            text = text.replacen(r#""logical_ratio""#, r#""page_registers": 2, "logical_ratio""#, 1);
+        }
         let set = read_task_set(&text).expect("a task set").set;
         let outcome = allocator(algorithm).expect("an allocator").allocate(&set, analysis);
         assert_eq!(outcome.is_schedulable(), Some(true), "{name}");
-        let allocation = outcome.allocation().expect("an allocation").clone();
+        let mut allocation = outcome.allocation().expect("an allocation").clone();
+        if let Some(placement) = placement {
+            let bare = allocation.clone().with_certificates(vec![None; allocation.len()]);
+            allocation = certified(&set, &bare, &[placement], Reliance::Neighbours, &Work::new()).0;
+            let certificate = allocation.certificate(0).expect("it holds so, too");
+            assert_eq!(certificate.placement, placement);
+        }
         let options = Options {
             duration: Instant::from_ns(1_200_000_000).expect("a second or so"),
             dispatch,

@@ -133,6 +133,7 @@ fn verdict(of: &dyn Baseline, device: &Device, tasks: &[&Task], chips: u32) -> C
     let shares: Vec<Rational> = of.terms(device, tasks, chips).iter().map(BaselineTerm::share).collect();
     let in_time = ClusterVerdict::up_to_one(Rational::sum(&shares));
     match of.rooms(device, tasks, chips).into_iter().find(|room| !room.fits()) {
+        // Above one in any case, also where a page has no room at all.
         Some(room) if in_time.passes => ClusterVerdict::up_to_one(Fraction::new(room.needed.max(2), room.there)),
         _ => in_time,
     }
