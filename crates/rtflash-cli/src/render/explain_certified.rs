@@ -212,14 +212,21 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
             let alone = wide(read).max(u128::from(asks) * hold);
             let apart = alone * u128::from(steps) + hold * u128::from(beside);
             let others = wide(write) * u128::from(rows) + u128::from(device.block_erase().as_ns());
+            // With two page registers c_r and c_w are what users' pages take.
+            let (a_read, a_row) = match held.certificate.placement {
+                Placement::CachedSuperblock => {
+                    (format!("reads of {}", time(read.to_f64())), format!("rows of {}", time(write.to_f64())))
+                }
+                _ => ("c_r".to_owned(), "c_w".to_owned()),
+            };
             // Where more chips of others are on one channel, and more of its own on another one,
             // all may be charged in full.
             let reads = if wide(gc.cost) >= apart + others {
-                format!("{steps} c_r + {beside} {name}")
+                format!("{steps} {a_read} + {beside} {name}")
             } else {
                 format!("{steps} reads beside {} chips", device.chips_per_channel() - 1)
             };
-            format!("{reads} + ceil({} / {}) c_w", gc.valid, cluster.size())
+            format!("{reads} + ceil({} / {}) {a_row}", gc.valid, cluster.size())
         }
     };
     format!(
