@@ -38,6 +38,9 @@ struct Seen {
     /// before them ends.
     cached: usize,
     beside: usize,
+    /// Changes of terms, and extra GC jobs.
+    changed: usize,
+    extra: usize,
 }
 
 impl Seen {
@@ -59,6 +62,8 @@ impl Seen {
         for record in records {
             match record {
                 Record::Policed(_) => self.policed += 1,
+                Record::Changed(change) if change.extra == 0 => self.changed += 1,
+                Record::Changed(_) => self.extra += 1,
                 Record::Transfer(_) => self.commands += usize::from(world.plan.device().has_commands()),
                 Record::Operation(operation) => {
                     if matches!(world.plan.promise(), Promise::Certified(by) if by[operation.cluster].is_cached()) {
@@ -102,6 +107,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.sporadic > 1_500 && seen.round_robin > 800 && seen.ties > 1_500, "{seen:?}");
         assert!(seen.commands > 50_000, "{seen:?}");
         assert!(seen.cached > 50_000 && seen.beside > 20_000, "{seen:?}");
+        assert!(seen.changed > 500 && seen.extra > 500, "{seen:?}");
         assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
     }
 }

@@ -1,6 +1,8 @@
 //! Garbage collection under certificates: releases by the pages that arrive, passes that begin or
 //! are left out, victims, copies, cost.
 
+mod changes;
+
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +53,11 @@ struct ProcessorAccount {
     /// When a was recorded last, and when a GC job was released last.
     stated: Option<Instant>,
     released: Option<Instant>,
+    /// The last change of its terms, from 1; extra GC jobs since then; and the last record of
+    /// either.
+    stage: usize,
+    extra: u64,
+    changed: Instant,
     /// Of the GC jobs, and of the server.
     passes: [WatchedPass; 2],
 }
@@ -83,8 +90,7 @@ pub(super) struct Collections {
 
 fn terms(cluster: &ClusterPlan, by: &Certified) -> CollectionTerms {
     let collection = by.certificate.collection;
-    let (stripe, victim) = (by.is_stripe(), collection.map_or(0, |of| of.victim_pages));
-    let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
+    let victim = collection.map_or(0, |of| of.victim_pages);
     CollectionTerms {
         victim,
         open: collection.map_or(0, |of| of.open_blocks),
@@ -92,9 +98,15 @@ fn terms(cluster: &ClusterPlan, by: &Certified) -> CollectionTerms {
         reclaimed: collection.map_or(u64::MAX, |of| of.reclaimed_pages),
         reserve: collection.map_or(u64::MAX, |of| of.reserve_pages),
         releases: collection.is_some_and(|of| of.deadline.is_some()),
-        stripe,
-        padded: if stripe { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips)) },
+        stripe: by.is_stripe(),
+        padded: padded_steps(cluster, by, victim),
     }
+}
+
+/// Steps that a pass has with a victim of so many pages: reads, in a stripe copies, and rows.
+fn padded_steps(cluster: &ClusterPlan, by: &Certified, victim: u64) -> (u64, u64) {
+    let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
+    if by.is_stripe() { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips)) }
 }
 
 impl CollectionTerms {
@@ -132,6 +144,9 @@ impl Collections {
                         collected: 0,
                         stated: None,
                         released: None,
+                        stage: 0,
+                        extra: 0,
+                        changed: Instant::START,
                         passes: [WatchedPass::default(), WatchedPass::default()],
                     });
                 }

@@ -177,6 +177,12 @@ impl Ledger {
         true
     }
 
+    /// Whether a job of one of these sources is pending.
+    pub(crate) fn has_any(&self, is_of: impl Fn(SourceId) -> bool) -> bool {
+        let mut lines = self.lines.enumerate();
+        lines.any(|(source, line)| is_of(source) && line.jobs.iter().any(|(_, job)| job.is_some()))
+    }
+
     /// A pending job.
     #[inline(always)]
     pub(crate) fn get(&mut self, job: JobId) -> Option<&mut Pending> {

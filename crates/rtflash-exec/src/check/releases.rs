@@ -10,7 +10,7 @@ use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::Service;
 use crate::plan::{Certified, Period, Plan, Promise, Releases, Source};
 use crate::resume::{NoState, Rest, Resume, State, resume};
-use crate::trace::{Kind, Release, Setup};
+use crate::trace::{Kind, Release, Setup, TermsChange};
 
 /// What is known of a source's releases so far.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -59,13 +59,15 @@ pub(super) struct Released<'a> {
     pub(super) grants: Grants<'a>,
     plan: &'a Plan,
     seen: PerId<SourceId, SeenReleases>,
+    /// D_g of each source of GC jobs, as its processor's terms are now.
+    collection_deadlines: PerId<SourceId, Option<Span>>,
     sporadic: bool,
     service: Service,
     latest: Instant,
 }
 
 resume!(['a] Released<'a> {
-    values: [gauge, seen, latest],
+    values: [gauge, seen, collection_deadlines, latest],
     parts: [grants],
     lists: [],
     made: [plan, sporadic, service],
@@ -89,6 +91,14 @@ impl Resume for Grants<'_> {
     }
 }
 
+/// D_g of a source of GC jobs by its cluster's certificate.
+fn collection_deadline(plan: &Plan, source: &Source) -> Option<Span> {
+    match (plan.promise(), source.cluster) {
+        (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.collection?.deadline,
+        _ => None,
+    }
+}
+
 impl<'a> Released<'a> {
     pub(super) fn new(plan: &'a Plan) -> Released<'a> {
         Released {
@@ -96,6 +106,7 @@ impl<'a> Released<'a> {
             grants: Grants::Unknown,
             plan,
             seen: plan.per_source(SeenReleases::default()),
+            collection_deadlines: plan.sources().iter().map(|source| collection_deadline(plan, source)).collect(),
             sporadic: false,
             service: Service::Tbs,
             latest: Instant::START,
@@ -140,7 +151,7 @@ impl<'a> Released<'a> {
                 (as_planned.deadline, as_planned.cluster) = (Some(due), source.cluster);
             }
             Releases::Collected { .. } => {
-                let deadline = self.collection_deadline(source).map(|of| release.at.saturating_add(of));
+                let deadline = self.collection_deadlines[release.job.source].map(|of| release.at.saturating_add(of));
                 is_valid &= deadline.is_some();
                 (as_planned.deadline, as_planned.cluster) = (deadline, source.cluster);
             }
@@ -171,11 +182,16 @@ impl<'a> Released<'a> {
         as_planned
     }
 
-    /// D_g of a source of GC jobs under a certificate.
-    fn collection_deadline(&self, source: &Source) -> Option<Span> {
-        match (self.plan.promise(), source.cluster) {
-            (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.collection?.deadline,
-            _ => None,
+    /// A processor goes on by other terms: D_g of its GC jobs from now on.
+    pub(super) fn changed(&mut self, changed: &TermsChange) {
+        let Promise::Certified(certified) = self.plan.promise() else { return };
+        let stage = usize::try_from(changed.stage).ok().and_then(|stage| stage.checked_sub(1));
+        let Some(planned) = stage.and_then(|stage| certified[changed.cluster].changes.get(stage)) else { return };
+        let chip = certified[changed.cluster].is_stripe().then_some(changed.chip);
+        for (source, deadline) in self.plan.sources().iter().zip(self.collection_deadlines.iter_mut()) {
+            if source.cluster == Some(changed.cluster) && source.releases == (Releases::Collected { chip }) {
+                *deadline = planned.change.collection.deadline;
+            }
         }
     }
 

@@ -6,12 +6,12 @@ use super::gauge::{Gauge, Place};
 use super::rules::{Order, Rules};
 use super::timing::place;
 use super::{CLASSES, Checks, WatchedChip, start};
-use crate::ids::{ChipId, ClusterId, ColumnId, Lpn};
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
     Action, Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Padding, Policed, Release, Reserve, Selection,
-    Setup, Starved, Transfer,
+    Setup, Starved, TermsChange, Transfer,
 };
 
 impl Checks<'_> {
@@ -274,6 +274,21 @@ impl Observer for Checks<'_> {
     fn reserve(&mut self, reserve: &Reserve) {
         if let Rules::Certified(by) = &mut self.rules {
             by.collections.reserved(reserve, &mut self.mapping);
+        }
+    }
+
+    fn changed(&mut self, changed: &TermsChange) {
+        self.releases.changed(changed);
+        if let Rules::Certified(by) = &mut self.rules {
+            // In a stripe requests may be under way on other chips.
+            let stripe = by.certified[changed.cluster].is_stripe();
+            let sources = self.plan.sources();
+            let is_of = |source: SourceId| {
+                let collected = Releases::Collected { chip: Some(changed.chip) };
+                sources[source].cluster == Some(changed.cluster) && (!stripe || sources[source].releases == collected)
+            };
+            let idle = !self.ledger.has_any(is_of);
+            by.collections.changed(changed, idle, self.plan, &mut self.mapping);
         }
     }
 

@@ -63,7 +63,7 @@ pub(super) fn cluster(
         let cost = pass_cost(device, &plan, certificate.placement, collection.victim_pages);
         cost.ok_or(fault("has passes that take 2^63 ns or longer"))
     });
-    Ok((plan, Certified { certificate, pass: pass.transpose()?, ranges }))
+    Ok((plan, Certified { certificate, pass: pass.transpose()?, ranges, changes: Vec::new() }))
 }
 
 /// (m_c − 1)·t_b: a request for the bus waits for one of each other chip that there is on its
@@ -83,7 +83,7 @@ pub(super) fn transfers(device: &Device, chips: u32) -> Span {
 /// C_g: v(t_r + t_w) + t_e on a chip of a stripe; on a superblock n = min(v, P) reads, ⌈v/s⌉ rows
 /// and t_e, where pages that are read on one channel at once wait for each other; with commands,
 /// each copy and the erase have that of Section 2.10 on top.
-fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
+pub(super) fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
     let costs = StepSpans::new(device, cluster.page_delay)?;
     let copies = match placement {
         Placement::Stripe | Placement::CachedStripe => costs.copy.checked_mul(valid)?,

@@ -2,6 +2,7 @@
 
 mod build;
 mod certified;
+mod changes;
 mod error;
 pub(crate) mod layout;
 mod ranges;
@@ -12,6 +13,7 @@ use std::ops::Range;
 use rtflash_model::{Access, Certificate, Device, Job, Span, TaskId};
 
 pub(crate) use certified::StepSpans;
+pub use changes::{CollectionChange, PlannedChange};
 pub use error::PlanError;
 pub use layout::{Layout, TooFewBlocks};
 pub use timing::{Period, Timing};
@@ -52,6 +54,8 @@ pub struct Certified {
     pub pass: Option<Span>,
     /// The logical pages of each of its tasks, in order, and then of each job stream.
     pub ranges: Vec<Range<Lpn>>,
+    /// Changes of its garbage collection while it runs, in order: see [`Plan::with_changes`].
+    pub changes: Vec<PlannedChange>,
 }
 
 /// When the jobs of a source are released.

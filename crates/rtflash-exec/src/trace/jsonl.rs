@@ -47,6 +47,7 @@ impl<W: Write> JsonLines<W> {
             Record::Setup(setup) => line.setup(setup),
             Record::Policed(_)
             | Record::Reserve(_)
+            | Record::Changed(_)
             | Record::LeftOut(_)
             | Record::Moved(_)
             | Record::Selected(_)

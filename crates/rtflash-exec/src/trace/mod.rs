@@ -13,6 +13,6 @@ pub use jsonl::{JobNames, JsonLine, JsonLines, MAX_LINE, TraceError, TraceReader
 pub use observer::Observer;
 pub use record::{
     Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
-    Selection, Starved, Step, Transfer,
+    Selection, Starved, Step, TermsChange, Transfer,
 };
 pub use setup::Setup;

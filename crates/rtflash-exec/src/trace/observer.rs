@@ -2,7 +2,7 @@
 
 use super::record::{
     Complete, JobId, LeftOut, Moved, Operation, Padding, Policed, Record, Release, Reserve, Selection, Starved,
-    Transfer,
+    TermsChange, Transfer,
 };
 use super::setup::Setup;
 use crate::ids::{ClusterId, Lpn};
@@ -59,6 +59,11 @@ pub trait Observer {
         let _ = reserve;
     }
 
+    /// A processor goes on by other terms of garbage collection, or its counter is put forward.
+    fn changed(&mut self, changed: &TermsChange) {
+        let _ = changed;
+    }
+
     /// A pass is left out.
     fn left_out(&mut self, left_out: &LeftOut) {
         let _ = left_out;
@@ -86,6 +91,7 @@ pub trait Observer {
             Record::Release(release) => self.release(release),
             Record::Policed(policed) => self.policed(policed),
             Record::Reserve(reserve) => self.reserve(reserve),
+            Record::Changed(changed) => self.changed(changed),
             Record::LeftOut(left_out) => self.left_out(left_out),
             Record::Complete(complete) => self.complete(complete),
             Record::Starved(starved) => self.starved(starved),
@@ -120,6 +126,9 @@ impl Observer for Vec<Record> {
     }
     fn reserve(&mut self, reserve: &Reserve) {
         self.push(Record::Reserve(*reserve));
+    }
+    fn changed(&mut self, changed: &TermsChange) {
+        self.push(Record::Changed(*changed));
     }
     fn left_out(&mut self, left_out: &LeftOut) {
         self.push(Record::LeftOut(*left_out));
@@ -175,6 +184,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn reserve(&mut self, reserve: &Reserve) {
         self.0.reserve(reserve);
         self.1.reserve(reserve);
+    }
+    fn changed(&mut self, changed: &TermsChange) {
+        self.0.changed(changed);
+        self.1.changed(changed);
     }
     fn left_out(&mut self, left_out: &LeftOut) {
         self.0.left_out(left_out);

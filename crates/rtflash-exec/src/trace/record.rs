@@ -265,6 +265,27 @@ pub struct Reserve {
     pub pending: u64,
 }
 
+/// A processor goes on by other terms of garbage collection, or its counter of R1 is put forward: a
+/// change of the plan (docs/admission.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermsChange {
+    /// When.
+    pub at: Instant,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// On which chip: the first one of a superblock.
+    pub chip: ChipId,
+    /// By which change of the plan it goes on, from 1.
+    pub stage: u32,
+    /// Which of the change's extra GC jobs is released, from 1: the counter is put forward for it.
+    /// 0 where the terms are changed.
+    pub extra: u32,
+    /// a, as it is counted from now on.
+    pub arrived: u64,
+    /// f: free pages where the terms are changed, and 0 where an extra job is released.
+    pub free: u64,
+}
+
 /// Anything that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
@@ -276,6 +297,8 @@ pub enum Record {
     Policed(Policed),
     /// See [`Reserve`].
     Reserve(Reserve),
+    /// See [`TermsChange`].
+    Changed(TermsChange),
     /// See [`LeftOut`].
     LeftOut(LeftOut),
     /// See [`Complete`].
@@ -306,6 +329,9 @@ impl Record {
             // Behind its release.
             Record::Policed(policed) => (policed.at, 1, job(policed.job).0, job(policed.job).1, 1),
             Record::Reserve(reserve) => (reserve.at, 2, reserve.chip.into(), 0, 0),
+            // Terms change when nothing is left to be done; an extra job is released.
+            Record::Changed(changed) if changed.extra == 0 => (changed.at, 4, u64::MAX, 0, changed.chip.0),
+            Record::Changed(changed) => (changed.at, 1, u64::MAX, 0, changed.chip.0),
             Record::LeftOut(left_out) => (left_out.at, 3, left_out.cluster.into(), 0, 0),
             Record::Complete(complete) => (complete.at, 4, job(complete.job).0, job(complete.job).1, 0),
             Record::Starved(starved) => (starved.at, 5, job(starved.job).0, job(starved.job).1, starved.chip.0),
@@ -325,6 +351,7 @@ impl Record {
             Record::Release(release) => release.at,
             Record::Policed(policed) => policed.at,
             Record::Reserve(reserve) => reserve.at,
+            Record::Changed(changed) => changed.at,
             Record::LeftOut(left_out) => left_out.at,
             Record::Complete(complete) => complete.at,
             Record::Starved(starved) => starved.at,
@@ -341,7 +368,12 @@ impl Record {
     pub fn is_event(&self) -> bool {
         matches!(
             self,
-            Record::Release(_) | Record::Complete(_) | Record::Starved(_) | Record::Operation(_) | Record::Transfer(_)
+            Record::Release(_)
+                | Record::Changed(_)
+                | Record::Complete(_)
+                | Record::Starved(_)
+                | Record::Operation(_)
+                | Record::Transfer(_)
         )
     }
 }

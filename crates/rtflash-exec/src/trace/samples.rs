@@ -6,7 +6,7 @@ use rtflash_model::{Allocation, ChipId, Cluster, ClusterId, Instant, Lpn, PerId,
 
 use rtflash_exec::trace::{
     Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
-    Selection, Starved, Step, Transfer,
+    Selection, Starved, Step, TermsChange, Transfer,
 };
 
 /// Two clusters (chips 0 to 2 and 3 to 4) of a device of six chips on three channels; names that
@@ -66,7 +66,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                 4 => {
                     Record::Transfer(Transfer { start, end, channel: ChannelId(random % 3), cluster, chip, job, kind })
                 }
-                5 => Record::Reserve(Reserve {
+                5 if !first => Record::Reserve(Reserve {
                     at: start,
                     cluster,
                     chip,
@@ -75,6 +75,10 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                     pending: pages / 2,
                 }),
                 9 if second => Record::Policed(Policed { at: end, job, arrived: start, pages }),
+                5 => {
+                    let (stage, extra, arrived, free) = (random / 2, random / 3, pages, index);
+                    Record::Changed(TermsChange { at: start, cluster, chip, stage, extra, arrived, free })
+                }
                 6 => Record::Moved(Moved { at: start, job, cluster, chip, lpn: Lpn(random % logical) }),
                 _ if !matches!(of, Kind::Gc | Kind::Server) => Record::Complete(Complete { at: start, job }),
                 7 => Record::LeftOut(LeftOut { at: start, job, cluster, chip, free: pages }),

@@ -197,6 +197,9 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     let duration = options.duration.as_ns();
     loop {
         if world.now < duration {
+            for processor in processors.iter_mut().flatten() {
+                processor.advance(&mut world);
+            }
             release(&mut world, &mut processors, &mut sources, &arrivals);
         }
         end_transfers(&mut world);
@@ -206,6 +209,7 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
         if world.now < duration {
             for processor in processors.iter_mut().flatten() {
                 processor.dispatch(&mut world);
+                processor.change(&mut world);
             }
         }
         grant(&mut world);

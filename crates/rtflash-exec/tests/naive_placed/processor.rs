@@ -1,8 +1,8 @@
 //! A processor: a chip of a stripe, or a superblock cluster.
 
-use rtflash_exec::trace::{Action, JobId, Kind, NONE, Operation, Record, Release, Starved};
+use rtflash_exec::trace::{Action, JobId, Kind, NONE, Operation, Record, Release, Starved, TermsChange};
 use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Ties, Victims, random_job_place};
-use rtflash_model::{ChipId, ClusterId, Id, Lpn};
+use rtflash_model::{ChipId, ClusterId, Collection, Id, Lpn};
 
 use super::pages::{At, Pages};
 use super::registers::Registers;
@@ -77,6 +77,12 @@ pub struct Processor {
     pub pending: u64,
     pub arrived: u64,
     collected: u64,
+    /// What is collected by now, its reserve what a pass is left out with; the last change, from 1,
+    /// and the extra jobs that have been released since, the last one when.
+    terms: Option<Collection>,
+    stage: usize,
+    extra: u64,
+    advanced: u64,
     gc_source: Option<SourceId>,
     pass: Option<Pass>,
     server_pass: Option<Pass>,
@@ -107,6 +113,10 @@ impl Processor {
                 pending: 0,
                 arrived: 0,
                 collected: 0,
+                terms: certified(plan, cluster).certificate.collection,
+                stage: 0,
+                extra: 0,
+                advanced: 0,
                 gc_source: gc_source.map(SourceId::from_index),
                 pass: None,
                 server_pass: None,
@@ -128,10 +138,55 @@ impl Processor {
         self.queue.iter().filter(|part| part.deadline >= BACKGROUND).map(|part| part.unfinished).sum()
     }
 
+    /// Changes its terms, where it has nothing to do and enough pages are free.
+    pub fn change(&mut self, world: &mut World) {
+        let changes = &certified(world.plan, self.cluster).changes;
+        let extra = if self.stage == 0 { 0 } else { changes[self.stage - 1].change.extra_passes };
+        let Some(next) = changes.get(self.stage).map(|planned| planned.change) else { return };
+        if world.now < next.not_before.as_ns() || !self.is_idle() || !self.queue.is_empty() || self.extra < extra {
+            return;
+        }
+        let Collection { reserve_pages, reclaimed_pages, .. } = next.collection;
+        let (free, count) = (self.pages.free(), reclaimed_pages * self.collected);
+        if free + reclaimed_pages <= reserve_pages {
+            return;
+        }
+        self.arrived = count + reserve_pages.max(free) - free;
+        self.terms = Some(Collection { reserve_pages: next.goal_pages, ..next.collection });
+        (self.stage, self.extra) = (self.stage + 1, 0);
+        self.advanced = world.now + 1;
+        self.tell(world, self.arrived);
+    }
+
+    /// Releases an extra GC job, where one is due.
+    pub fn advance(&mut self, world: &mut World) {
+        let Some(last) = self.stage.checked_sub(1) else { return };
+        let change = certified(world.plan, self.cluster).changes[last].change;
+        if self.extra < change.extra_passes && world.now == self.advanced {
+            self.extra += 1;
+            self.arrived += change.collection.reclaimed_pages;
+            self.advanced += change.spacing.as_ns();
+            self.tell(world, self.arrived);
+            self.collect(world);
+        }
+    }
+
+    fn tell(&self, world: &mut World, arrived: u64) {
+        let number = |count: usize| u32::try_from(count).expect("few");
+        world.records.push(Record::Changed(TermsChange {
+            at: world.at(),
+            cluster: ClusterId::from_index(self.cluster),
+            chip: self.chips[0],
+            stage: number(self.stage),
+            extra: u32::try_from(self.extra).expect("few"),
+            arrived,
+            free: if self.extra == 0 { self.pages.free() } else { 0 },
+        }));
+    }
+
     /// Releases GC jobs.
     pub fn collect(&mut self, world: &mut World) {
-        let collection = certified(world.plan, self.cluster).certificate.collection;
-        let Some(collection) = collection else { return };
+        let Some(collection) = self.terms else { return };
         let Some(relative) = collection.deadline else { return };
         while self.arrived >= (self.collected + 1) * collection.reclaimed_pages {
             let id = JobId { source: self.gc_source.expect("it has garbage collection"), index: self.collected };
@@ -197,21 +252,19 @@ impl Processor {
         if self.kind_of(job) != Kind::Gc {
             self.server_passes += 1;
         }
-        let due = self.server_due(world);
+        let due = self.server_due();
         let part = self.queue.iter_mut().find(|part| part.id == job).expect("a pending job");
         part.owes = part.kind != Kind::Gc && due;
         self.look_whether_over(world, job);
     }
 
-    pub fn server_due(&self, world: &World) -> bool {
-        let collection = certified(world.plan, self.cluster).certificate.collection;
-        collection.is_some_and(|of| self.served >= of.reclaimed_pages * (self.server_passes + 1))
+    pub fn server_due(&self) -> bool {
+        self.terms.is_some_and(|of| self.served >= of.reclaimed_pages * (self.server_passes + 1))
     }
 
     /// f − b ≥ H, also after so many more pages.
-    pub fn reserve_is_there(&self, world: &World, pages: u64) -> bool {
-        let collection = certified(world.plan, self.cluster).certificate.collection;
-        collection.is_some_and(|of| self.pages.free() >= of.reserve_pages + self.pending + pages)
+    pub fn reserve_is_there(&self, pages: u64) -> bool {
+        self.terms.is_some_and(|of| self.pages.free() >= of.reserve_pages + self.pending + pages)
     }
 
     pub fn dispatch(&mut self, world: &mut World) {
@@ -258,7 +311,7 @@ impl Processor {
             return true;
         }
         let wanted = self.queue[at].writes.len().min(self.chips.len());
-        if background && !self.reserve_is_there(world, wanted as u64) {
+        if background && !self.reserve_is_there(wanted as u64) {
             self.step = None;
             return false;
         }
@@ -319,7 +372,7 @@ impl Processor {
             self.step.as_mut().expect("a step").pages.push(id);
         }
         let server = self.queue[at].kind == Kind::Server && self.queue[at].deadline < BACKGROUND;
-        self.queue[at].owes = server && self.server_due(world);
+        self.queue[at].owes = server && self.server_due();
     }
 
     fn read(&mut self, world: &mut World, at: usize, lpn: Lpn, alone: bool) {
@@ -378,7 +431,7 @@ impl Processor {
         let gc = self.queue[at].kind == Kind::Gc;
         let job = self.queue[at].id;
         if (if gc { &self.pass } else { &self.server_pass }).is_none() {
-            let victim = if self.reserve_is_there(world, 0) { None } else { self.pages.choose_victim() };
+            let victim = if self.reserve_is_there(0) { None } else { self.pages.choose_victim() };
             let Some(victim) = victim else {
                 self.pass_over(world, job);
                 return;
@@ -500,10 +553,9 @@ impl Processor {
 
     /// Valid pages that every victim counts as having: v with worst victims.
     fn padded_to(&self, world: &World) -> u64 {
-        let collection = certified(world.plan, self.cluster).certificate.collection;
         match world.options.victims {
             Victims::Actual => 0,
-            Victims::Worst => collection.map_or(0, |of| of.victim_pages),
+            Victims::Worst => self.terms.map_or(0, |of| of.victim_pages),
         }
     }
 

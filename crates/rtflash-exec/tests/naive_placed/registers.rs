@@ -114,7 +114,7 @@ impl Processor {
         }
         let background = self.queue[at].deadline >= BACKGROUND;
         let wanted = self.queue[at].writes.len().min(self.chips.len());
-        if background && !self.reserve_is_there(world, wanted as u64) {
+        if background && !self.reserve_is_there(wanted as u64) {
             return false;
         }
         for _ in 0..wanted {
@@ -135,7 +135,7 @@ impl Processor {
             return true;
         }
         let server = self.queue[at].kind == Kind::Server && !background;
-        self.queue[at].owes = server && self.server_due(world);
+        self.queue[at].owes = server && self.server_due();
         true
     }
 

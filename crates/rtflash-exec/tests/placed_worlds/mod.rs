@@ -7,8 +7,8 @@ use crate::common::{Rng, World, allocation, draw_adversaries, jobs, ns, ranges};
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{
-    Aging, ClusterTerms, Dispatch, Options, Pattern, Phases, Placed, Plan, RunError, Service, Times, Timing, Victims,
-    Waits, run_traced,
+    Aging, ClusterTerms, CollectionChange, Dispatch, Options, Pattern, Phases, Placed, Plan, Promise, RunError,
+    Service, Times, Timing, Victims, Waits, run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -82,6 +82,37 @@ fn certificate(rng: &mut Rng, set: &TaskSet, cluster: &Cluster) -> Certificate {
     Certificate { placement, collection, server_thousandths, backfill: true, tightest: None }
 }
 
+/// The plan, with changes of garbage collection in some clusters that can make them.
+fn changed(mut plan: Plan, rng: &mut Rng) -> Plan {
+    for cluster in plan.clusters().ids().collect::<Vec<_>>() {
+        let Promise::Certified(certified) = plan.promise() else { return plan };
+        let by = &certified[cluster];
+        let width = if by.is_stripe() { 1 } else { u64::from(plan.clusters()[cluster].layout.chips()) };
+        let block = width * u64::from(plan.device().pages_per_block());
+        let change = |rng: &mut Rng| {
+            let victim_pages = rng.within(0, block - 1);
+            let reserve_pages = rng.within(0, 2 * block);
+            let collection = Collection {
+                deadline: Some(ns(rng.within(20, 500))),
+                reclaimed_pages: if rng.within(0, 3) == 0 { rng.within(1, block) } else { block - victim_pages },
+                reserve_pages,
+                victim_pages,
+                open_blocks: rng.within(1, 5),
+            };
+            CollectionChange {
+                not_before: Instant::START.saturating_add(ns(rng.within(1, 1_000))),
+                collection,
+                goal_pages: reserve_pages + rng.within(0, block),
+                extra_passes: rng.within(0, 3),
+                spacing: ns(rng.within(1, 200)),
+            }
+        };
+        let changes: Vec<CollectionChange> = (0..rng.within(0, 3)).map(|_| change(rng)).collect();
+        plan = plan.clone().with_changes(cluster, &changes).unwrap_or(plan);
+    }
+    plan
+}
+
 impl World {
     /// The world of this seed and number, if what was drawn can be run.
     pub fn draw_certified(seed: u64, case: u64) -> Option<World> {
@@ -111,6 +142,7 @@ impl World {
             })
             .collect();
         let plan = Plan::new(&set, &allocation, Timing::of_device(&device), &terms).ok()?;
+        let plan = changed(plan, &mut Rng(Stream::numbered(seed, b"changes\0", case)));
         let patterns = [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest];
         let mut options = Options {
             duration: Instant::from_ns(rng.within(200, 2_500))?,

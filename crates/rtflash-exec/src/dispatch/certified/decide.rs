@@ -31,6 +31,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                     ProcessorAttempt::Changed => {}
                 }
             }
+            self.change_if_idle(processor, now);
         }
         changed.clear();
         self.changed = changed;

@@ -5,6 +5,7 @@
 //! at a time; a step ends when all its chips have ended.
 
 mod backfill;
+mod changes;
 mod decide;
 mod operate;
 mod pass;
@@ -41,13 +42,18 @@ use releases::RequestSource;
 pub(crate) use servers::Servers;
 use slab::Slab;
 
-/// What happens to a request, which is given by its source (by position in the group) and number.
+/// What happens to a request, which is given by its source (by position in the group) and number;
+/// or to a processor, given by its position and the number of the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum RequestEvent {
     /// A request is released.
     Release(usize, u64),
     /// A request may be released from now on.
     Arm(usize, u64),
+    /// A processor may go on by other terms from now on.
+    Change(usize, u64),
+    /// A processor's counter is put forward, so that an extra GC job is released.
+    Advance(usize, u64),
 }
 
 /// A cluster at run time.
@@ -148,7 +154,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             }
             runs.push(ProcessorGroup { position, processors: first..processors.len(), background: 0 });
         }
-        CertifiedGroup {
+        let mut group = CertifiedGroup {
             plan,
             certified,
             options,
@@ -174,7 +180,9 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             planned: Vec::new(),
             row: Vec::new(),
             steps: Vec::new(),
-        }
+        };
+        (0..group.processors.len()).for_each(|processor| group.await_change(processor, Instant::START));
+        group
     }
 
     /// A host hands over a job that is not real-time.

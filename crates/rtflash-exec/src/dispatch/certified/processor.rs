@@ -123,6 +123,11 @@ pub(super) struct ProcessorState {
     pub(super) notified: u64,
     /// GC jobs released.
     pub(super) collected: u64,
+    /// The last change of its terms that it has made, from 1, and when; and extra GC jobs since
+    /// then.
+    pub(super) stage: usize,
+    pub(super) changed: Option<Instant>,
+    pub(super) extra: u64,
     /// The pass of the GC jobs under way.
     pub(super) pass: Option<PassState>,
     /// The server's.
@@ -134,6 +139,34 @@ pub(super) struct ProcessorState {
     pub(super) step: Option<ProcessorStep>,
     /// Where its chip uses a second page register: what users' pages do there, step by step.
     pub(super) registers: Option<ChipRegisters>,
+}
+
+impl PaddedPass {
+    /// What a pass takes at least on these chips, with so many valid pages of a victim at most.
+    pub(super) fn new(
+        of: &ClusterPlan,
+        by: &Certified,
+        chips: &[ChipId],
+        (valid, victims): (u64, Victims),
+        chips_per_channel: u32,
+    ) -> PaddedPass {
+        let valid = match victims {
+            Victims::Actual => 0,
+            Victims::Worst => valid,
+        };
+        if by.is_stripe() {
+            return PaddedPass { copies: valid, ..PaddedPass::default() };
+        }
+        let channels: BTreeSet<u32> = chips.iter().map(|&chip| chip.0 / chips_per_channel).collect();
+        let on = |channel: u32| chips.iter().filter(|chip| chip.0 / chips_per_channel == channel).count();
+        let most = channels.iter().map(|&channel| on(channel)).max().expect("a processor has chips");
+        PaddedPass {
+            copies: valid.min(of.layout.pages().into()),
+            rows: valid.div_ceil(of.layout.chips().into()),
+            pages: valid,
+            most: u32::try_from(most).expect("chips are numbered with 32 bits"),
+        }
+    }
 }
 
 impl ProcessorState {
@@ -150,22 +183,8 @@ impl ProcessorState {
         let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip.0 / chips_per_channel).collect();
         let column = ColumnId::from_index(position);
         let collection = by.certificate.collection;
-        let valid = match options.victims {
-            Victims::Actual => 0,
-            Victims::Worst => collection.map_or(0, |collection| collection.victim_pages),
-        };
-        let on = |channel: u32| numbers.iter().filter(|chip| chip.0 / chips_per_channel == channel).count();
-        let most = channels.iter().map(|&channel| on(channel)).max().expect("a processor has chips");
-        let padded = if stripe {
-            PaddedPass { copies: valid, ..PaddedPass::default() }
-        } else {
-            PaddedPass {
-                copies: valid.min(of.layout.pages().into()),
-                rows: valid.div_ceil(of.layout.chips().into()),
-                pages: valid,
-                most: u32::try_from(most).expect("chips are numbered with 32 bits"),
-            }
-        };
+        let victims = collection.map_or(0, |collection| collection.victim_pages);
+        let padded = PaddedPass::new(of, by, numbers, (victims, options.victims), chips_per_channel);
         let terms = collection.map_or(
             // Nothing is collected, and so nothing may be written.
             ProcessorTerms { deadline: None, reclaimed: u64::MAX, reserve: u64::MAX, padded },
@@ -190,6 +209,9 @@ impl ProcessorState {
             arrived: 0,
             notified: 0,
             collected: 0,
+            stage: 0,
+            changed: None,
+            extra: 0,
             pass: None,
             server_pass: None,
             served: 0,

@@ -69,6 +69,11 @@ struct PageUnderWay {
 }
 
 impl ChipRegisters {
+    /// Whether nothing is under way.
+    pub(super) fn are_empty(&self) -> bool {
+        matches!((self.array, self.cache), (ArrayState::Idle, CacheState::Empty))
+    }
+
     /// When something happens next, as far as that is known.
     fn next(&self) -> Option<Instant> {
         let array = match self.array {

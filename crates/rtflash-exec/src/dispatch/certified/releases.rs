@@ -87,10 +87,7 @@ impl RequestSource {
 impl<O: Observer> CertifiedGroup<'_, O> {
     /// All that is released now.
     pub(super) fn releases(&mut self, now: Instant) {
-        while let Some(&Reverse((
-            at,
-            event @ (RequestEvent::Release(source, number) | RequestEvent::Arm(source, number)),
-        ))) = self.events.peek()
+        while let Some(&Reverse((at, event))) = self.events.peek()
             && at == now
         {
             // A thousand requests of a million pages at once: the run is over as soon as one too
@@ -99,6 +96,17 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 return;
             }
             self.events.pop();
+            let (source, number) = match event {
+                RequestEvent::Release(source, number) | RequestEvent::Arm(source, number) => (source, number),
+                RequestEvent::Change(processor, _) => {
+                    self.changed.push(processor);
+                    continue;
+                }
+                RequestEvent::Advance(processor, _) => {
+                    self.advance(processor, now);
+                    continue;
+                }
+            };
             if self.sources[source].next != number {
                 // It was released before.
             } else if matches!(event, RequestEvent::Release(..)) {
@@ -269,7 +277,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// Rule R1: releases the GC jobs that are due by the pages that have arrived on a processor.
-    fn collect(&mut self, number: usize, now: Instant) {
+    pub(super) fn collect(&mut self, number: usize, now: Instant) {
         let processor = &mut self.processors[number];
         let Some(deadline) = processor.terms.deadline else { return };
         while processor.arrived / processor.terms.reclaimed > processor.collected {

@@ -117,6 +117,12 @@ impl JsonLine {
                 self.text(",\"arrived\":").number(it.arrived).text(",\"free\":").number(it.free);
                 self.text(",\"pending\":").number(it.pending);
             }
+            Record::Changed(it) => {
+                key(self, "changed", it.at);
+                place(self, None, it.cluster, it.chip);
+                self.text(",\"stage\":").number(it.stage.into()).text(",\"extra\":").number(it.extra.into());
+                self.text(",\"arrived\":").number(it.arrived).text(",\"free\":").number(it.free);
+            }
             Record::LeftOut(it) => {
                 key(self, "left_out", it.at);
                 place(self, Some(it.job), it.cluster, it.chip);

@@ -77,6 +77,12 @@ pub(super) struct LineFields<'a> {
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) policed: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) changed: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) stage: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) extra: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) reserve: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) arrived: Option<&'a RawValue>,

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::ids::{ChipId, ClusterId};
 use crate::trace::record::{
     Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
-    Selection, Starved, Transfer,
+    Selection, Starved, TermsChange, Transfer,
 };
 use crate::{Layout, Plan};
 
@@ -106,6 +106,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             fields.selected,
             fields.silent,
             fields.policed,
+            fields.changed,
             fields.arrivals,
         ];
         let mut found = keys.into_iter().enumerate().filter_map(|(which, value)| Some((which, value?)));
@@ -114,7 +115,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             _ => Err(wrong(
                 "not one kind of line",
                 "exactly one of the fields `release`, `complete`, `starved`, `start`, `reserve`, `left_out`, `moved`, \
-                 `selected`, `silent`, `policed` and `arrivals`",
+                 `selected`, `silent`, `policed`, `changed` and `arrivals`",
             )),
         }
         .map(Some)
@@ -172,6 +173,15 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 Record::Padding(Padding { start, end, job, cluster, chip, step })
             }
             9 => Record::Policed(self.policed(at, fields)?),
+            10 => Record::Changed(TermsChange {
+                at: instant("changed", at)?,
+                cluster: self.cluster(fields)?,
+                chip: self.chip(fields)?,
+                stage: below("stage", fields.stage, u32::MAX)?,
+                extra: below("extra", fields.extra, u32::MAX)?,
+                arrived: number("arrived", present("arrived", fields.arrived)?, u64::MAX)?,
+                free: number("free", present("free", fields.free)?, u64::MAX)?,
+            }),
             _ if self.begun => {
                 return Err(wrong(
                     "how the run was made is said behind its beginning",

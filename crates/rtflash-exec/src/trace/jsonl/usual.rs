@@ -11,7 +11,7 @@ use crate::Plan;
 use crate::ids::ClusterId;
 use crate::trace::record::{
     Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
-    Selection, Starved, Transfer,
+    Selection, Starved, TermsChange, Transfer,
 };
 
 /// The plan that lines are of, and what is left of a line.
@@ -32,6 +32,7 @@ pub(super) fn record<'p>(plan: &'p Plan, sources: &mut Sources<'p>, text: &[u8])
         b"compl" => line.complete(),
         b"starv" => line.starved(),
         b"polic" => line.policed(),
+        b"chang" => line.changed(),
         b"reser" => line.reserve(),
         b"left_" => line.left_out(),
         b"moved" => line.moved(),
@@ -174,6 +175,18 @@ impl<'t> UsualLine<'_, '_, 't> {
             arrived: self.number(b",\"arrived\":")?,
             free: self.number(b",\"free\":")?,
             pending: self.number(b",\"pending\":")?,
+        }))
+    }
+
+    fn changed(&mut self) -> Option<Record> {
+        Some(Record::Changed(TermsChange {
+            at: self.instant(b"{\"changed\":")?,
+            cluster: self.cluster()?,
+            chip: self.chip()?,
+            stage: self.below(b",\"stage\":", u32::MAX)?,
+            extra: self.below(b",\"extra\":", u32::MAX)?,
+            arrived: self.number(b",\"arrived\":")?,
+            free: self.number(b",\"free\":")?,
         }))
     }
 

@@ -1,0 +1,71 @@
+//! Changes of a processor's garbage collection while it runs (docs/admission.md).
+
+use rtflash_model::Span;
+
+use super::{CollectionTerms, Collections, ProcessorAccount, padded_steps};
+use crate::check::gauge::Place;
+use crate::check::mapping::Mapping;
+use crate::plan::{CollectionChange, Plan, Promise};
+use crate::trace::TermsChange;
+
+impl ProcessorAccount {
+    /// Whether its counter may be put forward so: α pages for an extra GC job that is due.
+    fn puts_forward(&self, changed: &TermsChange, change: &CollectionChange) -> bool {
+        // The first one comes a nanosecond behind the change.
+        let spacing = if self.extra == 0 { Span::NANOSECOND } else { change.spacing };
+        self.stage > 0
+            && self.extra < change.extra_passes
+            && u64::from(changed.extra) == self.extra + 1
+            && changed.at == self.changed.saturating_add(spacing)
+            && changed.arrived == self.arrived.saturating_add(change.collection.reclaimed_pages)
+    }
+}
+
+impl Collections {
+    /// A processor goes on by other terms, or its counter is put forward. `idle`: whether none of
+    /// its cluster's jobs has a step left there.
+    pub(in crate::check) fn changed(&mut self, changed: &TermsChange, idle: bool, plan: &Plan, map: &mut Mapping) {
+        let cluster = changed.cluster;
+        let place = || Place { at: changed.at, job: None, cluster: Some(cluster), chip: Some(changed.chip) };
+        let Promise::Certified(certified) = plan.promise() else { return };
+        let (by, of) = (&certified[cluster], &plan.clusters()[cluster]);
+        let planned = usize::try_from(changed.stage).ok().and_then(|stage| by.changes.get(stage.checked_sub(1)?));
+        let account = self.of_chip[changed.chip].map(|processor| &mut self.accounts[processor]);
+        let (Some(planned), Some(account)) = (planned, account.filter(|account| account.cluster == cluster)) else {
+            self.releases.note(0, 1, place);
+            return;
+        };
+        let mut is_valid = true;
+        let change = &planned.change;
+        let stage = usize::try_from(changed.stage).unwrap_or(usize::MAX);
+        if changed.extra > 0 {
+            is_valid &= stage == account.stage && account.puts_forward(changed, change);
+            account.extra += 1;
+            account.programmed += change.collection.reclaimed_pages;
+        } else {
+            let before = account.stage.checked_sub(1).map_or(0, |last| by.changes[last].change.extra_passes);
+            let free = map.free(cluster, account.position, account.chip, changed.at);
+            is_valid &= free.is_none_or(|free| free == changed.free);
+            is_valid &= idle && stage == account.stage + 1 && account.extra == before;
+            is_valid &= account.programmed == account.arrived && account.passes.iter().all(|it| it.victim.is_none());
+            is_valid &= changed.at >= change.not_before;
+            let counted = change.counted(changed.free);
+            is_valid &= counted.is_some_and(|counted| {
+                changed.arrived == account.collected.saturating_mul(change.collection.reclaimed_pages) + counted
+            });
+            (account.stage, account.extra, account.programmed) = (stage, 0, changed.arrived);
+            account.terms = CollectionTerms {
+                victim: change.collection.victim_pages,
+                open: change.collection.open_blocks,
+                pass: planned.pass.as_ns(),
+                reclaimed: change.collection.reclaimed_pages,
+                reserve: change.goal_pages,
+                releases: true,
+                padded: padded_steps(of, by, change.collection.victim_pages),
+                ..account.terms
+            };
+        }
+        (account.arrived, account.stated, account.changed) = (changed.arrived, Some(changed.at), changed.at);
+        self.releases.note(0, u64::from(!is_valid), place);
+    }
+}

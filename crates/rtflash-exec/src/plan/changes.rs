@@ -1,0 +1,88 @@
+//! Changes of a cluster's garbage collection while it runs (docs/admission.md).
+
+use rtflash_model::{Collection, Instant, Placement, Span};
+
+use super::certified::pass_cost;
+use super::{Plan, PlanError, Promise};
+use crate::ids::ClusterId;
+
+/// From when on a cluster's processors collect by other terms. Each makes the change for itself, at
+/// the first instant from then on at which it has nothing to do and enough free pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CollectionChange {
+    /// The earliest instant.
+    pub not_before: Instant,
+    /// D_g, α, H, v and F from then on.
+    pub collection: Collection,
+    /// Free pages beyond those that are pending with which a pass is left out: H, or more while the
+    /// reserve is to grow.
+    pub goal_pages: u64,
+    /// GC jobs that are released beside those of R1.
+    pub extra_passes: u64,
+    /// The time between their releases.
+    pub spacing: Span,
+}
+
+/// A change, and what follows for its passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedChange {
+    /// What is changed.
+    pub change: CollectionChange,
+    /// C_g: what a pass takes at most from then on.
+    pub pass: Span,
+}
+
+impl CollectionChange {
+    /// Where the counter of R1 goes on, past the last multiple of α, with so many free pages:
+    /// max(0, H − f). `None` where that is α or more: the reserve is not there yet.
+    pub fn counted(&self, free: u64) -> Option<u64> {
+        let missing = self.collection.reserve_pages.saturating_sub(free);
+        (missing < self.collection.reclaimed_pages).then_some(missing)
+    }
+}
+
+impl Plan {
+    /// The same where the processors of a cluster with a certificate make these changes, in order.
+    ///
+    /// # Errors
+    /// [`PlanError::Certificate`] where they cannot be made: the cluster collects nothing, or has a
+    /// server, or a change says what no certificate can.
+    pub fn with_changes(mut self, cluster: ClusterId, changes: &[CollectionChange]) -> Result<Plan, PlanError> {
+        let fault = |fault| PlanError::Certificate { cluster: usize::try_from(cluster.0).unwrap_or(usize::MAX), fault };
+        let device = self.device;
+        let Some(of) = self.clusters.get(cluster) else { return Err(PlanError::OtherAllocation) };
+        let Promise::Certified(certified) = &mut self.promise else { return Err(PlanError::OtherAllocation) };
+        let by = &mut certified[cluster];
+        if by.certificate.collection.is_none_or(|now| now.deadline.is_none()) {
+            return Err(fault("collects nothing that could be changed"));
+        }
+        if by.certificate.server_thousandths > 0 {
+            return Err(fault("has a server, and may never be idle"));
+        }
+        let wide = match by.certificate.placement {
+            Placement::Stripe | Placement::CachedStripe => 1,
+            Placement::Superblock | Placement::CachedSuperblock => u64::from(of.layout.chips()),
+        };
+        let spare = u64::from(of.layout.pages_per_chip() - of.layout.logical_per_chip()) * wide;
+        by.changes.clear();
+        for &change in changes {
+            let Collection { deadline, reclaimed_pages, reserve_pages, victim_pages, .. } = change.collection;
+            if deadline.is_none() || reclaimed_pages == 0 || change.goal_pages < reserve_pages {
+                return Err(fault("is changed to what no certificate says"));
+            }
+            if change.goal_pages > spare {
+                return Err(PlanError::NoRoom { cluster: usize::try_from(cluster.0).unwrap_or(usize::MAX) });
+            }
+            let pass = pass_cost(&device, of, by.certificate.placement, victim_pages);
+            let pass = pass.ok_or(fault("has passes that take 2^63 ns or longer"))?;
+            by.changes.push(PlannedChange { change, pass });
+        }
+        let longest = by.changes.iter().map(|planned| planned.pass).chain(by.pass).max();
+        for source in self.sources.iter_mut().filter(|source| source.cluster == Some(cluster)) {
+            if matches!(source.releases, super::Releases::Collected { .. }) {
+                source.bound = longest;
+            }
+        }
+        Ok(self)
+    }
+}
