@@ -2,6 +2,7 @@
 //!
 //! - [`plan`]: an allocation and what an analysis says of it, as a [`Plan`](rtflash_exec::Plan).
 //! - [`soak`]: random search for a broken assumption; [`climb`]: towards late ends.
+//! - [`History`]: tasks that are added and removed while an allocation runs.
 //! - [`TbsServers`]: the Total Bandwidth Servers of an allocation, as the executor asks them.
 //!
 //! An allocation, run for ten seconds with every checker:
@@ -25,10 +26,12 @@
 
 mod case;
 pub mod climb;
+mod history;
 mod plan;
 mod servers;
 pub mod soak;
 
 pub use case::{Checkpoint, Executed, NotRun, Sink, Watch, execute, execute_kept, execute_watched, execute_within};
+pub use history::History;
 pub use plan::{PlanRefusal, plan, timing};
 pub use servers::TbsServers;

@@ -207,6 +207,45 @@ impl<'a> ChannelContention<'a> {
         Some(PlacedProcessor { processor, contentions })
     }
 
+    /// The cluster and those with tasks that share a channel with it, ascending.
+    pub(super) fn beside_on_channels(&self, position: usize) -> Vec<usize> {
+        let members = self.channels_of(position).flat_map(|(_, members)| members).map(|&(cluster, _)| cluster);
+        let mut near: Vec<usize> = members.filter(|&cluster| !self.clusters[cluster].tasks.is_empty()).collect();
+        near.push(position);
+        near.sort_unstable();
+        near.dedup();
+        near
+    }
+
+    /// Whether a cluster is in time by a certificate, as far as it may rely on others.
+    pub(super) fn holds_as_stated(&self, position: usize, certificate: &Certificate) -> bool {
+        let placed = self.as_granted(position);
+        let stated = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
+        stated.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc))
+    }
+
+    /// Whether what others rely on counts how often a cluster collects: P_j.
+    pub(super) fn counts_collection_of(&self, position: usize) -> bool {
+        let relied = self.granted != Reliance::Nothing;
+        let queued = self.granted == Reliance::Queue;
+        relied && (queued || !self.is_on_one_channel(position) || self.set.device().has_commands())
+    }
+
+    /// Takes a cluster for one of which nothing is known.
+    pub(super) fn charge_in_full(&mut self, position: usize) {
+        self.charge_by(position, 1);
+    }
+
+    /// Takes a cluster for one with a server of so many thousandths.
+    pub(super) fn charge_by(&mut self, position: usize, thousandths: u32) {
+        self.servers[position] = thousandths;
+    }
+
+    /// A cluster collects by these terms.
+    pub(super) fn collects(&mut self, position: usize, gc: ChosenGc) {
+        self.gcs[position] = Some(Some(gc));
+    }
+
     /// The channels on which a cluster has a chip, with the clusters there.
     fn channels_of(&self, position: usize) -> impl Iterator<Item = (u32, &Vec<(usize, u32)>)> {
         let ways = self.set.device().chips_per_channel();
@@ -232,7 +271,7 @@ impl<'a> ChannelContention<'a> {
     }
 
     /// A cluster's certificate with garbage collection as it is here.
-    fn certificate(&self, position: usize, gc: Option<ChosenGc>) -> Option<Certificate> {
+    pub(super) fn certificate(&self, position: usize, gc: Option<ChosenGc>) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
         let server_thousandths = self.servers[position];
         // The same numbers, at what they cost here.

@@ -102,6 +102,16 @@ pub(super) fn first_terms(processor: &Processor, work: &Work) -> Option<ChosenGc
     first.or_else(|| processor.gc(processor.shortest_gc_deadline()?, false))
 }
 
+/// Garbage collection as it may be without a server, in the order of trying.
+pub(super) fn terms_without_server<'p>(
+    processor: &'p Processor,
+    contentions: &[Contention],
+    work: &'p Work,
+) -> impl Iterator<Item = ChosenGc> {
+    let saved = contentions.iter().map(Contention::saved).min().expect("a neighbourhood, if only nobody's");
+    terms(processor, 0, saved, work).into_iter().flatten().flatten()
+}
+
 /// Whether the load is too much even with garbage collection at its shortest deadline, where it
 /// takes least: then it is at every other one.
 fn is_overloaded(processor: &Processor, contentions: &[Contention], server_thousandths: u32, work: &Work) -> bool {

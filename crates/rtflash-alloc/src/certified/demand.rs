@@ -170,6 +170,12 @@ impl<'u> Demand<'u> {
         }
     }
 
+    /// The longest relative deadline, that of garbage collection among them.
+    pub(super) fn longest_deadline(&self) -> Span {
+        let requests = self.processor.tasks.iter().map(|item| item.deadline);
+        requests.chain(self.gc.and_then(|gc| gc.deadline)).max().unwrap_or(Span::ZERO)
+    }
+
     /// Whether demand and blocking fit into every interval, by QPA on each stretch on which
     /// blocking is constant.
     pub fn test(&self) -> DemandVerdict {

@@ -8,6 +8,7 @@
 //!
 //! The theory, with proofs, is in docs/analysis.md.
 
+pub mod admission;
 mod anywhere;
 mod bus;
 mod channels;

@@ -304,6 +304,14 @@ impl Processor {
         self.terms(deadline, [stated.reserve_pages, stated.open_blocks, valid, reclaimed]).map(Some)
     }
 
+    /// Garbage collection with this relative deadline while the reserve grows to that of `next`: α,
+    /// v and F are those of `next`, and H what this processor's own writers need (docs/admission.md,
+    /// Theorem A2).
+    pub(super) fn gc_towards(&self, deadline: Span, next: &ChosenGc) -> Option<ChosenGc> {
+        let reserve = self.arrivals(deadline)?.checked_add(next.valid)?.checked_add(next.reclaimed - 1)?;
+        self.terms(Some(deadline), [reserve, next.open, next.valid, next.reclaimed])
+    }
+
     /// Garbage collection that was chosen elsewhere, at what it costs here.
     pub(super) fn costing(&self, gc: ChosenGc) -> Option<ChosenGc> {
         self.terms(gc.deadline, [gc.reserve, gc.open, gc.valid, gc.reclaimed])

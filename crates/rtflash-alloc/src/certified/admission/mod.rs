@@ -1,0 +1,319 @@
+//! Admission at run time: may a task be added to a device that runs by certificates, without
+//! moving data, and how is the change made (docs/admission.md).
+
+mod idle;
+mod path;
+
+use std::fmt;
+
+use rtflash_model::{Allocation, Certificate, ChipId, Cluster, ClusterId, Id, Reliance, Span, TaskId, TaskSet};
+
+use super::channels::{ChannelContention, certify_beside};
+use crate::analysis::DemandTest;
+use crate::work::Work;
+use idle::idle_within;
+pub use path::{CollectionStage, ExtraPasses};
+use path::{Path, path};
+
+/// What a device runs by: clusters with certificates. A task of the set that is in none of them
+/// does not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Running {
+    /// The clusters.
+    pub clusters: Vec<Cluster>,
+    /// Of each cluster.
+    pub certificates: Vec<Certificate>,
+}
+
+impl Running {
+    /// What runs by an allocation with a certificate for each cluster; `None` without one. Clusters
+    /// without tasks are free chips. Where the set has no job streams, nobody has a server: what is
+    /// left for one is left for tasks.
+    pub fn new(set: &TaskSet, allocation: &Allocation) -> Option<Running> {
+        let clusters = allocation.clusters();
+        let busy: Vec<usize> =
+            (0..clusters.len()).filter(|&at| !set.jobs().is_empty() || !clusters[at].tasks.is_empty()).collect();
+        let certificate = |&at: &usize| {
+            let certificate = *allocation.certificate(at)?;
+            let server_thousandths = if set.jobs().is_empty() { 0 } else { certificate.server_thousandths };
+            Some(Certificate { server_thousandths, ..certificate })
+        };
+        let certificates = busy.iter().map(certificate).collect::<Option<Vec<Certificate>>>()?;
+        Some(Running { clusters: busy.iter().map(|&at| clusters[at].clone()).collect(), certificates })
+    }
+}
+
+/// How a task is added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Its cluster runs on by the certificate that it has.
+    Kept,
+    /// Its cluster's processors go on by these terms of garbage collection, one after another. The
+    /// last ones are those of the new certificate.
+    Staged(Vec<CollectionStage>),
+    /// It gets a cluster of its own, on chips that were free. These begin with the reserve that the
+    /// certificate states, as R5 asks for.
+    NewCluster,
+}
+
+/// A task may be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admitted {
+    /// The cluster that serves it.
+    pub cluster: ClusterId,
+    /// How.
+    pub change: Change,
+    /// The time from the decision until its first request may come, at most.
+    pub ready_within: Span,
+    /// What the device runs by from then on.
+    pub running: Running,
+}
+
+/// Why a cluster does not take a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is no room for its data.
+    Data,
+    /// It writes, and the cluster keeps no free pages in reserve.
+    NoReserve,
+    /// The certificate would have to be changed, and a server, which may never be idle, is on the
+    /// cluster.
+    Server,
+    /// No certificate was found with which the cluster is in time.
+    Late,
+    /// With the task in it this cluster would no longer be in time.
+    Neighbour(ClusterId),
+    /// Certificates would do, but the reserve that they need is never sure to be there.
+    Reserve,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Data => f.write_str("its data do not fit"),
+            Refusal::NoReserve => f.write_str("it writes, and no free pages are kept in reserve"),
+            Refusal::Server => f.write_str("its certificate would have to change, and with a server it may never idle"),
+            Refusal::Late => f.write_str("no certificate was found by which it is in time"),
+            Refusal::Neighbour(cluster) => write!(f, "cluster {cluster} would no longer be in time"),
+            Refusal::Reserve => f.write_str("the reserve of a certificate that would do is never sure to be there"),
+        }
+    }
+}
+
+/// Whether a task may be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Admission {
+    /// Yes.
+    Admitted(Box<Admitted>),
+    /// Not as far as was found: why, for each cluster that runs.
+    Refused(Vec<(ClusterId, Refusal)>),
+}
+
+/// Whether `new`, a task of the set that does not run, may be added to what runs, which is supposed
+/// to be in time. First where a certificate is kept; then where terms change at the next idle
+/// instant; then where the reserve has to grow first; then on free chips. Among equals the smallest
+/// cluster, the lowest position.
+pub fn admit(set: &TaskSet, running: &Running, new: TaskId, test: DemandTest, work: &Work) -> Admission {
+    let mut order: Vec<usize> = (0..running.clusters.len()).collect();
+    order.sort_by_key(|&position| (running.clusters[position].size(), position));
+    let candidates: Vec<Candidate<'_>> =
+        order.iter().map(|&position| Candidate::new(set, running, new, position, test.rely_on, work)).collect();
+    let mut refused = Vec::with_capacity(candidates.len());
+    let mut open = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        match candidate.kept() {
+            Ok(()) => return candidate.admitted(Change::Kept, Span::ZERO, running.certificates.clone()),
+            // Where nothing is written, or no room is, no other terms help.
+            Err(refusal @ (Refusal::Data | Refusal::NoReserve)) => refused.push((candidate.id(), refusal)),
+            Err(refusal) if !candidate.has_collection() => refused.push((candidate.id(), refusal)),
+            Err(_) if candidate.has_server() => refused.push((candidate.id(), Refusal::Server)),
+            Err(_) => open.push(candidate),
+        }
+    }
+    let mut best: Option<(usize, Candidate<'_>, Path)> = None;
+    for candidate in open {
+        match candidate.changed() {
+            Ok(path) => {
+                let stages = path.stages.len();
+                let direct = stages == 1;
+                if best.as_ref().is_none_or(|(fewest, ..)| stages < *fewest) {
+                    best = Some((stages, candidate, path));
+                }
+                if direct {
+                    break;
+                }
+            }
+            Err(refusal) => refused.push((candidate.id(), refusal)),
+        }
+    }
+    if let Some((_, candidate, path)) = best {
+        let mut certificates = running.certificates.clone();
+        certificates[candidate.position] = path.certificate;
+        return candidate.admitted(Change::Staged(path.stages), path.ready_within, certificates);
+    }
+    if let Some(admitted) = alone(set, running, new, test, work) {
+        return Admission::Admitted(Box::new(admitted));
+    }
+    refused.sort_by_key(|&(cluster, _)| cluster);
+    Admission::Refused(refused)
+}
+
+/// From a task's last request on, the time after which nothing of it is left that anybody's test
+/// counts, at most: its cluster, and those on its channels, have then been idle since it was over.
+/// An admission may leave it out from then on. `None` where that is not known, because of a server,
+/// or where a cluster is not sure to be in time without it.
+pub fn removable_within(
+    set: &TaskSet,
+    running: &Running,
+    task: TaskId,
+    granted: Reliance,
+    work: &Work,
+) -> Option<Span> {
+    let position = running.clusters.iter().position(|cluster| cluster.tasks.contains(&task))?;
+    let of = set.tasks().get(task)?;
+    let due = [of.read, of.write].into_iter().flatten().map(|request| request.deadline()).max()?;
+    let site = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
+    let near = site.beside_on_channels(position);
+    let mut longest = Span::ZERO;
+    for &at in &near {
+        if running.certificates[at].server_thousandths > 0 {
+            return None;
+        }
+        let placed = site.as_granted(at)?;
+        let gc = placed.processor.stated(&running.certificates[at])?;
+        for demand in placed.demands(gc, 0, work) {
+            longest = longest.max(idle_within(&demand)?);
+        }
+    }
+    let mut clusters = running.clusters.clone();
+    clusters[position].tasks.retain(|&other| other != task);
+    let without = ChannelContention::of_certificates(set, &clusters, &running.certificates, granted, work);
+    let still = near.iter().filter(|&&at| !clusters[at].tasks.is_empty());
+    let mut still = still.map(|&at| without.holds_as_stated(at, &running.certificates[at]));
+    still.all(|holds| holds).then_some(due.checked_add(longest)?)
+}
+
+/// A cluster that runs, with the new task in it.
+struct Candidate<'a> {
+    set: &'a TaskSet,
+    running: &'a Running,
+    clusters: Vec<Cluster>,
+    position: usize,
+    new: TaskId,
+    granted: Reliance,
+    work: &'a Work,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(
+        set: &'a TaskSet,
+        running: &'a Running,
+        new: TaskId,
+        position: usize,
+        granted: Reliance,
+        work: &'a Work,
+    ) -> Candidate<'a> {
+        let mut clusters = running.clusters.clone();
+        let tasks = &mut clusters[position].tasks;
+        let at = tasks.partition_point(|&task| task < new);
+        tasks.insert(at, new);
+        Candidate { set, running, clusters, position, new, granted, work }
+    }
+
+    fn id(&self) -> ClusterId {
+        ClusterId::from_index(self.position)
+    }
+
+    fn certificate(&self) -> &'a Certificate {
+        &self.running.certificates[self.position]
+    }
+
+    fn has_server(&self) -> bool {
+        self.certificate().server_thousandths > 0
+    }
+
+    /// Whether its cluster collects, so that its terms can be changed.
+    fn has_collection(&self) -> bool {
+        self.certificate().collection.is_some_and(|now| now.deadline.is_some())
+    }
+
+    fn writes(&self) -> bool {
+        self.set.tasks().get(self.new).is_some_and(|task| task.write.is_some())
+    }
+
+    fn admitted(self, change: Change, ready_within: Span, certificates: Vec<Certificate>) -> Admission {
+        let cluster = self.id();
+        let running = Running { clusters: self.clusters, certificates };
+        Admission::Admitted(Box::new(Admitted { cluster, change, ready_within, running }))
+    }
+
+    /// Whether everybody is in time by the certificates that there are.
+    fn kept(&self) -> Result<(), Refusal> {
+        let certificates = &self.running.certificates;
+        let site = ChannelContention::of_certificates(self.set, &self.clusters, certificates, self.granted, self.work);
+        if !site.holds_data(self.position) {
+            return Err(Refusal::Data);
+        }
+        if self.writes() && !self.has_collection() {
+            return Err(Refusal::NoReserve);
+        }
+        if !site.holds_as_stated(self.position, self.certificate()) {
+            return Err(Refusal::Late);
+        }
+        self.neighbours_hold(&site)
+    }
+
+    /// Whether the others on its channels are in time by their certificates.
+    fn neighbours_hold(&self, site: &ChannelContention<'_>) -> Result<(), Refusal> {
+        let mut others = site.beside_on_channels(self.position).into_iter().filter(|&at| at != self.position);
+        let late = others.find(|&at| !site.holds_as_stated(at, &self.running.certificates[at]));
+        late.map_or(Ok(()), |at| Err(Refusal::Neighbour(ClusterId::from_index(at))))
+    }
+
+    /// The shortest way to a certificate by which everybody is in time.
+    fn changed(&self) -> Result<Path, Refusal> {
+        let certificates = &self.running.certificates;
+        let site = |clusters: &'a [Cluster]| {
+            ChannelContention::of_certificates(self.set, clusters, certificates, self.granted, self.work)
+        };
+        let mut with =
+            ChannelContention::of_certificates(self.set, &self.clusters, certificates, self.granted, self.work);
+        // How often a neighbour's collection uses the bus is not known while its terms change.
+        if with.counts_collection_of(self.position) {
+            with.charge_in_full(self.position);
+            self.neighbours_hold(&with)?;
+            with.charge_by(self.position, 0);
+        }
+        let found = path(&site(&self.running.clusters), &mut with, self.position, self.certificate(), self.work)?;
+        with.collects(self.position, found.gc);
+        self.neighbours_hold(&with)?;
+        Ok(found)
+    }
+}
+
+/// A cluster of free chips for the task, as small as will do.
+fn alone(set: &TaskSet, running: &Running, new: TaskId, test: DemandTest, work: &Work) -> Option<Admitted> {
+    let device = set.device();
+    let taken: std::collections::BTreeSet<ChipId> =
+        running.clusters.iter().flat_map(|cluster| &cluster.chips).copied().collect();
+    let free: Vec<ChipId> = ChipId::first(device.chips()).filter(|chip| !taken.contains(chip)).collect();
+    let cluster = ClusterId::from_index(running.clusters.len());
+    let mut given: Vec<Option<Certificate>> = running.certificates.iter().copied().map(Some).collect();
+    given.push(None);
+    let sizes = (1..=free.len()).filter(|size| size.is_power_of_two() || *size == free.len());
+    for size in sizes {
+        let mut clusters = running.clusters.clone();
+        clusters.push(Cluster { chips: free[..size].to_vec(), tasks: vec![new] });
+        for &placement in test.placements.iter().filter(|placement| placement.is_possible_on(device)) {
+            let mut placements: Vec<_> = running.certificates.iter().map(|of| of.placement).collect();
+            placements.push(placement);
+            let certified = certify_beside(set, &clusters, &placements, &given, test.rely_on, work);
+            let certificates: Option<Vec<Certificate>> = certified.certificates.iter().copied().collect();
+            if let (true, Some(certificates)) = (certified.failing.is_empty(), certificates) {
+                let running = Running { clusters, certificates };
+                return Some(Admitted { cluster, change: Change::NewCluster, ready_within: Span::ZERO, running });
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,169 @@
+//! From one certificate to another: which terms a processor goes on by in between.
+
+use rtflash_model::{Certificate, Collection, Span};
+
+use super::{Refusal, idle_within};
+use crate::certified::channels::ChannelContention;
+use crate::certified::choice;
+use crate::certified::demand::{Demand, DemandVerdict};
+use crate::certified::placed::PlacedProcessor;
+use crate::certified::processor::{ChosenGc, DemandTask, Processor};
+use crate::certified::time::Cost;
+use crate::certified::workload::WorkloadCurve;
+use crate::work::Work;
+
+/// Terms that are looked at: each may cost a test.
+const TERMS: usize = 24;
+
+/// GC jobs that are released beside those of R1, so that the reserve grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtraPasses {
+    /// How many.
+    pub passes: u64,
+    /// The time between their releases.
+    pub spacing: Span,
+}
+
+/// Terms by which a processor goes on, from the first instant on at which it is idle and has
+/// f ≥ H − α + 1 free pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CollectionStage {
+    /// D_g, α, H, v and F.
+    pub collection: Collection,
+    /// Free pages beyond those that are pending with which a pass is left out: H at least.
+    pub goal_pages: u64,
+    /// What makes the reserve grow, where it has to before the next stage.
+    pub extra: Option<ExtraPasses>,
+}
+
+/// A way to a certificate.
+#[derive(Debug)]
+pub(super) struct Path {
+    pub(super) stages: Vec<CollectionStage>,
+    pub(super) certificate: Certificate,
+    pub(super) gc: ChosenGc,
+    pub(super) ready_within: Span,
+}
+
+/// Whether everything that holds at an idle instant by the terms `now` is what `next` begins with:
+/// H' − α' ≤ H − α.
+fn is_there(now: Collection, next: &ChosenGc) -> bool {
+    let room = |reserve: u64, reclaimed: u64| i128::from(reserve) - i128::from(reclaimed);
+    room(next.reserve, next.reclaimed) <= room(now.reserve_pages, now.reclaimed_pages)
+}
+
+/// Whether a cluster in its place is in time by these terms.
+fn holds(placed: &PlacedProcessor, gc: ChosenGc, work: &Work) -> bool {
+    let mut demands = placed.demands(Some(gc), 0, work);
+    demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
+}
+
+/// The longest that one of a cluster's processors may be without an idle instant.
+fn idle_by(placed: &PlacedProcessor, gc: ChosenGc, work: &Work) -> Option<Span> {
+    placed
+        .demands(Some(gc), 0, work)
+        .map(|demand| idle_within(&demand))
+        .try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
+}
+
+/// The way with the fewest stages from a cluster's certificate, by which it runs `without` the new
+/// task, to one by which it is in time `with` it.
+pub(super) fn path(
+    without: &ChannelContention<'_>,
+    with: &mut ChannelContention<'_>,
+    position: usize,
+    certificate: &Certificate,
+    work: &Work,
+) -> Result<Path, Refusal> {
+    let now = certificate.collection.ok_or(Refusal::NoReserve)?;
+    let placed = with.as_granted(position).ok_or(Refusal::Late)?;
+    let before = without.as_granted(position).ok_or(Refusal::Late)?;
+    let stated = before.processor.stated(certificate).flatten().ok_or(Refusal::Late)?;
+    let quiet = idle_by(&before, stated, work).ok_or(Refusal::Reserve)?;
+    let terms: Vec<ChosenGc> =
+        choice::terms_without_server(&placed.processor, &placed.contentions, work).take(TERMS).collect();
+    let direct = terms.iter().copied().filter(|gc| is_there(now, gc)).find(|&gc| holds(&placed, gc, work));
+    let stage = |gc: ChosenGc| CollectionStage { collection: gc.to_collection(), goal_pages: gc.reserve, extra: None };
+    let mut certified = |gc: ChosenGc| {
+        with.collects(position, gc);
+        with.certificate(position, Some(gc)).ok_or(Refusal::Late)
+    };
+    if let Some(gc) = direct {
+        return Ok(Path { stages: vec![stage(gc)], certificate: certified(gc)?, gc, ready_within: quiet });
+    }
+    let mut refusal = Refusal::Late;
+    for gc in terms.iter().copied().filter(|gc| !is_there(now, gc)) {
+        if !holds(&placed, gc, work) {
+            continue;
+        }
+        refusal = Refusal::Reserve;
+        if let Some((bridge, taken)) = bridge(&before, now, &gc, work) {
+            let ready_within = quiet.checked_add(taken).ok_or(Refusal::Reserve)?;
+            return Ok(Path { stages: vec![bridge, stage(gc)], certificate: certified(gc)?, gc, ready_within });
+        }
+    }
+    Err(refusal)
+}
+
+/// Terms by which a processor runs without the new task until its reserve is that of `next`, and
+/// how long that takes at most.
+fn bridge(before: &PlacedProcessor, now: Collection, next: &ChosenGc, work: &Work) -> Option<(CollectionStage, Span)> {
+    let processor = &before.processor;
+    let own = now.deadline.into_iter();
+    let others = choice::terms_without_server(processor, &before.contentions, work).filter_map(|gc| gc.deadline);
+    for deadline in own.chain(others).take(TERMS) {
+        let Some(gc) = processor.gc_towards(deadline, next) else { continue };
+        if !is_there(now, &gc) || next.reserve <= gc.reserve {
+            continue;
+        }
+        let passes = (next.reserve - gc.reserve).div_ceil(gc.reclaimed);
+        for spacing in spacings(before, gc, work) {
+            let Some(busier) = with_extra(processor, &gc, spacing) else { continue };
+            let demand = |contention| Demand::new(&busier, contention, Some(gc), 0, work);
+            let demands: Vec<Demand<'_>> = before.contentions.iter().map(demand).collect();
+            if demands.iter().any(|demand| demand.test() != DemandVerdict::Holds) {
+                continue;
+            }
+            let mut idle = demands.iter().map(idle_within);
+            let quiet = idle.try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))?;
+            let released = spacing.checked_mul(passes - 1)?.checked_add(Span::NANOSECOND)?;
+            let taken = released.checked_add(deadline)?.checked_add(quiet)?;
+            let extra = Some(ExtraPasses { passes, spacing });
+            return Some((CollectionStage { collection: gc.to_collection(), goal_pages: next.reserve, extra }, taken));
+        }
+    }
+    None
+}
+
+/// Times between extra GC jobs that are worth trying: no shorter than their deadline, and such that
+/// they take half, and an eighth, of what is left of the processor.
+fn spacings(before: &PlacedProcessor, gc: ChosenGc, work: &Work) -> Vec<Span> {
+    let load = before.demands(Some(gc), 0, work).map(|demand| demand.load()).fold(0.0, f64::max);
+    let shortest = gc.deadline.unwrap_or(Span::NANOSECOND);
+    let share = |part: f64| {
+        let time = gc.cost.to_f64() / ((1.0 - load).max(1e-6) * part);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Above zero, and saturates.
+        Span::from_ns(time.ceil() as u64).map(|time| time.max(shortest))
+    };
+    let mut spacings: Vec<Span> = [0.5, 0.125].into_iter().filter_map(share).collect();
+    spacings.dedup();
+    spacings
+}
+
+/// The processor with extra GC jobs: requests of one step, that takes a pass, in the test's eyes. As
+/// writes they are given nothing back of what reads in a queue are (docs/analysis.md, Section 6.1).
+fn with_extra(processor: &Processor, gc: &ChosenGc, spacing: Span) -> Option<Processor> {
+    let mut busier = processor.clone();
+    let cost = gc.in_full.max(gc.cost);
+    busier.tasks.push(DemandTask {
+        step_cost: Cost::from_ns(cost.as_ns()),
+        period: spacing,
+        deadline: gc.deadline.filter(|&deadline| deadline <= spacing)?,
+        jitter: Span::ZERO,
+        step: gc.step,
+        transfers: WorkloadCurve::each(1),
+        pages: WorkloadCurve::each(1),
+        writes: true,
+    });
+    Some(busier)
+}

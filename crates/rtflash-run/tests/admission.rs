@@ -1,0 +1,436 @@
+//! Tasks that are added and removed while a device runs: what `admit` says, executed.
+
+use std::sync::Arc;
+
+use rtflash_alloc::Work;
+use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
+use rtflash_alloc::analysis::{DemandTest, analysis_relying_on};
+use rtflash_alloc::certified::admission::{
+    Admission, Admitted, Change, CollectionStage, Refusal, Running, admit, removable_within,
+};
+use rtflash_exec::check::{Checks, Finding, merge};
+use rtflash_exec::dispatch::NoServers;
+use rtflash_exec::{
+    Aging, Options, Pattern, Phases, Placed, Plan, PlanError, ReleasePattern, Times, Victims, Waits, run,
+};
+use rtflash_model::random::Stream;
+use rtflash_model::{
+    Access, Allocation, Collection, Device, DeviceSpec, Instant, LogicalRatio, Reliance, Request, Shortest, Span, Task,
+    TaskId, TaskSet,
+};
+use rtflash_run::{History, PlanRefusal};
+
+struct Rng(Stream);
+
+impl Rng {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).expect("small")
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[usize::try_from(self.within(0, all.len() as u64 - 1)).expect("a place")]
+    }
+}
+
+fn ns(time: u64) -> Span {
+    Span::from_ns(time).expect("a short time")
+}
+
+fn device(rng: &mut Rng) -> Option<Device> {
+    let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
+    let command = (rng.within(0, 5) == 0).then(|| ns(rng.within(1, 4)));
+    Device::new(DeviceSpec {
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
+        chips: rng.small(1, 6),
+        chips_per_channel: rng.small(1, 4),
+        blocks_per_chip: rng.small(8, 40),
+        pages_per_block: rng.small(1, 8),
+        page_size: 512,
+        shortest: Shortest::default(),
+        erase_cycles: None,
+        command,
+        page_registers: (rng.within(0, 3) == 0).then_some(2),
+        logical_ratio: LogicalRatio::from_decimal(rng.within(10, 75).into(), 2).ok()?,
+        page_read,
+        page_program,
+        block_erase,
+        page_transfer,
+    })
+    .ok()
+}
+
+fn task(rng: &mut Rng, number: u64) -> Task {
+    let request = |rng: &mut Rng| {
+        let period = rng.within(200, 4_000);
+        let request = Request::new(rng.within(1, 5), ns(period))?;
+        let request = request.with_access(rng.one_of(&[Access::Random, Access::Sequential, Access::Stream]));
+        if rng.within(0, 3) > 0 {
+            return Some(request);
+        }
+        let deadline = rng.within(period / 2, period);
+        request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(rng.within(0, deadline / 4)))
+    };
+    let kinds = rng.within(0, 3);
+    let read = (kinds != 0).then(|| request(rng)).flatten();
+    let write = (kinds != 1 || read.is_none()).then(|| request(rng)).flatten();
+    Task { name: format!("t{number}"), read, write, data_pages: None }
+}
+
+/// The same task with shorter periods.
+fn busier(task: &Task) -> Task {
+    let shorter = |of: Request| {
+        let part = |time: Span| ns((time.as_ns() * 4 / 5).max(1));
+        let deadline = of.stated_deadline().map(part);
+        let busier = of.with_period(part(of.period()))?.with_deadline(deadline)?;
+        busier.with_jitter(ns(of.jitter().as_ns() * 4 / 5))
+    };
+    let of = |request: Option<Request>| request.map(|request| shorter(request).unwrap_or(request));
+    Task { read: of(task.read), write: of(task.write), ..task.clone() }
+}
+
+/// What happened in the histories that were run.
+#[derive(Debug, Default)]
+struct Seen {
+    histories: usize,
+    kept: usize,
+    direct: usize,
+    raised: usize,
+    new_clusters: usize,
+    refused: usize,
+    removed: usize,
+    /// Histories with a broken check, or a late end.
+    broken: usize,
+}
+
+/// What is done otherwise than the theorems say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tampering {
+    /// Nothing.
+    None,
+    /// The last terms hold at once, whatever is free.
+    NoReserve,
+    /// No extra passes.
+    NoExtra,
+    /// All extra passes at once, and the task as if they had taken no time.
+    PassesAtOnce,
+    /// The first request comes at once.
+    NoWait,
+    /// What is refused is added all the same, where the certificate is kept.
+    Refused,
+}
+
+impl Tampering {
+    /// What a history is told in the place of what was admitted; `None` where it is the same.
+    fn of(self, mut admitted: Admitted) -> Option<Admitted> {
+        let Change::Staged(stages) = &mut admitted.change else { return None };
+        match self {
+            Tampering::None | Tampering::Refused => return None,
+            Tampering::NoReserve => {
+                let last = stages.pop()?;
+                let collection = Collection { reserve_pages: 0, ..last.collection };
+                *stages = vec![CollectionStage { collection, ..last }];
+            }
+            Tampering::NoExtra => stages.first_mut()?.extra.as_mut()?.passes = 0,
+            Tampering::PassesAtOnce => {
+                let extra = stages.first_mut()?.extra.as_mut()?;
+                extra.spacing = Span::NANOSECOND;
+            }
+            Tampering::NoWait => admitted.ready_within = Span::ZERO,
+        }
+        Some(admitted)
+    }
+}
+
+/// A history: what began, every task that ever runs, and what became of them.
+struct Drawn {
+    set: TaskSet,
+    history: History,
+    duration: Instant,
+}
+
+fn test_of(rng: &mut Rng) -> DemandTest {
+    let analysis = rng.one_of(&["stripe", "superblock", "sound"]);
+    let granted = rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Queue]);
+    analysis_relying_on(analysis, granted).and_then(|of| of.demand_test()).expect("a demand test")
+}
+
+fn certified(set: &TaskSet, test: DemandTest, rng: &mut Rng) -> Option<Running> {
+    let name = match (test.placements.len(), test.rely_on) {
+        (1, on) if test.placements[0].is_by_chip() => analysis_relying_on("stripe", on),
+        (2, on) if test.placements.iter().all(|of| of.is_by_chip()) => analysis_relying_on("stripe", on),
+        (_, on) if test.placements.iter().all(|of| !of.is_by_chip()) => analysis_relying_on("superblock", on),
+        (_, on) => analysis_relying_on("sound", on),
+    }?;
+    let allocator: &dyn Allocator = match rng.within(0, 3) {
+        0 => &EqualSplit,
+        1 => &Global,
+        _ => &BestFit,
+    };
+    let outcome = allocator.allocate(set, name);
+    let found: &Allocation = outcome.allocation()?;
+    let (found, certification) = test.certified(set, found, &Work::new());
+    if certification.failing.is_empty() { Running::new(set, &found) } else { None }
+}
+
+/// Draws a history, and counts what it has.
+fn draw(seed: u64, case: u64, tampering: Tampering, seen: &mut Seen) -> Option<Drawn> {
+    let mut rng = Rng(Stream::numbered(seed, b"history\0", case));
+    let device = device(&mut rng)?;
+    let mut tasks: Vec<Task> = (0..rng.within(1, 3)).map(|number| task(&mut rng, number)).collect();
+    let first = tasks.len();
+    tasks.extend((0..rng.within(1, 6)).map(|number| task(&mut rng, 10 + number)));
+    let test = test_of(&mut rng).on(&device);
+    let mut running = None;
+    for _ in 0..rng.one_of(&[1, 4, 12]) {
+        let begun = TaskSet::new(device, tasks[..first].to_vec(), Vec::new()).ok()?;
+        let Some(holds) = certified(&begun, test, &mut rng) else { break };
+        running = Some((holds, tasks[..first].to_vec()));
+        tasks[..first].iter_mut().for_each(|task| *task = busier(task));
+    }
+    let (mut running, begun) = running?;
+    tasks[..first].clone_from_slice(&begun);
+    let mut set = TaskSet::new(device, tasks.clone(), Vec::new()).ok()?;
+    let mut history = History::new(&running);
+    let work = Work::new();
+    let mut now = Instant::START.saturating_add(ns(rng.within(1, 3_000)));
+    let mut next = u32::try_from(first).expect("few");
+    let (mut changed, mut over) = (false, false);
+    while !over && (next as usize) < tasks.len() {
+        let runs: Vec<TaskId> = running.clusters.iter().flat_map(|cluster| cluster.tasks.clone()).collect();
+        if runs.len() > 1 && rng.within(0, 2) == 0 {
+            let task = rng.one_of(&runs);
+            if let Some(within) = removable_within(&set, &running, task, test.rely_on, &work) {
+                history.remove(now, task);
+                for cluster in &mut running.clusters {
+                    cluster.tasks.retain(|&other| other != task);
+                }
+                now = now.saturating_add(within);
+                seen.removed += 1;
+            }
+        }
+        let new = TaskId(next);
+        next += 1;
+        for _ in 0..rng.one_of(&[0, 6, 16]) {
+            let mut other = tasks.clone();
+            other[new.index()] = busier(&other[new.index()]);
+            let busier = TaskSet::new(device, other.clone(), Vec::new()).ok()?;
+            if matches!(admit(&busier, &running, new, test, &work), Admission::Refused(_)) {
+                break;
+            }
+            (tasks, set) = (other, busier);
+        }
+        match admit(&set, &running, new, test, &work) {
+            Admission::Admitted(admitted) => {
+                match &admitted.change {
+                    Change::Kept => seen.kept += 1,
+                    Change::Staged(stages) if stages.len() == 1 => seen.direct += 1,
+                    Change::Staged(_) => seen.raised += 1,
+                    Change::NewCluster => seen.new_clusters += 1,
+                }
+                let tampered = tampering.of((*admitted).clone());
+                over = tampered.is_some();
+                now = history.admit(now, new, tampered.as_ref().unwrap_or(&admitted));
+                running = admitted.running;
+                changed |= tampering == Tampering::None || over;
+            }
+            Admission::Refused(clusters) if tampering == Tampering::Refused => {
+                let late = clusters.iter().find(|(_, refusal)| *refusal == Refusal::Late);
+                if let Some(&(cluster, _)) = late {
+                    let (change, ready_within) = (Change::Kept, Span::ZERO);
+                    now =
+                        history.admit(now, new, &Admitted { cluster, change, ready_within, running: running.clone() });
+                    (changed, over) = (true, true);
+                }
+            }
+            Admission::Refused(_) => seen.refused += 1,
+        }
+        now = now.saturating_add(ns(rng.within(0, 3_000)));
+    }
+    let duration = now.saturating_add(ns(rng.within(2_000, 8_000)));
+    // A task that was refused is in no cluster.
+    let mut served: Vec<TaskId> = runs_of(&history, &set);
+    served.sort_unstable();
+    if served.len() < tasks.len() {
+        let (set, history) = without_others(&set, history, &served)?;
+        return changed.then_some(Drawn { set, history, duration });
+    }
+    changed.then_some(Drawn { set, history, duration })
+}
+
+fn runs_of(history: &History, set: &TaskSet) -> Vec<TaskId> {
+    set.tasks().enumerate().map(|(id, _)| id).filter(|&id| history.serves(id)).collect()
+}
+
+/// The set of the tasks that ever run, and the history with their numbers there.
+fn without_others(set: &TaskSet, history: History, served: &[TaskId]) -> Option<(TaskSet, History)> {
+    let tasks = served.iter().map(|&id| set.tasks()[id].clone()).collect();
+    let set = TaskSet::new(*set.device(), tasks, Vec::new()).ok()?;
+    let renamed = |id: TaskId| served.binary_search(&id).ok().and_then(|at| u32::try_from(at).ok()).map(TaskId);
+    Some((set, history.renamed(renamed)))
+}
+
+fn options(rng: &mut Rng, drawn: &Drawn) -> Options {
+    let most = rng.one_of(&[0, 0, 8, 600]);
+    let tight = rng.within(0, 1) == 0;
+    let mut gaps = Rng(Stream::numbered(rng.within(0, u64::MAX - 1), b"gaps\0\0\0\0", 0));
+    let mut offsets = Rng(Stream::numbered(rng.within(0, u64::MAX - 1), b"offsets\0", 0));
+    let releases: ReleasePattern = drawn.history.releases(
+        &drawn.set,
+        drawn.duration,
+        |_, _| if tight { Span::ZERO } else { ns(offsets.within(0, 400)) },
+        |_, _| ns(gaps.within(0, most)),
+    );
+    Options {
+        duration: drawn.duration,
+        victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Worst, Aging::Random]),
+        pattern: rng.one_of(&[Pattern::Uniform, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest]),
+        times: Times::Worst,
+        phases: Phases::Periodic,
+        seed: rng.within(0, u64::MAX - 1),
+        placed: Placed { backfill: rng.within(0, 1) == 0, waits: Waits::Actual },
+        releases: Some(Arc::new(releases)),
+        ..Options::default()
+    }
+}
+
+fn judged(plan: &Plan, options: &Options) -> Vec<Finding> {
+    let checks = |group: &[rtflash_model::ClusterId]| Checks::new(plan, options.dispatch, group);
+    let checks = run(plan, options, &mut NoServers, checks).expect("no limit is reached");
+    merge(checks.into_iter().map(|checks| checks.finish(options.duration)))
+}
+
+/// Runs histories, each some times, until a check breaks, and says what was seen.
+fn run_histories(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) -> Seen {
+    let mut seen = Seen::default();
+    for case in cases {
+        let Some(drawn) = draw(seed, case, tampering, &mut seen) else { continue };
+        let plan = match drawn.history.plan(&drawn.set) {
+            // All that ever ran has no page each, though what ran at one time had.
+            Err(PlanRefusal::Plan(PlanError::NoRoom { .. })) => continue,
+            plan => plan.expect("what was admitted can be run"),
+        };
+        let mut is_broken = false;
+        let mut rng = Rng(Stream::numbered(seed, b"runs\0\0\0\0", case));
+        for _ in 0..2 {
+            let options = options(&mut rng, &drawn);
+            let findings = judged(&plan, &options);
+            let broken: Vec<&Finding> = findings.iter().filter(|finding| !finding.gauge.holds()).collect();
+            is_broken |= !broken.is_empty();
+            if tampering == Tampering::None {
+                assert!(broken.is_empty(), "seed {seed}, case {case}: {broken:?}\n{options:?}\n{plan:?}");
+            }
+        }
+        seen.histories += 1;
+        seen.broken += usize::from(is_broken);
+        if is_broken {
+            break;
+        }
+    }
+    seen
+}
+
+/// A whole number of times as many cases, where the environment asks for it.
+fn times() -> u64 {
+    std::env::var("RTFLASH_CASES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
+#[test]
+fn what_is_admitted_is_in_time() {
+    let cases = 1_500 * times();
+    let halves = [0..cases, cases..2 * cases];
+    let halves = halves.map(|cases| std::thread::spawn(move || run_histories(1, cases, Tampering::None)));
+    for half in halves {
+        let seen = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        println!("{seen:?}");
+        assert!(seen.histories > 500 && seen.kept > 300 && seen.direct > 100, "{seen:?}");
+        assert!(seen.raised > 20 && seen.removed > 100 && seen.new_clusters > 300, "{seen:?}");
+    }
+}
+
+/// Each part of the rules is there for something.
+#[test]
+fn without_a_rule_some_histories_break() {
+    let all =
+        [Tampering::NoReserve, Tampering::NoExtra, Tampering::PassesAtOnce, Tampering::NoWait, Tampering::Refused];
+    for tampering in all {
+        let seen = run_histories(2, 0..20_000, tampering);
+        println!("{tampering:?} {} of {}", seen.broken, seen.histories);
+        assert!(seen.broken > 0, "{tampering:?}: {seen:?}");
+    }
+}
+
+/// One chip, on which t0 writes a page every 4 µs; t1, which writes ten every 8 µs, is to be added.
+fn one_chip() -> (TaskSet, Running, DemandTest) {
+    let spec = DeviceSpec {
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
+        chips: 1,
+        chips_per_channel: 1,
+        blocks_per_chip: 64,
+        pages_per_block: 4,
+        page_size: 512,
+        shortest: Shortest::default(),
+        erase_cycles: None,
+        command: None,
+        page_registers: None,
+        logical_ratio: LogicalRatio::from_decimal(50, 2).expect("a half"),
+        page_read: ns(10),
+        page_program: ns(20),
+        block_erase: ns(40),
+        page_transfer: ns(5),
+    };
+    let device = Device::new(spec).expect("a device");
+    let writer = |name: &str, pages, period| Task {
+        name: name.into(),
+        read: None,
+        write: Request::new(pages, ns(period)),
+        data_pages: None,
+    };
+    let tasks = vec![writer("t0", 1, 4_000), writer("t1", 10, 8_000)];
+    let set = TaskSet::new(device, tasks.clone(), Vec::new()).expect("two tasks");
+    let begun = TaskSet::new(device, tasks[..1].to_vec(), Vec::new()).expect("a task");
+    let analysis = analysis_relying_on("stripe", Reliance::Nothing).expect("an analysis");
+    let outcome = BestFit.allocate(&begun, analysis);
+    let found = outcome.allocation().expect("one writer is in time");
+    let mut running = Running::new(&begun, found).expect("certificates");
+    // With the shortest deadline of collection it keeps no more pages than it has to.
+    let collection =
+        Collection { deadline: Some(ns(4_000)), reclaimed_pages: 2, reserve_pages: 4, victim_pages: 2, open_blocks: 2 };
+    running.certificates[0].collection = Some(collection);
+    (set, running, analysis.demand_test().expect("a demand test"))
+}
+
+/// The free pages with which the first writer's certificate is content are too few for ten pages at
+/// once. They are there after some passes, and not before.
+#[test]
+fn a_writer_waits_for_its_reserve() {
+    let (set, running, test) = one_chip();
+    let (new, at, work) = (TaskId(1), Instant::from_ns(3_000).expect("early"), Work::new());
+    let admission = admit(&set, &running, new, test, &work);
+    let Admission::Admitted(admitted) = &admission else { panic!("{admission:?} {running:?}") };
+    let Change::Staged(stages) = &admitted.change else { panic!("{admitted:?}") };
+    assert_eq!(stages.len(), 2, "{admitted:?}");
+    let ends = |admitted: &Admitted| {
+        let mut history = History::new(&running);
+        let from = history.admit(at, new, admitted);
+        let options = Options {
+            duration: from.saturating_add(ns(30_000)),
+            pattern: Pattern::Fullest,
+            releases: Some(Arc::new(history.releases(&set, Instant::END, |_, _| Span::ZERO, |_, _| Span::LONGEST))),
+            ..Options::default()
+        };
+        let findings = judged(&history.plan(&set).expect("a plan"), &options);
+        findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
+    };
+    let none: Vec<&str> = Vec::new();
+    assert_eq!(ends(admitted), none);
+    let at_once = Tampering::NoReserve.of(Admitted::clone(admitted)).expect("a change");
+    let broken: Vec<&str> = ends(&Admitted { ready_within: ns(1), ..at_once });
+    assert!(broken.contains(&"reserve"), "{broken:?}");
+}
