@@ -68,6 +68,8 @@ pub fn main() -> ExitCode {
         Commands::Explain(args) => commands::explain::run(&args),
         Commands::Size(args) => commands::size::run(&args),
         #[cfg(feature = "full")]
+        Commands::Admit(args) => commands::admit::run(&args),
+        #[cfg(feature = "full")]
         Commands::Gen(args) => commands::generate::run(&args),
         #[cfg(feature = "full")]
         Commands::Experiment(args) => commands::experiment::run(&args),

@@ -73,8 +73,9 @@ pub use certificate::{Certificate, Collection, Placement, Tightest};
 pub use device::{Device, DeviceSpec, MAX_CHIPS, Shortest};
 pub use file::{
     ANSWER_FORMAT, AllocationRecord, Diagnostic, Diagnostics, Frame, FrameTooLong, Frames, MAX_FRAME, MetaJson,
-    TaskSetFile, allocation_schema, line_column, read_allocation, read_allocation_record, read_device, read_task_set,
-    read_task_set_bytes, task_set_schema, write_device, write_device_in_full, write_task_set,
+    PartialAllocation, TaskSetFile, allocation_schema, line_column, read_allocation, read_allocation_record,
+    read_device, read_partial_allocation, read_task_set, read_task_set_bytes, task_set_schema, write_device,
+    write_device_in_full, write_task_set,
 };
 pub use ids::{ChipId, ClusterId, Id, Lpn, PerId, TaskId};
 pub use invalid::{Invalid, Path, PathStep};

@@ -61,6 +61,11 @@ impl History {
                     spacing: stage.extra.map_or(Span::NANOSECOND, |extra| extra.spacing),
                 });
                 self.changes[position].extend(changes);
+                // Who writes nothing states no deadline, and releases no GC jobs before the change.
+                let first = self.certificates[position].collection.as_mut();
+                if let (Some(first), Some(next)) = (first, stages.first()) {
+                    first.deadline = first.deadline.or(next.collection.deadline);
+                }
             }
             Change::NewCluster => {
                 assert_eq!(position, self.clusters.len(), "a new cluster comes behind the others");

@@ -17,6 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod admit;
 mod alloc;
 mod check;
 mod data;
@@ -37,6 +38,7 @@ mod scheme;
 mod size;
 mod unplaced;
 
+pub use admit::{AddedTask, AdmitAnswer, RefusedTask, RefusingCluster, RemovableTask, RunningCluster, StageAnswer};
 pub use alloc::{AdviceAnswer, AllocAnswer, ClusterAnswer, GcAnswer};
 pub use check::{CheckAnswer, CheckedCluster, relied_on};
 pub use data::{DataAnswer, TaskDataAnswer, on_device};

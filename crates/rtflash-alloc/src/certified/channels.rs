@@ -217,6 +217,15 @@ impl<'a> ChannelContention<'a> {
         near
     }
 
+    /// The interval on which a cluster comes nearest to missing a deadline by a certificate.
+    pub(super) fn tightest(&self, position: usize, certificate: &Certificate) -> Option<Tightest> {
+        let placed = self.as_granted(position)?;
+        let gc = placed.processor.stated(certificate)?;
+        let demands = placed.demands(gc, certificate.server_thousandths, self.work);
+        let tightest = demands.filter_map(|demand| demand.tightest().map(tightest_of));
+        tightest.min_by_key(|tightest| (tightest.slack_ns, tightest.length))
+    }
+
     /// Whether a cluster is in time by a certificate, as far as it may rely on others.
     pub(super) fn holds_as_stated(&self, position: usize, certificate: &Certificate) -> bool {
         let placed = self.as_granted(position);

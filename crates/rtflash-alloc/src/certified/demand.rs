@@ -117,12 +117,26 @@ impl<'u> Demand<'u> {
     /// page registers that of Eq. (65), or Eq. (71): time that jobs released and due within an
     /// interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
+        self.of_jobs(length, |item| item.due(length), self.passes(length))
+    }
+
+    /// The time that jobs released within an interval of `length`, its end left out, may take, with
+    /// what they wait for the bus meanwhile.
+    pub(super) fn arriving(&self, length: Span) -> ProcessorTime {
+        // Jobs released in [x, x + t) have nominal arrivals in (x − J − 1, x + t).
+        let jobs = |item: &DemandTask| (length.as_ns() + item.jitter.as_ns()).div_ceil(item.period.as_ns());
+        self.of_jobs(length, jobs, self.collected(Some(length)))
+    }
+
+    /// The time that so many jobs of each request, and so many passes, may take in an interval of
+    /// `length`.
+    fn of_jobs(&self, length: Span, jobs: impl Fn(&DemandTask) -> u64, (passes, pass): (u128, Cost)) -> ProcessorTime {
         self.work.charge(self.processor.tasks.len() + self.contention.requests() + 4);
         let mut sum = ProcessorTime::ZERO;
         let mut activity = Activity { length, ..Activity::default() };
         let mut with_page = 0u128;
         for item in &self.processor.tasks {
-            let jobs = u128::from(item.due(length));
+            let jobs = u128::from(jobs(item));
             // γ(n(L)).
             let pages = item.transfers.of(jobs);
             sum = sum.saturating_add(item.step_cost.times(pages));
@@ -131,7 +145,6 @@ impl<'u> Demand<'u> {
             let all = if item.writes { &mut activity.writes } else { &mut activity.reads };
             *all = all.saturating_add(pages);
         }
-        let (passes, pass) = self.passes(length);
         activity.jobs = activity.jobs.saturating_add(passes);
         activity.passes = passes;
         let turns = TurnCounts { J: with_page.saturating_add(passes), n_r: activity.reads, n_w: activity.writes };
@@ -149,10 +162,15 @@ impl<'u> Demand<'u> {
 
     /// [L ≥ D_g] ⌈X(L − D_g)/α⌉, GC jobs released and due within an interval, and C_g.
     fn passes(&self, length: Span) -> (u128, Cost) {
-        let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) else {
+        let deadline = self.gc.and_then(|gc| gc.deadline);
+        self.collected(deadline.and_then(|deadline| length.checked_sub(deadline)))
+    }
+
+    /// ⌈X(y)/α⌉, and C_g; none for no y, and without GC jobs.
+    fn collected(&self, rest: Option<Span>) -> (u128, Cost) {
+        let (Some(gc), Some(rest)) = (self.gc.filter(|gc| gc.deadline.is_some()), rest) else {
             return (0, Cost::ZERO);
         };
-        let Some(rest) = length.checked_sub(deadline) else { return (0, Cost::ZERO) };
         let writers = self.processor.write_streams.iter();
         let arrived = writers.fold(0u128, |sum, writer| sum.saturating_add(writer.arriving(rest)));
         (quotient_up(arrived, gc.reclaimed), gc.cost)
@@ -168,12 +186,6 @@ impl<'u> Demand<'u> {
                 steps.chain(self.gc.map(|gc| gc.step)).fold(self.always_blocking, Cost::max)
             }
         }
-    }
-
-    /// The longest relative deadline, that of garbage collection among them.
-    pub(super) fn longest_deadline(&self) -> Span {
-        let requests = self.processor.tasks.iter().map(|item| item.deadline);
-        requests.chain(self.gc.and_then(|gc| gc.deadline)).max().unwrap_or(Span::ZERO)
     }
 
     /// Whether demand and blocking fit into every interval, by QPA on each stretch on which

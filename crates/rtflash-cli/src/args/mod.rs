@@ -90,6 +90,11 @@ pub enum Commands {
     /// Say how large the device has to be, how much more it could carry, and how long it lasts
     #[command(after_help = "Example:\n  rtflash size tasksets/drone.json")]
     Size(SizeArgs),
+    #[cfg(feature = "full")]
+    /// Say whether tasks may be added to what runs without moving data, where, and from when on
+    #[command(after_help = "Example:\n  rtflash alloc set.json --analysis sound --format json > a.json; \
+                      rtflash admit a.json with-one-more.json")]
+    Admit(AdmitArgs),
     /// Run the allocation on a simulated flash device, operation by operation, and check every
     /// assumption
     #[command(after_help = "Example:\n  rtflash exec tasksets/case-study.json --duration 1s --trace run.json")]
@@ -359,6 +364,25 @@ pub struct ExplainArgs {
     pub algorithm: AlgorithmArg,
     #[command(flatten)]
     pub analysis: AnalysisArg,
+    #[command(flatten)]
+    pub rely_on: RelyOnArg,
+    #[command(flatten)]
+    pub set: ChangeArg,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// Options of `admit`.
+#[derive(Debug, Args)]
+pub struct AdmitArgs {
+    /// What runs: what `alloc --format json` printed under a sound analysis, or `admit` itself
+    pub allocation: PathBuf,
+    /// All that is to run. Tasks that the allocation does not have are new; tasks that only the
+    /// allocation has are gone
+    pub file: PathBuf,
+    /// By whose certificates
+    #[arg(long, value_name = "ANALYSIS", value_parser = analyses(), default_value = "sound")]
+    pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
     #[command(flatten)]

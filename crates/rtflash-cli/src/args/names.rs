@@ -15,11 +15,12 @@ pub enum ShapeArg {
 }
 
 /// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 29] = [
+pub const COMMANDS: [&str; 30] = [
     "alloc",
     "check",
     "explain",
     "size",
+    "admit",
     "exec",
     "soak",
     "gen",
@@ -48,13 +49,14 @@ pub const COMMANDS: [&str; 29] = [
 ];
 
 /// What there are schemas of.
-pub const SCHEMAS: [&str; 16] = [
+pub const SCHEMAS: [&str; 17] = [
     "task-set",
     "allocation",
     "alloc",
     "check",
     "explain",
     "size",
+    "admit",
     "exec",
     "soak",
     "experiment",

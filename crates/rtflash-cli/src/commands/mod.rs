@@ -1,5 +1,6 @@
 //! One file for each command: it turns arguments into a plan and carries it out.
 
+pub mod admit;
 pub mod alloc;
 pub mod check;
 pub mod climb;

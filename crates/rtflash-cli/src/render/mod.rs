@@ -1,5 +1,6 @@
 //! How answers are worded: a file for each kind of answer in text. rtflash-wire has them as JSON.
 
+pub mod admit_text;
 pub mod alloc_text;
 pub mod check_text;
 pub mod data;

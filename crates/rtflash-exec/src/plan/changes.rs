@@ -53,8 +53,8 @@ impl Plan {
         let Some(of) = self.clusters.get(cluster) else { return Err(PlanError::OtherAllocation) };
         let Promise::Certified(certified) = &mut self.promise else { return Err(PlanError::OtherAllocation) };
         let by = &mut certified[cluster];
-        if by.certificate.collection.is_none_or(|now| now.deadline.is_none()) {
-            return Err(fault("collects nothing that could be changed"));
+        if by.certificate.collection.is_none() {
+            return Err(fault("has no reserve, and collects nothing that could be changed"));
         }
         if by.certificate.server_thousandths > 0 {
             return Err(fault("has a server, and may never be idle"));

@@ -30,8 +30,64 @@ pub fn read_allocation(text: &str, set: &TaskSet) -> Result<Allocation, Diagnost
     allocation(&mut reader, root, set).ok_or_else(|| reader.into_diagnostics())
 }
 
+/// Clusters that serve some tasks of a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartialAllocation {
+    /// The clusters, in order.
+    pub clusters: Vec<Cluster>,
+    /// The certificate of each that has one.
+    pub certificates: Vec<Option<Certificate>>,
+    /// Names of tasks that the set does not have.
+    pub gone_tasks: Vec<String>,
+}
+
+/// Reads an allocation in which tasks of the set may be missing, and others may be named.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read_partial_allocation(text: &str, set: &TaskSet) -> Result<PartialAllocation, Diagnostics> {
+    let (mut reader, root) = Reader::open(text, AN_ALLOCATION)?;
+    partial(&mut reader, root, set).ok_or_else(|| reader.into_diagnostics())
+}
+
+/// `None` where something wrong has been recorded.
+fn partial<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Option<PartialAllocation> {
+    let (draft, ..) = draft(reader, root, set)?;
+    if reader.faults() > 0 {
+        return None;
+    }
+    let gone_tasks = draft.remarks.into_iter().flat_map(|remarks| remarks.gone_tasks).collect();
+    let sorted = |mut cluster: Cluster| {
+        cluster.chips.sort_unstable();
+        cluster.tasks.sort_unstable();
+        cluster
+    };
+    let clusters = draft.clusters.into_iter().map(sorted).collect();
+    Some(PartialAllocation { clusters, certificates: draft.certificates, gone_tasks })
+}
+
 /// `None` where something wrong has been recorded.
 fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Option<Allocation> {
+    let (draft, raw) = draft(reader, root, set)?;
+    let clusters_place = Place::Root;
+    let clusters_place = clusters_place.key("clusters");
+    draft.settle_unknown(reader);
+    if reader.faults() == 0 {
+        draft.refuse_missing(reader, raw, &clusters_place);
+    }
+    if reader.faults() > 0 {
+        return None;
+    }
+    let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &draft.clusters);
+    if let Err(error) = &allocation {
+        reader.refuse(raw, &clusters_place, error.to_string(), "a partition of the chips, with every task in one part");
+    }
+    Some(allocation.ok()?.with_certificates(draft.certificates).with_remarks(draft.remarks))
+}
+
+/// The clusters as they are written, and their text. `None` where something wrong has been
+/// recorded.
+fn draft<'s, 't>(reader: &mut Reader<'t>, root: &'t str, set: &'s TaskSet) -> Option<(Draft<'s, 't>, &'t str)> {
     let place = Place::Root;
     if JsonKind::of(root) != JsonKind::Object {
         reader.refuse(root, &place, format!("the text holds {}", JsonKind::of(root).noun()), AN_ALLOCATION);
@@ -49,18 +105,7 @@ fn allocation<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Opti
     }
     let mut draft = Draft::new(set);
     reader.list(raw, &clusters_place, "an array of clusters", |reader, raw, place| draft.cluster(reader, raw, place));
-    draft.settle_unknown(reader);
-    if reader.faults() == 0 {
-        draft.refuse_missing(reader, raw, &clusters_place);
-    }
-    if reader.faults() > 0 {
-        return None;
-    }
-    let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &draft.clusters);
-    if let Err(error) = &allocation {
-        reader.refuse(raw, &clusters_place, error.to_string(), "a partition of the chips, with every task in one part");
-    }
-    Some(allocation.ok()?.with_certificates(draft.certificates).with_remarks(draft.remarks))
+    Some((draft, raw))
 }
 
 /// The clusters read so far, and where each chip and task was named.

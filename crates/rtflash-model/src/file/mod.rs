@@ -26,7 +26,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use allocation::read_allocation;
+pub use allocation::{PartialAllocation, read_allocation, read_partial_allocation};
 pub use change::{Change, ChangeError};
 pub use device::read_device;
 pub use diagnostic::{Diagnostic, Diagnostics, line_column};

@@ -10,16 +10,15 @@ const ROUNDS: u32 = 200;
 /// A time within which a processor that keeps its deadlines, without a server, is idle at an
 /// instant, from any instant on; `None` where none was found.
 ///
-/// What is released within t of an idle instant is due within t + D, D being the longest relative
-/// deadline. So it takes dbf(t + D) at most, its waits for the bus included, and what two page
-/// registers still hold is no more than B. Where both together are no more than t, the processor
-/// has been idle again by then (docs/admission.md, Lemma A2).
+/// Between two idle instants it executes what is released there. What is released within t takes
+/// no longer than [`Demand::arriving`], its waits for the bus included, and what two page registers
+/// still hold is no more than B. Where both together are no more than t, the processor has been
+/// idle again by then (docs/admission.md, Lemma 2).
 pub(super) fn idle_within(demand: &Demand<'_>) -> Option<Span> {
-    let longest = demand.longest_deadline();
     let blocking = demand.blocking(Span::NANOSECOND).span()?;
     let mut time = blocking.max(Span::NANOSECOND);
     for _ in 0..ROUNDS {
-        let busy = demand.at(time.checked_add(longest)?).shortest(1_000)?.checked_add(blocking)?;
+        let busy = demand.arriving(time).shortest(1_000)?.checked_add(blocking)?;
         if busy <= time {
             return Some(time);
         }

@@ -6,7 +6,9 @@ mod path;
 
 use std::fmt;
 
-use rtflash_model::{Allocation, Certificate, ChipId, Cluster, ClusterId, Id, Reliance, Span, TaskId, TaskSet};
+use rtflash_model::{
+    Allocation, Certificate, ChipId, Cluster, ClusterId, Id, Reliance, Span, TaskId, TaskSet, Tightest,
+};
 
 use super::channels::{ChannelContention, certify_beside};
 use crate::analysis::DemandTest;
@@ -31,15 +33,42 @@ impl Running {
     /// left for one is left for tasks.
     pub fn new(set: &TaskSet, allocation: &Allocation) -> Option<Running> {
         let clusters = allocation.clusters();
-        let busy: Vec<usize> =
-            (0..clusters.len()).filter(|&at| !set.jobs().is_empty() || !clusters[at].tasks.is_empty()).collect();
-        let certificate = |&at: &usize| {
-            let certificate = *allocation.certificate(at)?;
-            let server_thousandths = if set.jobs().is_empty() { 0 } else { certificate.server_thousandths };
-            Some(Certificate { server_thousandths, ..certificate })
+        let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
+        Some(Running::of_parts(set, clusters, certificates.collect::<Option<Vec<Certificate>>>()?))
+    }
+
+    /// The same of clusters, each with its certificate, that serve some tasks of the set.
+    pub fn of_parts(set: &TaskSet, clusters: Vec<Cluster>, certificates: Vec<Certificate>) -> Running {
+        let serves = !set.jobs().is_empty();
+        let of = |certificate: Certificate| Certificate {
+            server_thousandths: if serves { certificate.server_thousandths } else { 0 },
+            ..certificate
         };
-        let certificates = busy.iter().map(certificate).collect::<Option<Vec<Certificate>>>()?;
-        Some(Running { clusters: busy.iter().map(|&at| clusters[at].clone()).collect(), certificates })
+        let pairs = clusters.into_iter().zip(certificates);
+        let busy = pairs.filter(|(cluster, _)| serves || !cluster.tasks.is_empty());
+        let (clusters, certificates) = busy.map(|(cluster, certificate)| (cluster, of(certificate))).unzip();
+        Running { clusters, certificates }
+    }
+
+    /// The same, the tightest interval of each certificate as it is with these tasks.
+    #[must_use]
+    pub fn tightened(mut self, set: &TaskSet, granted: Reliance, work: &Work) -> Running {
+        let site = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
+        let tightest = (0..self.clusters.len()).map(|at| site.tightest(at, &self.certificates[at]));
+        let tightest: Vec<Option<Tightest>> = tightest.collect();
+        for (certificate, tightest) in self.certificates.iter_mut().zip(tightest) {
+            certificate.tightest = tightest;
+        }
+        self
+    }
+
+    /// The first cluster with tasks that is not in time as it runs, relying on no more than is
+    /// granted, or whose data do not fit.
+    pub fn late(&self, set: &TaskSet, granted: Reliance, work: &Work) -> Option<ClusterId> {
+        let site = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
+        let busy = (0..self.clusters.len()).filter(|&at| !self.clusters[at].tasks.is_empty());
+        let holds = |at: &usize| site.holds_data(*at) && site.holds_as_stated(*at, &self.certificates[*at]);
+        busy.filter(|at| !holds(at)).map(ClusterId::from_index).next()
     }
 }
 
@@ -232,9 +261,9 @@ impl<'a> Candidate<'a> {
         self.certificate().server_thousandths > 0
     }
 
-    /// Whether its cluster collects, so that its terms can be changed.
+    /// Whether its cluster has a reserve, so that it may collect by other terms.
     fn has_collection(&self) -> bool {
-        self.certificate().collection.is_some_and(|now| now.deadline.is_some())
+        self.certificate().collection.is_some()
     }
 
     fn writes(&self) -> bool {

@@ -59,9 +59,9 @@ fn holds(placed: &PlacedProcessor, gc: ChosenGc, work: &Work) -> bool {
 }
 
 /// The longest that one of a cluster's processors may be without an idle instant.
-fn idle_by(placed: &PlacedProcessor, gc: ChosenGc, work: &Work) -> Option<Span> {
+fn idle_by(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> Option<Span> {
     placed
-        .demands(Some(gc), 0, work)
+        .demands(gc, 0, work)
         .map(|demand| idle_within(&demand))
         .try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
 }
@@ -78,7 +78,7 @@ pub(super) fn path(
     let now = certificate.collection.ok_or(Refusal::NoReserve)?;
     let placed = with.as_granted(position).ok_or(Refusal::Late)?;
     let before = without.as_granted(position).ok_or(Refusal::Late)?;
-    let stated = before.processor.stated(certificate).flatten().ok_or(Refusal::Late)?;
+    let stated = before.processor.stated(certificate).ok_or(Refusal::Late)?;
     let quiet = idle_by(&before, stated, work).ok_or(Refusal::Reserve)?;
     let terms: Vec<ChosenGc> =
         choice::terms_without_server(&placed.processor, &placed.contentions, work).take(TERMS).collect();

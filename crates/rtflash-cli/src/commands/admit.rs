@@ -1,0 +1,90 @@
+//! `rtflash admit`: may tasks be added to what runs, without moving data?
+
+use rtflash_alloc::Work;
+use rtflash_alloc::analysis::DemandTest;
+use rtflash_alloc::certified::admission::{Admission, Running, admit, removable_within};
+use rtflash_model::{Certificate, Frame, PartialAllocation, TaskId, TaskSet, read_partial_allocation};
+use rtflash_wire::{AddedTask, AdmitAnswer, RefusedTask, RemovableTask, RunningCluster};
+
+use super::{analysis_relying_on, export};
+use crate::args::AdmitArgs;
+use crate::render::Render;
+use crate::status::Status;
+use crate::{CommandFailure, answer, output, source};
+
+/// Carries the command out.
+///
+/// # Errors
+/// Where files cannot be read, or what runs has no certificates.
+pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
+    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted())?;
+    let Some(test) = analysis.demand_test() else {
+        return Err(CommandFailure(format!("--analysis {}: it makes no certificates to run by", analysis.name())));
+    };
+    let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
+    let set = &file.set;
+    if let Some(refused) = analysis.refuses(set) {
+        return Err(CommandFailure(refused.to_string()));
+    }
+    let (name, text) = source::read(&args.allocation)?;
+    let read = match read_partial_allocation(&text, set) {
+        Ok(read) => read,
+        Err(diagnostics) => {
+            let frame = Frame { text: text.into_bytes(), first_line: 1, first_column: 1 };
+            output::complain(&answer::refuse(&name, &frame, &diagnostics));
+            return Ok(Status::Wrong);
+        }
+    };
+    let PartialAllocation { clusters, certificates, gone_tasks } = read;
+    let certificates: Option<Vec<Certificate>> = certificates.into_iter().collect();
+    let Some(certificates) = certificates else {
+        return Err(CommandFailure(format!(
+            "{name}: a cluster has no certificate to run by; `rtflash alloc --analysis sound --format json` makes them"
+        )));
+    };
+    let running = Running::of_parts(set, clusters, certificates);
+    if let Some(late) = running.late(set, test.rely_on, &Work::new()) {
+        return Err(CommandFailure(format!("{name}: cluster {late} is not in time as it runs: see `rtflash check`")));
+    }
+    let answer = answered(set, running, analysis.name(), test, gone_tasks);
+    output::print(&answer.render(args.format.format))?;
+    Ok(Status::of(Some(answer.admitted)))
+}
+
+/// Adds the tasks that do not run, one after another.
+fn answered<'a>(
+    set: &'a TaskSet,
+    running: Running,
+    analysis: &'a str,
+    test: DemandTest,
+    gone: Vec<String>,
+) -> AdmitAnswer<'a> {
+    let work = Work::new();
+    let runs = |task: TaskId| running.clusters.iter().any(|cluster| cluster.tasks.contains(&task));
+    let removable = |task| RemovableTask::new(set, task, removable_within(set, &running, task, test.rely_on, &work));
+    let removable = set.tasks().ids().filter(|&task| runs(task)).map(removable).collect();
+    let (mut added, mut refused, mut after) = (Vec::new(), None, running.clone());
+    for task in set.tasks().ids().filter(|&task| !runs(task)) {
+        match admit(set, &after, task, test, &work) {
+            Admission::Admitted(admitted) => {
+                added.push(AddedTask::new(set, task, &admitted));
+                after = admitted.running;
+            }
+            Admission::Refused(refusals) => {
+                refused = Some(RefusedTask::new(set, task, &refusals));
+                added.clear();
+                after = running.clone();
+                break;
+            }
+        }
+    }
+    AdmitAnswer {
+        admitted: refused.is_none(),
+        analysis: analysis.into(),
+        added,
+        refused,
+        gone: gone.into_iter().map(Into::into).collect(),
+        removable,
+        clusters: RunningCluster::all(set, &after.tightened(set, test.rely_on, &work)),
+    }
+}

@@ -1,0 +1,83 @@
+//! The answer of `admit` for a person.
+
+use rtflash_wire::{AddedTask, AdmitAnswer, Answer, RefusedTask, StageAnswer};
+
+use super::Render;
+use super::numbers::{count, names, plain, runs, time};
+use crate::output::{DIM, GREEN, RED, paint};
+
+impl Render for AdmitAnswer<'_> {
+    fn text(&self) -> String {
+        let by = paint(DIM, &format!("(analysis: {})", self.analysis));
+        let mut text = match &self.refused {
+            Some(refused) => format!("{}: {} {by}\n{}", paint(RED, "not admitted"), plain(&refused.task), why(refused)),
+            None if self.added.is_empty() => format!("{}: every task runs already {by}\n", paint(GREEN, "admitted")),
+            None => {
+                let all = names(self.added.iter().map(|added| &*added.task), 6);
+                format!("{}: {all} {by}\n\n", paint(GREEN, "admitted"))
+                    + &self.added.iter().map(added).collect::<String>()
+            }
+        };
+        if !self.gone.is_empty() {
+            text += &format!("\nTaken to be gone, and settled: {}.\n", names(self.gone.iter().map(|name| &**name), 6));
+        }
+        let removable = self.removable.iter().map(|of| match of.within_ns {
+            Some(within) => format!("  {} {} after its last request\n", plain(&of.task), time(within as f64)),
+            None => format!("  {} at a time that is not known\n", plain(&of.task)),
+        });
+        let removable: String = removable.collect();
+        if !removable.is_empty() {
+            text += &format!("\nWhat runs may be left out of the task set:\n{removable}");
+        }
+        text += "\nIt would run on:\n";
+        for (cluster, position) in self.clusters.iter().zip(0..) {
+            let tasks = names(cluster.tasks.iter().map(|name| &**name), 6);
+            text += &format!("  cluster {position}: chips {}: {tasks}\n", runs(&cluster.chips));
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        self.line()
+    }
+}
+
+/// Why no cluster takes a task.
+fn why(refused: &RefusedTask<'_>) -> String {
+    let mut text: String =
+        refused.clusters.iter().map(|of| format!("  cluster {}: {}\n", of.cluster, of.detail)).collect();
+    text += "  free chips: no cluster of them is in time, or there are none\n";
+    text
+}
+
+/// How a task is added.
+fn added(added: &AddedTask<'_>) -> String {
+    let when = match added.ready_within_ns {
+        0 => "its requests may come at once".to_owned(),
+        within => format!("its requests may come after {}", time(within as f64)),
+    };
+    let how = match &*added.change {
+        "kept" => "which runs on by its certificate",
+        "new" => "of chips that are free, which begin with the reserve that its certificate states",
+        _ => "whose terms of garbage collection change",
+    };
+    let stages: String = added.stages.iter().map(stage).collect();
+    format!("{}: cluster {}, {how}; {when}\n{stages}", plain(&added.task), added.cluster)
+}
+
+/// Terms by which the processors go on.
+fn stage(stage: &StageAnswer) -> String {
+    let deadline = stage.gc_deadline_ns.map_or_else(|| "none".to_owned(), |deadline| time(deadline as f64));
+    let StageAnswer { reserve_pages, reclaimed_pages, victim_pages, open_blocks, goal_pages, .. } = stage;
+    let grows = match stage.spacing_ns {
+        Some(spacing) => format!(
+            "; until {goal_pages} pages are free, {} more, {} apart",
+            count(stage.extra_passes, "pass"),
+            time(spacing as f64)
+        ),
+        None => String::new(),
+    };
+    format!(
+        "  when idle: D_g {deadline}, H {reserve_pages}, α {reclaimed_pages}, v {victim_pages}, F {open_blocks}{grows}\n"
+    )
+}

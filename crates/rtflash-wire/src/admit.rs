@@ -1,0 +1,190 @@
+//! What `rtflash admit --format json` prints.
+
+use rtflash_alloc::certified::admission::{Admitted, Change, CollectionStage, Refusal, Running};
+use rtflash_model::{ClusterId, Span, TaskId, TaskSet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::parts::{CertificateAnswer, Text, chip_numbers, task_name, task_names};
+
+/// What `rtflash admit --format json` prints, on one line. It can be read as an allocation.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AdmitAnswer<'a> {
+    /// Whether all tasks that do not run yet may be added. False is no proof that they may not.
+    pub admitted: bool,
+    /// The analysis by whose certificates the device runs.
+    pub analysis: Text<'a>,
+    /// The tasks that are added, in order, each behind the one before. Empty where one is refused.
+    pub added: Vec<AddedTask<'a>>,
+    /// The first task that is not.
+    pub refused: Option<RefusedTask<'a>>,
+    /// Tasks that the allocation names and the task set does not have: gone, and settled.
+    pub gone: Vec<Text<'a>>,
+    /// The tasks that run now, and how long after its last request each may be left out of the task
+    /// set.
+    pub removable: Vec<RemovableTask<'a>>,
+    /// What the device runs by, all tasks added; as it is now where one is refused.
+    pub clusters: Vec<RunningCluster<'a>>,
+}
+
+/// A task that is added, in an [`AdmitAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AddedTask<'a> {
+    /// Its name.
+    pub task: Text<'a>,
+    /// The cluster that serves it, by position.
+    pub cluster: usize,
+    /// `kept`: by the certificate that it has; `changed`: its terms of garbage collection change;
+    /// `new`: on chips that were free.
+    pub change: Text<'static>,
+    /// The time from the decision, and the one before it being carried out, until its first request
+    /// may come, at most.
+    pub ready_within_ns: u64,
+    /// The terms of garbage collection by which each processor of the cluster goes on, one after
+    /// another. Empty unless the terms change.
+    pub stages: Vec<StageAnswer>,
+}
+
+/// Terms of garbage collection, in an [`AddedTask`]. A processor goes on by them from the first
+/// instant on at which it has nothing to do and max(0, H − f) is below α. Its counter of R1 is that
+/// then.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct StageAnswer {
+    /// D_g.
+    pub gc_deadline_ns: Option<u64>,
+    /// α.
+    pub reclaimed_pages: u64,
+    /// H.
+    pub reserve_pages: u64,
+    /// v.
+    pub victim_pages: u64,
+    /// F.
+    pub open_blocks: u64,
+    /// Free pages beyond those that are pending with which a pass is left out: H, or more while the
+    /// reserve is to grow.
+    pub goal_pages: u64,
+    /// GC jobs that are released beside those of R1.
+    pub extra_passes: u64,
+    /// The time between their releases; null without.
+    pub spacing_ns: Option<u64>,
+}
+
+/// A task that is refused, in an [`AdmitAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedTask<'a> {
+    /// Its name.
+    pub task: Text<'a>,
+    /// Why each cluster does not take it. Free chips do not suffice either.
+    pub clusters: Vec<RefusingCluster>,
+}
+
+/// A cluster that does not take a task, in a [`RefusedTask`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RefusingCluster {
+    /// By position.
+    pub cluster: usize,
+    /// `data`, `no-reserve`, `server`, `late`, `neighbour` or `reserve`.
+    pub reason: Text<'static>,
+    /// The same in words.
+    pub detail: String,
+}
+
+/// A task that runs, in an [`AdmitAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RemovableTask<'a> {
+    /// Its name.
+    pub task: Text<'a>,
+    /// From its last request on: when it may be left out. Null where that is not known.
+    pub within_ns: Option<u64>,
+}
+
+/// A cluster, in an [`AdmitAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RunningCluster<'a> {
+    /// Its chips, ascending.
+    pub chips: Vec<u32>,
+    /// The names of its tasks.
+    pub tasks: Vec<Text<'a>>,
+    /// By what it runs.
+    pub certificate: CertificateAnswer,
+}
+
+impl<'a> AddedTask<'a> {
+    /// A task of the set that was admitted.
+    pub fn new(set: &'a TaskSet, task: TaskId, admitted: &Admitted) -> AddedTask<'a> {
+        let (change, stages) = match &admitted.change {
+            Change::Kept => ("kept", &[][..]),
+            Change::Staged(stages) => ("changed", &stages[..]),
+            Change::NewCluster => ("new", &[][..]),
+        };
+        AddedTask {
+            task: task_name(set, task).into(),
+            cluster: position(admitted.cluster),
+            change: change.into(),
+            ready_within_ns: admitted.ready_within.as_ns(),
+            stages: stages.iter().map(StageAnswer::new).collect(),
+        }
+    }
+}
+
+impl StageAnswer {
+    fn new(stage: &CollectionStage) -> StageAnswer {
+        StageAnswer {
+            gc_deadline_ns: stage.collection.deadline.map(Span::as_ns),
+            reclaimed_pages: stage.collection.reclaimed_pages,
+            reserve_pages: stage.collection.reserve_pages,
+            victim_pages: stage.collection.victim_pages,
+            open_blocks: stage.collection.open_blocks,
+            goal_pages: stage.goal_pages,
+            extra_passes: stage.extra.map_or(0, |extra| extra.passes),
+            spacing_ns: stage.extra.map(|extra| extra.spacing.as_ns()),
+        }
+    }
+}
+
+impl<'a> RefusedTask<'a> {
+    /// A task of the set that was refused.
+    pub fn new(set: &'a TaskSet, task: TaskId, refusals: &[(ClusterId, Refusal)]) -> RefusedTask<'a> {
+        let of = |&(cluster, refusal): &(ClusterId, Refusal)| RefusingCluster {
+            cluster: position(cluster),
+            reason: name(refusal).into(),
+            detail: refusal.to_string(),
+        };
+        RefusedTask { task: task_name(set, task).into(), clusters: refusals.iter().map(of).collect() }
+    }
+}
+
+impl<'a> RunningCluster<'a> {
+    /// The clusters of what runs.
+    pub fn all(set: &'a TaskSet, running: &Running) -> Vec<RunningCluster<'a>> {
+        let of = running.clusters.iter().zip(&running.certificates);
+        of.map(|(cluster, certificate)| RunningCluster {
+            chips: chip_numbers(&cluster.chips),
+            tasks: task_names(set, &cluster.tasks),
+            certificate: CertificateAnswer::new(certificate),
+        })
+        .collect()
+    }
+}
+
+impl<'a> RemovableTask<'a> {
+    /// A task of the set, and how long after its last request it may be left out.
+    pub fn new(set: &'a TaskSet, task: TaskId, within: Option<Span>) -> RemovableTask<'a> {
+        RemovableTask { task: task_name(set, task).into(), within_ns: within.map(Span::as_ns) }
+    }
+}
+
+fn position(cluster: ClusterId) -> usize {
+    usize::try_from(cluster.0).unwrap_or(usize::MAX)
+}
+
+fn name(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Data => "data",
+        Refusal::NoReserve => "no-reserve",
+        Refusal::Server => "server",
+        Refusal::Late => "late",
+        Refusal::Neighbour(_) => "neighbour",
+        Refusal::Reserve => "reserve",
+    }
+}
