@@ -10,8 +10,10 @@ use rtflash_alloc::certified::admission::{
 };
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
+use rtflash_exec::trace::{Observer, Record, TermsChange};
 use rtflash_exec::{
-    Aging, Options, Pattern, Phases, Placed, Plan, PlanError, ReleasePattern, Times, Victims, Waits, run,
+    Aging, Options, Pattern, Phases, Placed, Plan, PlanError, ReleasePattern, RunError, Times, Victims, Waits, run,
+    run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -433,4 +435,67 @@ fn a_writer_waits_for_its_reserve() {
     let at_once = Tampering::NoReserve.of(Admitted::clone(admitted)).expect("a change");
     let broken: Vec<&str> = ends(&Admitted { ready_within: ns(1), ..at_once });
     assert!(broken.contains(&"reserve"), "{broken:?}");
+}
+
+/// The records of a run in which terms change, and extra jobs are released.
+fn recorded() -> (Plan, Options, Vec<Record>) {
+    let (set, running, test) = one_chip();
+    let (new, at) = (TaskId(1), Instant::from_ns(3_000).expect("early"));
+    let admission = admit(&set, &running, new, test, &Work::new());
+    let Admission::Admitted(admitted) = admission else { panic!("{admission:?}") };
+    let mut history = History::new(&running);
+    let from = history.admit(at, new, &admitted);
+    let options = Options {
+        duration: from.saturating_add(ns(30_000)),
+        releases: Some(Arc::new(history.releases(&set, Instant::END, |_, _| Span::ZERO, |_, _| Span::LONGEST))),
+        ..Options::default()
+    };
+    let plan = history.plan(&set).expect("a plan");
+    let mut records = Vec::new();
+    let sink = |record: &Record| {
+        records.push(*record);
+        Ok(())
+    };
+    run_traced::<Vec<Record>, RunError>(&plan, &options, &mut NoServers, |_| Vec::new(), sink).expect("it runs");
+    (plan, options, records)
+}
+
+/// What the judge of a trace finds broken.
+fn broken(plan: &Plan, options: &Options, records: &[Record]) -> Vec<&'static str> {
+    let all: Vec<_> = plan.clusters().ids().collect();
+    let mut checks = Checks::of_trace(plan, options.dispatch, &all);
+    records.iter().for_each(|record| checks.record(record));
+    let findings = checks.finish(options.duration);
+    findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
+}
+
+/// A record that does not say what the processor did is seen, and so is one that is missing.
+#[test]
+fn altered_changes_are_seen() {
+    let (plan, options, records) = recorded();
+    assert_eq!(broken(&plan, &options, &records), Vec::<&str>::new());
+    let changes: Vec<usize> = (0..records.len()).filter(|&at| matches!(records[at], Record::Changed(_))).collect();
+    assert!(changes.len() > 3, "{}", changes.len());
+    let alterations: [fn(&mut TermsChange); 5] = [
+        |change| change.arrived += 1,
+        |change| change.stage += 1,
+        |change| change.stage = 0,
+        |change| change.extra += 1,
+        |change| change.at = change.at.saturating_add(Span::NANOSECOND),
+    ];
+    for &at in &changes {
+        let mut without = records.clone();
+        let Record::Changed(change) = without.remove(at) else { panic!("a change") };
+        assert!(!broken(&plan, &options, &without).is_empty(), "left out: {change:?}");
+        for (number, alter) in alterations.iter().enumerate() {
+            let mut altered = change;
+            alter(&mut altered);
+            let mut records = records.clone();
+            records[at] = Record::Changed(altered);
+            records.sort_by_key(Record::order);
+            // When the last of the terms are taken up an instant later, nothing is said of it.
+            let is_later = number == 4 && change.extra == 0;
+            assert!(is_later || !broken(&plan, &options, &records).is_empty(), "{change:?} as {altered:?}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ const ROUNDS: u32 = 200;
 /// Between two idle instants it executes what is released there. What is released within t takes
 /// no longer than [`Demand::arriving`], its waits for the bus included, and what two page registers
 /// still hold is no more than B. Where both together are no more than t, the processor has been
-/// idle again by then (docs/admission.md, Lemma 2).
+/// idle again by then (docs/admission.md, Lemma A2).
 pub(super) fn idle_within(demand: &Demand<'_>) -> Option<Span> {
     let blocking = demand.blocking(Span::NANOSECOND).span()?;
     let mut time = blocking.max(Span::NANOSECOND);

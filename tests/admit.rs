@@ -1,0 +1,75 @@
+//! `rtflash admit`: tasks added to what runs.
+
+mod common;
+
+use common::{file, root, rtflash};
+
+const RUNS: &str = r#"{"name": "camera", "write": {"pages": 24, "period": "60ms"}},
+    {"name": "view", "read": {"pages": 40, "period": "50ms"}}"#;
+
+fn set(name: &str, chips: u32, tasks: &str) -> String {
+    let text = format!(r#"{{"device": {{"profile": "dgist-2021", "chips": {chips}}}, "tasks": [{tasks}]}}"#);
+    file(name, text).display().to_string()
+}
+
+/// What runs on so many chips, as `alloc` divides them.
+fn runs(name: &str, chips: u32) -> String {
+    let begun = set(&format!("{name}-set.json"), chips, RUNS);
+    let run = rtflash(&["alloc", &begun, "--analysis", "sound", "--format", "json"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    file(&format!("{name}-allocation.json"), run.stdout).display().to_string()
+}
+
+#[test]
+fn a_task_is_added_and_the_answer_is_an_allocation() {
+    let allocation = runs("admit", 4);
+    let more = format!(r#"{RUNS}, {{"name": "log", "write": {{"pages": 16, "period": "100ms"}}}}"#);
+    let new = set("admit-new.json", 4, &more);
+    let run = rtflash(&["admit", &allocation, &new, "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, &answer["admitted"]), (0, &true.into()), "{} {}", run.stdout, run.stderr);
+    assert_eq!(answer["added"][0]["task"], "log");
+    let text = std::fs::read_to_string(root().join("schemas/admit.json")).expect("a schema");
+    let schema = jsonschema::validator_for(&serde_json::from_str(&text).expect("JSON")).expect("a schema");
+    assert_eq!(rtflash(&["schema", "admit"]).stdout, text);
+    assert!(schema.is_valid(&answer), "{answer}");
+    let after = file("admit-after.json", run.stdout).display().to_string();
+    let check = rtflash(&["check", &new, "--allocation", &after, "--analysis", "sound", "--format", "json"]);
+    assert_eq!(check.status, 0, "{} {}", check.stdout, check.stderr);
+    let again = rtflash(&["admit", &after, &new]);
+    assert!(again.status == 0 && again.stdout.contains("every task runs already"), "{}", again.stdout);
+    let text = rtflash(&["admit", &allocation, &new]).stdout;
+    assert!(text.starts_with("admitted: log") && text.contains("may be left out"), "{text}");
+    // Without the camera.
+    let fewer = set("admit-fewer.json", 4, r#"{"name": "view", "read": {"pages": 40, "period": "50ms"}}"#);
+    let run = rtflash(&["admit", &allocation, &fewer, "--format", "json"]);
+    assert_eq!((run.status, &run.json()["gone"]), (0, &serde_json::json!(["camera"])), "{}", run.stdout);
+}
+
+#[test]
+fn what_is_refused_is_refused_by_each_cluster() {
+    let allocation = runs("refuse", 1);
+    let more = format!(r#"{RUNS}, {{"name": "log", "write": {{"pages": 64, "period": "50ms"}}}}"#);
+    let new = set("refuse-new.json", 1, &more);
+    let run = rtflash(&["admit", &allocation, &new, "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, &answer["admitted"]), (1, &false.into()), "{}", run.stderr);
+    assert_eq!(answer["refused"]["clusters"][0]["reason"], "late", "{answer}");
+    assert!(rtflash(&["admit", &allocation, &new]).stdout.starts_with("not admitted: log"));
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let new = set("wrong-new.json", 4, RUNS);
+    let thesis = rtflash(&["alloc", &new, "--format", "json"]).stdout;
+    let thesis = file("wrong-thesis.json", thesis).display().to_string();
+    for (call, says) in [
+        (&[new.as_str(), new.as_str()][..], "missing field `clusters`"),
+        (&[&thesis, &new], "has no certificate"),
+        (&[&thesis, &new, "--analysis", "thesis"], "makes no certificates"),
+        (&["nowhere.json", &new], "nowhere.json"),
+    ] {
+        let run = rtflash(&[&["admit"], call].concat());
+        assert!(run.status == 2 && run.stderr.contains(says), "{call:?}: {}", run.stderr);
+    }
+}
