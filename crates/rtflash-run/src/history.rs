@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_alloc::certified::admission::{Admitted, Change, Running};
+use rtflash_alloc::certified::admission::{AddedHow, Admitted, RunningDevice};
 use rtflash_exec::trace::Kind;
 use rtflash_exec::{ClusterTerms, CollectionChange, Plan, ReleasePattern, Timing};
 use rtflash_model::{Allocation, Certificate, Cluster, ClusterId, Id, Instant, Span, TaskId, TaskSet};
@@ -32,7 +32,7 @@ pub struct History {
 
 impl History {
     /// What runs at the start.
-    pub fn new(running: &Running) -> History {
+    pub fn new(running: &RunningDevice) -> History {
         let always = Lifetime { from: Instant::START, until: Instant::END };
         let tasks = running.clusters.iter().flat_map(|cluster| &cluster.tasks);
         History {
@@ -51,8 +51,8 @@ impl History {
         let position = admitted.cluster.index();
         let from = at.saturating_add(admitted.ready_within);
         match &admitted.change {
-            Change::Kept => {}
-            Change::Staged(stages) => {
+            AddedHow::Kept => {}
+            AddedHow::Staged(stages) => {
                 let changes = stages.iter().map(|stage| CollectionChange {
                     not_before: at,
                     collection: stage.collection,
@@ -67,7 +67,7 @@ impl History {
                     first.deadline = first.deadline.or(next.collection.deadline);
                 }
             }
-            Change::NewCluster => {
+            AddedHow::NewCluster => {
                 assert_eq!(position, self.clusters.len(), "a new cluster comes behind the others");
                 self.clusters
                     .push(Cluster { tasks: Vec::new(), chips: admitted.running.clusters[position].chips.clone() });

@@ -6,7 +6,7 @@ use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
 use rtflash_alloc::analysis::{DemandTest, analysis_relying_on};
 use rtflash_alloc::certified::admission::{
-    Admission, Admitted, Change, CollectionStage, Refusal, Running, admit, removable_within,
+    AddedHow, AdmissionRefusal, Admitted, CollectionStage, Decision, RunningDevice, removable_within,
 };
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
@@ -129,7 +129,7 @@ enum Tampering {
 impl Tampering {
     /// What a history is told in the place of what was admitted; `None` where it is the same.
     fn of(self, mut admitted: Admitted) -> Option<Admitted> {
-        let Change::Staged(stages) = &mut admitted.change else { return None };
+        let AddedHow::Staged(stages) = &mut admitted.change else { return None };
         match self {
             Tampering::None | Tampering::Refused => return None,
             Tampering::NoReserve => {
@@ -161,7 +161,7 @@ fn test_of(rng: &mut Rng) -> DemandTest {
     analysis_relying_on(analysis, granted).and_then(|of| of.demand_test()).expect("a demand test")
 }
 
-fn certified(set: &TaskSet, test: DemandTest, rng: &mut Rng) -> Option<Running> {
+fn certified(set: &TaskSet, test: DemandTest, rng: &mut Rng) -> Option<RunningDevice> {
     let name = match (test.placements.len(), test.rely_on) {
         (1, on) if test.placements[0].is_by_chip() => analysis_relying_on("stripe", on),
         (2, on) if test.placements.iter().all(|of| of.is_by_chip()) => analysis_relying_on("stripe", on),
@@ -176,7 +176,7 @@ fn certified(set: &TaskSet, test: DemandTest, rng: &mut Rng) -> Option<Running> 
     let outcome = allocator.allocate(set, name);
     let found: &Allocation = outcome.allocation()?;
     let (found, certification) = test.certified(set, found, &Work::new());
-    if certification.failing.is_empty() { Running::new(set, &found) } else { None }
+    if certification.failing.is_empty() { RunningDevice::new(set, &found) } else { None }
 }
 
 /// Draws a history, and counts what it has.
@@ -221,18 +221,18 @@ fn draw(seed: u64, case: u64, tampering: Tampering, seen: &mut Seen) -> Option<D
             let mut other = tasks.clone();
             other[new.index()] = busier(&other[new.index()]);
             let busier = TaskSet::new(device, other.clone(), Vec::new()).ok()?;
-            if matches!(admit(&busier, &running, new, test, &work), Admission::Refused(_)) {
+            if matches!(test.admit(&busier, &running, new, &work), Decision::Refused(_)) {
                 break;
             }
             (tasks, set) = (other, busier);
         }
-        match admit(&set, &running, new, test, &work) {
-            Admission::Admitted(admitted) => {
+        match test.admit(&set, &running, new, &work) {
+            Decision::Admitted(admitted) => {
                 match &admitted.change {
-                    Change::Kept => seen.kept += 1,
-                    Change::Staged(stages) if stages.len() == 1 => seen.direct += 1,
-                    Change::Staged(_) => seen.raised += 1,
-                    Change::NewCluster => seen.new_clusters += 1,
+                    AddedHow::Kept => seen.kept += 1,
+                    AddedHow::Staged(stages) if stages.len() == 1 => seen.direct += 1,
+                    AddedHow::Staged(_) => seen.raised += 1,
+                    AddedHow::NewCluster => seen.new_clusters += 1,
                 }
                 let tampered = tampering.of((*admitted).clone());
                 over = tampered.is_some();
@@ -240,16 +240,16 @@ fn draw(seed: u64, case: u64, tampering: Tampering, seen: &mut Seen) -> Option<D
                 running = admitted.running;
                 changed |= tampering == Tampering::None || over;
             }
-            Admission::Refused(clusters) if tampering == Tampering::Refused => {
-                let late = clusters.iter().find(|(_, refusal)| *refusal == Refusal::Late);
+            Decision::Refused(clusters) if tampering == Tampering::Refused => {
+                let late = clusters.iter().find(|(_, refusal)| *refusal == AdmissionRefusal::Late);
                 if let Some(&(cluster, _)) = late {
-                    let (change, ready_within) = (Change::Kept, Span::ZERO);
+                    let (change, ready_within) = (AddedHow::Kept, Span::ZERO);
                     now =
                         history.admit(now, new, &Admitted { cluster, change, ready_within, running: running.clone() });
                     (changed, over) = (true, true);
                 }
             }
-            Admission::Refused(_) => seen.refused += 1,
+            Decision::Refused(_) => seen.refused += 1,
         }
         now = now.saturating_add(ns(rng.within(0, 3_000)));
     }
@@ -368,7 +368,7 @@ fn without_a_rule_some_histories_break() {
 }
 
 /// One chip, on which t0 writes a page every 4 µs; t1, which writes ten every 8 µs, is to be added.
-fn one_chip() -> (TaskSet, Running, DemandTest) {
+fn one_chip() -> (TaskSet, RunningDevice, DemandTest) {
     let spec = DeviceSpec {
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
@@ -400,7 +400,7 @@ fn one_chip() -> (TaskSet, Running, DemandTest) {
     let analysis = analysis_relying_on("stripe", Reliance::Nothing).expect("an analysis");
     let outcome = BestFit.allocate(&begun, analysis);
     let found = outcome.allocation().expect("one writer is in time");
-    let mut running = Running::new(&begun, found).expect("certificates");
+    let mut running = RunningDevice::new(&begun, found).expect("certificates");
     // With the shortest deadline of collection it keeps no more pages than it has to.
     let collection =
         Collection { deadline: Some(ns(4_000)), reclaimed_pages: 2, reserve_pages: 4, victim_pages: 2, open_blocks: 2 };
@@ -414,9 +414,9 @@ fn one_chip() -> (TaskSet, Running, DemandTest) {
 fn a_writer_waits_for_its_reserve() {
     let (set, running, test) = one_chip();
     let (new, at, work) = (TaskId(1), Instant::from_ns(3_000).expect("early"), Work::new());
-    let admission = admit(&set, &running, new, test, &work);
-    let Admission::Admitted(admitted) = &admission else { panic!("{admission:?} {running:?}") };
-    let Change::Staged(stages) = &admitted.change else { panic!("{admitted:?}") };
+    let admission = test.admit(&set, &running, new, &work);
+    let Decision::Admitted(admitted) = &admission else { panic!("{admission:?} {running:?}") };
+    let AddedHow::Staged(stages) = &admitted.change else { panic!("{admitted:?}") };
     assert_eq!(stages.len(), 2, "{admitted:?}");
     let ends = |admitted: &Admitted| {
         let mut history = History::new(&running);
@@ -441,8 +441,8 @@ fn a_writer_waits_for_its_reserve() {
 fn recorded() -> (Plan, Options, Vec<Record>) {
     let (set, running, test) = one_chip();
     let (new, at) = (TaskId(1), Instant::from_ns(3_000).expect("early"));
-    let admission = admit(&set, &running, new, test, &Work::new());
-    let Admission::Admitted(admitted) = admission else { panic!("{admission:?}") };
+    let admission = test.admit(&set, &running, new, &Work::new());
+    let Decision::Admitted(admitted) = admission else { panic!("{admission:?}") };
     let mut history = History::new(&running);
     let from = history.admit(at, new, &admitted);
     let options = Options {

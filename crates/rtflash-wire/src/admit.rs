@@ -1,6 +1,6 @@
 //! What `rtflash admit --format json` prints.
 
-use rtflash_alloc::certified::admission::{Admitted, Change, CollectionStage, Refusal, Running};
+use rtflash_alloc::certified::admission::{AddedHow, AdmissionRefusal, Admitted, CollectionStage, RunningDevice};
 use rtflash_model::{ClusterId, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,9 +113,9 @@ impl<'a> AddedTask<'a> {
     /// A task of the set that was admitted.
     pub fn new(set: &'a TaskSet, task: TaskId, admitted: &Admitted) -> AddedTask<'a> {
         let (change, stages) = match &admitted.change {
-            Change::Kept => ("kept", &[][..]),
-            Change::Staged(stages) => ("changed", &stages[..]),
-            Change::NewCluster => ("new", &[][..]),
+            AddedHow::Kept => ("kept", &[][..]),
+            AddedHow::Staged(stages) => ("changed", &stages[..]),
+            AddedHow::NewCluster => ("new", &[][..]),
         };
         AddedTask {
             task: task_name(set, task).into(),
@@ -144,8 +144,8 @@ impl StageAnswer {
 
 impl<'a> RefusedTask<'a> {
     /// A task of the set that was refused.
-    pub fn new(set: &'a TaskSet, task: TaskId, refusals: &[(ClusterId, Refusal)]) -> RefusedTask<'a> {
-        let of = |&(cluster, refusal): &(ClusterId, Refusal)| RefusingCluster {
+    pub fn new(set: &'a TaskSet, task: TaskId, refusals: &[(ClusterId, AdmissionRefusal)]) -> RefusedTask<'a> {
+        let of = |&(cluster, refusal): &(ClusterId, AdmissionRefusal)| RefusingCluster {
             cluster: position(cluster),
             reason: name(refusal).into(),
             detail: refusal.to_string(),
@@ -156,7 +156,7 @@ impl<'a> RefusedTask<'a> {
 
 impl<'a> RunningCluster<'a> {
     /// The clusters of what runs.
-    pub fn all(set: &'a TaskSet, running: &Running) -> Vec<RunningCluster<'a>> {
+    pub fn all(set: &'a TaskSet, running: &RunningDevice) -> Vec<RunningCluster<'a>> {
         let of = running.clusters.iter().zip(&running.certificates);
         of.map(|(cluster, certificate)| RunningCluster {
             chips: chip_numbers(&cluster.chips),
@@ -178,13 +178,13 @@ fn position(cluster: ClusterId) -> usize {
     usize::try_from(cluster.0).unwrap_or(usize::MAX)
 }
 
-fn name(refusal: Refusal) -> &'static str {
+fn name(refusal: AdmissionRefusal) -> &'static str {
     match refusal {
-        Refusal::Data => "data",
-        Refusal::NoReserve => "no-reserve",
-        Refusal::Server => "server",
-        Refusal::Late => "late",
-        Refusal::Neighbour(_) => "neighbour",
-        Refusal::Reserve => "reserve",
+        AdmissionRefusal::Data => "data",
+        AdmissionRefusal::NoReserve => "no-reserve",
+        AdmissionRefusal::Server => "server",
+        AdmissionRefusal::Late => "late",
+        AdmissionRefusal::Neighbour(_) => "neighbour",
+        AdmissionRefusal::Reserve => "reserve",
     }
 }

@@ -1,9 +1,10 @@
 //! The test of a cluster where it is placed: what it allows, and what it says of a given
 //! allocation.
 
-use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, TaskSet};
+use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, TaskId, TaskSet};
 
 use super::{Analysis, ClusterReport, Test};
+use crate::certified::admission::{Decision, RunningDevice};
 use crate::certified::{self, Certification, NumberedMember, Trial, TrialAnswers};
 use crate::work::Work;
 
@@ -80,6 +81,11 @@ impl DemandTest {
         trials: &TrialAnswers,
     ) -> bool {
         trials.overloaded((set, self.rely_on, work), members, chips, |overloaded| !overloaded.is_empty())
+    }
+
+    /// Whether a task may be added to what runs ([`certified::admission::admit`]).
+    pub fn admit(self, set: &TaskSet, running: &RunningDevice, new: TaskId, work: &Work) -> Decision {
+        certified::admission::admit(set, running, new, (self.placements, self.rely_on), work)
     }
 
     /// Whether each cluster of an allocation with certificates is in time ([`certified::holding`]).

@@ -4,6 +4,7 @@ mod cached;
 mod left_out;
 #[cfg(test)]
 mod tests;
+mod towards;
 
 use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, Task};
 
@@ -302,14 +303,6 @@ impl Processor {
             return None;
         }
         self.terms(deadline, [stated.reserve_pages, stated.open_blocks, valid, reclaimed]).map(Some)
-    }
-
-    /// Garbage collection with this relative deadline while the reserve grows to that of `next`: α,
-    /// v and F are those of `next`, and H what this processor's own writers need (docs/admission.md,
-    /// Theorem A3).
-    pub(super) fn gc_towards(&self, deadline: Span, next: &ChosenGc) -> Option<ChosenGc> {
-        let reserve = self.arrivals(deadline)?.checked_add(next.valid)?.checked_add(next.reclaimed - 1)?;
-        self.terms(Some(deadline), [reserve, next.open, next.valid, next.reclaimed])
     }
 
     /// Garbage collection that was chosen elsewhere, at what it costs here.

@@ -1,5 +1,6 @@
 //! What the user types, as clap reads it. Nothing is looked up or opened here.
 
+mod admit;
 mod execution;
 mod experiment;
 #[cfg(feature = "exchange")]
@@ -19,6 +20,7 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
 
+pub use admit::AdmitArgs;
 pub use execution::{
     ALL_TERMS, AgingArg, ArbitrationArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg,
     SoakArgs, SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
@@ -364,25 +366,6 @@ pub struct ExplainArgs {
     pub algorithm: AlgorithmArg,
     #[command(flatten)]
     pub analysis: AnalysisArg,
-    #[command(flatten)]
-    pub rely_on: RelyOnArg,
-    #[command(flatten)]
-    pub set: ChangeArg,
-    #[command(flatten)]
-    pub format: FormatArg,
-}
-
-/// Options of `admit`.
-#[derive(Debug, Args)]
-pub struct AdmitArgs {
-    /// What runs: what `alloc --format json` printed under a sound analysis, or `admit` itself
-    pub allocation: PathBuf,
-    /// All that is to run. Tasks that the allocation does not have are new; tasks that only the
-    /// allocation has are gone
-    pub file: PathBuf,
-    /// By whose certificates
-    #[arg(long, value_name = "ANALYSIS", value_parser = analyses(), default_value = "sound")]
-    pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::certified::admission::{Admission, Running, admit, removable_within};
+use rtflash_alloc::certified::admission::{Decision, RunningDevice, removable_within};
 use rtflash_model::{Certificate, Frame, PartialAllocation, TaskId, TaskSet, read_partial_allocation};
 use rtflash_wire::{AddedTask, AdmitAnswer, RefusedTask, RemovableTask, RunningCluster};
 
@@ -42,7 +42,7 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
             "{name}: a cluster has no certificate to run by; `rtflash alloc --analysis sound --format json` makes them"
         )));
     };
-    let running = Running::of_parts(set, clusters, certificates);
+    let running = RunningDevice::of_parts(set, clusters, certificates);
     if let Some(late) = running.late(set, test.rely_on, &Work::new()) {
         return Err(CommandFailure(format!("{name}: cluster {late} is not in time as it runs: see `rtflash check`")));
     }
@@ -54,7 +54,7 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
 /// Adds the tasks that do not run, one after another.
 fn answered<'a>(
     set: &'a TaskSet,
-    running: Running,
+    running: RunningDevice,
     analysis: &'a str,
     test: DemandTest,
     gone: Vec<String>,
@@ -65,12 +65,12 @@ fn answered<'a>(
     let removable = set.tasks().ids().filter(|&task| runs(task)).map(removable).collect();
     let (mut added, mut refused, mut after) = (Vec::new(), None, running.clone());
     for task in set.tasks().ids().filter(|&task| !runs(task)) {
-        match admit(set, &after, task, test, &work) {
-            Admission::Admitted(admitted) => {
+        match test.admit(set, &after, task, &work) {
+            Decision::Admitted(admitted) => {
                 added.push(AddedTask::new(set, task, &admitted));
                 after = admitted.running;
             }
-            Admission::Refused(refusals) => {
+            Decision::Refused(refusals) => {
                 refused = Some(RefusedTask::new(set, task, &refusals));
                 added.clear();
                 after = running.clone();

@@ -6,6 +6,8 @@ mod changes;
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
+use changes::padded_steps;
+
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::mapping::Mapping;
@@ -101,12 +103,6 @@ fn terms(cluster: &ClusterPlan, by: &Certified) -> CollectionTerms {
         stripe: by.is_stripe(),
         padded: padded_steps(cluster, by, victim),
     }
-}
-
-/// Steps that a pass has with a victim of so many pages: reads, in a stripe copies, and rows.
-fn padded_steps(cluster: &ClusterPlan, by: &Certified, victim: u64) -> (u64, u64) {
-    let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
-    if by.is_stripe() { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips)) }
 }
 
 impl CollectionTerms {

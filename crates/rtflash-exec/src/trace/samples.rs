@@ -35,6 +35,10 @@ pub(crate) fn at(nanoseconds: u64) -> Instant {
     Instant::from_ns(nanoseconds).expect("a moment")
 }
 
+fn changed(at: Instant, (cluster, chip): (ClusterId, ChipId), (random, arrived, free): (u32, u64, u64)) -> Record {
+    Record::Changed(TermsChange { at, cluster, chip, stage: random / 2, extra: random / 3, arrived, free })
+}
+
 /// Any record that fits the [`plan`].
 pub(crate) fn any_record() -> impl Strategy<Value = Record> {
     let plan = plan();
@@ -75,10 +79,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                     pending: pages / 2,
                 }),
                 9 if second => Record::Policed(Policed { at: end, job, arrived: start, pages }),
-                5 => {
-                    let (stage, extra, arrived, free) = (random / 2, random / 3, pages, index);
-                    Record::Changed(TermsChange { at: start, cluster, chip, stage, extra, arrived, free })
-                }
+                5 => changed(start, (cluster, chip), (random, pages, index)),
                 6 => Record::Moved(Moved { at: start, job, cluster, chip, lpn: Lpn(random % logical) }),
                 _ if !matches!(of, Kind::Gc | Kind::Server) => Record::Complete(Complete { at: start, job }),
                 7 => Record::LeftOut(LeftOut { at: start, job, cluster, chip, free: pages }),

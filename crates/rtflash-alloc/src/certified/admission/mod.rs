@@ -7,38 +7,37 @@ mod path;
 use std::fmt;
 
 use rtflash_model::{
-    Allocation, Certificate, ChipId, Cluster, ClusterId, Id, Reliance, Span, TaskId, TaskSet, Tightest,
+    Allocation, Certificate, ChipId, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet, Tightest,
 };
 
 use super::channels::{ChannelContention, certify_beside};
-use crate::analysis::DemandTest;
 use crate::work::Work;
 use idle::idle_within;
 pub use path::{CollectionStage, ExtraPasses};
-use path::{Path, path};
+use path::{TermsPath, path};
 
 /// What a device runs by: clusters with certificates. A task of the set that is in none of them
 /// does not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Running {
+pub struct RunningDevice {
     /// The clusters.
     pub clusters: Vec<Cluster>,
     /// Of each cluster.
     pub certificates: Vec<Certificate>,
 }
 
-impl Running {
+impl RunningDevice {
     /// What runs by an allocation with a certificate for each cluster; `None` without one. Clusters
     /// without tasks are free chips. Where the set has no job streams, nobody has a server: what is
     /// left for one is left for tasks.
-    pub fn new(set: &TaskSet, allocation: &Allocation) -> Option<Running> {
+    pub fn new(set: &TaskSet, allocation: &Allocation) -> Option<RunningDevice> {
         let clusters = allocation.clusters();
         let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
-        Some(Running::of_parts(set, clusters, certificates.collect::<Option<Vec<Certificate>>>()?))
+        Some(RunningDevice::of_parts(set, clusters, certificates.collect::<Option<Vec<Certificate>>>()?))
     }
 
     /// The same of clusters, each with its certificate, that serve some tasks of the set.
-    pub fn of_parts(set: &TaskSet, clusters: Vec<Cluster>, certificates: Vec<Certificate>) -> Running {
+    pub fn of_parts(set: &TaskSet, clusters: Vec<Cluster>, certificates: Vec<Certificate>) -> RunningDevice {
         let serves = !set.jobs().is_empty();
         let of = |certificate: Certificate| Certificate {
             server_thousandths: if serves { certificate.server_thousandths } else { 0 },
@@ -47,12 +46,12 @@ impl Running {
         let pairs = clusters.into_iter().zip(certificates);
         let busy = pairs.filter(|(cluster, _)| serves || !cluster.tasks.is_empty());
         let (clusters, certificates) = busy.map(|(cluster, certificate)| (cluster, of(certificate))).unzip();
-        Running { clusters, certificates }
+        RunningDevice { clusters, certificates }
     }
 
     /// The same, the tightest interval of each certificate as it is with these tasks.
     #[must_use]
-    pub fn tightened(mut self, set: &TaskSet, granted: Reliance, work: &Work) -> Running {
+    pub fn tightened(mut self, set: &TaskSet, granted: Reliance, work: &Work) -> RunningDevice {
         let site = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
         let tightest = (0..self.clusters.len()).map(|at| site.tightest(at, &self.certificates[at]));
         let tightest: Vec<Option<Tightest>> = tightest.collect();
@@ -74,7 +73,7 @@ impl Running {
 
 /// How a task is added.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum AddedHow {
     /// Its cluster runs on by the certificate that it has.
     Kept,
     /// Its cluster's processors go on by these terms of garbage collection, one after another. The
@@ -91,16 +90,16 @@ pub struct Admitted {
     /// The cluster that serves it.
     pub cluster: ClusterId,
     /// How.
-    pub change: Change,
+    pub change: AddedHow,
     /// The time from the decision until its first request may come, at most.
     pub ready_within: Span,
     /// What the device runs by from then on.
-    pub running: Running,
+    pub running: RunningDevice,
 }
 
 /// Why a cluster does not take a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum AdmissionRefusal {
     /// There is no room for its data.
     Data,
     /// It writes, and the cluster keeps no free pages in reserve.
@@ -116,50 +115,62 @@ pub enum Refusal {
     Reserve,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for AdmissionRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Data => f.write_str("its data do not fit"),
-            Refusal::NoReserve => f.write_str("it writes, and no free pages are kept in reserve"),
-            Refusal::Server => f.write_str("its certificate would have to change, and with a server it may never idle"),
-            Refusal::Late => f.write_str("no certificate was found by which it is in time"),
-            Refusal::Neighbour(cluster) => write!(f, "cluster {cluster} would no longer be in time"),
-            Refusal::Reserve => f.write_str("the reserve of a certificate that would do is never sure to be there"),
+            AdmissionRefusal::Data => f.write_str("its data do not fit"),
+            AdmissionRefusal::NoReserve => f.write_str("it writes, and no free pages are kept in reserve"),
+            AdmissionRefusal::Server => {
+                f.write_str("its certificate would have to change, and with a server it may never idle")
+            }
+            AdmissionRefusal::Late => f.write_str("no certificate was found by which it is in time"),
+            AdmissionRefusal::Neighbour(cluster) => write!(f, "cluster {cluster} would no longer be in time"),
+            AdmissionRefusal::Reserve => {
+                f.write_str("the reserve of a certificate that would do is never sure to be there")
+            }
         }
     }
 }
 
 /// Whether a task may be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Admission {
+pub enum Decision {
     /// Yes.
     Admitted(Box<Admitted>),
     /// Not as far as was found: why, for each cluster that runs.
-    Refused(Vec<(ClusterId, Refusal)>),
+    Refused(Vec<(ClusterId, AdmissionRefusal)>),
 }
 
 /// Whether `new`, a task of the set that does not run, may be added to what runs, which is supposed
 /// to be in time. First where a certificate is kept; then where terms change at the next idle
 /// instant; then where the reserve has to grow first; then on free chips. Among equals the smallest
 /// cluster, the lowest position.
-pub fn admit(set: &TaskSet, running: &Running, new: TaskId, test: DemandTest, work: &Work) -> Admission {
+pub fn admit(
+    set: &TaskSet,
+    running: &RunningDevice,
+    new: TaskId,
+    (placements, granted): (&[Placement], Reliance),
+    work: &Work,
+) -> Decision {
     let mut order: Vec<usize> = (0..running.clusters.len()).collect();
     order.sort_by_key(|&position| (running.clusters[position].size(), position));
-    let candidates: Vec<Candidate<'_>> =
-        order.iter().map(|&position| Candidate::new(set, running, new, position, test.rely_on, work)).collect();
+    let candidates: Vec<ExtendedCluster<'_>> =
+        order.iter().map(|&position| ExtendedCluster::new(set, running, new, position, granted, work)).collect();
     let mut refused = Vec::with_capacity(candidates.len());
     let mut open = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         match candidate.kept() {
-            Ok(()) => return candidate.admitted(Change::Kept, Span::ZERO, running.certificates.clone()),
+            Ok(()) => return candidate.admitted(AddedHow::Kept, Span::ZERO, running.certificates.clone()),
             // Where nothing is written, or no room is, no other terms help.
-            Err(refusal @ (Refusal::Data | Refusal::NoReserve)) => refused.push((candidate.id(), refusal)),
+            Err(refusal @ (AdmissionRefusal::Data | AdmissionRefusal::NoReserve)) => {
+                refused.push((candidate.id(), refusal))
+            }
             Err(refusal) if !candidate.has_collection() => refused.push((candidate.id(), refusal)),
-            Err(_) if candidate.has_server() => refused.push((candidate.id(), Refusal::Server)),
+            Err(_) if candidate.has_server() => refused.push((candidate.id(), AdmissionRefusal::Server)),
             Err(_) => open.push(candidate),
         }
     }
-    let mut best: Option<(usize, Candidate<'_>, Path)> = None;
+    let mut best: Option<(usize, ExtendedCluster<'_>, TermsPath)> = None;
     for candidate in open {
         match candidate.changed() {
             Ok(path) => {
@@ -178,13 +189,13 @@ pub fn admit(set: &TaskSet, running: &Running, new: TaskId, test: DemandTest, wo
     if let Some((_, candidate, path)) = best {
         let mut certificates = running.certificates.clone();
         certificates[candidate.position] = path.certificate;
-        return candidate.admitted(Change::Staged(path.stages), path.ready_within, certificates);
+        return candidate.admitted(AddedHow::Staged(path.stages), path.ready_within, certificates);
     }
-    if let Some(admitted) = alone(set, running, new, test, work) {
-        return Admission::Admitted(Box::new(admitted));
+    if let Some(admitted) = alone(set, running, new, (placements, granted), work) {
+        return Decision::Admitted(Box::new(admitted));
     }
     refused.sort_by_key(|&(cluster, _)| cluster);
-    Admission::Refused(refused)
+    Decision::Refused(refused)
 }
 
 /// From a task's last request on, the time after which nothing of it is left that anybody's test
@@ -193,7 +204,7 @@ pub fn admit(set: &TaskSet, running: &Running, new: TaskId, test: DemandTest, wo
 /// or where a cluster is not sure to be in time without it.
 pub fn removable_within(
     set: &TaskSet,
-    running: &Running,
+    running: &RunningDevice,
     task: TaskId,
     granted: Reliance,
     work: &Work,
@@ -223,9 +234,9 @@ pub fn removable_within(
 }
 
 /// A cluster that runs, with the new task in it.
-struct Candidate<'a> {
+struct ExtendedCluster<'a> {
     set: &'a TaskSet,
-    running: &'a Running,
+    running: &'a RunningDevice,
     clusters: Vec<Cluster>,
     position: usize,
     new: TaskId,
@@ -233,20 +244,20 @@ struct Candidate<'a> {
     work: &'a Work,
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> ExtendedCluster<'a> {
     fn new(
         set: &'a TaskSet,
-        running: &'a Running,
+        running: &'a RunningDevice,
         new: TaskId,
         position: usize,
         granted: Reliance,
         work: &'a Work,
-    ) -> Candidate<'a> {
+    ) -> ExtendedCluster<'a> {
         let mut clusters = running.clusters.clone();
         let tasks = &mut clusters[position].tasks;
         let at = tasks.partition_point(|&task| task < new);
         tasks.insert(at, new);
-        Candidate { set, running, clusters, position, new, granted, work }
+        ExtendedCluster { set, running, clusters, position, new, granted, work }
     }
 
     fn id(&self) -> ClusterId {
@@ -270,37 +281,37 @@ impl<'a> Candidate<'a> {
         self.set.tasks().get(self.new).is_some_and(|task| task.write.is_some())
     }
 
-    fn admitted(self, change: Change, ready_within: Span, certificates: Vec<Certificate>) -> Admission {
+    fn admitted(self, change: AddedHow, ready_within: Span, certificates: Vec<Certificate>) -> Decision {
         let cluster = self.id();
-        let running = Running { clusters: self.clusters, certificates };
-        Admission::Admitted(Box::new(Admitted { cluster, change, ready_within, running }))
+        let running = RunningDevice { clusters: self.clusters, certificates };
+        Decision::Admitted(Box::new(Admitted { cluster, change, ready_within, running }))
     }
 
     /// Whether everybody is in time by the certificates that there are.
-    fn kept(&self) -> Result<(), Refusal> {
+    fn kept(&self) -> Result<(), AdmissionRefusal> {
         let certificates = &self.running.certificates;
         let site = ChannelContention::of_certificates(self.set, &self.clusters, certificates, self.granted, self.work);
         if !site.holds_data(self.position) {
-            return Err(Refusal::Data);
+            return Err(AdmissionRefusal::Data);
         }
         if self.writes() && !self.has_collection() {
-            return Err(Refusal::NoReserve);
+            return Err(AdmissionRefusal::NoReserve);
         }
         if !site.holds_as_stated(self.position, self.certificate()) {
-            return Err(Refusal::Late);
+            return Err(AdmissionRefusal::Late);
         }
         self.neighbours_hold(&site)
     }
 
     /// Whether the others on its channels are in time by their certificates.
-    fn neighbours_hold(&self, site: &ChannelContention<'_>) -> Result<(), Refusal> {
+    fn neighbours_hold(&self, site: &ChannelContention<'_>) -> Result<(), AdmissionRefusal> {
         let mut others = site.beside_on_channels(self.position).into_iter().filter(|&at| at != self.position);
         let late = others.find(|&at| !site.holds_as_stated(at, &self.running.certificates[at]));
-        late.map_or(Ok(()), |at| Err(Refusal::Neighbour(ClusterId::from_index(at))))
+        late.map_or(Ok(()), |at| Err(AdmissionRefusal::Neighbour(ClusterId::from_index(at))))
     }
 
     /// The shortest way to a certificate by which everybody is in time.
-    fn changed(&self) -> Result<Path, Refusal> {
+    fn changed(&self) -> Result<TermsPath, AdmissionRefusal> {
         let certificates = &self.running.certificates;
         let site = |clusters: &'a [Cluster]| {
             ChannelContention::of_certificates(self.set, clusters, certificates, self.granted, self.work)
@@ -321,7 +332,13 @@ impl<'a> Candidate<'a> {
 }
 
 /// A cluster of free chips for the task, as small as will do.
-fn alone(set: &TaskSet, running: &Running, new: TaskId, test: DemandTest, work: &Work) -> Option<Admitted> {
+fn alone(
+    set: &TaskSet,
+    running: &RunningDevice,
+    new: TaskId,
+    (known, granted): (&[Placement], Reliance),
+    work: &Work,
+) -> Option<Admitted> {
     let device = set.device();
     let taken: std::collections::BTreeSet<ChipId> =
         running.clusters.iter().flat_map(|cluster| &cluster.chips).copied().collect();
@@ -333,14 +350,14 @@ fn alone(set: &TaskSet, running: &Running, new: TaskId, test: DemandTest, work: 
     for size in sizes {
         let mut clusters = running.clusters.clone();
         clusters.push(Cluster { chips: free[..size].to_vec(), tasks: vec![new] });
-        for &placement in test.placements.iter().filter(|placement| placement.is_possible_on(device)) {
+        for &placement in known.iter().filter(|placement| placement.is_possible_on(device)) {
             let mut placements: Vec<_> = running.certificates.iter().map(|of| of.placement).collect();
             placements.push(placement);
-            let certified = certify_beside(set, &clusters, &placements, &given, test.rely_on, work);
+            let certified = certify_beside(set, &clusters, &placements, &given, granted, work);
             let certificates: Option<Vec<Certificate>> = certified.certificates.iter().copied().collect();
             if let (true, Some(certificates)) = (certified.failing.is_empty(), certificates) {
-                let running = Running { clusters, certificates };
-                return Some(Admitted { cluster, change: Change::NewCluster, ready_within: Span::ZERO, running });
+                let running = RunningDevice { clusters, certificates };
+                return Some(Admitted { cluster, change: AddedHow::NewCluster, ready_within: Span::ZERO, running });
             }
         }
     }

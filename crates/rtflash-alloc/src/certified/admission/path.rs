@@ -2,7 +2,7 @@
 
 use rtflash_model::{Certificate, Collection, Span};
 
-use super::{Refusal, idle_within};
+use super::{AdmissionRefusal, idle_within};
 use crate::certified::channels::ChannelContention;
 use crate::certified::choice;
 use crate::certified::demand::{Demand, DemandVerdict};
@@ -38,7 +38,7 @@ pub struct CollectionStage {
 
 /// A way to a certificate.
 #[derive(Debug)]
-pub(super) struct Path {
+pub(super) struct TermsPath {
     pub(super) stages: Vec<CollectionStage>,
     pub(super) certificate: Certificate,
     pub(super) gc: ChosenGc,
@@ -74,32 +74,32 @@ pub(super) fn path(
     position: usize,
     certificate: &Certificate,
     work: &Work,
-) -> Result<Path, Refusal> {
-    let now = certificate.collection.ok_or(Refusal::NoReserve)?;
-    let placed = with.as_granted(position).ok_or(Refusal::Late)?;
-    let before = without.as_granted(position).ok_or(Refusal::Late)?;
-    let stated = before.processor.stated(certificate).ok_or(Refusal::Late)?;
-    let quiet = idle_by(&before, stated, work).ok_or(Refusal::Reserve)?;
+) -> Result<TermsPath, AdmissionRefusal> {
+    let now = certificate.collection.ok_or(AdmissionRefusal::NoReserve)?;
+    let placed = with.as_granted(position).ok_or(AdmissionRefusal::Late)?;
+    let before = without.as_granted(position).ok_or(AdmissionRefusal::Late)?;
+    let stated = before.processor.stated(certificate).ok_or(AdmissionRefusal::Late)?;
+    let quiet = idle_by(&before, stated, work).ok_or(AdmissionRefusal::Reserve)?;
     let terms: Vec<ChosenGc> =
         choice::terms_without_server(&placed.processor, &placed.contentions, work).take(TERMS).collect();
     let direct = terms.iter().copied().filter(|gc| is_there(now, gc)).find(|&gc| holds(&placed, gc, work));
     let stage = |gc: ChosenGc| CollectionStage { collection: gc.to_collection(), goal_pages: gc.reserve, extra: None };
     let mut certified = |gc: ChosenGc| {
         with.collects(position, gc);
-        with.certificate(position, Some(gc)).ok_or(Refusal::Late)
+        with.certificate(position, Some(gc)).ok_or(AdmissionRefusal::Late)
     };
     if let Some(gc) = direct {
-        return Ok(Path { stages: vec![stage(gc)], certificate: certified(gc)?, gc, ready_within: quiet });
+        return Ok(TermsPath { stages: vec![stage(gc)], certificate: certified(gc)?, gc, ready_within: quiet });
     }
-    let mut refusal = Refusal::Late;
+    let mut refusal = AdmissionRefusal::Late;
     for gc in terms.iter().copied().filter(|gc| !is_there(now, gc)) {
         if !holds(&placed, gc, work) {
             continue;
         }
-        refusal = Refusal::Reserve;
+        refusal = AdmissionRefusal::Reserve;
         if let Some((bridge, taken)) = bridge(&before, now, &gc, work) {
-            let ready_within = quiet.checked_add(taken).ok_or(Refusal::Reserve)?;
-            return Ok(Path { stages: vec![bridge, stage(gc)], certificate: certified(gc)?, gc, ready_within });
+            let ready_within = quiet.checked_add(taken).ok_or(AdmissionRefusal::Reserve)?;
+            return Ok(TermsPath { stages: vec![bridge, stage(gc)], certificate: certified(gc)?, gc, ready_within });
         }
     }
     Err(refusal)
@@ -150,7 +150,7 @@ fn spacings(before: &PlacedProcessor, gc: ChosenGc, work: &Work) -> Vec<Span> {
     spacings
 }
 
-/// The processor with extra GC jobs: requests of one step, that takes a pass, in the test's eyes. As
+/// The processor with extra GC jobs: to the test, requests of one step that takes a pass. As
 /// writes they are given nothing back of what reads in a queue are (docs/analysis.md, Section 6.1).
 fn with_extra(processor: &Processor, gc: &ChosenGc, spacing: Span) -> Option<Processor> {
     let mut busier = processor.clone();

@@ -2,11 +2,17 @@
 
 use rtflash_model::Span;
 
-use super::{CollectionTerms, Collections, ProcessorAccount, padded_steps};
+use super::{CollectionTerms, Collections, ProcessorAccount};
 use crate::check::gauge::Place;
 use crate::check::mapping::Mapping;
-use crate::plan::{CollectionChange, Plan, Promise};
+use crate::plan::{Certified, ClusterPlan, CollectionChange, Plan, Promise};
 use crate::trace::TermsChange;
+
+/// Steps that a pass has with a victim of so many pages: reads, in a stripe copies, and rows.
+pub(super) fn padded_steps(cluster: &ClusterPlan, by: &Certified, victim: u64) -> (u64, u64) {
+    let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
+    if by.is_stripe() { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips)) }
+}
 
 impl ProcessorAccount {
     /// Whether its counter may be put forward so: α pages for an extra GC job that is due.

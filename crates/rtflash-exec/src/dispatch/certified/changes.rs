@@ -25,6 +25,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.stage.checked_sub(1).and_then(|last| changes.get(last).copied())
     }
 
+    /// The same, each processor awaiting its first change.
+    pub(super) fn awaiting_changes(mut self) -> Self {
+        (0..self.processors.len()).for_each(|processor| self.await_change(processor, Instant::START));
+        self
+    }
+
     /// From when on a processor may make its next change: one at an instant, from `soonest` on.
     pub(super) fn await_change(&mut self, processor: usize, soonest: Instant) {
         let Some(next) = self.next_change(processor) else { return };

@@ -129,8 +129,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
         observer: O,
     ) -> Self {
         let device = plan.device();
-        let mut chips: PerId<ChipId, ChipAtWork> =
-            ChipId::first(device.chips()).map(|_| ChipAtWork::default()).collect();
+        let mut chips: PerId<_, ChipAtWork> = ChipId::first(device.chips()).map(|_| Default::default()).collect();
         let (mut processors, mut runs) = (Vec::new(), Vec::new());
         let mut used = plan.per_channel(false);
         for (cluster, &position) in clusters.iter().enumerate() {
@@ -154,7 +153,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             }
             runs.push(ProcessorGroup { position, processors: first..processors.len(), background: 0 });
         }
-        let mut group = CertifiedGroup {
+        CertifiedGroup {
             plan,
             certified,
             options,
@@ -180,9 +179,8 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             planned: Vec::new(),
             row: Vec::new(),
             steps: Vec::new(),
-        };
-        (0..group.processors.len()).for_each(|processor| group.await_change(processor, Instant::START));
-        group
+        }
+        .awaiting_changes()
     }
 
     /// A host hands over a job that is not real-time.

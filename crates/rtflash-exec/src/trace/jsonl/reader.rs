@@ -126,12 +126,10 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         Ok(match which {
             0 => Record::Release(self.release(at, fields)?),
             1 => Record::Complete(Complete { at: instant("complete", at)?, job: self.job(fields)?.0 }),
-            2 => Record::Starved(Starved {
-                at: instant("starved", at)?,
-                job: self.job(fields)?.0,
-                cluster: self.cluster(fields)?,
-                chip: self.chip(fields)?,
-            }),
+            2 => {
+                let (at, job) = (instant("starved", at)?, self.job(fields)?.0);
+                Record::Starved(Starved { at, job, cluster: self.cluster(fields)?, chip: self.chip(fields)? })
+            }
             3 => self.occupied(at, fields)?,
             4 => Record::Reserve(Reserve {
                 at: instant("reserve", at)?,
@@ -173,15 +171,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 Record::Padding(Padding { start, end, job, cluster, chip, step })
             }
             9 => Record::Policed(self.policed(at, fields)?),
-            10 => Record::Changed(TermsChange {
-                at: instant("changed", at)?,
-                cluster: self.cluster(fields)?,
-                chip: self.chip(fields)?,
-                stage: below("stage", fields.stage, u32::MAX)?,
-                extra: below("extra", fields.extra, u32::MAX)?,
-                arrived: number("arrived", present("arrived", fields.arrived)?, u64::MAX)?,
-                free: number("free", present("free", fields.free)?, u64::MAX)?,
-            }),
+            10 => Record::Changed(self.changed(at, fields)?),
             _ if self.begun => {
                 return Err(wrong(
                     "how the run was made is said behind its beginning",
@@ -201,6 +191,18 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 "the `job` of a pass: garbage collection, or one that is not real-time",
             )),
         }
+    }
+
+    fn changed(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<TermsChange, Wrong> {
+        Ok(TermsChange {
+            at: instant("changed", at)?,
+            cluster: self.cluster(fields)?,
+            chip: self.chip(fields)?,
+            stage: below("stage", fields.stage, u32::MAX)?,
+            extra: below("extra", fields.extra, u32::MAX)?,
+            arrived: number("arrived", present("arrived", fields.arrived)?, u64::MAX)?,
+            free: number("free", present("free", fields.free)?, u64::MAX)?,
+        })
     }
 
     fn policed(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<Policed, Wrong> {
