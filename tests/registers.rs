@@ -114,6 +114,19 @@ fn commands_go_with_pages_of_a_stripe() {
     assert_eq!(longest, (51_000 + 214 * 82_000 + 2 * 40_000).to_string());
 }
 
+/// What passes take with two registers is what they take with one: 128 copies of 550 us and an
+/// erase of 5 ms, each behind a command of 1 us and a wait of 41 us.
+#[test]
+fn explain_says_what_passes_wait_for_with_commands() {
+    let write = r#""write":{"pages":4,"period":"200ms"},"read""#;
+    let both = set(300, COMMANDS).replace("\"read\"", write);
+    let run = rtflash_with_input(&[&["explain", "-"], &STRIPE[..]].concat(), both.as_bytes());
+    assert_eq!(run.status, 0, "{run:?}");
+    for line in ["cached-stripe", "C_g = 128 (t_r + t_w) + t_e + 129 (t_c + 1 t_b) = 80.818ms"] {
+        assert!(run.stdout.contains(line), "{line} in {}", run.stdout);
+    }
+}
+
 /// A superblock of the whole channel waits for nobody: a page is 51 us for 91. B is 51 us and 41.
 #[test]
 fn commands_go_with_pages_of_a_superblock() {
