@@ -353,7 +353,7 @@ fn a_term_that_is_left_out_is_missed_and_climbing_finds_each_row() {
     assert!(unknown.status == 2 && unknown.stderr.contains("--world superblock has the terms"), "{unknown:?}");
     let none = rtflash(&["soak", "--without", "blocking"]);
     assert!(
-        none.status == 2 && none.stderr.contains("--world stripe, queue, superblock, mixed, stream or command"),
+        none.status == 2 && none.stderr.contains("--world stripe, queue, superblock, mixed, stream, command"),
         "{none:?}"
     );
     let rows = rtflash(&["soak", "--climb", "--format", "json"]);

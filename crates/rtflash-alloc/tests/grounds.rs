@@ -145,8 +145,23 @@ fn two_registers_of_a_superblock_are_checked_by_nobody_else() {
     for name in ["Theorem 6", "Section 4", "Lemma 2", "Lemma 5", "Lemma 6"] {
         assert_eq!(by_machine(&rows, name), Some(false), "{name}");
     }
-    let others = ["Theorem D", "Theorem 5", "Lemma 22", "Lemma 4"].map(|name| by_machine(&rows, name));
-    assert_eq!(others, [None; 4]);
+    let others = ["Theorem D", "Theorem 5", "Lemma 22", "Lemma 23", "Lemma 4"].map(|name| by_machine(&rows, name));
+    assert_eq!(others, [None; 5]);
+}
+
+/// Nor is either kind with commands on the bus, whether or not it has a server.
+#[test]
+fn commands_with_two_registers_are_checked_by_nobody_else() {
+    let spec = DeviceSpec { page_registers: Some(2), command: Some(Span::from_us(1)), ..dgist() };
+    for (placement, theorem) in [(Placement::CachedStripe, "Theorem 5"), (Placement::CachedSuperblock, "Theorem 6")] {
+        let clusters = vec![(2, task("log", None, request(8, 100)), placement)];
+        let (steps, relied, _) = steps_of(spec, clusters, Reliance::Queue);
+        for name in [theorem, "Lemma 21", "Lemma 23", "Lemma 2", "Lemma 3", "Lemma 5"] {
+            assert_eq!(by_machine(&steps, name), Some(false), "{name}");
+        }
+        assert_eq!(by_machine(&steps, "Lemma 1"), Some(true));
+        assert_eq!(relied, Reliance::Nothing);
+    }
 }
 
 /// What is relied on counts, too: the example of Section 6, with neighbours of every kind.

@@ -372,6 +372,28 @@ fn what_is_said_is_what_the_verifier_says() {
     assert!(all.too_full > 6 && all.servers > 160 && all.waits > 65, "{all:?}");
 }
 
+/// Where commands use the bus, most clusters with two page registers.
+#[test]
+fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
+    const CACHED: [&[Placement]; 3] = [
+        &[Placement::CachedStripe],
+        &[Placement::CachedSuperblock],
+        &[Placement::CachedStripe, Placement::CachedSuperblock, Placement::Superblock],
+    ];
+    let mut all = Compared::default();
+    for case in 0..cases(1_200) {
+        let mut rng = Rng(Stream::numbered(9, b"verified", case));
+        let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
+        let spec = DeviceSpec { command: Some(ns(rng.within(1, 4))), page_registers: Some(2), ..set.device().spec() };
+        let Ok(device) = Device::new(spec) else { continue };
+        let Ok(set) = TaskSet::new(device, set.tasks().as_slice().to_vec(), set.jobs().to_vec()) else { continue };
+        let (granted, placements) = (rng.one_of(&Reliance::ALL), rng.one_of(&CACHED));
+        all.compare(Division { set, allocation }, placements, granted, case);
+    }
+    println!("{all:?}");
+    assert!(all.verdicts.iter().all(|&times| times > 100) && all.servers > 30, "{all:?}");
+}
+
 /// Clusters in order, each with a task; the first one has as much to do as this.
 fn one_that_is_full(case: u64, load: u64) -> Option<Division> {
     let mut rng = Rng(Stream::numbered(4, b"verified", case));

@@ -41,6 +41,8 @@ struct Seen {
     /// Changes of terms, and extra GC jobs.
     changed: usize,
     extra: usize,
+    /// Those that begin so where commands are counted.
+    told_beside: usize,
 }
 
 impl Seen {
@@ -68,7 +70,9 @@ impl Seen {
                 Record::Operation(operation) => {
                     if matches!(world.plan.promise(), Promise::Certified(by) if by[operation.cluster].is_cached()) {
                         self.cached += 1;
-                        self.beside += usize::from(operation.start < ends[operation.chip]);
+                        let beside = operation.start < ends[operation.chip];
+                        self.beside += usize::from(beside);
+                        self.told_beside += usize::from(beside && world.plan.device().has_commands());
                         ends[operation.chip] = operation.end;
                     }
                     let erase = operation.action == Action::Erase;
@@ -108,6 +112,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.commands > 50_000, "{seen:?}");
         assert!(seen.cached > 50_000 && seen.beside > 20_000, "{seen:?}");
         assert!(seen.changed > 500 && seen.extra > 500, "{seen:?}");
+        assert!(seen.told_beside > 1_000, "{seen:?}");
         assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
     }
 }

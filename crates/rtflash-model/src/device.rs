@@ -216,9 +216,9 @@ impl Device {
     }
 
     /// Whether a chip may sense or program a page while it moves another one: it has a second page
-    /// register, and commands are not counted (docs/analysis.md, Section 13).
+    /// register (docs/analysis.md, Section 13).
     pub fn has_cache_register(&self) -> bool {
-        self.page_registers() > 1 && !self.has_commands()
+        self.page_registers() > 1
     }
 
     /// The shortest time that sensing a page takes; [`Device::page_read`] where no range is stated.

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 
 use alterations::{ALTERATIONS, Alteration};
 use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
-use rtflash_exec::trace::{LeftOut, Record};
+use rtflash_exec::trace::{Kind, LeftOut, Record, Transfer};
 use rtflash_exec::{Victims, Waits};
-use rtflash_model::ClusterId;
-use worlds::{Organisation, World, cached_worlds, other_worlds, worlds};
+use rtflash_model::{ClusterId, Instant, Span};
+use worlds::{Organisation, World, cached_worlds, other_worlds, told_worlds, worlds};
 
 /// What an alteration does to a world's trace: the checks that fail then; `None` where there is
 /// nothing to be altered.
@@ -83,12 +83,22 @@ fn alterations_of_other_runs_are_caught() {
 /// checker.
 #[test]
 fn alterations_with_two_page_registers_are_seen() {
+    are_seen(&cached_worlds());
+}
+
+/// Nor where commands use the bus.
+#[test]
+fn alterations_with_commands_and_two_page_registers_are_seen() {
+    are_seen(&told_worlds());
+}
+
+fn are_seen(worlds: &[World]) {
     let mut seen = BTreeSet::new();
     let mut missed = Vec::new();
-    for world in cached_worlds() {
+    for world in worlds {
         assert_eq!(world.judge(&world.records), Vec::<&str>::new(), "{}: an honest trace", world.name);
         for alteration in ALTERATIONS {
-            match broken(&world, alteration) {
+            match broken(world, alteration) {
                 Some(broken) if broken.is_empty() => {
                     missed.push((world.name, world.options.placed.waits, alteration.name))
                 }
@@ -102,6 +112,65 @@ fn alterations_with_two_page_registers_are_seen() {
     }
     assert!(missed.is_empty(), "{missed:#?}");
     assert!(seen.len() > 150, "{}", seen.len());
+}
+
+/// Where each of two transfers is that a read's command and the page before it are, in one turn.
+fn joined(records: &[Record]) -> Option<(usize, usize)> {
+    let transfers = records.iter().enumerate().filter_map(|(at, record)| match record {
+        Record::Transfer(it) => Some((at, *it)),
+        _ => None,
+    });
+    let transfers: Vec<(usize, Transfer)> = transfers.collect();
+    let is_command = |it: &Transfer| it.end.since(it.start).as_ns() == 1_000;
+    transfers.iter().skip(transfers.len() / 2).find_map(|&(command, told)| {
+        let page = |&&(_, it): &&(usize, Transfer)| {
+            it.start == told.end && it.channel == told.channel && it.kind == Kind::Read
+        };
+        let page = transfers.iter().find(page).filter(|_| is_command(&told) && told.kind == Kind::Read)?;
+        Some((command, page.0))
+    })
+}
+
+/// What may be wrong with a command and the page that it goes with.
+#[test]
+fn commands_that_go_with_pages_do_so() {
+    type Change = fn(&mut Vec<Record>, usize, usize);
+    fn of(records: &mut [Record], at: usize) -> &mut Transfer {
+        let Record::Transfer(it) = &mut records[at] else { unreachable!("a transfer") };
+        it
+    }
+    let changes: [(&str, Change); 6] = [
+        ("the page goes first", |records, command, page| {
+            let (start, end) = (of(records, command).start, of(records, page).end);
+            let between = Instant::from_ns(end.as_ns() - 1_000).expect("a moment");
+            (of(records, command).start, of(records, command).end) = (between, end);
+            (of(records, page).start, of(records, page).end) = (start, between);
+        }),
+        ("no command", |records, command, _| {
+            records.remove(command);
+        }),
+        ("no page", |records, _, page| {
+            records.remove(page);
+        }),
+        ("the command twice", |records, command, _| records.insert(command, records[command])),
+        ("a shorter command", |records, command, _| {
+            let it = of(records, command);
+            it.end = Instant::from_ns(it.end.as_ns() - 1).expect("a moment");
+        }),
+        ("the page a nanosecond later", |records, _, page| {
+            let it = of(records, page);
+            it.start = it.start.saturating_add(Span::NANOSECOND);
+        }),
+    ];
+    for world in told_worlds().iter().filter(|world| world.options.placed.waits == Waits::Actual) {
+        let (command, page) = joined(&world.records).expect("commands go with pages");
+        for (what, change) in changes {
+            let mut records = world.records.clone();
+            change(&mut records, command, page);
+            records.sort_by_key(Record::order);
+            assert!(!world.judge(&records).is_empty(), "{}: {what}", world.name);
+        }
+    }
 }
 
 /// A pass that is left out in another cluster is none of the job's own.

@@ -49,6 +49,12 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::Register, Term::PassStep, false, 881, "deadlines"),
     (World::Register, Term::Transfer, false, 66, "deadlines"),
     (World::Register, Term::Arrivals, false, 0, "reserve"),
+    (World::RegisterCommand, Term::Blocking, false, 66, "deadlines"),
+    (World::RegisterCommand, Term::Turnaround, false, 537, "deadlines"),
+    (World::RegisterCommand, Term::Commit, false, 944, "deadlines"),
+    (World::RegisterCommand, Term::Transfer, false, 1, "deadlines"),
+    (World::RegisterCommand, Term::ToldRead, false, 48, "deadlines"),
+    (World::RegisterCommand, Term::PassStep, false, 82, "deadlines"),
     (World::Queue, Term::MinFresh, true, 417, "deadlines"),
     (World::Queue, Term::SumFresh, true, 1_089, "deadlines"),
     (World::Queue, Term::SharedFresh, true, 417, "deadlines"),
@@ -91,6 +97,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
         (World::Stream, false, 800, 450),
         (World::Command, false, 800, 450),
         (World::Register, false, 800, 450),
+        (World::RegisterCommand, false, 800, 450),
         (World::Queue, false, 800, 150),
         (World::Stripe, true, 48, 30),
         (World::Superblock, true, 48, 30),
@@ -107,8 +114,16 @@ fn small_sets_at_the_limit_keep_every_promise() {
 /// What the search accepts with all terms is what an allocator accepts.
 #[test]
 fn the_search_tests_as_an_allocator_does() {
-    const SMALL: [World; 7] =
-        [World::Stripe, World::Queue, World::Superblock, World::Mixed, World::Stream, World::Command, World::Register];
+    const SMALL: [World; 8] = [
+        World::Stripe,
+        World::Queue,
+        World::Superblock,
+        World::Mixed,
+        World::Stream,
+        World::Command,
+        World::Register,
+        World::RegisterCommand,
+    ];
     for world in SMALL {
         let cases = (0..60).filter_map(|set| draw(search(world, None, false), set * world.runs_of_a_set()));
         let accepted: Vec<bool> = cases

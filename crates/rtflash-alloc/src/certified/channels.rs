@@ -142,8 +142,10 @@ impl<'a> ChannelContention<'a> {
         let serves = self.servers[position] > 0 && self.left_out != Some(Term::Servers);
         // What copies over the bus is known once its garbage collection is, and how often commands
         // of copies do.
-        let copies = !self.is_on_one_channel(position) || self.set.device().has_commands();
-        !serves && (!copies || self.gcs[position].is_some())
+        let (rows, commands) = (!self.is_on_one_channel(position), self.set.device().has_commands());
+        // Where its pages wait, commands of its other chips may go with them: Section 15.1.
+        let joins = rows && commands && self.placements[position].is_cached();
+        !serves && !joins && (!rows && !commands || self.gcs[position].is_some())
     }
 
     fn processor(&self, position: usize, bus: SharedBus) -> Option<Processor> {

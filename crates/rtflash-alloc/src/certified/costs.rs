@@ -91,13 +91,11 @@ impl StepCosts {
         if !device.has_cache_register() {
             return None;
         }
-        let [sense, program, erase, transfer] =
-            [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()].map(Cost::from);
-        let moved = |ways: u32| transfer.checked_mul(ways.into());
         let longest = bus.ways.max(bus.most);
-        let (read, longest_read) = (sense.max(moved(bus.ways)?), sense.max(moved(longest)?));
-        let write = program.max(moved(longest)?);
-        let copy = sense.checked_add(program)?;
+        let inside = StepCosts::new(device, bus, (bus.ways, longest))?.in_full();
+        let (read, longest_read) = (behind_a_page(device, bus.ways)?, behind_a_page(device, longest)?);
+        let moved = Cost::from(device.bus_hold()).checked_mul(longest.into())?;
+        let write = Cost::from(device.page_program()).max(moved);
         Some(StepCosts {
             read,
             write,
@@ -105,13 +103,9 @@ impl StepCosts {
             longest_write: write,
             user_read: read,
             longest_user_read: longest_read,
-            beside: transfer,
             alone: read,
             row: write,
-            copy,
-            longest_copy: copy,
-            erase,
-            longest_erase: erase,
+            ..inside
         })
     }
 
@@ -123,10 +117,22 @@ impl StepCosts {
             return None;
         }
         let passes = StepCosts::new(device, bus, own)?.in_full();
-        let [sense, program, transfer] =
-            [device.page_read(), device.page_program(), device.page_transfer()].map(Cost::from);
-        let read = sense.max(transfer.checked_mul(own.1.into())?);
-        let write = program.max(transfer.checked_mul(bus.ways.max(bus.most).into())?);
+        let read = behind_a_page(device, own.1)?;
+        let moved = Cost::from(device.bus_hold()).checked_mul(bus.ways.max(bus.most).into())?;
+        let write = Cost::from(device.page_program()).max(moved);
         Some(StepCosts { user_read: read, longest_user_read: read, write, longest_write: write, ..passes })
     }
+}
+
+/// What a page that is read takes of an array with two page registers, the page before it on its
+/// way out meanwhile, where it is charged so many requests, its own included. With commands, as in
+/// Section 15.1, its command waits, goes with the page before, and only then may the array sense.
+pub(super) fn behind_a_page(device: &Device, ways: u32) -> Option<Cost> {
+    let [sense, transfer, command, hold] =
+        [device.page_read(), device.page_transfer(), device.command(), device.bus_hold()].map(Cost::from);
+    if !device.has_commands() {
+        return Some(sense.max(transfer.checked_mul(ways.into())?));
+    }
+    let waits = hold.checked_mul(ways.saturating_sub(1).into())?;
+    waits.checked_add(command)?.checked_add(sense.max(transfer))
 }

@@ -62,6 +62,7 @@ const REGISTERS: Ground =
 const REGISTERS_SERVER: Ground = by_hand("a server does so, too", "Theorem 5");
 const REGISTERS_SUPERBLOCK: Ground =
     by_hand("a superblock whose chips have a second page register is as one such chip", "Theorem 6");
+const REGISTERS_COMMANDS: Ground = by_hand("a read's command waits with the page before it, or alone", "Lemma 23");
 const LAST: Ground =
     checked("no interval beyond the last length fails", "Section 2.7", "last_length_suffices", "Demand.v");
 const LAST_WITH_WAITS: Ground = checked(
@@ -79,7 +80,7 @@ const TIGHTEST: Ground =
     checked("the tightest interval has the least slack", "Section 2.7", "tightest_correct", "Tightest.v");
 
 /// All of them, in the order of the argument.
-pub const GROUNDS: [Ground; 27] = [
+pub const GROUNDS: [Ground; 28] = [
     BUS,
     ALONE,
     COMMANDS,
@@ -102,6 +103,7 @@ pub const GROUNDS: [Ground; 27] = [
     REGISTERS,
     REGISTERS_SERVER,
     REGISTERS_SUPERBLOCK,
+    REGISTERS_COMMANDS,
     LAST,
     LAST_WITH_WAITS,
     LAST_OF_OTHERS,
@@ -196,6 +198,7 @@ impl Promised {
             REGISTERS => self.cached && !self.superblock,
             REGISTERS_SERVER => self.cached && !self.superblock && self.server,
             REGISTERS_SUPERBLOCK => self.cached && self.superblock,
+            REGISTERS_COMMANDS => self.cached && self.commands,
             LAST => self.passes_t(),
             LAST_WITH_WAITS => !self.passes_t() && !self.waits_by_hand(),
             LAST_OF_OTHERS => self.waits_by_hand(),
@@ -212,7 +215,7 @@ impl Promised {
         let others_are_covered = !relies || !beside.streams && !commands;
         match ground {
             ALONE => !commands && !cached,
-            RESERVE | VICTIMS | PASS | STATED if cached && (server || superblock) => false,
+            RESERVE | VICTIMS | PASS | STATED if cached && (server || superblock || commands) => false,
             SHARE | SERVER_PAGES => !cached,
             RESERVE | STATED | DEMAND | LAST | TIGHTEST => !streams,
             STRIPE => !streams,
@@ -223,7 +226,7 @@ impl Promised {
             }
             REGISTERS => {
                 let alone = !relies || !beside.plain && !beside.superblock && !beside.streams && !beside.server;
-                !streams && !server && alone
+                !streams && !server && !commands && alone
             }
             LAST_WITH_WAITS => !streams && others_are_covered,
             SEGMENTS => !streams && others_are_covered && !self.waits_by_hand(),

@@ -4,6 +4,7 @@
 use rtflash_model::Device;
 
 use super::bus::SharedBus;
+use super::costs::{StepCosts, behind_a_page};
 use super::term::Term;
 use super::time::Cost;
 
@@ -12,14 +13,19 @@ use super::time::Cost;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_snake_case)] // The document's letters.
 pub(super) struct Registers {
-    /// t_r, t_w and t_d.
+    /// t_r and t_w.
     t_r: Cost,
     t_w: Cost,
-    t_d: Cost,
-    /// b = m_c t_d, Eq. (59): the longest from a request for the bus to the end of its transfer. In
-    /// a superblock b_w, of a row, and b_r, of a page that is read.
+    /// t_b: the longest that one request holds the bus; t_d without commands.
+    t_b: Cost,
+    /// Whether there are commands.
+    commands: bool,
+    /// b = m_c t_d, Eq. (59), or m_c t_b: the longest from a request for the bus to the end of its
+    /// transfer. In a superblock b_w, of a row, and b_r, of a page that is read.
     b_w: Cost,
     b_r: Cost,
+    /// The longest read, till the array is through with it.
+    read: Cost,
     /// The longest step that keeps both registers empty: a copy, or an erase.
     inside: Cost,
     /// max(t_w, b) + t_w: a program under way, and the one that is committed behind it.
@@ -76,18 +82,21 @@ impl ChipDuties {
 impl Registers {
     /// Of a chip next to those that the bus counts; `None` where times cannot be added up.
     pub(super) fn new(device: &Device, bus: SharedBus) -> Option<Registers> {
-        let [t_r, t_w, t_e, t_d] =
-            [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()].map(Cost::from);
-        let b = t_d.checked_mul(bus.ways.max(bus.most).into())?;
+        let [t_r, t_w, t_b] = [device.page_read(), device.page_program(), device.bus_hold()].map(Cost::from);
+        let most = bus.ways.max(bus.most);
+        let b = t_b.checked_mul(most.into())?;
         // Twice of it is charged to each job.
         b.checked_mul(4)?;
+        let inside = StepCosts::new(device, bus, (most, most))?;
         Some(Registers {
             t_r,
             t_w,
-            t_d,
+            t_b,
+            commands: device.has_commands(),
             b_w: b,
             b_r: b,
-            inside: t_r.checked_add(t_w)?.max(t_e),
+            read: behind_a_page(device, most)?,
+            inside: inside.longest_copy.max(inside.longest_erase),
             committed: t_w.max(b).checked_add(t_w)?,
             ways: bus.ways,
             row_ways: bus.ways,
@@ -100,9 +109,10 @@ impl Registers {
     pub(super) fn of_superblock(device: &Device, bus: SharedBus, read_ways: u32, copying: Cost) -> Option<Registers> {
         let most = bus.ways.max(bus.most);
         let chip = Registers::new(device, SharedBus { ways: most, ..bus })?;
-        let b_r = chip.t_d.checked_mul(read_ways.into())?;
-        let inside = copying.max(Cost::from(device.block_erase()));
-        Some(Registers { b_r, inside, ways: read_ways, ..chip })
+        let b_r = chip.t_b.checked_mul(read_ways.into())?;
+        let erase = StepCosts::new(device, bus, (most, most))?.longest_erase;
+        let read = behind_a_page(device, read_ways)?;
+        Some(Registers { b_r, read, inside: copying.max(erase), ways: read_ways, ..chip })
     }
 
     /// As if rows waited no longer than pages that are read. What is promised so is no promise.
@@ -138,22 +148,27 @@ impl Registers {
     /// The same, with t_d for each of so many chips beside those that are charged to every page, in
     /// the place of b.
     pub(super) fn turnaround_beside(self, work: ChipDuties, chips: u64) -> Cost {
-        let each = |ways: u32| self.t_d.checked_mul(u64::from(ways).saturating_add(chips));
+        let each = |ways: u32| self.t_b.checked_mul(u64::from(ways).saturating_add(chips));
         let of = |ways: u32, turns: u128| if turns > 0 { each(ways) } else { Some(Cost::ZERO) };
         let RegisterTurns { fills, empties } = work.turns();
         let all = of(self.row_ways, fills).and_then(|fill| fill.checked_add(of(self.ways, empties)?));
         all.unwrap_or(Cost::from_ns(u64::MAX))
     }
 
-    /// t_d for each transfer that is charged to every page, its own included: in fills, and in
+    /// t_b for each request that is charged to every page, its own included: in fills, and in
     /// empties.
     pub(super) fn charged(self) -> [Cost; 2] {
-        [self.row_ways, self.ways].map(|ways| self.t_d.checked_mul(ways.into()).expect("no more than b"))
+        [self.row_ways, self.ways].map(|ways| self.t_b.checked_mul(ways.into()).expect("no more than b"))
     }
 
-    /// t_d.
-    pub(super) fn transfer(self) -> Cost {
-        self.t_d
+    /// t_b.
+    pub(super) fn hold(self) -> Cost {
+        self.t_b
+    }
+
+    /// c_r as if no read waited for its command: max(t_r, b_r). What is promised so is no promise.
+    pub(super) fn without_command(self) -> Cost {
+        self.t_r.max(self.b_r)
     }
 
     /// B, Eq. (61), or Eq. (70) of a superblock: of what may be under way, the longest.
@@ -166,7 +181,7 @@ impl Registers {
             // The last page of a late read is on its way, which no turn of the register pays for
             // where there is none.
             let drained = if work.writes || left_out == Some(Term::LastPage) { Cost::ZERO } else { self.b_r };
-            let read = self.t_r.max(self.b_r).checked_add(drained);
+            let read = self.read.checked_add(drained);
             longest = longest.max(read.expect("a read and four times b can be added up"));
         }
         if work.writes {
@@ -180,9 +195,12 @@ impl Registers {
     /// h(m + more) − h(m), Eq. (62), for the m chips that are charged to every read: how much
     /// longer it takes where it waits for so many more.
     pub(super) fn longer(self, more: u64) -> Cost {
+        if self.commands {
+            return self.t_b.checked_mul(more).unwrap_or(Cost::from_ns(u64::MAX));
+        }
         let chips = u64::from(self.ways).saturating_add(more);
-        let waited = self.t_d.checked_mul(chips).unwrap_or(Cost::from_ns(u64::MAX));
-        let charged = self.t_d.checked_mul(self.ways.into()).expect("no more than b").max(self.t_r);
+        let waited = self.t_b.checked_mul(chips).unwrap_or(Cost::from_ns(u64::MAX));
+        let charged = self.t_b.checked_mul(self.ways.into()).expect("no more than b").max(self.t_r);
         Cost::from_ns(waited.as_ns().saturating_sub(charged.as_ns()))
     }
 }

@@ -70,11 +70,13 @@ pub enum Term {
     OwnRow,
     /// The longest step of a pass in B of two page registers.
     PassStep,
+    /// With commands and two page registers: what a read's command waits, and takes, in c_r.
+    ToldRead,
 }
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 31] = [
+    pub const ALL: [Term; 32] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -106,6 +108,7 @@ impl Term {
         Term::LastPage,
         Term::OwnRow,
         Term::PassStep,
+        Term::ToldRead,
     ];
 
     /// What it is called.
@@ -142,6 +145,7 @@ impl Term {
             Term::LastPage => "last-page",
             Term::OwnRow => "own-row",
             Term::PassStep => "pass-step",
+            Term::ToldRead => "told-read",
         }
     }
 
@@ -184,6 +188,7 @@ impl Term {
             Term::LastPage => "b in B of who reads alone",
             Term::OwnRow => "b_r for b_w",
             Term::PassStep => "a pass's step in B of two registers",
+            Term::ToldRead => "a read's command in c_r",
         }
     }
 }

@@ -32,7 +32,7 @@ impl Processor {
             before += chips;
             let in_turns = transfers.min(turns);
             let behind_reads = reads.min(transfers - in_turns).checked_mul(longer)?;
-            in_turns.checked_mul(register.t_d)?.checked_mul(chips)?.checked_add(behind_reads)
+            in_turns.checked_mul(register.hold())?.checked_mul(chips)?.checked_add(behind_reads)
         });
         let [fill, empty] = register.turn_costs();
         let charged = fills.checked_mul(fill)?.checked_add(empties.checked_mul(empty)?)?;
@@ -59,7 +59,7 @@ impl Processor {
         let ranked = AffineBound::sum(busy.into_iter().rev().map(|(transfers, chips)| {
             let longer = register.waits(before + chips) - register.waits(before);
             before += chips;
-            let each = whole(register.t_d * chips);
+            let each = whole(register.hold() * chips);
             // Every transfer at the price of a turn, or as many of either kind as there may be.
             let apart = turns.times(&each).plus(&reads.times(&whole(longer)));
             transfers.times(&each).min(apart)

@@ -274,8 +274,14 @@ fn beside(
     // Of a superblock that backfills, or has two page registers, it does not matter what others
     // move.
     let apart = |certificate: &Certificate| !certificate.backfill && !certificate.placement.is_cached();
-    let counts = stripe(position) || allocation.certificate(position).is_some_and(apart);
-    let bounded = |cluster: usize| counts && !server(cluster) && (collects_inside(cluster) || gc(cluster).is_some());
+    // Nor where one that has commands uses two; and such a superblock's chips have commands of
+    // their siblings with their pages: Section 15.1.
+    let by_itself = stripe(position) && !(commands && cached(position));
+    let counts = by_itself || allocation.certificate(position).is_some_and(apart);
+    let joins = |cluster: usize| commands && cached(cluster) && !stripe(cluster);
+    let bounded = |cluster: usize| {
+        counts && !server(cluster) && !joins(cluster) && (collects_inside(cluster) || gc(cluster).is_some())
+    };
     let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
     let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
     let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();

@@ -1,4 +1,4 @@
-//! Chips with a second page register: docs/analysis.md, Sections 13 and 15.
+//! Chips with a second page register: docs/analysis.md, Sections 13, 15 and 15.1.
 
 use rtflash_model::Device;
 
@@ -20,7 +20,9 @@ pub(super) struct SecondRegister {
     t_r: i128,
     t_w: i128,
     t_e: i128,
-    pub t_d: i128,
+    t_d: i128,
+    /// t_c; zero without commands.
+    t_c: i128,
     /// b, Eq. (59): of a superblock b_w of a row, and b_r of a page that is read.
     b_w: i128,
     b_r: i128,
@@ -41,7 +43,20 @@ impl SecondRegister {
     pub fn new(device: &Device, most: i128, charged: i128) -> SecondRegister {
         let [t_r, t_w] = on_chip::longest(device).map(i128::from);
         let [t_e, t_d] = [device.block_erase(), device.page_transfer()].map(|time| i128::from(time.as_ns()));
-        SecondRegister::of([t_r, t_w, t_e, t_d], most, charged)
+        let t_c = i128::from(device.spec().command.map_or(0, |command| command.as_ns()));
+        SecondRegister::of([t_r, t_w, t_e, t_d], most, charged).with_commands(t_c, most)
+    }
+
+    /// The same where each operation has a command that holds the bus so long.
+    pub fn with_commands(self, t_c: i128, most: i128) -> SecondRegister {
+        if t_c == 0 {
+            return self;
+        }
+        let (t_b, most) = (t_c + self.t_d, most.max(self.charged));
+        // What a copy and an erase begin with.
+        let told = (most - 1) * t_b + t_c;
+        let (copy, t_e) = (told + self.copy, told + self.t_e);
+        SecondRegister { t_c, b_w: most * t_b, b_r: most * t_b, copy, t_e, ..self }
     }
 
     /// The same with these t_r, t_w, t_e and t_d.
@@ -53,6 +68,7 @@ impl SecondRegister {
             t_w,
             t_e,
             t_d,
+            t_c: 0,
             b_w: b,
             b_r: b,
             copy: t_r + t_w,
@@ -68,32 +84,51 @@ impl SecondRegister {
     pub fn of_superblock(device: &Device, site: &ChannelNeighbours, copying: i128) -> SecondRegister {
         let row = SecondRegister::new(device, site.most, site.most);
         let charged = (site.foreign + 1).min(site.most);
-        SecondRegister { b_r: charged * row.t_d, charged, copy: copying, ..row }
+        SecondRegister { b_r: charged * row.hold(), charged, copy: copying, ..row }
     }
 
     /// All times so many times as long.
     #[cfg(test)]
     pub fn stretch(&mut self, by: i128) {
-        let SecondRegister { t_r, t_w, t_e, t_d, b_w, b_r, copy, charged: _, charged_fill: _, works: _, blocking } =
+        let SecondRegister { t_r, t_w, t_e, t_d, t_c, b_w, b_r, copy, charged: _, charged_fill: _, works: _, blocking } =
             self;
-        [t_r, t_w, t_e, t_d, b_w, b_r, copy, blocking].into_iter().for_each(|time| *time *= by);
+        [t_r, t_w, t_e, t_d, t_c, b_w, b_r, copy, blocking].into_iter().for_each(|time| *time *= by);
+    }
+
+    /// t_b: t_d without commands.
+    pub fn hold(&self) -> i128 {
+        self.t_c + self.t_d
+    }
+
+    /// From a read's beginning till the array is through with it, where its command and the page
+    /// before it wait for so many other chips.
+    fn told_to_read(&self, chips: i128) -> i128 {
+        chips * self.hold() + self.t_c + self.t_r.max(self.t_d)
     }
 
     /// c_r and c_w, Eq. (63), and Eq. (69) of a superblock.
     pub fn page(&self, writes: bool) -> i128 {
-        if writes { self.t_w.max(self.b_w) } else { self.t_r + self.waits(self.charged - 1) }
+        match (writes, self.t_c > 0) {
+            (true, _) => self.t_w.max(self.b_w),
+            (false, true) => self.told_to_read(self.charged - 1),
+            (false, false) => self.t_r + self.waits(self.charged - 1),
+        }
     }
 
     /// h(m), Eq. (62): how much longer than t_r a read takes the array where the page before waits
     /// for m chips.
     pub fn waits(&self, chips: i128) -> i128 {
+        if self.t_c > 0 {
+            return chips * self.hold();
+        }
         ((chips + 1) * self.t_d - self.t_r).max(0)
     }
 
     /// B, Eq. (61) of a chip and Eq. (70) of a superblock, that may have this to do.
     pub fn works(&mut self, works: Works) {
         let Works { reads, writes, .. } = works;
-        let read = self.t_r.max(self.b_r) + if writes { 0 } else { self.b_r };
+        let through = if self.t_c > 0 { self.told_to_read(self.b_r / self.hold() - 1) } else { self.t_r.max(self.b_r) };
+        let read = through + if writes { 0 } else { self.b_r };
         let inside = self.t_e.max(self.copy);
         let program = self.t_w.max(self.b_w) + self.t_w;
         self.blocking = [(reads, read), (writes, inside), (writes, program)]
@@ -126,6 +161,6 @@ impl SecondRegister {
 
     /// What each of them is charged.
     pub fn turn_costs(&self) -> [i128; 2] {
-        [self.charged_fill * self.t_d, self.charged * self.t_d]
+        [self.charged_fill * self.hold(), self.charged * self.hold()]
     }
 }

@@ -110,14 +110,16 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Stream => World::Stream,
         SoakWorld::Command => World::Command,
         SoakWorld::Register => World::Register,
+        SoakWorld::RegisterCommand => World::RegisterCommand,
     };
     let climbs = args.climb.is_some();
     match &args.climb {
         Some(Some(path)) => return super::climb::answer(args, Some(path)),
         Some(None) if world == World::Any => return super::climb::answer(args, None),
         Some(None) if world.terms().is_empty() => {
-            let failure = "--climb: --world stripe, queue, superblock, mixed, stream or command has sets to climb in; \
-                           without --world it is in those of the table, and --climb FILE in a set of your own";
+            let failure = "--climb: --world stripe, queue, superblock, mixed, stream, command, register or \
+                           register-command has sets to climb in; without --world it is in those of the table, and \
+                           --climb FILE in a set of your own";
             return Err(CommandFailure(failure.into()).into());
         }
         _ => {}
@@ -142,8 +144,8 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
 fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     let of_world = world.terms();
     if of_world.is_empty() {
-        let failure = "--without leaves a term out of the test of --world stripe, queue, superblock, mixed, stream or \
-                       command, and of no other";
+        let failure = "--without leaves a term out of the test of --world stripe, queue, superblock, mixed, stream, \
+                       command, register or register-command, and of no other";
         return Err(CommandFailure(failure.into()));
     }
     if name == ALL_TERMS {

@@ -3,7 +3,7 @@
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
 use rtflash_alloc::certified::{ChosenGc, Cost, GROUNDS, Ground, Held, WorkloadCurve, grounds, held, reliances};
-use rtflash_model::{Allocation, Cluster, Placement, Reliance, Span, TaskSet};
+use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::task_name;
 
 use super::data;
@@ -184,22 +184,32 @@ fn steps(of: WorkloadCurve) -> String {
     }
 }
 
+/// What commands add to C_g: copies inside a chip and erases wait for theirs.
+fn told(device: &Device, held: &Held, gc: ChosenGc) -> String {
+    if !device.has_commands() {
+        return String::new();
+    }
+    let unit = &held.placed.processor;
+    let others = match held.certificate.placement {
+        Placement::CachedStripe => waits_of_a_command(device, unit.page_costs().0),
+        // A row waits as often.
+        _ => {
+            let waits = unit.pass_costs().1.as_ns().saturating_sub(device.page_program().as_ns());
+            (waits / device.bus_hold().as_ns()).saturating_sub(1)
+        }
+    };
+    let each = format!("(t_c + {others} t_b)");
+    match held.certificate.placement {
+        Placement::Stripe | Placement::CachedStripe => format!(" + {} {each}", gc.valid + 1),
+        Placement::Superblock | Placement::CachedSuperblock => format!(" + {each}"),
+    }
+}
+
 /// Garbage collection, with the numbers of its terms.
 fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> String {
     let unit = &held.placed.processor;
     let device = set.device();
-    // With commands, copies inside a chip and erases wait for theirs.
-    let told = if device.has_commands() {
-        let (_, write) = unit.page_costs();
-        let others = write.as_ns().saturating_sub(device.page_program().as_ns()) / device.bus_hold().as_ns();
-        let each = format!("(t_c + {} t_b)", others.saturating_sub(1));
-        match held.certificate.placement {
-            Placement::Stripe | Placement::CachedStripe => format!(" + {} {each}", gc.valid + 1),
-            Placement::Superblock | Placement::CachedSuperblock => format!(" + {each}"),
-        }
-    } else {
-        String::new()
-    };
+    let told = told(device, held, gc);
     let parts = match held.certificate.placement {
         Placement::Stripe | Placement::CachedStripe => format!("{} (t_r + t_w)", gc.valid),
         Placement::Superblock | Placement::CachedSuperblock => {
@@ -258,9 +268,16 @@ fn costs(set: &TaskSet, held: &Held) -> String {
     let more = if known { "" } else { "; waits for neighbours that are known come on top" };
     if held.certificate.placement.is_cached() {
         let turn = held.placed.processor.turnaround(held.certificate.server_thousandths > 0);
+        let (reading, writing) = if device.has_commands() {
+            let waits = waits_of_a_command(device, read);
+            (format!("{waits} t_b + t_c + max(t_r, t_d)"), "t_w, or what the bus takes where that is longer")
+        } else {
+            ("t_r, or what the bus takes where that is longer".to_owned(), "likewise")
+        };
+        let written = if device.has_commands() { "c_w = " } else { "c_w " };
         return format!(
-            "c_r = t_r, or what the bus takes where that is longer = {}, c_w likewise = {}; {} more for each job and \
-             pass: the cache register, emptied and filled{more}",
+            "c_r = {reading} = {}, {written}{writing} = {}; {} more for each job and pass: the cache register, emptied \
+             and filled{more}",
             time(read.to_f64()),
             time(write.to_f64()),
             time(turn.to_f64())
@@ -284,6 +301,12 @@ fn costs(set: &TaskSet, held: &Held) -> String {
         time(write.to_f64()),
         more
     )
+}
+
+/// How many other chips the command of a read waits for, where there are two page registers.
+fn waits_of_a_command(device: &Device, read: Cost) -> u64 {
+    let alone = device.command().saturating_add(device.page_read().max(device.page_transfer()));
+    read.as_ns().saturating_sub(alone.as_ns()) / device.bus_hold().as_ns()
 }
 
 /// The test on the tightest interval.

@@ -1,5 +1,6 @@
 //! Chips with two page registers: an operation may begin while the one before is on the bus. What
-//! the array and the cache register do is told from the records: rules X1, X2, X3 and X4.
+//! the array and the cache register do is told from the records: rules X1, X2, X3 and X4, and with
+//! commands X5.
 
 use std::collections::VecDeque;
 
@@ -7,6 +8,7 @@ use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::length::Length;
+use crate::ids::ChipId;
 use crate::trace::{Action, Operation, Transfer};
 
 /// How long the parts of operations take.
@@ -15,6 +17,21 @@ pub(super) struct PartLengths {
     pub(super) sensing: Length,
     pub(super) programming: Length,
     pub(super) transfer: Length,
+    /// Zero where commands are not counted.
+    pub(super) command: Span,
+    /// Chips of a channel.
+    pub(super) ways: u32,
+}
+
+/// What a read waits for before it is sensed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum CommandToCome {
+    /// Nothing any more.
+    Already,
+    /// Its command, which asks for the bus at once.
+    ByItself,
+    /// Its command, which goes with the page before it.
+    WithPage,
 }
 
 /// A page that is read, or a row that is programmed, until all of its pages have been moved.
@@ -24,8 +41,12 @@ struct StepOnBus {
     pages: Vec<(Operation, Option<(Instant, Instant)>)>,
     /// Since when they want the bus: at the earliest, and at the latest.
     wanted: (Instant, Instant),
-    /// When the array is through with the page before, at the latest.
+    /// When the array is through with the page before, at the latest; of a read, when the cache
+    /// register is free of it.
     free: Instant,
+    told: CommandToCome,
+    /// Where a command went before its page: when that was over.
+    follows: Option<Instant>,
 }
 
 /// What is known of a processor by the records so far. Where times are ranges, of a register that
@@ -37,6 +58,8 @@ pub(super) struct RegisterDesk {
     cache_free: Instant,
     /// At most two: one that is moved, and one that is sensed behind it.
     steps: VecDeque<StepOnBus>,
+    /// Since when the page that was read last has been on the bus; the end of time while it waits.
+    on_bus: Instant,
     /// When the last operation ends.
     end: Instant,
     /// When the last step inside began.
@@ -64,6 +87,8 @@ pub(super) struct MovedPage {
     pub(super) waited: u64,
     /// How far it, and the operation, are from what their parts take.
     pub(super) off: u64,
+    /// The chip that asked for the bus; `None` where it goes on behind a command.
+    pub(super) asked: Option<ChipId>,
 }
 
 impl RegisterDesk {
@@ -76,18 +101,26 @@ impl RegisterDesk {
         let (mut overlap, mut lacking, mut off) = (0, None, 0);
         if !joins {
             (lacking, off) = self.lacking(start, of);
-            let needed = if program { self.cache_free } else { self.array_free };
+            let behind_page = of.command > Span::ZERO && start > self.on_bus;
+            let needed = match program {
+                true => self.cache_free,
+                // Its command waits for a page that is on the bus.
+                false if behind_page => self.array_free.max(self.cache_free),
+                false => self.array_free,
+            };
             overlap = needed.since(start).as_ns();
+            let told = if program { CommandToCome::Already } else { self.comes(operation, of, waits) };
             let (wanted, free) = if program {
                 ((start, start), self.array_free)
             } else {
-                let sensed = |sensing: Span| start.saturating_add(sensing).max(self.cache_free);
-                ((sensed(of.sensing.min), sensed(of.sensing.max)), Instant::START)
+                (self.sensed(start, of, waits), self.cache_free)
             };
-            self.steps.push_back(StepOnBus { pages: Vec::new(), wanted, free });
+            self.steps.push_back(StepOnBus { pages: Vec::new(), wanted, free, told, follows: None });
         }
         let step = self.steps.back_mut().expect("it is there, or has just come");
+        let command = if program { of.command } else { Span::ZERO };
         let over = waits.map(|wait| {
+            let wait = wait.saturating_add(command);
             let over = |wanted: Instant, transfer: Span| wanted.saturating_add(wait).saturating_add(transfer);
             (over(step.wanted.0, of.transfer.min), over(step.wanted.1, of.transfer.max))
         });
@@ -100,9 +133,34 @@ impl RegisterDesk {
         } else {
             self.array_free = step.wanted.0;
             self.cache_free = operation.end;
+            self.on_bus = waits.map_or(Instant::END, |wait| step.wanted.1.saturating_add(wait));
         }
         self.end = if joins { self.end.max(operation.end) } else { operation.end };
         Begun { overlap, lacking, off }
+    }
+
+    /// How the command of a read comes.
+    fn comes(&self, operation: &Operation, of: PartLengths, waits: Option<Span>) -> CommandToCome {
+        if of.command == Span::ZERO || waits.is_some() {
+            return CommandToCome::Already;
+        }
+        let channel = |chip: ChipId| chip.0 / of.ways;
+        let waits_there = |(page, over): &(Operation, Option<_>)| {
+            page.action == Action::Read && over.is_none() && channel(page.chip) == channel(operation.chip)
+        };
+        let with = self.steps.back().is_some_and(|step| step.pages.iter().any(waits_there));
+        if with { CommandToCome::WithPage } else { CommandToCome::ByItself }
+    }
+
+    /// When a read that begins then wants the bus for its page, at the earliest and at the latest;
+    /// as if it needed no command where that is still to come.
+    fn sensed(&self, start: Instant, of: PartLengths, waits: Option<Span>) -> (Instant, Instant) {
+        let told = match waits {
+            Some(wait) if of.command > Span::ZERO => start.saturating_add(wait).saturating_add(of.command),
+            _ => start,
+        };
+        let sensed = |sensing: Span| told.saturating_add(sensing).max(self.cache_free);
+        (sensed(of.sensing.min), sensed(of.sensing.max))
     }
 
     /// The processor copies or erases over [start, end): with nothing in its registers. Chips that
@@ -134,21 +192,31 @@ impl RegisterDesk {
 
     /// A page is moved; `None` where none is to be that is like it.
     pub(super) fn moved(&mut self, transfer: &Transfer, of: PartLengths) -> Option<MovedPage> {
-        let step = self.steps.front_mut()?;
-        let is_its = |operation: &Operation| {
-            operation.chip == transfer.chip
-                && operation.job == transfer.job
-                && operation.kind == transfer.kind
-                && operation.cluster == transfer.cluster
-                && transfer.start >= operation.start
-                && transfer.end <= operation.end
-        };
+        if let Some(told) = self.told(transfer, of) {
+            return Some(told);
+        }
+        // The command that goes with the page is to come before it.
+        let others = self.steps.len() > 1;
+        let misses = others && self.steps.back().is_some_and(|step| step.told == CommandToCome::WithPage);
+        let step = self.steps.front_mut().filter(|step| step.told == CommandToCome::Already)?;
+        let is_its = |operation: &Operation| is_of(operation, transfer);
         let page = step.pages.iter_mut().find(|(operation, over)| over.is_none() && is_its(operation))?;
         page.1 = Some((transfer.end, transfer.end));
         let action = page.0.action;
-        let wanted = step.wanted;
-        let mut off = of.transfer.off(transfer.end.since(transfer.start));
-        off = off.max(wanted.0.since(transfer.start).as_ns());
+        let (wanted, follows) = (step.wanted, step.follows);
+        let mut off = if action == Action::Program {
+            (of.transfer + of.command).off(transfer.end.since(transfer.start))
+        } else {
+            // Behind another read nothing begins before that has left the array.
+            if !others {
+                self.on_bus = transfer.start;
+            }
+            of.transfer.off(transfer.end.since(transfer.start))
+        };
+        off = off.max(wanted.0.since(transfer.start).as_ns()).max(u64::from(misses));
+        if let Some(told) = follows {
+            off = off.max(apart(told, transfer.start));
+        }
         if let Some(all) = step.off(of) {
             off = off.max(all);
             let step = self.steps.pop_front().expect("it is the first");
@@ -156,7 +224,32 @@ impl RegisterDesk {
                 self.cache_free = step.begun().map_or(self.cache_free, |(begun, _)| begun);
             }
         }
-        Some(MovedPage { action, wanted: wanted.0, waited: transfer.start.since(wanted.1).as_ns(), off })
+        let waited = if follows.is_some() { 0 } else { transfer.start.since(wanted.1).as_ns() };
+        let asked = follows.is_none().then_some(transfer.chip);
+        Some(MovedPage { action, wanted: wanted.0, waited, off, asked })
+    }
+
+    /// The command of a read is on the bus: it is sensed from then on. `None` where none is to come
+    /// that is like it.
+    fn told(&mut self, transfer: &Transfer, of: PartLengths) -> Option<MovedPage> {
+        let step = self.steps.back().filter(|step| step.told != CommandToCome::Already)?;
+        let (operation, _) = step.pages.first().filter(|(operation, _)| is_of(operation, transfer))?;
+        let mut off = Length::within(of.command, Span::ZERO).off(transfer.end.since(transfer.start));
+        let with_page = step.told == CommandToCome::WithPage;
+        let (mut wanted, mut asked) = ((operation.start, operation.start), Some(transfer.chip));
+        if with_page {
+            let page = self.steps.front_mut().filter(|step| step.told == CommandToCome::Already)?;
+            let (before, _) = page.pages.first()?;
+            (wanted, asked) = (page.wanted, Some(before.chip));
+            page.follows = Some(transfer.end);
+            off = off.max(wanted.0.since(transfer.start).as_ns());
+        }
+        let step = self.steps.back_mut()?;
+        let sensed = |sensing: Span| transfer.end.saturating_add(sensing).max(step.free);
+        (step.wanted, step.told) = ((sensed(of.sensing.min), sensed(of.sensing.max)), CommandToCome::Already);
+        self.array_free = step.wanted.0;
+        let waited = transfer.start.since(wanted.1).as_ns();
+        Some(MovedPage { action: Action::Read, wanted: wanted.0, waited, off, asked })
     }
 
     /// An operation whose page has not been moved when the run is over.
@@ -220,6 +313,21 @@ impl StepOnBus {
         });
         each.max()
     }
+}
+
+/// Whether a transfer may be one of an operation.
+fn is_of(operation: &Operation, transfer: &Transfer) -> bool {
+    operation.chip == transfer.chip
+        && operation.job == transfer.job
+        && operation.kind == transfer.kind
+        && operation.cluster == transfer.cluster
+        && transfer.start >= operation.start
+        && transfer.end <= operation.end
+}
+
+/// How far two instants are apart.
+fn apart(one: Instant, other: Instant) -> u64 {
+    one.since(other).max(other.since(one)).as_ns()
 }
 
 /// So long before an instant; the start where that is before it.

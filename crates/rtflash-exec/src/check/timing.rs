@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use crate::ids::{ChipId, ClusterId, PerId};
-use crate::plan::{Certified, ClusterPlan, Plan, Releases, Source, StepSpans};
+use crate::plan::{Certified, ClusterPlan, Plan, Promise, Releases, Source, StepSpans, behind_a_page};
 use crate::trace::{Action, Complete, Kind, Operation};
 
 /// Where a job's event was seen.
@@ -68,7 +68,7 @@ pub(super) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pen
         return Span::ZERO;
     }
     let more = if by.is_cached() {
-        plan.clusters()[cluster].page_delay.saturating_add(plan.device().page_transfer())
+        plan.clusters()[cluster].page_delay.saturating_add(plan.device().bus_hold())
     } else {
         Span::ZERO
     };
@@ -80,17 +80,16 @@ pub(super) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pen
 pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Span {
     if by.is_cached() {
         let device = plan.device();
-        let (t_r, t_w, t_e) = (device.page_read(), device.page_program(), device.block_erase());
-        let b = cluster.page_delay.saturating_add(device.page_transfer());
-        let read = t_r.max(b).saturating_add(b);
+        let t_w = device.page_program();
+        let b = cluster.page_delay.saturating_add(device.bus_hold());
         let program = t_w.max(b).saturating_add(t_w);
-        let pages = read.max(program).max(t_e);
-        if by.is_stripe() {
-            return pages.max(t_r.saturating_add(t_w));
-        }
-        // Steps of a pass are those of any superblock.
-        let copies = StepSpans::new(device, cluster.page_delay);
-        return copies.map_or(Span::LONGEST, |costs| pages.max(costs.read).max(costs.program));
+        // Steps of a pass are those of any stripe, or superblock.
+        let steps = StepSpans::new(device, cluster.page_delay);
+        let (Some(through), Some(costs)) = (behind_a_page(device, cluster.page_delay), steps) else {
+            return Span::LONGEST;
+        };
+        let pages = through.saturating_add(b).max(program).max(costs.erase);
+        return pages.max(if by.is_stripe() { costs.copy } else { costs.read.max(costs.program) });
     }
     // Nothing is too long that has been accepted.
     let Some(costs) = StepSpans::new(plan.device(), cluster.page_delay) else { return Span::LONGEST };
@@ -117,6 +116,9 @@ impl ServiceTime {
                     _ => (source.read_pages, source.write_pages),
                 };
                 let delays = delay.checked_mul(plan.timing().asks_of_a_read())?;
+                // With two page registers the command of the next read may go before a page.
+                let cached = matches!(plan.promise(), Promise::Certified(by) if by[cluster].is_cached());
+                let delays = delays.checked_add(if cached { plan.timing().command() } else { Span::ZERO })?;
                 let read = plan.timing().read().checked_add(delays)?.checked_mul(reads)?;
                 let write = plan.timing().program().checked_add(delay)?.checked_mul(writes)?;
                 read.checked_add(write)

@@ -191,8 +191,11 @@ impl Plan {
             let position = allocation.cluster_of_task(id).ok_or(PlanError::OtherAllocation)?;
             let number = ClusterId::from_index(position);
             let (delay, cluster) = (self.clusters[number].page_delay, Some(number));
+            // With two page registers the command of the next read may go before a page.
+            let cached = matches!(&self.promise, Promise::Certified(by) if by[number].is_cached());
+            let before = if cached { self.timing.command() } else { Span::ZERO };
             let requests = [
-                (task.read, Kind::Read, (self.timing.read(), self.timing.asks_of_a_read())),
+                (task.read, Kind::Read, (self.timing.read().saturating_add(before), self.timing.asks_of_a_read())),
                 (task.write, Kind::Write, (self.timing.program(), 1)),
             ];
             for (request, kind, (cost, asks)) in requests {

@@ -18,7 +18,7 @@ pub(super) fn cluster(
 ) -> Result<(ClusterPlan, Certified), PlanError> {
     let device = set.device();
     if !certificate.placement.is_possible_on(device) {
-        let missing = "uses a second page register, and the device has one, or commands that use the bus";
+        let missing = "uses a second page register, and the device has one";
         return Err(PlanError::Certificate { cluster: position, fault: missing });
     }
     let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
@@ -115,6 +115,16 @@ pub(crate) struct StepSpans {
     /// A copy inside the chip.
     pub(crate) copy: Span,
     pub(crate) erase: Span,
+}
+
+/// What a page that is read takes of an array with two page registers, the page before it on the
+/// bus meanwhile, where each request waits so long; `None` where that is too long.
+pub(crate) fn behind_a_page(device: &Device, wait: Span) -> Option<Span> {
+    if device.has_commands() {
+        let longest = device.page_read().max(device.page_transfer());
+        return wait.checked_add(device.command())?.checked_add(longest);
+    }
+    Some(device.page_read().max(wait.checked_add(device.page_transfer())?))
 }
 
 impl StepSpans {

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use rtflash_model::{Access, Certificate, Device, Job, Span, TaskId};
 
-pub(crate) use certified::StepSpans;
+pub(crate) use certified::{StepSpans, behind_a_page};
 pub use changes::{CollectionChange, PlannedChange};
 pub use error::PlanError;
 pub use layout::{Layout, TooFewBlocks};

@@ -36,6 +36,8 @@ pub enum Behind {
         program: Operation,
     },
     Erases,
+    /// Senses in an array with two page registers.
+    Told,
     /// What it does was recorded when the command had the bus.
     Works {
         until: u64,
@@ -53,6 +55,8 @@ pub struct Chip {
     /// Whether its operation goes through two page registers: what it programs is recorded when
     /// the array begins.
     pub through_registers: bool,
+    /// The read whose command goes with the page that waits.
+    pub carries: Option<Operation>,
 }
 
 /// A job with parts left.
@@ -96,6 +100,8 @@ pub struct World<'a> {
     pub erased: Vec<usize>,
     /// The chip that each bus served last.
     served: Vec<Option<usize>>,
+    /// Reads through two page registers that have been told, and when they will have sensed.
+    pub told: Vec<(Operation, u64)>,
 }
 
 pub fn instant(ns: u64) -> Instant {
@@ -139,6 +145,15 @@ impl World<'_> {
         self.records.push(Record::Operation(Operation { end: instant(middle), ..operation }));
         self.records.push(Record::Operation(Operation { start: instant(middle), end: instant(end), ..program }));
         end
+    }
+
+    /// A read through two page registers is told to begin: its command is on the bus from now on.
+    pub fn tells(&mut self, read: Operation, channel: u32) {
+        let over = self.now + self.command();
+        let Operation { cluster, chip, job, kind, .. } = read;
+        let (start, end, channel) = (self.at(), instant(over), ChannelId(channel));
+        self.records.push(Record::Transfer(Transfer { start, end, channel, cluster, chip, job, kind }));
+        self.told.push((read, over + self.lengths.sensing(job, chip, end).as_ns()));
     }
 
     /// A page read of a job that begins then takes so long.
@@ -190,7 +205,7 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     let (jobs, records, erased) = (Vec::new(), Vec::new(), Vec::new());
     let lengths = Lengths::new(plan, options);
     let served = vec![None; plan.device().channels() as usize];
-    let mut world = World { plan, options, lengths, now: 0, chips, jobs, records, erased, served };
+    let mut world = World { plan, options, lengths, now: 0, chips, jobs, records, erased, served, told: Vec::new() };
     let mut processors: Vec<Vec<Processor>> =
         (0..plan.clusters().len()).map(|cluster| Processor::all(plan, options, cluster)).collect();
     let mut sources = sources(plan, options);
@@ -452,6 +467,10 @@ fn end_transfers(world: &mut World) {
                         chip.operation = None;
                         Stage::Works { until }
                     }
+                    Some(Behind::Told) => {
+                        (chip.operation, chip.stage) = (None, None);
+                        continue;
+                    }
                     _ => Stage::Senses {
                         until: now + world.lengths.sensing(operation.job, ChipId(number), instant(now)).as_ns(),
                     },
@@ -498,10 +517,15 @@ fn grant(world: &mut World) {
         let Some((.., chip)) = chips.into_iter().filter_map(order).min() else { continue };
         world.served[channel as usize] = Some(chip);
         let operation = world.chips[chip].operation.expect("an operation that waits");
-        let moved = world.lengths.transfer(operation.job, ChannelId(channel), world.at()).as_ns();
+        let carried = world.chips[chip].carries.take();
+        let from = world.now + carried.map_or(0, |_| world.command());
+        if let Some(read) = carried {
+            world.tells(read, channel);
+        }
+        let moved = world.lengths.transfer(operation.job, ChannelId(channel), instant(from)).as_ns();
         let program = operation.action == rtflash_exec::trace::Action::Program;
         let behind = world.chips[chip].behind;
-        let until = world.now
+        let until = from
             + if behind.is_some() || program { world.command() } else { 0 }
             + if behind.is_some() { 0 } else { moved };
         world.chips[chip].stage = Some(Stage::Transfers { until });
@@ -511,8 +535,12 @@ fn grant(world: &mut World) {
             }
             _ => until,
         };
-        let (start, cluster, job, kind) = (world.at(), operation.cluster, operation.job, operation.kind);
+        let (start, cluster, job, kind) = (instant(from), operation.cluster, operation.job, operation.kind);
         match behind {
+            Some(Behind::Told) => {
+                world.tells(operation, channel);
+                continue;
+            }
             None if program && world.chips[chip].through_registers => {}
             None => world.records.push(Record::Operation(Operation { end: instant(end), ..operation })),
             Some(Behind::Senses) => {}

@@ -99,7 +99,9 @@ impl<'a> Servers<'a> {
             let passes = (written + writes) / reclaimed - written / reclaimed;
             let (reading, writing, turn) = if is_cached(self.plan, cluster) {
                 let wide = if is_stripe(self.plan, cluster) { 1 } else { of.chips.len() as u64 };
-                (device.page_read().as_ns().max(bus), writes.div_ceil(wide) * program.max(bus), 2 * bus)
+                let [sense, page] = [device.page_read(), device.page_transfer()].map(|time| time.as_ns());
+                let reading = if command > 0 { told + sense.max(page) } else { sense.max(bus) };
+                (reading, writes.div_ceil(wide) * program.max(bus), 2 * bus)
             } else {
                 (reading, writing, 0)
             };

@@ -58,7 +58,13 @@ pub enum World {
     /// Small sets of the worlds of stripes and superblocks, at the limit of (T2), most clusters of
     /// which use two page registers.
     Register,
+    /// The same on devices whose commands use the bus.
+    RegisterCommand,
 }
+
+/// Terms of the test of two page registers with commands.
+const REGISTERS_TOLD: [Term; 6] =
+    [Term::Blocking, Term::Turnaround, Term::Commit, Term::Transfer, Term::ToldRead, Term::PassStep];
 
 impl World {
     /// What it is called.
@@ -74,6 +80,7 @@ impl World {
             World::Stream => "stream",
             World::Command => "command",
             World::Register => "register",
+            World::RegisterCommand => "register-command",
         }
     }
 
@@ -121,6 +128,7 @@ impl World {
                 Term::OwnRow,
                 Term::PassStep,
             ],
+            World::RegisterCommand => &REGISTERS_TOLD,
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,

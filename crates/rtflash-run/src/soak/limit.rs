@@ -102,10 +102,11 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
 pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
     let mut rng = Rng::new(seed, b"limit\0\0\0", number);
     let mut ranges = Rng::new(seed, b"ranges\0\0", number);
-    let (commands, cached) = (world == World::Command, world == World::Register);
+    let commands = matches!(world, World::Command | World::RegisterCommand);
+    let cached = matches!(world, World::Register | World::RegisterCommand);
     let world = match world {
         World::Command => rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed]),
-        World::Register => {
+        World::Register | World::RegisterCommand => {
             let stripes = [World::Stripe, World::Stripe, World::Stripe, World::Stream];
             let superblocks = [World::Mixed, World::Superblock, World::Superblock, World::Superblock];
             rng.one_of(&[stripes, superblocks].concat())

@@ -112,6 +112,18 @@ pub fn cached_worlds() -> Vec<World> {
     cases.into_iter().flat_map(world).collect()
 }
 
+/// The same where commands use the bus.
+pub fn told_worlds() -> Vec<World> {
+    let cases = [("told stripe", Organisation::CachedStripe), ("told superblock", Organisation::CachedSuperblock)];
+    let world = |(name, organisation)| {
+        [Waits::Actual, Waits::Worst].map(|waits| {
+            let run = (organisation, Victims::Actual, waits);
+            World::on_device(name, run, "global", r#""command": "1us", "#, |options| options)
+        })
+    };
+    cases.into_iter().flat_map(world).collect()
+}
+
 impl World {
     /// A run of what this algorithm finds.
     pub fn new(name: &'static str, run: (Organisation, Victims, Waits), algorithm: &str) -> World {
@@ -125,6 +137,17 @@ impl World {
         algorithm: &str,
         change: impl FnOnce(Options) -> Options,
     ) -> World {
+        World::on_device(name, run, algorithm, "", change)
+    }
+
+    /// The same on a device of which more is stated.
+    fn on_device(
+        name: &'static str,
+        run: (Organisation, Victims, Waits),
+        algorithm: &str,
+        more: &str,
+        change: impl FnOnce(Options) -> Options,
+    ) -> World {
         let (organisation, victims, waits) = run;
         let (analysis, dispatch, ways) = terms(organisation);
         let placement = match organisation {
@@ -134,7 +157,8 @@ impl World {
         };
         let mut text = text(ways);
         if placement.is_some() {
-            text = text.replacen(r#""logical_ratio""#, r#""page_registers": 2, "logical_ratio""#, 1);
+            let stated = format!(r#"{more}"page_registers": 2, "logical_ratio""#);
+            text = text.replacen(r#""logical_ratio""#, &stated, 1);
         }
         let set = read_task_set(&text).expect("a task set").set;
         let outcome = allocator(algorithm).expect("an allocator").allocate(&set, analysis);

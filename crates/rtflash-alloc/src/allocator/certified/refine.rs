@@ -152,7 +152,7 @@ impl Refinement<'_, '_> {
             let organisations = self.search.organisations;
             let alone = organisations.load(&part.tasks, organisation, size)?;
             let load = if placement.is_cached() {
-                let hidden = if placement.is_by_chip() { hidden } else { 0.0 };
+                let hidden = if placement.is_by_chip() && !device.has_commands() { hidden } else { 0.0 };
                 organisations.load_in_the_worst_case(&part.tasks, organisation, size) - hidden
             } else {
                 alone + wait

@@ -21,12 +21,12 @@ impl Contention {
             self.neighbours.iter().map(|j| (j.transfers(activity.length, most), j.chips)).collect();
         N.push((most, self.always));
         N.sort_unstable_by(|one, other| other.cmp(one));
-        let (mut ranks, t_d) = (self.ranks(registers), registers.transfer());
+        let (mut ranks, t_b) = (self.ranks(registers), registers.hold());
         let [fill, empty] = registers.charged();
         let turns = fill.times(activity.turns.fills).saturating_add(empty.times(activity.turns.empties));
         N.iter().fold(turns, |sum, &(N_j, chips)| {
             let in_turns = N_j.min(K);
-            let each = t_d.times(in_turns).saturating_mul(chips.into());
+            let each = t_b.times(in_turns).saturating_mul(chips.into());
             sum.saturating_add(each).saturating_add(ranks(chips).times(n_r.min(N_j - in_turns)))
         })
     }
@@ -70,14 +70,14 @@ impl Contention {
         let rho_r = read_rate(processor);
         let mut neighbours: Vec<&ForeignChip> = self.neighbours.iter().collect();
         neighbours.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
-        let (mut ranks, t_d) = (self.ranks(registers), u128::from(registers.transfer().as_ns()));
+        let (mut ranks, t_b) = (self.ranks(registers), u128::from(registers.hold().as_ns()));
         let always = ranks(self.always);
         add_reads(&mut line, processor, always)?;
-        line.add_scaled(&K, t_d * u128::from(self.always), 1)?;
+        line.add_scaled(&K, t_b * u128::from(self.always), 1)?;
         for j in neighbours {
             let each = ranks(j.chips);
-            let in_turns = t_d.checked_mul(j.chips.into())?;
-            // No transfer costs more than t_d, nor is it charged twice.
+            let in_turns = t_b.checked_mul(j.chips.into())?;
+            // No transfer costs more than t_b, nor is it charged twice.
             let all = in_turns as f64 * j.rate();
             if all <= in_turns as f64 * K.rate() + each.to_f64() * rho_r {
                 self.add_transfers(&mut line, j, in_turns)?;

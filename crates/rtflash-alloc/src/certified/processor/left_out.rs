@@ -36,6 +36,10 @@ impl Processor {
             self.tasks.iter_mut().filter(|task| task.writes).for_each(|task| task.step_cost = less.row());
             self.registers = Some(less);
         }
+        if let Some(registers) = self.registers.filter(|_| term == Term::ToldRead) {
+            let less = registers.without_command();
+            self.tasks.iter_mut().filter(|task| !task.writes).for_each(|task| task.step_cost = less);
+        }
         self.left_out = Some(term);
         self
     }

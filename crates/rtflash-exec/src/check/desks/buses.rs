@@ -23,13 +23,14 @@ impl Desks {
         self.sensing.min == self.sensing.max
     }
 
-    /// A bus is given to a page that has wanted it since then.
-    pub(super) fn granted(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
-        self.takes_bus(transfer, channel, wanted, false);
+    /// A page goes on behind a command, in the same turn.
+    pub(super) fn keeps_bus(&mut self, transfer: &Transfer, channel: ChannelId) {
+        let bus = &mut self.buses[channel];
+        bus.free_at = transfer.end.max(bus.free_at);
     }
 
-    /// The same, with `quiet`: as soon as a bus is free it goes to whoever has waited longest, or
-    /// in turn.
+    /// A bus is given to a page, or a command, that has wanted it since then: as soon as it is free
+    /// it goes to whoever has waited longest, or in turn. `quiet`: zeroes need not be noted.
     #[inline(always)]
     pub(super) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, quiet: bool) {
         if !self.looks_at_order() {

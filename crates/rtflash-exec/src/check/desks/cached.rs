@@ -2,7 +2,7 @@
 
 use rtflash_model::Span;
 
-use super::Desks;
+use super::{Desks, ToCome};
 use crate::check::flash;
 use crate::check::gauge::Place;
 use crate::check::registers::{Begun, PartLengths};
@@ -36,21 +36,26 @@ impl Desks {
     }
 
     fn parts(&self) -> PartLengths {
-        PartLengths { sensing: self.sensing, programming: self.programming, transfer: self.transfer }
+        let Desks { sensing, programming, transfer, command, chips_per_channel: ways, .. } = *self;
+        PartLengths { sensing, programming, transfer, command, ways }
     }
 
     /// An operation of a chip with two page registers: whether this is all that there is to it. A
     /// page that a pass of a superblock moves is like any other one's, but for what is in the
     /// registers then.
     pub(super) fn in_registers(&mut self, operation: &Operation) -> bool {
-        if !self.is_in_registers(operation) {
+        let inside = !self.moves(operation);
+        // With commands a copy or an erase has one, as where there is one register.
+        if !self.is_in_registers(operation) || inside && self.command > Span::ZERO {
             self.empties_registers(operation);
             return false;
+        }
+        if self.desks[operation.chip].to_come != ToCome::Nothing {
+            self.lacks_transfer(operation.chip);
         }
         let of = self.parts();
         let waits = self.places.as_ref().filter(|_| self.waits == Waits::Worst);
         let waits = waits.map(|places| places[operation.chip].wait_in_registers(operation.action));
-        let inside = !self.moves(operation);
         let first = self.desk_of(operation.chip);
         let desk = &mut self.registers[first];
         let mut begun =
@@ -97,7 +102,10 @@ impl Desks {
         let bound = |places: &PerId<ChipId, Site>| places[chip].wait_in_registers(moved.action);
         let bound = self.places.as_ref().map_or(Span::ZERO, bound);
         self.page_waits.note(bound.as_ns(), moved.waited, place);
-        self.granted(transfer, channel, moved.wanted);
+        match moved.asked {
+            Some(chip) => self.takes_bus(&Transfer { chip, ..*transfer }, channel, moved.wanted, false),
+            None => self.keeps_bus(transfer, channel),
+        }
     }
 
     /// A copy that only lets time pass, on such a chip.

@@ -61,7 +61,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     fn go_on(&mut self, processor: usize, key: Key, now: Instant) -> ProcessorAttempt {
         let part = key.4;
-        if !self.can_go_on(processor, part) {
+        if !self.can_go_on(processor, part, now) {
             return ProcessorAttempt::Waits;
         }
         // Rule V3: a pass that is due comes before the job's next pages.

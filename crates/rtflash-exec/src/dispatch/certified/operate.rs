@@ -39,8 +39,11 @@ pub(super) struct OpenOperation {
 pub(super) enum BusUse {
     /// A page, with the command of a program.
     Page,
-    /// A page of a chip with two page registers.
+    /// A page of a chip with two page registers; with it the command of a program, and that of a
+    /// read which is to follow on the channel.
     CachedPage,
+    /// The command of a read of such a chip.
+    CachedCommand,
     /// The command of a read whose page comes later.
     ReadCommand,
     /// The command of a copy inside the chip, which programs there.
@@ -350,6 +353,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             }
             if let BusUse::CachedPage = asks_for {
                 self.moves_cached(lane, open, channel, now);
+                continue;
+            }
+            if let BusUse::CachedCommand = asks_for {
+                let over = self.told_to_read(lane, channel, now);
+                self.channels.hold(channel, over);
                 continue;
             }
             let Operation { cluster, job, kind, .. } = operation;

@@ -1,8 +1,9 @@
 //! Chips with a second page register: a page is sensed or programmed while another one is on the
 //! bus (docs/analysis.md, Section 13). The chips of a superblock are as one, with rows for pages
-//! that are programmed (Section 15).
+//! that are programmed (Section 15). Where commands are counted a read waits for its own, which
+//! goes with the page before where that waits, too (Section 15.1).
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::CertifiedGroup;
@@ -29,6 +30,9 @@ pub(super) struct ChipRegisters {
 enum ArrayState {
     #[default]
     Idle,
+    /// Waits for a read's command, which is on the bus by itself or with the page in the cache
+    /// register.
+    Untold(PageUnderWay, CommandPath),
     Sensing(PageUnderWay, Instant),
     /// A page has been sensed, and waits for the cache register.
     Held(PageUnderWay),
@@ -41,10 +45,18 @@ enum ArrayState {
 enum CacheState {
     #[default]
     Empty,
-    /// A page that this part reads: when it has been moved, once that is known.
-    Leaving(usize, Option<Instant>),
+    /// A page that is read: since when it is on the bus, and when it has been moved, once that is
+    /// known.
+    Leaving(PageUnderWay, Option<(Instant, Instant)>),
     /// A row: one page on a chip of a stripe.
     Committed(CommittedRow),
+}
+
+/// How a read's command comes to its chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum CommandPath {
+    ByItself,
+    WithPage,
 }
 
 /// Pages that will be programmed together, when all are there.
@@ -78,10 +90,10 @@ impl ChipRegisters {
     fn next(&self) -> Option<Instant> {
         let array = match self.array {
             ArrayState::Sensing(_, until) | ArrayState::Programming(.., until) => Some(until),
-            ArrayState::Idle | ArrayState::Held(_) => None,
+            ArrayState::Idle | ArrayState::Untold(..) | ArrayState::Held(_) => None,
         };
         let cache = match (self.cache, self.array) {
-            (CacheState::Leaving(_, until), _) => until,
+            (CacheState::Leaving(_, moved), _) => moved.map(|(_, until)| until),
             (CacheState::Committed(CommittedRow { filled, end: Some(_), .. }), ArrayState::Idle) => Some(filled),
             _ => None,
         };
@@ -93,8 +105,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Whether the next step of a part is possible now; where it is not, nothing else begins. With
     /// one register that is so whenever no step is under way.
     ///
-    /// Rules X1, X2 and X3.
-    pub(super) fn can_go_on(&self, processor: usize, part: usize) -> bool {
+    /// Rules X1, X2 and X3; with commands a read waits for a page that is on the bus.
+    pub(super) fn can_go_on(&self, processor: usize, part: usize, now: Instant) -> bool {
+        let commands = self.lengths.command() > Span::ZERO;
         let Some(ChipRegisters { array, cache, .. }) = &self.processors[processor].registers else { return true };
         let part = &self.parts[part];
         if part.owes {
@@ -102,7 +115,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         } else if part.reads.is_empty() {
             matches!((array, cache), (ArrayState::Idle | ArrayState::Programming(..), CacheState::Empty))
         } else {
-            matches!((array, cache), (ArrayState::Idle, CacheState::Empty | CacheState::Leaving(..)))
+            match (array, cache) {
+                (ArrayState::Idle, CacheState::Leaving(_, Some((since, _)))) => !commands || now <= *since,
+                (ArrayState::Idle, CacheState::Empty | CacheState::Leaving(_, None)) => true,
+                _ => false,
+            }
         }
     }
 
@@ -112,8 +129,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if planned[0].action == Action::Read {
             let operation = self.operation(processor, &planned[0], now);
             let ticket = self.observer.open(now);
-            let until = now.saturating_add(self.lengths.sensing(operation.job, operation.chip, now));
             let page = PageUnderWay { part, operation, ticket };
+            if self.lengths.command() > Span::ZERO {
+                self.asks_to_read(processor, page, now);
+                return;
+            }
+            let until = now.saturating_add(self.lengths.sensing(operation.job, operation.chip, now));
             self.registers(processor).array = ArrayState::Sensing(page, until);
             self.wake(processor);
             return;
@@ -128,6 +149,58 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
+    /// Rule X5: a read begins with its command, which goes with the page that waits on the same
+    /// channel, or asks for the bus at once. Where all waits are the worst there are, it has it
+    /// then.
+    fn asks_to_read(&mut self, processor: usize, page: PageUnderWay, now: Instant) {
+        let Operation { job, chip, .. } = page.operation;
+        if self.options.placed.waits == Waits::Worst {
+            let told = now.saturating_add(self.longest_wait(processor, &page.operation));
+            let told = told.saturating_add(self.lengths.command());
+            let until = told.saturating_add(self.lengths.sensing(job, chip, told));
+            self.registers(processor).array = ArrayState::Sensing(page, until);
+            self.wake(processor);
+            return;
+        }
+        let channel = self.channel_of(chip);
+        let cache = self.registers(processor).cache;
+        let path = match cache {
+            CacheState::Leaving(before, _) if self.channel_of(before.operation.chip) == channel => {
+                CommandPath::WithPage
+            }
+            _ => CommandPath::ByItself,
+        };
+        self.registers(processor).array = ArrayState::Untold(page, path);
+        if path == CommandPath::ByItself {
+            let PageUnderWay { operation, ticket, .. } = page;
+            self.chips[chip].open = Some(OpenOperation { operation, ticket, asks_for: BusUse::CachedCommand });
+            self.channels.request(BusRequest { since: now, channel, chip, lane: processor });
+        }
+    }
+
+    /// The command of the read that waits for it is on the bus from now on, until the instant that
+    /// this gives: then the page is sensed.
+    pub(super) fn told_to_read(&mut self, processor: usize, channel: ChannelId, now: Instant) -> Instant {
+        let over = now.saturating_add(self.lengths.command());
+        let ArrayState::Untold(page, _) = self.registers(processor).array else {
+            unreachable!("a command is a read's that waits for it")
+        };
+        let Operation { cluster, chip, job, kind, .. } = page.operation;
+        let until = over.saturating_add(self.lengths.sensing(job, chip, over));
+        self.registers(processor).array = ArrayState::Sensing(page, until);
+        self.observer.push(Record::Transfer(Transfer { start: now, end: over, channel, cluster, chip, job, kind }));
+        self.wake(processor);
+        over
+    }
+
+    /// The longest that a request of an operation may wait for the bus: beside a page that is read
+    /// the superblock's other chips are silent.
+    fn longest_wait(&self, processor: usize, operation: &Operation) -> Span {
+        let ChipAtWork { foreign_chips, others, .. } = self.chips[operation.chip];
+        let alone = operation.action == Action::Read && !self.processors[processor].stripe;
+        self.plan.transfers(if alone { foreign_chips } else { others })
+    }
+
     fn registers(&mut self, processor: usize) -> &mut ChipRegisters {
         self.processors[processor].registers.as_mut().expect("only chips with two page registers work so")
     }
@@ -138,12 +211,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let channel = self.channel_of(chip);
         let open = OpenOperation { operation, ticket, asks_for: BusUse::CachedPage };
         if self.options.placed.waits == Waits::Worst {
-            let ChipAtWork { foreign_chips, others, .. } = self.chips[chip];
-            // Beside a page that is read the superblock's other chips are silent.
-            let alone = operation.action == Action::Read && !self.processors[processor].stripe;
-            let granted = now.saturating_add(self.plan.transfers(if alone { foreign_chips } else { others }));
+            let mut granted = now.saturating_add(self.longest_wait(processor, &operation));
+            if operation.action == Action::Program {
+                granted = granted.saturating_add(self.lengths.command());
+            }
             let over = granted.saturating_add(self.lengths.transfer(operation.job, channel, granted));
-            self.moved_cached(processor, open, over);
+            self.moved_cached(processor, open, (granted, over));
             return;
         }
         self.chips[chip].open = Some(open);
@@ -152,15 +225,24 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// A page is granted its bus.
     pub(super) fn moves_cached(&mut self, processor: usize, open: OpenOperation, channel: ChannelId, now: Instant) {
-        let Operation { cluster, chip, job, kind, .. } = open.operation;
-        let end = now.saturating_add(self.lengths.transfer(job, channel, now));
+        let Operation { cluster, chip, job, kind, action, .. } = open.operation;
+        let mut end = now.saturating_add(self.lengths.transfer(job, channel, now));
+        let mut start = now;
+        if action == Action::Program {
+            end = end.saturating_add(self.lengths.command());
+        } else if let ArrayState::Untold(_, CommandPath::WithPage) = self.registers(processor).array {
+            // The command goes first.
+            start = self.told_to_read(processor, channel, now);
+            end = start.saturating_add(self.lengths.transfer(job, channel, start));
+        }
         self.channels.hold(channel, end);
-        self.moved_cached(processor, open, end);
-        self.observer.push(Record::Transfer(Transfer { start: now, end, channel, cluster, chip, job, kind }));
+        self.moved_cached(processor, open, (now, end));
+        self.observer.push(Record::Transfer(Transfer { start, end, channel, cluster, chip, job, kind }));
     }
 
-    /// A page will have been moved by `over`: when its operation ends is known from now on.
-    fn moved_cached(&mut self, processor: usize, open: OpenOperation, over: Instant) {
+    /// A page is on the bus from `since` on and will have been moved by `over`: when its operation
+    /// ends is known from now on.
+    fn moved_cached(&mut self, processor: usize, open: OpenOperation, (since, over): (Instant, Instant)) {
         let OpenOperation { operation, ticket, .. } = open;
         let registers = self.processors[processor].registers.as_mut().expect("it has two page registers");
         match &mut registers.cache {
@@ -184,8 +266,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 }
                 row.end = Some(last);
             }
-            CacheState::Leaving(_, until) => {
-                *until = Some(over);
+            CacheState::Leaving(_, moved) => {
+                *moved = Some((since, over));
                 self.observer.close(ticket, Record::Operation(Operation { end: over, ..operation }));
             }
             CacheState::Empty => unreachable!("what asks for the bus is in the cache register"),
@@ -208,9 +290,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         loop {
             let registers = self.registers(processor);
             match (registers.array, registers.cache) {
-                (_, CacheState::Leaving(part, Some(until))) if until == now => {
+                (_, CacheState::Leaving(page, Some((_, until)))) if until == now => {
                     registers.cache = CacheState::Empty;
-                    self.page_is_over(processor, part, now);
+                    self.page_is_over(processor, page.part, now);
                 }
                 (ArrayState::Programming(part, pages, until), _) if until == now => {
                     registers.array = ArrayState::Idle;
@@ -218,7 +300,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 }
                 (ArrayState::Sensing(page, until), _) if until == now => registers.array = ArrayState::Held(page),
                 (ArrayState::Held(page), CacheState::Empty) => {
-                    (registers.array, registers.cache) = (ArrayState::Idle, CacheState::Leaving(page.part, None));
+                    (registers.array, registers.cache) = (ArrayState::Idle, CacheState::Leaving(page, None));
                     self.ask_cached(processor, page.operation, page.ticket, now);
                 }
                 (ArrayState::Idle, CacheState::Committed(CommittedRow { part, pages, filled, end: Some(end), .. }))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::dispatch::arrivals::A_STREAM;
 use crate::dispatch::{Arrival, Grant};
 use crate::ids::{ClusterId, PerId};
-use crate::plan::{Certified, ClusterPlan, Plan, StepSpans};
+use crate::plan::{Certified, ClusterPlan, Plan, StepSpans, behind_a_page};
 use crate::resume::resume;
 
 /// A server's account.
@@ -110,8 +110,9 @@ impl<'a> Servers<'a> {
 fn step_costs(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Option<[u128; 3]> {
     let device = plan.device();
     if by.is_cached() {
-        let b = cluster.page_delay.checked_add(device.page_transfer())?;
-        let [read, program, b] = [device.page_read().max(b), device.page_program().max(b), b].map(Span::as_ns);
+        let b = cluster.page_delay.checked_add(device.bus_hold())?;
+        let read = behind_a_page(device, cluster.page_delay)?;
+        let [read, program, b] = [read, device.page_program().max(b), b].map(Span::as_ns);
         return Some([read.into(), program.into(), 2 * u128::from(b)]);
     }
     let costs = StepSpans::new(device, cluster.page_delay)?;

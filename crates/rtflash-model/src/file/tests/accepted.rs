@@ -103,7 +103,7 @@ fn a_device_may_say_how_many_page_registers_a_chip_has() {
         (", \"page_registers\": 1", 1, false),
         (", \"page_registers\": 2", 2, true),
         // Where commands are counted nobody knows what a second register is worth.
-        (", \"page_registers\": 2, \"command\": \"1us\"", 2, false),
+        (", \"page_registers\": 2, \"command\": \"1us\"", 2, true),
     ] {
         let device = read_device(&format!("{{ \"profile\": \"dgist-2021\"{more} }}")).unwrap();
         assert_eq!((device.page_registers(), device.has_cache_register()), (registers, caches));
