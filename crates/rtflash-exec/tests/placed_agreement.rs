@@ -24,6 +24,9 @@ struct Seen {
     starved: usize,
     served: usize,
     server_passes: usize,
+    /// Resets of zones, and pages that are programmed there.
+    resets: usize,
+    in_zones: usize,
     worst: usize,
     fullest: usize,
     at_erases: usize,
@@ -70,6 +73,10 @@ impl Seen {
                     let gc = operation.kind == Kind::Gc;
                     let server = world.plan.sources()[operation.job.source].kind == Kind::Server;
                     self.erases += usize::from(erase);
+                    let zoned =
+                        matches!(world.plan.promise(), Promise::Certified(by) if by[operation.cluster].is_zoned());
+                    self.resets += usize::from(zoned && erase);
+                    self.in_zones += usize::from(zoned && operation.action == Action::Program);
                     self.copies += usize::from(gc && !erase);
                     self.served += usize::from(operation.kind == Kind::Server);
                     self.server_passes += usize::from(erase && server);
@@ -102,6 +109,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.sporadic > 1_500 && seen.round_robin > 800 && seen.ties > 1_500, "{seen:?}");
         assert!(seen.commands > 50_000, "{seen:?}");
         assert!(seen.cached > 50_000 && seen.beside > 20_000, "{seen:?}");
+        assert!(seen.resets > 4_000 && seen.in_zones > 15_000, "{seen:?}");
         assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
     }
 }

@@ -70,11 +70,17 @@ pub enum Term {
     OwnRow,
     /// The longest step of a pass in B of two page registers.
     PassStep,
+    /// The resets of zones in dbf.
+    Resets,
+    /// Those of them that are rounded up.
+    ResetPage,
+    /// A reset in B.
+    ResetStep,
 }
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 31] = [
+    pub const ALL: [Term; 34] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -106,6 +112,9 @@ impl Term {
         Term::LastPage,
         Term::OwnRow,
         Term::PassStep,
+        Term::Resets,
+        Term::ResetPage,
+        Term::ResetStep,
     ];
 
     /// What it is called.
@@ -142,6 +151,9 @@ impl Term {
             Term::LastPage => "last-page",
             Term::OwnRow => "own-row",
             Term::PassStep => "pass-step",
+            Term::Resets => "resets",
+            Term::ResetPage => "reset-page",
+            Term::ResetStep => "reset-step",
         }
     }
 
@@ -184,6 +196,9 @@ impl Term {
             Term::LastPage => "b in B of who reads alone",
             Term::OwnRow => "b_r for b_w",
             Term::PassStep => "a pass's step in B of two registers",
+            Term::Resets => "resets",
+            Term::ResetPage => "the round-up of resets",
+            Term::ResetStep => "a reset in B",
         }
     }
 }

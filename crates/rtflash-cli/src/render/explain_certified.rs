@@ -134,12 +134,20 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         kind @ ("stripe" | "cached-stripe") => {
             format!("{kind}: every chip is an EDF processor of its own; what follows is of each")
         }
+        kind @ "zoned" => {
+            let zone = set.device().zone_pages(cluster.size());
+            format!("{kind}: every chip is an EDF processor of its own; a zone has {}", count_pages(zone))
+        }
         kind => format!("{kind}: the cluster is one EDF processor"),
     };
     text += &format!("  {what}\n");
     text += &format!("  {}\n", costs(set, held));
     let named = cluster.tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?)));
-    let requests = named.flat_map(|(task, of)| [of.read.map(|_| (task, "read")), of.write.map(|_| (task, "write"))]);
+    let resets = held.certificate.placement.is_zoned();
+    let requests = named.flat_map(|(task, of)| {
+        [(of.read, "read"), (of.write, "write"), (of.write.filter(|_| resets), "reset")]
+            .map(|(request, what)| request.map(|_| (task, what)))
+    });
     let rows = requests.flatten().zip(&unit.tasks).map(|((task, kind), item)| {
         let (cost, period) = (time(item.cost().to_f64()), time(item.period.as_ns() as f64));
         let how = format!("{} of {}, every {period}", steps(item.transfers), time(item.step_cost.to_f64()));
@@ -194,14 +202,14 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
         let others = write.as_ns().saturating_sub(device.page_program().as_ns()) / device.bus_hold().as_ns();
         let each = format!("(t_c + {} t_b)", others.saturating_sub(1));
         match held.certificate.placement {
-            Placement::Stripe | Placement::CachedStripe => format!(" + {} {each}", gc.valid + 1),
+            Placement::Stripe | Placement::CachedStripe | Placement::Zoned => format!(" + {} {each}", gc.valid + 1),
             Placement::Superblock | Placement::CachedSuperblock => format!(" + {each}"),
         }
     } else {
         String::new()
     };
     let parts = match held.certificate.placement {
-        Placement::Stripe | Placement::CachedStripe => format!("{} (t_r + t_w)", gc.valid),
+        Placement::Stripe | Placement::CachedStripe | Placement::Zoned => format!("{} (t_r + t_w)", gc.valid),
         Placement::Superblock | Placement::CachedSuperblock => {
             let steps = gc.valid.min(unit.block_pages / u64::from(cluster.size()));
             let rows = gc.valid.div_ceil(cluster.size().into());

@@ -46,6 +46,10 @@ impl Checks<'_> {
                 self.chip_exclusion.operation(operation, quiet);
             }
             self.desks.operation((operation, told), quiet);
+            if !gc && action != Action::Read {
+                let programmed = self.page_order.programmed(chip, operation.block);
+                self.zones.operation(operation, chip, programmed, self.plan);
+            }
             self.page_order.operation(operation, chip, quiet);
             self.mapping.operation((operation, told), position, chip, quiet);
             if let Rules::Certified(by) = &mut self.rules {
@@ -55,7 +59,11 @@ impl Checks<'_> {
                 pending.collects(operation);
                 continue;
             }
-            if pending.release.kind != Kind::Server && !self.ranges[first.job.source].contains(&operation.lpn) {
+            let of_a_page = action != Action::Erase;
+            if of_a_page
+                && pending.release.kind != Kind::Server
+                && !self.ranges[first.job.source].contains(&operation.lpn)
+            {
                 // A page of somebody else.
                 self.mapping.gauge.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
             }
@@ -155,6 +163,7 @@ impl Observer for Checks<'_> {
         self.rules.setup(setup.victims);
         if let (Some(aging), Some(seed)) = (setup.aging, setup.seed) {
             start::fill(self.plan, &self.clusters, (aging, seed), &mut self.page_order, &mut self.mapping);
+            start::rings(self.plan, &self.clusters, (aging, seed), &mut self.zones);
         }
     }
 

@@ -6,6 +6,7 @@ mod error;
 pub(crate) mod layout;
 mod ranges;
 mod timing;
+mod zones;
 
 use std::ops::Range;
 
@@ -15,6 +16,8 @@ pub(crate) use certified::StepSpans;
 pub use error::PlanError;
 pub use layout::{Layout, TooFewBlocks};
 pub use timing::{Period, Timing};
+pub use zones::ZoneRing;
+pub(crate) use zones::ring_of;
 
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId, SourceId};
 use crate::trace::{JobId, Kind};
@@ -52,6 +55,8 @@ pub struct Certified {
     pub pass: Option<Span>,
     /// The logical pages of each of its tasks, in order, and then of each job stream.
     pub ranges: Vec<Range<Lpn>>,
+    /// The zones of each of its tasks, in order, where tasks own zones; else none.
+    pub rings: Vec<ZoneRing>,
 }
 
 /// When the jobs of a source are released.

@@ -108,6 +108,8 @@ pub(super) struct ProcessorState {
     /// Channels that they are on.
     pub(super) channels: usize,
     pub(super) stripe: bool,
+    /// Whether its blocks are those of zones.
+    pub(super) zoned: bool,
     pub(super) store: Store,
     pub(super) terms: ProcessorTerms,
     /// The source of its GC jobs; `None` where none are released.
@@ -181,6 +183,7 @@ impl ProcessorState {
             chips: numbers.iter().copied().collect(),
             channels: channels.len(),
             stripe,
+            zoned: by.is_zoned(),
             store: Store::new((of, by), column, numbers[0], options),
             terms,
             source,
