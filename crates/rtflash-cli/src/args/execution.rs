@@ -322,6 +322,8 @@ pub enum SoakWorld {
     Command,
     /// Small sets at the limit of (T2), for stripes with two page registers; 16 runs of each
     Register,
+    /// Small sets whose tasks own zones, some beside stripes; 16 runs of each
+    Zoned,
 }
 
 /// What `--without` may leave out.

@@ -110,6 +110,7 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Stream => World::Stream,
         SoakWorld::Command => World::Command,
         SoakWorld::Register => World::Register,
+        SoakWorld::Zoned => World::Zoned,
     };
     let climbs = args.climb.is_some();
     match &args.climb {

@@ -58,6 +58,9 @@ pub enum World {
     /// Small sets of the worlds of stripes and superblocks, at the limit of (T2), most clusters of
     /// which use two page registers.
     Register,
+    /// Small sets whose tasks own zones, at the limit of (T) or (T'), some beside stripes and some
+    /// on devices whose commands use the bus.
+    Zoned,
 }
 
 impl World {
@@ -74,6 +77,7 @@ impl World {
             World::Stream => "stream",
             World::Command => "command",
             World::Register => "register",
+            World::Zoned => "zoned",
         }
     }
 
@@ -120,6 +124,15 @@ impl World {
                 Term::LastPage,
                 Term::OwnRow,
                 Term::PassStep,
+            ],
+            World::Zoned => &[
+                Term::Blocking,
+                Term::Transfer,
+                Term::Window,
+                Term::StreamPage,
+                Term::Resets,
+                Term::ResetPage,
+                Term::ResetStep,
             ],
             World::Superblock => &[
                 Term::Blocking,

@@ -169,7 +169,8 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
             | World::Mixed
             | World::Stream
             | World::Command
-            | World::Register => run_set(search, set, &mut tally),
+            | World::Register
+            | World::Zoned => run_set(search, set, &mut tally),
             World::Any | World::Supposed | World::Sound => {
                 let judged = draw(search, set).map(|case| judge(&case));
                 if let Some(SoakOutcome::Judged { findings, load }) = judged {
