@@ -49,6 +49,13 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::Register, Term::PassStep, false, 881, "deadlines"),
     (World::Register, Term::Transfer, false, 66, "deadlines"),
     (World::Register, Term::Arrivals, false, 0, "reserve"),
+    (World::Zoned, Term::Blocking, false, 101, "deadlines"),
+    (World::Zoned, Term::Transfer, false, 0, "deadlines"),
+    (World::Zoned, Term::Window, false, 96, "deadlines"),
+    (World::Zoned, Term::StreamPage, false, 1, "deadlines"),
+    (World::Zoned, Term::Resets, false, 1, "deadlines"),
+    (World::Zoned, Term::ResetPage, false, 1, "deadlines"),
+    (World::Zoned, Term::ResetStep, false, 101, "deadlines"),
     (World::Queue, Term::MinFresh, true, 417, "deadlines"),
     (World::Queue, Term::SumFresh, true, 1_089, "deadlines"),
     (World::Queue, Term::SharedFresh, true, 417, "deadlines"),
@@ -91,6 +98,8 @@ fn small_sets_at_the_limit_keep_every_promise() {
         (World::Stream, false, 800, 450),
         (World::Command, false, 800, 450),
         (World::Register, false, 800, 450),
+        (World::Zoned, false, 800, 450),
+        (World::Zoned, true, 160, 50),
         (World::Queue, false, 800, 150),
         (World::Stripe, true, 48, 30),
         (World::Superblock, true, 48, 30),
@@ -107,8 +116,16 @@ fn small_sets_at_the_limit_keep_every_promise() {
 /// What the search accepts with all terms is what an allocator accepts.
 #[test]
 fn the_search_tests_as_an_allocator_does() {
-    const SMALL: [World; 7] =
-        [World::Stripe, World::Queue, World::Superblock, World::Mixed, World::Stream, World::Command, World::Register];
+    const SMALL: [World; 8] = [
+        World::Stripe,
+        World::Queue,
+        World::Superblock,
+        World::Mixed,
+        World::Stream,
+        World::Command,
+        World::Register,
+        World::Zoned,
+    ];
     for world in SMALL {
         let cases = (0..60).filter_map(|set| draw(search(world, None, false), set * world.runs_of_a_set()));
         let accepted: Vec<bool> = cases
