@@ -27,9 +27,9 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of a cluster of `chips` chips with these tasks, Eqs. (49), (50) and (75). `placement` is
-    /// that of its certificate; `None` is the thesis's cluster, which has no rule for where pages
-    /// go, so that its data may take every logical page that there is.
+    /// The space of a cluster of `chips` chips with these tasks, Eqs. (49), (50) and (75).
+    /// `placement` is that of its certificate; `None` is the thesis's cluster, which has no rule
+    /// for where pages go, so that its data may take every logical page that there is.
     pub fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,

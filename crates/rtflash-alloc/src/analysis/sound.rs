@@ -1,4 +1,5 @@
-//! `stripe`, `superblock`, `sound` and `zoned`: what may be promised on the device that the executor models.
+//! `stripe`, `superblock`, `sound` and `zoned`: what may be promised on the device that the
+//! executor models.
 
 use rtflash_model::{Placement, Reliance, TaskSet};
 

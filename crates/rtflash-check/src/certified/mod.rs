@@ -150,8 +150,8 @@ fn unverified(cluster: &Cluster, space: Space) -> CertifiedClusterVerification {
     }
 }
 
-/// Whether chips of the device can work so; says where that is not so, or not one of the placements
-/// that a cluster with tasks is to have.
+/// Whether chips of the device, and the cluster's tasks, can work so; says where that is not so, or
+/// not one of the placements that a cluster with tasks is to have.
 fn is_possible(
     set: &TaskSet,
     placement: Placement,
@@ -166,7 +166,7 @@ fn is_possible(
         let kind = placement.name();
         found.discrepancies.push(format!("the kind is {kind}, and chips of this device cannot work so"));
     }
-    possible
+    possible && (!placement.is_zoned() || only_streams_write(set, found))
 }
 
 /// Whether all that writes is a stream, so that it can own zones; says who is not.
@@ -202,9 +202,6 @@ fn verify_cluster(
         return found;
     };
     if !is_possible(set, certificate.placement, placements, &mut found) {
-        return found;
-    }
-    if certificate.placement.is_zoned() && !only_streams_write(set, &mut found) {
         return found;
     }
     let promised = certificate.server_thousandths <= 1000;

@@ -121,6 +121,20 @@ fn proofs(clusters: &[(usize, Vec<Ground>)]) -> String {
     format!("\n{heading}\n{}", table(&["step", "by", "checked by", "clusters"], rows))
 }
 
+/// What is a processor in a cluster.
+fn organised(set: &TaskSet, cluster: &Cluster, held: &Held) -> String {
+    match held.certificate.placement.name() {
+        kind @ ("stripe" | "cached-stripe") => {
+            format!("{kind}: every chip is an EDF processor of its own; what follows is of each")
+        }
+        kind @ "zoned" => {
+            let zone = set.device().zone_pages(cluster.size());
+            format!("{kind}: every chip is an EDF processor of its own; a zone has {}", count_pages(zone))
+        }
+        kind => format!("{kind}: the cluster is one EDF processor"),
+    }
+}
+
 fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -> String {
     let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
     let mut text = format!("\n{}\n", paint(BOLD, &heading));
@@ -130,17 +144,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         return text + &data::lines(set, &cluster.tasks, &space);
     };
     let unit = &held.placed.processor;
-    let what = match held.certificate.placement.name() {
-        kind @ ("stripe" | "cached-stripe") => {
-            format!("{kind}: every chip is an EDF processor of its own; what follows is of each")
-        }
-        kind @ "zoned" => {
-            let zone = set.device().zone_pages(cluster.size());
-            format!("{kind}: every chip is an EDF processor of its own; a zone has {}", count_pages(zone))
-        }
-        kind => format!("{kind}: the cluster is one EDF processor"),
-    };
-    text += &format!("  {what}\n");
+    text += &format!("  {}\n", organised(set, cluster, held));
     text += &format!("  {}\n", costs(set, held));
     let named = cluster.tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?)));
     let resets = held.certificate.placement.is_zoned();

@@ -46,10 +46,7 @@ impl Checks<'_> {
                 self.chip_exclusion.operation(operation, quiet);
             }
             self.desks.operation((operation, told), quiet);
-            if !gc && action != Action::Read {
-                let programmed = self.page_order.programmed(chip, operation.block);
-                self.zones.operation(operation, chip, programmed, self.plan);
-            }
+            self.zones.operation(operation, chip, &self.page_order, self.plan);
             self.page_order.operation(operation, chip, quiet);
             self.mapping.operation((operation, told), position, chip, quiet);
             if let Rules::Certified(by) = &mut self.rules {
@@ -59,12 +56,7 @@ impl Checks<'_> {
                 pending.collects(operation);
                 continue;
             }
-            let of_a_page = action != Action::Erase;
-            if of_a_page
-                && pending.release.kind != Kind::Server
-                && !self.ranges[first.job.source].contains(&operation.lpn)
-            {
-                // A page of somebody else.
+            if is_astray(operation, pending, &self.ranges[first.job.source]) {
                 self.mapping.gauge.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
             }
             pending.serves(operation, own);
@@ -135,6 +127,13 @@ impl Checks<'_> {
         let end = step.unwrap_or(pending.last_end);
         pending.left_out.map_or(end, |left_out| end.max(left_out))
     }
+}
+
+/// Whether an operation is on a page of somebody else; a reset is on none.
+#[inline(always)]
+fn is_astray(operation: &Operation, pending: &super::Pending, range: &std::ops::Range<Lpn>) -> bool {
+    let own = operation.action == Action::Erase || pending.release.kind == Kind::Server;
+    !own && !range.contains(&operation.lpn)
 }
 
 /// What operations do, by class.

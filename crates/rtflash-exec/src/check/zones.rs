@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::flash::place;
+use super::flash::{PageOrder, place};
 use super::gauge::Gauge;
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::plan::{Plan, Promise, ring_of};
-use crate::trace::{Action, NONE, Operation};
+use crate::trace::{Action, Kind, NONE, Operation};
 
 /// Where rings go on, and what does not go on there, against zero.
 #[derive(Debug, Serialize, Deserialize)]
@@ -44,10 +44,17 @@ impl ZoneOrder {
         self.next[chip].extend_from_slice(next);
     }
 
-    /// An operation of a request on a chip, `chip` among all that are watched. `programmed`: how
-    /// many pages of its block are known to be programmed. Anywhere but in its own zones a request
-    /// erases nothing.
-    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, programmed: Option<u32>, plan: &Plan) {
+    /// An operation of a request on a chip, `chip` among all that are watched, before `order`
+    /// knows of it. Anywhere but in its own zones a request erases nothing.
+    #[inline(always)]
+    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, order: &PageOrder, plan: &Plan) {
+        if operation.kind != Kind::Gc && operation.action != Action::Read {
+            let programmed = order.programmed(chip, operation.block);
+            self.takes(operation, chip, programmed, plan);
+        }
+    }
+
+    fn takes(&mut self, operation: &Operation, chip: usize, programmed: Option<u32>, plan: &Plan) {
         let is_valid = match operation.action {
             Action::Read => return,
             Action::Program => self.programs(operation, chip, plan),

@@ -63,6 +63,10 @@ pub enum World {
     Zoned,
 }
 
+/// The terms of zones.
+const OF_ZONES: [Term; 7] =
+    [Term::Blocking, Term::Transfer, Term::Window, Term::StreamPage, Term::Resets, Term::ResetPage, Term::ResetStep];
+
 impl World {
     /// What it is called.
     pub const fn name(self) -> &'static str {
@@ -125,15 +129,7 @@ impl World {
                 Term::OwnRow,
                 Term::PassStep,
             ],
-            World::Zoned => &[
-                Term::Blocking,
-                Term::Transfer,
-                Term::Window,
-                Term::StreamPage,
-                Term::Resets,
-                Term::ResetPage,
-                Term::ResetStep,
-            ],
+            World::Zoned => &OF_ZONES,
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,

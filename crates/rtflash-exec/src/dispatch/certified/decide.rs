@@ -50,7 +50,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Tells how a processor stands to which pages to be written have come.
     fn notify_reserve(&mut self, processor: usize, now: Instant) {
         let of = &mut self.processors[processor];
-        if of.zoned || of.notified == of.arrived {
+        if of.store.is_zoned() || of.notified == of.arrived {
             return;
         }
         of.notified = of.arrived;
@@ -111,7 +111,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// The block that a part's next page has to have reset before it.
     fn to_reset(&self, processor: usize, part: usize) -> Option<BlockId> {
         let of = &self.processors[processor];
-        self.parts[part].writes.front().filter(|_| of.zoned).and_then(|&lpn| of.store.to_reset(lpn))
+        self.parts[part].writes.front().and_then(|&lpn| of.store.to_reset(lpn))
     }
 
     /// Programs so many of a part's pages, if as many are free.

@@ -108,8 +108,6 @@ pub(super) struct ProcessorState {
     /// Channels that they are on.
     pub(super) channels: usize,
     pub(super) stripe: bool,
-    /// Whether its blocks are those of zones.
-    pub(super) zoned: bool,
     pub(super) store: Store,
     pub(super) terms: ProcessorTerms,
     /// The source of its GC jobs; `None` where none are released.
@@ -183,7 +181,6 @@ impl ProcessorState {
             chips: numbers.iter().copied().collect(),
             channels: channels.len(),
             stripe,
-            zoned: by.is_zoned(),
             store: Store::new((of, by), column, numbers[0], options),
             terms,
             source,

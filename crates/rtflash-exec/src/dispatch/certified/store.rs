@@ -105,6 +105,11 @@ impl Store {
         Store { width: 1, block_pages: pages, blocks, places, stride, offset: position.0, free: 0, zones }
     }
 
+    /// Whether its blocks are those of zones.
+    pub(super) fn is_zoned(&self) -> bool {
+        self.zones.is_some()
+    }
+
     /// The block that has to be reset before this page is written, where tasks own zones.
     pub(super) fn to_reset(&self, lpn: Lpn) -> Option<BlockId> {
         self.zones.as_ref()?.to_reset(BlockId(self.slot(lpn).0 / self.block_pages))
