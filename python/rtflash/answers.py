@@ -418,7 +418,9 @@ class CertificateAnswer(Record):
     gc_deadline_ns: int | None
     """D_g: relative deadline of a GC job; null where no real-time task writes."""
     kind: str
-    """How pages are placed: `stripe`, `cached-stripe`, `superblock` or `cached-superblock`."""
+    """How pages are placed: `stripe`, `cached-stripe`, `superblock`, `cached-superblock` or
+    `zoned`.
+    """
     open_blocks: int | None
     """F: blocks that cannot be victims, at most."""
     reclaimed_pages: int | None

@@ -137,6 +137,18 @@ fn each_kind_of_cluster_rests_on_its_theorems() {
     assert_eq!(["Theorem S", "Theorem 3"].map(|name| by_machine(&cached, name)), [None; 2]);
 }
 
+/// Zones are proved by people, and so is what counts on a neighbour that has them.
+#[test]
+fn zones_are_checked_by_nobody_else() {
+    let zones = steps(dgist(), Access::Stream, Placement::Zoned, Reliance::Nothing);
+    for name in ["Theorem 7", "Lemma 20", "Lemma 4", "Lemma 5"] {
+        assert_eq!(by_machine(&zones, name), Some(false), "{name}");
+    }
+    assert_eq!(by_machine(&zones, "Lemma 1"), Some(true));
+    let others = ["Theorem S", "Lemma 2", "Lemma 3", "Lemma 8", "Theorem 3"];
+    assert_eq!(others.map(|name| by_machine(&zones, name)), [None; 5]);
+}
+
 /// A superblock whose chips have two registers is proved by people.
 #[test]
 fn two_registers_of_a_superblock_are_checked_by_nobody_else() {

@@ -44,7 +44,7 @@ fn verified(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     if analysis.name() == "thesis" {
         return verify(set, allocation, Equations::Thesis).schedulable();
     }
-    let verification = verify_certified(set, allocation, &Placement::ALL, Reliance::Neighbours);
+    let verification = verify_certified(set, allocation, &Placement::COLLECTING, Reliance::Neighbours);
     verification.clusters.iter().all(|cluster| cluster.holds == Some(true))
 }
 

@@ -45,7 +45,7 @@ fn allocation(set: &TaskSet, random: &mut Stream) -> (Vec<Cluster>, Vec<Placemen
         .collect();
     clusters.extend(free.into_iter().map(|chip| Cluster::of([chip], [])));
     clusters.sort_by_key(|cluster| cluster.chips[0]);
-    let placements = clusters.iter().map(|_| Placement::ALL[usize::from(random.below(4) == 0)]).collect();
+    let placements = clusters.iter().map(|_| Placement::COLLECTING[usize::from(random.below(4) == 0)]).collect();
     (clusters, placements)
 }
 

@@ -166,8 +166,8 @@ fn assert_terms(set: &TaskSet, report: &ClusterReport, cluster: &Cluster, certif
     let periods = tasks.iter().flat_map(|task| task.read.into_iter().chain(task.write)).map(|it| it.period());
     let least = periods.chain(collection.and_then(|it| it.deadline)).min().map(|it| it.as_ns());
     assert_eq!(report.min_period.map(|it| it.to_f64()), least.map(|it: u64| it as f64));
-    let writers: Vec<TaskId> =
-        cluster.tasks.iter().copied().filter(|&task| set.tasks()[task].write.is_some()).collect();
+    let collected = |&task: &TaskId| set.tasks()[task].write.is_some() && !certificate.placement.is_zoned();
+    let writers: Vec<TaskId> = cluster.tasks.iter().copied().filter(collected).collect();
     assert_eq!(report.gc_tasks.iter().map(|gc| gc.task).collect::<Vec<_>>(), writers);
     let Some(collection) = collection else { return };
     for gc in &report.gc_tasks {
@@ -241,9 +241,9 @@ fn what_holds_of_altered_certificates_does_in_both() {
         let mut rng = Rng(Stream::numbered(2, b"verified", case));
         let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
         let granted = rng.one_of(&Reliance::ALL);
-        let (allocation, _) = certified(&set, &allocation, &Placement::ALL, granted, &Work::new());
+        let (allocation, _) = certified(&set, &allocation, &Placement::COLLECTING, granted, &Work::new());
         let Some((altered, allocation)) = altered(&mut rng, &allocation) else { continue };
-        let verification = verify_certified(&set, &allocation, &Placement::ALL, granted);
+        let verification = verify_certified(&set, &allocation, &Placement::COLLECTING, granted);
         let held_so = |granted: Reliance| holding(&set, &allocation, granted, &Work::new());
         let holding = held_so(granted);
         let enough = verification.clusters[altered].discrepancies.is_empty();
@@ -272,12 +272,12 @@ fn missing_certificates_are_made_next_to_the_others() {
         let mut rng = Rng(Stream::numbered(3, b"verified", case));
         let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
         let granted = rng.one_of(&Reliance::ALL);
-        let (whole, _) = certified(&set, &allocation, &Placement::ALL, granted, &Work::new());
+        let (whole, _) = certified(&set, &allocation, &Placement::COLLECTING, granted, &Work::new());
         let some = (0..whole.len()).map(|at| whole.certificate(at).copied().filter(|_| rng.within(0, 2) > 0));
         let some: Vec<Option<Certificate>> = some.collect();
         let given = allocation.with_certificates(some.clone());
-        let (made, found) = certified(&set, &given, &Placement::ALL, granted, &Work::new());
-        let verification = verify_certified(&set, &made, &Placement::ALL, granted);
+        let (made, found) = certified(&set, &given, &Placement::COLLECTING, granted, &Work::new());
+        let verification = verify_certified(&set, &made, &Placement::COLLECTING, granted);
         for (position, judged) in verification.clusters.iter().enumerate() {
             if let Some(certificate) = &some[position] {
                 assert_eq!(made.certificate(position), Some(certificate), "case {case}");
@@ -362,7 +362,8 @@ fn what_is_said_is_what_the_verifier_says() {
         let mut rng = Rng(Stream::numbered(1, b"verified", case));
         let Some(division) = divide(&mut rng) else { continue };
         let granted = rng.one_of(&Reliance::ALL);
-        let placements: &[Placement] = rng.one_of(&[&Placement::ALL, &[Placement::Stripe], &[Placement::Superblock]]);
+        let placements: &[Placement] =
+            rng.one_of(&[&Placement::COLLECTING, &[Placement::Stripe], &[Placement::Superblock]]);
         // Of superblocks alone, some with two page registers.
         let two = case % 3 > 0 && placements == [Placement::Superblock] && division.set.device().has_cache_register();
         all.compare(division, if two { &[Placement::CachedSuperblock] } else { placements }, granted, case);
@@ -394,6 +395,96 @@ fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
     assert!(all.verdicts.iter().all(|&times| times > 100) && all.servers > 30, "{all:?}");
 }
 
+/// The same where all that writes is a stream, or all but a few requests.
+fn of_streams(division: Division, but: impl Fn(usize) -> bool) -> Division {
+    let task = |(position, task): (usize, &Task)| Task {
+        write: task.write.map(|write| if but(position) { write } else { write.with_access(Access::Stream) }),
+        ..task.clone()
+    };
+    let tasks = division.set.tasks().iter().enumerate().map(task).collect();
+    let set = TaskSet::new(*division.set.device(), tasks, vec![]).expect("no less than before");
+    Division { set, ..division }
+}
+
+/// Clusters with zones, alone and beside others.
+#[test]
+fn what_zones_hold_is_what_the_verifier_says() {
+    let mut all = Compared::default();
+    for case in 0..cases(6_000) {
+        let mut rng = Rng(Stream::numbered(5, b"verified", case));
+        let Some(division) = divide(&mut rng) else { continue };
+        let granted = rng.one_of(&Reliance::ALL);
+        let placements: &[Placement] = rng.one_of(&[
+            &[Placement::Zoned],
+            &[Placement::Zoned],
+            &[Placement::Zoned, Placement::Stripe],
+            &Placement::ALL,
+        ]);
+        all.compare(of_streams(division, |_| false), placements, granted, case);
+    }
+    println!("{all:?}");
+    assert!(all.verdicts.iter().all(|&times| times > 300), "{all:?}");
+    assert!(all.relied[0] > 300 && all.relied[1] > 25 && all.waits > 65, "{all:?}");
+}
+
+/// Zones that have a server or are of tasks that jump are refused, and so is too much in them: by
+/// both, whatever else the certificate states.
+#[test]
+fn altered_certificates_of_zones_are_judged_alike() {
+    let (mut verdicts, mut refused) = ([0; 2], [0; 2]);
+    for case in 0..cases(4_000) {
+        let mut rng = Rng(Stream::numbered(6, b"verified", case));
+        let Some(division) = divide(&mut rng) else { continue };
+        let jumps = rng.within(0, 2) == 0;
+        let Division { set, allocation } = of_streams(division, |position| jumps && position == 0);
+        let granted = rng.one_of(&Reliance::ALL);
+        let placements = [&Placement::ALL[..], &[Placement::Zoned]][usize::from(rng.within(0, 1) == 0)];
+        let (allocation, _) = certified(&set, &allocation, placements, granted, &Work::new());
+        let stated: Option<Vec<Certificate>> =
+            (0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect();
+        let Some(mut stated) = stated else { continue };
+        if stated.is_empty() {
+            continue;
+        }
+        let at = usize::try_from(rng.0.below(stated.len() as u64)).expect("a few");
+        let busy = !allocation.clusters()[at].tasks.is_empty();
+        let server = rng.within(0, 3) == 0;
+        let collection = Collection {
+            deadline: Some(ns(rng.within(1, 100))),
+            reclaimed_pages: rng.within(0, 4),
+            reserve_pages: rng.within(0, 40),
+            victim_pages: rng.within(0, 2),
+            open_blocks: rng.within(0, 3),
+        };
+        if rng.within(0, 1) == 0 {
+            stated[at].placement = Placement::Zoned;
+        }
+        if rng.within(0, 1) == 0 {
+            stated[at].collection = Some(collection);
+        }
+        stated[at].server_thousandths = if server { 100 } else { stated[at].server_thousandths };
+        let zones = stated[at].placement.is_zoned() && busy;
+        let allocation = allocation.with_certificates(stated.into_iter().map(Some).collect());
+        let verification = verify_certified(&set, &allocation, &Placement::ALL, granted);
+        let holding = holding(&set, &allocation, granted, &Work::new());
+        for (position, judged) in verification.clusters.iter().enumerate() {
+            let holds = judged.in_time == Some(true) && judged.discrepancies.is_empty();
+            assert_eq!(
+                holding[position], holds,
+                "case {case}, cluster {position}: {judged:?}\n{allocation:?}\n{set:?}"
+            );
+            verdicts[usize::from(holds)] += 1;
+        }
+        let jumping = allocation.clusters()[at].tasks.iter().any(|&task| !set.tasks()[task].fits_zones());
+        for (times, is_refused) in refused.iter_mut().zip([server, jumping]) {
+            assert!(!(zones && is_refused && holding[at]), "case {case}");
+            *times += u32::from(zones && is_refused);
+        }
+    }
+    println!("{verdicts:?} {refused:?}");
+    assert!(verdicts.iter().all(|&times| times > 500) && refused.iter().all(|&times| times > 20));
+}
+
 /// Clusters in order, each with a task; the first one has as much to do as this.
 fn one_that_is_full(case: u64, load: u64) -> Option<Division> {
     let mut rng = Rng(Stream::numbered(4, b"verified", case));
@@ -416,7 +507,7 @@ fn one_that_is_full(case: u64, load: u64) -> Option<Division> {
 fn what_superblocks_wait_for_is_what_the_verifier_says() {
     let mut all = Compared::default();
     for case in 0..cases(400) {
-        let placements: &[Placement] = if case % 2 == 0 { &[Placement::Superblock] } else { &Placement::ALL };
+        let placements: &[Placement] = if case % 2 == 0 { &[Placement::Superblock] } else { &Placement::COLLECTING };
         for load in (3..30).rev() {
             let Some(division) = one_that_is_full(case, load) else { break };
             all.compare(division, placements, Reliance::Neighbours, case);
@@ -457,7 +548,7 @@ fn more_to_rely_on_is_no_harm() {
     let allocation = Allocation::new(5, 3, &clusters).expect("an allocation");
     let allocation = allocation.with_certificates(certificates.map(Some).to_vec());
     for granted in Reliance::ALL {
-        let verification = verify_certified(&set, &allocation, &Placement::ALL, granted);
+        let verification = verify_certified(&set, &allocation, &Placement::COLLECTING, granted);
         let judged = &verification.clusters[1];
         assert_eq!((judged.holds, judged.relies_on), (Some(true), Some(Reliance::Nothing)), "{granted:?}");
         assert!(holding(&set, &allocation, granted, &Work::new())[1], "{granted:?}");

@@ -19,18 +19,31 @@ pub enum Placement {
     /// Cached superblock: a superblock whose chips use a second page register. A page that is read,
     /// or a row to be programmed, is moved while the cluster senses or programs another one.
     CachedSuperblock,
+    /// Zones: each task has blocks of its own on every chip. Who writes is a stream, which goes
+    /// round in them and resets each block before it writes there again. Every chip is an EDF
+    /// processor of its own, and nothing is collected.
+    Zoned,
 }
 
 impl Placement {
     /// All that there are.
-    pub const ALL: [Placement; 4] =
+    pub const ALL: [Placement; 5] = [
+        Placement::Stripe,
+        Placement::CachedStripe,
+        Placement::Superblock,
+        Placement::CachedSuperblock,
+        Placement::Zoned,
+    ];
+
+    /// Those under which pages may be overwritten in any order, as the device collects garbage.
+    pub const COLLECTING: [Placement; 4] =
         [Placement::Stripe, Placement::CachedStripe, Placement::Superblock, Placement::CachedSuperblock];
 
     /// Whether each chip of a cluster is an EDF processor of its own, with blocks and free pages of
     /// its own.
     pub const fn is_by_chip(self) -> bool {
         match self {
-            Placement::Stripe | Placement::CachedStripe => true,
+            Placement::Stripe | Placement::CachedStripe | Placement::Zoned => true,
             Placement::Superblock | Placement::CachedSuperblock => false,
         }
     }
@@ -39,8 +52,13 @@ impl Placement {
     pub const fn is_cached(self) -> bool {
         match self {
             Placement::CachedStripe | Placement::CachedSuperblock => true,
-            Placement::Stripe | Placement::Superblock => false,
+            Placement::Stripe | Placement::Superblock | Placement::Zoned => false,
         }
+    }
+
+    /// Whether its tasks own zones, which they reset themselves: then nothing is collected.
+    pub const fn is_zoned(self) -> bool {
+        matches!(self, Placement::Zoned)
     }
 
     /// Whether clusters of this device can be organised so.
@@ -48,13 +66,15 @@ impl Placement {
         device.has_cache_register() || !self.is_cached()
     }
 
-    /// What it is called in files: `stripe`, `cached-stripe`, `superblock` or `cached-superblock`.
+    /// What it is called in files: `stripe`, `cached-stripe`, `superblock`, `cached-superblock` or
+    /// `zoned`.
     pub fn name(self) -> &'static str {
         match self {
             Placement::Stripe => "stripe",
             Placement::CachedStripe => "cached-stripe",
             Placement::Superblock => "superblock",
             Placement::CachedSuperblock => "cached-superblock",
+            Placement::Zoned => "zoned",
         }
     }
 }

@@ -16,18 +16,20 @@ pub struct Space {
     /// analyses know nothing of space, so they are asked only for what was declared.
     pub data_pages: u128,
     /// Logical pages that these data take: as many, or in a stripe of s chips s·⌈data/s⌉ for each
-    /// task, because there every task's range is whole rows.
+    /// task, because there every task's range is whole rows. With zones of sP pages it is all pages
+    /// of the zones that the tasks own ([`Task::zones`]).
     pub needed_pages: u128,
-    /// s⌊λNP⌋: logical pages that the cluster has.
+    /// s⌊λNP⌋: logical pages that the cluster has. With zones, in which nothing is kept in reserve,
+    /// all that it has, sNP.
     pub logical_pages: u128,
     /// Whether a task of the cluster declares its data.
     pub declared: bool,
 }
 
 impl Space {
-    /// The space of a cluster of `chips` chips with these tasks, Eqs. (49) and (50). `placement` is
-    /// that of its certificate; `None` is the thesis's cluster, which has no rule for where pages
-    /// go, so that its data may take every logical page that there is.
+    /// The space of a cluster of `chips` chips with these tasks, Eqs. (49), (50) and (75).
+    /// `placement` is that of its certificate; `None` is the thesis's cluster, which has no rule
+    /// for where pages go, so that its data may take every logical page that there is.
     pub fn new<'t>(
         device: &Device,
         tasks: impl IntoIterator<Item = &'t Task>,
@@ -36,16 +38,23 @@ impl Space {
     ) -> Space {
         let row = match placement {
             Some(Placement::Stripe | Placement::CachedStripe) => u64::from(chips.max(1)),
-            Some(Placement::Superblock | Placement::CachedSuperblock) | None => 1,
+            Some(Placement::Superblock | Placement::CachedSuperblock | Placement::Zoned) | None => 1,
         };
-        let logical_pages = device.logical_pages_of(chips);
+        let zone = placement.filter(|placement| placement.is_zoned()).map(|_| device.zone_pages(chips));
+        let logical_pages = match zone {
+            Some(zone) => u128::from(zone) * u128::from(device.blocks_per_chip()),
+            None => device.logical_pages_of(chips),
+        };
         let mut space = Space { data_pages: 0, needed_pages: 0, logical_pages, declared: false };
         // Below 2⁶⁴ pages of fewer than 2³² tasks, rounded up to at most 2²⁰ more each: no sum
         // comes near 2¹²⁸.
         for task in tasks {
             let pages = task.kept_pages();
             space.data_pages += u128::from(pages);
-            space.needed_pages += u128::from(pages.div_ceil(row)) * u128::from(row);
+            space.needed_pages += match zone {
+                Some(zone) => u128::from(task.zones(zone)) * u128::from(zone),
+                None => u128::from(pages.div_ceil(row)) * u128::from(row),
+            };
             space.declared |= task.data_pages.is_some();
         }
         if placement.is_none() && !space.declared {
@@ -75,6 +84,11 @@ impl Device {
     /// fit in, under every analysis.
     pub fn logical_pages_of(&self, chips: u32) -> u128 {
         u128::from(chips) * u128::from(self.logical_pages_per_chip())
+    }
+
+    /// sP: pages of a zone of a cluster of `chips` chips, a block on each of them.
+    pub fn zone_pages(&self, chips: u32) -> u64 {
+        u64::from(chips.max(1)) * u64::from(self.pages_per_block())
     }
 
     /// So many pages in bytes.
@@ -121,6 +135,23 @@ mod tests {
         let silent = |placement| space(&[3], 2, placement);
         assert_eq!((silent(None).declared, silent(None).data_pages), (false, 0));
         assert_eq!(silent(Some(Placement::Superblock)).data_pages, 1);
+    }
+
+    /// Two chips have zones of 512 pages: 1,024 of them.
+    #[test]
+    fn who_writes_owns_a_zone_more() {
+        let set = set(2, &[Some(512 * 500), Some(513), Some(10_000), None]);
+        let writes = |task: &Task| Task { write: Request::new(1, Span::from_us(1000)), ..task.clone() };
+        let space = |tasks: &[&Task]| Space::new(set.device(), tasks.iter().copied(), 2, Some(Placement::Zoned));
+        let [long, short, other, silent] = [0, 1, 2, 3].map(|task| &set.tasks()[TaskId(task)]);
+        let zones = |task: &Task| space(&[task]).needed_pages / 512;
+        assert_eq!([long, short, other, silent].map(zones), [500, 2, 20, 1]);
+        assert_eq!([long, short, silent].map(|task| zones(&writes(task))), [501, 3, 2]);
+        let long = &writes(long);
+        let full = space(&[long, other, long, &writes(silent)]);
+        assert!(full.fits() && full.needed_pages == 1_024 * 512);
+        let more = space(&[long, other, long, &writes(silent), silent]);
+        assert_eq!((more.missing_pages(), more.logical_pages), (512, 1_024 * 512));
     }
 
     #[test]

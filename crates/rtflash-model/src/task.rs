@@ -173,6 +173,17 @@ impl Task {
         self.data_pages.unwrap_or(1)
     }
 
+    /// Zones of so many pages that it owns, where the device has zones: those that its data fill,
+    /// and one more where it writes, to be reset while the others are kept.
+    pub fn zones(&self, zone_pages: u64) -> u64 {
+        self.kept_pages().div_ceil(zone_pages.max(1)) + u64::from(self.write.is_some())
+    }
+
+    /// Whether it can own zones: what it writes, if anything, is a stream.
+    pub fn fits_zones(&self) -> bool {
+        self.write.is_none_or(|write| write.access() == Access::Stream)
+    }
+
     /// Whether every request of it is due within its period and released when it arrives: D = T and
     /// J = 0.
     pub fn is_implicit(&self) -> bool {

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 
 use alterations::{ALTERATIONS, Alteration};
 use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
-use rtflash_exec::trace::{Kind, LeftOut, Record, Transfer};
-use rtflash_exec::{Victims, Waits};
+use rtflash_exec::trace::{Action, Kind, LeftOut, Operation, Record, Transfer};
+use rtflash_exec::{BlockId, Victims, Waits};
 use rtflash_model::{ClusterId, Instant, Span};
-use worlds::{Organisation, World, cached_worlds, other_worlds, told_worlds, worlds};
+use worlds::{Organisation, World, cached_worlds, other_worlds, told_worlds, worlds, zoned_worlds};
 
 /// What an alteration does to a world's trace: the checks that fail then; `None` where there is
 /// nothing to be altered.
@@ -170,6 +170,71 @@ fn commands_that_go_with_pages_do_so() {
             records.sort_by_key(Record::order);
             assert!(!world.judge(&records).is_empty(), "{}: {what}", world.name);
         }
+    }
+}
+
+/// What is altered where tasks own zones is seen as well.
+#[test]
+fn alterations_of_zones_are_seen() {
+    let mut seen = BTreeSet::new();
+    let mut missed = Vec::new();
+    for world in zoned_worlds() {
+        assert_eq!(world.judge(&world.records), Vec::<&str>::new(), "{}: an honest trace", world.name);
+        for alteration in ALTERATIONS.iter().filter(|it| it.name != "victims are said to be the worst") {
+            let mut records = world.records.clone();
+            // Of victims there is nothing to be altered.
+            if (alteration.alter)(&mut records).is_none() || records == world.records {
+                continue;
+            }
+            match broken(&world, alteration) {
+                Some(broken) if broken.is_empty() => {
+                    missed.push((world.name, world.options.placed.waits, alteration.name))
+                }
+                Some(_) => drop(seen.insert((world.name, alteration.name))),
+                None => {}
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+    assert!(seen.len() > 40, "{}", seen.len());
+}
+
+/// The resets of zones: each belongs where the ring goes on, to who writes there, and none is
+/// missing or needless.
+#[test]
+fn resets_belong_to_the_ring() {
+    for world in zoned_worlds() {
+        let resets = |record: &Record| matches!(record, Record::Operation(it) if it.action == Action::Erase);
+        let at = world.records.iter().rposition(resets).expect("a zone is reset");
+        let Record::Operation(reset) = world.records[at] else { unreachable!("it is one") };
+        let changed = |records: &[Record]| {
+            let mut records = records.to_vec();
+            records.sort_by_key(Record::order);
+            world.judge(&records)
+        };
+        let instead = |other: Operation| {
+            let mut records = world.records.clone();
+            records[at] = Record::Operation(other);
+            changed(&records)
+        };
+        let elsewhere = instead(Operation { block: BlockId(reset.block.0 ^ 1), ..reset });
+        assert!(elsewhere.contains(&"page-order"), "{}: another block: {elsewhere:?}", world.name);
+        let missing = changed(&[&world.records[..at], &world.records[at + 1..]].concat());
+        assert!(missing.contains(&"page-order"), "{}: none: {missing:?}", world.name);
+        // The same block again, in the time of what comes next on the chip.
+        let again =
+            Operation { start: reset.end, end: reset.end.saturating_add(reset.end.since(reset.start)), ..reset };
+        let twice = changed(&[&world.records[..=at], &[Record::Operation(again)], &world.records[at + 1..]].concat());
+        assert!(twice.contains(&"page-order"), "{}: twice: {twice:?}", world.name);
+        // The next page of the ring is another one.
+        let behind = |record: &Record| matches!(record, Record::Operation(it) if it.chip == reset.chip && it.block == reset.block && it.page == 0);
+        let next = at + world.records[at..].iter().position(behind).expect("what it was reset for");
+        let mut records = world.records.clone();
+        if let Record::Operation(program) = &mut records[next] {
+            program.block = BlockId(program.block.0 ^ 1);
+        }
+        let astray = changed(&records);
+        assert!(astray.contains(&"page-order"), "{}: another page: {astray:?}", world.name);
     }
 }
 

@@ -154,7 +154,7 @@ fn draw(seed: u64, case: u64) -> Option<Case> {
     let background = service == Service::Background;
     let mut choice = || {
         let server = if set.jobs().is_empty() || background { 0 } else { rng.one_of(&[50, 100, 250]) };
-        (rng.one_of(&Placement::ALL), server)
+        (rng.one_of(&Placement::COLLECTING), server)
     };
     let choices: Vec<(Placement, u32)> = clusters.iter().map(|_| choice()).collect();
     // The shortest periods that are accepted: nearest to the limit.

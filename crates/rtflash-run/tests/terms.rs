@@ -55,6 +55,13 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::RegisterCommand, Term::Transfer, false, 1, "deadlines"),
     (World::RegisterCommand, Term::ToldRead, false, 48, "deadlines"),
     (World::RegisterCommand, Term::PassStep, false, 82, "deadlines"),
+    (World::Zoned, Term::Blocking, false, 101, "deadlines"),
+    (World::Zoned, Term::Transfer, false, 0, "deadlines"),
+    (World::Zoned, Term::Window, false, 96, "deadlines"),
+    (World::Zoned, Term::StreamPage, false, 1, "deadlines"),
+    (World::Zoned, Term::Resets, false, 1, "deadlines"),
+    (World::Zoned, Term::ResetPage, false, 1, "deadlines"),
+    (World::Zoned, Term::ResetStep, false, 101, "deadlines"),
     (World::Queue, Term::MinFresh, true, 417, "deadlines"),
     (World::Queue, Term::SumFresh, true, 1_089, "deadlines"),
     (World::Queue, Term::SharedFresh, true, 417, "deadlines"),
@@ -98,6 +105,8 @@ fn small_sets_at_the_limit_keep_every_promise() {
         (World::Command, false, 800, 450),
         (World::Register, false, 800, 450),
         (World::RegisterCommand, false, 800, 450),
+        (World::Zoned, false, 800, 450),
+        (World::Zoned, true, 160, 50),
         (World::Queue, false, 800, 150),
         (World::Stripe, true, 48, 30),
         (World::Superblock, true, 48, 30),
@@ -114,7 +123,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
 /// What the search accepts with all terms is what an allocator accepts.
 #[test]
 fn the_search_tests_as_an_allocator_does() {
-    const SMALL: [World; 8] = [
+    const SMALL: [World; 9] = [
         World::Stripe,
         World::Queue,
         World::Superblock,
@@ -123,6 +132,7 @@ fn the_search_tests_as_an_allocator_does() {
         World::Command,
         World::Register,
         World::RegisterCommand,
+        World::Zoned,
     ];
     for world in SMALL {
         let cases = (0..60).filter_map(|set| draw(search(world, None, false), set * world.runs_of_a_set()));

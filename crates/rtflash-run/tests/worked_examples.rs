@@ -87,6 +87,31 @@ fn a_reader_beside_three_writers() {
     assert_eq!(choose(&unit, &[contention], 0, &Work::new()), Choice::Holds(None));
 }
 
+/// Section 16: the camera of Section 8, whose writes are a stream, in zones of two chips.
+#[test]
+fn a_camera_in_zones() {
+    let device = device();
+    let stream = request(24, 30 * MS).map(|write| write.with_access(Access::Stream));
+    let sequential = request(40, 36 * MS).map(|read| read.with_access(Access::Sequential));
+    let camera = task(sequential, stream);
+    let unit = Processor::new(&device, [&camera], 2, Placement::Zoned, SharedBus::anywhere(&device)).expect("a unit");
+    let (alone, work) = (Contention::none(), Work::new());
+    let demand = Demand::new(&unit, &alone, None, 0, &work);
+    let write = |resets: u64| 12 * 660 * US + resets * 5 * MS;
+    // A read is due every 36 ms: 20 pages of 210 µs.
+    assert_eq!(demand.at(span(30 * MS)).as_ns(), write(1).into());
+    assert_eq!(demand.at(span(36 * MS)).as_ns(), (write(1) + 20 * 210 * US).into());
+    // Of 22 requests the last page is the 264-th: a second reset.
+    assert_eq!(demand.at(span(22 * 30 * MS)).as_ns(), (22 * write(0) + 2 * 5 * MS + 18 * 20 * 210 * US).into());
+    assert_eq!(demand.tightest(), Some(Nearest { length: span(30 * MS), slack: 16_870_000 }));
+    let load = 4.2 / 36.0 + 7.92 / 30.0 + 5.0 / 30.0 * 12.0 / 256.0;
+    assert!((demand.load() - load).abs() < 1e-9 && (load - 0.388).abs() < 5e-4);
+    assert_eq!(choose(&unit, &[Contention::none()], 0, &work), Choice::Holds(None));
+    // Sequential writes may jump.
+    let jumps = task(None, request(24, 30 * MS).map(|write| write.with_access(Access::Sequential)));
+    assert!(Processor::new(&device, [&jumps], 2, Placement::Zoned, SharedBus::anywhere(&device)).is_none());
+}
+
 /// Notes to Theorem 3: "The +1 is necessary", its smallest case.
 #[test]
 fn the_one_in_N_j_is_necessary() {

@@ -70,7 +70,7 @@ pub fn needed(set: &TaskSet, allocation: &Allocation) -> Option<Reliance> {
 
 /// Whether these clusters hold as they are, and the certificates with which they do.
 fn as_placed(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> (Option<bool>, Allocation) {
-    let (allocation, certified) = certified(set, allocation, &Placement::ALL, granted, &Work::new());
+    let (allocation, certified) = certified(set, allocation, &Placement::COLLECTING, granted, &Work::new());
     let holds = match (certified.failing.is_empty(), certified.given_up) {
         (true, _) => Some(true),
         (false, true) => None,

@@ -123,6 +123,8 @@ pub fn proof(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> Optio
         // Another organisation of the device, which keeps parity.
         Outcome::Partitioned(_) => None,
         _ if outcome.is_schedulable() == Some(true) => None,
+        // And one that collects nothing, and keeps no page back.
+        _ if analysis.owns_zones() => None,
         _ => impossible(set, analysis.occupancy(set.device())),
     }
 }

@@ -22,7 +22,8 @@ pub(crate) fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 /// A cluster's certificate: docs/analysis.md.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CertificateAnswer {
-    /// How pages are placed: `stripe`, `cached-stripe`, `superblock` or `cached-superblock`.
+    /// How pages are placed: `stripe`, `cached-stripe`, `superblock`, `cached-superblock` or
+    /// `zoned`.
     pub kind: Text<'static>,
     /// D_g: relative deadline of a GC job; null where no real-time task writes.
     pub gc_deadline_ns: Option<u64>,

@@ -26,6 +26,14 @@ impl dyn Analysis + '_ {
     }
 }
 
+impl dyn Analysis + '_ {
+    /// Whether clusters may be zones of tasks: a device that collects nothing and keeps no page
+    /// back, of which the necessary tests say nothing.
+    pub fn owns_zones(&self) -> bool {
+        self.demand_test().is_some_and(|test| test.placements.iter().any(|placement| placement.is_zoned()))
+    }
+}
+
 impl DemandTest {
     /// The same with those of its placements alone that are possible on a device.
     #[must_use]

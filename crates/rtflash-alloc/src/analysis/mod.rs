@@ -32,7 +32,7 @@ pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use demand_test::DemandTest;
 pub use necessary::Necessary;
 pub use part_ftl::PartFtl;
-pub use sound::{Sound, Stripe, Superblock};
+pub use sound::{Sound, Stripe, Superblock, Zoned};
 pub use test::{ClusterTest, ClusterVerdict, LinearTest, Test, UtilizationTest};
 pub use thesis::Thesis;
 pub use thesis_evaluated::ThesisEvaluated;
@@ -159,15 +159,16 @@ macro_rules! all {
             &Stripe { rely_on: $granted },
             &Superblock { rely_on: $granted },
             &Sound { rely_on: $granted },
+            &Zoned { rely_on: $granted },
         ]
     };
 }
 
 /// Every analysis that has a name, where promises may rely on the neighbours.
-pub static ANALYSES: [&dyn Analysis; 5] = relying_on(Reliance::Neighbours);
+pub static ANALYSES: [&dyn Analysis; 6] = relying_on(Reliance::Neighbours);
 
 /// Every analysis that has a name, where promises may rely on so much.
-const fn relying_on(granted: Reliance) -> [&'static dyn Analysis; 5] {
+const fn relying_on(granted: Reliance) -> [&'static dyn Analysis; 6] {
     match granted {
         Reliance::Nothing => all!(Reliance::Nothing),
         Reliance::Neighbours => all!(Reliance::Neighbours),

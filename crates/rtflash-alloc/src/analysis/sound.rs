@@ -1,6 +1,7 @@
-//! `stripe`, `superblock` and `sound`: what may be promised on the device that the executor models.
+//! `stripe`, `superblock`, `sound` and `zoned`: what may be promised on the device that the
+//! executor models.
 
-use rtflash_model::{Placement, Reliance};
+use rtflash_model::{Placement, Reliance, TaskSet};
 
 use super::{Analysis, Assumption, DEADLINES, DemandTest, Test};
 
@@ -29,6 +30,11 @@ form!(
      processor."
 );
 form!(Sound, "The better of [`Stripe`] and [`Superblock`] for each cluster.");
+form!(
+    Zoned,
+    "Zones: the tasks own blocks on every chip of their cluster and reset them themselves, so that nothing is \
+     collected. Who writes is a stream. Each chip is an EDF processor of its own."
+);
 
 const RULES: Assumption = Assumption {
     name: "device-rules",
@@ -98,5 +104,42 @@ sound!(
     Sound,
     "sound",
     "the better of stripe and superblock for each cluster: holds on the device that exec runs",
-    Placement::ALL
+    Placement::COLLECTING
 );
+
+/// What every writer of [`Zoned`] has to be.
+const RINGS: Assumption = Assumption {
+    name: "zones-in-order",
+    statement: "who writes is a stream, whose pages go round in zones of its own; the first page of a block is written \
+                when the block has been reset, by the request that writes it (docs/analysis.md, Section 16)",
+};
+
+impl Analysis for Zoned {
+    fn name(&self) -> &'static str {
+        "zoned"
+    }
+
+    fn summary(&self) -> &'static str {
+        "processor demand on each chip where tasks own zones and reset them (docs/analysis.md)"
+    }
+
+    fn assumes(&self) -> &'static [Assumption] {
+        &[RULES, RINGS, BUS, TIMES, ACCESS, BLOCKS, DEADLINES]
+    }
+
+    fn takes_deadlines(&self) -> bool {
+        true
+    }
+
+    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
+        let jumps = set.tasks().iter().any(|task| !task.fits_zones());
+        jumps.then_some(
+            "a zone is written in order, so that every request that writes has to be a stream (\"access\": \"stream\"); \
+             --analysis stripe and --analysis superblock take others",
+        )
+    }
+
+    fn test(&self) -> Test<'_> {
+        Test::Demand(DemandTest { placements: &[Placement::Zoned], rely_on: self.rely_on })
+    }
+}

@@ -13,7 +13,7 @@ use super::bus::SharedBus;
 use super::choice::{Choice, choose};
 use super::contention::Contention;
 use super::demand::Nearest;
-use super::organisation::is_on_one_channel;
+use super::organisation::{collects, is_on_one_channel};
 use super::placed::{PlacedProcessor, nearest_terms, worst};
 use super::processor::{ChosenGc, Processor};
 use super::shortfall::Shortfall;
@@ -131,10 +131,11 @@ impl<'a> ChannelContention<'a> {
         is_on_one_channel(self.placements[position])
     }
 
-    /// Whether its chips ask for the bus as (T'') supposes: once sensed, and with one page
-    /// register.
+    /// Whether its chips ask for the bus as (T'') supposes: once sensed, with one page register,
+    /// and with no erases among a request's pages.
     fn may_queue(&self, position: usize) -> bool {
-        self.is_on_one_channel(position) && !self.placements[position].is_cached()
+        let placement = self.placements[position];
+        self.is_on_one_channel(position) && !placement.is_cached() && collects(placement)
     }
 
     /// Whether it is known how much a chip of the cluster moves.
@@ -145,7 +146,9 @@ impl<'a> ChannelContention<'a> {
         let (rows, commands) = (!self.is_on_one_channel(position), self.set.device().has_commands());
         // Where its pages wait, commands of its other chips may go with them: Section 15.1.
         let joins = rows && commands && self.placements[position].is_cached();
-        !serves && !joins && (!rows && !commands || self.gcs[position].is_some())
+        // Nor of who is said to own zones and writes them out of order.
+        let zones = collects(self.placements[position]) || self.tasks(position).all(Task::fits_zones);
+        !serves && zones && !joins && (!rows && !commands || self.gcs[position].is_some())
     }
 
     fn processor(&self, position: usize, bus: SharedBus) -> Option<Processor> {

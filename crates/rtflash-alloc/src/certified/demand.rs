@@ -140,6 +140,10 @@ impl<'u> Demand<'u> {
             // γ(n(L)).
             let pages = item.transfers.of(jobs);
             sum = sum.saturating_add(item.step_cost.times(pages));
+            if item.resets {
+                activity.resets = activity.resets.saturating_add(pages);
+                continue;
+            }
             with_page = with_page.saturating_add(jobs.min(pages));
             activity.jobs = activity.jobs.saturating_add(jobs);
             let all = if item.writes { &mut activity.writes } else { &mut activity.reads };

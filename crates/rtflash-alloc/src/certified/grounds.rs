@@ -46,6 +46,7 @@ const DEMAND: Ground =
     checked("who passes (T) is not late, pages and passes being as said", "Lemma 4", "lemma_4", "Edf.v");
 const STRIPE: Ground =
     checked("all of this holds together on a chip of a stripe", "Theorem S", "theorem_S_on_a_bus", "Device.v");
+const ZONES: Ground = by_hand("all of this holds together on a chip whose tasks reset their own zones", "Theorem 7");
 const SUPERBLOCK: Ground = checked(
     "all of this holds together in a superblock that does not backfill",
     "Theorem D",
@@ -80,7 +81,7 @@ const TIGHTEST: Ground =
     checked("the tightest interval has the least slack", "Section 2.7", "tightest_correct", "Tightest.v");
 
 /// All of them, in the order of the argument.
-pub const GROUNDS: [Ground; 28] = [
+pub const GROUNDS: [Ground; 29] = [
     BUS,
     ALONE,
     COMMANDS,
@@ -95,6 +96,7 @@ pub const GROUNDS: [Ground; 28] = [
     SERVER_PAGES,
     DEMAND,
     STRIPE,
+    ZONES,
     SUPERBLOCK,
     BACKFILL,
     NEIGHBOURS,
@@ -116,6 +118,7 @@ pub const GROUNDS: [Ground; 28] = [
 struct Promised {
     cached: bool,
     superblock: bool,
+    zoned: bool,
     backfill: bool,
     server: bool,
     /// Whether pages of streams are counted.
@@ -133,6 +136,7 @@ struct OtherClusters {
     /// Stripes of one page register.
     plain: bool,
     superblock: bool,
+    zoned: bool,
     backfill: bool,
     streams: bool,
     server: bool,
@@ -161,6 +165,7 @@ impl OtherClusters {
             beside.cached |= placement.is_cached();
             beside.plain |= !superblock && !placement.is_cached();
             beside.superblock |= superblock;
+            beside.zoned |= placement.is_zoned();
             beside.backfill |= superblock && certificate.backfill && !placement.is_cached();
             beside.streams |= !superblock && has_streams(set, cluster);
             beside.server |= server;
@@ -192,7 +197,8 @@ impl Promised {
             SHARE | SERVER_PAGES => self.server,
             // Theorem 5 takes the place of both: its steps are others.
             DEMAND => self.passes_t(),
-            STRIPE => !self.superblock && self.passes_t(),
+            STRIPE => !self.superblock && !self.zoned && self.passes_t(),
+            ZONES => self.zoned,
             NEIGHBOURS => !self.cached && self.relies_on >= Reliance::Neighbours,
             QUEUE => self.relies_on == Reliance::Queue,
             REGISTERS => self.cached && !self.superblock,
@@ -221,8 +227,8 @@ impl Promised {
             STRIPE => !streams,
             SUPERBLOCK => !relies,
             NEIGHBOURS => {
-                let by_theorem_3 = relies_on == Reliance::Neighbours && !superblock && !streams;
-                by_theorem_3 && others_are_covered && !beside.cached && !beside.backfill
+                let by_theorem_3 = relies_on == Reliance::Neighbours && !superblock && !streams && !self.zoned;
+                by_theorem_3 && others_are_covered && !beside.cached && !beside.backfill && !beside.zoned
             }
             REGISTERS => {
                 let alone = !relies || !beside.plain && !beside.superblock && !beside.streams && !beside.server;
@@ -250,6 +256,7 @@ pub fn grounds(
     let promised = Promised {
         cached: certificate.placement.is_cached(),
         superblock,
+        zoned: certificate.placement.is_zoned(),
         backfill: certificate.backfill,
         server: certificate.server_thousandths > 0,
         streams: !superblock && clusters.get(position).is_some_and(|cluster| has_streams(set, cluster)),

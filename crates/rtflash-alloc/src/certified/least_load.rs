@@ -41,6 +41,9 @@ impl LeastLoad {
         for item in &processor.tasks {
             let rate = item.transfers.mean() / ns(item.period);
             load += item.step_cost.to_f64() * rate;
+            if item.resets {
+                continue;
+            }
             pages += rate;
             writes += if item.writes { rate } else { 0.0 };
         }

@@ -2,6 +2,7 @@
 
 mod cached;
 mod left_out;
+mod room;
 #[cfg(test)]
 mod tests;
 mod towards;
@@ -15,7 +16,6 @@ use super::registers::Registers;
 use super::term::Term;
 use super::time::{Cost, ProcessorTime, ns};
 use super::workload::WorkloadCurve;
-use crate::reason::NoRoomForGc;
 
 /// A periodic request on a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +37,13 @@ pub struct DemandTask {
     pub pages: WorkloadCurve,
     /// Whether it writes.
     pub writes: bool,
+    /// Whether its steps are the resets that go with the writes of a request: they are counted
+    /// apart, and move nothing over the bus.
+    pub resets: bool,
 }
 
 impl DemandTask {
-    /// C: worst-case time of all steps of a job.
+    /// C: worst-case time of all steps of a job; of one that resets zones, without its resets.
     pub fn cost(&self) -> ProcessorTime {
         self.step_cost.times(self.transfers.of(1))
     }
@@ -202,11 +205,22 @@ impl Processor {
                 processor.tasks.push(task);
             }
             if let Some(write) = task.write {
+                if !organisation.may_write(write) {
+                    return None;
+                }
                 let pages = organisation.workload(write, chips);
                 let steps = organisation.programs(pages, chips);
                 let task = demand_task(steps, costs.write, costs.longest_write, write, true)?;
                 processor.tasks.push(DemandTask { pages, ..task });
-                processor.write_streams.push(WriteStream { pages, period: write.period(), jitter: write.jitter() });
+                if organisation.collects() {
+                    let (period, jitter) = (write.period(), write.jitter());
+                    processor.write_streams.push(WriteStream { pages, period, jitter });
+                    continue;
+                }
+                // Eqs. (73) and (74): c_e for each of them, which is a step as well.
+                let resets = organisation.resets(write, processor.block_pages, chips)?;
+                let task = demand_task(resets, costs.erase, costs.longest_erase, write, true)?;
+                processor.tasks.push(DemandTask { resets: true, ..task });
             }
         }
         Some(processor)
@@ -260,6 +274,9 @@ impl Processor {
     /// Garbage collection with this relative deadline (docs/analysis.md), `None` where the blocks
     /// do not suffice for it. Without writers the deadline says nothing.
     pub fn gc(&self, deadline: Span, server: bool) -> Option<ChosenGc> {
+        if !organisation(self.placement).collects() {
+            return None;
+        }
         let arrivals = if self.leaves_out(Term::Arrivals) { 0 } else { self.arrivals(deadline)? };
         // R, Eq. (5).
         let drawn = if server && !self.leaves_out(Term::ServerReserve) {
@@ -284,6 +301,9 @@ impl Processor {
     /// (docs/analysis.md, Section 8).
     pub fn stated(&self, certificate: &Certificate) -> Option<Option<ChosenGc>> {
         let server = certificate.server_thousandths > 0;
+        if server && !organisation(self.placement).collects() {
+            return None;
+        }
         if self.write_streams.is_empty() && !server {
             return Some(None);
         }
@@ -344,33 +364,6 @@ impl Processor {
     fn pending(&self) -> u64 {
         self.write_streams.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages.of_one()))
     }
-
-    /// The longest deadline of garbage collection within which one request of each writer arrives
-    /// at most: min (T − J); `None` without writers.
-    pub(crate) fn shortest_gc_deadline(&self) -> Option<Span> {
-        let window = |writer: &WriteStream| writer.period.checked_sub(writer.jitter).expect("J < T");
-        self.write_streams.iter().map(window).min()
-    }
-
-    /// A number by which processors without room for garbage collection are ordered; nothing is
-    /// decided by it. How many times the blocks that there are would be needed for a pass to
-    /// reclaim anything.
-    pub(super) fn crowding(&self) -> f64 {
-        let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages) as f64;
-        let open = (pages / self.block_pages as f64).floor() + 1.0;
-        (open + self.mapped as f64 / self.block_pages as f64) / self.blocks as f64
-    }
-
-    /// F + ⌊Λ/PP⌋ + 1, where that is more than the N blocks that there are: at the shortest
-    /// deadline of garbage collection, when the reserve is the smallest, no pass reclaims anything.
-    pub fn too_few_blocks(&self) -> Option<NoRoomForGc> {
-        // A = W at the shortest deadline: one request of each writer.
-        let (arrivals, pending) = (self.pending(), self.pending());
-        let reserve = arrivals.saturating_add(self.block_pages - 1);
-        let open = reserve.saturating_sub(1).saturating_add(pending) / self.block_pages + 1;
-        let needed_blocks = open.saturating_add(self.mapped / self.block_pages).saturating_add(1);
-        (needed_blocks > self.blocks).then_some(NoRoomForGc { needed_blocks, blocks: self.blocks })
-    }
 }
 
 /// A request of so many equal steps; `None` where those of a job cannot be added up.
@@ -391,6 +384,7 @@ fn demand_task(
         transfers: steps,
         pages: steps,
         writes,
+        resets: false,
     })
 }
 

@@ -106,7 +106,11 @@ impl Drawn {
             false => Placement::Superblock,
         };
         let most = rng.within(1, 4);
-        let processor = Processor::new(&device, &rng.tasks(most), rng.small(1, 3), placement, bus)?;
+        let (tasks, size) = (rng.tasks(most), rng.small(1, 3));
+        // Some own zones, where all that writes is a stream.
+        let zoned = placement == Placement::Stripe && tasks.iter().all(Task::fits_zones) && seed.is_multiple_of(5);
+        let placement = if zoned { Placement::Zoned } else { placement };
+        let processor = Processor::new(&device, &tasks, size, placement, bus)?;
         let mut contention = Contention::new(&device).with_more(rng.within(0, 1) * rng.within(0, 2));
         let mut rng_of_gc = ProcessorRng::new(seed, b"the-gc--");
         let mut gc = |processor: &Processor| {
@@ -127,6 +131,7 @@ impl Drawn {
             let Some(other) = Processor::new(&device, &tasks, size, placement, bus) else { continue };
             contention.add(&other, gc(&other), chips);
         }
+        let queue = queue && !zoned;
         if queue && !cached {
             contention = contention.in_a_queue(&device, rng.within(0, 2));
         }

@@ -72,11 +72,17 @@ pub enum Term {
     PassStep,
     /// With commands and two page registers: what a read's command waits, and takes, in c_r.
     ToldRead,
+    /// The resets of zones in dbf.
+    Resets,
+    /// Those of them that are rounded up.
+    ResetPage,
+    /// A reset in B.
+    ResetStep,
 }
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 32] = [
+    pub const ALL: [Term; 35] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -109,6 +115,9 @@ impl Term {
         Term::OwnRow,
         Term::PassStep,
         Term::ToldRead,
+        Term::Resets,
+        Term::ResetPage,
+        Term::ResetStep,
     ];
 
     /// What it is called.
@@ -146,6 +155,9 @@ impl Term {
             Term::OwnRow => "own-row",
             Term::PassStep => "pass-step",
             Term::ToldRead => "told-read",
+            Term::Resets => "resets",
+            Term::ResetPage => "reset-page",
+            Term::ResetStep => "reset-step",
         }
     }
 
@@ -189,6 +201,9 @@ impl Term {
             Term::OwnRow => "b_r for b_w",
             Term::PassStep => "a pass's step in B of two registers",
             Term::ToldRead => "a read's command in c_r",
+            Term::Resets => "resets",
+            Term::ResetPage => "the round-up of resets",
+            Term::ResetStep => "a reset in B",
         }
     }
 }

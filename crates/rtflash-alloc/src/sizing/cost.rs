@@ -48,10 +48,15 @@ pub fn cost(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> 
     let job_pages: f64 = set.jobs().iter().filter_map(job_pages).fold(0.0, |sum, pages| sum + pages);
     let per_chip = if serving > 0 { job_pages / serving as f64 } else { 0.0 };
     let one = |(position, cluster): (usize, Cluster)| {
+        let writes = || cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
+        let zones = allocation.certificate(position).is_some_and(|certificate| certificate.placement.is_zoned());
         let victim = victim(set, analysis, allocation.certificate(position));
-        // 1 + v/α.
-        let write_amplification = victim.map(|(valid, reclaimed)| 1.0 + valid as f64 / reclaimed as f64);
-        let writes = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
+        // 1 + v/α; where tasks own zones nothing is copied.
+        let write_amplification = match zones {
+            true => writes().next().map(|_| NO_COPIES),
+            false => victim.map(|(valid, reclaimed)| 1.0 + valid as f64 / reclaimed as f64),
+        };
+        let writes = writes();
         let pages = writes.map(request_pages).fold(0.0, |sum, pages| sum + pages);
         let in_order = |cluster: &Cluster, order: OverwriteOrder| {
             expected(set, analysis, cluster, allocation.certificate(position), order, write_amplification)

@@ -18,6 +18,9 @@ pub(super) fn expected(
     order: OverwriteOrder,
     bound: Option<f64>,
 ) -> Option<Expected> {
+    if certificate.is_some_and(|certificate| certificate.placement.is_zoned()) {
+        return in_zones(set, cluster);
+    }
     let space = match analysis.test() {
         Test::Demand(_) => ExecutedSpace::certified(set, cluster, certificate?, certificate?.collection?)?,
         Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => ExecutedSpace::of_theorem_1(set, cluster)?,
@@ -30,6 +33,15 @@ pub(super) fn expected(
     let pages = writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
     let wear = |amplification: f64| Wear::new(set, pages, amplification, cluster.chips.len());
     Some(Expected { amplification: found, least: wear(found.least), most: wear(found.most) })
+}
+
+/// In zones nothing is copied, and who writes goes round.
+fn in_zones(set: &TaskSet, cluster: &Cluster) -> Option<Expected> {
+    let writes = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
+    let pages = writes.map(request_pages).fold(0.0, |sum, pages| sum + pages);
+    let wear = Wear::new(set, pages, 1.0, cluster.chips.len());
+    let amplification = Amplification { least: 1.0, most: 1.0 };
+    (pages > 0.0).then_some(Expected { amplification, least: wear, most: wear })
 }
 
 /// Of the device: all clusters together.

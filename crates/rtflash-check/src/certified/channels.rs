@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, Reliance, Request, TaskSet};
+use rtflash_model::{Access, Allocation, Certificate, ChipId, Cluster, Placement, Reliance, Request, TaskId, TaskSet};
 
 use super::collection::{ReleasedGc, released};
 use super::lines::AffineBound;
@@ -22,6 +22,8 @@ pub(super) struct Transfers {
     /// Pages on one chip.
     pub pages: PagesInARow,
     pub writes: bool,
+    /// P, where it writes zones and resets a block for each so many pages.
+    pub zone_block: Option<i128>,
 }
 
 impl Transfers {
@@ -35,6 +37,19 @@ impl Transfers {
     pub fn live_above(&self) -> AffineBound {
         let line = AffineBound::new((1, self.period), 1.into());
         AffineBound { constant: line.constant + &line.rate * BigRational::from_integer(self.deadline.into()), ..line }
+    }
+
+    /// Resets of zones that go with them.
+    fn resets(&self, length: i128) -> Option<i128> {
+        let Some(block) = self.zone_block else { return Some(0) };
+        Some(ceil(self.pages.of(self.live(length)?)?, block))
+    }
+
+    /// A line above those.
+    fn resets_above(&self) -> AffineBound {
+        let Some(block) = self.zone_block else { return AffineBound::level(0) };
+        let whole = |number: i128| BigRational::from_integer(number.into());
+        self.pages_above().plus(&AffineBound::level(block - 1)).times(&whole(block).recip())
     }
 
     /// A line above their pages.
@@ -97,14 +112,16 @@ impl Neighbour {
     }
 
     /// G_j, Section 2.10: steps that use the bus for their command alone, copies inside a chip and
-    /// erases.
+    /// erases, and resets of zones.
     pub fn commands(&self, length: i128) -> Option<i128> {
-        self.passes(length)?.checked_mul(self.commands_of_a_pass())
+        let resets = sum(self.requests.iter().map(|it| it.resets(length)))?;
+        self.passes(length)?.checked_mul(self.commands_of_a_pass())?.checked_add(resets)
     }
 
     /// A line above it.
     pub fn commands_above(&self) -> AffineBound {
-        self.passes_above().times(&BigRational::from_integer(self.commands_of_a_pass().into()))
+        let resets = AffineBound::sum(self.requests.iter().map(Transfers::resets_above));
+        self.passes_above().times(&BigRational::from_integer(self.commands_of_a_pass().into())).plus(&resets)
     }
 
     fn commands_of_a_pass(&self) -> i128 {
@@ -267,6 +284,7 @@ fn beside(
     let active = |cluster: usize| !clusters[cluster].tasks.is_empty() || server(cluster);
     let gc = |cluster: usize| released(set, &clusters[cluster], allocation.certificate(cluster)?);
     let stripe = |cluster: usize| placement(cluster).is_some_and(is_chip_by_chip);
+    let zoned = |cluster: usize| placement(cluster).is_some_and(Placement::is_zoned);
     let cached = |cluster: usize| placement(cluster).is_some_and(Placement::is_cached);
     // What copies over the bus, or has commands of copies there, is known by its certificate.
     let commands = set.device().spec().command.is_some_and(|command| command.as_ns() > 0);
@@ -279,9 +297,11 @@ fn beside(
     let by_itself = stripe(position) && !(commands && cached(position));
     let counts = by_itself || allocation.certificate(position).is_some_and(apart);
     let joins = |cluster: usize| commands && cached(cluster) && !stripe(cluster);
-    let bounded = |cluster: usize| {
-        counts && !server(cluster) && !joins(cluster) && (collects_inside(cluster) || gc(cluster).is_some())
-    };
+    // Who is said to own zones, and writes them out of order, may do anything.
+    let streams = |task: TaskId| set.tasks()[task].write.is_none_or(|write| write.access() == Access::Stream);
+    let in_order = |cluster: usize| !zoned(cluster) || clusters[cluster].tasks.iter().all(|&task| streams(task));
+    let known = |cluster: usize| in_order(cluster) && (collects_inside(cluster) || gc(cluster).is_some());
+    let bounded = |cluster: usize| counts && !server(cluster) && !joins(cluster) && known(cluster);
     let others = || (0..clusters.len()).filter(|&other| other != position && chips[other] > 0 && active(other));
     let known: i128 = others().filter(|&other| bounded(other)).map(|other| chips[other]).sum();
     let unknown: i128 = others().filter(|&other| !bounded(other)).map(|other| chips[other]).sum();
@@ -289,7 +309,7 @@ fn beside(
     let mut neighbours = vec![];
     for other in others().filter(|&other| bounded(other)) {
         let gc = gc(other);
-        queued &= gc.is_some() && stripe(other) && !cached(other);
+        queued &= gc.is_some() && stripe(other) && !cached(other) && !zoned(other);
         let rows = Rows { chips: clusters[other].size().into(), block_pages: set.device().pages_per_block().into() };
         let rows = Some(rows).filter(|_| !stripe(other));
         let requests = transfers_of_a_chip(set, &clusters[other], placement(other).unwrap_or(Placement::Stripe));
@@ -313,6 +333,7 @@ fn transfers_of_a_chip(set: &TaskSet, cluster: &Cluster, placement: Placement) -
         jitter: request.jitter().as_ns().into(),
         pages: pages_on_processor(&request, placement, size),
         writes,
+        zone_block: (writes && placement.is_zoned()).then(|| set.device().pages_per_block().into()),
     };
     requests.map(transfers).collect()
 }

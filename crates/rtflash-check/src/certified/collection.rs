@@ -69,6 +69,10 @@ struct Write {
 
 /// The writing requests of a cluster.
 fn writes(set: &TaskSet, cluster: &Cluster, placement: Placement) -> Vec<Write> {
+    // What goes to zones frees its blocks itself.
+    if placement.is_zoned() {
+        return vec![];
+    }
     let size = u64::from(cluster.size());
     let writes = cluster.tasks.iter().filter_map(|&task| set.tasks()[task].write);
     let write = |write: Request| Write {
@@ -110,6 +114,10 @@ pub(super) fn verify(set: &TaskSet, cluster: &Cluster, certificate: &Certificate
     let server = certificate.server_thousandths > 0;
     let writes = writes(set, cluster, certificate.placement);
     let mut verified = Verified { stated: Stated::Unusable, discrepancies: vec![], notes: vec![] };
+    if server && certificate.placement.is_zoned() {
+        verified.discrepancies.push("a server, and zones are written by their tasks alone".into());
+        return verified;
+    }
     let Some(stated) = certificate.collection else {
         if writes.is_empty() && !server {
             verified.stated = Stated::Nothing;

@@ -8,6 +8,7 @@ use num_traits::Zero;
 use super::lines::AffineBound;
 use super::numbers::ceil;
 use super::processor::{Gc, Processor, VerifiedTask};
+use super::zones::ZoneResets;
 
 /// Lengths that are looked at before the test is tried in another way, and steps of the other way
 /// before it is given up.
@@ -112,6 +113,7 @@ fn last_length(processor: &Processor) -> Last {
 /// by one, and in the queue where there is one.
 fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| item.steps.above(&due(item), item.step_cost)));
+    demand = demand.plus(&resets_above(processor, |resets| resets.cost));
     demand.constant += whole(processor.always_blocks);
     // Above the number of own jobs.
     let mut jobs = AffineBound::sum(processor.tasks.iter().map(due));
@@ -155,11 +157,18 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     lines
 }
 
+/// Above so much for each reset of zones that is due.
+fn resets_above(processor: &Processor, each: fn(&ZoneResets) -> i128) -> AffineBound {
+    let resets = |item: &VerifiedTask| Some(item.resets?.above(&item.steps.above(&due(item), 1), each(&item.resets?)));
+    AffineBound::sum(processor.tasks.iter().filter_map(resets))
+}
+
 /// Above what requests and passes wait for known neighbours, one by one: what Eqs. (35) and (36)
 /// add to U and K.
 fn one_by_one_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBound {
     let waits = processor.tasks.iter().map(|item| item.steps.above(&due(item), item.waits));
-    let own = AffineBound::sum(waits).plus(pass_waits).times(&whole(processor.transfer));
+    let waits = AffineBound::sum(waits).plus(&resets_above(processor, |resets| resets.waits));
+    let own = waits.plus(pass_waits).times(&whole(processor.transfer));
     let lines = processor.neighbours.iter().map(|neighbour| {
         let busy = neighbour.transfers_above().times(&whole(processor.transfer));
         let busy = busy.plus(&neighbour.commands_above().times(&whole(processor.command)));
@@ -276,6 +285,7 @@ mod tests {
             pages,
             waits: 1,
             in_full: 2,
+            resets: None,
         }
     }
 
@@ -315,6 +325,7 @@ mod tests {
                 [&mut it.period, &mut it.deadline, &mut it.jitter, &mut it.step_cost, &mut it.longest, &mut it.in_full],
                 by,
             );
+            it.resets.iter_mut().for_each(|resets| resets.cost *= by);
         }
         if let Some(gc) = &mut processor.gc {
             stretch([&mut gc.deadline, &mut gc.cost, &mut gc.longest, &mut gc.in_full], by);
@@ -375,6 +386,12 @@ mod tests {
             // Some devices count commands.
             let command = if draw(6) == 0 { 1 + draw(2) } else { 0 };
             tasks.iter_mut().filter(|item| !item.writes && command > 0).for_each(|item| item.waits = 2);
+            // Some write zones.
+            let zoned = draw(4) == 0;
+            for item in tasks.iter_mut().filter(|item| item.writes && zoned) {
+                let waits = i128::from(command > 0);
+                item.resets = Some(ZoneResets { block_pages: 1 + draw(5), cost: 1 + draw(9), waits });
+            }
             // Passes wait for their commands, or as a superblock's.
             let waits = if command > 0 || draw(4) == 0 { 1 + draw(6) } else { 0 };
             let gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9), waits, in_full: draw(9) };
@@ -383,7 +400,8 @@ mod tests {
                 .map(|_| {
                     let [period, deadline, jitter] = due((3 + draw(30)) * times, &mut draw);
                     let pages = PagesInARow { pages: (1 + draw(4)) * times, chips: 1 + draw(2) * draw(4) };
-                    Transfers { period, deadline, jitter, pages, writes: draw(seldom) == 0 }
+                    let zone_block = (draw(3) == 0).then(|| 1 + draw(5));
+                    Transfers { period, deadline, jitter, pages, writes: draw(seldom) == 0, zone_block }
                 })
                 .collect();
             let collects = requests.iter().any(|it| it.writes);
@@ -397,10 +415,10 @@ mod tests {
             };
             // Each page is charged a unit of time at least, and no more is saved of it.
             let queue = ChannelQueue::of([draw(3), draw(4), 1], neighbours.clone())
-                .filter(|_| server == 0 && rows.is_none() && command == 0 && draw(3) > 0);
+                .filter(|_| server == 0 && rows.is_none() && command == 0 && !zoned && draw(3) > 0);
             // Some chips have two page registers.
-            let register =
-                (command == 0 && queue.is_none() && draw(3) == 0).then(|| register(&mut draw, &tasks, server));
+            let register = (command == 0 && queue.is_none() && !zoned && draw(3) == 0)
+                .then(|| register(&mut draw, &tasks, server));
             let processor = Processor {
                 tasks,
                 gc: writes.then_some(gc),
@@ -410,7 +428,7 @@ mod tests {
                     None => 3 * i128::from(server > 0),
                 },
                 // Some are superblocks.
-                superblock: register.is_none() && queue.is_none() && draw(3) == 0,
+                superblock: register.is_none() && queue.is_none() && !zoned && draw(3) == 0,
                 register,
                 transfer: 1 + command,
                 command,

@@ -17,12 +17,14 @@ mod numbers;
 mod processor;
 mod queue;
 mod registers;
+mod space;
 mod statements;
+mod zones;
 
 #[cfg(test)]
 mod tests;
 
-use rtflash_model::{Allocation, Cluster, Placement, Reliance, Space, TaskSet, Tightest};
+use rtflash_model::{Access, Allocation, Cluster, Placement, Reliance, Space, TaskSet, Tightest};
 
 use collection::Stated;
 use levels::TestLevels;
@@ -148,8 +150,8 @@ fn unverified(cluster: &Cluster, space: Space) -> CertifiedClusterVerification {
     }
 }
 
-/// Whether chips of the device can work so; says where that is not so, or not one of the placements
-/// that a cluster with tasks is to have.
+/// Whether chips of the device, and the cluster's tasks, can work so; says where that is not so, or
+/// not one of the placements that a cluster with tasks is to have.
 fn is_possible(
     set: &TaskSet,
     placement: Placement,
@@ -164,7 +166,18 @@ fn is_possible(
         let kind = placement.name();
         found.discrepancies.push(format!("the kind is {kind}, and chips of this device cannot work so"));
     }
-    possible
+    possible && (!placement.is_zoned() || only_streams_write(set, found))
+}
+
+/// Whether all that writes is a stream, so that it can own zones; says who is not.
+fn only_streams_write(set: &TaskSet, found: &mut CertifiedClusterVerification) -> bool {
+    let tasks = found.cluster.tasks.iter().map(|&task| &set.tasks()[task]);
+    let jumping = tasks.filter(|task| task.write.is_some_and(|write| write.access() != Access::Stream));
+    let said = jumping.map(|task| format!("`{}` writes zones, and its writes are no stream", task.name));
+    let said: Vec<String> = said.collect();
+    let none = said.is_empty();
+    found.discrepancies.extend(said);
+    none
 }
 
 fn verify_cluster(
@@ -195,7 +208,7 @@ fn verify_cluster(
     if !promised {
         found.discrepancies.push(format!("the server has {} thousandths", certificate.server_thousandths));
     }
-    found.data_fits = processor::data_fits(set, &found.cluster, certificate.placement);
+    found.data_fits = space::data_fits(set, &found.cluster, certificate.placement);
     let verified = collection::verify(set, &found.cluster, certificate);
     found.discrepancies.extend(verified.discrepancies);
     found.notes.extend(verified.notes);

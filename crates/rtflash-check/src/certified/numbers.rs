@@ -8,7 +8,7 @@ use super::lines::AffineBound;
 /// Whether a chip is a processor of its own, and so waits on its own channel alone.
 pub(super) fn is_chip_by_chip(placement: Placement) -> bool {
     match placement {
-        Placement::Stripe | Placement::CachedStripe => true,
+        Placement::Stripe | Placement::CachedStripe | Placement::Zoned => true,
         Placement::Superblock | Placement::CachedSuperblock => false,
     }
 }
@@ -51,11 +51,13 @@ impl PagesInARow {
 pub(super) fn pages_on_processor(request: &Request, placement: Placement, size: u64) -> PagesInARow {
     let each = |pages: u64| PagesInARow::each(pages.into());
     match (placement, request.access()) {
-        (Placement::Stripe | Placement::CachedStripe, Access::Stream) => {
+        (Placement::Stripe | Placement::CachedStripe | Placement::Zoned, Access::Stream) => {
             PagesInARow { pages: request.pages().into(), chips: size.into() }
         }
-        (Placement::Stripe | Placement::CachedStripe, Access::Sequential) => each(request.pages().div_ceil(size)),
-        (Placement::Stripe | Placement::CachedStripe, Access::Random)
+        (Placement::Stripe | Placement::CachedStripe | Placement::Zoned, Access::Sequential) => {
+            each(request.pages().div_ceil(size))
+        }
+        (Placement::Stripe | Placement::CachedStripe | Placement::Zoned, Access::Random)
         | (Placement::Superblock | Placement::CachedSuperblock, _) => each(request.pages()),
     }
 }

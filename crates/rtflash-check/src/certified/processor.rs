@@ -8,6 +8,7 @@ use super::collection::{Numbers, ReleasedGc};
 use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor};
 use super::queue::ChannelQueue;
 use super::registers::{SecondRegister, Works};
+use super::zones::ZoneResets;
 use crate::on_chip;
 
 /// A request: (C, T, D, J, q).
@@ -32,6 +33,8 @@ pub(super) struct VerifiedTask {
     pub waits: i128,
     /// What each step of a superblock waits at most beyond its cost.
     pub in_full: i128,
+    /// Where it writes zones, which it resets.
+    pub resets: Option<ZoneResets>,
 }
 
 impl VerifiedTask {
@@ -46,15 +49,20 @@ impl VerifiedTask {
         if length < self.soonest() { 0 } else { (length - self.soonest()).div_euclid(self.period) + 1 }
     }
 
-    /// γ(n(L)) C/γ(1): what the requests due in an interval of this length take.
+    /// γ(n(L)) C/γ(1): what the requests due in an interval of this length take, with the resets of
+    /// Eq. (73).
     pub fn time_due(&self, length: i128) -> Option<i128> {
-        self.steps.of(self.requests_due(length))?.checked_mul(self.step_cost)
+        let steps = self.steps.of(self.requests_due(length))?;
+        let resets = self.resets.map_or(Some(0), |resets| resets.of(steps).checked_mul(resets.cost));
+        steps.checked_mul(self.step_cost)?.checked_add(resets?)
     }
 
     /// Its part of n_i(L), Eq. (32): waits of the steps of requests due in an interval of this
     /// length.
     pub fn waits_due(&self, length: i128) -> Option<i128> {
-        self.steps.of(self.requests_due(length))?.checked_mul(self.waits)
+        let steps = self.steps.of(self.requests_due(length))?;
+        let resets = self.resets.map_or(Some(0), |resets| resets.of(steps).checked_mul(resets.waits));
+        steps.checked_mul(self.waits)?.checked_add(resets?)
     }
 
     /// Pages of the requests due in an interval of this length.
@@ -112,23 +120,6 @@ pub(super) struct Processor {
     pub queue: Option<ChannelQueue>,
 }
 
-/// Whether the data fit: Eqs. (49) and (50).
-pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) -> bool {
-    let device = set.device();
-    let physical = u64::from(device.blocks_per_chip()) * u64::from(device.pages_per_block());
-    let chip = u128::from(device.logical_ratio().floor_of(physical));
-    let size = cluster.size();
-    let data = cluster.tasks.iter().map(|&task| set.tasks()[task].kept_pages());
-    match placement {
-        Placement::Stripe | Placement::CachedStripe => {
-            data.map(|pages| u128::from(pages.div_ceil(size.into()))).sum::<u128>() <= chip
-        }
-        Placement::Superblock | Placement::CachedSuperblock => {
-            data.map(u128::from).sum::<u128>() <= u128::from(size) * chip
-        }
-    }
-}
-
 /// Times of a processor's steps, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Steps {
@@ -136,6 +127,8 @@ struct Steps {
     stripe: bool,
     /// Whether rows of a superblock wait for as long on another of its channels.
     rows_wait_elsewhere: bool,
+    /// P.
+    block_pages: i128,
     t_r: i128,
     /// t_c and t_d.
     t_c: i128,
@@ -177,6 +170,7 @@ impl Steps {
         Steps {
             stripe,
             rows_wait_elsewhere: channel.rows_wait_elsewhere,
+            block_pages: device.pages_per_block().into(),
             t_r,
             t_c,
             t_d,
@@ -258,6 +252,13 @@ impl Steps {
         let rows = PagesInARow::each(request.pages().div_ceil(size).into());
         let steps = if writes && !self.stripe { rows } else { pages };
         let [step_cost, longest] = if writes { self.user_write } else { self.user_read };
+        let resets = (placement.is_zoned() && writes).then(|| ZoneResets {
+            block_pages: self.block_pages,
+            cost: self.erase[0],
+            waits: i128::from(self.t_c > 0),
+        });
+        // Eq. (74): a reset is the longest step of who writes, where it takes longer than a page.
+        let longest = if resets.is_some() { longest.max(self.erase[1]) } else { longest };
         let waits = match writes {
             true => i128::from(self.stripe || !self.rows_wait_elsewhere),
             false if self.t_c > 0 => 2,
@@ -274,6 +275,7 @@ impl Steps {
             pages,
             waits,
             in_full: longest - step_cost,
+            resets,
         })
     }
 }
@@ -330,7 +332,7 @@ impl Processor {
             return Some(processor);
         }
         // (Q1) and (Q3).
-        if steps.stripe && server == 0 && channel.queued && device.has_steady_reads() {
+        if steps.stripe && !placement.is_zoned() && server == 0 && channel.queued && device.has_steady_reads() {
             let mut others = processor.neighbours.clone();
             others.extend(processor.siblings(channel.own - 1));
             let least_program = i128::from(on_chip::least_program(device));
@@ -347,6 +349,7 @@ impl Processor {
             jitter: item.jitter,
             pages: item.pages,
             writes: item.writes,
+            zone_block: item.resets.map(|resets| resets.block_pages),
         };
         (chips > 0).then(|| Neighbour {
             chips,

@@ -324,6 +324,8 @@ pub enum SoakWorld {
     Register,
     /// The same with commands that use the bus; 16 runs of each
     RegisterCommand,
+    /// Small sets whose tasks own zones, some beside stripes; 16 runs of each
+    Zoned,
 }
 
 /// What `--without` may leave out.

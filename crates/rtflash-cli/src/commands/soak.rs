@@ -111,6 +111,7 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Command => World::Command,
         SoakWorld::Register => World::Register,
         SoakWorld::RegisterCommand => World::RegisterCommand,
+        SoakWorld::Zoned => World::Zoned,
     };
     let climbs = args.climb.is_some();
     match &args.climb {

@@ -121,6 +121,20 @@ fn proofs(clusters: &[(usize, Vec<Ground>)]) -> String {
     format!("\n{heading}\n{}", table(&["step", "by", "checked by", "clusters"], rows))
 }
 
+/// What is a processor in a cluster.
+fn organised(set: &TaskSet, cluster: &Cluster, held: &Held) -> String {
+    match held.certificate.placement.name() {
+        kind @ ("stripe" | "cached-stripe") => {
+            format!("{kind}: every chip is an EDF processor of its own; what follows is of each")
+        }
+        kind @ "zoned" => {
+            let zone = set.device().zone_pages(cluster.size());
+            format!("{kind}: every chip is an EDF processor of its own; a zone has {}", count_pages(zone))
+        }
+        kind => format!("{kind}: the cluster is one EDF processor"),
+    }
+}
+
 fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -> String {
     let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
     let mut text = format!("\n{}\n", paint(BOLD, &heading));
@@ -130,16 +144,14 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         return text + &data::lines(set, &cluster.tasks, &space);
     };
     let unit = &held.placed.processor;
-    let what = match held.certificate.placement.name() {
-        kind @ ("stripe" | "cached-stripe") => {
-            format!("{kind}: every chip is an EDF processor of its own; what follows is of each")
-        }
-        kind => format!("{kind}: the cluster is one EDF processor"),
-    };
-    text += &format!("  {what}\n");
+    text += &format!("  {}\n", organised(set, cluster, held));
     text += &format!("  {}\n", costs(set, held));
     let named = cluster.tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?)));
-    let requests = named.flat_map(|(task, of)| [of.read.map(|_| (task, "read")), of.write.map(|_| (task, "write"))]);
+    let resets = held.certificate.placement.is_zoned();
+    let requests = named.flat_map(|(task, of)| {
+        [(of.read, "read"), (of.write, "write"), (of.write.filter(|_| resets), "reset")]
+            .map(|(request, what)| request.map(|_| (task, what)))
+    });
     let rows = requests.flatten().zip(&unit.tasks).map(|((task, kind), item)| {
         let (cost, period) = (time(item.cost().to_f64()), time(item.period.as_ns() as f64));
         let how = format!("{} of {}, every {period}", steps(item.transfers), time(item.step_cost.to_f64()));
@@ -200,7 +212,7 @@ fn told(device: &Device, held: &Held, gc: ChosenGc) -> String {
     };
     let each = format!("(t_c + {others} t_b)");
     match held.certificate.placement {
-        Placement::Stripe | Placement::CachedStripe => format!(" + {} {each}", gc.valid + 1),
+        Placement::Stripe | Placement::CachedStripe | Placement::Zoned => format!(" + {} {each}", gc.valid + 1),
         Placement::Superblock | Placement::CachedSuperblock => format!(" + {each}"),
     }
 }
@@ -211,7 +223,7 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
     let device = set.device();
     let told = told(device, held, gc);
     let parts = match held.certificate.placement {
-        Placement::Stripe | Placement::CachedStripe => format!("{} (t_r + t_w)", gc.valid),
+        Placement::Stripe | Placement::CachedStripe | Placement::Zoned => format!("{} (t_r + t_w)", gc.valid),
         Placement::Superblock | Placement::CachedSuperblock => {
             let steps = gc.valid.min(unit.block_pages / u64::from(cluster.size()));
             let rows = gc.valid.div_ceil(cluster.size().into());

@@ -87,6 +87,8 @@ pub(super) struct Collections {
     of_source: PerId<SourceId, Option<usize>>,
     accounts: Vec<ProcessorAccount>,
     arrivals: PerId<ClusterId, StatedArrivals>,
+    /// Clusters whose tasks own zones: nothing is said of what arrives there.
+    zoned: PerId<ClusterId, bool>,
     worst: bool,
 }
 
@@ -169,6 +171,7 @@ impl Collections {
             of_source,
             accounts,
             arrivals: plan.per_cluster(StatedArrivals::default()),
+            zoned: certified.iter().map(Certified::is_zoned).collect(),
             worst: false,
         }
     }
@@ -184,7 +187,7 @@ impl Collections {
     /// A request or a GC job is released.
     pub(super) fn released(&mut self, release: &Release) {
         let Some(cluster) = release.cluster else { return };
-        if release.kind == Kind::Write {
+        if release.kind == Kind::Write && !self.zoned[cluster] {
             let arrivals = &mut self.arrivals[cluster];
             // What was released before has been recorded on the processors.
             let unstated = release.at > arrivals.at && arrivals.released != arrivals.stated;
@@ -207,6 +210,10 @@ impl Collections {
     pub(super) fn reserved(&mut self, reserve: &Reserve, map: &mut Mapping) {
         let Some(account) = self.processor(reserve.chip).map(|processor| &mut self.accounts[processor]) else { return };
         let place = || Place { at: reserve.at, job: None, cluster: Some(reserve.cluster), chip: Some(reserve.chip) };
+        if self.zoned[account.cluster] {
+            self.releases.note(0, 1, place);
+            return;
+        }
         // A GC job came in between where no pages did.
         let astray =
             account.released > account.stated && account.released != Some(reserve.at) && account.released.is_some();

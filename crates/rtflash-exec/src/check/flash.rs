@@ -90,6 +90,11 @@ impl PageOrder {
         self.next[chip * self.blocks + block.index()] = programmed;
     }
 
+    /// How many pages of a block of a chip are programmed, where that is known.
+    pub(super) fn programmed(&self, chip: usize, block: BlockId) -> Option<u32> {
+        Some(self.next[chip * self.blocks + block.index()]).filter(|&next| next != NONE)
+    }
+
     #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, chip: usize, quiet: bool) {
         let next = &mut self.next[chip * self.blocks + operation.block.index()];

@@ -57,7 +57,9 @@ impl Pending {
         self.service = self.service.saturating_add(own.as_ns());
         match operation.action {
             Action::Read => self.reads += 1,
-            _ => self.programs += 1,
+            Action::Program => self.programs += 1,
+            // A reset of its zone: no page.
+            Action::Erase => self.erases += 1,
         }
         self.begun.get_or_insert(operation.start);
     }

@@ -20,6 +20,8 @@ struct ClusterShape {
     chips: u32,
     stripe: bool,
     superblock: bool,
+    /// Whether its tasks own zones, so that nobody asks how much is free.
+    zoned: bool,
 }
 
 /// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
@@ -92,11 +94,14 @@ impl Mapping {
         let pages = plan.device().pages_per_block();
         let mapped = |(number, cluster): (ClusterId, &crate::ClusterPlan)| {
             let logical = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
-            let (stripe, superblock) = match plan.promise() {
-                Promise::Utilization => (false, false),
-                Promise::Certified(certified) => (certified[number].is_stripe(), !certified[number].is_stripe()),
+            let (stripe, superblock, zoned) = match plan.promise() {
+                Promise::Utilization => (false, false, false),
+                Promise::Certified(certified) => {
+                    let stripe = certified[number].is_stripe();
+                    (stripe, !stripe, certified[number].is_zoned())
+                }
             };
-            let shape = ClusterShape { chips: cluster.layout.chips(), stripe, superblock };
+            let shape = ClusterShape { chips: cluster.layout.chips(), stripe, superblock, zoned };
             let full = if superblock { pages * shape.chips } else { pages };
             MappedCluster { shape, full, spots: PerId::filled(NONE, logical) }
         };
@@ -297,7 +302,9 @@ impl Mapping {
         let pool = &mut self.pools[if shape.stripe { chip } else { first }];
         match operation.action {
             Action::Erase => {
-                pool.erased(told, shape.superblock);
+                if !shape.zoned {
+                    pool.erased(told, shape.superblock);
+                }
                 let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
                 self.programmed[block] = 0;
                 self.gauge.note_zero(quiet, lost.into(), || place(operation));

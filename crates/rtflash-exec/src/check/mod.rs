@@ -24,6 +24,7 @@ mod timing;
 mod turns;
 mod watch;
 mod watched_pass;
+mod zones;
 
 use rtflash_model::{Instant, Span};
 
@@ -44,6 +45,7 @@ use mapping::Mapping;
 use releases::{Grants, Released};
 use rules::{Order, Rules};
 use timing::{BusWait, Deadlines, Overdue, ServiceTime, longest_step, place};
+use zones::ZoneOrder;
 
 /// What a checker has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +88,7 @@ pub struct Checks<'a> {
     chip_exclusion: ChipExclusion,
     bus_exclusion: BusExclusion,
     page_order: PageOrder,
+    zones: ZoneOrder,
     mapping: Mapping,
     releases: Released<'a>,
     completion: Gauge,
@@ -110,7 +113,7 @@ const CLASSES: usize = 6;
 resume!(['a] Checks<'a> {
     values: [
         ledger, deadlines, overdue, server_deadlines, server_overdue, service, bus_wait, starved,
-        chip_exclusion, bus_exclusion, page_order, mapping, completion, conservation, completed, released,
+        chip_exclusion, bus_exclusion, page_order, zones, mapping, completion, conservation, completed, released,
         kinds, latest
     ],
     parts: [rules, releases, desks],
@@ -147,6 +150,7 @@ impl<'a> Checks<'a> {
             chip_exclusion: ChipExclusion::new(plan),
             bus_exclusion: BusExclusion::new(plan),
             page_order: PageOrder::new(plan, watched),
+            zones: ZoneOrder::new(plan, clusters),
             mapping: Mapping::new(plan, watched, clusters),
             releases: Released::new(plan),
             completion: Gauge::default(),
@@ -206,6 +210,8 @@ impl<'a> Checks<'a> {
         bus_wait.merge(&self.desks.page_waits);
         let mut chip_exclusion = self.chip_exclusion.gauge;
         chip_exclusion.merge(&self.desks.exclusion);
+        let mut page_order = self.page_order.gauge;
+        page_order.merge(&self.zones.gauge);
         let mut gauges = vec![
             self.deadlines.gauge,
             self.overdue.gauge,
@@ -220,7 +226,7 @@ impl<'a> Checks<'a> {
             found.order,
             chip_exclusion,
             self.bus_exclusion.gauge,
-            self.page_order.gauge,
+            page_order,
             self.mapping.gauge,
             self.conservation,
             self.releases.gauge,

@@ -5,7 +5,8 @@ use rtflash_model::random::Stream;
 
 use super::flash::PageOrder;
 use super::mapping::Mapping;
-use crate::ftl::{aged_chip, initial_pages};
+use super::zones::ZoneOrder;
+use crate::ftl::{aged_chip, initial_pages, initial_zones};
 use crate::ids::{BlockId, ClusterId, ColumnId, PageId};
 use crate::options::Aging;
 use crate::plan::{Plan, Promise};
@@ -31,6 +32,17 @@ pub(super) fn fill(
         let (wide, processors) = if superblock { (layout.chips(), 1) } else { (1, cluster.chips.len()) };
         for (processor, &chip) in (0..).map(ColumnId).zip(&cluster.chips).take(processors) {
             let drawn = |domain| Stream::numbered(seed, domain, chip.into());
+            if let Promise::Certified(certified) = plan.promise()
+                && certified[number].is_zoned()
+            {
+                let found = initial_zones(cluster, &certified[number], processor, aging, seed);
+                for (block, programmed) in (0..).map(BlockId).zip(&found.blocks) {
+                    map.starts(number, processor, first, block, programmed);
+                    let rows = u32::try_from(programmed.len()).expect("no more pages than a block has");
+                    order.starts(first + processor.index(), block, rows);
+                }
+                continue;
+            }
             let lpns = match placement {
                 Some(placement) => initial_pages(layout, placement, processor, aging, &mut drawn(b"initial\0")),
                 None => aged_chip(layout, aging, processor, &mut drawn(b"aging\0\0\0")).lpns,
@@ -49,4 +61,18 @@ pub(super) fn fill(
         first += cluster.chips.len();
     }
     map.is_known();
+}
+
+/// Where the rings of those clusters go on whose tasks own zones.
+pub(super) fn rings(plan: &Plan, clusters: &[ClusterId], (aging, seed): (Aging, u64), order: &mut ZoneOrder) {
+    let Promise::Certified(certified) = plan.promise() else { return };
+    let mut first = 0;
+    for &number in clusters {
+        let (cluster, by) = (&plan.clusters()[number], &certified[number]);
+        let chips = ColumnId::first(cluster.layout.chips()).filter(|_| by.is_zoned());
+        for chip in chips {
+            order.starts(first + chip.index(), &initial_zones(cluster, by, chip, aging, seed).next);
+        }
+        first += cluster.chips.len();
+    }
 }

@@ -46,6 +46,7 @@ impl Checks<'_> {
                 self.chip_exclusion.operation(operation, quiet);
             }
             self.desks.operation((operation, told), quiet);
+            self.zones.operation(operation, chip, &self.page_order, self.plan);
             self.page_order.operation(operation, chip, quiet);
             self.mapping.operation((operation, told), position, chip, quiet);
             if let Rules::Certified(by) = &mut self.rules {
@@ -55,8 +56,7 @@ impl Checks<'_> {
                 pending.collects(operation);
                 continue;
             }
-            if pending.release.kind != Kind::Server && !self.ranges[first.job.source].contains(&operation.lpn) {
-                // A page of somebody else.
+            if is_astray(operation, pending, &self.ranges[first.job.source]) {
                 self.mapping.gauge.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
             }
             pending.serves(operation, own);
@@ -129,6 +129,13 @@ impl Checks<'_> {
     }
 }
 
+/// Whether an operation is on a page of somebody else; a reset is on none.
+#[inline(always)]
+fn is_astray(operation: &Operation, pending: &super::Pending, range: &std::ops::Range<Lpn>) -> bool {
+    let own = operation.action == Action::Erase || pending.release.kind == Kind::Server;
+    !own && !range.contains(&operation.lpn)
+}
+
 /// What operations do, by class.
 const ACTIONS: [Action; CLASSES / 2] = [Action::Read, Action::Program, Action::Erase];
 
@@ -155,6 +162,7 @@ impl Observer for Checks<'_> {
         self.rules.setup(setup.victims);
         if let (Some(aging), Some(seed)) = (setup.aging, setup.seed) {
             start::fill(self.plan, &self.clusters, (aging, seed), &mut self.page_order, &mut self.mapping);
+            start::rings(self.plan, &self.clusters, (aging, seed), &mut self.zones);
         }
     }
 

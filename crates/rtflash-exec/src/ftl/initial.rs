@@ -4,6 +4,7 @@ use rtflash_model::Placement;
 use rtflash_model::random::Stream;
 
 use super::aging::{aged_chip, round_robin, shuffle};
+use super::zones::initial_zones;
 use crate::ids::{ClusterId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Aging;
 use crate::plan::layout::Layout;
@@ -11,7 +12,7 @@ use crate::plan::{Plan, Promise};
 use crate::trace::NO_LPN;
 
 /// Pages of a cluster that are free when a run begins: as many with [`Aging::Random`] as with
-/// [`Aging::Worst`], whatever is drawn.
+/// [`Aging::Worst`], whatever is drawn; but in zones what is drawn counts, and this is for seed 0.
 pub fn free_pages_at_start(plan: &Plan, cluster: ClusterId, aging: Aging) -> u64 {
     let layout = &plan.clusters()[cluster].layout;
     // What may be drawn is which of the others are valid.
@@ -22,7 +23,13 @@ pub fn free_pages_at_start(plan: &Plan, cluster: ClusterId, aging: Aging) -> u64
             (1, layout.chips(), u64::from(chip.full_blocks) * u64::from(layout.pages()))
         }
         Promise::Certified(certified) => {
-            let placement = certified[cluster].certificate.placement;
+            let by = &certified[cluster];
+            if by.is_zoned() {
+                let found = initial_zones(&plan.clusters()[cluster], by, ColumnId(0), aging, 0);
+                let programmed = found.blocks.iter().map(|block| block.len() as u64).sum();
+                return u64::from(layout.pages_per_chip()).saturating_sub(programmed) * u64::from(layout.chips());
+            }
+            let placement = by.certificate.placement;
             let programmed = initial_pages(layout, placement, ColumnId(0), aging, &mut stream()).count();
             let (width, processors) = if placement.is_by_chip() { (1, layout.chips()) } else { (layout.chips(), 1) };
             (width, processors, programmed.into())

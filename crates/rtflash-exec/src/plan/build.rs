@@ -218,7 +218,8 @@ impl Plan {
                     access: request.access(),
                     bound: delay
                         .checked_mul(asks)
-                        .and_then(|delay| cost.checked_add(delay)?.checked_mul(request.pages())),
+                        .and_then(|delay| cost.checked_add(delay)?.checked_mul(request.pages()))
+                        .and_then(|pages| pages.checked_add(self.resets(number, kind, request.pages())?)),
                 });
             }
             if let (Some(_), Some(period)) = (task.write, periods.get(id)) {

@@ -5,6 +5,7 @@ use rtflash_model::{Certificate, ChipId, Cluster, Collection, Device, Placement,
 use super::build::declared;
 use super::layout::Layout;
 use super::ranges::ranges;
+use super::zones::rings;
 use super::{Certified, ClusterPlan, Owner, Plan, PlanError, Promise, Releases, Source};
 use crate::ids::Lpn;
 use crate::trace::Kind;
@@ -20,6 +21,9 @@ pub(super) fn cluster(
     if !certificate.placement.is_possible_on(device) {
         let missing = "uses a second page register, and the device has one";
         return Err(PlanError::Certificate { cluster: position, fault: missing });
+    }
+    if certificate.placement.is_zoned() {
+        return of_zones(set, cluster, certificate, position);
     }
     let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
     let writes = tasks.clone().any(|task| task.write.is_some());
@@ -38,7 +42,7 @@ pub(super) fn cluster(
     let reserve = certificate.collection.map_or(0, |collection| collection.reserve_pages);
     let Some(layout) = Layout::certified(device, cluster.size(), reserve) else { return Err(room) };
     let (wide, row) = match certificate.placement {
-        Placement::Stripe | Placement::CachedStripe => (1, cluster.size()),
+        Placement::Stripe | Placement::CachedStripe | Placement::Zoned => (1, cluster.size()),
         Placement::Superblock | Placement::CachedSuperblock => (u64::from(cluster.size()), 1),
     };
     let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * wide;
@@ -63,7 +67,32 @@ pub(super) fn cluster(
         let cost = pass_cost(device, &plan, certificate.placement, collection.victim_pages);
         cost.ok_or(fault("has passes that take 2^63 ns or longer"))
     });
-    Ok((plan, Certified { certificate, pass: pass.transpose()?, ranges, changes: Vec::new() }))
+    Ok((plan, Certified { certificate, pass: pass.transpose()?, ranges, changes: Vec::new(), rings: Vec::new() }))
+}
+
+/// A cluster whose tasks own zones: nothing is collected there, whatever is stated of that.
+fn of_zones(
+    set: &TaskSet,
+    cluster: Cluster,
+    certificate: Certificate,
+    position: usize,
+) -> Result<(ClusterPlan, Certified), PlanError> {
+    let device = set.device();
+    if certificate.server_thousandths > 0 {
+        return Err(PlanError::Certificate { cluster: position, fault: "has zones and a server" });
+    }
+    let Some(layout) = Layout::zoned(device, cluster.size()) else {
+        return Err(PlanError::NoRoom { cluster: position });
+    };
+    let rings = rings(set, &cluster, &layout, position)?;
+    let data = declared(set, &cluster, Some(certificate.placement));
+    // Jobs that are not real-time are served elsewhere.
+    let nothing = std::iter::repeat_n(Lpn(0)..Lpn(layout.logical_pages()), set.jobs().len());
+    let ranges = rings.iter().map(|ring| ring.pages.clone()).chain(nothing).collect();
+    let page_delay = longest_wait(device, &cluster.chips);
+    let plan = ClusterPlan { page_delay, chips: cluster.chips, tasks: cluster.tasks, layout, data };
+    let certificate = Certificate { collection: None, ..certificate };
+    Ok((plan, Certified { certificate, pass: None, ranges, changes: Vec::new(), rings }))
 }
 
 /// (m_c − 1)·t_b: a request for the bus waits for one of each other chip that there is on its
@@ -86,7 +115,7 @@ pub(super) fn transfers(device: &Device, chips: u32) -> Span {
 pub(super) fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
     let costs = StepSpans::new(device, cluster.page_delay)?;
     let copies = match placement {
-        Placement::Stripe | Placement::CachedStripe => costs.copy.checked_mul(valid)?,
+        Placement::Stripe | Placement::CachedStripe | Placement::Zoned => costs.copy.checked_mul(valid)?,
         Placement::Superblock | Placement::CachedSuperblock => {
             let steps = valid.min(cluster.layout.pages().into());
             let channel = |chip: &ChipId| device.channel_of(chip.0);
@@ -147,6 +176,11 @@ impl Certified {
     /// Whether its pages are placed in a static stripe: every chip is then a processor of its own.
     pub fn is_stripe(&self) -> bool {
         self.certificate.placement.is_by_chip()
+    }
+
+    /// Whether its tasks own zones, which their writes reset.
+    pub fn is_zoned(&self) -> bool {
+        self.certificate.placement.is_zoned()
     }
 
     /// Whether its chips use a second page register.

@@ -60,7 +60,7 @@ impl Plan {
             return Err(fault("has a server, and may never be idle"));
         }
         let wide = match by.certificate.placement {
-            Placement::Stripe | Placement::CachedStripe => 1,
+            Placement::Stripe | Placement::CachedStripe | Placement::Zoned => 1,
             Placement::Superblock | Placement::CachedSuperblock => u64::from(of.layout.chips()),
         };
         let spare = u64::from(of.layout.pages_per_chip() - of.layout.logical_per_chip()) * wide;

@@ -86,6 +86,15 @@ impl Layout {
         Some(Layout { chips, blocks, pages, reserve_pages: reserve, reserve_blocks: 0, logical_per_chip, owners: 1 })
     }
 
+    /// Where tasks own zones: a logical page for each page, so that a task's begin where its zones
+    /// do. `None` where they cannot be numbered.
+    pub fn zoned(device: &Device, chips: u32) -> Option<Layout> {
+        let (blocks, pages) = (device.blocks_per_chip(), device.pages_per_block());
+        let logical_per_chip = blocks.checked_mul(pages)?;
+        logical_per_chip.checked_mul(chips)?;
+        Some(Layout { chips, blocks, pages, reserve_pages: 0, reserve_blocks: 0, logical_per_chip, owners: 1 })
+    }
+
     /// s: chips.
     pub fn chips(&self) -> u32 {
         self.chips

@@ -7,6 +7,7 @@ mod error;
 pub(crate) mod layout;
 mod ranges;
 mod timing;
+mod zones;
 
 use std::ops::Range;
 
@@ -17,6 +18,8 @@ pub use changes::{CollectionChange, PlannedChange};
 pub use error::PlanError;
 pub use layout::{Layout, TooFewBlocks};
 pub use timing::{Period, Timing};
+pub use zones::ZoneRing;
+pub(crate) use zones::ring_of;
 
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId, SourceId};
 use crate::trace::{JobId, Kind};
@@ -56,6 +59,8 @@ pub struct Certified {
     pub ranges: Vec<Range<Lpn>>,
     /// Changes of its garbage collection while it runs, in order: see [`Plan::with_changes`].
     pub changes: Vec<PlannedChange>,
+    /// The zones of each of its tasks, in order, where tasks own zones; else none.
+    pub rings: Vec<ZoneRing>,
 }
 
 /// When the jobs of a source are released.

@@ -579,5 +579,8 @@ pub fn is_cached(plan: &Plan, cluster: usize) -> bool {
 }
 
 pub fn is_stripe(plan: &Plan, cluster: usize) -> bool {
-    matches!(certified(plan, cluster).certificate.placement, Placement::Stripe | Placement::CachedStripe)
+    matches!(
+        certified(plan, cluster).certificate.placement,
+        Placement::Stripe | Placement::CachedStripe | Placement::Zoned
+    )
 }

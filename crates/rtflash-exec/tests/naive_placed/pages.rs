@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use rtflash_exec::ftl::initial_pages;
+use rtflash_exec::ftl::{initial_pages, initial_zones};
 use rtflash_exec::trace::NO_LPN;
-use rtflash_exec::{ColumnId, Options, Plan};
+use rtflash_exec::{ColumnId, Options, Plan, ZoneRing};
 use rtflash_model::Lpn;
 use rtflash_model::random::Stream;
 
@@ -24,6 +24,16 @@ pub struct Pages {
     blocks: Vec<Vec<Page>>,
     /// Blocks that passes are working on.
     pub victims: Vec<usize>,
+    rings: Vec<Ring>,
+}
+
+/// Zones of a task on a chip.
+#[derive(Debug)]
+struct Ring {
+    blocks: Range<usize>,
+    lpns: Range<Lpn>,
+    /// Its next page, from the first one of the first block.
+    next: usize,
 }
 
 /// A place: block and place in it.
@@ -32,6 +42,9 @@ pub type At = (usize, usize);
 impl Pages {
     pub fn new(plan: &Plan, options: &Options, cluster: usize, position: usize, width: usize) -> Pages {
         let of = &plan.clusters().as_slice()[cluster];
+        if certified(plan, cluster).is_zoned() {
+            return Pages::of_zones(plan, options, cluster, position);
+        }
         let mut random = Stream::numbered(options.seed, b"initial\0", of.chips[position].into());
         let position = u32::try_from(position).expect("few chips");
         let placement = certified(plan, cluster).certificate.placement;
@@ -42,7 +55,36 @@ impl Pages {
         for (at, lpn) in programmed.into_iter().enumerate() {
             blocks[at / size][at % size] = if lpn == NO_LPN { Page::Stale } else { Page::Holds(lpn) };
         }
-        Pages { width, blocks, victims: Vec::new() }
+        Pages { width, blocks, victims: Vec::new(), rings: Vec::new() }
+    }
+
+    fn of_zones(plan: &Plan, options: &Options, cluster: usize, position: usize) -> Pages {
+        let (of, by) = (&plan.clusters().as_slice()[cluster], certified(plan, cluster));
+        let column = ColumnId(u32::try_from(position).expect("few chips"));
+        let found = initial_zones(of, by, column, options.aging, options.seed);
+        let size = plan.device().pages_per_block() as usize;
+        let block = |held: Vec<Lpn>| {
+            let mut pages = vec![Page::Free; size];
+            for (page, lpn) in pages.iter_mut().zip(held) {
+                *page = if lpn == NO_LPN { Page::Stale } else { Page::Holds(lpn) };
+            }
+            pages
+        };
+        let ring = |(ring, next): (&ZoneRing, u32)| Ring {
+            blocks: ring.blocks.start.0 as usize..ring.blocks.end.0 as usize,
+            lpns: ring.pages.clone(),
+            next: next as usize,
+        };
+        let rings = by.rings.iter().zip(found.next).map(ring).collect();
+        Pages { width: 1, blocks: found.blocks.into_iter().map(block).collect(), victims: Vec::new(), rings }
+    }
+
+    /// The block that has to be reset before a page of a zone is written.
+    pub fn to_reset(&self, lpn: Lpn) -> Option<usize> {
+        let ring = self.rings.iter().find(|ring| ring.lpns.contains(&lpn))?;
+        let size = self.blocks[0].len();
+        let block = ring.blocks.start + ring.next / size;
+        (ring.next % size == 0 && self.blocks[block][0] != Page::Free).then_some(block)
     }
 
     fn count(&self, block: usize, is: impl Fn(&Page) -> bool) -> usize {
@@ -76,6 +118,16 @@ impl Pages {
     /// The next page of the open block, or of the lowest free one.
     pub fn program(&mut self, lpn: Lpn) -> Option<At> {
         let size = self.blocks[0].len();
+        if let Some(ring) = self.rings.iter_mut().find(|ring| ring.lpns.contains(&lpn)) {
+            let at = (ring.blocks.start + ring.next / size, ring.next % size);
+            ring.next = (ring.next + 1) % (ring.blocks.len() * size);
+            for page in self.blocks.iter_mut().flatten().filter(|page| **page == Page::Holds(lpn)) {
+                *page = Page::Stale;
+            }
+            assert_eq!(self.blocks[at.0][at.1], Page::Free, "a page is programmed once between resets");
+            self.blocks[at.0][at.1] = Page::Holds(lpn);
+            return Some(at);
+        }
         let free = |block: usize| self.count(block, |&page| page == Page::Free);
         let open = (0..self.blocks.len()).find(|&block| (1..size).contains(&free(block)));
         let block = open.or_else(|| (0..self.blocks.len()).find(|&block| free(block) == size))?;

@@ -310,6 +310,14 @@ impl Processor {
             self.fill_with_reads(world, Some(first), &mut vec![first]);
             return true;
         }
+        if let Some(block) = self.pages.to_reset(self.queue[at].writes[0]) {
+            self.pages.erase(block);
+            let (id, kind) = (self.queue[at].id, self.queue[at].kind);
+            let operation = self.operation(world.now, id, kind, Action::Erase, (block, 0), Lpn(NONE));
+            self.inside(world, operation, Behind::Erases);
+            world.erased.push(self.cluster);
+            return true;
+        }
         let wanted = self.queue[at].writes.len().min(self.chips.len());
         if background && !self.reserve_is_there(wanted as u64) {
             self.step = None;

@@ -123,7 +123,14 @@ impl World {
         // Half of the others have two page registers.
         let page_registers = (rng_of_commands.within(0, 1) == 0).then_some(2);
         let device = Device::new(DeviceSpec { command, page_registers, ..device.spec() }).ok()?;
-        let set = TaskSet::new(device, tasks(&mut rng), jobs(&mut rng)?).ok()?;
+        let mut tasks = tasks(&mut rng);
+        // In some all that writes is a stream, so that it may own zones.
+        let mut rng_of_zones = Rng(Stream::numbered(seed, b"of-zones", case));
+        let zones = rng_of_zones.within(0, 3) == 0;
+        for task in tasks.iter_mut().filter(|_| zones) {
+            task.write = task.write.map(|write| write.with_access(Access::Stream));
+        }
+        let set = TaskSet::new(device, tasks, jobs(&mut rng)?).ok()?;
         let allocation = allocation(&mut rng, &set)?;
         let terms: Vec<ClusterTerms> = allocation
             .clusters()
@@ -138,6 +145,11 @@ impl World {
                     }
                     as_drawn => as_drawn,
                 };
+                if zones && rng_of_zones.within(0, 3) > 0 {
+                    let (placement, server_thousandths) = (Placement::Zoned, 0);
+                    let collection = drawn.collection.filter(|_| rng_of_zones.within(0, 1) == 0);
+                    return ClusterTerms::Certified(Certificate { placement, server_thousandths, collection, ..drawn });
+                }
                 ClusterTerms::Certified(Certificate { placement, backfill, ..drawn })
             })
             .collect();

@@ -267,7 +267,7 @@ fn reliance<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Opt
 
 const A_CERTIFICATE: &str = "a certificate, as `rtflash alloc` writes it";
 
-const KINDS: &str = "`stripe`, `cached-stripe`, `superblock` or `cached-superblock`";
+const KINDS: &str = "`stripe`, `cached-stripe`, `superblock`, `cached-superblock` or `zoned`";
 
 /// How a certificate's pages are placed; `None` where something wrong has been recorded.
 fn placement<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Placement> {

@@ -260,7 +260,7 @@ pub(super) struct CertificateWire {
     backfill: Option<bool>,
 }
 
-/// How pages are placed: `stripe`, `cached-stripe`, `superblock` or `cached-superblock`.
+/// How pages are placed: `stripe`, `cached-stripe`, `superblock`, `cached-superblock` or `zoned`.
 #[derive(JsonSchema)]
 #[schemars(rename = "Placement", rename_all = "kebab-case")]
 #[allow(dead_code)]
@@ -273,4 +273,6 @@ pub(super) enum KindWire {
     Superblock,
     /// The same, and chips use two page registers.
     CachedSuperblock,
+    /// Each task has zones of its own: blocks on every chip, which its writes go round in.
+    Zoned,
 }

@@ -45,6 +45,7 @@ pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Op
         recurrence: rng.one_of(&[Recurrence::Periodic, Recurrence::Periodic, Recurrence::Sporadic]),
         ..Options::default()
     };
+    let options = if limit.analysis.name() == "zoned" { at_any_page(seed, run, options) } else { options };
     if climbs {
         return climbed(seed, run, limit, options);
     }
@@ -53,6 +54,13 @@ pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Op
         _ => Some(Arc::new(releases(&mut rng, &limit.set)?)),
     };
     Some(Options { releases, ..options })
+}
+
+/// The same with rings of zones that begin at any page, most of them: so that resets come together,
+/// or one behind another.
+fn at_any_page(seed: u64, run: u64, options: Options) -> Options {
+    let mut rng = Rng::new(seed, b"at-pages", run);
+    Options { aging: rng.one_of(&[Aging::Worst, Aging::Random, Aging::Random, Aging::Random, Aging::Fresh]), ..options }
 }
 
 /// The options of the latest end that a climber finds.

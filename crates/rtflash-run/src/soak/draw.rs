@@ -60,11 +60,18 @@ pub enum World {
     Register,
     /// The same on devices whose commands use the bus.
     RegisterCommand,
+    /// Small sets whose tasks own zones, at the limit of (T) or (T'), some beside stripes and some
+    /// on devices whose commands use the bus.
+    Zoned,
 }
 
 /// Terms of the test of two page registers with commands.
 const REGISTERS_TOLD: [Term; 6] =
     [Term::Blocking, Term::Turnaround, Term::Commit, Term::Transfer, Term::ToldRead, Term::PassStep];
+
+/// The terms of zones.
+const OF_ZONES: [Term; 7] =
+    [Term::Blocking, Term::Transfer, Term::Window, Term::StreamPage, Term::Resets, Term::ResetPage, Term::ResetStep];
 
 impl World {
     /// What it is called.
@@ -81,6 +88,7 @@ impl World {
             World::Command => "command",
             World::Register => "register",
             World::RegisterCommand => "register-command",
+            World::Zoned => "zoned",
         }
     }
 
@@ -129,6 +137,7 @@ impl World {
                 Term::PassStep,
             ],
             World::RegisterCommand => &REGISTERS_TOLD,
+            World::Zoned => &OF_ZONES,
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,

@@ -1,7 +1,7 @@
 //! Sets at the limit of one test: (T) and (T') for stripes, (T'') for chips that share a bus, (T)
 //! for superblocks, (T') for stripes beside superblocks, and all three for streams; the same where
-//! commands use the bus, and (T2) where chips have two page registers. Devices are small, a unit of
-//! time is a nanosecond, and each set is run many times.
+//! commands use the bus, (T2) where chips have two page registers, and (T) and (T') for zones.
+//! Devices are small, a unit of time is a nanosecond, and each set is run many times.
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, EqualSplit, Global};
@@ -15,7 +15,7 @@ use rtflash_model::{
 use super::World;
 use super::certified::{jobs, with_deadlines};
 use super::draw::Rng;
-use super::prescribed::{ALTERNATING, Prescribed};
+use super::prescribed::{ALTERNATING, Prescribed, ZONES_BESIDE_STRIPES};
 use super::queued::{self, Queued};
 
 /// A set at the limit of what a test accepts.
@@ -121,6 +121,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         World::Stream => {
             ("stripe", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Queue, Reliance::Queue]))
         }
+        World::Zoned => ("zoned", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Neighbours])),
         _ => ("stripe", rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Neighbours])),
     };
     let analysis = analysis_relying_on(analysis, granted)?;
@@ -133,6 +134,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         _ => {
             let shape = Shape::new(&mut rng, world);
             let device = shape.device(&mut rng, varies)?;
+            let commands = commands || world == World::Zoned && rng.within(0, 3) == 0;
             let device = if commands { with_commands(&mut rng, &device)? } else { device };
             let device = if cached { with_two_registers(&device)? } else { device };
             let superblocks = world == World::Superblock;
@@ -142,7 +144,9 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
             (allocator, device, with_deadlines(&mut rng, tasks)?)
         }
     };
-    let jobs = if world != World::Queue && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
+    // Zones have no server.
+    let served = world != World::Queue && (world != World::Zoned || allocator.name() == ZONES_BESIDE_STRIPES.name());
+    let jobs = if served && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
     let tested = Tested::new(clusters(&set, allocator, analysis)?, allocator, analysis, left_out)?;
     let set = at_the_limit(&mut rng, set, &tested, world)?;
@@ -182,9 +186,14 @@ impl Shape {
         let tasks = rng.small(1, 4);
         let is_one = rng.within(0, 3) == 0;
         let allocator: &dyn Allocator = if is_one { &Global } else { &EqualSplit };
+        // Stripes beside zones, where there are several clusters.
+        if world == World::Zoned && !is_one && tasks > 1 && rng.within(0, 1) == 0 {
+            return Shape { tasks, chips: tasks * rng.small(1, 2), allocator: &ZONES_BESIDE_STRIPES };
+        }
         let each = match world {
             World::Superblock => rng.small(2, 3),
             World::Stream => rng.small(2, 4),
+            World::Zoned => rng.small(1, 3),
             _ => rng.one_of(&[1, 1, 1, 2]),
         };
         let chips = if is_one { rng.small(1, 4) } else { tasks * each };
@@ -247,9 +256,21 @@ fn tasks(rng: &mut Rng, count: u32, world: World) -> Option<Vec<Task>> {
         let (period, pages) = ((40, 1_200), (1, 4));
         let read = if kinds == 0 { None } else { Some(request(rng, pages, period, world)?) };
         let write = if kinds == 1 { None } else { Some(request(rng, pages, period, world)?) };
+        if world == World::Zoned {
+            return in_zones(rng, task(number, read, write));
+        }
         Some(task(number, read, write))
     };
     (0..count).map(&mut drawn).collect()
+}
+
+/// The same task as one that can own zones, few or many of them.
+fn in_zones(rng: &mut Rng, task: Task) -> Option<Task> {
+    let write = task.write.map(|write| write.with_access(Access::Stream));
+    let streams = rng.within(0, 1) == 0;
+    let read = task.read.map(|read| if streams { read.with_access(Access::Stream) } else { read });
+    let data_pages = (rng.within(0, 2) == 0).then(|| rng.within(1, 12));
+    Some(Task { read, write, data_pages, ..task })
 }
 
 /// The set with one request changed.

@@ -60,7 +60,8 @@ pub fn draw(search: Search, run: u64) -> Option<Case> {
         | World::Stream
         | World::Command
         | World::Register
-        | World::RegisterCommand => {
+        | World::RegisterCommand
+        | World::Zoned => {
             let limit = limit::draw(seed, run / world.runs_of_a_set(), world, left_out)?;
             let options = attack::options(seed, run, &limit, climbs)?;
             let LimitSet { set, allocator, analysis, left_out, .. } = limit;

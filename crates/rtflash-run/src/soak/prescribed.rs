@@ -17,6 +17,8 @@ pub(super) struct Prescribed {
     superblocks: Superblocks,
     /// Whether clusters use two page registers, most of them.
     caches: bool,
+    /// Whether every second cluster's tasks own zones, the first one's among them.
+    zones: bool,
 }
 
 /// Which clusters of several chips are superblocks.
@@ -34,6 +36,17 @@ pub(super) static ALTERNATING: Prescribed = Prescribed {
     is_global: false,
     superblocks: Superblocks::EverySecond,
     caches: false,
+    zones: false,
+};
+
+/// Every second cluster one of zones, the others stripes.
+pub(super) static ZONES_BESIDE_STRIPES: Prescribed = Prescribed {
+    name: "zones-beside-stripes",
+    summary: "equal split, every second cluster a stripe, the others with zones",
+    is_global: false,
+    superblocks: Superblocks::None,
+    caches: false,
+    zones: true,
 };
 
 /// The same, and four others, with two page registers.
@@ -50,6 +63,7 @@ static CACHED: [Prescribed; 5] = [
         is_global: true,
         superblocks: Superblocks::None,
         caches: true,
+        zones: false,
     },
     Prescribed {
         name: "cached-split",
@@ -57,6 +71,7 @@ static CACHED: [Prescribed; 5] = [
         is_global: false,
         superblocks: Superblocks::None,
         caches: true,
+        zones: false,
     },
     Prescribed {
         name: "cached-rows-global",
@@ -64,6 +79,7 @@ static CACHED: [Prescribed; 5] = [
         is_global: true,
         superblocks: Superblocks::All,
         caches: true,
+        zones: false,
     },
     Prescribed {
         name: "cached-rows-split",
@@ -71,13 +87,14 @@ static CACHED: [Prescribed; 5] = [
         is_global: false,
         superblocks: Superblocks::All,
         caches: true,
+        zones: false,
     },
 ];
 
 impl Prescribed {
     /// The one of this name.
     pub(super) fn named(name: &str) -> Option<&'static Prescribed> {
-        std::iter::once(&ALTERNATING).chain(&CACHED).find(|one| one.name == name)
+        [&ALTERNATING, &ZONES_BESIDE_STRIPES].into_iter().chain(&CACHED).find(|one| one.name == name)
     }
 
     /// The one with two page registers that is like this algorithm, where all clusters are
@@ -110,6 +127,7 @@ impl Prescribed {
                 (true, true) => Placement::CachedSuperblock,
                 (true, false) => Placement::Superblock,
                 (false, true) => Placement::CachedStripe,
+                (false, false) if self.zones && position % 2 == 0 => Placement::Zoned,
                 (false, false) => Placement::Stripe,
             }
         };

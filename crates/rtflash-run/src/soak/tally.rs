@@ -170,7 +170,8 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
             | World::Stream
             | World::Command
             | World::Register
-            | World::RegisterCommand => run_set(search, set, &mut tally),
+            | World::RegisterCommand
+            | World::Zoned => run_set(search, set, &mut tally),
             World::Any | World::Supposed | World::Sound => {
                 let judged = draw(search, set).map(|case| judge(&case));
                 if let Some(SoakOutcome::Judged { findings, load }) = judged {

@@ -2,7 +2,7 @@
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::allocator;
-use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis};
+use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis, Zoned};
 use rtflash_alloc::certified::certified;
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
@@ -24,6 +24,7 @@ pub enum Organisation {
     Superblock,
     CachedStripe,
     CachedSuperblock,
+    Zoned,
 }
 
 /// A run and its trace.
@@ -53,6 +54,7 @@ fn text(ways: u32) -> String {
 }
 
 static STRIPE: Stripe = Stripe { rely_on: Reliance::Neighbours };
+static ZONED: Zoned = Zoned { rely_on: Reliance::Neighbours };
 static SUPERBLOCK: Superblock = Superblock { rely_on: Reliance::Neighbours };
 
 /// How an organisation is analysed, dispatched, and how many chips share a channel.
@@ -61,6 +63,7 @@ fn terms(organisation: Organisation) -> (&'static dyn Analysis, Dispatch, u32) {
         Organisation::Serial => (&Thesis, Dispatch::Serial, 1),
         Organisation::Parallel => (&Thesis, Dispatch::Parallel, 1),
         Organisation::Stripe | Organisation::CachedStripe => (&STRIPE, Dispatch::Serial, 2),
+        Organisation::Zoned => (&ZONED, Dispatch::Serial, 2),
         Organisation::Superblock | Organisation::CachedSuperblock => (&SUPERBLOCK, Dispatch::Serial, 2),
     }
 }
@@ -124,6 +127,16 @@ pub fn told_worlds() -> Vec<World> {
     cases.into_iter().flat_map(world).collect()
 }
 
+/// Worlds whose tasks own zones, which begin with a block or anywhere.
+pub fn zoned_worlds() -> Vec<World> {
+    let world = |waits| {
+        let run = (Organisation::Zoned, Victims::Actual, waits);
+        let anywhere = |options| Options { aging: Aging::Random, ..options };
+        [World::new("zones", run, "global"), World::changed("zones from anywhere", run, "global", anywhere)]
+    };
+    [Waits::Actual, Waits::Worst].into_iter().flat_map(world).collect()
+}
+
 impl World {
     /// A run of what this algorithm finds.
     pub fn new(name: &'static str, run: (Organisation, Victims, Waits), algorithm: &str) -> World {
@@ -159,6 +172,12 @@ impl World {
         if placement.is_some() {
             let stated = format!(r#"{more}"page_registers": 2, "logical_ratio""#);
             text = text.replacen(r#""logical_ratio""#, &stated, 1);
+        }
+        if organisation == Organisation::Zoned {
+            for pages in [6, 4] {
+                let (write, stream) = (format!(r#""write": {{ "pages": {pages},"#), r#""access": "stream","#);
+                text = text.replacen(&write, &format!("{write} {stream}"), 1);
+            }
         }
         let set = read_task_set(&text).expect("a task set").set;
         let outcome = allocator(algorithm).expect("an allocator").allocate(&set, analysis);

@@ -321,7 +321,7 @@ impl<'a> Organisations<'a> {
     /// Whether a cluster of so many chips can have this organisation.
     pub(super) fn may_be(&self, organisation: Organisation, chips: u32) -> bool {
         match organisation {
-            Organisation::Stripe | Organisation::CachedStripe => true,
+            Organisation::Stripe | Organisation::CachedStripe | Organisation::Zoned => true,
             Organisation::Compact | Organisation::CachedCompact => {
                 self.assumption == ContentionAssumption::NoContention || self.next_compact(chips) == chips
             }

@@ -18,15 +18,18 @@ pub(super) enum Organisation {
     /// The same two, with chips that use a second page register.
     CachedCompact,
     CachedSuperblock,
+    /// Zones, on any chips.
+    Zoned,
 }
 
-pub(super) const ORGANISATIONS: [Organisation; 6] = [
+pub(super) const ORGANISATIONS: [Organisation; 7] = [
     Organisation::Stripe,
     Organisation::CachedStripe,
     Organisation::Compact,
     Organisation::Superblock,
     Organisation::CachedCompact,
     Organisation::CachedSuperblock,
+    Organisation::Zoned,
 ];
 
 impl Organisation {
@@ -37,6 +40,7 @@ impl Organisation {
             Placement::CachedStripe => Organisation::CachedStripe,
             Placement::Superblock => Organisation::Superblock,
             Placement::CachedSuperblock => Organisation::CachedSuperblock,
+            Placement::Zoned => Organisation::Zoned,
         }
     }
 
@@ -56,6 +60,7 @@ impl Organisation {
             Organisation::CachedStripe => Placement::CachedStripe,
             Organisation::Compact | Organisation::Superblock => Placement::Superblock,
             Organisation::CachedCompact | Organisation::CachedSuperblock => Placement::CachedSuperblock,
+            Organisation::Zoned => Placement::Zoned,
         }
     }
 }

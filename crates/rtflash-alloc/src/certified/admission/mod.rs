@@ -11,6 +11,7 @@ use rtflash_model::{
 };
 
 use super::channels::{ChannelContention, certify_beside};
+use crate::certified::organisation::collects;
 use crate::work::Work;
 use idle::idle_within;
 pub use path::{CollectionStage, ExtraPasses};
@@ -294,7 +295,7 @@ impl<'a> ExtendedCluster<'a> {
         if !site.holds_data(self.position) {
             return Err(AdmissionRefusal::Data);
         }
-        if self.writes() && !self.has_collection() {
+        if self.writes() && !self.has_collection() && collects(self.certificate().placement) {
             return Err(AdmissionRefusal::NoReserve);
         }
         if !site.holds_as_stated(self.position, self.certificate()) {

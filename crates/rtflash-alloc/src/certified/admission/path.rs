@@ -164,6 +164,7 @@ fn with_extra(processor: &Processor, gc: &ChosenGc, spacing: Span) -> Option<Pro
         transfers: WorkloadCurve::each(1),
         pages: WorkloadCurve::each(1),
         writes: true,
+        resets: false,
     });
     Some(busier)
 }

@@ -79,6 +79,8 @@ pub(super) struct Activity {
     pub(super) reads: u128,
     /// n_w: pages programmed for users.
     pub(super) writes: u128,
+    /// Resets of zones.
+    pub(super) resets: u128,
     /// J_i, Eq. (39): jobs released and due in it, those of garbage collection included.
     pub(super) jobs: u128,
     /// GC jobs released and due in it.
@@ -94,6 +96,8 @@ pub(super) struct PerStep {
     pub(super) read: u128,
     /// With each page, or row, that is programmed for users.
     pub(super) write: u128,
+    /// With each reset of a zone.
+    pub(super) reset: u128,
     /// In each pass.
     pub(super) pass: u128,
 }
@@ -101,14 +105,19 @@ pub(super) struct PerStep {
 impl PerStep {
     /// With each step of an item.
     pub(super) fn of(self, item: &DemandTask) -> u128 {
-        if item.writes { self.write } else { self.read }
+        match item.writes {
+            _ if item.resets => self.reset,
+            true => self.write,
+            false => self.read,
+        }
     }
 
     /// The sum over all that a processor does within an interval.
     pub(super) fn of_all(self, activity: Activity) -> u128 {
         let reads = self.read.saturating_mul(activity.reads);
         let writes = self.write.saturating_mul(activity.writes);
-        reads.saturating_add(writes).saturating_add(self.pass.saturating_mul(activity.passes))
+        let resets = self.reset.saturating_mul(activity.resets);
+        reads.saturating_add(writes).saturating_add(resets).saturating_add(self.pass.saturating_mul(activity.passes))
     }
 }
 
@@ -218,20 +227,20 @@ impl Contention {
         let commands = u128::from(self.command > Span::ZERO && self.left_out != Some(Term::CommandWait));
         let (read, victim) = (1 + commands, gc.map_or(0, |gc| gc.valid));
         let Some(Rows { chips, chip_pages }) = processor.rows() else {
-            return PerStep { read, write: 1, pass: commands * gc.map_or(0, steps_on_chip) };
+            return PerStep { read, write: 1, reset: commands, pass: commands * gc.map_or(0, steps_on_chip) };
         };
         let row = u128::from(!self.rows_wait_elsewhere);
         let steps = u128::from(victim.min(chip_pages)) * read;
         let programs = row * (u128::from(victim.div_ceil(chips)) + commands);
         let pass = if gc.is_none() { 0 } else { self.kept(Term::PassWait, steps + programs) };
-        PerStep { read, write: row, pass }
+        PerStep { read, write: row, reset: 0, pass }
     }
 
     /// Nanoseconds that each step of a superblock waits, at most, beyond what it is charged: with
     /// them (T) is the test, so that what passes (T) passes beside known neighbours.
     fn in_full(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<PerStep> {
         let [read, write, pass] = processor.saved_waits(gc)?.map(u128::from);
-        Some(PerStep { read, write, pass })
+        Some(PerStep { read, write, reset: 0, pass })
     }
 
     /// Their rate in the long run, of all that a processor does.
@@ -370,6 +379,7 @@ mod tests {
                 length,
                 reads: 1_000,
                 writes: 1_000,
+                resets: 0,
                 jobs: 10,
                 passes: 0,
                 turns: RegisterTurns { fills: 3, empties: 2 },

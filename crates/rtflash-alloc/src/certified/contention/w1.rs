@@ -164,7 +164,7 @@ impl ForeignChip {
     /// is programmed, and the copies of P_j passes.
     pub(super) fn transfers(&self, length: Span, n_i: u128) -> u128 {
         let (mut n_j, mut programmed) = (0u128, 0u128);
-        for request in &self.requests {
+        for request in self.requests.iter().filter(|request| !request.resets) {
             let pages = request.pages.of(request.live(length).into());
             let sum = if request.writes && self.rows.is_some() { &mut programmed } else { &mut n_j };
             *sum = sum.saturating_add(pages);
@@ -185,10 +185,13 @@ impl ForeignChip {
 
     /// G_j, Section 2.10: steps that use the bus for their command alone, and are live in an
     /// interval of this length. Copies and the erase of each pass; in a superblock, whose copies
-    /// are among the transfers, the erases.
+    /// are among the transfers, the erases. Resets of zones.
     pub(super) fn commands(&self, length: Span) -> u128 {
+        let of_zones = self.requests.iter().filter(|request| request.resets);
+        let of_zones = of_zones.map(|request| request.transfers.of(request.live(length).into()));
+        let of_zones = of_zones.fold(0u128, u128::saturating_add);
         let live = |gc| passes_live(&self.requests, gc, length).saturating_mul(self.commands_of_a_pass(gc));
-        self.gc.map_or(0, live)
+        self.gc.map_or(0, live).saturating_add(of_zones)
     }
 
     fn commands_of_a_pass(&self, gc: ChosenGc) -> u128 {
@@ -213,7 +216,7 @@ impl ForeignChip {
     /// Lines above what the chip does; pages by ⌈(L + D)/T⌉ ≤ L/T + 1 + D/T, summed.
     pub(super) fn lines<L: LongRun>(&self) -> ChipLines<L> {
         let mut pages = Line::default();
-        for item in &self.requests {
+        for item in self.requests.iter().filter(|item| !item.resets) {
             let chips = self.rows.filter(|_| item.writes).map_or(1, |rows| rows.chips);
             let (of_a_job, among) = item.pages.rate();
             // In a superblock nothing is shared otherwise.
@@ -233,6 +236,11 @@ impl ForeignChip {
         // And a round-up.
         pages.constant += if self.rows.is_some() { 1.0 } else { 0.0 };
         let mut commands = Line::default();
+        for item in self.requests.iter().filter(|item| item.resets) {
+            let (of_a_job, among) = item.transfers.rate();
+            let shared = u128::from(item.period.as_ns()).saturating_mul(among.into());
+            commands.add(of_a_job.into(), shared, item.transfers.at_most(more_live(item)));
+        }
         if let Some(gc) = self.gc {
             let of_a_pass = self.commands_of_a_pass(gc);
             for (rate, more) in passes(&self.requests, Some(gc)) {

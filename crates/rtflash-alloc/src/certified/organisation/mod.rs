@@ -4,6 +4,7 @@ mod cached_stripe;
 mod cached_superblock;
 mod stripe;
 mod superblock;
+mod zoned;
 
 use rtflash_model::{Device, Placement, Request};
 
@@ -16,6 +17,7 @@ use cached_stripe::CachedStripe;
 use cached_superblock::CachedSuperblock;
 use stripe::Stripe;
 use superblock::Superblock;
+use zoned::Zoned;
 
 /// An organisation of the pages of a cluster of `chips` chips.
 pub(super) trait PageOrganisation {
@@ -31,6 +33,23 @@ pub(super) trait PageOrganisation {
 
     /// Steps in which a processor programs so many pages.
     fn programs(&self, pages: WorkloadCurve, chips: u64) -> WorkloadCurve;
+
+    /// Whether a request may write so.
+    fn may_write(&self, _: Request) -> bool {
+        true
+    }
+
+    /// Whether garbage is collected: a write waits for none of it otherwise, and there is no
+    /// server.
+    fn collects(&self) -> bool {
+        true
+    }
+
+    /// Blocks of a chip that jobs of a writing request in a row reset, at most, where requests do
+    /// that themselves; `None` where garbage is collected, and where that cannot be counted.
+    fn resets(&self, _: Request, _block_pages: u64, _chips: u64) -> Option<WorkloadCurve> {
+        None
+    }
 
     /// Transfers charged to a user's read, its own included: in the long run, and at the most that
     /// it can wait for.
@@ -71,6 +90,11 @@ pub(crate) fn waits_for_each(placement: Placement) -> bool {
     is_on_one_channel(placement) && !placement.is_cached()
 }
 
+/// Whether clusters that place pages so collect garbage.
+pub(crate) fn collects(placement: Placement) -> bool {
+    organisation(placement).collects()
+}
+
 /// How many processors a cluster of `chips` chips has.
 pub(crate) fn processors(placement: Placement, chips: u64) -> u64 {
     chips / organisation(placement).width(chips)
@@ -83,6 +107,7 @@ pub(super) fn organisation(placement: Placement) -> &'static dyn PageOrganisatio
         Placement::CachedStripe => &CachedStripe,
         Placement::Superblock => &Superblock,
         Placement::CachedSuperblock => &CachedSuperblock,
+        Placement::Zoned => &Zoned,
     }
 }
 
@@ -93,7 +118,7 @@ mod tests {
     #[test]
     fn a_stripe_has_as_many_processors_as_chips_and_a_superblock_has_one() {
         for chips in 1..9 {
-            assert_eq!(Placement::ALL.map(|placement| processors(placement, chips)), [chips, chips, 1, 1]);
+            assert_eq!(Placement::ALL.map(|placement| processors(placement, chips)), [chips, chips, 1, 1, chips]);
         }
     }
 }

@@ -12,18 +12,25 @@ impl Processor {
         let hold = Cost::from(device.bus_hold());
         let own = |base: Span| Cost::from(base).checked_add(hold);
         let (read, program) = (own(device.page_read()), own(device.page_program()));
+        let erase = Cost::from(device.block_erase());
         for task in &mut self.tasks {
             match term {
                 Term::Blocking => task.step = Cost::ZERO,
                 // Where it cannot be added up, the step was that long already.
+                Term::StepWait if task.resets => task.step = erase,
+                Term::ResetStep if task.resets => task.step = Cost::ZERO,
+                Term::ResetPage if task.resets => task.transfers = task.transfers.rounded_down(),
                 Term::StepWait => task.step = if task.writes { program } else { read }.unwrap_or(task.step),
                 Term::Window => task.jitter = Span::ZERO,
-                Term::StreamPage => {
+                Term::StreamPage if !task.resets => {
                     task.transfers = task.transfers.rounded_down();
                     task.pages = task.pages.rounded_down();
                 }
                 _ => {}
             }
+        }
+        if term == Term::Resets {
+            self.tasks.retain(|task| !task.resets);
         }
         if term == Term::StreamPage {
             self.write_streams.iter_mut().for_each(|writer| writer.pages = writer.pages.rounded_down());

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::certified::random_processors::{Drawn, ns};
+use crate::reason::NoRoomForGc;
 
 /// What is found is accepted where it is stated, and nothing less is.
 #[test]

@@ -6,6 +6,7 @@ use super::CertifiedGroup;
 use super::operate::Planned;
 use super::pass::GcStep;
 use super::processor::Key;
+use crate::ids::BlockId;
 use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
 
 /// What came of a look at the first part in a queue.
@@ -50,7 +51,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Tells how a processor stands to which pages to be written have come.
     fn notify_reserve(&mut self, processor: usize, now: Instant) {
         let of = &mut self.processors[processor];
-        if of.notified == of.arrived {
+        if of.store.is_zoned() || of.notified == of.arrived {
             return;
         }
         of.notified = of.arrived;
@@ -78,6 +79,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 true
             }
             None => {
+                if let Some(block) = self.to_reset(processor, part) {
+                    self.planned = planned;
+                    self.start_reset(processor, (part, key.1), block, now);
+                    return ProcessorAttempt::Started;
+                }
                 let wanted = self.parts[part].writes.len().min(width);
                 if self.parts[part].is_background() && !self.processors[processor].has_reserve_beside(wanted as u64) {
                     self.planned = planned;
@@ -101,6 +107,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         self.planned = planned;
         ProcessorAttempt::Started
+    }
+
+    /// The block that a part's next page has to have reset before it.
+    fn to_reset(&self, processor: usize, part: usize) -> Option<BlockId> {
+        let of = &self.processors[processor];
+        self.parts[part].writes.front().and_then(|&lpn| of.store.to_reset(lpn))
     }
 
     /// Programs so many of a part's pages, if as many are free.

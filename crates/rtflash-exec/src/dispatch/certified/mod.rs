@@ -1,5 +1,5 @@
-//! Clusters with certificates: static stripes, where every chip is an EDF processor of its own, and
-//! superblocks, where a cluster is one.
+//! Clusters with certificates: static stripes and zones, where every chip is an EDF processor of
+//! its own, and superblocks, where a cluster is one.
 //!
 //! Both are *processors*: a queue, a map, a frontier, garbage collection. A processor does one step
 //! at a time; a step ends when all its chips have ended.
@@ -15,6 +15,7 @@ mod releases;
 mod servers;
 mod slab;
 mod store;
+mod zones;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -9,7 +9,7 @@ use super::processor::ProcessorStep;
 use super::store::Spot;
 use crate::dispatch::sequencer::Ticket;
 use crate::flash::BusRequest;
-use crate::ids::{ChipId, ColumnId, Lpn};
+use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
 
@@ -126,6 +126,17 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 self.erase_begins(cluster, now);
             }
         }
+    }
+
+    /// Starts the reset of a block of a zone, which a request does before it writes there.
+    pub(super) fn start_reset(&mut self, processor: usize, (part, kind): (usize, Kind), block: BlockId, now: Instant) {
+        self.processors[processor].step = Some(self.new_step(1));
+        self.processors[processor].store.reset(block);
+        let spot = Spot { chip: ColumnId(0), block, page: NONE };
+        let page = Planned { part, kind, action: Action::Erase, spot, lpn: NO_LPN };
+        let operation = self.operation(processor, &page, now);
+        self.start_inside(processor, operation, BusUse::EraseCommand, now);
+        self.erase_begins(self.processors[processor].cluster, now);
     }
 
     fn start_row(&mut self, processor: usize, part: usize, action: Action, pages: Vec<(Spot, Lpn)>, now: Instant) {

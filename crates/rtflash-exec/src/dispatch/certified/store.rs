@@ -5,8 +5,9 @@ use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
+use super::zones::ChipZones;
 use crate::flash::{Blocks, Frontiers};
-use crate::ftl::initial_pages;
+use crate::ftl::{initial_pages, initial_zones};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::{Certified, ClusterPlan};
@@ -42,6 +43,8 @@ pub(super) struct Store {
     stride: u32,
     offset: u32,
     free: u64,
+    /// Where tasks own zones.
+    zones: Option<ChipZones>,
 }
 
 impl Store {
@@ -53,6 +56,9 @@ impl Store {
         number: ChipId,
         options: &Options,
     ) -> Store {
+        if by.is_zoned() {
+            return Store::of_zones((cluster, by), position, options);
+        }
         let layout = &cluster.layout;
         let (width, stride) = if by.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
         let block_pages = width * layout.pages();
@@ -77,7 +83,43 @@ impl Store {
             }
         }
         let free = u64::from(layout.blocks()) * u64::from(block_pages) - u64::from(programmed);
-        Store { width, block_pages, blocks, places, stride, offset, free }
+        Store { width, block_pages, blocks, places, stride, offset, free, zones: None }
+    }
+
+    /// A chip whose blocks are those of zones.
+    fn of_zones((cluster, by): (&ClusterPlan, &Certified), position: ColumnId, options: &Options) -> Store {
+        let layout = &cluster.layout;
+        let (pages, stride) = (layout.pages(), layout.chips());
+        let found = initial_zones(cluster, by, position, options.aging, options.seed);
+        let mut places = PerId::filled(NOWHERE, layout.logical_per_chip());
+        for (block, held) in BlockId::first(layout.blocks()).zip(&found.blocks) {
+            for (page, &lpn) in (0..).zip(held).filter(|&(_, &lpn)| lpn != NO_LPN) {
+                places[SlotId((lpn.0 - position.0) / stride)] = PageId(block.0 * pages + page);
+            }
+        }
+        let written = found.blocks.iter().map(|held| !held.is_empty()).collect();
+        let rings = by.rings.iter().zip(found.next).map(|(ring, next)| (ring.blocks.start, ring.zones() * pages, next));
+        let zones = Some(ChipZones::new(rings, pages, written));
+        // What the device frees and closes by itself is nothing here.
+        let blocks = Blocks::new(layout.blocks(), pages, Vec::new());
+        Store { width: 1, block_pages: pages, blocks, places, stride, offset: position.0, free: 0, zones }
+    }
+
+    /// Whether its blocks are those of zones.
+    pub(super) fn is_zoned(&self) -> bool {
+        self.zones.is_some()
+    }
+
+    /// The block that has to be reset before this page is written, where tasks own zones.
+    pub(super) fn to_reset(&self, lpn: Lpn) -> Option<BlockId> {
+        self.zones.as_ref()?.to_reset(BlockId(self.slot(lpn).0 / self.block_pages))
+    }
+
+    /// A block of a zone is reset.
+    pub(super) fn reset(&mut self, block: BlockId) {
+        if let Some(zones) = &mut self.zones {
+            zones.reset(block);
+        }
     }
 
     fn slot(&self, lpn: Lpn) -> SlotId {
@@ -114,8 +156,13 @@ impl Store {
     /// Programs the next page of the frontier; the page where it was before is stale. `None` where
     /// no page is free.
     pub(super) fn program(&mut self, lpn: Lpn) -> Option<Spot> {
-        let page = self.blocks.program(Frontiers::Write, lpn)?;
         let slot = self.slot(lpn);
+        if let Some(zones) = &mut self.zones {
+            let page = zones.program(BlockId(slot.0 / self.block_pages));
+            self.places[slot] = page;
+            return Some(self.spot(page));
+        }
+        let page = self.blocks.program(Frontiers::Write, lpn)?;
         let old = std::mem::replace(&mut self.places[slot], page);
         if old != NOWHERE {
             self.blocks.invalidate(old);

@@ -84,7 +84,7 @@ fn allocations() {
             vec![(
                 "\"stripes\"",
                 "clusters[0].certificate.kind",
-                "`stripe`, `cached-stripe`, `superblock` or `cached-superblock`",
+                "`stripe`, `cached-stripe`, `superblock`, `cached-superblock` or `zoned`",
             )],
         ),
         (

@@ -1,0 +1,95 @@
+//! Zones: each ring is written in order, and each of its blocks is reset when the ring comes to it,
+//! by who writes there.
+
+use serde::{Deserialize, Serialize};
+
+use super::flash::{PageOrder, place};
+use super::gauge::Gauge;
+use crate::ids::{ClusterId, PerId, SourceId};
+use crate::plan::{Plan, Promise, ring_of};
+use crate::trace::{Action, Kind, NONE, Operation};
+
+/// Where rings go on, and what does not go on there, against zero.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ZoneOrder {
+    pub(super) gauge: Gauge,
+    /// For each chip that is watched, and each ring of its cluster, the next page, counted through
+    /// the ring's blocks; [`NONE`] where it is not known yet.
+    next: Vec<Vec<u32>>,
+    /// The ring of each source of requests, by number in its cluster.
+    own: PerId<SourceId, Option<usize>>,
+}
+
+impl ZoneOrder {
+    /// For the chips of these clusters.
+    pub(super) fn new(plan: &Plan, clusters: &[ClusterId]) -> ZoneOrder {
+        let mut next = Vec::new();
+        for &number in clusters {
+            let rings = match plan.promise() {
+                Promise::Certified(certified) => certified[number].rings.len(),
+                Promise::Utilization => 0,
+            };
+            next.extend(plan.clusters()[number].chips.iter().map(|_| vec![NONE; rings]));
+        }
+        let ring = |source: &crate::plan::Source| {
+            let tasks = &plan.clusters()[source.cluster?].tasks;
+            tasks.binary_search(&source.task()?).ok()
+        };
+        ZoneOrder { gauge: Gauge::default(), next, own: plan.sources().iter().map(ring).collect() }
+    }
+
+    /// The rings of a chip are known to go on there.
+    pub(super) fn starts(&mut self, chip: usize, next: &[u32]) {
+        self.next[chip].clear();
+        self.next[chip].extend_from_slice(next);
+    }
+
+    /// An operation of a request on a chip, `chip` among all that are watched, before `order`
+    /// knows of it. Anywhere but in its own zones a request erases nothing.
+    #[inline(always)]
+    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, order: &PageOrder, plan: &Plan) {
+        if operation.kind != Kind::Gc && operation.action != Action::Read {
+            let programmed = order.programmed(chip, operation.block);
+            self.takes(operation, chip, programmed, plan);
+        }
+    }
+
+    fn takes(&mut self, operation: &Operation, chip: usize, programmed: Option<u32>, plan: &Plan) {
+        let is_valid = match operation.action {
+            Action::Read => return,
+            Action::Program => self.programs(operation, chip, plan),
+            Action::Erase => programmed != Some(0) && self.resets(operation, chip, plan),
+        };
+        self.gauge.note(0, u64::from(!is_valid), || place(operation));
+    }
+
+    /// Rule Z1; `true` where tasks own no zones.
+    fn programs(&mut self, operation: &Operation, chip: usize, plan: &Plan) -> bool {
+        let Promise::Certified(certified) = plan.promise() else { return true };
+        let by = &certified[operation.cluster];
+        if !by.is_zoned() {
+            return true;
+        }
+        let own = self.own[operation.job.source];
+        let Some(at) = ring_of(&by.rings, operation.lpn).filter(|&at| Some(at) == own) else { return false };
+        let ring = &by.rings[at];
+        if !ring.blocks.contains(&operation.block) {
+            return false;
+        }
+        let pages = plan.device().pages_per_block();
+        let here = (operation.block.0 - ring.blocks.start.0) * pages + operation.page;
+        let next = std::mem::replace(&mut self.next[chip][at], (here + 1) % (ring.zones() * pages));
+        next == NONE || next == here
+    }
+
+    /// Rule Z2.
+    fn resets(&mut self, operation: &Operation, chip: usize, plan: &Plan) -> bool {
+        let Promise::Certified(certified) = plan.promise() else { return false };
+        let by = &certified[operation.cluster];
+        let own = self.own[operation.job.source].and_then(|at| Some((at, by.rings.get(at)?)));
+        let Some((at, ring)) = own.filter(|(_, ring)| ring.blocks.contains(&operation.block)) else { return false };
+        let here = (operation.block.0 - ring.blocks.start.0) * plan.device().pages_per_block();
+        let next = std::mem::replace(&mut self.next[chip][at], here);
+        next == NONE || next == here
+    }
+}
