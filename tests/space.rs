@@ -58,6 +58,10 @@ fn data_that_do_not_fit_are_refused_by_every_algorithm_under_every_analysis() {
         for allocator in ALLOCATORS {
             let context = format!("{} {}", analysis.name(), allocator.name());
             let (status, answer, text) = alloc(&quoted(), analysis.name(), allocator.name());
+            // Zones have all pages that the blocks have.
+            if analysis.owns_zones() && allocator.name() != "part-ftl" {
+                continue;
+            }
             if allocator.name() == "part-ftl" && !analysis.placements().is_empty() {
                 assert_eq!((status, &answer["schedulable"]), (3, &Value::Null), "{context}");
                 continue;

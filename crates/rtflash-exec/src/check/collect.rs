@@ -107,19 +107,6 @@ fn terms(cluster: &ClusterPlan, by: &Certified) -> CollectionTerms {
     }
 }
 
-impl CollectionTerms {
-    /// Steps that a pass lacks, with worst victims.
-    fn lacks(&self, pass: &WatchedPass) -> u64 {
-        let lacks = self.padded.0.saturating_sub(pass.steps.0);
-        if self.stripe {
-            return lacks;
-        }
-        // In a superblock no step is without a page.
-        let left = self.victim.saturating_sub(pass.copied).saturating_sub(pass.padded);
-        lacks.min(left).max(self.padded.1.saturating_sub(pass.steps.1))
-    }
-}
-
 impl Collections {
     pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Collections {
         let mut of_chip = plan.per_chip(None);

@@ -179,6 +179,13 @@ impl Plan {
         }
     }
 
+    /// With two page registers the command of the next read may go before a page: how long that
+    /// takes.
+    fn command_before_a_page(&self, cluster: ClusterId) -> Span {
+        let cached = matches!(&self.promise, Promise::Certified(by) if by[cluster].is_cached());
+        if cached { self.timing.command() } else { Span::ZERO }
+    }
+
     /// The requests of all tasks, and where GC has `periods` (of each task), its jobs.
     fn add_tasks(
         &mut self,
@@ -191,9 +198,7 @@ impl Plan {
             let position = allocation.cluster_of_task(id).ok_or(PlanError::OtherAllocation)?;
             let number = ClusterId::from_index(position);
             let (delay, cluster) = (self.clusters[number].page_delay, Some(number));
-            // With two page registers the command of the next read may go before a page.
-            let cached = matches!(&self.promise, Promise::Certified(by) if by[number].is_cached());
-            let before = if cached { self.timing.command() } else { Span::ZERO };
+            let before = self.command_before_a_page(number);
             let requests = [
                 (task.read, Kind::Read, (self.timing.read().saturating_add(before), self.timing.asks_of_a_read())),
                 (task.write, Kind::Write, (self.timing.program(), 1)),

@@ -1,10 +1,12 @@
-//! Changes of a processor's garbage collection while it runs (docs/admission.md).
+//! Terms of garbage collection on a processor, and changes of them while it runs
+//! (docs/admission.md).
 
 use rtflash_model::Span;
 
 use super::{CollectionTerms, Collections, ProcessorAccount};
 use crate::check::gauge::Place;
 use crate::check::mapping::Mapping;
+use crate::check::watched_pass::WatchedPass;
 use crate::plan::{Certified, ClusterPlan, CollectionChange, Plan, Promise};
 use crate::trace::TermsChange;
 
@@ -12,6 +14,19 @@ use crate::trace::TermsChange;
 pub(super) fn padded_steps(cluster: &ClusterPlan, by: &Certified, victim: u64) -> (u64, u64) {
     let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
     if by.is_stripe() { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips)) }
+}
+
+impl CollectionTerms {
+    /// Steps that a pass lacks, with worst victims.
+    pub(super) fn lacks(&self, pass: &WatchedPass) -> u64 {
+        let lacks = self.padded.0.saturating_sub(pass.steps.0);
+        if self.stripe {
+            return lacks;
+        }
+        // In a superblock no step is without a page.
+        let left = self.victim.saturating_sub(pass.copied).saturating_sub(pass.padded);
+        lacks.min(left).max(self.padded.1.saturating_sub(pass.steps.1))
+    }
 }
 
 impl ProcessorAccount {
