@@ -67,7 +67,7 @@ pub fn main() -> ExitCode {
         Commands::Soak(args) => commands::soak::run(&args),
         Commands::Explain(args) => commands::explain::run(&args),
         Commands::Size(args) => commands::size::run(&args),
-        #[cfg(feature = "full")]
+        #[cfg(feature = "exchange")]
         Commands::Admit(args) => commands::admit::run(&args),
         #[cfg(feature = "full")]
         Commands::Gen(args) => commands::generate::run(&args),

@@ -1,5 +1,6 @@
 //! What the user types, as clap reads it. Nothing is looked up or opened here.
 
+#[cfg(feature = "exchange")]
 mod admit;
 mod execution;
 mod experiment;
@@ -20,6 +21,7 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
 
+#[cfg(feature = "exchange")]
 pub use admit::AdmitArgs;
 pub use execution::{
     ALL_TERMS, AgingArg, ArbitrationArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg,
@@ -92,7 +94,7 @@ pub enum Commands {
     /// Say how large the device has to be, how much more it could carry, and how long it lasts
     #[command(after_help = "Example:\n  rtflash size tasksets/drone.json")]
     Size(SizeArgs),
-    #[cfg(feature = "full")]
+    #[cfg(feature = "exchange")]
     /// Say whether tasks may be added to what runs without moving data, where, and from when on
     #[command(after_help = "Example:\n  rtflash alloc set.json --analysis sound --format json > a.json; \
                       rtflash admit a.json with-one-more.json")]
