@@ -245,6 +245,19 @@ impl<'a> ChannelContention<'a> {
         relied && (queued || !self.is_on_one_channel(position) || self.set.device().has_commands())
     }
 
+    /// A cluster's processor as far as it may rely on others, but for (T'').
+    pub(super) fn beside_others(&self, position: usize) -> Option<PlacedProcessor> {
+        match self.granted {
+            Reliance::Nothing => self.in_the_worst_case(position),
+            Reliance::Neighbours | Reliance::Queue => self.relying_on(position, Reliance::Neighbours),
+        }
+    }
+
+    /// Whether commands use the bus.
+    pub(super) fn has_commands(&self) -> bool {
+        self.set.device().has_commands()
+    }
+
     /// Takes a cluster for one of which nothing is known.
     pub(super) fn charge_in_full(&mut self, position: usize) {
         self.charge_by(position, 1);

@@ -15,8 +15,8 @@ const ROUNDS: u32 = 200;
 /// still hold is no more than B. Where both together are no more than t, the processor has been
 /// idle again by then (docs/admission.md, Lemma A2).
 pub(super) fn idle_within(demand: &Demand<'_>) -> Option<Span> {
-    let blocking = demand.blocking(Span::NANOSECOND).span()?;
-    let mut time = blocking.max(Span::NANOSECOND);
+    let blocking = demand.blocking(Span::NANOSECOND).span()?.max(Span::NANOSECOND);
+    let mut time = blocking;
     for _ in 0..ROUNDS {
         let busy = demand.arriving(time).shortest(1_000)?.checked_add(blocking)?;
         if busy <= time {

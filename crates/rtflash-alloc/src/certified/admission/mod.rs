@@ -37,7 +37,8 @@ impl RunningDevice {
         Some(RunningDevice::of_parts(set, clusters, certificates.collect::<Option<Vec<Certificate>>>()?))
     }
 
-    /// The same of clusters, each with its certificate, that serve some tasks of the set.
+    /// The same of clusters, each with its certificate, that serve some tasks of the set. That
+    /// nobody has a server supposes that none has served a job so far.
     pub fn of_parts(set: &TaskSet, clusters: Vec<Cluster>, certificates: Vec<Certificate>) -> RunningDevice {
         let serves = !set.jobs().is_empty();
         let of = |certificate: Certificate| Certificate {
@@ -215,23 +216,29 @@ pub fn removable_within(
     let due = [of.read, of.write].into_iter().flatten().map(|request| request.deadline()).max()?;
     let site = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
     let near = site.beside_on_channels(position);
-    let mut longest = Span::ZERO;
-    for &at in &near {
-        if running.certificates[at].server_thousandths > 0 {
-            return None;
-        }
-        let placed = site.as_granted(at)?;
-        let gc = placed.processor.stated(&running.certificates[at])?;
-        for demand in placed.demands(gc, 0, work) {
-            longest = longest.max(idle_within(&demand)?);
-        }
-    }
+    let idle = |at: usize| longest_idle(&site, at, &running.certificates[at], work);
+    let own = idle(position)?;
+    let all = near.iter().map(|&at| idle(at)).try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))?;
+    // Passes of its pages are over when its cluster has been idle; then all of them are, once more.
+    let longest = own.checked_add(all)?;
     let mut clusters = running.clusters.clone();
     clusters[position].tasks.retain(|&other| other != task);
     let without = ChannelContention::of_certificates(set, &clusters, &running.certificates, granted, work);
     let still = near.iter().filter(|&&at| !clusters[at].tasks.is_empty());
     let mut still = still.map(|&at| without.holds_as_stated(at, &running.certificates[at]));
     still.all(|holds| holds).then_some(due.checked_add(longest)?)
+}
+
+/// The time within which all of a cluster's processors are idle, from any instant on; `None` with a
+/// server, and where that is not known.
+fn longest_idle(site: &ChannelContention<'_>, at: usize, certificate: &Certificate, work: &Work) -> Option<Span> {
+    if certificate.server_thousandths > 0 {
+        return None;
+    }
+    let placed = site.as_granted(at)?;
+    let gc = placed.processor.stated(certificate)?;
+    let mut idle = placed.demands(gc, 0, work).map(|demand| idle_within(&demand));
+    idle.try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
 }
 
 /// A cluster that runs, with the new task in it.
@@ -311,6 +318,13 @@ impl<'a> ExtendedCluster<'a> {
         late.map_or(Ok(()), |at| Err(AdmissionRefusal::Neighbour(ClusterId::from_index(at))))
     }
 
+    /// The time within which each of the others on its channels is idle.
+    fn all_idle_within(&self, site: &ChannelContention<'_>) -> Option<Span> {
+        let others = site.beside_on_channels(self.position).into_iter().filter(|&at| at != self.position);
+        let idle = |at: usize| longest_idle(site, at, &self.running.certificates[at], self.work);
+        others.map(idle).try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
+    }
+
     /// The shortest way to a certificate by which everybody is in time.
     fn changed(&self) -> Result<TermsPath, AdmissionRefusal> {
         let certificates = &self.running.certificates;
@@ -320,15 +334,19 @@ impl<'a> ExtendedCluster<'a> {
         let mut with =
             ChannelContention::of_certificates(self.set, &self.clusters, certificates, self.granted, self.work);
         // How often a neighbour's collection uses the bus is not known while its terms change.
+        let mut settled = Some(Span::ZERO);
         if with.counts_collection_of(self.position) {
             with.charge_in_full(self.position);
             self.neighbours_hold(&with)?;
+            settled = self.all_idle_within(&with);
             with.charge_by(self.position, 0);
         }
         let found = path(&site(&self.running.clusters), &mut with, self.position, self.certificate(), self.work)?;
         with.collects(self.position, found.gc);
         self.neighbours_hold(&with)?;
-        Ok(found)
+        // No interval of a neighbour has both the change and what is admitted next.
+        let later = settled.and_then(|settled| found.ready_within.checked_add(settled));
+        Ok(TermsPath { ready_within: later.ok_or(AdmissionRefusal::Reserve)?, ..found })
     }
 }
 
@@ -357,6 +375,10 @@ fn alone(
             let certified = certify_beside(set, &clusters, &placements, &given, granted, work);
             let certificates: Option<Vec<Certificate>> = certified.certificates.iter().copied().collect();
             if let (true, Some(certificates)) = (certified.failing.is_empty(), certificates) {
+                let mut certificates = certificates;
+                if let Some(own) = certificates.last_mut().filter(|_| set.jobs().is_empty()) {
+                    own.server_thousandths = 0;
+                }
                 let running = RunningDevice { clusters, certificates };
                 return Some(Admitted { cluster, change: AddedHow::NewCluster, ready_within: Span::ZERO, running });
             }

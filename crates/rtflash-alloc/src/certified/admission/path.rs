@@ -76,14 +76,16 @@ pub(super) fn path(
     work: &Work,
 ) -> Result<TermsPath, AdmissionRefusal> {
     let now = certificate.collection.ok_or(AdmissionRefusal::NoReserve)?;
-    let placed = with.as_granted(position).ok_or(AdmissionRefusal::Late)?;
-    let before = without.as_granted(position).ok_or(AdmissionRefusal::Late)?;
+    // Its own chips change at different instants: what they do meanwhile is not relied on.
+    let placed = with.beside_others(position).ok_or(AdmissionRefusal::Late)?;
+    let before = without.beside_others(position).ok_or(AdmissionRefusal::Late)?;
     let stated = before.processor.stated(certificate).ok_or(AdmissionRefusal::Late)?;
     let quiet = idle_by(&before, stated, work).ok_or(AdmissionRefusal::Reserve)?;
     let terms: Vec<ChosenGc> =
         choice::terms_without_server(&placed.processor, &placed.contentions, work).take(TERMS).collect();
     let direct = terms.iter().copied().filter(|gc| is_there(now, gc)).find(|&gc| holds(&placed, gc, work));
     let stage = |gc: ChosenGc| CollectionStage { collection: gc.to_collection(), goal_pages: gc.reserve, extra: None };
+    let commands = with.has_commands();
     let mut certified = |gc: ChosenGc| {
         with.collects(position, gc);
         with.certificate(position, Some(gc)).ok_or(AdmissionRefusal::Late)
@@ -97,6 +99,10 @@ pub(super) fn path(
             continue;
         }
         refusal = AdmissionRefusal::Reserve;
+        // What commands of an extra pass wait for neighbours is not charged.
+        if commands && before.contentions.iter().any(|contention| !contention.is_none()) {
+            break;
+        }
         if let Some((bridge, taken)) = bridge(&before, now, &gc, work) {
             let ready_within = quiet.checked_add(taken).ok_or(AdmissionRefusal::Reserve)?;
             return Ok(TermsPath { stages: vec![bridge, stage(gc)], certificate: certified(gc)?, gc, ready_within });
