@@ -258,12 +258,8 @@ impl<'a> ChannelContention<'a> {
         self.set.device().has_commands()
     }
 
-    /// Takes a cluster for one of which nothing is known.
-    pub(super) fn charge_in_full(&mut self, position: usize) {
-        self.charge_by(position, 1);
-    }
-
-    /// Takes a cluster for one with a server of so many thousandths.
+    /// Takes a cluster for one with a server of so many thousandths: with one or more nothing is
+    /// known of what it moves.
     pub(super) fn charge_by(&mut self, position: usize, thousandths: u32) {
         self.servers[position] = thousandths;
     }

@@ -13,9 +13,9 @@ use rtflash_model::{
 use super::channels::{ChannelContention, certify_beside};
 use crate::certified::organisation::collects;
 use crate::work::Work;
-use idle::idle_within;
+use idle::longest;
 pub use path::{CollectionStage, ExtraPasses};
-use path::{TermsPath, path};
+use path::{TermsPath, idle_by, path};
 
 /// What a device runs by: clusters with certificates. A task of the set that is in none of them
 /// does not run.
@@ -218,15 +218,14 @@ pub fn removable_within(
     let near = site.beside_on_channels(position);
     let idle = |at: usize| longest_idle(&site, at, &running.certificates[at], work);
     let own = idle(position)?;
-    let all = near.iter().map(|&at| idle(at)).try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))?;
-    // Passes of its pages are over when its cluster has been idle; then all of them are, once more.
-    let longest = own.checked_add(all)?;
+    // Passes of its pages are over when its cluster has been idle; then all are idle once more.
+    let settled = own.checked_add(longest(near.iter().map(|&at| idle(at)))?)?;
     let mut clusters = running.clusters.clone();
     clusters[position].tasks.retain(|&other| other != task);
     let without = ChannelContention::of_certificates(set, &clusters, &running.certificates, granted, work);
     let still = near.iter().filter(|&&at| !clusters[at].tasks.is_empty());
     let mut still = still.map(|&at| without.holds_as_stated(at, &running.certificates[at]));
-    still.all(|holds| holds).then_some(due.checked_add(longest)?)
+    still.all(|holds| holds).then_some(due.checked_add(settled)?)
 }
 
 /// The time within which all of a cluster's processors are idle, from any instant on; `None` with a
@@ -237,8 +236,7 @@ fn longest_idle(site: &ChannelContention<'_>, at: usize, certificate: &Certifica
     }
     let placed = site.as_granted(at)?;
     let gc = placed.processor.stated(certificate)?;
-    let mut idle = placed.demands(gc, 0, work).map(|demand| idle_within(&demand));
-    idle.try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
+    idle_by(&placed, gc, work)
 }
 
 /// A cluster that runs, with the new task in it.
@@ -318,35 +316,29 @@ impl<'a> ExtendedCluster<'a> {
         late.map_or(Ok(()), |at| Err(AdmissionRefusal::Neighbour(ClusterId::from_index(at))))
     }
 
-    /// The time within which each of the others on its channels is idle.
-    fn all_idle_within(&self, site: &ChannelContention<'_>) -> Option<Span> {
-        let others = site.beside_on_channels(self.position).into_iter().filter(|&at| at != self.position);
-        let idle = |at: usize| longest_idle(site, at, &self.running.certificates[at], self.work);
-        others.map(idle).try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
-    }
-
     /// The shortest way to a certificate by which everybody is in time.
     fn changed(&self) -> Result<TermsPath, AdmissionRefusal> {
-        let certificates = &self.running.certificates;
-        let site = |clusters: &'a [Cluster]| {
-            ChannelContention::of_certificates(self.set, clusters, certificates, self.granted, self.work)
-        };
-        let mut with =
-            ChannelContention::of_certificates(self.set, &self.clusters, certificates, self.granted, self.work);
-        // How often a neighbour's collection uses the bus is not known while its terms change.
-        let mut settled = Some(Span::ZERO);
-        if with.counts_collection_of(self.position) {
-            with.charge_in_full(self.position);
+        let (certificates, position) = (&self.running.certificates, self.position);
+        let site =
+            |clusters| ChannelContention::of_certificates(self.set, clusters, certificates, self.granted, self.work);
+        let mut with = site(&self.clusters);
+        // How often a cluster's collection uses the bus is not known while its terms change.
+        let counts = with.counts_collection_of(position);
+        let mut idle = Some(Span::ZERO);
+        if counts {
+            with.charge_by(position, 1);
             self.neighbours_hold(&with)?;
-            settled = self.all_idle_within(&with);
-            with.charge_by(self.position, 0);
+            let others = with.beside_on_channels(position).into_iter().filter(|&at| at != position);
+            idle = longest(others.map(|at| longest_idle(&with, at, &certificates[at], self.work)));
+            with.charge_by(position, 0);
         }
-        let found = path(&site(&self.running.clusters), &mut with, self.position, self.certificate(), self.work)?;
-        with.collects(self.position, found.gc);
+        let found = path(&site(&self.running.clusters), &mut with, position, self.certificate(), self.work)?;
+        with.collects(position, found.gc);
         self.neighbours_hold(&with)?;
-        // No interval of a neighbour has both the change and what is admitted next.
-        let later = settled.and_then(|settled| found.ready_within.checked_add(settled));
-        Ok(TermsPath { ready_within: later.ok_or(AdmissionRefusal::Reserve)?, ..found })
+        // No interval has both the change and what is admitted next.
+        let settled = if counts { longest([idle, found.idle_after]) } else { idle };
+        let ready = settled.and_then(|settled| found.ready_within.checked_add(settled));
+        Ok(TermsPath { ready_within: ready.ok_or(AdmissionRefusal::Reserve)?, ..found })
     }
 }
 

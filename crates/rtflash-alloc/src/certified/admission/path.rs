@@ -2,13 +2,13 @@
 
 use rtflash_model::{Certificate, Collection, Span};
 
-use super::{AdmissionRefusal, idle_within};
+use super::AdmissionRefusal;
+use super::idle::{idle_within, longest};
 use crate::certified::channels::ChannelContention;
 use crate::certified::choice;
 use crate::certified::demand::{Demand, DemandVerdict};
 use crate::certified::placed::PlacedProcessor;
 use crate::certified::processor::{ChosenGc, DemandTask, Processor};
-use crate::certified::time::Cost;
 use crate::certified::workload::WorkloadCurve;
 use crate::work::Work;
 
@@ -43,6 +43,8 @@ pub(super) struct TermsPath {
     pub(super) certificate: Certificate,
     pub(super) gc: ChosenGc,
     pub(super) ready_within: Span,
+    /// The time within which its own processors are idle by the new terms.
+    pub(super) idle_after: Option<Span>,
 }
 
 /// Whether everything that holds at an idle instant by the terms `now` is what `next` begins with:
@@ -59,11 +61,8 @@ fn holds(placed: &PlacedProcessor, gc: ChosenGc, work: &Work) -> bool {
 }
 
 /// The longest that one of a cluster's processors may be without an idle instant.
-fn idle_by(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> Option<Span> {
-    placed
-        .demands(gc, 0, work)
-        .map(|demand| idle_within(&demand))
-        .try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
+pub(super) fn idle_by(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Work) -> Option<Span> {
+    longest(placed.demands(gc, 0, work).map(|demand| idle_within(&demand)))
 }
 
 /// The way with the fewest stages from a cluster's certificate, by which it runs `without` the new
@@ -90,8 +89,12 @@ pub(super) fn path(
         with.collects(position, gc);
         with.certificate(position, Some(gc)).ok_or(AdmissionRefusal::Late)
     };
+    let mut way = |stages: Vec<CollectionStage>, gc: ChosenGc, ready_within| {
+        let idle_after = idle_by(&placed, Some(gc), work);
+        Ok(TermsPath { stages, certificate: certified(gc)?, gc, ready_within, idle_after })
+    };
     if let Some(gc) = direct {
-        return Ok(TermsPath { stages: vec![stage(gc)], certificate: certified(gc)?, gc, ready_within: quiet });
+        return way(vec![stage(gc)], gc, quiet);
     }
     let mut refusal = AdmissionRefusal::Late;
     for gc in terms.iter().copied().filter(|gc| !is_there(now, gc)) {
@@ -105,7 +108,7 @@ pub(super) fn path(
         }
         if let Some((bridge, taken)) = bridge(&before, now, &gc, work) {
             let ready_within = quiet.checked_add(taken).ok_or(AdmissionRefusal::Reserve)?;
-            return Ok(TermsPath { stages: vec![bridge, stage(gc)], certificate: certified(gc)?, gc, ready_within });
+            return way(vec![bridge, stage(gc)], gc, ready_within);
         }
     }
     Err(refusal)
@@ -130,8 +133,7 @@ fn bridge(before: &PlacedProcessor, now: Collection, next: &ChosenGc, work: &Wor
             if demands.iter().any(|demand| demand.test() != DemandVerdict::Holds) {
                 continue;
             }
-            let mut idle = demands.iter().map(idle_within);
-            let quiet = idle.try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))?;
+            let quiet = longest(demands.iter().map(idle_within))?;
             let released = spacing.checked_mul(passes - 1)?.checked_add(Span::NANOSECOND)?;
             let taken = released.checked_add(deadline)?.checked_add(quiet)?;
             let extra = Some(ExtraPasses { passes, spacing });
@@ -160,9 +162,8 @@ fn spacings(before: &PlacedProcessor, gc: ChosenGc, work: &Work) -> Vec<Span> {
 /// writes they are given nothing back of what reads in a queue are (docs/analysis.md, Section 6.1).
 fn with_extra(processor: &Processor, gc: &ChosenGc, spacing: Span) -> Option<Processor> {
     let mut busier = processor.clone();
-    let cost = gc.in_full.max(gc.cost);
     busier.tasks.push(DemandTask {
-        step_cost: Cost::from_ns(cost.as_ns()),
+        step_cost: gc.in_full.max(gc.cost),
         period: spacing,
         deadline: gc.deadline.filter(|&deadline| deadline <= spacing)?,
         jitter: Span::ZERO,

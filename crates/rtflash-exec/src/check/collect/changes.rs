@@ -62,7 +62,7 @@ impl Collections {
         if changed.extra > 0 {
             is_valid &= stage == account.stage && account.puts_forward(changed, change);
             account.extra += 1;
-            account.programmed += change.collection.reclaimed_pages;
+            account.programmed = account.programmed.saturating_add(change.collection.reclaimed_pages);
         } else {
             let before = account.stage.checked_sub(1).map_or(0, |last| by.changes[last].change.extra_passes);
             let free = map.free(cluster, account.position, account.chip, changed.at);
@@ -72,7 +72,8 @@ impl Collections {
             is_valid &= changed.at >= change.not_before;
             let counted = change.counted(changed.free);
             is_valid &= counted.is_some_and(|counted| {
-                changed.arrived == account.collected.saturating_mul(change.collection.reclaimed_pages) + counted
+                let over = account.collected.saturating_mul(change.collection.reclaimed_pages);
+                changed.arrived == over.saturating_add(counted)
             });
             (account.stage, account.extra, account.programmed) = (stage, 0, changed.arrived);
             account.terms = CollectionTerms {
