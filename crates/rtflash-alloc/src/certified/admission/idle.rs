@@ -29,8 +29,8 @@ pub(super) fn idle_within(demand: &Demand<'_>) -> Option<Span> {
     None
 }
 
-/// The longest of these times of all of a cluster's processors, or of several clusters; `None` where
-/// one is not known.
+/// The longest of such times, of all of a cluster's processors, or of several clusters; `None`
+/// where one is not known.
 pub(super) fn longest(times: impl IntoIterator<Item = Option<Span>>) -> Option<Span> {
     times.into_iter().try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
 }
