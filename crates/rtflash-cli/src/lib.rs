@@ -69,6 +69,8 @@ pub fn main() -> ExitCode {
         Commands::Size(args) => commands::size::run(&args),
         #[cfg(feature = "exchange")]
         Commands::Admit(args) => commands::admit::run(&args),
+        #[cfg(feature = "exchange")]
+        Commands::Migrate(args) => commands::migrate::run(&args),
         #[cfg(feature = "full")]
         Commands::Gen(args) => commands::generate::run(&args),
         #[cfg(feature = "full")]

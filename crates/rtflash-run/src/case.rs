@@ -263,15 +263,36 @@ fn execute_by(
     run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Vec<GroupObservers<'p>>, NotRun>,
 ) -> Result<Executed, NotRun> {
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
-    let needed = memory(&plan, options);
-    if needed > limit {
-        return Err(NotRun::Refused(PlanRefusal::Memory { needed, limit }));
-    }
-    let mut servers = match (options.service, plan.promise()) {
+    let servers = match (options.service, plan.promise()) {
         (Service::Tbs, Promise::Utilization) => TbsServers::new(set, allocation, analysis),
         // Certificates have servers of their own.
         (Service::Tbs, Promise::Certified(_)) | (Service::Background, _) => TbsServers::none(),
     };
+    judged(limit, plan, options, servers, run)
+}
+
+/// Runs a plan of clusters with certificates, and judges it, in so many bytes of memory.
+///
+/// # Errors
+/// Why it could not be run to its end.
+pub fn execute_plan(limit: u64, plan: Plan, options: &Options) -> Result<Executed, NotRun> {
+    judged(limit, plan, options, TbsServers::none(), |plan, options, servers| {
+        Ok(run(plan, options, servers, |group: &[ClusterId]| observer(plan, options, group))?)
+    })
+}
+
+/// Has a plan run by `run`, and judges it.
+fn judged(
+    limit: u64,
+    plan: Plan,
+    options: &Options,
+    mut servers: TbsServers,
+    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Vec<GroupObservers<'p>>, NotRun>,
+) -> Result<Executed, NotRun> {
+    let needed = memory(&plan, options);
+    if needed > limit {
+        return Err(NotRun::Refused(PlanRefusal::Memory { needed, limit }));
+    }
     let observers = run(&plan, options, &mut servers)?;
     let mut findings = Vec::with_capacity(observers.len());
     let mut report = Statistics::new(&plan, options.duration).finish(&plan);

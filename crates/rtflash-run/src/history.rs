@@ -94,6 +94,11 @@ impl History {
         self.lifetimes.contains_key(&task)
     }
 
+    /// From when on a task's requests may come; `None` where it is never served.
+    pub fn begins(&self, task: TaskId) -> Option<Instant> {
+        self.lifetimes.get(&task).map(|of| of.from)
+    }
+
     /// The same for a set in which the tasks have other numbers; a task without one is left out.
     /// Numbers keep their order.
     #[must_use]

@@ -27,11 +27,15 @@
 mod case;
 pub mod climb;
 mod history;
+mod migration;
 mod plan;
 mod servers;
 pub mod soak;
 
-pub use case::{Checkpoint, Executed, NotRun, Sink, Watch, execute, execute_kept, execute_watched, execute_within};
+pub use case::{
+    Checkpoint, Executed, NotRun, Sink, Watch, execute, execute_kept, execute_plan, execute_watched, execute_within,
+};
 pub use history::History;
+pub use migration::{MovedRun, StageRun};
 pub use plan::{PlanRefusal, plan, timing};
 pub use servers::TbsServers;

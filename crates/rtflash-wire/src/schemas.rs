@@ -6,7 +6,7 @@ use schemars::{Schema, schema_for};
 use crate::envelope::framed;
 use crate::{
     AdmitAnswer, AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, Explanation, ExportAnswer, HostAnswer,
-    ImportAnswer, ReplayAnswer, SizeAnswer, TuneAnswer, Unexplained,
+    ImportAnswer, MigrateAnswer, ReplayAnswer, SizeAnswer, TuneAnswer, Unexplained,
 };
 
 /// The JSON Schema of a command's answers, by the command's name (`host-run` for `host run`), or
@@ -15,6 +15,7 @@ pub fn schema(command: &str) -> Option<Schema> {
     Some(match command {
         "alloc" => framed(&[schema_for!(AllocAnswer<'static>)], true),
         "admit" => framed(&[schema_for!(AdmitAnswer<'static>)], false),
+        "migrate" => framed(&[schema_for!(MigrateAnswer<'static>)], false),
         "check" => framed(&[schema_for!(CheckAnswer<'static>)], true),
         "explain" => framed(&[schema_for!(Explanation<'static>), schema_for!(Unexplained<'static>)], true),
         "size" => framed(&[schema_for!(SizeAnswer<'static>)], true),

@@ -19,6 +19,7 @@ mod demand;
 mod grounds;
 mod least_load;
 mod long_run;
+pub mod migration;
 mod organisation;
 mod placed;
 mod processor;

@@ -1,4 +1,4 @@
-//! Options of `admit`.
+//! Options of `admit` and `migrate`.
 
 use std::path::PathBuf;
 
@@ -20,6 +20,33 @@ pub struct AdmitArgs {
     pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
+    #[command(flatten)]
+    pub set: ChangeArg,
+    #[command(flatten)]
+    pub format: FormatArg,
+}
+
+/// Options of `migrate`.
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    /// What runs: what `alloc --format json` printed under a sound analysis, or `admit`, or
+    /// `migrate`
+    pub old: PathBuf,
+    /// What is to run: another allocation of the same tasks
+    pub new: PathBuf,
+    /// The task set
+    pub file: PathBuf,
+    /// By whose certificates
+    #[arg(long, value_name = "ANALYSIS", value_parser = analyses(), default_value = "sound")]
+    pub analysis: String,
+    #[command(flatten)]
+    pub rely_on: RelyOnArg,
+    /// Pages that the device may hold while they are on their way
+    #[arg(long, value_name = "PAGES", default_value_t = 256, value_parser = clap::value_parser!(u64).range(2..))]
+    pub buffer_pages: u64,
+    /// Run each stage on a simulated device, and judge it
+    #[arg(long)]
+    pub run: bool,
     #[command(flatten)]
     pub set: ChangeArg,
     #[command(flatten)]

@@ -22,7 +22,7 @@ use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
 
 #[cfg(feature = "exchange")]
-pub use admit::AdmitArgs;
+pub use admit::{AdmitArgs, MigrateArgs};
 pub use execution::{
     ALL_TERMS, AgingArg, ArbitrationArg, ArrivalsArg, DispatchArg, ExecArgs, PatternArg, PhasesArg, ServerArg,
     SoakArgs, SoakWorld, TiesArg, TimesArg, VictimsArg, WaitsArg,
@@ -99,6 +99,13 @@ pub enum Commands {
     #[command(after_help = "Example:\n  rtflash alloc set.json --analysis sound --format json > a.json; \
                       rtflash admit a.json with-one-more.json")]
     Admit(AdmitArgs),
+    #[cfg(feature = "exchange")]
+    /// Say how a device that runs gets from one allocation to another: which data move, at what
+    /// pace, for how long, with every deadline kept
+    #[command(after_help = "Example:\n  rtflash alloc set.json --analysis sound --format json > old.json; \
+                      rtflash alloc set.json --analysis sound --algorithm equal-split --format json > new.json; \
+                      rtflash migrate old.json new.json set.json")]
+    Migrate(MigrateArgs),
     /// Run the allocation on a simulated flash device, operation by operation, and check every
     /// assumption
     #[command(after_help = "Example:\n  rtflash exec tasksets/case-study.json --duration 1s --trace run.json")]

@@ -15,12 +15,13 @@ pub enum ShapeArg {
 }
 
 /// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 30] = [
+pub const COMMANDS: [&str; 31] = [
     "alloc",
     "check",
     "explain",
     "size",
     "admit",
+    "migrate",
     "exec",
     "soak",
     "gen",
@@ -49,7 +50,7 @@ pub const COMMANDS: [&str; 30] = [
 ];
 
 /// What there are schemas of.
-pub const SCHEMAS: [&str; 17] = [
+pub const SCHEMAS: [&str; 18] = [
     "task-set",
     "allocation",
     "alloc",
@@ -57,6 +58,7 @@ pub const SCHEMAS: [&str; 17] = [
     "explain",
     "size",
     "admit",
+    "migrate",
     "exec",
     "soak",
     "experiment",

@@ -1,5 +1,7 @@
 //! `rtflash admit`: may tasks be added to what runs, without moving data?
 
+use std::path::Path;
+
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
 use rtflash_alloc::certified::admission::{Decision, RunningDevice, removable_within};
@@ -26,13 +28,28 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
     if let Some(refused) = analysis.refuses(set) {
         return Err(CommandFailure(refused.to_string()));
     }
-    let (name, text) = source::read(&args.allocation)?;
+    let Some((name, running, gone_tasks)) = read_running(&args.allocation, set)? else { return Ok(Status::Wrong) };
+    if let Some(late) = running.late(set, test.rely_on, &Work::new()) {
+        return Err(CommandFailure(format!("{name}: cluster {late} is not in time as it runs: see `rtflash check`")));
+    }
+    let answer = answered(set, running, analysis.name(), test, gone_tasks);
+    output::print(&answer.render(args.format.format))?;
+    Ok(Status::of(Some(answer.admitted)))
+}
+
+/// An allocation with certificates: its file's name, what runs by it, and tasks that it names and
+/// the set does not have. `None` where what is wrong with it has been said.
+pub fn read_running(
+    path: &Path,
+    set: &TaskSet,
+) -> Result<Option<(String, RunningDevice, Vec<String>)>, CommandFailure> {
+    let (name, text) = source::read(path)?;
     let read = match read_partial_allocation(&text, set) {
         Ok(read) => read,
         Err(diagnostics) => {
             let frame = Frame { text: text.into_bytes(), first_line: 1, first_column: 1 };
             output::complain(&answer::refuse(&name, &frame, &diagnostics));
-            return Ok(Status::Wrong);
+            return Ok(None);
         }
     };
     let PartialAllocation { clusters, certificates, gone_tasks } = read;
@@ -42,13 +59,7 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
             "{name}: a cluster has no certificate to run by; `rtflash alloc --analysis sound --format json` makes them"
         )));
     };
-    let running = RunningDevice::of_parts(set, clusters, certificates);
-    if let Some(late) = running.late(set, test.rely_on, &Work::new()) {
-        return Err(CommandFailure(format!("{name}: cluster {late} is not in time as it runs: see `rtflash check`")));
-    }
-    let answer = answered(set, running, analysis.name(), test, gone_tasks);
-    output::print(&answer.render(args.format.format))?;
-    Ok(Status::of(Some(answer.admitted)))
+    Ok(Some((name, RunningDevice::of_parts(set, clusters, certificates), gone_tasks)))
 }
 
 /// Adds the tasks that do not run, one after another.

@@ -22,6 +22,8 @@ pub mod host_input;
 pub mod host_tune;
 #[cfg(feature = "exchange")]
 pub mod import;
+#[cfg(feature = "exchange")]
+pub mod migrate;
 pub mod policies;
 pub mod profile;
 mod releases;

@@ -14,6 +14,7 @@ pub mod host_bound;
 pub mod host_tune;
 pub mod impossible;
 pub mod kind;
+pub mod migrate_text;
 pub mod numbers;
 pub mod size_text;
 pub mod table;

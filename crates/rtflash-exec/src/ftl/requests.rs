@@ -8,6 +8,7 @@ use rtflash_model::{Access, Placement};
 
 use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Pattern;
+use crate::plan::{DrawnAs, Plan};
 use crate::resume::resume;
 use crate::trace::JobId;
 
@@ -45,6 +46,20 @@ impl Requests {
     ) -> Requests {
         let stripe = placement.is_by_chip().then_some(chips);
         Requests { pattern, access, range, stripe, stream: Stream::numbered(seed, b"requests", source.into()), next: 0 }
+    }
+
+    /// The addresses of a plan's source of requests, in a cluster of `chips` chips with this
+    /// placement: its own, or where it mirrors another source those from a request of that on.
+    pub fn of_source(drawn: (Pattern, u64), (plan, number): (&Plan, SourceId), place: (Placement, u32)) -> Requests {
+        let source = &plan.sources()[number];
+        let DrawnAs { source: drawn_as, skipped } = plan.drawn_as(number);
+        let mut requests = Requests::new(drawn, drawn_as, source.access, plan.range(source), place);
+        let mut over = Vec::new();
+        for _ in 0..skipped {
+            over.clear();
+            requests.draw(source.write_pages, &mut over, |_| ColumnId(0));
+        }
+        requests
     }
 
     /// The pages of the range.

@@ -136,7 +136,7 @@ impl Plan {
         refuse(set, &allocated, terms)?;
         let plan = |timing, clusters, promise| {
             let (sources, jobs) = (PerId::default(), set.jobs().to_vec());
-            Plan { device: *device, timing, sources, clusters, promise, jobs }
+            Plan { device: *device, timing, sources, clusters, promise, jobs, mirrors: Vec::new() }
         };
         let plan = match PlanTerms::of(terms)? {
             PlanTerms::Utilization(terms) => {

@@ -3,6 +3,7 @@
 mod build;
 mod certified;
 mod changes;
+mod copies;
 mod error;
 pub(crate) mod layout;
 mod ranges;
@@ -15,6 +16,7 @@ use rtflash_model::{Access, Certificate, Device, Job, Span, TaskId};
 
 pub(crate) use certified::{StepSpans, behind_a_page};
 pub use changes::{CollectionChange, PlannedChange};
+pub(crate) use copies::DrawnAs;
 pub use error::PlanError;
 pub use layout::{Layout, TooFewBlocks};
 pub use timing::{Period, Timing};
@@ -182,6 +184,8 @@ pub struct Plan {
     clusters: PerId<ClusterId, ClusterPlan>,
     promise: Promise,
     jobs: Vec<Job>,
+    /// Sources that draw the addresses of others.
+    mirrors: Vec<(SourceId, DrawnAs)>,
 }
 
 /// Pages that a device may have to be run: each takes some ten bytes of memory.

@@ -2,6 +2,7 @@
 //! moving data, and how is the change made (docs/admission.md).
 
 mod idle;
+mod into;
 mod path;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use super::channels::{ChannelContention, certify_beside};
 use crate::certified::organisation::collects;
 use crate::work::Work;
 use idle::longest;
+pub use into::admit_into;
 pub use path::{CollectionStage, ExtraPasses};
 use path::{TermsPath, idle_by, path};
 

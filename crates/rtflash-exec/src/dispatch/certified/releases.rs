@@ -60,6 +60,8 @@ impl RequestSource {
             let cluster = clusters.binary_search(&position).ok()?;
             let (of, placement) = (&plan.clusters()[position], certified[position].certificate.placement);
             let times = RequestTimes::new(options, number, source, period);
+            let requests =
+                Requests::of_source((options.pattern, options.seed), (plan, number), (placement, of.layout.chips()));
             Some(RequestSource {
                 number,
                 kind: source.kind,
@@ -71,13 +73,7 @@ impl RequestSource {
                 next: 0,
                 released: Instant::START,
                 armed: false,
-                requests: Requests::new(
-                    (options.pattern, options.seed),
-                    number,
-                    source.access,
-                    plan.range(source),
-                    (placement, of.layout.chips()),
-                ),
+                requests,
             })
         });
         of_tasks.collect()

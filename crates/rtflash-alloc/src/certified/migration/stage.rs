@@ -1,0 +1,373 @@
+//! One stage: tasks that move to one cluster.
+
+use std::collections::BTreeSet;
+
+use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, TaskSet};
+
+use super::copying::{CopyRoom, Destination, hold_beside};
+use super::parts::StageTasks;
+use super::{MigrationOptions, MovedParts, Stage, StageRefusal, TaskMove};
+use crate::certified::admission::{Admitted, Decision, RunningDevice, admit_into, removable_within};
+use crate::work::Work;
+
+/// A cluster that is to run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Goal<'a> {
+    pub(super) cluster: &'a Cluster,
+    /// How its pages are placed, where that is stated.
+    pub(super) placement: Option<Placement>,
+}
+
+/// The certificate of a cluster that does nothing.
+const NOTHING: Certificate = Certificate {
+    placement: Placement::Stripe,
+    collection: None,
+    server_thousandths: 0,
+    backfill: true,
+    tightest: None,
+};
+
+/// What there is when a stage begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scene<'a> {
+    pub(super) set: &'a TaskSet,
+    pub(super) now: &'a RunningDevice,
+    /// Chips that have served tasks.
+    pub(super) used: &'a BTreeSet<ChipId>,
+    pub(super) options: MigrationOptions<'a>,
+    pub(super) work: &'a Work,
+}
+
+/// What runs while tasks move to a cluster, its certificate made.
+#[derive(Debug)]
+struct Setting {
+    cluster: usize,
+    joins: Vec<Admitted>,
+    /// From the stage's start on: when the tasks' writes go to both places.
+    mirrored_after: Span,
+    mirrored: RunningDevice,
+    together: RunningDevice,
+}
+
+/// A task that moves: its place, and its pages.
+type Leaving = (MovedParts, usize, u64);
+
+impl Scene<'_> {
+    /// The stage that makes a cluster, or adds to one that runs what is missing there.
+    pub(super) fn stage(&self, goal: Goal<'_>) -> Result<Stage, StageRefusal> {
+        let position = self.now.clusters.iter().position(|cluster| cluster.chips == goal.cluster.chips);
+        let there: &[TaskId] = position.map_or(&[], |at| &self.now.clusters[at].tasks);
+        let mut moving: Vec<TaskId> = goal.cluster.tasks.iter().copied().filter(|task| !there.contains(task)).collect();
+        // The most pages first: a new cluster's certificate is made with them.
+        moving.sort_by_key(|&task| (std::cmp::Reverse(self.pages(task)), task));
+        if position.is_none() {
+            let taken = |chip: &&ChipId| self.now.clusters.iter().any(|cluster| cluster.chips.contains(chip));
+            if let Some(&chip) = goal.cluster.chips.iter().find(taken) {
+                return Err(StageRefusal::Chip(chip));
+            }
+        } else if moving.is_empty() {
+            // What is too much there has to leave first.
+            return Err(StageRefusal::Chip(goal.cluster.chips[0]));
+        }
+        let erase = if position.is_none() { self.erase(&goal.cluster.chips)? } else { None };
+        let tasks = StageTasks::new(self.set, &moving);
+        let set = tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
+        let there = position.unwrap_or(self.now.clusters.len());
+        if let Some(position) = position {
+            let placement = self.now.certificates[position].placement;
+            let leaving = self.leaving(&tasks, there, placement)?;
+            let setting = self.joined(&set, position, &tasks.parts)?;
+            return self.moved(goal, &tasks, set, (setting, &leaving), erase);
+        }
+        let mut refusal = StageRefusal::Late;
+        let stated = goal.placement.as_slice();
+        for &placement in if stated.is_empty() { self.options.placements } else { stated } {
+            if !placement.is_possible_on(self.set.device()) {
+                continue;
+            }
+            let leaving = self.leaving(&tasks, there, placement)?;
+            let setting = self.fresh(goal, placement, &tasks.parts);
+            match self.moved(goal, &tasks, set.clone(), (setting, &leaving), erase) {
+                Ok(stage) => return Ok(stage),
+                Err(why) => refusal = why,
+            }
+        }
+        Err(refusal)
+    }
+
+    /// A stage that moves a cluster out of the way of one that is missing: to chips that are free
+    /// and that this one does not want, or to a cluster that runs elsewhere. The one with the
+    /// fewest in its way goes first.
+    pub(super) fn aside(&self, missing: &[&Cluster]) -> Option<Stage> {
+        let taken: BTreeSet<ChipId> =
+            self.now.clusters.iter().flat_map(|cluster| cluster.chips.iter().copied()).collect();
+        let blocks = |goal: &Cluster, cluster: &&Cluster| cluster.chips.iter().any(|chip| goal.chips.contains(chip));
+        let in_the_way = |goal: &Cluster| self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)).count();
+        let mut goals: Vec<&Cluster> = missing.to_vec();
+        goals.sort_by_key(|goal| in_the_way(goal));
+        for goal in goals {
+            let is_free = |chip: &ChipId| !taken.contains(chip) && !goal.chips.contains(chip);
+            let free: Vec<ChipId> = ChipId::first(self.set.device().chips()).filter(is_free).collect();
+            for cluster in self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)) {
+                let sizes = (1..=free.len()).filter(|size| size.is_power_of_two() || *size == free.len());
+                let alone = sizes.map(|size| Cluster { chips: free[..size].to_vec(), tasks: cluster.tasks.clone() });
+                let hosts = self.now.clusters.iter().filter(|host| !blocks(goal, host));
+                let together = hosts.map(|host| with_tasks(host, &cluster.tasks));
+                let stage = |aside: Cluster| self.stage(Goal { cluster: &aside, placement: None }).ok();
+                if let Some(stage) = alone.chain(together).find_map(stage) {
+                    return Some(stage);
+                }
+            }
+        }
+        None
+    }
+
+    /// How long chips that served tasks are erased.
+    fn erase(&self, chips: &[ChipId]) -> Result<Option<Span>, StageRefusal> {
+        let device = self.set.device();
+        let Some(&used) = chips.iter().find(|chip| self.used.contains(chip)) else { return Ok(None) };
+        if device.has_commands() {
+            return Err(StageRefusal::EraseCommands(used));
+        }
+        let whole = device.block_erase().checked_mul(device.blocks_per_chip().into());
+        whole.map(Some).ok_or(StageRefusal::TooLong)
+    }
+
+    /// The tasks that move, with their places and pages, where there is room for these.
+    fn leaving(&self, tasks: &StageTasks, position: usize, placement: Placement) -> Result<Vec<Leaving>, StageRefusal> {
+        if placement.is_zoned() {
+            return Err(StageRefusal::Zones);
+        }
+        let mut there = self.now.clusters.get(position).map_or_else(Vec::new, |cluster| cluster.tasks.clone());
+        there.extend(tasks.parts.iter().map(|parts| parts.task));
+        let mut leaving = Vec::with_capacity(tasks.parts.len());
+        for &parts in &tasks.parts {
+            let serves = |cluster: &Cluster| cluster.tasks.contains(&parts.task);
+            let from = self.now.clusters.iter().position(serves).ok_or(StageRefusal::NotAdmitted(parts.task))?;
+            if self.now.certificates[from].placement.is_zoned() {
+                return Err(StageRefusal::Zones);
+            }
+            leaving.push((parts, from, self.pages(parts.task)));
+        }
+        Ok(leaving)
+    }
+
+    /// The pages of a task that runs: those that it states, or its share of its cluster.
+    fn pages(&self, task: TaskId) -> u64 {
+        let place = self.now.clusters.iter().position(|cluster| cluster.tasks.contains(&task));
+        let stated = self.set.tasks()[task].data_pages;
+        stated.or_else(|| place.map(|at| self.share(&self.now.clusters[at].tasks, at))).unwrap_or(0)
+    }
+
+    /// The pages of a task that states none, in a cluster that runs with these tasks.
+    fn share(&self, tasks: &[TaskId], position: usize) -> u64 {
+        let (cluster, placement) = (&self.now.clusters[position], self.now.certificates[position].placement);
+        share(self.set, tasks, cluster.size(), placement)
+    }
+
+    /// A cluster of free chips. Its certificate is made with the first copy server.
+    fn fresh(&self, goal: Goal<'_>, placement: Placement, parts: &[MovedParts]) -> Setting {
+        let cluster = self.now.clusters.len();
+        let certificate = Certificate { placement, ..NOTHING };
+        let with = |tasks: Vec<TaskId>| {
+            let mut running = self.now.clone();
+            running.clusters.push(Cluster { chips: goal.cluster.chips.clone(), tasks });
+            running.certificates.push(certificate);
+            running
+        };
+        Setting {
+            cluster,
+            joins: Vec::new(),
+            mirrored_after: Span::ZERO,
+            mirrored: with(parts.iter().filter_map(|parts| parts.mirror).collect()),
+            together: with(parts.iter().map(|parts| parts.moved).collect()),
+        }
+    }
+
+    /// A cluster that runs, the tasks added one behind the other.
+    fn joined(&self, set: &TaskSet, position: usize, parts: &[MovedParts]) -> Result<Setting, StageRefusal> {
+        let (mut joins, mut running, mut after) = (Vec::new(), self.now.clone(), Span::ZERO);
+        for parts in parts {
+            let Decision::Admitted(admitted) =
+                admit_into(set, &running, parts.moved, position, self.options.granted, self.work)
+            else {
+                return Err(StageRefusal::NotAdmitted(parts.task));
+            };
+            after = after.checked_add(admitted.ready_within).ok_or(StageRefusal::TooLong)?;
+            running = admitted.running.clone();
+            joins.push(*admitted);
+        }
+        Ok(Setting { cluster: position, joins, mirrored_after: after, mirrored: running.clone(), together: running })
+    }
+
+    /// The tasks' pages copied one task after another, and what is left behind taken away.
+    fn moved(
+        &self,
+        goal: Goal<'_>,
+        tasks: &StageTasks,
+        set: TaskSet,
+        (mut setting, leaving): (Setting, &[Leaving]),
+        erase: Option<Span>,
+    ) -> Result<Stage, StageRefusal> {
+        self.fits(&setting.together, setting.cluster, tasks, leaving)?;
+        let begin = erase.unwrap_or(Span::ZERO).checked_add(setting.mirrored_after).ok_or(StageRefusal::TooLong)?;
+        let (mut moves, mut free) = (Vec::with_capacity(leaving.len()), begin);
+        for of in leaving {
+            let (moved, settled) = self.copied(tasks, &mut setting, *of, (begin, free, moves.is_empty()))?;
+            moves.push(moved);
+            free = settled;
+        }
+        let Setting { cluster, joins, mirrored, together, .. } = setting;
+        let places: Vec<usize> = leaving.iter().map(|&(_, from, _)| from).chain([cluster]).collect();
+        if ![&mirrored, &together].iter().all(|of| hold_beside(&set, of, &places, self.options.granted, self.work)) {
+            return Err(StageRefusal::Late);
+        }
+        let (left, over_within) = self.left(&set, &together, leaving, free)?;
+        Ok(Stage {
+            set,
+            before: self.now.clone(),
+            chips: goal.cluster.chips.clone(),
+            cluster: ClusterId::from_index(cluster),
+            erase,
+            joins,
+            moves,
+            mirrored,
+            together,
+            switched_within: free,
+            over_within,
+            after: renumbered(left, tasks),
+        })
+    }
+
+    /// A task's pages copied, by what the cluster runs from then on, and when nothing is left of the
+    /// copy server. Writes go to both places from `begin` on, and no other copy server is there
+    /// from `free` on.
+    fn copied(
+        &self,
+        tasks: &StageTasks,
+        setting: &mut Setting,
+        (parts, from, pages): Leaving,
+        (begin, free, is_first): (Span, Span, bool),
+    ) -> Result<(TaskMove, Span), StageRefusal> {
+        // Requests that wrote to the old place alone are over.
+        let over = self.set.tasks()[parts.task].write.map_or(Span::ZERO, |write| write.deadline());
+        let asked_after = begin.checked_add(over).ok_or(StageRefusal::TooLong)?.max(free);
+        let destination = match (setting.joins.is_empty(), is_first) {
+            (true, true) => {
+                Destination::New(setting.mirrored.certificates[setting.cluster].placement, &setting.together)
+            }
+            (true, false) => Destination::Certified,
+            (false, _) => Destination::Running,
+        };
+        let room = CopyRoom {
+            device: self.set.device(),
+            tasks,
+            running: &setting.mirrored,
+            task: parts.task,
+            places: [from, setting.cluster],
+            destination,
+            pages,
+            granted: self.options.granted,
+            buffer_pages: self.options.buffer_pages,
+            work: self.work,
+        };
+        let copying = room.fastest()?;
+        for running in [&mut setting.mirrored, &mut setting.together] {
+            running.certificates.clone_from(&copying.running.certificates);
+        }
+        let waits = copying.admitted.as_ref().map_or(Span::ZERO, |admitted| admitted.ready_within);
+        let copying_after = asked_after.checked_add(waits).ok_or(StageRefusal::TooLong)?;
+        let within = copying.server.within(pages).and_then(|within| copying_after.checked_add(within));
+        let settled = asked_after.checked_add(copying.settled_within).ok_or(StageRefusal::TooLong)?;
+        let moved = TaskMove {
+            parts,
+            from: ClusterId::from_index(from),
+            pages,
+            server: copying.server,
+            joins: copying.admitted,
+            copying_after,
+            copied_within: within.ok_or(StageRefusal::TooLong)?,
+            copying: copying.running,
+            copying_set: copying.set,
+        };
+        Ok((moved, settled))
+    }
+
+    /// Whether the data fit the cluster, those included that are not declared.
+    fn fits(
+        &self,
+        together: &RunningDevice,
+        cluster: usize,
+        tasks: &StageTasks,
+        leaving: &[Leaving],
+    ) -> Result<(), StageRefusal> {
+        let own = |task: &TaskId| tasks.parts.iter().find(|parts| parts.moved == *task).map_or(*task, |of| of.task);
+        let of: Vec<TaskId> = together.clusters[cluster].tasks.iter().map(own).collect();
+        let (size, placement) = (together.clusters[cluster].size(), together.certificates[cluster].placement);
+        if !self.set.space(&of, size, Some(placement)).fits() {
+            return Err(StageRefusal::Data);
+        }
+        let share = share(self.set, &of, size, placement);
+        let undeclared = leaving.iter().filter(|(parts, ..)| self.set.tasks()[parts.task].data_pages.is_none());
+        let mut short = undeclared.filter(|&&(_, _, pages)| pages > share);
+        // Who stays in a cluster that runs has the pages that it had.
+        let stays = self.now.clusters.get(cluster).map_or(&[][..], |cluster| &cluster.tasks);
+        if let Some(&task) = stays.iter().find(|&&task| self.set.tasks()[task].data_pages.is_none())
+            && self.share(stays, cluster) > share
+        {
+            return Err(StageRefusal::Share(task));
+        }
+        short.next().map_or(Ok(()), |(parts, ..)| Err(StageRefusal::Share(parts.task)))
+    }
+
+    /// What runs without the tasks at their old places, and when nothing is left of them.
+    fn left(
+        &self,
+        set: &TaskSet,
+        together: &RunningDevice,
+        leaving: &[Leaving],
+        switched: Span,
+    ) -> Result<(RunningDevice, Span), StageRefusal> {
+        let (mut running, mut over) = (together.clone(), switched);
+        for &(parts, from, _) in leaving {
+            let within = removable_within(set, &running, parts.task, self.options.granted, self.work);
+            let within = within.ok_or(StageRefusal::NotSettled(parts.task))?;
+            over = over.checked_add(within).ok_or(StageRefusal::TooLong)?;
+            running.clusters[from].tasks.retain(|&task| task != parts.task);
+        }
+        Ok((running, over))
+    }
+}
+
+/// A cluster that serves more tasks.
+fn with_tasks(cluster: &Cluster, more: &[TaskId]) -> Cluster {
+    let mut tasks = [cluster.tasks.as_slice(), more].concat();
+    tasks.sort_unstable();
+    Cluster { chips: cluster.chips.clone(), tasks }
+}
+
+/// The same with a task's own number for all of it, and without clusters that serve nobody.
+fn renumbered(running: RunningDevice, tasks: &StageTasks) -> RunningDevice {
+    let own = |task: TaskId| tasks.parts.iter().find(|parts| parts.moved == task).map_or(task, |of| of.task);
+    let pairs = running.clusters.into_iter().zip(running.certificates);
+    let busy = pairs.filter(|(cluster, _)| !cluster.tasks.is_empty());
+    let (clusters, certificates) = busy
+        .map(|(cluster, certificate)| {
+            let mut tasks: Vec<TaskId> = cluster.tasks.into_iter().map(own).collect();
+            tasks.sort_unstable();
+            (Cluster { chips: cluster.chips, tasks }, certificate)
+        })
+        .unzip();
+    RunningDevice { clusters, certificates }
+}
+
+/// The pages of each task that states none: what is left of the cluster's logical pages in equal
+/// shares, of whole rows where it is a stripe.
+fn share(set: &TaskSet, tasks: &[TaskId], size: u32, placement: Placement) -> u64 {
+    let row = if placement.is_by_chip() { u128::from(size) } else { 1 };
+    let declared: Vec<TaskId> = tasks.iter().copied().filter(|&task| set.tasks()[task].data_pages.is_some()).collect();
+    let sharers = (tasks.len() - declared.len()) as u128;
+    let space = set.space(&declared, size, Some(placement));
+    let left = space.logical_pages.saturating_sub(space.needed_pages) / row;
+    left.checked_div(sharers).map_or(0, |rows| u64::try_from(rows * row).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,127 @@
+//! `rtflash migrate`: from one allocation to another on a device that runs.
+
+use rtflash_alloc::Work;
+use rtflash_alloc::certified::admission::RunningDevice;
+use rtflash_alloc::certified::migration::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, migrate};
+use rtflash_exec::{DEFAULT_MEMORY, Options};
+use rtflash_model::{ClusterId, Instant, Span, TaskSet};
+use rtflash_run::{StageRun, execute_plan};
+use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, StageExecution};
+
+use super::admit::read_running;
+use super::{analysis_relying_on, export};
+use crate::args::MigrateArgs;
+use crate::render::Render;
+use crate::status::Status;
+use crate::{CommandFailure, output};
+
+/// Carries the command out.
+///
+/// # Errors
+/// Where files cannot be read, have no certificates, or are not of the same tasks.
+pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
+    let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted())?;
+    let Some(test) = analysis.demand_test() else {
+        return Err(CommandFailure(format!("--analysis {}: it makes no certificates to run by", analysis.name())));
+    };
+    let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
+    let set = &file.set;
+    if let Some(refused) = analysis.refuses(set) {
+        return Err(CommandFailure(refused.to_string()));
+    }
+    let (mut names, mut devices) = (Vec::new(), Vec::new());
+    for path in [&args.old, &args.new] {
+        let Some((name, running, gone)) = read_running(path, set)? else { return Ok(Status::Wrong) };
+        if let Some(gone) = gone.first() {
+            let says = format!("{name}: task `{gone}` is not in the task set; `rtflash admit` is for tasks that end");
+            return Err(CommandFailure(says));
+        }
+        names.push(name);
+        devices.push(running);
+    }
+    let [old, new] = &devices[..] else { unreachable!("two files were read") };
+    let options = MigrationOptions {
+        placements: test.on(set.device()).placements,
+        granted: test.rely_on,
+        buffer_pages: args.buffer_pages,
+    };
+    let (answer, status) = match migrate(set, old, new, options, &Work::new()) {
+        Ok(migration) => {
+            let mut answer = MigrateAnswer::found(set, analysis.name(), &migration);
+            let passes = !args.run || executed(set, &migration, &mut answer)?;
+            (answer, Status::of(Some(passes)))
+        }
+        Err(MigrationRefusal::NoWay(_, missing)) => {
+            (not_found(set, analysis.name(), old, new, &missing), Status::CannotTell)
+        }
+        Err(refusal) => return Err(CommandFailure(says(set, &names, &refusal))),
+    };
+    output::print(&answer.render(args.format.format))?;
+    Ok(status)
+}
+
+/// What is wrong with the question.
+fn says(set: &TaskSet, names: &[String], refusal: &MigrationRefusal) -> String {
+    match refusal {
+        MigrationRefusal::Servers => {
+            "the set has job streams: a cluster that serves them may never be idle, and is not \
+                                      moved"
+                .to_owned()
+        }
+        MigrationRefusal::NotInTime(cluster, is_new) => {
+            let name = &names[usize::from(*is_new)];
+            format!("{name}: cluster {cluster} is not in time as it runs: see `rtflash check`")
+        }
+        MigrationRefusal::OtherTasks(task) => format!(
+            "{} and {} do not serve the same tasks: task `{}`; `rtflash admit` is for tasks that come and go",
+            names[0],
+            names[1],
+            set.tasks().get(*task).map_or("", |task| &task.name)
+        ),
+        MigrationRefusal::NoWay(..) => "no way was found".to_owned(),
+    }
+}
+
+/// The answer where no way was found.
+fn not_found<'a>(
+    set: &'a TaskSet,
+    analysis: &'a str,
+    old: &RunningDevice,
+    new: &RunningDevice,
+    missing: &[(ClusterId, StageRefusal)],
+) -> MigrateAnswer<'a> {
+    let of =
+        |&(at, refusal): &(ClusterId, StageRefusal)| MissingCluster::new(set, at, &new.clusters[at.index()], refusal);
+    MigrateAnswer {
+        found: false,
+        analysis: analysis.into(),
+        within_ns: None,
+        stages: Vec::new(),
+        missing: missing.iter().map(of).collect(),
+        clusters: RunningCluster::all(set, old),
+    }
+}
+
+/// Runs each stage on a simulated device; whether every check holds.
+fn executed(set: &TaskSet, migration: &Migration, answer: &mut MigrateAnswer<'_>) -> Result<bool, CommandFailure> {
+    let mut passes = true;
+    for (stage, told) in migration.stages.iter().zip(&mut answer.stages) {
+        let failed = |why: &dyn std::fmt::Display| CommandFailure(format!("a stage cannot be run: {why}"));
+        let run = StageRun::new(set, stage, Instant::START).ok_or_else(|| failed(&"it is too long"))?;
+        let releases = run.releases(run.over, |_, _| Span::ZERO, |_, _| Span::ZERO);
+        let plan = run.plan(&releases).map_err(|why| failed(&why))?;
+        let options =
+            Options { duration: run.over, releases: Some(std::sync::Arc::new(releases)), ..Options::default() };
+        let found = execute_plan(DEFAULT_MEMORY, plan, &options).map_err(|why| failed(&why))?;
+        let operations = found.report.operations();
+        let broken = found.findings.iter().filter(|finding| !finding.gauge.holds());
+        told.executed = Some(StageExecution {
+            passes: found.passes(),
+            operations: operations.reads + operations.programs + operations.erases,
+            duration_ns: run.over.as_ns(),
+            broken: broken.map(|finding| finding.assumption.name.into()).collect(),
+        });
+        passes &= found.passes();
+    }
+    Ok(passes)
+}

@@ -1,0 +1,103 @@
+//! The answer of `migrate` for a person.
+
+use rtflash_wire::{Answer, MigrateAnswer, MissingCluster, MovingStage, MovingTask};
+
+use super::Render;
+use super::numbers::{count, names, plain, runs, separated, time};
+use crate::output::{DIM, GREEN, RED, YELLOW, paint};
+
+impl Render for MigrateAnswer<'_> {
+    fn text(&self) -> String {
+        let by = paint(DIM, &format!("(analysis: {})", self.analysis));
+        if !self.found {
+            let missing: String = self.missing.iter().map(missing).collect();
+            return format!("{}: no way was found {by}\n{missing}", paint(YELLOW, "cannot tell"));
+        }
+        let moved: usize = self.stages.iter().map(|stage| stage.moves.len()).sum();
+        let within = self.within_ns.map_or_else(|| "an endless time".to_owned(), |within| time(within as f64));
+        let mut text = match moved {
+            0 => format!("{}: it runs like this already {by}\n", paint(GREEN, "found")),
+            _ => format!(
+                "{}: {} to move, in {}, within {within} {by}\n",
+                paint(GREEN, "found"),
+                count(moved, "task"),
+                count(self.stages.len(), "stage")
+            ),
+        };
+        for (stage, number) in self.stages.iter().zip(1..) {
+            text += &told(stage, number);
+        }
+        text += "\nIt then runs on:\n";
+        for (cluster, position) in self.clusters.iter().zip(0..) {
+            let tasks = names(cluster.tasks.iter().map(|name| &**name), 6);
+            text += &format!("  cluster {position}: chips {}: {tasks}\n", runs(&cluster.chips));
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        self.line()
+    }
+}
+
+/// A cluster that could not be made.
+fn missing(of: &MissingCluster<'_>) -> String {
+    let tasks = names(of.tasks.iter().map(|name| &**name), 6);
+    let task = of.task.as_ref().map_or_else(String::new, |task| format!("{}: ", plain(task)));
+    format!("  cluster {} (chips {}: {tasks}): {task}{}\n", of.cluster, runs(&of.chips), of.detail)
+}
+
+/// A stage.
+fn told(stage: &MovingStage<'_>, number: usize) -> String {
+    let to = if stage.joins.is_empty() { "which are free" } else { "which run, and go on" };
+    let mut text = format!("\n{number}. To chips {}, {to}\n", runs(&stage.chips));
+    if let Some(erase) = stage.erase_ns {
+        text += &format!("   erased first, {}\n", time(erase as f64));
+    }
+    for join in &stage.joins {
+        let how =
+            if join.stages.is_empty() { "by the certificate that there is" } else { "by new terms of collection" };
+        let within = match join.ready_within_ns {
+            0 => "at once".to_owned(),
+            within => format!("within {}", time(within as f64)),
+        };
+        text += &format!("   {} is taken {how}, {within}\n", plain(&join.task));
+    }
+    text += "   writes go to both places from then on\n";
+    text += &stage.moves.iter().map(moving).collect::<String>();
+    text += &format!(
+        "   requests go to the new place alone within {}; nothing is left at the old ones within {}\n",
+        time(stage.switched_within_ns as f64),
+        time(stage.over_within_ns as f64)
+    );
+    if let Some(executed) = &stage.executed {
+        let operations = separated(executed.operations.into());
+        let simulated = time(executed.duration_ns as f64);
+        text += &match executed.passes {
+            true => format!("   {}: {operations} operations in {simulated}, no check broken\n", paint(GREEN, "run")),
+            false => {
+                let broken = names(executed.broken.iter().map(|name| &**name), 6);
+                format!("   {}: {operations} operations in {simulated}; broken: {broken}\n", paint(RED, "run"))
+            }
+        };
+    }
+    text
+}
+
+/// A task that moves.
+fn moving(of: &MovingTask<'_>) -> String {
+    format!(
+        "   {}: {} from chips {}, {} read each {} and written in the next, from {} to {}; {} held\n",
+        plain(&of.task),
+        count(of.pages, "page"),
+        runs(&of.from),
+        of.pages_a_period,
+        time(of.period_ns as f64),
+        match of.copying_after_ns {
+            0 => "0 s".to_owned(),
+            after => time(after as f64),
+        },
+        time(of.copied_within_ns as f64),
+        of.buffer_pages
+    )
+}

@@ -1,0 +1,85 @@
+//! Tasks that use the pages of others: what moves a task's data (docs/migration.md).
+
+use rtflash_model::{Cluster, TaskId, TaskSet};
+
+use super::build::declared;
+use super::ranges::ranges;
+use super::{Plan, PlanError, Promise};
+use crate::ids::{ClusterId, Lpn, SourceId};
+use crate::trace::Kind;
+
+/// Whose addresses a source draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DrawnAs {
+    /// This source's, seen from the start of its range.
+    pub(crate) source: SourceId,
+    /// From its request of this number on.
+    pub(crate) skipped: u64,
+}
+
+impl Plan {
+    /// The same where some tasks of a cluster with a certificate read and write the logical pages
+    /// of others there, and have none of their own: each `(task, whose)`. What the others have is
+    /// divided anew.
+    ///
+    /// # Errors
+    /// Where the cluster has no certificate, does not serve these tasks, or owns zones; where the
+    /// set has job streams; where a task has no page.
+    pub fn with_shared_pages(
+        mut self,
+        set: &TaskSet,
+        cluster: ClusterId,
+        shared: &[(TaskId, TaskId)],
+    ) -> Result<Plan, PlanError> {
+        let Some(of) = self.clusters.get(cluster).cloned() else { return Err(PlanError::OtherAllocation) };
+        let Promise::Certified(certified) = &mut self.promise else { return Err(PlanError::OtherAllocation) };
+        let by = &mut certified[cluster];
+        let place = |task: TaskId| of.tasks.binary_search(&task).map_err(|_| PlanError::OtherAllocation);
+        let shares = |task: &TaskId| shared.iter().any(|(other, _)| other == task);
+        if by.is_zoned() || !set.jobs().is_empty() {
+            return Err(PlanError::OtherAllocation);
+        }
+        let owners: Vec<TaskId> = of.tasks.iter().copied().filter(|task| !shares(task)).collect();
+        let own: Vec<Option<u64>> = owners.iter().map(|&task| set.tasks()[task].data_pages).collect();
+        let (all, row) = (of.layout.logical_pages(), if by.is_stripe() { of.layout.chips() } else { 1 });
+        let equal = || ranges(all.into(), row, &vec![None; own.len()]);
+        let room = PlanError::NoRoom { cluster: usize::try_from(cluster.0).unwrap_or(usize::MAX) };
+        let found = ranges(all.into(), row, &own).or_else(equal).ok_or(room)?;
+        by.ranges.resize(of.tasks.len(), Lpn(0)..Lpn(0));
+        for (&task, range) in owners.iter().zip(found) {
+            by.ranges[place(task)?] = range;
+        }
+        for &(task, whose) in shared {
+            if shares(&whose) {
+                return Err(PlanError::OtherAllocation);
+            }
+            by.ranges[place(task)?] = by.ranges[place(whose)?].clone();
+        }
+        let owning = Cluster { chips: of.chips.clone(), tasks: owners };
+        self.clusters[cluster].data = declared(set, &owning, Some(by.certificate.placement));
+        Ok(self)
+    }
+
+    /// The same where the writes of a task draw the addresses of another's, from that one's request
+    /// of this number on: its mirror at another place. Where addresses are drawn by where pages
+    /// are, they are not the same.
+    ///
+    /// # Errors
+    /// Where one of them does not write.
+    pub fn with_mirror(mut self, mirror: TaskId, of: TaskId, skipped: u64) -> Result<Plan, PlanError> {
+        let writes = |task| {
+            let is =
+                |&(_, source): &(SourceId, &super::Source)| source.task() == Some(task) && source.kind == Kind::Write;
+            self.sources.enumerate().find(is).map(|(number, _)| number).ok_or(PlanError::OtherAllocation)
+        };
+        let (mirror, source) = (writes(mirror)?, writes(of)?);
+        self.mirrors.push((mirror, DrawnAs { source, skipped }));
+        Ok(self)
+    }
+
+    /// Whose addresses a source draws: its own, unless it is a mirror.
+    pub(crate) fn drawn_as(&self, number: SourceId) -> DrawnAs {
+        let mirror = self.mirrors.iter().find(|(mirror, _)| *mirror == number);
+        mirror.map_or(DrawnAs { source: number, skipped: 0 }, |&(_, drawn)| drawn)
+    }
+}

@@ -1,0 +1,260 @@
+//! A stage of a migration as the executor makes it (docs/migration.md): tasks at both places, and
+//! who copies their pages.
+
+use std::collections::BTreeMap;
+
+use rtflash_alloc::certified::admission::{AddedHow, Admitted, RunningDevice};
+use rtflash_alloc::certified::migration::{CopyServer, Stage, TaskMove};
+use rtflash_exec::trace::Kind;
+use rtflash_exec::{Plan, ReleasePattern};
+use rtflash_model::{ClusterId, Id, Instant, Span, Task, TaskId, TaskSet};
+
+use crate::{History, PlanRefusal};
+
+/// The numbers of a task that moves, in the set that is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MovedRun {
+    /// It, at its old place.
+    pub task: TaskId,
+    /// Its writes at its new place.
+    pub mirror: Option<TaskId>,
+    /// Its reads at its new place.
+    pub reads: Option<TaskId>,
+    /// What reads the pages that are copied, and what writes them.
+    pub copies: [TaskId; 2],
+    /// When the first page that is copied is asked for.
+    pub copied_from: Instant,
+    /// When the last one has been written.
+    pub copied_by: Instant,
+}
+
+/// A stage, and what happens in a run of it.
+#[derive(Debug, Clone)]
+pub struct StageRun {
+    /// Each task, and each part of one that moves.
+    pub set: TaskSet,
+    /// What runs, and when.
+    pub history: History,
+    /// The tasks that move.
+    pub moves: Vec<MovedRun>,
+    /// From when on requests go to the new place alone.
+    pub switched: Instant,
+    /// From when on nothing is left of them at their old places.
+    pub over: Instant,
+    cluster: ClusterId,
+    servers: Vec<(CopyServer, u64)>,
+    shared: Vec<(TaskId, ClusterId, TaskId)>,
+}
+
+/// A set that grows.
+struct Growing {
+    all: Vec<Task>,
+}
+
+impl Growing {
+    fn add(&mut self, of: TaskId, what: &str, edit: impl FnOnce(&mut Task)) -> TaskId {
+        let mut task = self.all[of.index()].clone();
+        task.name = format!("{} ({what})", task.name);
+        while self.all.iter().any(|other| other.name == task.name) {
+            task.name.push('\'');
+        }
+        task.data_pages = None;
+        edit(&mut task);
+        self.all.push(task);
+        TaskId::from_index(self.all.len() - 1)
+    }
+}
+
+impl StageRun {
+    /// A stage that begins at an instant of the run; `None` where it ends beyond the end of time.
+    pub fn new(set: &TaskSet, stage: &Stage, begins: Instant) -> Option<StageRun> {
+        let mut all = Growing { all: set.tasks().iter().cloned().collect() };
+        let mut history = History::new(&stage.before);
+        let after = |span: Span| begins.checked_add(span);
+        let cluster = stage.cluster;
+        let switched = after(stage.switched_within)?;
+        let mut from = after(stage.erase.unwrap_or(Span::ZERO))?;
+        let (mut moves, mut servers, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+        let mut is_new = stage.joins.is_empty();
+        for (place, of) in stage.moves.iter().enumerate() {
+            let task = of.parts.task;
+            let own = set.tasks()[task].clone();
+            let join = |is_new: bool| Admitted {
+                cluster,
+                change: if is_new { AddedHow::NewCluster } else { AddedHow::Kept },
+                ready_within: Span::ZERO,
+                running: stage.together.clone(),
+            };
+            // How it joins says from when on its writes go to both places.
+            let join_first = stage.joins.get(place).cloned();
+            let mut added = |id: TaskId, at: Instant, history: &mut History| {
+                history.admit(at, id, &join(std::mem::take(&mut is_new)))
+            };
+            let mirror =
+                own.write.map(|_| all.add(task, "mirror", |it| (it.read, it.data_pages) = (None, own.data_pages)));
+            let data = if mirror.is_none() { own.data_pages } else { None };
+            let reads = own.read.map(|_| all.add(task, "moved", |it| (it.write, it.data_pages) = (None, data)));
+            let request = of.server.request()?;
+            let copies = [
+                all.add(task, "copied from", |it| (it.read, it.write) = (Some(request), None)),
+                all.add(task, "copied to", |it| (it.read, it.write) = (None, Some(request))),
+            ];
+            let first = mirror.or(reads)?;
+            match join_first {
+                Some(admitted) => {
+                    let at = history.admit(from, first, &admitted);
+                    from = at;
+                    for id in [mirror, reads].into_iter().flatten().filter(|&id| id != first) {
+                        added(id, switched, &mut history);
+                    }
+                }
+                None => {
+                    for (id, at) in [(mirror, from), (reads, switched)] {
+                        if let Some(id) = id {
+                            added(id, at, &mut history);
+                        }
+                    }
+                }
+            }
+            let [copied_from, copied_by] = [after(of.copying_after)?, after(of.copied_within)?];
+            add_copies(&mut history, of, (copies, cluster), copied_from, &stage.together)?;
+            history.remove(switched, task);
+            shared.extend([(copies[0], of.from, task), (copies[1], cluster, first)]);
+            shared.extend(reads.filter(|&id| id != first).map(|id| (id, cluster, first)));
+            servers.push((of.server, of.pages));
+            moves.push(MovedRun { task, mirror, reads, copies, copied_from, copied_by });
+        }
+        let set = TaskSet::new(*set.device(), all.all, Vec::new()).ok()?;
+        Some(StageRun { set, history, moves, switched, over: after(stage.over_within)?, cluster, servers, shared })
+    }
+
+    /// The plan, for requests that come as [`releases`](StageRun::releases) said.
+    ///
+    /// # Errors
+    /// Why it cannot be executed.
+    pub fn plan(&self, releases: &ReleasePattern) -> Result<Plan, PlanRefusal> {
+        let mut by_cluster: BTreeMap<ClusterId, Vec<(TaskId, TaskId)>> = BTreeMap::new();
+        for &(task, cluster, whose) in &self.shared {
+            by_cluster.entry(cluster).or_default().push((task, whose));
+        }
+        let mut plan = self.history.plan(&self.set)?;
+        for (cluster, shared) in by_cluster {
+            plan = plan.with_shared_pages(&self.set, cluster, &shared).map_err(PlanRefusal::Plan)?;
+        }
+        for of in &self.moves {
+            let Some(mirror) = of.mirror else { continue };
+            let skipped = self.before(releases, of.task, self.history.begins(mirror).unwrap_or_default());
+            plan = plan.with_mirror(mirror, of.task, skipped).map_err(PlanRefusal::Plan)?;
+        }
+        Ok(plan)
+    }
+
+    /// How many write requests of a task arrive nominally before an instant.
+    fn before(&self, releases: &ReleasePattern, task: TaskId, end: Instant) -> u64 {
+        let write = self.set.tasks().get(task).and_then(|of| of.write);
+        let (Some(write), Some(stated)) = (write, releases.request(task, Kind::Write)) else { return 0 };
+        let mut next = Instant::START.saturating_add(stated.offset.unwrap_or(Span::ZERO));
+        let mut before = 0;
+        for &gap in &stated.gaps {
+            if next >= end {
+                break;
+            }
+            before += 1;
+            next = next.saturating_add(write.period()).saturating_add(gap);
+        }
+        before
+    }
+
+    /// The new place.
+    pub fn cluster(&self) -> ClusterId {
+        self.cluster
+    }
+
+    /// When requests come: of each task first at `offset`, then a period and a gap apart, at its
+    /// old place or its new one, writes at both in between; those of copy servers at their pace.
+    pub fn releases(
+        &self,
+        duration: Instant,
+        mut offset: impl FnMut(TaskId, bool) -> Span,
+        mut gap: impl FnMut(TaskId, bool) -> Span,
+    ) -> ReleasePattern {
+        let mut pattern = ReleasePattern::default();
+        for (id, task) in self.set.tasks().enumerate() {
+            if self.is_part(id) {
+                continue;
+            }
+            let moved = self.moves.iter().find(|of| of.task == id);
+            for (request, writes) in task.requests() {
+                let mut times = Vec::new();
+                let mut next = Instant::START.saturating_add(offset(id, writes));
+                while next < duration {
+                    times.push(next);
+                    next = next.saturating_add(request.period()).saturating_add(gap(id, writes));
+                }
+                let kind = if writes { Kind::Write } else { Kind::Read };
+                let Some(of) = moved else {
+                    state(&mut pattern, id, kind, request.period(), &times);
+                    continue;
+                };
+                let old: Vec<Instant> = times.iter().copied().filter(|&at| at < self.switched).collect();
+                state(&mut pattern, id, kind, request.period(), &old);
+                if let Some(part) = if writes { of.mirror } else { of.reads } {
+                    times.retain(|&at| self.history.begins(part).is_some_and(|from| at >= from));
+                    state(&mut pattern, part, kind, request.period(), &times);
+                }
+            }
+        }
+        for (of, &(server, pages)) in self.moves.iter().zip(&self.servers) {
+            let requests = server.requests(pages);
+            let paced = |first: Instant| {
+                let at = |number: u64| server.period.checked_mul(number).map(|later| first.saturating_add(later));
+                (0..requests).map_while(at).collect::<Vec<Instant>>()
+            };
+            let last = pages - (requests - 1) * server.pages;
+            let kinds = [(Kind::Read, Span::ZERO), (Kind::Write, server.period)];
+            for ((kind, later), id) in kinds.into_iter().zip(of.copies) {
+                let first = of.copied_from.saturating_add(later);
+                state(&mut pattern, id, kind, server.period, &paced(first));
+                let mut sizes = vec![server.pages; usize::try_from(requests).unwrap_or(0)];
+                sizes.last_mut().into_iter().for_each(|size| *size = last);
+                pattern.request_mut(id, kind).pages = sizes;
+            }
+        }
+        pattern
+    }
+
+    fn is_part(&self, id: TaskId) -> bool {
+        self.moves.iter().any(|of| of.copies.contains(&id) || of.mirror == Some(id) || of.reads == Some(id))
+    }
+}
+
+/// The requests of a copy server are added at both places, and end with the last page.
+fn add_copies(
+    history: &mut History,
+    of: &TaskMove,
+    (copies, cluster): ([TaskId; 2], ClusterId),
+    at: Instant,
+    running: &RunningDevice,
+) -> Option<()> {
+    let pace = of.server.period.checked_mul(of.server.requests(of.pages))?;
+    let kept =
+        |cluster| Admitted { cluster, change: AddedHow::Kept, ready_within: Span::ZERO, running: running.clone() };
+    let [reads, writes] = copies;
+    history.admit(at, reads, &kept(of.from));
+    history.remove(at.checked_add(pace)?, reads);
+    let joins = of.joins.clone().unwrap_or_else(|| kept(cluster));
+    history.admit(at.saturating_sub(joins.ready_within), writes, &joins);
+    history.remove(at.checked_add(pace)?.checked_add(of.server.period)?, writes);
+    Some(())
+}
+
+/// The nominal arrivals of a source, and none behind them.
+fn state(pattern: &mut ReleasePattern, task: TaskId, kind: Kind, period: Span, times: &[Instant]) {
+    let stated = pattern.request_mut(task, kind);
+    stated.offset = Some(times.first().map_or(Span::LONGEST, |first| first.since(Instant::START)));
+    let gap = |pair: &[Instant]| pair[1].since(pair[0]).saturating_sub(period);
+    stated.gaps = times.windows(2).map(gap).collect();
+    if !times.is_empty() {
+        stated.gaps.push(Span::LONGEST);
+    }
+}

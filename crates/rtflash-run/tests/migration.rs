@@ -1,0 +1,516 @@
+//! Data that move while a device runs: what `migrate` says, executed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rtflash_alloc::Work;
+use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
+use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
+use rtflash_alloc::certified::admission::RunningDevice;
+use rtflash_alloc::certified::migration::{Migration, MigrationOptions, MigrationRefusal, Stage, migrate};
+use rtflash_exec::check::{Checks, Finding, merge};
+use rtflash_exec::dispatch::NoServers;
+use rtflash_exec::trace::{Action, Kind, Record};
+use rtflash_exec::{
+    Aging, Options, Pattern, Placed, Plan, PlanError, Promise, RunError, SourceId, Victims, Waits, run, run_traced,
+};
+use rtflash_model::random::Stream;
+use rtflash_model::{
+    Access, Allocation, Certificate, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, LogicalRatio, Reliance,
+    Request, Shortest, Span, Task, TaskId, TaskSet,
+};
+use rtflash_run::{MovedRun, PlanRefusal, StageRun};
+
+struct Rng(Stream);
+
+impl Rng {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).expect("small")
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[usize::try_from(self.within(0, all.len() as u64 - 1)).expect("a place")]
+    }
+}
+
+fn ns(time: u64) -> Span {
+    Span::from_ns(time).expect("a short time")
+}
+
+fn device(rng: &mut Rng) -> Option<Device> {
+    let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
+    let command = (rng.within(0, 7) == 0).then(|| ns(rng.within(1, 4)));
+    Device::new(DeviceSpec {
+        page_read_includes_transfer: None,
+        page_program_includes_transfer: None,
+        chips: rng.small(3, 9),
+        chips_per_channel: rng.small(1, 4),
+        blocks_per_chip: rng.small(12, 40),
+        pages_per_block: rng.small(3, 8),
+        page_size: 512,
+        shortest: Shortest::default(),
+        erase_cycles: None,
+        command,
+        page_registers: (rng.within(0, 3) == 0).then_some(2),
+        logical_ratio: LogicalRatio::from_decimal(rng.within(15, 75).into(), 2).ok()?,
+        page_read,
+        page_program,
+        block_erase,
+        page_transfer,
+    })
+    .ok()
+}
+
+fn task(rng: &mut Rng, number: u64) -> Task {
+    let request = |rng: &mut Rng| {
+        let longest = rng.one_of(&[6_000, 6_000, 6_000, 60_000]);
+        let period = rng.within(300, longest);
+        let request = Request::new(rng.within(1, 5), ns(period))?;
+        let request = request.with_access(rng.one_of(&[Access::Random, Access::Sequential, Access::Stream]));
+        if rng.within(0, 3) > 0 {
+            return Some(request);
+        }
+        let deadline = rng.within(period / 2, period);
+        request.with_deadline(Some(ns(deadline)))?.with_jitter(ns(rng.within(0, deadline / 4)))
+    };
+    let kinds = rng.within(0, 3);
+    let read = (kinds != 0).then(|| request(rng)).flatten();
+    let write = (kinds != 1 || read.is_none()).then(|| request(rng)).flatten();
+    // Whole rows of clusters of up to six chips, mostly.
+    let data_pages = match rng.within(0, 5) {
+        0 => None,
+        1 => Some(rng.within(10, 130)),
+        _ => Some(60),
+    };
+    Task { name: format!("t{number}"), read, write, data_pages }
+}
+
+/// The same task with shorter periods.
+fn busier(task: &Task) -> Task {
+    let shorter = |of: Request| {
+        let part = |time: Span| ns((time.as_ns() * 4 / 5).max(1));
+        let busier = of.with_period(part(of.period()))?.with_deadline(of.stated_deadline().map(part))?;
+        busier.with_jitter(ns(of.jitter().as_ns() * 4 / 5))
+    };
+    let of = |request: Option<Request>| request.map(|request| shorter(request).unwrap_or(request));
+    Task { read: of(task.read), write: of(task.write), ..task.clone() }
+}
+
+fn analysis_of(rng: &mut Rng) -> &'static dyn Analysis {
+    let name = rng.one_of(&["stripe", "superblock", "sound"]);
+    let granted = rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Queue]);
+    analysis_relying_on(name, granted).expect("an analysis")
+}
+
+/// What an allocator finds on some of the chips, and these so many further round the device.
+fn certified(
+    set: &TaskSet,
+    analysis: &'static dyn Analysis,
+    rng: &mut Rng,
+    (turn, several): (u32, bool),
+) -> Option<RunningDevice> {
+    let device = set.device();
+    let part = DeviceSpec { chips: rng.small(1, device.chips().div_ceil(2) + 1), ..device.spec() };
+    let part = set.on(Device::new(part).ok()?).ok()?;
+    let allocator: &dyn Allocator = match rng.within(0, 3) {
+        _ if several => &EqualSplit,
+        0 => &EqualSplit,
+        1 => &Global,
+        _ => &BestFit,
+    };
+    let outcome = allocator.allocate(&part, analysis);
+    let found: &Allocation = outcome.allocation()?;
+    let chips = device.chips();
+    let turned = |cluster: Cluster| {
+        let mut of: Vec<ChipId> = cluster.chips.iter().map(|chip| ChipId((chip.0 + turn) % chips)).collect();
+        of.sort_unstable();
+        Cluster { chips: of, tasks: cluster.tasks }
+    };
+    let clusters: Vec<Cluster> = found.clusters().into_iter().map(turned).collect();
+    with_certificates(set, analysis, &clusters)
+}
+
+fn with_certificates(set: &TaskSet, analysis: &'static dyn Analysis, clusters: &[Cluster]) -> Option<RunningDevice> {
+    let allocation = Allocation::new(set.device().chips(), set.tasks().len(), clusters).ok()?;
+    let test: DemandTest = analysis.demand_test()?.on(set.device());
+    let (allocation, certification) = test.certified(set, &allocation, &Work::new());
+    if certification.failing.is_empty() { RunningDevice::new(set, &allocation) } else { None }
+}
+
+/// The same clusters, a task served by another of them.
+fn one_moved(
+    set: &TaskSet,
+    analysis: &'static dyn Analysis,
+    old: &RunningDevice,
+    rng: &mut Rng,
+) -> Option<RunningDevice> {
+    let mut clusters = old.clusters.clone();
+    let all = clusters.len() as u64;
+    if all < 2 {
+        return None;
+    }
+    let from = usize::try_from(rng.within(0, all - 1)).expect("a place");
+    let to = (from + usize::try_from(rng.within(1, all - 1)).expect("a place")) % clusters.len();
+    let task = rng.one_of(&clusters[from].tasks);
+    clusters[from].tasks.retain(|&other| other != task);
+    let place = clusters[to].tasks.partition_point(|&other| other < task);
+    clusters[to].tasks.insert(place, task);
+    clusters.retain(|cluster| !cluster.tasks.is_empty());
+    with_certificates(set, analysis, &clusters)
+}
+
+/// What is done otherwise than the theorems say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tampering {
+    None,
+    /// Pages are copied while requests that wrote to the old place alone are not over.
+    CopiesAtOnce,
+    /// Four times as many pages a period.
+    Hurried,
+    /// Requests go to the new place when half of the pages are there.
+    SwitchedEarly,
+    /// The mirror's writes begin when some pages have been copied.
+    LateMirror,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    migrations: usize,
+    refused: usize,
+    fresh: usize,
+    joined: usize,
+    staged: usize,
+    erased: usize,
+    moves: usize,
+    runs: usize,
+    compared: usize,
+    pages: u64,
+    broken: usize,
+    stale: usize,
+}
+
+struct Drawn {
+    set: TaskSet,
+    old: RunningDevice,
+    migration: Migration,
+}
+
+fn draw(seed: u64, case: u64, seen: &mut Seen) -> Option<Drawn> {
+    let mut rng = Rng(Stream::numbered(seed, b"migrate\0", case));
+    let device = device(&mut rng)?;
+    let mut tasks: Vec<Task> = (0..rng.within(1, 4)).map(|number| task(&mut rng, number)).collect();
+    let (analysis, other) = (analysis_of(&mut rng), rng.within(0, 2) == 0);
+    let granted = analysis.demand_test()?.rely_on;
+    let aim = if other { analysis_relying_on("sound", granted)? } else { analysis };
+    let turn = rng.one_of(&[0, 0, 0, 1, 2, device.chips() - 1]);
+    let mut found = None;
+    for _ in 0..rng.one_of(&[1, 6, 20]) {
+        let set = TaskSet::new(device, tasks.clone(), Vec::new()).ok()?;
+        let mut choice = Rng(Stream::numbered(seed, b"choices\0", case));
+        let Some(old) = certified(&set, analysis, &mut choice, (0, turn == 0)) else { break };
+        let new = if turn == 0 {
+            one_moved(&set, aim, &old, &mut choice)
+        } else {
+            certified(&set, aim, &mut choice, (turn, false))
+        };
+        let Some(new) = new else { break };
+        let placements = aim.demand_test()?.on(&device).placements;
+        let options = MigrationOptions { placements, granted, buffer_pages: rng.one_of(&[2, 8, 64]) };
+        match migrate(&set, &old, &new, options, &Work::new()) {
+            Ok(migration) => {
+                if !migration.stages.is_empty() {
+                    found = Some(Drawn { set, old, migration });
+                }
+            }
+            Err(MigrationRefusal::NoWay(..)) => {
+                seen.refused += 1;
+                break;
+            }
+            Err(MigrationRefusal::NotInTime(..)) => break,
+            Err(other) => panic!("{other:?}"),
+        }
+        tasks.iter_mut().for_each(|task| *task = busier(task));
+    }
+    found
+}
+
+fn options(rng: &mut Rng, drawn: &StageRun, duration: Instant) -> (Options, Plan) {
+    let most = rng.one_of(&[0, 0, 8, 600]);
+    let tight = rng.within(0, 1) == 0;
+    let mut gaps = Rng(Stream::numbered(rng.within(0, u64::MAX - 1), b"gaps\0\0\0\0", 0));
+    let mut offsets = Rng(Stream::numbered(rng.within(0, u64::MAX - 1), b"offsets\0", 0));
+    let offset = |_, _| if tight { Span::ZERO } else { ns(offsets.within(0, 400)) };
+    let releases = drawn.releases(duration, offset, |_, _| ns(gaps.within(0, most)));
+    let plan = match drawn.plan(&releases) {
+        Err(PlanRefusal::Plan(PlanError::NoRoom { .. })) => drawn.history.plan(&drawn.set).map_err(|_| ()),
+        plan => Ok(plan.expect("a stage can be run")),
+    };
+    let options = Options {
+        duration,
+        victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
+        aging: rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Random]),
+        pattern: rng.one_of(&[Pattern::Uniform, Pattern::HotCold, Pattern::Sequential, Pattern::Fullest]),
+        seed: rng.within(0, u64::MAX - 1),
+        placed: Placed { backfill: rng.within(0, 1) == 0, waits: Waits::Actual },
+        releases: Some(Arc::new(releases)),
+        ..Options::default()
+    };
+    (options, plan.expect("there is room for a page of each"))
+}
+
+fn judged(plan: &Plan, options: &Options) -> Vec<Finding> {
+    let checks = |group: &[ClusterId]| Checks::new(plan, options.dispatch, group);
+    let checks = run(plan, options, &mut NoServers, checks).expect("no limit is reached");
+    merge(checks.into_iter().map(|checks| checks.finish(options.duration)))
+}
+
+fn source(plan: &Plan, task: Option<TaskId>, kind: Kind) -> Option<SourceId> {
+    let task = task?;
+    let is = |source: &rtflash_exec::Source| source.task() == Some(task) && source.kind == kind;
+    plan.sources().enumerate().find(|(_, source)| is(source)).map(|(number, _)| number)
+}
+
+/// Where a task's pages begin in its cluster, and how many it has.
+fn range(plan: &Plan, cluster: ClusterId, task: TaskId) -> (u32, u32) {
+    let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
+    let place = plan.clusters()[cluster].tasks.binary_search(&task).expect("it is served there");
+    let range = &certified[cluster].ranges[place];
+    (range.start.0, range.end.0 - range.start.0)
+}
+
+/// The write request by which each page was written last; the first ones are what was there.
+type Versions = BTreeMap<u32, Option<u64>>;
+
+/// Whether each page of a task that moves has at its new place, from the switch on, what it has at
+/// its old one. `None` where the addresses of both are not alike.
+fn is_coherent(
+    run: &StageRun,
+    of: &MovedRun,
+    from: ClusterId,
+    pages: u64,
+    (plan, options): (&Plan, &Options),
+) -> Option<bool> {
+    let task = &run.set.tasks()[of.task];
+    let is_drawn = |request: Request| request.access() == Access::Random && options.pattern == Pattern::Fullest;
+    if task.write.is_some_and(|write| write.jitter() > Span::ZERO || is_drawn(write)) {
+        return None;
+    }
+    let (old_start, old_length) = range(plan, from, of.task);
+    let (new_start, new_length) = range(plan, run.cluster(), of.copies[1]);
+    if old_length != new_length || u64::from(old_length) < pages {
+        return None;
+    }
+    let written = source(plan, Some(of.task), Kind::Write);
+    let mirrored = source(plan, of.mirror, Kind::Write);
+    let copied = (source(plan, Some(of.copies[0]), Kind::Read)?, source(plan, Some(of.copies[1]), Kind::Write)?);
+    let mut records = Vec::new();
+    let sink = |record: &Record| {
+        records.push(*record);
+        Ok(())
+    };
+    run_traced::<Vec<Record>, RunError>(plan, options, &mut NoServers, |_| Vec::new(), sink).expect("it runs");
+    let releases = options.releases.as_ref().expect("they are stated");
+    let count = |task: TaskId| releases.request(task, Kind::Write).map_or(0, |of| of.gaps.len() as u64);
+    let begins = of.mirror.and_then(|mirror| run.history.begins(mirror));
+    let nominal = |record: &Record| match record {
+        Record::Release(release) if Some(release.job.source) == written => Some(release.at),
+        _ => None,
+    };
+    let skipped = records.iter().filter_map(nominal).filter(|&at| begins.is_some_and(|from| at < from)).count() as u64;
+    let old_count = count(of.task);
+    let (mut old, mut new, mut buffer): (Versions, Versions, Versions) = Default::default();
+    let mut by_mirror = std::collections::BTreeSet::new();
+    for record in &records {
+        let Record::Operation(operation) = record else { continue };
+        let (page, action) = (operation.lpn.0, operation.action);
+        if Some(operation.job.source) == written && action == Action::Program && operation.kind == Kind::Write {
+            old.insert(page - old_start, Some(operation.job.index));
+        } else if Some(operation.job.source) == mirrored && action == Action::Program && operation.kind == Kind::Write {
+            // What is written later is not at the old place.
+            if operation.job.index + skipped < old_count {
+                new.insert(page - new_start, Some(operation.job.index + skipped));
+            }
+            by_mirror.insert(page - new_start);
+        } else if operation.job.source == copied.0 && action == Action::Read {
+            let at = page - old_start;
+            buffer.insert(at, old.get(&at).copied().flatten());
+        } else if operation.job.source == copied.1 && action == Action::Program && operation.kind == Kind::Write {
+            let at = page - new_start;
+            if !by_mirror.contains(&at)
+                && let Some(&version) = buffer.get(&at)
+                && operation.start < run.switched
+            {
+                new.insert(at, version);
+            }
+        }
+    }
+    let pages = u32::try_from(pages).expect("few pages");
+    Some((0..pages).all(|page| match (new.get(&page), by_mirror.contains(&page)) {
+        (Some(version), _) => *version == old.get(&page).copied().flatten(),
+        // Written at the new place alone, after the switch, and never copied: it was not there.
+        (None, _) => false,
+    }))
+}
+
+fn tampered(stage: &Stage, run: &StageRun, set: &TaskSet, tampering: Tampering, begins: Instant) -> Option<StageRun> {
+    let mut other = stage.clone();
+    match tampering {
+        Tampering::None => return Some(run.clone()),
+        // Where the terms of a cluster change first, copies come in time or not at all.
+        Tampering::CopiesAtOnce if !stage.joins.is_empty() => return None,
+        Tampering::CopiesAtOnce => {
+            for of in &mut other.moves {
+                let write = set.tasks()[of.parts.task].write.map_or(Span::ZERO, |write| write.deadline());
+                of.copying_after = of.copying_after.saturating_sub(write);
+            }
+        }
+        Tampering::Hurried => {
+            for of in &mut other.moves {
+                of.server.pages = of.server.pages.saturating_mul(4).min(of.pages);
+            }
+        }
+        Tampering::SwitchedEarly => {
+            let of = other.moves.last()?;
+            let half = of.server.period.checked_mul(of.server.requests(of.pages) / 2)?;
+            other.switched_within = of.copying_after.checked_add(half)?;
+        }
+        Tampering::LateMirror => {
+            let first = other.moves.first()?.copied_within;
+            if !other.joins.is_empty() {
+                return None;
+            }
+            other.erase = Some(first);
+        }
+    }
+    StageRun::new(set, &other, begins)
+}
+
+/// At any time, or soon behind requests of the tasks that move.
+fn begins(rng: &mut Rng, set: &TaskSet, stage: &Stage) -> Instant {
+    let write = stage.moves.iter().find_map(|of| set.tasks()[of.parts.task].write);
+    let soon = write.filter(|_| rng.within(0, 1) == 0).map(|write| write.period().as_ns() * rng.within(0, 2));
+    let at = match soon {
+        Some(at) => at + rng.within(1, 30),
+        None => rng.within(1, 9_000),
+    };
+    Instant::START.saturating_add(ns(at))
+}
+
+/// Runs stages, each twice, until a check breaks where something was tampered with.
+fn run_migrations(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) -> Seen {
+    let mut seen = Seen::default();
+    for case in cases {
+        let Some(drawn) = draw(seed, case, &mut seen) else { continue };
+        let mut rng = Rng(Stream::numbered(seed, b"runs\0\0\0\0", case));
+        seen.migrations += 1;
+        assert_eq!(drawn.migration.stages[0].before, drawn.old);
+        for stage in &drawn.migration.stages {
+            seen.fresh += usize::from(stage.joins.is_empty());
+            seen.joined += usize::from(!stage.joins.is_empty());
+            seen.staged += usize::from(stage.joins.iter().any(|join| join.ready_within > Span::ZERO));
+            seen.erased += usize::from(stage.erase.is_some());
+            seen.moves += stage.moves.len();
+            if stage.over_within > ns(3_000_000) {
+                continue;
+            }
+            let begins = begins(&mut rng, &drawn.set, stage);
+            let run = StageRun::new(&drawn.set, stage, begins).expect("a stage of a short time");
+            let Some(run) = tampered(stage, &run, &drawn.set, tampering, begins) else { continue };
+            for _ in 0..2 {
+                let duration = run.over.saturating_add(ns(rng.within(1, 8_000)));
+                let (options, plan) = options(&mut rng, &run, duration);
+                let findings = judged(&plan, &options);
+                let broken: Vec<&Finding> = findings.iter().filter(|finding| !finding.gauge.holds()).collect();
+                seen.runs += 1;
+                seen.broken += usize::from(!broken.is_empty());
+                if tampering == Tampering::None {
+                    assert!(broken.is_empty(), "seed {seed}, case {case}: {broken:?}\n{stage:?}\n{options:?}");
+                }
+                for (of, moved) in run.moves.iter().zip(&stage.moves) {
+                    seen.pages += moved.pages;
+                    let coherent = is_coherent(&run, of, moved.from, moved.pages, (&plan, &options));
+                    seen.compared += usize::from(coherent.is_some());
+                    seen.stale += usize::from(coherent == Some(false));
+                    if tampering == Tampering::None {
+                        assert_ne!(coherent, Some(false), "seed {seed}, case {case}: {of:?}\n{stage:?}\n{options:?}");
+                    }
+                }
+            }
+        }
+        let found = if tampering == Tampering::Hurried { seen.broken } else { seen.stale };
+        if found > 0 {
+            break;
+        }
+    }
+    seen
+}
+
+/// A whole number of times as many cases, where the environment asks for it.
+fn times() -> u64 {
+    std::env::var("RTFLASH_CASES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
+#[test]
+fn what_moves_is_in_time_and_as_it_was() {
+    let cases = 300 * times();
+    let halves = [0..cases, cases..2 * cases];
+    let halves = halves.map(|cases| std::thread::spawn(move || run_migrations(1, cases, Tampering::None)));
+    for half in halves {
+        let seen = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        println!("{seen:?}");
+        assert!(seen.migrations > 20 && seen.fresh > 20 && seen.joined > 0 && seen.compared > 20, "{seen:?}");
+    }
+}
+
+fn breaks(tampering: Tampering, what: impl Fn(&Seen) -> usize) {
+    let seen = run_migrations(1, 0..2_000, tampering);
+    println!("{tampering:?}: {seen:?}");
+    assert!(what(&seen) > 0, "{tampering:?} breaks nothing: {seen:?}");
+}
+
+#[test]
+fn copies_wait_for_what_is_written_to_the_old_place_alone() {
+    breaks(Tampering::CopiesAtOnce, |seen| seen.stale);
+}
+
+#[test]
+fn copies_keep_their_pace() {
+    breaks(Tampering::Hurried, |seen| seen.broken);
+}
+
+#[test]
+fn pages_are_there_before_they_are_read() {
+    breaks(Tampering::SwitchedEarly, |seen| seen.stale);
+}
+
+#[test]
+fn writes_go_to_both_places_before_pages_are_copied() {
+    breaks(Tampering::LateMirror, |seen| seen.stale);
+}
+
+/// A certificate of which nothing is left is none that could be used.
+#[test]
+fn what_does_not_run_by_its_certificates_is_refused() {
+    let mut seen = Seen::default();
+    let drawn = (0..200).find_map(|case| draw(3, case, &mut seen)).expect("one that moves");
+    let bad = |certificate: &Certificate| {
+        let collection = certificate.collection.map(|of| rtflash_model::Collection { reserve_pages: 0, ..of });
+        Certificate { collection, ..*certificate }
+    };
+    let mut old = drawn.old.clone();
+    old.certificates.iter_mut().for_each(|certificate| *certificate = bad(certificate));
+    let writes = drawn.set.tasks().iter().any(|task| task.write.is_some());
+    let options = MigrationOptions {
+        placements: analysis_relying_on("sound", Reliance::Nothing)
+            .and_then(|of| of.demand_test())
+            .map_or(&[], |test| test.placements),
+        granted: Reliance::Nothing,
+        buffer_pages: 8,
+    };
+    let found = migrate(&drawn.set, &old, &drawn.migration.running, options, &Work::new());
+    assert!(!writes || matches!(found, Err(MigrationRefusal::NotInTime(_, false))), "{found:?}");
+}

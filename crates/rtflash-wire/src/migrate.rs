@@ -1,0 +1,176 @@
+//! What `rtflash migrate --format json` prints.
+
+use rtflash_alloc::certified::migration::{Migration, Stage, StageRefusal, TaskMove};
+use rtflash_model::{Cluster, ClusterId, Span, TaskSet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::admit::{AddedTask, RunningCluster};
+use crate::parts::{Text, chip_numbers, task_name, task_names};
+
+/// What `rtflash migrate --format json` prints, on one line. It can be read as an allocation.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MigrateAnswer<'a> {
+    /// Whether a way was found. False is no proof that there is none.
+    pub found: bool,
+    /// The analysis by whose certificates the device runs.
+    pub analysis: Text<'a>,
+    /// The time that all stages take, at most; null where no way was found.
+    pub within_ns: Option<u64>,
+    /// One behind the other. Empty where no way was found, and where there is nothing to do.
+    pub stages: Vec<MovingStage<'a>>,
+    /// Clusters of the new allocation that could not be made, where no way was found.
+    pub missing: Vec<MissingCluster<'a>>,
+    /// What the device runs by in the end; as it is now where no way was found.
+    pub clusters: Vec<RunningCluster<'a>>,
+}
+
+/// Tasks that move to one cluster, in a [`MigrateAnswer`]. Times are counted from the stage's
+/// start.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MovingStage<'a> {
+    /// The chips of the cluster.
+    pub chips: Vec<u32>,
+    /// How long these chips are erased first; null where they need not be.
+    pub erase_ns: Option<u64>,
+    /// How the tasks join a cluster that runs; empty where it is a new one, which begins with the
+    /// reserve of its certificate.
+    pub joins: Vec<AddedTask<'a>>,
+    /// The tasks that move, in the order in which they are copied.
+    pub moves: Vec<MovingTask<'a>>,
+    /// When requests go to the new place alone, at most.
+    pub switched_within_ns: u64,
+    /// When nothing is left at the old places, at most.
+    pub over_within_ns: u64,
+    /// What runs while the stage is under way, the tasks that move still at their old places.
+    pub clusters: Vec<RunningCluster<'a>>,
+    /// What a run of the stage came to; null where none was asked for.
+    pub executed: Option<StageExecution<'a>>,
+}
+
+/// A task that moves, in a [`MovingStage`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MovingTask<'a> {
+    /// Its name.
+    pub task: Text<'a>,
+    /// The chips that it leaves.
+    pub from: Vec<u32>,
+    /// Pages of data, from the first of its range on, which are copied in this order.
+    pub pages: u64,
+    /// Pages that its copy server reads in each period, and writes in the next.
+    pub pages_a_period: u64,
+    /// That period: the deadline, too.
+    pub period_ns: u64,
+    /// Pages that the copy server holds at a time, at most.
+    pub buffer_pages: u64,
+    /// When the first page is asked for.
+    pub copying_after_ns: u64,
+    /// When the last one is at its new place, at most.
+    pub copied_within_ns: u64,
+}
+
+/// A run of a stage, in a [`MovingStage`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct StageExecution<'a> {
+    /// Whether no check fails, lateness among them.
+    pub passes: bool,
+    /// Operations of chips.
+    pub operations: u64,
+    /// Simulated time.
+    pub duration_ns: u64,
+    /// The checks that fail.
+    pub broken: Vec<Text<'a>>,
+}
+
+/// A cluster that could not be made, in a [`MigrateAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MissingCluster<'a> {
+    /// Its position in the new allocation.
+    pub cluster: usize,
+    /// Its chips.
+    pub chips: Vec<u32>,
+    /// The names of its tasks.
+    pub tasks: Vec<Text<'a>>,
+    /// `chip`, `erase`, `zones`, `data`, `share`, `late`, `not-admitted`, `no-time`, `not-settled`
+    /// or `too-long`.
+    pub reason: Text<'static>,
+    /// The task that this is about; null where it is about none.
+    pub task: Option<Text<'a>>,
+    /// The same in words.
+    pub detail: String,
+}
+
+impl<'a> MovingStage<'a> {
+    /// A stage of a migration of this set.
+    pub fn new(set: &'a TaskSet, stage: &Stage) -> MovingStage<'a> {
+        let own = |place: usize| stage.moves[place].parts.task;
+        MovingStage {
+            chips: chip_numbers(&stage.chips),
+            erase_ns: stage.erase.map(Span::as_ns),
+            joins: (0..stage.joins.len()).map(|at| AddedTask::new(set, own(at), &stage.joins[at])).collect(),
+            moves: stage.moves.iter().map(|of| MovingTask::new(set, stage, of)).collect(),
+            switched_within_ns: stage.switched_within.as_ns(),
+            over_within_ns: stage.over_within.as_ns(),
+            clusters: RunningCluster::all(set, &stage.before),
+            executed: None,
+        }
+    }
+}
+
+impl<'a> MovingTask<'a> {
+    fn new(set: &'a TaskSet, stage: &Stage, of: &TaskMove) -> MovingTask<'a> {
+        MovingTask {
+            task: task_name(set, of.parts.task).into(),
+            from: chip_numbers(&stage.before.clusters[of.from.index()].chips),
+            pages: of.pages,
+            pages_a_period: of.server.pages,
+            period_ns: of.server.period.as_ns(),
+            buffer_pages: of.server.buffer_pages(of.pages),
+            copying_after_ns: of.copying_after.as_ns(),
+            copied_within_ns: of.copied_within.as_ns(),
+        }
+    }
+}
+
+impl<'a> MissingCluster<'a> {
+    /// A cluster of the new allocation, at this position, and why it could not be made.
+    pub fn new(set: &'a TaskSet, position: ClusterId, cluster: &Cluster, refusal: StageRefusal) -> MissingCluster<'a> {
+        MissingCluster {
+            cluster: position.index(),
+            chips: chip_numbers(&cluster.chips),
+            tasks: task_names(set, &cluster.tasks),
+            reason: name(refusal).into(),
+            task: refusal.task().map(|task| task_name(set, task).into()),
+            detail: refusal.to_string(),
+        }
+    }
+}
+
+impl<'a> MigrateAnswer<'a> {
+    /// A way that was found.
+    pub fn found(set: &'a TaskSet, analysis: &'a str, migration: &Migration) -> MigrateAnswer<'a> {
+        MigrateAnswer {
+            found: true,
+            analysis: analysis.into(),
+            within_ns: migration.within().map(Span::as_ns),
+            stages: migration.stages.iter().map(|stage| MovingStage::new(set, stage)).collect(),
+            missing: Vec::new(),
+            clusters: RunningCluster::all(set, &migration.running),
+        }
+    }
+}
+
+fn name(refusal: StageRefusal) -> &'static str {
+    match refusal {
+        StageRefusal::Chip(_) => "chip",
+        StageRefusal::EraseCommands(_) => "erase",
+        StageRefusal::Zones => "zones",
+        StageRefusal::Data => "data",
+        StageRefusal::Share(_) => "share",
+        StageRefusal::Late => "late",
+        StageRefusal::NotAdmitted(_) => "not-admitted",
+        StageRefusal::NoTimeToCopy(_) => "no-time",
+        StageRefusal::NotSettled(_) => "not-settled",
+        StageRefusal::TooLong => "too-long",
+    }
+}
