@@ -65,6 +65,7 @@ fn decisions(criterion: &mut Criterion) {
         ("stripe", Reliance::Neighbours),
         ("sound", Reliance::Neighbours),
         ("stripe", Reliance::Queue),
+        ("superblock", Reliance::Neighbours),
     ] {
         let analysis = analysis_relying_on(name, granted).expect("an analysis");
         let test: DemandTest = analysis.demand_test().expect("a demand test");

@@ -1,11 +1,15 @@
 //! Clusters on their chips: who shares a channel with whom, and what follows for each processor.
 
 mod certify;
+mod extended;
 mod neighbourhoods;
 mod overloads;
 mod trials;
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, Space, Span, Task, TaskSet, Tightest};
 
@@ -25,11 +29,18 @@ use trials::KnownTrial;
 pub(crate) use trials::NumberedMember;
 pub use trials::TrialAnswers;
 
+/// A cluster's processor with no one else on the bus, once it was asked for; `None` inside where
+/// its times cannot be added up.
+type AloneProcessor = OnceCell<Option<Rc<Processor>>>;
+
+/// Clusters on each channel, ascending, with the number of their chips there.
+type ChannelMap = BTreeMap<u32, Vec<(usize, u32)>>;
+
 /// The clusters of a device with the placement of pages in each.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ChannelContention<'a> {
     set: &'a TaskSet,
-    clusters: &'a [Cluster],
+    clusters: Vec<Cow<'a, Cluster>>,
     placements: Vec<Placement>,
     /// Thousandths of the server of each cluster.
     servers: Vec<u32>,
@@ -45,8 +56,10 @@ pub struct ChannelContention<'a> {
     gcs: Vec<Option<Option<ChosenGc>>>,
     /// What a search leaves out of the tests; `None` for whoever wants a promise.
     left_out: Option<Term>,
+    /// Of each cluster.
+    alone: Vec<AloneProcessor>,
     /// Clusters on each channel, ascending, with the number of their chips there.
-    channels: BTreeMap<u32, Vec<(usize, u32)>>,
+    channels: Rc<ChannelMap>,
     /// Whether a cluster that fails ends the tests: nobody asks about the others then.
     whole: bool,
     /// What trials of a search have found so far; `None` for whoever makes certificates.
@@ -65,19 +78,13 @@ impl<'a> ChannelContention<'a> {
         work: &'a Work,
     ) -> ChannelContention<'a> {
         let ways = set.device().chips_per_channel();
-        let mut channels: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
+        let mut channels = ChannelMap::new();
         for (position, cluster) in clusters.iter().enumerate() {
-            for chip in &cluster.chips {
-                let members = channels.entry(chip.0 / ways).or_default();
-                match members.last_mut().filter(|last| last.0 == position) {
-                    Some(last) => last.1 += 1,
-                    None => members.push((position, 1)),
-                }
-            }
+            add_chips(&mut channels, ways, position, cluster);
         }
         ChannelContention {
             set,
-            clusters,
+            clusters: clusters.iter().map(Cow::Borrowed).collect(),
             placements,
             servers,
             backfill: vec![true; clusters.len()],
@@ -85,7 +92,8 @@ impl<'a> ChannelContention<'a> {
             work,
             gcs: vec![None; clusters.len()],
             left_out: None,
-            channels,
+            alone: vec![OnceCell::new(); clusters.len()],
+            channels: Rc::new(channels),
             whole: false,
             trials: None,
         }
@@ -95,7 +103,8 @@ impl<'a> ChannelContention<'a> {
     /// searches that show what the term is for.
     #[must_use]
     pub fn leaving_out(self, term: Option<Term>) -> ChannelContention<'a> {
-        ChannelContention { left_out: term, ..self }
+        let alone = vec![OnceCell::new(); self.clusters.len()];
+        ChannelContention { left_out: term, alone, ..self }
     }
 
     /// The clusters whose certificates an allocation has, as they were certified.
@@ -111,10 +120,20 @@ impl<'a> ChannelContention<'a> {
         let mut site = ChannelContention::new(set, clusters, placements, servers, granted, work);
         site.backfill = certificates.iter().map(|certificate| certificate.backfill).collect();
         for (position, certificate) in certificates.iter().enumerate() {
-            site.gcs[position] =
-                site.processor(position, SharedBus::alone()).and_then(|processor| processor.stated(certificate));
+            site.states(position, certificate);
         }
         site
+    }
+
+    /// A cluster collects as its certificate states.
+    fn states(&mut self, position: usize, certificate: &Certificate) {
+        self.gcs[position] = self.alone(position).and_then(|processor| processor.stated(certificate));
+    }
+
+    /// A cluster's processor with no one else on the bus.
+    fn alone(&self, position: usize) -> Option<&Processor> {
+        let found = || self.processor(position, SharedBus::alone()).map(Rc::new);
+        self.alone[position].get_or_init(found).as_deref()
     }
 
     fn tasks(&self, position: usize) -> impl Iterator<Item = &'a Task> + Clone {
@@ -198,11 +217,7 @@ impl<'a> ChannelContention<'a> {
                 .rows_wait_elsewhere(rows_wait_elsewhere)
                 .leaving_out(self.left_out);
             for (neighbour, chips) in bounded {
-                contention.add(
-                    &self.processor(neighbour, SharedBus::alone())?,
-                    self.gcs[neighbour].flatten(),
-                    chips.into(),
-                );
+                contention.add(self.alone(neighbour)?, self.gcs[neighbour].flatten(), chips.into());
             }
             contentions.push(match siblings {
                 Some(siblings) => contention.in_a_queue(self.set.device(), siblings.into()),
@@ -210,16 +225,6 @@ impl<'a> ChannelContention<'a> {
             });
         }
         Some(PlacedProcessor { processor, contentions })
-    }
-
-    /// The cluster and those with tasks that share a channel with it, ascending.
-    pub(super) fn beside_on_channels(&self, position: usize) -> Vec<usize> {
-        let members = self.channels_of(position).flat_map(|(_, members)| members).map(|&(cluster, _)| cluster);
-        let mut near: Vec<usize> = members.filter(|&cluster| !self.clusters[cluster].tasks.is_empty()).collect();
-        near.push(position);
-        near.sort_unstable();
-        near.dedup();
-        near
     }
 
     /// The interval on which a cluster comes nearest to missing a deadline by a certificate.
@@ -236,37 +241,6 @@ impl<'a> ChannelContention<'a> {
         let placed = self.as_granted(position);
         let stated = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
         stated.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc))
-    }
-
-    /// Whether what others rely on counts how often a cluster collects: P_j.
-    pub(super) fn counts_collection_of(&self, position: usize) -> bool {
-        let relied = self.granted != Reliance::Nothing;
-        let queued = self.granted == Reliance::Queue;
-        relied && (queued || !self.is_on_one_channel(position) || self.set.device().has_commands())
-    }
-
-    /// A cluster's processor as far as it may rely on others, but for (T'').
-    pub(super) fn beside_others(&self, position: usize) -> Option<PlacedProcessor> {
-        match self.granted {
-            Reliance::Nothing => self.in_the_worst_case(position),
-            Reliance::Neighbours | Reliance::Queue => self.relying_on(position, Reliance::Neighbours),
-        }
-    }
-
-    /// Whether commands use the bus.
-    pub(super) fn has_commands(&self) -> bool {
-        self.set.device().has_commands()
-    }
-
-    /// Takes a cluster for one with a server of so many thousandths: with one or more nothing is
-    /// known of what it moves.
-    pub(super) fn charge_by(&mut self, position: usize, thousandths: u32) {
-        self.servers[position] = thousandths;
-    }
-
-    /// A cluster collects by these terms.
-    pub(super) fn collects(&mut self, position: usize, gc: ChosenGc) {
-        self.gcs[position] = Some(Some(gc));
     }
 
     /// The channels on which a cluster has a chip, with the clusters there.
@@ -353,6 +327,17 @@ impl<'a> ChannelContention<'a> {
     pub fn holds_in_the_worst_case(&self, position: usize) -> bool {
         let placed = self.in_the_worst_case(position);
         self.holds_data(position) && placed.is_some_and(|placed| self.choose(&placed).holds())
+    }
+}
+
+/// Adds a cluster's chips to their channels.
+fn add_chips(channels: &mut ChannelMap, ways: u32, position: usize, cluster: &Cluster) {
+    for chip in &cluster.chips {
+        let members = channels.entry(chip.0 / ways).or_default();
+        match members.last_mut().filter(|last| last.0 == position) {
+            Some(last) => last.1 += 1,
+            None => members.push((position, 1)),
+        }
     }
 }
 

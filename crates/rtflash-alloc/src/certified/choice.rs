@@ -54,20 +54,32 @@ pub fn choose(processor: &Processor, contentions: &[Contention], server_thousand
         }
         unsure.push(gc);
     }
-    // Where one deadline is of no use, the next one often fails in the same interval.
-    let failed = Cell::new(None);
+    let failed = LastFailure::default();
     first_to_hold(unsure, |gc| {
-        let known = failed.get().filter(|&(at, length)| demands(gc).nth(at).is_some_and(|it| it.fails_at(length)));
-        if let Some((_, length)) = known {
-            return Some(DemandVerdict::Fails(length));
-        }
-        let mut verdicts = demands(gc).map(|demand| demand.test()).enumerate();
-        let (at, verdict) = verdicts.find(|it| it.1 != DemandVerdict::Holds)?;
+        failed.of(|| demands(gc)).or_else(|| failed.found(demands(gc).map(|demand| demand.test())))
+    })
+}
+
+/// The last interval in which a processor failed: where one deadline is of no use, the next one
+/// often fails in the same interval.
+#[derive(Debug, Default)]
+pub(super) struct LastFailure(Cell<Option<(usize, Span)>>);
+
+impl LastFailure {
+    /// That one of these demands, one for each kind of neighbourhood, fails there as well.
+    pub(super) fn of<'p, D: Iterator<Item = Demand<'p>>>(&self, demands: impl FnOnce() -> D) -> Option<DemandVerdict> {
+        let (at, length) = self.0.get()?;
+        demands().nth(at).is_some_and(|demand| demand.fails_at(length)).then_some(DemandVerdict::Fails(length))
+    }
+
+    /// The first of these verdicts, one for each kind of neighbourhood, that is against it.
+    pub(super) fn found(&self, verdicts: impl Iterator<Item = DemandVerdict>) -> Option<DemandVerdict> {
+        let (at, verdict) = verdicts.enumerate().find(|it| it.1 != DemandVerdict::Holds)?;
         if let DemandVerdict::Fails(length) = verdict {
-            failed.set(Some((at, length)));
+            self.0.set(Some((at, length)));
         }
         Some(verdict)
-    })
+    }
 }
 
 /// The largest share of a server, in thousandths, with which a processor is found to hold, and
@@ -110,6 +122,12 @@ pub(super) fn terms_without_server<'p>(
 ) -> impl Iterator<Item = ChosenGc> {
     let saved = contentions.iter().map(Contention::saved).min().expect("a neighbourhood, if only nobody's");
     terms(processor, 0, saved, work).into_iter().flatten().flatten()
+}
+
+/// Whether the load of a processor that waits for neighbours is too much without a server, whatever
+/// its terms are.
+pub(super) fn is_surely_late(processor: &Processor, contentions: &[Contention], work: &Work) -> bool {
+    contentions.iter().any(|contention| !contention.is_none()) && is_overloaded(processor, contentions, 0, work)
 }
 
 /// Whether the load is too much even with garbage collection at its shortest deadline, where it

@@ -11,7 +11,7 @@ use rtflash_model::{
     Allocation, Certificate, ChipId, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet, Tightest,
 };
 
-use super::channels::{ChannelContention, certify_beside};
+use super::channels::ChannelContention;
 use crate::certified::organisation::collects;
 use crate::work::Work;
 use idle::longest;
@@ -158,11 +158,11 @@ pub fn admit(
 ) -> Decision {
     let mut order: Vec<usize> = (0..running.clusters.len()).collect();
     order.sort_by_key(|&position| (running.clusters[position].size(), position));
-    let candidates: Vec<ExtendedCluster<'_>> =
-        order.iter().map(|&position| ExtendedCluster::new(set, running, new, position, granted, work)).collect();
-    let mut refused = Vec::with_capacity(candidates.len());
-    let mut open = Vec::with_capacity(candidates.len());
-    for candidate in candidates {
+    let begun = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
+    let mut refused = Vec::with_capacity(order.len());
+    let mut open = Vec::with_capacity(order.len());
+    for position in order {
+        let candidate = ExtendedCluster::new(set, running, new, (position, &begun), granted, work);
         match candidate.kept() {
             Ok(()) => return candidate.admitted(AddedHow::Kept, Span::ZERO, running.certificates.clone()),
             // Where nothing is written, or no room is, no other terms help.
@@ -175,8 +175,8 @@ pub fn admit(
         }
     }
     let mut best: Option<(usize, ExtendedCluster<'_>, TermsPath)> = None;
-    for candidate in open {
-        match candidate.changed() {
+    for mut candidate in open {
+        match candidate.changed(&begun) {
             Ok(path) => {
                 let stages = path.stages.len();
                 let direct = stages == 1;
@@ -195,7 +195,7 @@ pub fn admit(
         certificates[candidate.position] = path.certificate;
         return candidate.admitted(AddedHow::Staged(path.stages), path.ready_within, certificates);
     }
-    if let Some(admitted) = alone(set, running, new, (placements, granted), work) {
+    if let Some(admitted) = alone(set, running, new, placements, &begun) {
         return Decision::Admitted(Box::new(admitted));
     }
     refused.sort_by_key(|&(cluster, _)| cluster);
@@ -245,11 +245,12 @@ fn longest_idle(site: &ChannelContention<'_>, at: usize, certificate: &Certifica
 struct ExtendedCluster<'a> {
     set: &'a TaskSet,
     running: &'a RunningDevice,
-    clusters: Vec<Cluster>,
     position: usize,
     new: TaskId,
     granted: Reliance,
     work: &'a Work,
+    /// All clusters, by their certificates.
+    site: ChannelContention<'a>,
 }
 
 impl<'a> ExtendedCluster<'a> {
@@ -257,15 +258,12 @@ impl<'a> ExtendedCluster<'a> {
         set: &'a TaskSet,
         running: &'a RunningDevice,
         new: TaskId,
-        position: usize,
+        (position, begun): (usize, &ChannelContention<'a>),
         granted: Reliance,
         work: &'a Work,
     ) -> ExtendedCluster<'a> {
-        let mut clusters = running.clusters.clone();
-        let tasks = &mut clusters[position].tasks;
-        let at = tasks.partition_point(|&task| task < new);
-        tasks.insert(at, new);
-        ExtendedCluster { set, running, clusters, position, new, granted, work }
+        let site = begun.with_task(position, new, &running.certificates[position]);
+        ExtendedCluster { set, running, position, new, granted, work, site }
     }
 
     fn id(&self) -> ClusterId {
@@ -291,56 +289,65 @@ impl<'a> ExtendedCluster<'a> {
 
     fn admitted(self, change: AddedHow, ready_within: Span, certificates: Vec<Certificate>) -> Decision {
         let cluster = self.id();
-        let running = RunningDevice { clusters: self.clusters, certificates };
+        let running = RunningDevice { clusters: self.site.into_clusters(), certificates };
         Decision::Admitted(Box::new(Admitted { cluster, change, ready_within, running }))
     }
 
     /// Whether everybody is in time by the certificates that there are.
     fn kept(&self) -> Result<(), AdmissionRefusal> {
-        let certificates = &self.running.certificates;
-        let site = ChannelContention::of_certificates(self.set, &self.clusters, certificates, self.granted, self.work);
-        if !site.holds_data(self.position) {
+        if !self.site.holds_data(self.position) {
             return Err(AdmissionRefusal::Data);
         }
         if self.writes() && !self.has_collection() && collects(self.certificate().placement) {
             return Err(AdmissionRefusal::NoReserve);
         }
-        if !site.holds_as_stated(self.position, self.certificate()) {
+        let is_late =
+            !self.site.is_stated(self.position) || !self.site.holds_as_stated(self.position, self.certificate());
+        if is_late {
             return Err(AdmissionRefusal::Late);
         }
-        self.neighbours_hold(&site)
+        self.neighbours_hold(&self.site)
     }
 
-    /// Whether the others on its channels are in time by their certificates.
+    /// Whether the others on its channels, which were in time before, are so by their certificates.
     fn neighbours_hold(&self, site: &ChannelContention<'_>) -> Result<(), AdmissionRefusal> {
+        // To (T) it is the same who is in a cluster.
+        if self.granted == Reliance::Nothing {
+            return Ok(());
+        }
         let mut others = site.beside_on_channels(self.position).into_iter().filter(|&at| at != self.position);
         let late = others.find(|&at| !site.holds_as_stated(at, &self.running.certificates[at]));
         late.map_or(Ok(()), |at| Err(AdmissionRefusal::Neighbour(ClusterId::from_index(at))))
     }
 
     /// The shortest way to a certificate by which everybody is in time.
-    fn changed(&self) -> Result<TermsPath, AdmissionRefusal> {
-        let (certificates, position) = (&self.running.certificates, self.position);
-        let site =
-            |clusters| ChannelContention::of_certificates(self.set, clusters, certificates, self.granted, self.work);
-        let mut with = site(&self.clusters);
+    fn changed(&mut self, begun: &ChannelContention<'_>) -> Result<TermsPath, AdmissionRefusal> {
+        let (position, certificate) = (self.position, self.certificate());
         // How often a cluster's collection uses the bus is not known while its terms change.
-        let counts = with.counts_collection_of(position);
-        let mut idle = Some(Span::ZERO);
+        let counts = self.site.counts_collection_of(position);
         if counts {
-            with.charge_by(position, 1);
-            self.neighbours_hold(&with)?;
-            let others = with.beside_on_channels(position).into_iter().filter(|&at| at != position);
-            idle = longest(others.map(|at| longest_idle(&with, at, &certificates[at], self.work)));
-            with.charge_by(position, 0);
+            self.site.charge_by(position, 1);
+            self.neighbours_hold(&self.site)?;
+            self.site.charge_by(position, 0);
         }
-        let found = path(&site(&self.running.clusters), &mut with, position, self.certificate(), self.work)?;
-        with.collects(position, found.gc);
-        self.neighbours_hold(&with)?;
+        let found = path(begun, &mut self.site, position, certificate, self.work)?;
+        self.site.collects(position, found.gc);
+        self.neighbours_hold(&self.site)?;
         // No interval has both the change and what is admitted next.
-        let settled = if counts { longest([idle, found.idle_after]) } else { idle };
+        let settled = if counts { longest([self.others_idle(), found.idle_after]) } else { Some(Span::ZERO) };
         let ready = settled.and_then(|settled| found.ready_within.checked_add(settled));
         Ok(TermsPath { ready_within: ready.ok_or(AdmissionRefusal::Reserve)?, ..found })
+    }
+
+    /// The time within which the others on its channels are idle, while nothing is known of what
+    /// its collection does.
+    fn others_idle(&mut self) -> Option<Span> {
+        let (certificates, position) = (&self.running.certificates, self.position);
+        self.site.charge_by(position, 1);
+        let others = self.site.beside_on_channels(position).into_iter().filter(|&at| at != position);
+        let idle = longest(others.map(|at| longest_idle(&self.site, at, &certificates[at], self.work)));
+        self.site.charge_by(position, 0);
+        idle
     }
 }
 
@@ -349,8 +356,8 @@ fn alone(
     set: &TaskSet,
     running: &RunningDevice,
     new: TaskId,
-    (known, granted): (&[Placement], Reliance),
-    work: &Work,
+    known: &[Placement],
+    begun: &ChannelContention<'_>,
 ) -> Option<Admitted> {
     let device = set.device();
     let taken: std::collections::BTreeSet<ChipId> =
@@ -361,21 +368,16 @@ fn alone(
     given.push(None);
     let sizes = (1..=free.len()).filter(|size| size.is_power_of_two() || *size == free.len());
     for size in sizes {
-        let mut clusters = running.clusters.clone();
-        clusters.push(Cluster { chips: free[..size].to_vec(), tasks: vec![new] });
+        let of_it = Cluster { chips: free[..size].to_vec(), tasks: vec![new] };
         for &placement in known.iter().filter(|placement| placement.is_possible_on(device)) {
-            let mut placements: Vec<_> = running.certificates.iter().map(|of| of.placement).collect();
-            placements.push(placement);
-            let certified = certify_beside(set, &clusters, &placements, &given, granted, work);
-            let certificates: Option<Vec<Certificate>> = certified.certificates.iter().copied().collect();
-            if let (true, Some(certificates)) = (certified.failing.is_empty(), certificates) {
-                let mut certificates = certificates;
-                if let Some(own) = certificates.last_mut().filter(|_| set.jobs().is_empty()) {
-                    own.server_thousandths = 0;
-                }
-                let running = RunningDevice { clusters, certificates };
-                return Some(Admitted { cluster, change: AddedHow::NewCluster, ready_within: Span::ZERO, running });
+            let Some(mut own) = begun.with_cluster(of_it.clone(), placement).last_certified(&given) else { continue };
+            if set.jobs().is_empty() {
+                own.server_thousandths = 0;
             }
+            let clusters = running.clusters.iter().cloned().chain([of_it]).collect();
+            let certificates = running.certificates.iter().copied().chain([own]).collect();
+            let running = RunningDevice { clusters, certificates };
+            return Some(Admitted { cluster, change: AddedHow::NewCluster, ready_within: Span::ZERO, running });
         }
     }
     None

@@ -3,7 +3,6 @@
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
 
 use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
-use crate::certified::bus::SharedBus;
 use crate::certified::choice::{Choice, choose, largest_server};
 use crate::certified::contention::Contention;
 use crate::certified::demand::DemandVerdict;
@@ -98,7 +97,9 @@ pub fn tried(
     trials: &TrialAnswers,
 ) -> Trial {
     let given = vec![None; clusters.len()];
-    let tested = site(set, clusters, placements, &given, granted, work).for_trials(trials).tested(&given);
+    let mut site = site(set, clusters, placements, &given, granted, work).for_trials(trials);
+    let busy = site.busy();
+    let tested = site.tested(&busy, &given);
     Trial { failing: tested.failing.first().copied(), given_up: tested.given_up }
 }
 
@@ -124,9 +125,15 @@ struct TestedClusters {
 }
 
 /// Certifies the clusters that have no certificate.
-fn certified(mut site: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
+fn certified(site: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
+    let busy = site.busy();
+    certified_among(site, &busy, given)
+}
+
+/// The same where of those with tasks only these are tested.
+fn certified_among(mut site: ChannelContention<'_>, busy: &[usize], given: &[Option<Certificate>]) -> Certification {
     let (count, work) = (site.clusters.len(), site.work);
-    let TestedClusters { fragile, failing, given_up } = site.tested(given);
+    let TestedClusters { fragile, failing, given_up } = site.tested(busy, given);
     if site.whole && !failing.is_empty() {
         return Certification { certificates: Vec::new(), failing, given_up };
     }
@@ -155,20 +162,36 @@ fn certified(mut site: ChannelContention<'_>, given: &[Option<Certificate>]) -> 
 }
 
 impl ChannelContention<'_> {
+    /// The clusters with tasks.
+    fn busy(&self) -> Vec<usize> {
+        (0..self.clusters.len()).filter(|&position| !self.clusters[position].tasks.is_empty()).collect()
+    }
+
+    /// The certificate of the last cluster, which has none, next to the others, which have theirs
+    /// and are in time without it. `None` where it fails, or one that shares a channel with it:
+    /// others do not know of it.
+    pub(in crate::certified) fn last_certified(self, given: &[Option<Certificate>]) -> Option<Certificate> {
+        let last = self.clusters.len() - 1;
+        if !self.holds_data(last) {
+            return None;
+        }
+        // By (T) nobody is in time less for it.
+        let near = if self.granted == Reliance::Nothing { vec![last] } else { self.beside_on_channels(last) };
+        let certified = certified_among(ChannelContention { whole: true, ..self }, &near, given);
+        certified.certificates.last().copied().flatten()
+    }
+
     /// Tests clusters where they are, without servers, and keeps the garbage collection of each.
-    fn tested(&mut self, given: &[Option<Certificate>]) -> TestedClusters {
+    fn tested(&mut self, busy: &[usize], given: &[Option<Certificate>]) -> TestedClusters {
         let mut fragile = vec![false; self.clusters.len()];
-        let busy: Vec<usize> =
-            (0..self.clusters.len()).filter(|&position| !self.clusters[position].tasks.is_empty()).collect();
         let overloaded = self.overloaded();
         if let Some(&first) = busy.first().filter(|&&first| overloaded[first]) {
             return TestedClusters { fragile, failing: vec![first], given_up: false };
         }
-        for &position in &busy {
+        for &position in busy {
             if let Some(certificate) = &given[position] {
                 self.backfill[position] = certificate.backfill;
-                let alone = self.processor(position, SharedBus::alone());
-                self.gcs[position] = alone.and_then(|processor| processor.stated(certificate));
+                self.states(position, certificate);
                 let placed = self.in_the_worst_case(position);
                 let placed = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
                 fragile[position] = !placed.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc));
@@ -176,7 +199,7 @@ impl ChannelContention<'_> {
                 (self.gcs[position], fragile[position]) = self.first_gc(position);
             }
         }
-        let (failing, given_up) = self.settle(&busy, &fragile, &overloaded, given);
+        let (failing, given_up) = self.settle(busy, &fragile, &overloaded, given);
         TestedClusters { fragile, failing, given_up }
     }
 
@@ -187,11 +210,10 @@ impl ChannelContention<'_> {
         if placed.processor.write_streams.is_empty() {
             return Some(None);
         }
-        if self.is_on_one_channel(position) {
-            let processor = self.processor(position, SharedBus::alone())?;
-            if let Choice::Holds(gc) = choose(&processor, &[Contention::none()], 0, self.work) {
-                return Some(gc);
-            }
+        if self.is_on_one_channel(position)
+            && let Choice::Holds(gc) = choose(self.alone(position)?, &[Contention::none()], 0, self.work)
+        {
+            return Some(gc);
         }
         nearest_terms(&placed.processor, self.work).map(Some)
     }

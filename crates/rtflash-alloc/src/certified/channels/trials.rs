@@ -24,7 +24,7 @@ type KnownGc = Option<Option<ChosenGc>>;
 pub struct TrialAnswers(RefCell<Answers>);
 
 /// A trial of some clusters, and what trials before it have found.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct KnownTrial<'a> {
     answers: &'a TrialAnswers,
     /// The number of each cluster.
@@ -146,7 +146,7 @@ impl<'a> ChannelContention<'a> {
         let mut overloaded = vec![false; self.clusters.len()];
         let Some(KnownTrial { answers, clusters }) = &self.trials else { return overloaded };
         let mut numbered = Vec::new();
-        for (&channel, members) in &self.channels {
+        for (&channel, members) in &*self.channels {
             let busy = || members.iter().filter(|&&(position, _)| self.is_active(position));
             numbered.clear();
             numbered.extend(busy().map(|&(position, chips)| (clusters[position], chips)));

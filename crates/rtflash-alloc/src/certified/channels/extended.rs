@@ -1,0 +1,94 @@
+//! Clusters that run, one of which gets a task more, or with a cluster more beside them: what
+//! [`admission`](crate::certified::admission) asks about.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskId};
+
+use super::{ChannelContention, add_chips};
+use crate::certified::placed::PlacedProcessor;
+use crate::certified::processor::ChosenGc;
+
+impl<'a> ChannelContention<'a> {
+    /// The same with a task more in a cluster, which collects as its certificate states, if it may.
+    pub(in crate::certified) fn with_task(
+        &self,
+        position: usize,
+        task: TaskId,
+        certificate: &Certificate,
+    ) -> ChannelContention<'a> {
+        let mut with = self.clone();
+        let tasks = &mut with.clusters[position].to_mut().tasks;
+        tasks.insert(tasks.partition_point(|&other| other < task), task);
+        with.alone[position] = OnceCell::new();
+        with.states(position, certificate);
+        with
+    }
+
+    /// The same with a cluster more on chips that no other has.
+    pub(in crate::certified) fn with_cluster(&self, cluster: Cluster, placement: Placement) -> ChannelContention<'a> {
+        let mut with = self.clone();
+        let ways = self.set.device().chips_per_channel();
+        add_chips(Rc::make_mut(&mut with.channels), ways, with.clusters.len(), &cluster);
+        with.clusters.push(Cow::Owned(cluster));
+        with.placements.push(placement);
+        with.servers.push(0);
+        with.backfill.push(true);
+        with.gcs.push(None);
+        with.alone.push(OnceCell::new());
+        with
+    }
+
+    /// The clusters.
+    pub(in crate::certified) fn into_clusters(self) -> Vec<Cluster> {
+        self.clusters.into_iter().map(Cow::into_owned).collect()
+    }
+
+    /// Whether a certificate states what a cluster's load needs of collection, wherever it is.
+    pub(in crate::certified) fn is_stated(&self, position: usize) -> bool {
+        self.gcs[position].is_some()
+    }
+
+    /// The cluster and those with tasks that share a channel with it, ascending.
+    pub(in crate::certified) fn beside_on_channels(&self, position: usize) -> Vec<usize> {
+        let members = self.channels_of(position).flat_map(|(_, members)| members).map(|&(cluster, _)| cluster);
+        let mut near: Vec<usize> = members.filter(|&cluster| !self.clusters[cluster].tasks.is_empty()).collect();
+        near.push(position);
+        near.sort_unstable();
+        near.dedup();
+        near
+    }
+
+    /// Whether what others rely on counts how often a cluster collects: P_j.
+    pub(in crate::certified) fn counts_collection_of(&self, position: usize) -> bool {
+        let relied = self.granted != Reliance::Nothing;
+        let queued = self.granted == Reliance::Queue;
+        relied && (queued || !self.is_on_one_channel(position) || self.set.device().has_commands())
+    }
+
+    /// A cluster's processor as far as it may rely on others, but for (T'').
+    pub(in crate::certified) fn beside_others(&self, position: usize) -> Option<PlacedProcessor> {
+        match self.granted {
+            Reliance::Nothing => self.in_the_worst_case(position),
+            Reliance::Neighbours | Reliance::Queue => self.relying_on(position, Reliance::Neighbours),
+        }
+    }
+
+    /// Whether commands use the bus.
+    pub(in crate::certified) fn has_commands(&self) -> bool {
+        self.set.device().has_commands()
+    }
+
+    /// Takes a cluster for one with a server of so many thousandths: with one or more nothing is
+    /// known of what it moves.
+    pub(in crate::certified) fn charge_by(&mut self, position: usize, thousandths: u32) {
+        self.servers[position] = thousandths;
+    }
+
+    /// A cluster collects by these terms.
+    pub(in crate::certified) fn collects(&mut self, position: usize, gc: ChosenGc) {
+        self.gcs[position] = Some(Some(gc));
+    }
+}
