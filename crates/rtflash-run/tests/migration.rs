@@ -8,6 +8,7 @@ use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
 use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
 use rtflash_alloc::certified::admission::RunningDevice;
 use rtflash_alloc::certified::migration::{Migration, MigrationOptions, MigrationRefusal, Stage, migrate};
+use rtflash_check::verify_certified;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, Record};
@@ -16,8 +17,8 @@ use rtflash_exec::{
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Allocation, Certificate, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, LogicalRatio, Reliance,
-    Request, Shortest, Span, Task, TaskId, TaskSet,
+    Access, Allocation, Certificate, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, LogicalRatio, Placement,
+    Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
 use rtflash_run::{MovedRun, PlanRefusal, StageRun};
 
@@ -186,6 +187,7 @@ struct Seen {
     staged: usize,
     erased: usize,
     moves: usize,
+    states: usize,
     runs: usize,
     compared: usize,
     pages: u64,
@@ -197,6 +199,7 @@ struct Drawn {
     set: TaskSet,
     old: RunningDevice,
     migration: Migration,
+    granted: Reliance,
 }
 
 fn draw(seed: u64, case: u64, seen: &mut Seen) -> Option<Drawn> {
@@ -223,7 +226,7 @@ fn draw(seed: u64, case: u64, seen: &mut Seen) -> Option<Drawn> {
         match migrate(&set, &old, &new, options, &Work::new()) {
             Ok(migration) => {
                 if !migration.stages.is_empty() {
-                    found = Some(Drawn { set, old, migration });
+                    found = Some(Drawn { set, old, migration, granted });
                 }
             }
             Err(MigrationRefusal::NoWay(..)) => {
@@ -389,6 +392,38 @@ fn tampered(stage: &Stage, run: &StageRun, set: &TaskSet, tampering: Tampering, 
     StageRun::new(set, &other, begins)
 }
 
+/// Whether what runs is in time by the certificates, to the verifier, which has an arithmetic of
+/// its own and knows nothing of migrations.
+fn is_verified(set: &TaskSet, running: &RunningDevice, granted: Reliance) -> bool {
+    let mut served: Vec<TaskId> = running.clusters.iter().flat_map(|cluster| cluster.tasks.clone()).collect();
+    served.sort_unstable();
+    // A task at two places, and one that copies: what they keep is asked for elsewhere.
+    let plain = |&task: &TaskId| Task { data_pages: None, ..set.tasks()[task].clone() };
+    let only = TaskSet::new(*set.device(), served.iter().map(plain).collect(), Vec::new()).expect("some of the tasks");
+    let number = |task: &TaskId| TaskId(u32::try_from(served.binary_search(task).expect("served")).expect("few"));
+    let clusters = running
+        .clusters
+        .iter()
+        .map(|cluster| Cluster { chips: cluster.chips.clone(), tasks: cluster.tasks.iter().map(number).collect() });
+    let (clusters, certificates): (Vec<Cluster>, Vec<Option<Certificate>>) = clusters
+        .zip(&running.certificates)
+        .filter(|(cluster, _)| !cluster.tasks.is_empty())
+        .map(|(cluster, certificate)| (cluster, Some(*certificate)))
+        .unzip();
+    let allocation = Allocation::new(set.device().chips(), only.tasks().len(), &clusters).expect("an allocation");
+    let mut certificates = certificates;
+    // Chips that serve nobody are clusters behind the others.
+    certificates.resize(allocation.clusters().len(), None);
+    let allocation = allocation.with_certificates(certificates);
+    let placements = [Placement::Stripe, Placement::Superblock, Placement::CachedStripe, Placement::CachedSuperblock];
+    let verified = verify_certified(&only, &allocation, &placements, granted);
+    allocation
+        .clusters()
+        .iter()
+        .zip(&verified.clusters)
+        .all(|(cluster, of)| cluster.tasks.is_empty() || of.holds == Some(true))
+}
+
 /// At any time, or soon behind requests of the tasks that move.
 fn begins(rng: &mut Rng, set: &TaskSet, stage: &Stage) -> Instant {
     let write = stage.moves.iter().find_map(|of| set.tasks()[of.parts.task].write);
@@ -414,6 +449,17 @@ fn run_migrations(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) 
             seen.staged += usize::from(stage.joins.iter().any(|join| join.ready_within > Span::ZERO));
             seen.erased += usize::from(stage.erase.is_some());
             seen.moves += stage.moves.len();
+            if tampering == Tampering::None {
+                let states = [(&stage.set, &stage.mirrored), (&stage.set, &stage.together), (&drawn.set, &stage.after)];
+                let copying = stage.moves.iter().map(|of| (&of.copying_set, &of.copying));
+                for (set, running) in states.into_iter().chain(copying) {
+                    seen.states += 1;
+                    assert!(
+                        is_verified(set, running, drawn.granted),
+                        "seed {seed}, case {case}: {running:?}\n{stage:?}"
+                    );
+                }
+            }
             if stage.over_within > ns(3_000_000) {
                 continue;
             }

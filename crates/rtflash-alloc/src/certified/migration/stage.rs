@@ -239,8 +239,8 @@ impl Scene<'_> {
         })
     }
 
-    /// A task's pages copied, by what the cluster runs from then on, and when nothing is left of the
-    /// copy server. Writes go to both places from `begin` on, and no other copy server is there
+    /// A task's pages copied, by what the cluster runs from then on, and when nothing is left of
+    /// the copy server. Writes go to both places from `begin` on, and no other copy server is there
     /// from `free` on.
     fn copied(
         &self,

@@ -1,0 +1,99 @@
+//! `rtflash migrate`: from one allocation to another on what runs.
+
+mod common;
+
+use common::{file, root, rtflash};
+use serde_json::json;
+
+const TASKS: &str = r#"{"name": "camera", "write": {"pages": 24, "period": "60ms"}, "data_size": "16MiB"},
+    {"name": "view", "read": {"pages": 40, "period": "50ms"}, "data_size": "4MiB"},
+    {"name": "log", "write": {"pages": 4, "period": "100ms"}, "data_size": "2MiB"}"#;
+
+fn set(name: &str, chips: u32, more: &str) -> String {
+    let text = format!(r#"{{"device": {{"profile": "dgist-2021", "chips": {chips}}}, "tasks": [{TASKS}]{more}}}"#);
+    file(name, text).display().to_string()
+}
+
+/// What an algorithm makes of a set.
+fn allocated(set: &str, name: &str, algorithm: &str) -> String {
+    let run = rtflash(&["alloc", set, "--analysis", "sound", "--algorithm", algorithm, "--format", "json"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    file(name, run.stdout).display().to_string()
+}
+
+#[test]
+fn a_way_is_found_there_and_back_and_runs() {
+    let set = set("migrate-set.json", 8, "");
+    let old = allocated(&set, "migrate-old.json", "best-fit");
+    let new = allocated(&set, "migrate-new.json", "equal-split");
+    let text = std::fs::read_to_string(root().join("schemas/migrate.json")).expect("a schema");
+    let schema = jsonschema::validator_for(&serde_json::from_str(&text).expect("JSON")).expect("a schema");
+    assert_eq!(rtflash(&["schema", "migrate"]).stdout, text);
+    let placed = |path: &str| {
+        let text = std::fs::read_to_string(path).expect("an allocation");
+        let all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let clusters = all["clusters"].as_array().expect("clusters").iter();
+        let mut busy: Vec<String> = clusters
+            .filter(|cluster| cluster["tasks"] != json!([]))
+            .map(|cluster| format!("{} {}", cluster["chips"], cluster["tasks"]))
+            .collect();
+        busy.sort();
+        busy
+    };
+    for (from, to) in [(&old, &new), (&new, &old)] {
+        let run = rtflash(&["migrate", from, to, &set, "--run", "--format", "json"]);
+        let answer = run.json();
+        assert_eq!((run.status, &answer["found"]), (0, &true.into()), "{} {}", run.stdout, run.stderr);
+        assert!(schema.is_valid(&answer), "{answer}");
+        let stages = answer["stages"].as_array().expect("stages");
+        let runs =
+            |stage: &serde_json::Value| stage["executed"]["passes"] == true && stage["executed"]["operations"] != 0;
+        assert!(!stages.is_empty() && stages.iter().all(runs), "{answer}");
+        let all: u64 = stages.iter().map(|stage| stage["over_within_ns"].as_u64().expect("a time")).sum();
+        assert_eq!(answer["within_ns"], all);
+        // What runs in the end is an allocation, and the one that was asked for.
+        let after = file("migrate-after.json", run.stdout).display().to_string();
+        assert_eq!(placed(&after), placed(to));
+        let check = rtflash(&["check", &set, "--allocation", &after, "--analysis", "sound", "--format", "json"]);
+        assert_eq!(check.status, 0, "{} {}", check.stdout, check.stderr);
+        let again = rtflash(&["migrate", &after, to, &set]);
+        assert!(again.status == 0 && again.stdout.contains("it runs like this already"), "{}", again.stdout);
+    }
+    let text = rtflash(&["migrate", &old, &new, &set]).stdout;
+    assert!(text.contains("writes go to both places from then on") && text.contains("erased first"), "{text}");
+}
+
+#[test]
+fn where_no_chip_is_free_it_cannot_tell() {
+    let set = set("migrate-tight-set.json", 2, "");
+    let old = allocated(&set, "migrate-tight-old.json", "global");
+    let new = allocated(&set, "migrate-tight-new.json", "best-fit");
+    let run = rtflash(&["migrate", &old, &new, &set, "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, &answer["found"]), (3, &false.into()), "{} {}", run.stdout, run.stderr);
+    assert_eq!(answer["missing"][0]["reason"], "chip", "{answer}");
+    assert!(rtflash(&["migrate", &old, &new, &set]).stdout.starts_with("cannot tell: no way was found"));
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let plain = set("migrate-wrong-set.json", 8, "");
+    let jobs = r#", "jobs": [{"name": "web", "read_pages": 2, "arrivals": {"every": "1s"}}]"#;
+    let jobs = set("migrate-wrong-jobs.json", 8, jobs);
+    let old = allocated(&plain, "migrate-wrong-old.json", "best-fit");
+    let thesis = rtflash(&["alloc", &plain, "--format", "json"]).stdout;
+    let thesis = file("migrate-wrong-thesis.json", thesis).display().to_string();
+    let fewer = std::fs::read_to_string(&old).expect("an allocation").replace("\"log\"", "\"other\"");
+    let fewer = file("migrate-wrong-fewer.json", fewer).display().to_string();
+    for (call, says) in [
+        (&[old.as_str(), &thesis, &plain][..], "has no certificate"),
+        (&[&old, &old, &jobs], "job streams"),
+        (&[&old, &fewer, &plain], "`other` is not in the task set"),
+        (&[&old, "nowhere.json", &plain], "nowhere.json"),
+        (&[&old, &old, &plain, "--buffer-pages", "1"], "--buffer-pages"),
+        (&[&old, &old, &plain, "--analysis", "thesis"], "makes no certificates"),
+    ] {
+        let run = rtflash(&[&["migrate"], call].concat());
+        assert!(run.status == 2 && run.stderr.contains(says), "{call:?}: {} {}", run.stdout, run.stderr);
+    }
+}
