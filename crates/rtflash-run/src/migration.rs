@@ -76,46 +76,34 @@ impl StageRun {
         let mut from = after(stage.erase.unwrap_or(Span::ZERO))?;
         let (mut moves, mut servers, mut shared) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_new = stage.joins.is_empty();
+        let mut places = Vec::with_capacity(stage.moves.len());
         for (place, of) in stage.moves.iter().enumerate() {
-            let task = of.parts.task;
-            let own = set.tasks()[task].clone();
-            let join = |is_new: bool| Admitted {
-                cluster,
-                change: if is_new { AddedHow::NewCluster } else { AddedHow::Kept },
-                ready_within: Span::ZERO,
-                running: stage.together.clone(),
-            };
-            // How it joins says from when on its writes go to both places.
-            let join_first = stage.joins.get(place).cloned();
-            let mut added = |id: TaskId, at: Instant, history: &mut History| {
-                history.admit(at, id, &join(std::mem::take(&mut is_new)))
-            };
+            let (task, own) = (of.parts.task, set.tasks()[of.parts.task].clone());
             let mirror =
                 own.write.map(|_| all.add(task, "mirror", |it| (it.read, it.data_pages) = (None, own.data_pages)));
             let data = if mirror.is_none() { own.data_pages } else { None };
             let reads = own.read.map(|_| all.add(task, "moved", |it| (it.write, it.data_pages) = (None, data)));
-            let request = of.server.request()?;
+            let first = mirror.or(reads)?;
+            // How it joins says from when on its writes go to both places.
+            match stage.joins.get(place) {
+                Some(joins) => from = history.admit(from, first, joins),
+                None => {
+                    let joins = kept(cluster, std::mem::take(&mut is_new), &stage.together);
+                    history.admit(if mirror.is_some() { from } else { switched }, first, &joins);
+                }
+            }
+            for id in reads.into_iter().filter(|&id| id != first) {
+                history.admit(switched, id, &kept(cluster, false, &stage.together));
+            }
+            places.push((mirror, reads, first));
+        }
+        // Terms change for who copies when they have changed for who moves.
+        for (of, (mirror, reads, first)) in stage.moves.iter().zip(places) {
+            let (task, request) = (of.parts.task, of.server.request()?);
             let copies = [
                 all.add(task, "copied from", |it| (it.read, it.write) = (Some(request), None)),
                 all.add(task, "copied to", |it| (it.read, it.write) = (None, Some(request))),
             ];
-            let first = mirror.or(reads)?;
-            match join_first {
-                Some(admitted) => {
-                    let at = history.admit(from, first, &admitted);
-                    from = at;
-                    for id in [mirror, reads].into_iter().flatten().filter(|&id| id != first) {
-                        added(id, switched, &mut history);
-                    }
-                }
-                None => {
-                    for (id, at) in [(mirror, from), (reads, switched)] {
-                        if let Some(id) = id {
-                            added(id, at, &mut history);
-                        }
-                    }
-                }
-            }
             let [copied_from, copied_by] = [after(of.copying_after)?, after(of.copied_within)?];
             add_copies(&mut history, of, (copies, cluster), copied_from, &stage.together)?;
             history.remove(switched, task);
@@ -228,6 +216,12 @@ impl StageRun {
     }
 }
 
+/// A task that is added to a cluster at once: a new one, or one whose certificate stays.
+fn kept(cluster: ClusterId, is_new: bool, running: &RunningDevice) -> Admitted {
+    let change = if is_new { AddedHow::NewCluster } else { AddedHow::Kept };
+    Admitted { cluster, change, ready_within: Span::ZERO, running: running.clone() }
+}
+
 /// The requests of a copy server are added at both places, and end with the last page.
 fn add_copies(
     history: &mut History,
@@ -237,12 +231,10 @@ fn add_copies(
     running: &RunningDevice,
 ) -> Option<()> {
     let pace = of.server.period.checked_mul(of.server.requests(of.pages))?;
-    let kept =
-        |cluster| Admitted { cluster, change: AddedHow::Kept, ready_within: Span::ZERO, running: running.clone() };
     let [reads, writes] = copies;
-    history.admit(at, reads, &kept(of.from));
+    history.admit(at, reads, &kept(of.from, false, running));
     history.remove(at.checked_add(pace)?, reads);
-    let joins = of.joins.clone().unwrap_or_else(|| kept(cluster));
+    let joins = of.joins.clone().unwrap_or_else(|| kept(cluster, false, running));
     history.admit(at.saturating_sub(joins.ready_within), writes, &joins);
     history.remove(at.checked_add(pace)?.checked_add(of.server.period)?, writes);
     Some(())
