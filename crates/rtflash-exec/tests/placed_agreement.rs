@@ -46,6 +46,8 @@ struct Seen {
     extra: usize,
     /// Those that begin so where commands are counted.
     told_beside: usize,
+    /// Clusters in which a task has the pages of another one.
+    shared: usize,
 }
 
 impl Seen {
@@ -54,6 +56,8 @@ impl Seen {
         self.records += records.len();
         if let Promise::Certified(certified) = world.plan.promise() {
             self.stripes += certified.iter().filter(|cluster| cluster.is_stripe()).count();
+            let pairs = certified.iter().filter(|of| !of.is_zoned()).map(|of| of.ranges.first().zip(of.ranges.get(1)));
+            self.shared += pairs.flatten().filter(|(first, second)| first == second).count();
         }
         self.background += usize::from(options.service == Service::Background && !world.plan.jobs().is_empty());
         self.worst += usize::from(options.victims == Victims::Worst && options.placed.waits == Waits::Worst);
@@ -119,7 +123,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.commands > 50_000, "{seen:?}");
         assert!(seen.cached > 50_000 && seen.beside > 20_000, "{seen:?}");
         assert!(seen.changed > 500 && seen.extra > 500, "{seen:?}");
-        assert!(seen.told_beside > 1_000, "{seen:?}");
+        assert!(seen.told_beside > 1_000 && seen.shared > 150, "{seen:?}");
         assert!(seen.resets > 4_000 && seen.in_zones > 15_000, "{seen:?}");
         assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
     }

@@ -65,7 +65,8 @@ impl Plan {
     /// are, they are not the same.
     ///
     /// # Errors
-    /// Where one of them does not write.
+    /// Where one of them does not write, and where the mirror owns zones, which are written from
+    /// their start.
     pub fn with_mirror(mut self, mirror: TaskId, of: TaskId, skipped: u64) -> Result<Plan, PlanError> {
         let writes = |task| {
             let is =
@@ -73,6 +74,10 @@ impl Plan {
             self.sources.enumerate().find(is).map(|(number, _)| number).ok_or(PlanError::OtherAllocation)
         };
         let (mirror, source) = (writes(mirror)?, writes(of)?);
+        let cluster = self.sources[mirror].cluster;
+        if matches!(&self.promise, Promise::Certified(by) if cluster.is_some_and(|at| by[at].is_zoned())) {
+            return Err(PlanError::OtherAllocation);
+        }
         self.mirrors.push((mirror, DrawnAs { source, skipped }));
         Ok(self)
     }

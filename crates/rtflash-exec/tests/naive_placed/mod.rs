@@ -250,7 +250,6 @@ fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
         let Releases::Periodic(period) = source.releases else { continue };
         let cluster = source.cluster.expect("a task is somewhere").index();
         let of = &plan.clusters().as_slice()[cluster];
-        let owner = of.tasks.iter().position(|&task| Some(task) == source.task()).expect("a task of the cluster");
         let certified = certified(plan, cluster);
         let stripe = certified.certificate.placement;
         let place = (stripe, u32::try_from(of.chips.len()).expect("few chips"));
@@ -281,7 +280,7 @@ fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
             ready,
             released: 0,
             fires: None,
-            requests: Requests::new(drawn, SourceId(number), source.access, certified.ranges[owner].clone(), place),
+            requests: Requests::of_source(drawn, (plan, SourceId(number)), place),
         });
     }
     sources

@@ -113,6 +113,19 @@ fn changed(mut plan: Plan, rng: &mut Rng) -> Plan {
     plan
 }
 
+/// The plan, with tasks in some clusters that use the pages of another one, and write where it does.
+fn sharing(mut plan: Plan, set: &TaskSet, rng: &mut Rng) -> Plan {
+    for cluster in plan.clusters().ids().collect::<Vec<_>>() {
+        let tasks = plan.clusters()[cluster].tasks.clone();
+        let (Some(&whose), Some(&task)) = (tasks.first(), tasks.get(1)) else { continue };
+        if rng.within(0, 3) == 0 {
+            plan = plan.clone().with_shared_pages(set, cluster, &[(task, whose)]).unwrap_or(plan);
+            plan = plan.clone().with_mirror(task, whose, rng.within(0, 3)).unwrap_or(plan);
+        }
+    }
+    plan
+}
+
 impl World {
     /// The world of this seed and number, if what was drawn can be run.
     pub fn draw_certified(seed: u64, case: u64) -> Option<World> {
@@ -155,6 +168,7 @@ impl World {
             .collect();
         let plan = Plan::new(&set, &allocation, Timing::of_device(&device), &terms).ok()?;
         let plan = changed(plan, &mut Rng(Stream::numbered(seed, b"changes\0", case)));
+        let plan = sharing(plan, &set, &mut Rng(Stream::numbered(seed, b"sharing\0", case)));
         let patterns = [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest];
         let mut options = Options {
             duration: Instant::from_ns(rng.within(200, 2_500))?,
