@@ -113,7 +113,8 @@ fn changed(mut plan: Plan, rng: &mut Rng) -> Plan {
     plan
 }
 
-/// The plan, with tasks in some clusters that use the pages of another one, and write where it does.
+/// The plan, with tasks in some clusters that use the pages of another one, and write where it
+/// does.
 fn sharing(mut plan: Plan, set: &TaskSet, rng: &mut Rng) -> Plan {
     for cluster in plan.clusters().ids().collect::<Vec<_>>() {
         let tasks = plan.clusters()[cluster].tasks.clone();
