@@ -230,9 +230,11 @@ pub struct ExecArgs {
     /// Keep the state of the run in this file now and then, at the end, and before a signal ends
     /// it: the same command goes on from there, and its answer is that of a run that was not broken
     /// off
+    #[cfg(feature = "full")]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "gantt", "report"])]
     pub checkpoint: Option<PathBuf>,
     /// How often the state is kept
+    #[cfg(feature = "full")]
     #[arg(long, value_name = "TIME", default_value = "60s", requires = "checkpoint")]
     pub checkpoint_every: String,
     /// Draw this stretch of the run, in the terminal and with --gantt-out as a figure: `FROM..TO`,

@@ -1,9 +1,7 @@
 //! `rtflash exec`: the allocation on the simulated device.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
@@ -15,7 +13,7 @@ use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, exec
 use rtflash_wire::{ExecAnswer, Settings};
 
 use super::check::{gone_tasks, looked_for, uncertified};
-use super::exec_checkpoint::CheckpointFile;
+use super::exec_checkpoint::{CheckpointFile, KeptRun};
 use super::exec_options::exec_options;
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
@@ -41,7 +39,7 @@ struct ExecPlan {
     settings: Settings,
     wanted: Wanted,
     /// A file for the state of the run, and how often it is written.
-    checkpoint: Option<(PathBuf, Duration)>,
+    checkpoint: Option<KeptRun>,
     /// Bytes that the tables of a run may take.
     memory: u64,
     /// Whether a task set has been run: files are for one.
@@ -80,7 +78,7 @@ pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCom
         releases: ReleaseFile::open(&args.phases, args.releases.as_deref())?,
         settings,
         wanted,
-        checkpoint: args.checkpoint.clone().zip(Some(policies::checkpoint_every(&args.checkpoint_every)?)),
+        checkpoint: KeptRun::asked(args)?,
         memory: policies::memory(&args.memory)?,
         kept: AtomicBool::new(false),
         format: args.format.format,
@@ -364,10 +362,8 @@ impl ExecPlan {
         let bar = if asked.alone { RunBar::new(options.duration) } else { None };
         let mut advance = |now, operations| bar.iter().for_each(|bar| bar.advance(now, operations));
         let watch: Option<Watch<'_>> = if bar.is_some() { Some(&mut advance) } else { None };
-        let mut checkpoint = self
-            .checkpoint
-            .as_ref()
-            .map(|(path, every)| CheckpointFile::new(path, *every, set, allocation, analysis, options));
+        let mut checkpoint =
+            self.checkpoint.as_ref().map(|kept| CheckpointFile::new(kept, set, allocation, analysis, options));
         let executed = if let Some(file) = &mut checkpoint {
             execute_kept(self.memory, set, allocation, analysis, options, file, watch)
         } else {

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant as Clock};
 
 use rtflash_alloc::analysis::Analysis;
@@ -16,8 +16,10 @@ use rtflash_model::{Allocation, Instant, TaskSet, format_ns, write_task_set};
 use rtflash_run::Checkpoint;
 use serde::{Deserialize, Serialize};
 
-use crate::output;
+use super::policies;
+use crate::args::ExecArgs;
 use crate::whole::{SignalHold, WholeFile};
+use crate::{CommandFailure, output};
 
 /// What a file begins with.
 const HEAD: &[u8] = b"{\"rtflash\":\"checkpoint\",";
@@ -64,6 +66,24 @@ fn line(of: &impl Serialize) -> Vec<u8> {
     line
 }
 
+/// Where the state of a run is kept, and how often.
+#[derive(Debug)]
+pub struct KeptRun {
+    path: PathBuf,
+    every: Duration,
+}
+
+impl KeptRun {
+    /// What the call asks for.
+    ///
+    /// # Errors
+    /// Where how often is no time.
+    pub fn asked(args: &ExecArgs) -> Result<Option<KeptRun>, CommandFailure> {
+        let every = policies::checkpoint_every(&args.checkpoint_every)?;
+        Ok(args.checkpoint.clone().map(|path| KeptRun { path, every }))
+    }
+}
+
 /// Keeps the state of a run.
 pub struct CheckpointFile {
     path: PathBuf,
@@ -80,15 +100,14 @@ fn invalid(problem: impl Into<String>) -> io::Error {
 impl CheckpointFile {
     /// A file for this run, to be written so often.
     pub fn new(
-        path: &Path,
-        every: Duration,
+        kept: &KeptRun,
         set: &TaskSet,
         allocation: &Allocation,
         analysis: &dyn Analysis,
         options: &Options,
     ) -> CheckpointFile {
         CheckpointFile {
-            path: path.to_owned(),
+            path: kept.path.clone(),
             identity: RunIdentity {
                 rtflash: "checkpoint".into(),
                 format: 1,
@@ -98,7 +117,7 @@ impl CheckpointFile {
                 allocation: format!("{allocation:?}"),
                 options: format!("{options:?}"),
             },
-            every,
+            every: kept.every,
             last: Clock::now(),
             signals: SignalHold::new(),
         }

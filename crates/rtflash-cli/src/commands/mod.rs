@@ -6,6 +6,7 @@ pub mod alloc;
 pub mod check;
 pub mod climb;
 pub mod exec;
+#[cfg_attr(not(feature = "full"), path = "exec_unkept.rs")]
 mod exec_checkpoint;
 mod exec_options;
 pub mod exec_output;

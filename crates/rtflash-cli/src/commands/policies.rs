@@ -29,6 +29,7 @@ pub fn duration(text: &str) -> Result<Instant, CommandFailure> {
 }
 
 /// How often the state of a run is kept.
+#[cfg(feature = "full")]
 pub fn checkpoint_every(text: &str) -> Result<Duration, CommandFailure> {
     let wrong = |error| CommandFailure(format!("--checkpoint-every {text}: {error}; expected a time such as 60s"));
     parse_ns(text).map(Duration::from_nanos).map_err(wrong)

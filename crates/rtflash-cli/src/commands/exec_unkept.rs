@@ -1,0 +1,52 @@
+//! In the place of exec_checkpoint.rs: a command that keeps no state of runs, for pages.
+
+use std::io::{self, Read};
+
+use rtflash_alloc::analysis::Analysis;
+use rtflash_exec::Options;
+use rtflash_exec::resume::State;
+use rtflash_model::{Allocation, Instant, TaskSet};
+use rtflash_run::Checkpoint;
+
+use crate::CommandFailure;
+use crate::args::ExecArgs;
+
+/// There is none.
+#[derive(Debug)]
+pub enum KeptRun {}
+
+impl KeptRun {
+    /// None is asked for.
+    pub fn asked(_: &ExecArgs) -> Result<Option<KeptRun>, CommandFailure> {
+        Ok(None)
+    }
+}
+
+/// There is none.
+pub enum CheckpointFile {}
+
+impl CheckpointFile {
+    /// Of none.
+    pub fn new(kept: &KeptRun, _: &TaskSet, _: &Allocation, _: &dyn Analysis, _: &Options) -> CheckpointFile {
+        match *kept {}
+    }
+
+    /// Of none.
+    pub fn failure(&self, _: &io::Error) -> String {
+        match *self {}
+    }
+}
+
+impl Checkpoint for CheckpointFile {
+    fn last(&mut self) -> io::Result<Option<Box<dyn Read>>> {
+        match *self {}
+    }
+
+    fn is_due(&mut self) -> bool {
+        match *self {}
+    }
+
+    fn keep(&mut self, _: Instant, _: &dyn Fn(State<'_>) -> io::Result<()>) -> io::Result<()> {
+        match *self {}
+    }
+}
