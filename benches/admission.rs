@@ -74,12 +74,14 @@ fn decisions(criterion: &mut Criterion) {
             |(set, running): &(TaskSet, RunningDevice)| test.admit(set, running, TaskId(TASKS - 1), &Work::new());
         let yes = |it: &&(TaskSet, RunningDevice)| matches!(decide(it), Decision::Admitted(_));
         let (admitted, refused): (Vec<_>, Vec<_>) = asked.iter().partition(yes);
-        let longest = asked.iter().map(|it| shortest(|| drop(black_box(decide(it))))).max().unwrap_or_default();
-        println!(
-            "{name}, {granted:?}: {} admitted, {} refused, none in more than {longest:?}",
-            admitted.len(),
-            refused.len()
-        );
+        let times = |sets: &[&(TaskSet, RunningDevice)]| -> Vec<Duration> {
+            sets.iter().map(|it| shortest(|| drop(black_box(decide(it))))).collect()
+        };
+        for (what, times) in [("admitted", times(&admitted)), ("refused", times(&refused))] {
+            let mean = times.iter().sum::<Duration>() / u32::try_from(times.len().max(1)).expect("few");
+            let longest = times.iter().max().copied().unwrap_or_default();
+            println!("{name}, {granted:?}: {} {what}, {mean:?} each, none in more than {longest:?}", times.len());
+        }
         let mut group = criterion.benchmark_group(format!("a task more, {name} {granted:?}"));
         for (what, sets) in [("admitted", admitted), ("refused", refused)] {
             if sets.is_empty() {

@@ -4,12 +4,14 @@
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
 use rtflash_alloc::analysis::{DemandTest, analysis_relying_on};
-use rtflash_alloc::certified::admission::{AddedHow, Decision, RunningDevice};
+use rtflash_alloc::certified::admission::{
+    AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, removable_within,
+};
 use rtflash_alloc::certified::certify_beside;
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Certificate, ChipId, Cluster, ClusterId, Device, DeviceSpec, Id, LogicalRatio, Placement, Reliance,
-    Request, Shortest, Span, Task, TaskId, TaskSet,
+    Access, Arrivals, Certificate, ChipId, Cluster, ClusterId, Collection, Device, DeviceSpec, Id, Job, LogicalRatio,
+    Placement, Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
 
 struct Rng(Stream);
@@ -241,4 +243,166 @@ fn who_is_not_asked_would_agree() {
     println!("{answers:?}");
     let Answers { kept, staged, new, refused } = answers;
     assert!(kept > 2_000 && staged > 1_000 && new > 400 && refused > 800, "{answers:?}");
+}
+
+fn reads(name: &str, pages: u64, period: u64) -> Task {
+    Task { name: name.into(), read: Request::new(pages, ns(period)), write: None, data_pages: None }
+}
+
+fn writes(name: &str, pages: u64, period: u64) -> Task {
+    Task { name: name.into(), read: None, write: Request::new(pages, ns(period)), data_pages: None }
+}
+
+/// A stripe's certificate with a reserve for what is written within the deadline.
+fn stripe(deadline: u64, reserve_pages: u64) -> Certificate {
+    let collection = Collection {
+        deadline: Some(ns(deadline)),
+        reclaimed_pages: 2,
+        reserve_pages,
+        victim_pages: 2,
+        open_blocks: 2 + reserve_pages / 4,
+    };
+    Certificate {
+        placement: Placement::Stripe,
+        collection: Some(collection),
+        server_thousandths: 0,
+        backfill: true,
+        tightest: None,
+    }
+}
+
+fn by_stripes(granted: Reliance) -> DemandTest {
+    analysis_relying_on("stripe", granted).and_then(|of| of.demand_test()).expect("a demand test")
+}
+
+/// A chip of its own for each of these lists of tasks, by these certificates, all in time.
+fn chip_each(set: &TaskSet, granted: Reliance, tasks: &[&[u32]], certificates: &[Certificate]) -> RunningDevice {
+    let cluster = |(chip, tasks): (u32, &&[u32])| Cluster {
+        chips: vec![ChipId(chip)],
+        tasks: tasks.iter().copied().map(TaskId).collect(),
+    };
+    let clusters = (0..).zip(tasks).map(cluster).collect();
+    let running = RunningDevice::of_parts(set, clusters, certificates.to_vec());
+    assert_eq!(running.late(set, granted, &Work::new()), None);
+    running
+}
+
+fn admitted(decision: Decision) -> Box<Admitted> {
+    let Decision::Admitted(admitted) = decision else { panic!("{decision:?}") };
+    admitted
+}
+
+fn stages(decision: Decision) -> usize {
+    let AddedHow::Staged(stages) = admitted(decision).change else { panic!("no change of terms") };
+    stages.len()
+}
+
+/// What commands of an extra pass wait for neighbours is charged nowhere: beside some that are
+/// relied on no reserve grows.
+#[test]
+fn beside_known_neighbours_no_extra_pass_has_commands() {
+    let decide = |granted, command| {
+        let spec = DeviceSpec { command, ..small(2, 2, [10, 20, 40, 5]) };
+        let set = set_of(
+            Device::new(spec).expect("a device"),
+            &[writes("t0", 1, 4_000), reads("t1", 1, 4_000), writes("t2", 10, 8_000)],
+        );
+        let quiet = Certificate { collection: None, ..stripe(1, 1) };
+        let running = chip_each(&set, granted, &[&[0], &[1]], &[stripe(4_000, 4), quiet]);
+        by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new())
+    };
+    assert_eq!(stages(decide(Reliance::Neighbours, None)), 2);
+    assert_eq!(stages(decide(Reliance::Nothing, Some(ns(2)))), 2);
+    let refused = decide(Reliance::Neighbours, Some(ns(2)));
+    let why = [AdmissionRefusal::Reserve, AdmissionRefusal::NoReserve];
+    assert_eq!(refused, Decision::Refused((0..).map(ClusterId).zip(why).collect()));
+}
+
+/// Where tests count how often a cluster collects, its change is over once no busy interval has it:
+/// of a neighbour that reads for 40 · 15 ns at a time, and of its own, by the new terms.
+#[test]
+fn a_change_is_over_when_all_were_idle_once_more() {
+    let job = ns(40 * 15);
+    let decide = |neighbour: Task, new: Task, command| {
+        let spec = DeviceSpec { command, ..small(2, 2, [10, 20, 40, 5]) };
+        let set = set_of(Device::new(spec).expect("a device"), &[writes("t0", 1, 4_000), neighbour, new]);
+        let quiet = Certificate { collection: None, ..stripe(1, 1) };
+        let granted = Reliance::Neighbours;
+        let running = chip_each(&set, granted, &[&[0], &[1]], &[stripe(40_000, 13), quiet]);
+        let admitted = admitted(by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new()));
+        assert!(matches!(&admitted.change, AddedHow::Staged(stages) if stages.len() == 1), "{admitted:?}");
+        admitted.ready_within
+    };
+    let few = || reads("t1", 1, 100_000);
+    let many = || reads("t1", 40, 100_000);
+    let both = || Task { read: many().read, ..writes("t2", 1, 4_000) };
+    // Copies and erases do not use the bus.
+    assert!(decide(many(), both(), None) < job);
+    assert!(decide(few(), writes("t2", 1, 4_000), Some(ns(1))) < job);
+    assert!(decide(many(), writes("t2", 1, 4_000), Some(ns(1))) >= job);
+    assert!(decide(few(), both(), Some(ns(1))) >= job);
+}
+
+/// A task may be left out when its cluster was idle, so that passes of its pages are over, and
+/// then all were once more.
+#[test]
+fn a_task_is_left_out_after_two_idle_times() {
+    let device = Device::new(small(2, 2, [10, 20, 40, 5])).expect("a device");
+    let set = set_of(device, &[reads("t0", 40, 100_000), reads("t1", 1, 4_000), reads("t2", 40, 100_000)]);
+    let quiet = Certificate { collection: None, ..stripe(1, 1) };
+    let granted = Reliance::Neighbours;
+    let running = chip_each(&set, granted, &[&[0, 1], &[2]], &[quiet, quiet]);
+    let within = removable_within(&set, &running, TaskId(1), granted, &Work::new()).expect("it may end");
+    assert!(within >= ns(4_000 + 2 * 40 * 15), "{within:?}");
+}
+
+/// A server may never be idle: a cluster that has one goes on by its terms. Without jobs nobody has
+/// a server.
+#[test]
+fn a_cluster_with_a_server_changes_no_terms() {
+    let device = Device::new(small(2, 2, [10, 20, 40, 5])).expect("a device");
+    let tasks = [writes("t0", 1, 4_000), writes("t1", 10, 8_000)];
+    let job = Job { name: "scan".into(), read_pages: 1, write_pages: 0, arrivals: Arrivals::Every(ns(9_000)) };
+    let analysis = analysis_relying_on("stripe", Reliance::Nothing).expect("an analysis");
+    let decide = |jobs: Vec<Job>, chips: u32| {
+        let device = Device::new(DeviceSpec { chips, ..device.spec() }).expect("a device");
+        let begun = TaskSet::new(device, tasks[..1].to_vec(), jobs.clone()).expect("a task");
+        let set = TaskSet::new(device, tasks.to_vec(), jobs).expect("two tasks");
+        let one = Cluster { chips: vec![ChipId(0)], tasks: vec![TaskId(0)] };
+        let certified = certify_beside(
+            &begun,
+            std::slice::from_ref(&one),
+            &[Placement::Stripe],
+            &[None],
+            Reliance::Nothing,
+            &Work::new(),
+        );
+        let certificate = certified.certificates[0].expect("in time");
+        assert!(certificate.server_thousandths > 0);
+        let running = RunningDevice::of_parts(&begun, vec![one], vec![certificate]);
+        assert_eq!(running.late(&begun, Reliance::Nothing, &Work::new()), None);
+        let test = analysis.demand_test().expect("a demand test");
+        test.admit(&set, &running, TaskId(1), &Work::new())
+    };
+    let with_a_server = decide(vec![job.clone()], 1);
+    assert_eq!(with_a_server, Decision::Refused(vec![(ClusterId(0), AdmissionRefusal::Server)]));
+    let without = admitted(decide(Vec::new(), 1));
+    assert!(matches!(&without.change, AddedHow::Staged(_)), "{without:?}");
+    assert_eq!(without.running.certificates[0].server_thousandths, 0);
+    let beside = admitted(decide(vec![job], 2));
+    assert_eq!(beside.change, AddedHow::NewCluster);
+    assert!(beside.running.certificates.iter().all(|of| of.server_thousandths > 0), "{beside:?}");
+}
+
+/// On free chips a task gets a server only where there are jobs for it.
+#[test]
+fn a_new_cluster_has_a_server_for_jobs_alone() {
+    let device = Device::new(small(2, 1, [10, 20, 40, 5])).expect("a device");
+    // It writes, and the first one's cluster has no reserve.
+    let set = set_of(device, &[reads("t0", 1, 4_000), writes("t1", 1, 4_000)]);
+    let quiet = Certificate { collection: None, ..stripe(1, 1) };
+    let one = Cluster { chips: vec![ChipId(0)], tasks: vec![TaskId(0)] };
+    let running = RunningDevice::of_parts(&set, vec![one], vec![quiet]);
+    let added = admitted(by_stripes(Reliance::Nothing).admit(&set, &running, TaskId(1), &Work::new()));
+    assert_eq!((&added.change, added.running.certificates[1].server_thousandths), (&AddedHow::NewCluster, 0));
 }
