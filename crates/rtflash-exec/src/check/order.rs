@@ -242,9 +242,14 @@ impl ParallelEdf {
                 cluster: Some(operation.cluster),
                 chip: Some(operation.chip),
             };
-            let first = chip.starts.partition_point(|&(start, _)| start < waited_since);
-            // The latest deadline since then comes first.
-            let late = chip.starts.get(first).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
+            let late = match chip.starts.last() {
+                Some(&(last, _)) if last >= waited_since => {
+                    let first = chip.starts.partition_point(|&(start, _)| start < waited_since);
+                    // The latest deadline since then comes first.
+                    chip.starts[first].1.saturating_sub(deadline)
+                }
+                _ => 0,
+            };
             self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), at);
             self.idling.note(0, chip.busy.0.since(waited_since).as_ns(), at);
         }
@@ -273,33 +278,38 @@ impl ChipHistory {
 /// What is under way in each cluster (serial) or on each chip (parallel), to find who is blocked by
 /// it.
 ///
-/// Kept field by field: read as a whole, what has just been written field by field has to wait for
+/// Read field by field, too: as a whole, what has just been written field by field has to wait for
 /// all earlier writes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct UnderWay {
-    starts: Vec<Instant>,
-    ends: Vec<Instant>,
-    deadlines: Vec<u64>,
+    places: Vec<Started>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Started {
+    start: Instant,
+    end: Instant,
+    deadline: u64,
 }
 
 impl UnderWay {
     pub(super) fn new(places: u32) -> Self {
-        let times = || (0..places).map(|_| Instant::START).collect();
-        UnderWay { starts: times(), ends: times(), deadlines: (0..places).map(|_| 0).collect() }
+        UnderWay { places: (0..places).map(|_| Started::default()).collect() }
     }
 
     /// An operation of a job with this deadline has begun.
     #[inline]
     pub(super) fn begins(&mut self, place: usize, operation: &Operation, deadline: u64) {
-        self.starts[place] = operation.start;
-        self.ends[place] = operation.end;
-        self.deadlines[place] = deadline;
+        let of = &mut self.places[place];
+        of.start = operation.start;
+        of.end = operation.end;
+        of.deadline = deadline;
     }
 
     /// For how long the operation under way blocks a job released at `at`; `None` where it has an
     /// earlier deadline, or is over.
     pub(super) fn blocks(&self, place: usize, at: Instant, deadline: u64) -> Option<Span> {
-        let (start, end) = (self.starts[place], self.ends[place]);
-        (self.deadlines[place] > deadline && start < at && at < end).then(|| end.since(at))
+        let of = &self.places[place];
+        (of.deadline > deadline && of.start < at && at < of.end).then(|| of.end.since(at))
     }
 }

@@ -15,7 +15,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// The change that a processor makes next.
     fn next_change(&self, processor: usize) -> Option<PlannedChange> {
         let of = &self.processors[processor];
-        self.certified[self.clusters[of.cluster].position].changes.get(of.stage).copied()
+        self.certified[of.number].changes.get(of.stage).copied()
     }
 
     /// The change that a processor has made last.
@@ -48,7 +48,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &self.processors[number];
         let is_idle = of.queue.is_empty()
             && of.starved.is_empty()
-            && of.step.is_none()
+            && !of.step.is_under_way
             && of.registers.as_ref().is_none_or(ChipRegisters::are_empty);
         if now < change.not_before || !is_idle || of.extra < extra || of.changed == Some(now) {
             return;

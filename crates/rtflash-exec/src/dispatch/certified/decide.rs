@@ -25,7 +25,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let mut changed = std::mem::take(&mut self.changed);
         for &processor in &changed {
             self.notify_reserve(processor, now);
-            while self.processors[processor].step.is_none() {
+            while !self.processors[processor].step.is_under_way {
                 let Some(key) = self.first_to_begin(processor) else { break };
                 match self.go_on(processor, key, now) {
                     ProcessorAttempt::Started | ProcessorAttempt::Waits => break,
@@ -55,7 +55,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             return;
         }
         of.notified = of.arrived;
-        let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
+        let (cluster, chip) = (of.number, of.first_chip());
         let (arrived, free, pending) = (of.arrived, of.store.free(), of.pending);
         self.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
     }
@@ -120,7 +120,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &mut self.parts[part];
         let (processor, kind) = (&mut self.processors[of.processor], of.key.1);
         let background = of.is_background();
-        for &soon in of.writes.iter().skip(pages).take(pages) {
+        for soon in pages..2 * pages {
+            let Some(&soon) = of.writes.get(soon) else { break };
             processor.store.prefetch_page(soon);
         }
         for _ in 0..pages {
@@ -145,8 +146,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let part = &mut self.parts[key.4];
         if !part.starved {
             part.starved = true;
-            let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
-            let job = self.jobs[part.job].id;
+            let (cluster, chip) = (of.number, of.first_chip());
+            let job = part.id();
             self.observer.push(Record::Starved(Starved { at: now, job, cluster, chip }));
         }
         ProcessorAttempt::Changed
@@ -171,8 +172,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let processor = &mut self.processors[number];
         let under_way = if server { &processor.server_pass } else { &processor.pass };
         if under_way.is_none() {
-            let (cluster, chip) = (self.clusters[processor.cluster].position, processor.first_chip());
-            let job = self.jobs[self.parts[key.4].job].id;
+            let (cluster, chip) = (processor.number, processor.first_chip());
+            let job = self.parts[key.4].id();
             // Rule R3.
             let void = processor.has_reserve_beside(0);
             let Some((block, valid)) = (if void { None } else { processor.begin_pass(server) }) else {
@@ -203,7 +204,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         if let Some(lpn) = pass.next(&processor.store) {
             processor.store.prefetch_place(lpn);
-            self.observer.as_observer().expect(self.clusters[processor.cluster].position, lpn);
+            self.observer.as_observer().expect(processor.number, lpn);
         }
         self.start_gc(number, key.4, step, now);
         ProcessorAttempt::Started

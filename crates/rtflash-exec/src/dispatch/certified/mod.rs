@@ -99,14 +99,15 @@ pub(crate) struct CertifiedGroup<'a, O> {
     parts_of: Vec<Option<usize>>,
     planned: Vec<Planned>,
     row: Vec<(store::Spot, Lpn)>,
-    steps: Vec<processor::ProcessorStep>,
 }
 
 resume!(['a, O: Resume] CertifiedGroup<'a, O> {
     values: [clusters, processors, chips, jobs, parts, entered, arrivals, events, ends, changed],
     parts: [channels, observer],
     lists: [sources],
-    made: [plan, certified, options, lengths, chips_per_channel, pending, ties, lpns, parts_of, planned, row, steps],
+    made: [
+        plan, certified, options, lengths, chips_per_channel, pending, ties, lpns, parts_of, planned, row
+    ],
 });
 
 impl<'a, O: Observer> CertifiedGroup<'a, O> {
@@ -144,7 +145,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
                 };
                 let source = plan.sources().enumerate().find(|(_, source)| collected(source));
                 let gc = (source.map(|(number, _)| number), device.chips_per_channel());
-                processors.push(ProcessorState::new((of, by), cluster, place, gc, options));
+                processors.push(ProcessorState::new((of, by), (cluster, position), place, gc, options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
                 let others = device.chips_on(plan.channel_of(chip).0) - 1;
@@ -179,7 +180,6 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             parts_of: Vec::new(),
             planned: Vec::new(),
             row: Vec::new(),
-            steps: Vec::new(),
         }
         .awaiting_changes()
     }

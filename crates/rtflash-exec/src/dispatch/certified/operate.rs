@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::CertifiedGroup;
 use super::pass::GcStep;
-use super::processor::ProcessorStep;
 use super::store::Spot;
 use crate::dispatch::sequencer::Ticket;
 use crate::flash::BusRequest;
@@ -62,18 +61,13 @@ pub(super) struct Planned {
 }
 
 impl<O: Observer> CertifiedGroup<'_, O> {
-    fn new_step(&mut self, chips: usize) -> ProcessorStep {
-        let pages = self.steps.pop().map_or_else(Vec::new, |step| step.pages);
-        ProcessorStep { chips, last: (Instant::START, ChipId(0)), pages, erases: None }
-    }
-
     /// Starts a step of users' pages. `reads`: it is a read first of all, whose bus its own cluster
     /// leaves alone.
     pub(super) fn start_pages(&mut self, processor: usize, planned: &[Planned], reads: bool, now: Instant) {
-        let mut step = self.new_step(planned.len());
-        step.pages.extend(planned.iter().map(|page| page.part));
-        self.processors[processor].step = Some(step);
-        let alone = reads && !self.processors[processor].stripe;
+        let of = &mut self.processors[processor];
+        of.step.begin(planned.len());
+        of.step.pages.extend(planned.iter().map(|page| page.part));
+        let alone = reads && !of.stripe;
         for page in planned {
             self.start_page(processor, page, alone.then_some(0), now);
         }
@@ -81,9 +75,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Starts a step of a pass.
     pub(super) fn start_gc(&mut self, processor: usize, part: usize, step: GcStep, now: Instant) {
-        self.processors[processor].step = Some(self.new_step(1));
+        self.processors[processor].step.begin(1);
         let first = self.processors[processor].first_chip();
-        let job = self.jobs[self.parts[part].job].id;
+        let job = self.parts[part].id();
         match step {
             GcStep::Copyback(from, to, lpn) => {
                 let [read, program] = [(from, Action::Read), (to, Action::Program)].map(|(spot, action)| {
@@ -115,8 +109,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             GcStep::Erase(block) => {
                 let of = &mut self.processors[processor];
                 let cluster = of.cluster;
-                let step = of.step.as_mut().expect("a step has just begun");
-                (step.chips, step.erases) = (of.chips.len(), Some(part));
+                (of.step.chips, of.step.erases) = (of.chips.len(), Some(part));
                 for chip in self.processors[processor].chips.ids() {
                     let spot = Spot { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
@@ -130,7 +123,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Starts the reset of a block of a zone, which a request does before it writes there.
     pub(super) fn start_reset(&mut self, processor: usize, (part, kind): (usize, Kind), block: BlockId, now: Instant) {
-        self.processors[processor].step = Some(self.new_step(1));
+        self.processors[processor].step.begin(1);
         self.processors[processor].store.reset(block);
         let spot = Spot { chip: ColumnId(0), block, page: NONE };
         let page = Planned { part, kind, action: Action::Erase, spot, lpn: NO_LPN };
@@ -149,10 +142,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if action == Action::Program && self.may_backfill(processor) {
             self.backfill_reads(processor, None, &mut planned);
         }
-        if let Some(step) = &mut self.processors[processor].step {
-            step.chips = planned.len();
-            step.pages.extend(planned[own..].iter().map(|page| page.part));
-        }
+        let step = &mut self.processors[processor].step;
+        step.chips = planned.len();
+        step.pages.extend(planned[own..].iter().map(|page| page.part));
         // Where waits are full ones, reads of a pass wait for each other alone.
         let known = action == Action::Read && self.options.placed.waits == Waits::Worst;
         for page in &planned {
@@ -170,8 +162,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     fn pad(&mut self, (processor, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
         let of = &self.processors[processor];
-        let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
-        let job = self.jobs[self.parts[part].job].id;
+        let (cluster, chip) = (of.number, of.first_chip());
+        let job = self.parts[part].id();
         self.observer.push(Record::Padding(Padding { start: now, end, job, cluster, chip, step }));
         self.work(chip, end);
     }
@@ -179,8 +171,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// A chip is busy to the end of its part in the step, which is known from now on. The step ends
     /// with the last one, the highest among equals.
     fn work(&mut self, chip: ChipId, end: Instant) {
-        let processor = &mut self.processors[self.chips[chip].processor];
-        let step = processor.step.as_mut().expect("a chip works for a step");
+        let step = &mut self.processors[self.chips[chip].processor].step;
         step.last = step.last.max((end, chip));
         step.chips -= 1;
         if step.chips == 0 {
@@ -188,6 +179,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
+    #[inline]
     pub(super) fn operation(&mut self, processor: usize, page: &Planned, now: Instant) -> Operation {
         let part = &mut self.parts[page.part];
         part.starved = false;
@@ -195,10 +187,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         Operation {
             start: now,
             end: now,
-            cluster: self.clusters[processor.cluster].position,
+            cluster: processor.number,
             chip: processor.chips[page.spot.chip],
             action: page.action,
-            job: self.jobs[part.job].id,
+            job: part.id(),
             kind: page.kind,
             block: page.spot.block,
             page: page.spot.page,
@@ -246,10 +238,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let waits = if command == Span::ZERO { Span::ZERO } else { self.plan.transfers(others) };
             let begun = now.saturating_add(waits).saturating_add(command);
             let operation = self.run_inside(operation, asks_for, begun);
-            self.observer.push(Record::Operation(operation));
+            self.observer.operation(operation);
             return;
         }
-        self.ask(processor, operation, asks_for, now, now);
+        self.ask(processor, operation, asks_for, now);
     }
 
     /// A copy or an erase inside a chip whose command is over: it takes its time from then on, and
@@ -259,7 +251,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if let BusUse::CopyCommand(program) = asks_for {
             let read = begun.saturating_add(self.lengths.read(job, chip, begun));
             let end = read.saturating_add(self.lengths.program(job, chip, read));
-            self.observer.push(Record::Operation(Operation { start: read, end, ..program }));
+            self.observer.operation(Operation { start: read, end, ..program });
             self.work(chip, end);
             return Operation { end: read, ..operation };
         }
@@ -269,8 +261,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// An operation that starts now asks for its bus, from `since` on.
-    fn ask(&mut self, processor: usize, operation: Operation, asks_for: BusUse, now: Instant, since: Instant) {
-        let (chip, ticket) = (operation.chip, self.observer.open(now));
+    fn ask(&mut self, processor: usize, operation: Operation, asks_for: BusUse, since: Instant) {
+        let (chip, ticket) = (operation.chip, self.observer.open(&operation));
         self.chips[chip].open = Some(OpenOperation { operation, ticket, asks_for });
         self.channels.request(BusRequest { since, channel: self.channel_of(chip), chip, lane: processor });
     }
@@ -294,7 +286,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let over = granted.saturating_add(self.lengths.transfer(job, channel, granted));
                 over.saturating_add(self.lengths.program(job, chip, over))
             };
-            self.observer.push(Record::Operation(Operation { end, ..operation }));
+            self.observer.operation(Operation { end, ..operation });
             self.work(chip, end);
             return;
         }
@@ -303,26 +295,34 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             Action::Read => (now.saturating_add(self.lengths.sensing(job, chip, now)), BusUse::Page),
             _ => (now, BusUse::Page),
         };
-        self.ask(processor, operation, asks_for, now, since);
+        self.ask(processor, operation, asks_for, since);
     }
 
     /// The step of a chip's processor ends.
     pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
         let processor = self.chips[chip].processor;
-        let step = match self.processors[processor].step.take() {
-            None if self.processors[processor].registers.is_some() => return self.registers_go_on(processor, now),
-            step => step.expect("a step is under way until it ends"),
-        };
-        self.step_ends(processor, step, now);
+        let of = &mut self.processors[processor];
+        if std::mem::take(&mut of.step.is_under_way) {
+            self.step_ends(processor, now);
+        } else {
+            assert!(of.registers.is_some(), "a step is under way until it ends");
+            self.registers_go_on(processor, now);
+        }
     }
 
     /// A step ends, and makes progress for all jobs that it had pages of.
-    fn step_ends(&mut self, processor: usize, mut step: ProcessorStep, now: Instant) {
+    fn step_ends(&mut self, processor: usize, now: Instant) {
         self.changed.push(processor);
-        for part in step.pages.drain(..) {
-            self.page_is_over(processor, part, now);
+        let step = &mut self.processors[processor].step;
+        let erases = step.erases.take();
+        if !step.pages.is_empty() {
+            let mut pages = std::mem::take(&mut step.pages);
+            for part in pages.drain(..) {
+                self.page_is_over(processor, part, now);
+            }
+            self.processors[processor].step.pages = pages;
         }
-        if let Some(part) = step.erases.take() {
+        if let Some(part) = erases {
             let of = &mut self.processors[processor];
             let server = self.parts[part].key.1 != Kind::Gc;
             if let Some(pass) = if server { of.server_pass.take() } else { of.pass.take() } {
@@ -332,7 +332,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             of.queue.extend(starved);
             self.pass_is_over(processor, part, now);
         }
-        self.steps.push(step);
     }
 
     /// A page of a part has been read or programmed.
@@ -358,8 +357,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let transfer = self.lengths.moves(&mut operation, channel, now);
                 self.channels.hold(channel, transfer.end);
                 self.work(chip, operation.end);
-                self.observer.close(ticket, Record::Operation(operation));
-                self.observer.push(Record::Transfer(transfer));
+                self.observer.close(ticket, operation.end);
+                self.observer.transfer(transfer);
                 continue;
             }
             if let BusUse::CachedPage = asks_for {
@@ -374,14 +373,14 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let Operation { cluster, job, kind, .. } = operation;
             let end = now.saturating_add(self.lengths.command());
             self.channels.hold(channel, end);
-            self.observer.push(Record::Transfer(Transfer { start: now, end, channel, cluster, chip, job, kind }));
+            self.observer.transfer(Transfer { start: now, end, channel, cluster, chip, job, kind });
             if let BusUse::ReadCommand = asks_for {
                 let since = end.saturating_add(self.lengths.sensing(job, chip, end));
                 self.chips[chip].open = Some(OpenOperation { asks_for: BusUse::Page, ..open });
                 self.channels.request(BusRequest { since, channel, chip, lane });
             } else {
                 let operation = self.run_inside(operation, asks_for, end);
-                self.observer.close(ticket, Record::Operation(operation));
+                self.observer.close(ticket, operation.end);
             }
         }
     }

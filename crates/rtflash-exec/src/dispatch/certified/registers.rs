@@ -13,7 +13,7 @@ use crate::earliest::earlier;
 use crate::flash::BusRequest;
 use crate::ids::{ChannelId, ChipId};
 use crate::options::Waits;
-use crate::trace::{Action, Observer, Operation, Record, Transfer};
+use crate::trace::{Action, Observer, Operation, Transfer};
 
 /// The registers of a processor's chips, and what users' pages do in them. Copies and erases are
 /// steps: they begin when nothing is in the registers.
@@ -128,7 +128,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let part = planned[0].part;
         if planned[0].action == Action::Read {
             let operation = self.operation(processor, &planned[0], now);
-            let ticket = self.observer.open(now);
+            let ticket = self.observer.open(&operation);
             let page = PageUnderWay { part, operation, ticket };
             if self.lengths.command() > Span::ZERO {
                 self.asks_to_read(processor, page, now);
@@ -144,7 +144,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.registers(processor).cache = CacheState::Committed(row);
         for page in planned {
             let operation = self.operation(processor, page, now);
-            let ticket = self.observer.open(now);
+            let ticket = self.observer.open(&operation);
             self.ask_cached(processor, operation, ticket, now);
         }
     }
@@ -188,7 +188,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let Operation { cluster, chip, job, kind, .. } = page.operation;
         let until = over.saturating_add(self.lengths.sensing(job, chip, over));
         self.registers(processor).array = ArrayState::Sensing(page, until);
-        self.observer.push(Record::Transfer(Transfer { start: now, end: over, channel, cluster, chip, job, kind }));
+        self.observer.transfer(Transfer { start: now, end: over, channel, cluster, chip, job, kind });
         self.wake(processor);
         over
     }
@@ -237,13 +237,13 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         self.channels.hold(channel, end);
         self.moved_cached(processor, open, (now, end));
-        self.observer.push(Record::Transfer(Transfer { start, end, channel, cluster, chip, job, kind }));
+        self.observer.transfer(Transfer { start, end, channel, cluster, chip, job, kind });
     }
 
     /// A page is on the bus from `since` on and will have been moved by `over`: when its operation
     /// ends is known from now on.
     fn moved_cached(&mut self, processor: usize, open: OpenOperation, (since, over): (Instant, Instant)) {
-        let OpenOperation { operation, ticket, .. } = open;
+        let ticket = open.ticket;
         let registers = self.processors[processor].registers.as_mut().expect("it has two page registers");
         match &mut registers.cache {
             CacheState::Committed(row) => {
@@ -262,13 +262,13 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 for OpenOperation { operation, ticket, .. } in registers.row.drain(..) {
                     let end = begun.saturating_add(self.lengths.programming(operation.job, operation.chip, begun));
                     last = last.max(end);
-                    self.observer.close(ticket, Record::Operation(Operation { end, ..operation }));
+                    self.observer.close(ticket, end);
                 }
                 row.end = Some(last);
             }
             CacheState::Leaving(_, moved) => {
                 *moved = Some((since, over));
-                self.observer.close(ticket, Record::Operation(Operation { end: over, ..operation }));
+                self.observer.close(ticket, over);
             }
             CacheState::Empty => unreachable!("what asks for the bus is in the cache register"),
         }

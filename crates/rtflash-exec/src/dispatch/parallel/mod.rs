@@ -38,11 +38,11 @@ enum ChipWork {
 }
 
 /// What a chip is doing.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 enum Doing {
-    /// A page that waits for its bus, or will; and the place of its record.
-    Waiting(Operation, Ticket),
-    /// A page that has had its bus, or has it.
+    #[default]
+    Nothing,
+    /// A page that waits for its bus, or will, has it or has had it.
     Paging,
     /// A GC read or GC program, of a page or as padding.
     Copying,
@@ -54,11 +54,25 @@ struct ChipQueues {
     queue: ChipQueue,
     /// Entries that cannot go on until an erase in the cluster has ended.
     waiting: ChipQueue,
-    doing: Option<(usize, Doing)>,
+    doing: Doing,
+    /// For which job, by its slot.
+    slot: usize,
+    /// A page that waits for its bus, or will; and the place of its record.
+    open: Option<(Operation, Ticket)>,
     /// Its cluster, by position in the group.
     cluster: usize,
     /// Its position in the cluster.
     position: ColumnId,
+}
+
+/// What of a cluster is to be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum LookAt {
+    Nothing,
+    /// A chip that is idle.
+    Chip(ChipId),
+    /// All that are.
+    Chips,
 }
 
 /// What came of an attempt to let a chip go on with an entry.
@@ -98,13 +112,14 @@ pub(crate) struct Parallel<'a, O> {
     /// When what each chip does ends, as far as that is known.
     ends: Earliest,
     channels: Channels,
-    /// Clusters of which chips may have something to begin at this instant.
+    /// Clusters of which chips may have something to begin at this instant, each once.
     touched: Vec<usize>,
+    to_look_at: Vec<LookAt>,
     observer: Sequencer<O>,
 }
 
 resume!(['a, O: Resume] Parallel<'a, O> {
-    values: [clusters, chips, unfinished, reads, entered, too_many, jobs, releases, ends, touched],
+    values: [clusters, chips, unfinished, reads, entered, too_many, jobs, releases, ends, touched, to_look_at],
     parts: [releaser, channels, observer],
     lists: [],
     made: [options, lengths, chips_per_channel, members, pending],
@@ -132,6 +147,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             chips
         });
         let members = members.collect();
+        let count = clusters.len();
         Parallel {
             options,
             lengths: Lengths::new(plan, options),
@@ -150,6 +166,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             releaser,
             channels: Channels::new(&used, options),
             touched: Vec::new(),
+            to_look_at: vec![LookAt::Nothing; count],
             observer: Sequencer::new(observer),
         }
     }
@@ -265,62 +282,96 @@ impl<'a, O: Observer> Parallel<'a, O> {
     pub(crate) fn grants(&mut self, now: Instant) {
         while self.channels.grants_by(now) {
             let BusRequest { channel, chip, .. } = self.channels.grant();
-            let Some((_, doing)) = &mut self.chips[chip].doing else {
-                unreachable!("a chip that asks does something");
-            };
-            let Doing::Waiting(mut operation, ticket) = std::mem::replace(doing, Doing::Paging) else {
-                unreachable!("a chip that asks has a page that waits");
-            };
+            let open = self.chips[chip].open.take();
+            let (mut operation, ticket) = open.expect("a chip that asks has a page that waits");
             let transfer = self.lengths.moves(&mut operation, channel, now);
             self.channels.hold(channel, transfer.end);
             self.ends.set(chip.index(), Some(operation.end));
-            self.observer.close(ticket, Record::Operation(operation));
-            self.observer.push(Record::Transfer(transfer));
+            self.observer.close(ticket, operation.end);
+            self.observer.transfer(transfer);
         }
     }
 
-    /// Looks at the idle chips of all clusters in which something has happened, again and again,
-    /// until nothing changes.
+    /// Something has changed in a cluster: all its idle chips are looked at.
+    fn touch(&mut self, cluster: usize) {
+        if self.to_look_at[cluster] == LookAt::Nothing {
+            self.touched.push(cluster);
+        }
+        self.to_look_at[cluster] = LookAt::Chips;
+    }
+
+    /// A chip of a cluster is idle, and nothing else has changed.
+    #[inline]
+    fn touch_chip(&mut self, cluster: usize, chip: ChipId) {
+        let of = &mut self.to_look_at[cluster];
+        if *of == LookAt::Nothing {
+            self.touched.push(cluster);
+            *of = LookAt::Chip(chip);
+        } else {
+            *of = LookAt::Chips;
+        }
+    }
+
+    /// Looks at the idle chips of all clusters in which something has happened.
     fn dispatch(&mut self, now: Instant) {
-        let mut touched = std::mem::take(&mut self.touched);
-        touched.sort_unstable();
-        touched.dedup();
-        for cluster in touched.drain(..) {
-            let members = std::mem::take(&mut self.members[cluster]);
-            let mut goes_on = true;
-            while goes_on {
-                let (mut changed, mut idle) = (false, false);
-                for &chip in &members {
-                    if self.chips[chip].doing.is_none() {
-                        changed |= self.dispatch_chip(chip, now);
-                        idle |= self.chips[chip].doing.is_none();
+        if self.touched.len() > 1 {
+            self.touched.sort_unstable();
+        }
+        let mut next = 0;
+        while let Some(&cluster) = self.touched.get(next) {
+            next += 1;
+            match self.to_look_at[cluster] {
+                LookAt::Chip(chip) => {
+                    let (_, changed) = self.dispatch_chip(chip, now);
+                    if changed {
+                        self.dispatch_cluster(cluster, now);
                     }
                 }
-                // Nobody is looked at again who has begun something.
-                goes_on = changed && idle;
+                LookAt::Nothing | LookAt::Chips => self.dispatch_cluster(cluster, now),
             }
-            self.members[cluster] = members;
+            // What dispatch itself has entered is in the cluster that it has just looked at.
+            self.to_look_at[cluster] = LookAt::Nothing;
         }
-        // What dispatch itself enters is in a cluster that it has just looked at.
         self.touched.clear();
-        std::mem::swap(&mut self.touched, &mut touched);
     }
 
-    /// Looks at a chip that is idle. Says whether anything has changed.
-    fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> bool {
+    /// Looks at the idle chips of a cluster, again and again, until nothing changes. An idle chip
+    /// that has been looked at has an empty queue, until something is entered there.
+    fn dispatch_cluster(&mut self, cluster: usize, now: Instant) {
+        let mut goes_on = true;
+        while goes_on {
+            let (mut changed, mut idle) = (false, false);
+            let mut place = 0;
+            while let Some(&chip) = self.members[cluster].get(place) {
+                place += 1;
+                if self.chips[chip].doing == Doing::Nothing {
+                    let (began, turned) = self.dispatch_chip(chip, now);
+                    (changed, idle) = (changed | turned, idle | !began);
+                }
+            }
+            // Nobody is looked at again who has begun something.
+            goes_on = changed && idle;
+        }
+    }
+
+    /// Looks at a chip that is idle. Says whether it has begun something, and whether anything has
+    /// changed beside that.
+    #[inline]
+    fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> (bool, bool) {
         let mut changed = false;
-        while let Some(entry) = self.chips[chip].queue.first() {
-            match self.go_on(chip, entry, now) {
-                ChipAttempt::Started => return true,
+        while let Some((slot, work)) = self.chips[chip].queue.first_work() {
+            match self.go_on(chip, (slot, work), now) {
+                ChipAttempt::Started => return (true, changed),
                 ChipAttempt::Changed => changed = true,
                 ChipAttempt::Waits => {
                     let chip = &mut self.chips[chip];
-                    if chip.queue.remove(&entry) {
+                    if let Some(entry) = chip.queue.first() {
+                        chip.queue.pop_first();
                         chip.waiting.insert(entry);
                     }
                 }
             }
         }
-        changed
+        (false, changed)
     }
 }

@@ -56,7 +56,7 @@ impl<O: Observer> Parallel<'_, O> {
 
     /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.
     pub(super) fn enter(&mut self, slot: usize, now: Instant) {
-        self.touched.push(self.jobs[slot].cluster);
+        self.touch(self.jobs[slot].cluster);
         let PendingJob { cluster: position, slots, passes, reads, writes, first_page, .. } = self.jobs[slot];
         if passes > 0 {
             let entry = self.entry(slot, 0, ChipWork::Pass);

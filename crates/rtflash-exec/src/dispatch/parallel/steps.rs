@@ -2,7 +2,7 @@
 
 use rtflash_model::Instant;
 
-use super::{ChipAttempt, ChipWork, Doing, Entry, Parallel};
+use super::{ChipAttempt, ChipWork, Doing, Parallel};
 use crate::flash::BusRequest;
 use crate::ftl::Copy;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
@@ -13,17 +13,19 @@ impl<O: Observer> Parallel<'_, O> {
     /// What a chip waited for has come about.
     pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
         let of = &mut self.chips[chip];
-        self.touched.push(of.cluster);
-        let Some((slot, doing)) = &of.doing else { unreachable!("a chip does something until it ends") };
-        let slot = *slot;
+        let (number, position) = (of.cluster, of.position);
+        let (slot, doing) = (of.slot, std::mem::take(&mut of.doing));
         match doing {
-            Doing::Waiting(..) => unreachable!("a page that waits for its bus does not end"),
-            Doing::Paging => self.page_ends(chip, slot, now),
-            Doing::Copying => of.doing = None,
+            Doing::Nothing => unreachable!("a chip does something until it ends"),
+            Doing::Paging => {
+                self.touch_chip(number, chip);
+                self.page_ends(number, slot, now);
+            }
+            Doing::Copying => self.touch_chip(number, chip),
             Doing::Erasing => {
-                of.doing = None;
-                let cluster = &mut self.clusters[self.chips[chip].cluster];
-                cluster.collector.erased(&mut cluster.map, self.chips[chip].position);
+                self.touch(number);
+                let cluster = &mut self.clusters[number];
+                cluster.collector.erased(&mut cluster.map, position);
                 for &chip in &cluster.chips {
                     let chip = &mut self.chips[chip];
                     chip.queue.append(&mut chip.waiting);
@@ -46,64 +48,67 @@ impl<O: Observer> Parallel<'_, O> {
         self.enter(slot, now);
     }
 
-    fn page_ends(&mut self, chip: ChipId, slot: usize, now: Instant) {
-        self.chips[chip].doing = None;
+    fn page_ends(&mut self, cluster: usize, slot: usize, now: Instant) {
         self.unfinished[slot] -= 1;
         self.entered -= 1;
-        if self.jobs[slot].is_background() {
-            self.clusters[self.chips[chip].cluster].background -= 1;
+        let job = &self.jobs[slot];
+        if job.is_background() {
+            self.clusters[cluster].background -= 1;
         }
-        if self.unfinished[slot] == 0 && self.jobs[slot].passes == 0 {
+        if self.unfinished[slot] == 0 && job.passes == 0 {
             self.complete(slot, now);
         }
     }
 
-    pub(super) fn go_on(&mut self, chip: ChipId, entry: Entry, now: Instant) -> ChipAttempt {
-        let slot = entry.5;
-        let (cluster, position) = (&mut self.clusters[self.chips[chip].cluster], self.chips[chip].position);
-        match entry.6 {
+    /// Goes on with the first entry of a chip's queue.
+    pub(super) fn go_on(&mut self, chip: ChipId, (slot, work): (usize, ChipWork), now: Instant) -> ChipAttempt {
+        match work {
             ChipWork::Pass => self.go_on_with_pass(chip, slot, now),
             ChipWork::Read(lpn) => {
-                let place = cluster.map.locate(lpn);
-                self.chips[chip].queue.remove(&entry);
-                let of = self.chips[chip].cluster;
-                if let Some(waiting) = self.reads.get_mut(&(of, lpn)) {
-                    waiting.retain(|&other| other != entry);
+                let of = &mut self.chips[chip];
+                let (cluster, entry) = (of.cluster, of.queue.first());
+                of.queue.pop_first();
+                let place = self.clusters[cluster].map.locate(lpn);
+                if let Some(waiting) = self.reads.get_mut(&(cluster, lpn)) {
+                    waiting.retain(|&other| Some(other) != entry);
                     if waiting.is_empty() {
-                        self.reads.remove(&(of, lpn));
+                        self.reads.remove(&(cluster, lpn));
                     }
                 }
                 self.page(chip, slot, (Action::Read, place.block, place.page, lpn), now)
             }
-            ChipWork::Write(lpn) => {
-                let room = cluster.chip_with_room(position);
-                match room {
-                    None => self.starve(chip, slot, position, now),
-                    Some(other) if other != position => {
-                        let number = cluster.chips[other];
-                        let (job, of) = (self.jobs[slot].id, cluster.position);
-                        self.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: number, lpn }));
-                        self.chips[chip].queue.remove(&entry);
-                        self.chips[number].queue.insert(entry);
-                        ChipAttempt::Changed
-                    }
-                    Some(_) => {
-                        let old = cluster.map.chip_of(lpn);
-                        let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
-                            return ChipAttempt::Waits;
-                        };
-                        let old = cluster.chips[old];
-                        for read in self.reads.get(&(self.chips[chip].cluster, lpn)).into_iter().flatten() {
-                            if self.chips[old].queue.remove(read) {
-                                self.chips[chip].queue.insert(*read);
-                            }
-                        }
-                        self.chips[chip].queue.remove(&entry);
-                        self.page(chip, slot, (Action::Program, place.block, place.page, lpn), now)
-                    }
-                }
+            ChipWork::Write(lpn) => self.write(chip, (slot, lpn), now),
+        }
+    }
+
+    fn write(&mut self, chip: ChipId, (slot, lpn): (usize, Lpn), now: Instant) -> ChipAttempt {
+        let (number, position) = (self.chips[chip].cluster, self.chips[chip].position);
+        let cluster = &mut self.clusters[number];
+        let Some(with_room) = cluster.chip_with_room(position) else {
+            return self.starve(chip, slot, position, now);
+        };
+        if with_room != position {
+            let other = cluster.chips[with_room];
+            let (job, of) = (self.jobs[slot].id, cluster.position);
+            self.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: other, lpn }));
+            if let Some(entry) = self.chips[chip].queue.first() {
+                self.chips[chip].queue.pop_first();
+                self.chips[other].queue.insert(entry);
+            }
+            return ChipAttempt::Changed;
+        }
+        let old = cluster.map.chip_of(lpn);
+        let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
+            return ChipAttempt::Waits;
+        };
+        let old = cluster.chips[old];
+        self.chips[chip].queue.pop_first();
+        for read in self.reads.get(&(number, lpn)).into_iter().flatten() {
+            if self.chips[old].queue.remove(read) {
+                self.chips[chip].queue.insert(*read);
             }
         }
+        self.page(chip, slot, (Action::Program, place.block, place.page, lpn), now)
     }
 
     fn starve(&mut self, chip: ChipId, slot: usize, position: ColumnId, now: Instant) -> ChipAttempt {
@@ -147,28 +152,25 @@ impl<O: Observer> Parallel<'_, O> {
     fn page(&mut self, chip: ChipId, slot: usize, what: (Action, BlockId, u32, Lpn), now: Instant) -> ChipAttempt {
         let (action, block, page, lpn) = what;
         let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
-        let ticket = self.observer.open(now);
+        let ticket = self.observer.open(&operation);
         let since = match action {
             Action::Read => now.saturating_add(self.lengths.sensing(operation.job, chip, now)),
             _ => now,
         };
-        self.chips[chip].doing = Some((slot, Doing::Waiting(operation, ticket)));
-        self.channels.request(BusRequest {
-            since,
-            channel: self.channel_of(chip),
-            chip,
-            lane: self.chips[chip].cluster,
-        });
+        let channel = self.channel_of(chip);
+        let of = &mut self.chips[chip];
+        (of.doing, of.slot, of.open) = (Doing::Paging, slot, Some((operation, ticket)));
+        self.channels.request(BusRequest { since, channel, chip, lane: of.cluster });
         ChipAttempt::Started
     }
 
     fn go_on_with_pass(&mut self, chip: ChipId, slot: usize, now: Instant) -> ChipAttempt {
-        let id = self.jobs[slot].id;
-        let cluster = &mut self.clusters[self.chips[chip].cluster];
-        let position = self.chips[chip].position;
+        let (of, job) = (&mut self.chips[chip], &mut self.jobs[slot]);
+        let (position, id) = (of.position, job.id);
+        let cluster = &mut self.clusters[of.cluster];
         if !cluster.collector.is_under_way() {
             let notify = |chosen| self.observer.push(Record::Selected(chosen));
-            if cluster.leaves_out(self.jobs[slot].slots.0) || !cluster.begin_pass((id, false), now, notify) {
+            if cluster.leaves_out(job.slots.0) || !cluster.begin_pass((id, false), now, notify) {
                 self.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
                 self.pass_over(slot, now);
             }
@@ -180,39 +182,37 @@ impl<O: Observer> Parallel<'_, O> {
         }
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
         let mut step = Step::Read;
-        let number = cluster.chips[position];
-        let (length, operation) = if collector.holds_copy(position) {
+        let (length, does) = if collector.holds_copy(position) {
             step = Step::Program;
             let copied = collector.program(map, position);
             if copied.is_none() && self.options.victims == Victims::Actual {
                 return ChipAttempt::Changed;
             }
             let copied = copied.map(|(place, lpn)| (Action::Program, place.block, place.page, lpn));
-            (self.lengths.program(id, number, now), copied)
+            (self.lengths.program(id, chip, now), copied)
         } else {
             match collector.read(map, position) {
-                Some(Copy::Padding) => (self.lengths.read(id, number, now), None),
+                Some(Copy::Padding) => (self.lengths.read(id, chip, now), None),
                 Some(Copy::Page { page, lpn }) => {
                     let (block, page) = map.block_and_page(page);
-                    (self.lengths.read(id, number, now), Some((Action::Read, block, page, lpn)))
+                    (self.lengths.read(id, chip, now), Some((Action::Read, block, page, lpn)))
                 }
                 None => {
                     let victim = collector.victim(position);
-                    (self.lengths.erase(id, number, now), victim.map(|block| (Action::Erase, block, NONE, NO_LPN)))
+                    (self.lengths.erase(id, chip, now), victim.map(|block| (Action::Erase, block, NONE, NO_LPN)))
                 }
             }
         };
-        let end = now.saturating_add(length);
-        let erases = matches!(operation, Some((Action::Erase, ..)));
-        if let Some((action, block, page, lpn)) = operation {
-            let blank = self.operation(chip, slot, now);
-            let operation = Operation { end, kind: Kind::Gc, action, block, page, lpn, ..blank };
-            self.observer.push(Record::Operation(operation));
+        let (start, end, cluster) = (now, now.saturating_add(length), cluster.position);
+        let erases = matches!(does, Some((Action::Erase, ..)));
+        if let Some((action, block, page, lpn)) = does {
+            job.starved = false;
+            let kind = Kind::Gc;
+            self.observer.operation(Operation { start, end, cluster, chip, action, job: id, kind, block, page, lpn });
         } else {
-            let of = self.clusters[self.chips[chip].cluster].position;
-            self.observer.push(Record::Padding(Padding { start: now, end, job: id, cluster: of, chip: number, step }));
+            self.observer.push(Record::Padding(Padding { start, end, job: id, cluster, chip, step }));
         }
-        self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));
+        (of.doing, of.slot) = (if erases { Doing::Erasing } else { Doing::Copying }, slot);
         self.ends.set(chip.index(), Some(end));
         ChipAttempt::Started
     }
