@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::map::{PageMap, PagePlace};
+use super::map::PageMap;
+use super::store::{PagePlace, PageStore};
 use crate::flash::Frontiers;
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Victims;
@@ -62,7 +63,7 @@ impl Collector {
     /// Whether a pass has nothing to do: the free pages are above the reserve even without so many
     /// that passes left out will not free.
     pub(crate) fn is_void(&self, map: &PageMap, left_out: u64) -> bool {
-        map.free_pages() > self.reserve.saturating_add(left_out)
+        map.free() > self.reserve.saturating_add(left_out)
     }
 
     /// Whether a pass is under way.

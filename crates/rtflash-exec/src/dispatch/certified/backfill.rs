@@ -5,6 +5,7 @@ use rtflash_model::Span;
 use super::CertifiedGroup;
 use super::operate::Planned;
 use super::processor::Key;
+use crate::ftl::PageStore;
 use crate::ids::ColumnId;
 use crate::trace::{Action, Kind, Observer};
 

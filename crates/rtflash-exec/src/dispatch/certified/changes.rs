@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use rtflash_model::{Instant, Span};
 
-use super::pass::PaddedPass;
 use super::processor::ProcessorTerms;
 use super::registers::ChipRegisters;
 use super::{CertifiedGroup, RequestEvent};
+use crate::ftl::{PaddedPass, PageStore};
 use crate::plan::PlannedChange;
 use crate::trace::{Observer, Record, TermsChange};
 

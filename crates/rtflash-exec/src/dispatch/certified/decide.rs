@@ -4,8 +4,8 @@ use rtflash_model::Instant;
 
 use super::CertifiedGroup;
 use super::operate::Planned;
-use super::pass::GcStep;
 use super::processor::Key;
+use crate::ftl::{GcStep, PageStore};
 use crate::ids::BlockId;
 use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
 

@@ -8,14 +8,11 @@ mod backfill;
 mod changes;
 mod decide;
 mod operate;
-mod pass;
 mod processor;
 mod registers;
 mod releases;
 mod servers;
 mod slab;
-mod store;
-mod zones;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,6 +27,7 @@ use super::sequencer::Sequencer;
 use crate::earliest::{Earliest, earlier};
 use crate::error::RunError;
 use crate::flash::Channels;
+use crate::ftl::PagePlace;
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
 use crate::lengths::Lengths;
 use crate::options::Options;
@@ -98,7 +96,7 @@ pub(crate) struct CertifiedGroup<'a, O> {
     lpns: Vec<Lpn>,
     parts_of: Vec<Option<usize>>,
     planned: Vec<Planned>,
-    row: Vec<(store::Spot, Lpn)>,
+    row: Vec<(PagePlace, Lpn)>,
 }
 
 resume!(['a, O: Resume] CertifiedGroup<'a, O> {

@@ -4,10 +4,9 @@ use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::CertifiedGroup;
-use super::pass::GcStep;
-use super::store::Spot;
 use crate::dispatch::sequencer::Ticket;
 use crate::flash::BusRequest;
+use crate::ftl::{GcStep, PagePlace};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
@@ -56,7 +55,7 @@ pub(super) struct Planned {
     pub(super) part: usize,
     pub(super) kind: Kind,
     pub(super) action: Action,
-    pub(super) spot: Spot,
+    pub(super) spot: PagePlace,
     pub(super) lpn: Lpn,
 }
 
@@ -111,7 +110,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let cluster = of.cluster;
                 (of.step.chips, of.step.erases) = (of.chips.len(), Some(part));
                 for chip in self.processors[processor].chips.ids() {
-                    let spot = Spot { chip, block, page: NONE };
+                    let spot = PagePlace { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
                     let operation = self.operation(processor, &page, now);
                     self.start_inside(processor, operation, BusUse::EraseCommand, now);
@@ -125,14 +124,14 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     pub(super) fn start_reset(&mut self, processor: usize, (part, kind): (usize, Kind), block: BlockId, now: Instant) {
         self.processors[processor].step.begin(1);
         self.processors[processor].store.reset(block);
-        let spot = Spot { chip: ColumnId(0), block, page: NONE };
+        let spot = PagePlace { chip: ColumnId(0), block, page: NONE };
         let page = Planned { part, kind, action: Action::Erase, spot, lpn: NO_LPN };
         let operation = self.operation(processor, &page, now);
         self.start_inside(processor, operation, BusUse::EraseCommand, now);
         self.erase_begins(self.processors[processor].cluster, now);
     }
 
-    fn start_row(&mut self, processor: usize, part: usize, action: Action, pages: Vec<(Spot, Lpn)>, now: Instant) {
+    fn start_row(&mut self, processor: usize, part: usize, action: Action, pages: Vec<(PagePlace, Lpn)>, now: Instant) {
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
         planned.extend(pages.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));

@@ -5,10 +5,9 @@ use std::collections::{BTreeSet, VecDeque};
 use rtflash_model::{Id, Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::pass::{PaddedPass, PassState};
 use super::registers::ChipRegisters;
-use super::store::Store;
 use crate::dispatch::cluster::{BACKGROUND, Due};
+use crate::ftl::{PaddedPass, PageStore, PassState, ProcessorStore};
 use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Victims};
 use crate::plan::{Certified, ClusterPlan};
@@ -125,7 +124,7 @@ pub(super) struct ProcessorState {
     /// Channels that they are on.
     pub(super) channels: usize,
     pub(super) stripe: bool,
-    pub(super) store: Store,
+    pub(super) store: ProcessorStore,
     pub(super) terms: ProcessorTerms,
     /// The source of its GC jobs; `None` where none are released.
     pub(super) source: Option<SourceId>,
@@ -218,7 +217,7 @@ impl ProcessorState {
             chips: numbers.iter().copied().collect(),
             channels: channels.len(),
             stripe,
-            store: Store::new((of, by), column, numbers[0], options),
+            store: ProcessorStore::new((of, by), column, numbers[0], options),
             terms,
             source,
             queue: BTreeSet::new(),

@@ -10,7 +10,7 @@ use crate::dispatch::arrivals::A_STREAM;
 use crate::dispatch::cluster::BACKGROUND;
 use crate::dispatch::request_times::RequestTimes;
 use crate::dispatch::{Arrival, release_jitter};
-use crate::ftl::Requests;
+use crate::ftl::{PageStore, Requests};
 use crate::ids::{ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Phases, Service};
 use crate::plan::{Certified, Plan};

@@ -4,7 +4,7 @@ use rtflash_model::Instant;
 
 use super::{ChipAttempt, ChipWork, Doing, Parallel};
 use crate::flash::BusRequest;
-use crate::ftl::Copy;
+use crate::ftl::{Copy, PageStore};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Victims;
 use crate::trace::{Action, Kind, Moved, NO_LPN, NONE, Observer, Operation, Padding, Record, Starved, Step};
