@@ -143,10 +143,11 @@ impl Collector {
         Some(lpn)
     }
 
-    /// Whether a chip holds a copy that has been read and not programmed.
+    /// Whether a chip holds a copy that has been read and not programmed; `None` where it takes no
+    /// part in a pass, or has done its part.
     #[inline]
-    pub(crate) fn holds_copy(&self, chip: ColumnId) -> bool {
-        self.pass[chip].is_some_and(|pass| pass.copy.is_some())
+    pub(crate) fn holds_copy(&self, chip: ColumnId) -> Option<bool> {
+        self.pass[chip].as_ref().map(|pass| pass.copy.is_some())
     }
 
     /// Ends a copy on a chip: programs its page if it is still valid, and says where and what.

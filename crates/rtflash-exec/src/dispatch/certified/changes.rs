@@ -59,7 +59,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let (plan, by) = (&self.plan.clusters()[position], &self.certified[position]);
         let collection = change.collection;
         let victims = (collection.victim_pages, self.options.victims);
-        let padded = PaddedPass::new(plan, by, of.chips.as_slice(), victims, self.chips_per_channel);
+        let padded = PaddedPass::new(plan, by, of.chips.as_slice(), victims, self.plan.device().chips_per_channel());
         let of = &mut self.processors[number];
         of.terms = ProcessorTerms {
             deadline: collection.deadline,
@@ -112,6 +112,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             arrived: of.notified,
             free: if of.extra == 0 { of.store.free() } else { 0 },
         };
-        self.observer.push(Record::Changed(changed));
+        self.core.observer.push(Record::Changed(changed));
     }
 }

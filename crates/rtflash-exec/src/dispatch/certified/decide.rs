@@ -21,7 +21,7 @@ enum ProcessorAttempt {
 impl<O: Observer> CertifiedGroup<'_, O> {
     /// Rules S2 and D1: all processors that are idle, and where something has changed, begin their
     /// next steps.
-    pub(super) fn dispatch(&mut self, now: Instant) {
+    pub(super) fn dispatch_processors(&mut self, now: Instant) {
         let mut changed = std::mem::take(&mut self.changed);
         for &processor in &changed {
             self.notify_reserve(processor, now);
@@ -57,7 +57,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.notified = of.arrived;
         let (cluster, chip) = (of.number, of.first_chip());
         let (arrived, free, pending) = (of.arrived, of.store.free(), of.pending);
-        self.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
+        self.core.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
     }
 
     fn go_on(&mut self, processor: usize, key: Key, now: Instant) -> ProcessorAttempt {
@@ -148,7 +148,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             part.starved = true;
             let (cluster, chip) = (of.number, of.first_chip());
             let job = part.id();
-            self.observer.push(Record::Starved(Starved { at: now, job, cluster, chip }));
+            self.core.observer.push(Record::Starved(Starved { at: now, job, cluster, chip }));
         }
         ProcessorAttempt::Changed
     }
@@ -178,11 +178,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let void = processor.has_reserve_beside(0);
             let Some((block, valid)) = (if void { None } else { processor.begin_pass(server) }) else {
                 let free = processor.store.free();
-                self.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
+                self.core.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
                 self.pass_is_over(number, key.4, now);
                 return ProcessorAttempt::Changed;
             };
-            self.observer.push(Record::Selected(Selection {
+            self.core.observer.push(Record::Selected(Selection {
                 at: now,
                 job,
                 cluster,
@@ -204,7 +204,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         if let Some(lpn) = pass.next(&processor.store) {
             processor.store.prefetch_place(lpn);
-            self.observer.as_observer().expect(processor.number, lpn);
+            self.core.observer.as_observer().expect(processor.number, lpn);
         }
         self.start_gc(number, key.4, step, now);
         ProcessorAttempt::Started

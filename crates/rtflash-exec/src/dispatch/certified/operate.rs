@@ -4,6 +4,7 @@ use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::CertifiedGroup;
+use crate::dispatch::core::ChipStep;
 use crate::dispatch::sequencer::Ticket;
 use crate::flash::BusRequest;
 use crate::ftl::{GcStep, PagePlace};
@@ -89,7 +90,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             GcStep::Row(pages) => self.start_row(processor, part, Action::Program, pages, now),
             GcStep::PaddingCopyback => {
                 let read = self.read_in_padding(processor, job, None, now);
-                let end = read.saturating_add(self.lengths.program(job, first, read));
+                let end = read.saturating_add(self.core.lengths.program(job, first, read));
                 self.pad((processor, part), trace::Step::Copyback, now, end);
             }
             GcStep::PaddingRead(pages) => {
@@ -100,8 +101,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             }
             GcStep::PaddingRow => {
                 let over = now.saturating_add(self.bus_in_padding((processor, job), None, now));
-                let over = over.saturating_add(self.lengths.command());
-                let end = over.saturating_add(self.lengths.program(job, first, over));
+                let over = over.saturating_add(self.core.lengths.command());
+                let end = over.saturating_add(self.core.lengths.program(job, first, over));
                 self.pad((processor, part), trace::Step::Program, now, end);
             }
             GcStep::Starved => {}
@@ -154,7 +155,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// How many other pages of a step are on the channel of this one.
     fn pages_beside(&self, processor: usize, page: &Planned, step: &[Planned]) -> u32 {
-        let channel = |page: &Planned| self.channel_of(self.processors[processor].chips[page.spot.chip]);
+        let channel = |page: &Planned| self.core.channel_of(self.processors[processor].chips[page.spot.chip]);
         let beside = step.iter().filter(|other| channel(other) == channel(page)).count() - 1;
         u32::try_from(beside).expect("chips are numbered with 32 bits")
     }
@@ -163,7 +164,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &self.processors[processor];
         let (cluster, chip) = (of.number, of.first_chip());
         let job = self.parts[part].id();
-        self.observer.push(Record::Padding(Padding { start: now, end, job, cluster, chip, step }));
+        self.core.observer.push(Record::Padding(Padding { start: now, end, job, cluster, chip, step }));
         self.work(chip, end);
     }
 
@@ -174,7 +175,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         step.last = step.last.max((end, chip));
         step.chips -= 1;
         if step.chips == 0 {
-            self.ends.set(step.last.1.index(), Some(step.last.0));
+            self.core.ends.set(step.last.1.index(), Some(step.last.0));
         }
     }
 
@@ -200,8 +201,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// The time on the bus that a step without pages lets pass, with what it waits for.
     fn bus_in_padding(&self, (processor, job): (usize, JobId), beside: Option<u32>, at: Instant) -> Span {
         let chips = &self.processors[processor].chips;
-        let channel = self.channel_of(chips[ColumnId(0)]);
-        self.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor, beside))
+        let channel = self.core.channel_of(chips[ColumnId(0)]);
+        self.core.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor, beside))
     }
 
     /// What a step without pages waits for the bus: `beside` so many pages of its own cluster, or
@@ -220,24 +221,24 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// When a step without pages that begins now has read, its command on the bus before that.
     fn read_in_padding(&self, processor: usize, job: JobId, beside: Option<u32>, now: Instant) -> Instant {
-        let command = self.lengths.command();
+        let command = self.core.lengths.command();
         let begun = if command == Span::ZERO {
             now
         } else {
             now.saturating_add(command).saturating_add(self.wait_in_padding(processor, beside))
         };
-        begun.saturating_add(self.lengths.read(job, self.processors[processor].first_chip(), begun))
+        begun.saturating_add(self.core.lengths.read(job, self.processors[processor].first_chip(), begun))
     }
 
     /// Starts a copy or an erase inside a chip, behind its command where commands are counted.
     fn start_inside(&mut self, processor: usize, operation: Operation, asks_for: BusUse, now: Instant) {
-        let command = self.lengths.command();
+        let command = self.core.lengths.command();
         if command == Span::ZERO || self.options.placed.waits == Waits::Worst {
             let ChipAtWork { others, .. } = self.chips[operation.chip];
             let waits = if command == Span::ZERO { Span::ZERO } else { self.plan.transfers(others) };
             let begun = now.saturating_add(waits).saturating_add(command);
             let operation = self.run_inside(operation, asks_for, begun);
-            self.observer.operation(operation);
+            self.core.observer.operation(operation);
             return;
         }
         self.ask(processor, operation, asks_for, now);
@@ -248,22 +249,22 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn run_inside(&mut self, operation: Operation, asks_for: BusUse, begun: Instant) -> Operation {
         let Operation { job, chip, .. } = operation;
         if let BusUse::CopyCommand(program) = asks_for {
-            let read = begun.saturating_add(self.lengths.read(job, chip, begun));
-            let end = read.saturating_add(self.lengths.program(job, chip, read));
-            self.observer.operation(Operation { start: read, end, ..program });
+            let read = begun.saturating_add(self.core.lengths.read(job, chip, begun));
+            let end = read.saturating_add(self.core.lengths.program(job, chip, read));
+            self.core.observer.operation(Operation { start: read, end, ..program });
             self.work(chip, end);
             return Operation { end: read, ..operation };
         }
-        let end = begun.saturating_add(self.lengths.erase(job, chip, begun));
+        let end = begun.saturating_add(self.core.lengths.erase(job, chip, begun));
         self.work(chip, end);
         Operation { end, ..operation }
     }
 
     /// An operation that starts now asks for its bus, from `since` on.
     fn ask(&mut self, processor: usize, operation: Operation, asks_for: BusUse, since: Instant) {
-        let (chip, ticket) = (operation.chip, self.observer.open(&operation));
-        self.chips[chip].open = Some(OpenOperation { operation, ticket, asks_for });
-        self.channels.request(BusRequest { since, channel: self.channel_of(chip), chip, lane: processor });
+        let step = ChipStep::Ask { since, lane: processor };
+        let ticket = self.core.begin(&operation, step).expect("what asks for a bus has a place");
+        self.chips[operation.chip].open = Some(OpenOperation { operation, ticket, asks_for });
     }
 
     /// Starts a page that goes over the bus. `beside`: how many other chips of its own cluster use
@@ -274,31 +275,31 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if self.options.placed.waits == Waits::Worst {
             let ChipAtWork { foreign_chips, others, .. } = self.chips[chip];
             let wait = self.plan.transfers(beside.map_or(others, |beside| foreign_chips.saturating_add(beside)));
-            let channel = self.channel_of(chip);
-            let command = self.lengths.command();
+            let channel = self.core.channel_of(chip);
+            let command = self.core.lengths.command();
             let end = if page.action == Action::Read {
                 let waits = if command == Span::ZERO { now } else { now.saturating_add(wait).saturating_add(command) };
-                let sensed = waits.saturating_add(self.lengths.read(job, chip, waits)).saturating_add(wait);
-                sensed.saturating_add(self.lengths.transfer(job, channel, sensed))
+                let sensed = waits.saturating_add(self.core.lengths.read(job, chip, waits)).saturating_add(wait);
+                sensed.saturating_add(self.core.lengths.transfer(job, channel, sensed))
             } else {
                 let granted = now.saturating_add(wait).saturating_add(command);
-                let over = granted.saturating_add(self.lengths.transfer(job, channel, granted));
-                over.saturating_add(self.lengths.program(job, chip, over))
+                let over = granted.saturating_add(self.core.lengths.transfer(job, channel, granted));
+                over.saturating_add(self.core.lengths.program(job, chip, over))
             };
-            self.observer.operation(Operation { end, ..operation });
+            self.core.observer.operation(Operation { end, ..operation });
             self.work(chip, end);
             return;
         }
         let (since, asks_for) = match page.action {
-            Action::Read if self.lengths.command() > Span::ZERO => (now, BusUse::ReadCommand),
-            Action::Read => (now.saturating_add(self.lengths.sensing(job, chip, now)), BusUse::Page),
+            Action::Read if self.core.lengths.command() > Span::ZERO => (now, BusUse::ReadCommand),
+            Action::Read => (now.saturating_add(self.core.lengths.sensing(job, chip, now)), BusUse::Page),
             _ => (now, BusUse::Page),
         };
         self.ask(processor, operation, asks_for, since);
     }
 
     /// The step of a chip's processor ends.
-    pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
+    pub(super) fn processor_ends(&mut self, chip: ChipId, now: Instant) {
         let processor = self.chips[chip].processor;
         let of = &mut self.processors[processor];
         if std::mem::take(&mut of.step.is_under_way) {
@@ -346,41 +347,34 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// Buses that are free take what has waited longest.
-    pub(crate) fn grants(&mut self, now: Instant) {
-        while self.channels.grants_by(now) {
-            let BusRequest { channel, chip, lane, .. } = self.channels.grant();
-            let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
-            let OpenOperation { mut operation, ticket, asks_for } = open;
-            if let BusUse::Page = asks_for {
-                let transfer = self.lengths.moves(&mut operation, channel, now);
-                self.channels.hold(channel, transfer.end);
-                self.work(chip, operation.end);
-                self.observer.close(ticket, operation.end);
-                self.observer.transfer(transfer);
-                continue;
+    /// A request for a bus is granted.
+    pub(super) fn goes_over_bus(&mut self, request: BusRequest, now: Instant) {
+        let BusRequest { channel, chip, lane, .. } = request;
+        let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
+        let OpenOperation { operation, ticket, asks_for } = open;
+        match asks_for {
+            BusUse::Page => {
+                let end = self.core.moves((operation, ticket), now);
+                return self.work(chip, end);
             }
-            if let BusUse::CachedPage = asks_for {
-                self.moves_cached(lane, open, channel, now);
-                continue;
-            }
-            if let BusUse::CachedCommand = asks_for {
+            BusUse::CachedPage => return self.moves_cached(lane, open, channel, now),
+            BusUse::CachedCommand => {
                 let over = self.told_to_read(lane, channel, now);
-                self.channels.hold(channel, over);
-                continue;
+                return self.core.channels.hold(channel, over);
             }
-            let Operation { cluster, job, kind, .. } = operation;
-            let end = now.saturating_add(self.lengths.command());
-            self.channels.hold(channel, end);
-            self.observer.transfer(Transfer { start: now, end, channel, cluster, chip, job, kind });
-            if let BusUse::ReadCommand = asks_for {
-                let since = end.saturating_add(self.lengths.sensing(job, chip, end));
-                self.chips[chip].open = Some(OpenOperation { asks_for: BusUse::Page, ..open });
-                self.channels.request(BusRequest { since, channel, chip, lane });
-            } else {
-                let operation = self.run_inside(operation, asks_for, end);
-                self.observer.close(ticket, operation.end);
-            }
+            BusUse::ReadCommand | BusUse::CopyCommand(_) | BusUse::EraseCommand => {}
+        }
+        let Operation { cluster, job, kind, .. } = operation;
+        let end = now.saturating_add(self.core.lengths.command());
+        self.core.channels.hold(channel, end);
+        self.core.observer.transfer(Transfer { start: now, end, channel, cluster, chip, job, kind });
+        if let BusUse::ReadCommand = asks_for {
+            let since = end.saturating_add(self.core.lengths.sensing(job, chip, end));
+            self.chips[chip].open = Some(OpenOperation { asks_for: BusUse::Page, ..open });
+            self.core.channels.request(BusRequest { since, channel, chip, lane });
+        } else {
+            let operation = self.run_inside(operation, asks_for, end);
+            self.core.observer.close(ticket, operation.end);
         }
     }
 }

@@ -3,15 +3,15 @@
 use rtflash_model::Instant;
 
 use super::{ChipAttempt, ChipWork, Doing, Parallel};
-use crate::flash::BusRequest;
+use crate::dispatch::core::ChipStep;
 use crate::ftl::{Copy, PageStore};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Victims;
-use crate::trace::{Action, Kind, Moved, NO_LPN, NONE, Observer, Operation, Padding, Record, Starved, Step};
+use crate::trace::{self, Action, Kind, Moved, NO_LPN, NONE, Observer, Operation, Record, Starved};
 
 impl<O: Observer> Parallel<'_, O> {
     /// What a chip waited for has come about.
-    pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
+    pub(super) fn chip_ends(&mut self, chip: ChipId, now: Instant) {
         let of = &mut self.chips[chip];
         let (number, position) = (of.cluster, of.position);
         let (slot, doing) = (of.slot, std::mem::take(&mut of.doing));
@@ -61,6 +61,7 @@ impl<O: Observer> Parallel<'_, O> {
     }
 
     /// Goes on with the first entry of a chip's queue.
+    #[inline(always)]
     pub(super) fn go_on(&mut self, chip: ChipId, (slot, work): (usize, ChipWork), now: Instant) -> ChipAttempt {
         match work {
             ChipWork::Pass => self.go_on_with_pass(chip, slot, now),
@@ -90,7 +91,7 @@ impl<O: Observer> Parallel<'_, O> {
         if with_room != position {
             let other = cluster.chips[with_room];
             let (job, of) = (self.jobs[slot].id, cluster.position);
-            self.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: other, lpn }));
+            self.core.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: other, lpn }));
             if let Some(entry) = self.chips[chip].queue.first() {
                 self.chips[chip].queue.pop_first();
                 self.chips[other].queue.insert(entry);
@@ -116,14 +117,14 @@ impl<O: Observer> Parallel<'_, O> {
         if !job.starved {
             job.starved = true;
             let chip = cluster.chips[position];
-            self.observer.push(Record::Starved(Starved { at: now, job: job.id, cluster: cluster.position, chip }));
+            self.core.observer.push(Record::Starved(Starved { at: now, job: job.id, cluster: cluster.position, chip }));
         }
         if job.kind != Kind::Server || job.passes > 0 {
             return ChipAttempt::Waits;
         }
         // A job that is not real-time collects for itself: nobody else might.
         let (id, cluster) = (job.id, &mut self.clusters[self.chips[chip].cluster]);
-        let notify = |chosen| self.observer.push(Record::Selected(chosen));
+        let notify = |chosen| self.core.observer.push(Record::Selected(chosen));
         if !cluster.collector.is_under_way() && !cluster.begin_pass((id, true), now, notify) {
             return ChipAttempt::Waits;
         }
@@ -132,88 +133,71 @@ impl<O: Observer> Parallel<'_, O> {
         ChipAttempt::Changed
     }
 
-    fn operation(&mut self, chip: ChipId, slot: usize, now: Instant) -> Operation {
-        let job = &mut self.jobs[slot];
-        job.starved = false;
-        Operation {
-            start: now,
-            end: now,
-            cluster: self.clusters[self.chips[chip].cluster].position,
-            chip,
-            action: Action::Erase,
-            job: job.id,
-            kind: job.kind,
-            block: BlockId(0),
-            page: NONE,
-            lpn: NO_LPN,
-        }
-    }
-
     fn page(&mut self, chip: ChipId, slot: usize, what: (Action, BlockId, u32, Lpn), now: Instant) -> ChipAttempt {
         let (action, block, page, lpn) = what;
-        let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
-        let ticket = self.observer.open(&operation);
+        let (of, job) = (&mut self.chips[chip], &mut self.jobs[slot]);
+        job.starved = false;
         let since = match action {
-            Action::Read => now.saturating_add(self.lengths.sensing(operation.job, chip, now)),
+            Action::Read => now.saturating_add(self.core.lengths.sensing(job.id, chip, now)),
             _ => now,
         };
-        let channel = self.channel_of(chip);
-        let of = &mut self.chips[chip];
-        (of.doing, of.slot, of.open) = (Doing::Paging, slot, Some((operation, ticket)));
-        self.channels.request(BusRequest { since, channel, chip, lane: of.cluster });
-        ChipAttempt::Started
+        let (cluster, kind) = (self.clusters[of.cluster].position, job.kind);
+        let job = job.id;
+        of.operation = Operation { start: now, end: now, cluster, chip, action, job, kind, block, page, lpn };
+        (of.doing, of.slot) = (Doing::Paging, slot);
+        ChipAttempt::Begins(ChipStep::Ask { since, lane: of.cluster })
     }
 
+    #[inline(always)]
     fn go_on_with_pass(&mut self, chip: ChipId, slot: usize, now: Instant) -> ChipAttempt {
         let (of, job) = (&mut self.chips[chip], &mut self.jobs[slot]);
         let (position, id) = (of.position, job.id);
         let cluster = &mut self.clusters[of.cluster];
         if !cluster.collector.is_under_way() {
-            let notify = |chosen| self.observer.push(Record::Selected(chosen));
+            let notify = |chosen| self.core.observer.push(Record::Selected(chosen));
             if cluster.leaves_out(job.slots.0) || !cluster.begin_pass((id, false), now, notify) {
-                self.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
+                self.core.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
                 self.pass_over(slot, now);
             }
             return ChipAttempt::Changed;
         }
-        if !cluster.collector.is_on(position) {
-            // This chip has done its part.
-            return ChipAttempt::Waits;
-        }
+        // Where there is no copy to ask for, this chip has done its part.
+        let Some(holds_copy) = cluster.collector.holds_copy(position) else { return ChipAttempt::Waits };
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
-        let mut step = Step::Read;
-        let (length, does) = if collector.holds_copy(position) {
-            step = Step::Program;
+        let mut stands_for = trace::Step::Read;
+        let (length, does) = if holds_copy {
+            stands_for = trace::Step::Program;
             let copied = collector.program(map, position);
             if copied.is_none() && self.options.victims == Victims::Actual {
                 return ChipAttempt::Changed;
             }
             let copied = copied.map(|(place, lpn)| (Action::Program, place.block, place.page, lpn));
-            (self.lengths.program(id, chip, now), copied)
+            (self.core.lengths.program(id, chip, now), copied)
         } else {
             match collector.read(map, position) {
-                Some(Copy::Padding) => (self.lengths.read(id, chip, now), None),
+                Some(Copy::Padding) => (self.core.lengths.read(id, chip, now), None),
                 Some(Copy::Page { page, lpn }) => {
                     let (block, page) = map.block_and_page(page);
-                    (self.lengths.read(id, chip, now), Some((Action::Read, block, page, lpn)))
+                    (self.core.lengths.read(id, chip, now), Some((Action::Read, block, page, lpn)))
                 }
                 None => {
                     let victim = collector.victim(position);
-                    (self.lengths.erase(id, chip, now), victim.map(|block| (Action::Erase, block, NONE, NO_LPN)))
+                    (self.core.lengths.erase(id, chip, now), victim.map(|block| (Action::Erase, block, NONE, NO_LPN)))
                 }
             }
         };
         let (start, end, cluster) = (now, now.saturating_add(length), cluster.position);
         let erases = matches!(does, Some((Action::Erase, ..)));
-        if let Some((action, block, page, lpn)) = does {
-            job.starved = false;
-            let kind = Kind::Gc;
-            self.observer.operation(Operation { start, end, cluster, chip, action, job: id, kind, block, page, lpn });
-        } else {
-            self.observer.push(Record::Padding(Padding { start, end, job: id, cluster, chip, step }));
-        }
         (of.doing, of.slot) = (if erases { Doing::Erasing } else { Doing::Copying }, slot);
-        self.ends.set(chip.index(), Some(end));
-        ChipAttempt::Started
+        let (step, (action, block, page, lpn)) = match does {
+            Some(does) => {
+                job.starved = false;
+                (ChipStep::Inside, does)
+            }
+            None => (ChipStep::Padding(stands_for), (Action::Read, BlockId(0), NONE, NO_LPN)),
+        };
+        let kind = Kind::Gc;
+        of.operation = Operation { start, end, cluster, chip, action, job: id, kind, block, page, lpn };
+        ChipAttempt::Begins(step)
     }
 }
