@@ -138,8 +138,8 @@ pub(super) struct ParallelEdf {
     pub(super) gauge: Gauge,
     pub(super) idling: Gauge,
     chips: PerId<ChipId, ChipHistory>,
-    /// For each cluster, when each logical page was last programmed, in nanoseconds: before that was
-    /// over, its read had no business on the chip.
+    /// For each cluster, when each logical page was last programmed, in nanoseconds: before that
+    /// was over, its read had no business on the chip.
     programmed: PerId<ClusterId, PerId<Lpn, u64>>,
     /// When the last erase in each cluster ended.
     erased: PerId<ClusterId, Instant>,

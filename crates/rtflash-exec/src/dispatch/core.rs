@@ -155,7 +155,7 @@ pub(crate) trait ChipPolicy {
     fn overload(&self) -> Option<usize>;
 
     /// What ends now ends.
-    #[inline]
+    #[inline(always)]
     fn ends(&mut self, now: Instant) {
         while let Some(chip) = self.core().ends.first_at(now) {
             self.core().ends.set(chip, None);

@@ -73,7 +73,7 @@ impl<T> HeldList<T> {
 }
 
 /// What is passed on beside operations, and how much of it has been.
-struct Beside<'r> {
+struct HeldBeside<'r> {
     others: &'r mut [Record],
     transfers: &'r mut [Transfer],
     passed: (usize, usize),
@@ -81,9 +81,9 @@ struct Beside<'r> {
     next: (Instant, Instant),
 }
 
-impl<'r> Beside<'r> {
-    fn new(others: &'r mut [Record], transfers: &'r mut [Transfer]) -> Beside<'r> {
-        let mut beside = Beside { others, transfers, passed: (0, 0), next: (Instant::END, Instant::END) };
+impl<'r> HeldBeside<'r> {
+    fn new(others: &'r mut [Record], transfers: &'r mut [Transfer]) -> HeldBeside<'r> {
+        let mut beside = HeldBeside { others, transfers, passed: (0, 0), next: (Instant::END, Instant::END) };
         beside.next = (beside.next_other(), beside.next_transfer());
         beside
     }
@@ -306,7 +306,7 @@ impl<O: Observer> Sequencer<O> {
 
     fn notify(&mut self, now: Instant) -> Instant {
         let Sequencer { others, operations, transfers, observer, .. } = self;
-        let mut rest = Beside::new(&mut others.list, &mut transfers.list);
+        let mut rest = HeldBeside::new(&mut others.list, &mut transfers.list);
         let (mut limit, mut ready) = (now, 0);
         while let Some(&Operation { start, mut end, .. }) = operations.list.get(ready)
             && start < now

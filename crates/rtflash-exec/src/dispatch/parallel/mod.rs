@@ -1,16 +1,18 @@
 //! Parallel dispatch: every chip takes the earliest-deadline operation that waits for it.
 
 mod queue;
+mod reads;
 mod releases;
 mod steps;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use self::queue::ChipQueue;
+use self::reads::WaitingReads;
 use super::arrivals::Arrival;
 use super::cluster::{ClusterState, Due, Jobs, max_pending};
 use super::core::{ChipPolicy, ChipStep, Core};
@@ -118,8 +120,7 @@ pub(crate) struct Parallel<'a, O> {
     members: Vec<Vec<ChipId>>,
     /// Pages of each job slot that have been entered and are not finished.
     unfinished: Vec<u64>,
-    /// Reads that wait, by cluster and logical page: they move when their page does.
-    reads: HashMap<(usize, Lpn), Vec<Entry>>,
+    reads: WaitingReads,
     /// Pages that have been entered and are not finished.
     entered: u64,
     /// Whether these were too many.
@@ -158,6 +159,8 @@ impl<'a, O: Observer> Parallel<'a, O> {
                 chips[chip] = ChipQueues::new(cluster, position);
             }
         }
+        let logical_pages = clusters.iter().map(|of| plan.clusters()[of.position].layout.logical_pages());
+        let reads = WaitingReads::new(logical_pages);
         let members = clusters.iter().map(|cluster| {
             let mut chips = cluster.chips.as_slice().to_vec();
             chips.sort_unstable();
@@ -171,7 +174,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
             clusters,
             members,
             unfinished: Vec::new(),
-            reads: HashMap::new(),
+            reads,
             entered: 0,
             too_many: false,
             jobs: Jobs::default(),
@@ -237,7 +240,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
 
     /// Looks at a chip that is idle. Says whether it has begun something, and whether anything has
     /// changed beside that.
-    #[inline]
+    #[inline(always)]
     fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> (bool, bool) {
         let mut changed = false;
         while let Some((slot, work)) = self.chips[chip].queue.first_work() {

@@ -93,7 +93,7 @@ impl<O: Observer> Parallel<'_, O> {
             let entry = self.entry(slot, page, work);
             self.chips[chip].queue.insert(entry);
             if let ChipWork::Read(lpn) = work {
-                self.reads.entry((position, lpn)).or_default().push(entry);
+                self.reads.enter(position, lpn, entry);
             }
         }
         self.unfinished[slot] = reads + writes;

@@ -67,15 +67,12 @@ impl<O: Observer> Parallel<'_, O> {
             ChipWork::Pass => self.go_on_with_pass(chip, slot, now),
             ChipWork::Read(lpn) => {
                 let of = &mut self.chips[chip];
-                let (cluster, entry) = (of.cluster, of.queue.first());
-                of.queue.pop_first();
-                let place = self.clusters[cluster].map.locate(lpn);
-                if let Some(waiting) = self.reads.get_mut(&(cluster, lpn)) {
-                    waiting.retain(|&other| Some(other) != entry);
-                    if waiting.is_empty() {
-                        self.reads.remove(&(cluster, lpn));
-                    }
+                let cluster = of.cluster;
+                if let Some(entry) = of.queue.first() {
+                    of.queue.pop_first();
+                    self.reads.leave(cluster, lpn, &entry);
                 }
+                let place = self.clusters[cluster].map.locate(lpn);
                 self.page(chip, slot, (Action::Read, place.block, place.page, lpn), now)
             }
             ChipWork::Write(lpn) => self.write(chip, (slot, lpn), now),
@@ -98,15 +95,16 @@ impl<O: Observer> Parallel<'_, O> {
             }
             return ChipAttempt::Changed;
         }
-        let old = cluster.map.chip_of(lpn);
+        let old = (!self.reads.is_empty()).then(|| cluster.chips[cluster.map.chip_of(lpn)]);
         let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
             return ChipAttempt::Waits;
         };
-        let old = cluster.chips[old];
         self.chips[chip].queue.pop_first();
-        for read in self.reads.get(&(number, lpn)).into_iter().flatten() {
-            if self.chips[old].queue.remove(read) {
-                self.chips[chip].queue.insert(*read);
+        if let Some(old) = old {
+            for read in self.reads.of(number, lpn) {
+                if self.chips[old].queue.remove(read) {
+                    self.chips[chip].queue.insert(*read);
+                }
             }
         }
         self.page(chip, slot, (Action::Program, place.block, place.page, lpn), now)
