@@ -16,69 +16,93 @@ pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant>
     }
 }
 
+/// How many lanes, or groups of lanes, are compared at once.
+const WIDTH: usize = 4;
+
 /// An instant for each of some lanes, or none, and the lane of the earliest: the lowest among
 /// equals.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Earliest {
-    /// A tournament: who plays at 2n and 2n + 1 is played for at n; the winner of all is at 1, the
-    /// lanes are in the last half, one after another. Each is an instant in nanoseconds, or
-    /// [`NEVER`], and the lane.
-    nodes: Vec<(u64, usize)>,
+    /// A tree: group n has the least of each of its children, which are the groups 4n + 1 to
+    /// 4n + 4. Those of the last level have the lanes, one after another. Each is an instant in
+    /// nanoseconds, or [`NEVER`].
+    groups: Vec<[u64; WIDTH]>,
+    /// The first group of the last level.
+    leaves: usize,
+    /// The least of all.
+    least: u64,
+}
+
+#[inline(always)]
+fn least(group: &[u64; WIDTH]) -> u64 {
+    let &[a, b, c, d] = group;
+    a.min(b).min(c.min(d))
 }
 
 impl Earliest {
     /// For so many lanes, without instants.
     pub(crate) fn new(lanes: usize) -> Earliest {
-        let places = lanes.next_power_of_two().max(2);
-        let mut earliest = Earliest { nodes: vec![(NEVER, 0); 2 * places] };
-        for (lane, leaf) in earliest.nodes[places..].iter_mut().enumerate() {
-            leaf.1 = lane;
+        let (mut leaves, mut level) = (0, 1);
+        while level * WIDTH < lanes {
+            leaves += level;
+            level *= WIDTH;
         }
-        for node in (1..places).rev() {
-            earliest.nodes[node] = earliest.nodes[2 * node];
-        }
-        earliest
+        Earliest { groups: vec![[NEVER; WIDTH]; leaves + level], leaves, least: NEVER }
     }
 
     /// The earliest instant, and whose it is.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
-        let (at, lane) = self.nodes[1];
-        Some((Instant::from_ns(at)?, lane))
+        Some((Instant::from_ns(self.least)?, self.lane_of_least()))
     }
 
     /// The earliest instant in nanoseconds, later than all instants where there is none.
     #[inline]
     pub(crate) fn first_ns(&self) -> u64 {
-        self.nodes[1].0
+        self.least
     }
 
     /// The lane of the earliest instant, if that is now.
     #[inline]
     pub(crate) fn first_at(&self, now: Instant) -> Option<usize> {
-        let (at, lane) = self.nodes[1];
-        (at == now.as_ns()).then_some(lane)
+        (self.least == now.as_ns()).then(|| self.lane_of_least())
+    }
+
+    fn lane_of_least(&self) -> usize {
+        let mut group = 0;
+        loop {
+            let &[a, b, c, _] = &self.groups[group];
+            let child = match self.least {
+                least if least == a => 0,
+                least if least == b => 1,
+                least if least == c => 2,
+                _ => 3,
+            };
+            if group >= self.leaves {
+                return (group - self.leaves) * WIDTH + child;
+            }
+            group = group * WIDTH + 1 + child;
+        }
     }
 
     /// The instant of a lane.
     #[inline]
     pub(crate) fn set(&mut self, lane: usize, at: Option<Instant>) {
-        let mut node = self.nodes.len() / 2 + lane;
-        let mut winner = (at.map_or(NEVER, Instant::as_ns), lane);
-        self.nodes[node].0 = winner.0;
-        while node > 1 {
-            let other = self.nodes[node ^ 1];
-            // The lanes on the left are lower.
-            let is_left = node.is_multiple_of(2);
-            if other.0 < winner.0 || (other.0 == winner.0 && !is_left) {
-                winner = other;
+        let (mut group, mut place) = (self.leaves + lane / WIDTH, lane % WIDTH);
+        let mut value = at.map_or(NEVER, Instant::as_ns);
+        loop {
+            let of = &mut self.groups[group];
+            // Above, nothing changes with what is not the least here, and was not before.
+            if of[place] == value {
+                return;
             }
-            node /= 2;
-            // Above, nobody is asked about a lane that has lost here, and lost here before.
-            if self.nodes[node] == winner {
-                break;
+            of[place] = value;
+            value = least(of);
+            if group == 0 {
+                self.least = value;
+                return;
             }
-            self.nodes[node] = winner;
+            (group, place) = ((group - 1) / WIDTH, (group - 1) % WIDTH);
         }
     }
 }
@@ -92,8 +116,8 @@ mod tests {
     proptest! {
         #[test]
         fn the_first_is_the_earliest_and_the_lowest_of_these(
-            lanes in 0..9_usize,
-            sets in prop::collection::vec((0..9_usize, 0..6_u64), 0..40),
+            lanes in 0..70_usize,
+            sets in prop::collection::vec((0..70_usize, 0..6_u64), 0..90),
         ) {
             let mut earliest = Earliest::new(lanes);
             let mut at = vec![None; lanes];

@@ -3,7 +3,7 @@
 
 use rtflash_model::{Instant, Span};
 
-use crate::dispatch::{Arrival, CertifiedGroup, Parallel, Servers};
+use crate::dispatch::{Arrival, CertifiedGroup, ChipPolicy, Parallel, Servers};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::{Options, Service};
 use crate::plan::{Plan, Promise, Releases};
@@ -31,6 +31,22 @@ impl Observer for Over {
 enum Engine<'a, O> {
     Parallel(Box<Parallel<'a, O>>),
     Certified(Box<CertifiedGroup<'a, O>>),
+}
+
+impl<O: Observer> Engine<'_, O> {
+    fn policy(&mut self) -> &mut dyn ChipPolicy<Notified = O> {
+        match self {
+            Engine::Parallel(engine) => &mut **engine,
+            Engine::Certified(engine) => &mut **engine,
+        }
+    }
+
+    fn as_policy(&self) -> &dyn ChipPolicy<Notified = O> {
+        match self {
+            Engine::Parallel(engine) => &**engine,
+            Engine::Certified(engine) => &**engine,
+        }
+    }
 }
 
 /// A job that is not real-time, as a host hands it over.
@@ -99,10 +115,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
 
     /// When something happens next in it; `None` while it has nothing to do.
     pub fn next_instant(&self) -> Option<Instant> {
-        let next = match &self.engine {
-            Engine::Parallel(engine) => engine.next_instant(),
-            Engine::Certified(engine) => engine.next_instant(),
-        };
+        let next = self.engine.as_policy().next_instant();
         next.into_iter().chain((!self.over.is_empty()).then(|| self.notified_at())).min()
     }
 
@@ -115,10 +128,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
     /// over by now is added to `over`. A job that is over because its last pass is left out, when
     /// chips go on, is reported one nanosecond later: at one instant chips go on once.
     pub fn advance(&mut self, now: Instant, over: &mut Vec<JobId>) {
-        match &mut self.engine {
-            Engine::Parallel(engine) => engine.ends_at(now),
-            Engine::Certified(engine) => engine.ends_at(now),
-        }
+        self.engine.policy().ends_at(now);
         if now >= self.notified_at() {
             over.append(&mut self.over);
         }
@@ -130,11 +140,10 @@ impl<'a, O: Observer> Hosted<'a, O> {
     /// its deadline counts from there. Which pages it has is drawn as in a run. `None` where there
     /// is no such source, and from the end of the run on.
     pub fn request(&mut self, source: SourceId, nominal: Instant, now: Instant) -> Option<JobId> {
-        let Engine::Certified(engine) = &mut self.engine else { return None };
         if now >= self.options.duration {
             return None;
         }
-        engine.request(source, nominal.min(now), now)
+        self.engine.policy().request(source, nominal.min(now), now)
     }
 
     /// A job that is not real-time arrives. A server's job is granted its deadline here, in order
@@ -155,22 +164,18 @@ impl<'a, O: Observer> Hosted<'a, O> {
         if let Some(servers) = &mut self.servers {
             arrival.grant = servers.grant(&arrival);
         }
-        match &mut self.engine {
-            Engine::Parallel(engine) => engine.hand_over(arrival),
-            Engine::Certified(engine) => engine.hand_over(arrival),
-        }
+        self.engine.policy().hand_over(arrival);
         Some(id)
     }
 
     /// All has been handed over that is at this instant: chips and buses go on. From the end of the
     /// run on chips begin nothing.
     pub fn settle(&mut self, now: Instant) {
-        let runs = now < self.options.duration;
-        match &mut self.engine {
-            Engine::Parallel(engine) if runs => engine.goes_on(now),
-            Engine::Parallel(engine) => engine.grants(now),
-            Engine::Certified(engine) if runs => engine.goes_on(now),
-            Engine::Certified(engine) => engine.grants(now),
+        let policy = self.engine.policy();
+        if now < self.options.duration {
+            policy.goes_on(now);
+        } else {
+            policy.grants(now);
         }
         let mut over = std::mem::take(&mut self.over);
         over.append(&mut self.observers().0.0);
@@ -179,10 +184,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
 
     /// Whether more is pending than can be kept: the run should be given up.
     pub fn is_overloaded(&self) -> bool {
-        match &self.engine {
-            Engine::Parallel(engine) => engine.is_overloaded(),
-            Engine::Certified(engine) => engine.is_overloaded(),
-        }
+        self.engine.as_policy().overload().is_some()
     }
 
     /// The observer, which knows what has happened so far.
@@ -193,10 +195,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
     /// Notifies the observer of what is known by now, and says from when on something may be
     /// missing.
     pub fn settled(&mut self, now: Instant) -> Instant {
-        match &mut self.engine {
-            Engine::Parallel(engine) => engine.settled(now),
-            Engine::Certified(engine) => engine.settled(now),
-        }
+        self.engine.policy().settled(now)
     }
 
     /// Ends the run: what is under way is followed to its end, and the observer notified.
@@ -208,9 +207,6 @@ impl<'a, O: Observer> Hosted<'a, O> {
     }
 
     fn observers(&mut self) -> &mut (Over, O) {
-        match &mut self.engine {
-            Engine::Parallel(engine) => engine.observer(),
-            Engine::Certified(engine) => engine.observer(),
-        }
+        self.engine.policy().observer()
     }
 }

@@ -3,7 +3,7 @@
 use rtflash_model::{Arrivals, Instant, capped};
 
 use crate::groups::groups;
-use crate::options::{Options, Pattern};
+use crate::options::{Dispatch, Options, Pattern};
 use crate::plan::{Plan, Promise, Releases, Source};
 use crate::report::EXACT_RESPONSES;
 
@@ -30,6 +30,8 @@ const BLOCK: u128 = 36;
 const PAGE: u128 = 4;
 /// A logical page: where it is, for the machine and for the checkers.
 const LOGICAL_PAGE: u128 = 8;
+/// Under parallel dispatch also the read that waits for it, and when it was programmed last.
+const LOGICAL_PAGE_BY_CHIPS: u128 = 12;
 /// A response time, and its share of a list that grows; twice, because groups are joined.
 const RESPONSE: u128 = 32;
 /// A histogram of response times.
@@ -53,7 +55,11 @@ pub fn memory(plan: &Plan, options: &Options) -> u64 {
         } else {
             0
         };
-        streams * ADDRESSES + on_one
+        let by_chips = match (plan.promise(), options.dispatch) {
+            (Promise::Utilization, Dispatch::Parallel) => LOGICAL_PAGE_BY_CHIPS * u128::from(layout.logical_pages()),
+            (Promise::Utilization, Dispatch::Serial) | (Promise::Certified(_), _) => 0,
+        };
+        streams * ADDRESSES + on_one + by_chips
     });
     let building = plan.clusters().enumerate().map(|(number, cluster)| {
         let chips = match plan.promise() {

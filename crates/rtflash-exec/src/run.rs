@@ -3,7 +3,9 @@
 use rayon::prelude::*;
 use rtflash_model::{Instant, Span};
 
-use crate::dispatch::{Admission, Arrival, ArrivalQueue, CertifiedGroup, NoServers, Parallel, Serial, Servers};
+use crate::dispatch::{
+    Admission, Arrival, ArrivalQueue, CertifiedGroup, ChipPolicy, NoServers, Parallel, Policy, Serial, Servers,
+};
 use crate::error::RunError;
 use crate::groups::{groups, shared_channels};
 use crate::ids::{ChannelId, ClusterId, PerId};
@@ -41,36 +43,12 @@ impl<'a, O: Observer> Group<'a, O> {
         }
     }
 
-    fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
+    /// Who dispatches it.
+    fn policy(&mut self) -> &mut dyn Policy<Notified = O> {
         match self {
-            Group::Serial(group) => group.arrive(arrivals),
-            Group::Parallel(group) => group.arrive(arrivals),
-            Group::Certified(group) => group.arrive(arrivals),
-        }
-    }
-
-    fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
-        match self {
-            Group::Serial(group) => group.run_until(limit),
-            Group::Parallel(group) => group.run_until(limit),
-            Group::Certified(group) => group.run_until(limit),
-        }
-    }
-
-    /// Every record of what starts before this instant has been passed on.
-    fn settled(&mut self, limit: Instant) -> Instant {
-        match self {
-            Group::Serial(group) => group.settled(limit),
-            Group::Parallel(group) => group.settled(limit),
-            Group::Certified(group) => group.settled(limit),
-        }
-    }
-
-    fn observer(&mut self) -> &mut O {
-        match self {
-            Group::Serial(group) => group.observer(),
-            Group::Parallel(group) => group.observer(),
-            Group::Certified(group) => group.observer(),
+            Group::Serial(group) => &mut **group,
+            Group::Parallel(group) => &mut **group,
+            Group::Certified(group) => &mut **group,
         }
     }
 
@@ -190,8 +168,9 @@ impl<'a, O: Observer + Send> Running<'a, O> {
             .par_iter_mut()
             .zip(ahead)
             .map(|(group, arrivals)| {
-                group.arrive(arrivals.into_iter());
-                group.run_until(end)
+                let policy = group.policy();
+                policy.arrive(arrivals);
+                policy.run_until(end)
             })
             .collect::<Result<Vec<()>, RunError>>()?;
         self.now = end;
@@ -225,12 +204,12 @@ impl<'a, O: Observer + Send> Running<'a, O> {
     /// Every record of what starts before this instant has been passed on.
     pub fn settled(&mut self) -> Instant {
         let end = self.now;
-        self.groups.iter_mut().map(|group| group.settled(end)).min().expect("there is a group")
+        self.groups.iter_mut().map(|group| group.policy().settled(end)).min().expect("there is a group")
     }
 
     /// The observers, in the groups' order.
     pub fn observers(&mut self) -> Vec<&mut O> {
-        self.groups.iter_mut().map(Group::observer).collect()
+        self.groups.iter_mut().map(|group| group.policy().observer()).collect()
     }
 
     /// Follows what is under way to its end.

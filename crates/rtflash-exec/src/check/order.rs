@@ -138,9 +138,9 @@ pub(super) struct ParallelEdf {
     pub(super) gauge: Gauge,
     pub(super) idling: Gauge,
     chips: PerId<ChipId, ChipHistory>,
-    /// For each cluster, when each logical page was last programmed: before that was over, its read
-    /// had no business on the chip.
-    programmed: PerId<ClusterId, PerId<Lpn, Instant>>,
+    /// For each cluster, when each logical page was last programmed, in nanoseconds: before that
+    /// was over, its read had no business on the chip.
+    programmed: PerId<ClusterId, PerId<Lpn, u64>>,
     /// When the last erase in each cluster ended.
     erased: PerId<ClusterId, Instant>,
 }
@@ -156,7 +156,7 @@ impl ParallelEdf {
     pub(super) fn new(plan: &Plan, clusters: &[ClusterId]) -> Self {
         let programmed = |(number, cluster): (ClusterId, &crate::ClusterPlan)| {
             let pages = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
-            PerId::filled(Instant::START, pages)
+            PerId::filled(0, pages)
         };
         ParallelEdf {
             gauge: Gauge::default(),
@@ -187,34 +187,6 @@ impl ParallelEdf {
         chip.collected = padding.end;
     }
 
-    /// Since when an operation may have waited for its chip.
-    fn waited_since(&self, operation: &Operation, pending: &Pending) -> Instant {
-        let released = pending.release.at;
-        let chip = &self.chips[operation.chip];
-        if operation.kind == Kind::Gc {
-            let erased = self.erased[operation.cluster];
-            return released.max(chip.collected).max(erased);
-        }
-        // The pages of a job that is not real-time wait behind its passes, together: since the
-        // first of them starts, at the latest.
-        let begun = match pending.release.kind {
-            Kind::Server if pending.collected => pending.begun.unwrap_or(operation.start).max(released),
-            Kind::Server => pending.left_out.unwrap_or(released),
-            _ => released,
-        };
-        if operation.action == Action::Read {
-            return begun.max(self.programmed[operation.cluster][operation.lpn]);
-        }
-        // A job may write a page twice: both may have come.
-        let found = chip.moved.iter().find(|&&(job, lpn, _)| job == operation.job && lpn == operation.lpn);
-        let came = found.map_or(chip.forgotten, |&(_, _, at)| at);
-        if came == Instant::START {
-            return begun;
-        }
-        // Behind what started at the very instant at which it came.
-        begun.max(came.saturating_add(Span::NANOSECOND))
-    }
-
     /// The run is over, and a job is pending in the cluster of these chips: they should not all
     /// have idled.
     pub(super) fn end(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {
@@ -223,9 +195,21 @@ impl ParallelEdf {
         self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, None));
     }
 
+    #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
-        let waited_since = self.waited_since(operation, pending);
         let chip = &mut self.chips[operation.chip];
+        let waited_since = if operation.kind == Kind::Gc {
+            pending.release.at.max(chip.collected).max(self.erased[operation.cluster])
+        } else {
+            let begun = page_waits_since(operation, pending);
+            match operation.action {
+                Action::Read => {
+                    let programmed = self.programmed[operation.cluster][operation.lpn];
+                    begun.max(Instant::from_ns(programmed).expect("a program ends at an instant"))
+                }
+                _ => chip.has_come(operation).map_or(begun, |came| begun.max(came)),
+            }
+        };
         chip.works(operation.start, operation.end);
         if operation.kind == Kind::Gc {
             chip.collected = operation.end;
@@ -242,9 +226,14 @@ impl ParallelEdf {
                 cluster: Some(operation.cluster),
                 chip: Some(operation.chip),
             };
-            let first = chip.starts.partition_point(|&(start, _)| start < waited_since);
-            // The latest deadline since then comes first.
-            let late = chip.starts.get(first).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
+            let late = match chip.starts.last() {
+                Some(&(last, _)) if last >= waited_since => {
+                    let first = chip.starts.partition_point(|&(start, _)| start < waited_since);
+                    // The latest deadline since then comes first.
+                    chip.starts[first].1.saturating_sub(deadline)
+                }
+                _ => 0,
+            };
             self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), at);
             self.idling.note(0, chip.busy.0.since(waited_since).as_ns(), at);
         }
@@ -256,12 +245,34 @@ impl ParallelEdf {
             chip.starts.drain(..REMEMBERED / 2);
         }
         if operation.action == Action::Program {
-            self.programmed[operation.cluster][operation.lpn] = operation.end;
+            self.programmed[operation.cluster][operation.lpn] = operation.end.as_ns();
         }
     }
 }
 
+/// Since when the pages of a job may have waited: those of a job that is not real-time wait behind
+/// its passes, together, since the first of them starts at the latest.
+#[inline(always)]
+fn page_waits_since(operation: &Operation, pending: &Pending) -> Instant {
+    let released = pending.release.at;
+    match pending.release.kind {
+        Kind::Server if pending.collected => pending.begun.unwrap_or(operation.start).max(released),
+        Kind::Server => pending.left_out.unwrap_or(released),
+        _ => released,
+    }
+}
+
 impl ChipHistory {
+    /// Since when a page to be written may wait here that came from another chip, behind what
+    /// started at the very instant at which it came; `None` where none is known to have come.
+    #[inline(always)]
+    fn has_come(&self, operation: &Operation) -> Option<Instant> {
+        // A job may write a page twice: both may have come.
+        let found = self.moved.iter().find(|&&(job, lpn, _)| job == operation.job && lpn == operation.lpn);
+        let came = found.map_or(self.forgotten, |&(_, _, at)| at);
+        (came != Instant::START).then(|| came.saturating_add(Span::NANOSECOND))
+    }
+
     fn works(&mut self, start: Instant, end: Instant) {
         if start > self.busy.1 {
             self.busy.0 = start;
@@ -273,33 +284,38 @@ impl ChipHistory {
 /// What is under way in each cluster (serial) or on each chip (parallel), to find who is blocked by
 /// it.
 ///
-/// Kept field by field: read as a whole, what has just been written field by field has to wait for
+/// Read field by field, too: as a whole, what has just been written field by field has to wait for
 /// all earlier writes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct UnderWay {
-    starts: Vec<Instant>,
-    ends: Vec<Instant>,
-    deadlines: Vec<u64>,
+    places: Vec<Started>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Started {
+    start: Instant,
+    end: Instant,
+    deadline: u64,
 }
 
 impl UnderWay {
     pub(super) fn new(places: u32) -> Self {
-        let times = || (0..places).map(|_| Instant::START).collect();
-        UnderWay { starts: times(), ends: times(), deadlines: (0..places).map(|_| 0).collect() }
+        UnderWay { places: (0..places).map(|_| Started::default()).collect() }
     }
 
     /// An operation of a job with this deadline has begun.
     #[inline]
     pub(super) fn begins(&mut self, place: usize, operation: &Operation, deadline: u64) {
-        self.starts[place] = operation.start;
-        self.ends[place] = operation.end;
-        self.deadlines[place] = deadline;
+        let of = &mut self.places[place];
+        of.start = operation.start;
+        of.end = operation.end;
+        of.deadline = deadline;
     }
 
     /// For how long the operation under way blocks a job released at `at`; `None` where it has an
     /// earlier deadline, or is over.
     pub(super) fn blocks(&self, place: usize, at: Instant, deadline: u64) -> Option<Span> {
-        let (start, end) = (self.starts[place], self.ends[place]);
-        (self.deadlines[place] > deadline && start < at && at < end).then(|| end.since(at))
+        let of = &self.places[place];
+        (of.deadline > deadline && of.start < at && at < of.end).then(|| of.end.since(at))
     }
 }

@@ -258,6 +258,7 @@ impl Processors {
         self.idling.note(0, shortest.map_or(0, Span::as_ns), || place(duration, pending, None));
     }
 
+    #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {
         let Some(processor) = self.processor(operation.chip) else { return };
         let (bounds, line) = (self.bounds[processor], &mut self.lines[processor]);

@@ -179,12 +179,12 @@ impl<'a> Rules<'a> {
     }
 
     /// An operation of a job on a chip, by position in its cluster and among those that are
-    /// watched, before the map knows of it: in a copy of which it is known what it does, and as it
-    /// was told. `quiet`: zeroes of copies need not be noted.
+    /// watched, before the map knows of it: in a copy of which it is known what it does. `quiet`:
+    /// zeroes of copies need not be noted.
     #[inline(always)]
     pub(super) fn operation(
         &mut self,
-        (operation, told): (&Operation, &Operation),
+        operation: &Operation,
         (position, chip): (ColumnId, usize),
         pending: &mut Pending,
         (plan, mapping): (&Plan, &Mapping),
@@ -193,7 +193,7 @@ impl<'a> Rules<'a> {
         let gc = operation.kind == Kind::Gc;
         match self {
             Rules::Certified(by) => {
-                by.processors.operation(told, pending, plan);
+                by.processors.operation(operation, pending, plan);
                 if gc {
                     by.collections.operation(operation, position, pending, mapping, quiet);
                 } else {
@@ -201,7 +201,7 @@ impl<'a> Rules<'a> {
                 }
             }
             Rules::Utilization(by) => {
-                by.on_chip(told, pending, plan);
+                by.on_chip(operation, pending, plan);
                 if gc {
                     by.passes.operation(operation, (position, chip), pending, mapping, quiet);
                 }
@@ -326,6 +326,7 @@ impl ByUtilization {
     }
 
     /// An operation on a chip under parallel dispatch.
+    #[inline(always)]
     fn on_chip_of_its_own(&mut self, operation: &Operation, pending: &mut Pending, plan: &Plan) {
         let Order::Parallel(edf) = &mut self.order else { return };
         if !pending.blockers.is_empty()

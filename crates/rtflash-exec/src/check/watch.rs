@@ -37,7 +37,7 @@ impl Checks<'_> {
                 continue;
             };
             let quiet = operation.start > self.quiet[CLASS];
-            self.rules.operation((operation, told), (position, chip), pending, (self.plan, &self.mapping), quiet);
+            self.rules.operation(operation, (position, chip), pending, (self.plan, &self.mapping), quiet);
             // With two page registers operations of a chip overlap; each counts from the end of the
             // one before.
             let cached = self.desks.is_in_registers(told);

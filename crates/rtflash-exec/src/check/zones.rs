@@ -18,6 +18,8 @@ pub(super) struct ZoneOrder {
     next: Vec<Vec<u32>>,
     /// The ring of each source of requests, by number in its cluster.
     own: PerId<SourceId, Option<usize>>,
+    /// Whether any tasks own zones: elsewhere nothing is wrong with what is programmed.
+    any: bool,
 }
 
 impl ZoneOrder {
@@ -35,7 +37,12 @@ impl ZoneOrder {
             let tasks = &plan.clusters()[source.cluster?].tasks;
             tasks.binary_search(&source.task()?).ok()
         };
-        ZoneOrder { gauge: Gauge::default(), next, own: plan.sources().iter().map(ring).collect() }
+        ZoneOrder {
+            gauge: Gauge::default(),
+            any: next.iter().any(|rings| !rings.is_empty()),
+            next,
+            own: plan.sources().iter().map(ring).collect(),
+        }
     }
 
     /// The rings of a chip are known to go on there.
@@ -48,10 +55,15 @@ impl ZoneOrder {
     /// knows of it. Anywhere but in its own zones a request erases nothing.
     #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, chip: usize, order: &PageOrder, plan: &Plan) {
-        if operation.kind != Kind::Gc && operation.action != Action::Read {
-            let programmed = order.programmed(chip, operation.block);
-            self.takes(operation, chip, programmed, plan);
+        if operation.kind == Kind::Gc || operation.action == Action::Read {
+            return;
         }
+        if !self.any && operation.action == Action::Program {
+            self.gauge.note(0, 0, || place(operation));
+            return;
+        }
+        let programmed = order.programmed(chip, operation.block);
+        self.takes(operation, chip, programmed, plan);
     }
 
     fn takes(&mut self, operation: &Operation, chip: usize, programmed: Option<u32>, plan: &Plan) {

@@ -4,7 +4,7 @@
 use rtflash_model::{Instant, TIME_LIMIT_NS};
 use serde::{Deserialize, Serialize};
 
-use crate::ftl::{Addresses, Collector, PageMap, PagePlace};
+use crate::ftl::{Addresses, Collector, PageMap, PagePlace, PageStore};
 use crate::groups::groups;
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Options;
@@ -127,7 +127,7 @@ impl ClusterState {
 
     /// The record of a pass that a job leaves out.
     pub(crate) fn leaving_out(&self, job: JobId, at: Instant) -> LeftOut {
-        LeftOut { at, job, cluster: self.position, chip: self.chips[ColumnId(0)], free: self.map.free_pages() }
+        LeftOut { at, job, cluster: self.position, chip: self.chips[ColumnId(0)], free: self.map.free() }
     }
 
     /// The first chip that takes part in the pass under way.

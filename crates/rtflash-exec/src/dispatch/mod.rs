@@ -3,7 +3,9 @@
 mod arrivals;
 mod certified;
 mod cluster;
+mod core;
 mod parallel;
+mod policy;
 mod releases;
 mod request_times;
 mod sequencer;
@@ -13,5 +15,7 @@ pub use arrivals::{Admission, Arrival, ArrivalQueue, Grant, NoServers, release_j
 pub use request_times::{release_gap, release_offset};
 
 pub(crate) use certified::{CertifiedGroup, Servers};
+pub(crate) use core::ChipPolicy;
 pub(crate) use parallel::Parallel;
+pub(crate) use policy::Policy;
 pub(crate) use serial::Serial;

@@ -186,6 +186,11 @@ impl Releaser {
         self.arrivals.extend(arrivals);
     }
 
+    /// Nothing arrives any more.
+    pub(crate) fn release_no_more(&mut self) {
+        self.arrivals.clear();
+    }
+
     /// When the next known job arrives.
     pub(crate) fn next_arrival(&self) -> Option<Instant> {
         self.arrivals.front().map(|arrival| arrival.at)

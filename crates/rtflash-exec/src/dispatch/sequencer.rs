@@ -1,18 +1,21 @@
 //! Puts records into the order of a trace where some become known late, and some early.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::resume::{Resume, resume};
-use crate::trace::{Observer, Operation, Record};
+use crate::trace::{Observer, Operation, Record, Transfer};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
 
-/// The place of a record that is to come, in the order of [`Sequencer::open`].
+/// The end of an operation that is not known yet.
+const UNKNOWN: Instant = Instant::END;
+
+/// The place of an operation whose end is to come, in the order of [`Sequencer::open`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ticket(u64);
 
@@ -24,55 +27,134 @@ fn is_one_step(a: &Operation, b: &Operation) -> bool {
     (a.job, a.kind, a.cluster, a.action) == (b.job, b.kind, b.cluster, b.action)
 }
 
-/// How two records of one instant are in the order of [`Record::order`].
-#[inline]
-fn compare(a: &Option<Record>, b: &Option<Record>) -> Ordering {
-    match (a, b) {
-        (Some(Record::Operation(a)), Some(Record::Operation(b))) => a.chip.cmp(&b.chip),
-        (Some(Record::Transfer(a)), Some(Record::Transfer(b))) => a.channel.cmp(&b.channel),
-        (Some(Record::Operation(_)), Some(Record::Transfer(_))) => Ordering::Less,
-        (Some(Record::Transfer(_)), Some(Record::Operation(_))) => Ordering::Greater,
-        (a, b) => a.as_ref().map(Record::order).cmp(&b.as_ref().map(Record::order)),
+/// Notifies of operations of one instant, by chip: those of one step together.
+fn pass_on(mut operations: &[Operation], observer: &mut impl Observer) {
+    while let Some((first, others)) = operations.split_first() {
+        let alike = others.iter().take_while(|other| is_one_step(first, other)).count();
+        let (step, rest) = operations.split_at(alike + 1);
+        observer.operations(step);
+        operations = rest;
     }
 }
 
-/// Notifies of records of one instant, of operations of one step together. `step`: kept for its
-/// memory.
-fn pass_on(records: &[Option<Record>], step: &mut Vec<Operation>, observer: &mut impl Observer) {
-    let mut rest = records;
-    while let Some((record, others)) = rest.split_first() {
-        rest = others;
-        match record {
-            Some(Record::Operation(first)) => {
-                step.clear();
-                while let Some((Some(Record::Operation(next)), others)) = rest.split_first()
-                    && is_one_step(first, next)
-                {
-                    if step.is_empty() {
-                        step.push(*first);
-                    }
-                    step.push(*next);
-                    rest = others;
-                }
-                observer.operations(if step.is_empty() { std::slice::from_ref(first) } else { step });
-            }
-            Some(Record::Transfer(transfer)) => observer.transfer(transfer),
-            Some(record) => observer.record(record),
-            None => {}
+/// A list of which the first ones have been passed on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct HeldList<T> {
+    list: Vec<T>,
+    /// How many have been passed on.
+    passed: u64,
+}
+
+impl<T> Default for HeldList<T> {
+    fn default() -> HeldList<T> {
+        HeldList { list: Vec::new(), passed: 0 }
+    }
+}
+
+impl<T> HeldList<T> {
+    /// How many have been held until now.
+    #[inline]
+    fn count(&self) -> u64 {
+        self.passed + self.list.len() as u64
+    }
+
+    /// The one of this number, which has not been passed on.
+    #[inline]
+    fn get(&mut self, number: u64) -> &mut T {
+        let place = usize::try_from(number - self.passed).ok().and_then(|place| self.list.get_mut(place));
+        place.expect("a place is held until its end has come")
+    }
+
+    /// So many have been passed on.
+    fn pass(&mut self, count: usize) {
+        self.list.drain(..count);
+        self.passed += count as u64;
+    }
+}
+
+/// What is passed on beside operations, and how much of it has been.
+struct HeldBeside<'r> {
+    others: &'r mut [Record],
+    transfers: &'r mut [Transfer],
+    passed: (usize, usize),
+    /// When both go on: at the end of time where there are no more.
+    next: (Instant, Instant),
+}
+
+impl<'r> HeldBeside<'r> {
+    fn new(others: &'r mut [Record], transfers: &'r mut [Transfer]) -> HeldBeside<'r> {
+        let mut beside = HeldBeside { others, transfers, passed: (0, 0), next: (Instant::END, Instant::END) };
+        beside.next = (beside.next_other(), beside.next_transfer());
+        beside
+    }
+
+    #[inline]
+    fn next_other(&self) -> Instant {
+        self.others.get(self.passed.0).map_or(Instant::END, Record::start)
+    }
+
+    #[inline]
+    fn next_transfer(&self) -> Instant {
+        self.transfers.get(self.passed.1).map_or(Instant::END, |transfer| transfer.start)
+    }
+
+    /// Passes on what comes before the operations that begin at this instant.
+    #[inline(always)]
+    fn pass_on_before(&mut self, start: Instant, observer: &mut impl Observer) {
+        if self.next.0 <= start {
+            self.pass_on(start, true, observer);
         }
+        while self.next.1 < start {
+            self.pass_on_transfers(observer);
+        }
+    }
+
+    /// Passes on what comes before this instant, and what there is at it but transfers, if it is
+    /// `whole`.
+    fn pass_on(&mut self, limit: Instant, whole: bool, observer: &mut impl Observer) {
+        loop {
+            let (other, transfer) = self.next;
+            // At one instant transfers come last.
+            if other <= transfer && (other < limit || whole && other == limit) {
+                let rest = &mut self.others[self.passed.0..];
+                let alike = rest.iter().take_while(|record| record.start() == other).count();
+                rest[..alike].sort_by_key(Record::order);
+                rest[..alike].iter().for_each(|record| observer.record(record));
+                self.passed.0 += alike;
+                self.next.0 = self.next_other();
+            } else if transfer < limit {
+                self.pass_on_transfers(observer);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Passes on the next transfers, which begin at one instant.
+    #[inline(always)]
+    fn pass_on_transfers(&mut self, observer: &mut impl Observer) {
+        let (first, begun) = (self.passed.1, self.next.1);
+        while self.next.1 == begun && self.passed.1 < self.transfers.len() {
+            self.passed.1 += 1;
+            self.next.1 = self.next_transfer();
+        }
+        let alike = &mut self.transfers[first..self.passed.1];
+        if alike.len() > 1 {
+            alike.sort_by_key(|transfer| transfer.channel);
+        }
+        alike.iter().for_each(|transfer| observer.transfer(transfer));
     }
 }
 
 /// Holds records back until nothing can come before them any more.
 #[derive(Debug)]
 pub(crate) struct Sequencer<O> {
-    /// By their starts, what starts at one instant as it was pushed; `None` where the record is
-    /// still to come.
-    held: Vec<Option<Record>>,
-    /// When each of them starts.
-    starts: Vec<Instant>,
-    /// How many have been passed on: the ticket of the first place.
-    passed: u64,
+    /// By their starts; at one instant as they came. What is neither an operation nor a transfer
+    /// comes before both at one instant.
+    others: HeldList<Record>,
+    /// Those that are open among them, without their ends.
+    operations: HeldList<Operation>,
+    transfers: HeldList<Transfer>,
     /// How many have to be held for the next look.
     enough: usize,
     /// What has been pushed and starts later than now, and the places where it is kept.
@@ -81,59 +163,74 @@ pub(crate) struct Sequencer<O> {
     vacant: Vec<usize>,
     /// The instant that it is.
     now: Instant,
-    /// Kept for its memory.
-    step: Vec<Operation>,
     /// Whether anybody is notified.
     notifies: bool,
     observer: O,
 }
 
 resume!([O: Resume] Sequencer<O> {
-    values: [held, starts, passed, enough, later, kept, vacant, now],
+    values: [others, operations, transfers, enough, later, kept, vacant, now],
     parts: [observer],
     lists: [],
-    made: [step, notifies],
+    made: [notifies],
 });
 
 impl<O: Observer> Sequencer<O> {
     pub(crate) fn new(observer: O) -> Self {
         Sequencer {
-            held: Vec::new(),
-            starts: Vec::new(),
-            passed: 0,
+            others: HeldList::default(),
+            operations: HeldList::default(),
+            transfers: HeldList::default(),
             enough: FEW,
             later: BinaryHeap::new(),
             kept: Vec::new(),
             vacant: Vec::new(),
             now: Instant::START,
-            step: Vec::new(),
             notifies: observer.is_notified(),
             observer,
         }
     }
 
-    /// It is now `now`, and an operation begins whose record comes later.
-    #[inline]
-    pub(crate) fn open(&mut self, now: Instant) -> Ticket {
-        self.advance(now);
-        let ticket = Ticket(self.passed + self.held.len() as u64);
+    /// An operation begins now whose end comes later.
+    #[inline(always)]
+    pub(crate) fn open(&mut self, operation: &Operation) -> Ticket {
+        self.advance(operation.start);
+        let ticket = Ticket(self.operations.count());
         if self.notifies {
-            self.starts.push(now);
-            self.held.push(None);
+            self.operations.list.push(Operation { end: UNKNOWN, ..*operation });
         }
         ticket
     }
 
-    /// The record of an operation that was opened.
+    /// The end of an operation that was opened.
     #[inline]
-    pub(crate) fn close(&mut self, ticket: Ticket, record: Record) {
+    pub(crate) fn close(&mut self, ticket: Ticket, end: Instant) {
         if !self.notifies {
             return;
         }
-        let place = usize::try_from(ticket.0 - self.passed).ok().and_then(|place| self.held.get_mut(place));
-        let place = place.expect("a place is held until its record has come");
-        assert!(place.is_none(), "a place has one record");
-        *place = Some(record);
+        let operation = self.operations.get(ticket.0);
+        assert!(operation.end == UNKNOWN, "an operation has one end");
+        operation.end = end;
+    }
+
+    /// An operation begins now, or later.
+    #[inline(always)]
+    pub(crate) fn operation(&mut self, operation: Operation) {
+        if self.notifies && operation.start <= self.now {
+            self.operations.list.push(operation);
+        } else if self.notifies {
+            self.keep(operation.start, Record::Operation(operation));
+        }
+    }
+
+    /// A transfer begins now, or later.
+    #[inline]
+    pub(crate) fn transfer(&mut self, transfer: Transfer) {
+        if self.notifies && transfer.start <= self.now {
+            self.transfers.list.push(transfer);
+        } else if self.notifies {
+            self.keep(transfer.start, Record::Transfer(transfer));
+        }
     }
 
     /// Something starts now, or later.
@@ -145,10 +242,17 @@ impl<O: Observer> Sequencer<O> {
         let start = record.start();
         if start > self.now {
             self.keep(start, record);
-            return;
+        } else {
+            self.hold(record);
         }
-        self.starts.push(start);
-        self.held.push(Some(record));
+    }
+
+    fn hold(&mut self, record: Record) {
+        match record {
+            Record::Operation(operation) => self.operations.list.push(operation),
+            Record::Transfer(transfer) => self.transfers.list.push(transfer),
+            record => self.others.list.push(record),
+        }
     }
 
     /// Keeps a record until it is its time.
@@ -166,12 +270,12 @@ impl<O: Observer> Sequencer<O> {
     #[inline]
     pub(crate) fn passes(&mut self, now: Instant) {
         self.advance(now);
-        if self.held.len() >= self.enough {
+        if self.operations.list.len() + self.others.list.len() >= self.enough {
             self.notify(now);
         }
     }
 
-    /// Nothing from before `now` comes any more, but what is open.
+    /// Nothing from before `now` comes any more, but the ends of what is open.
     #[inline(always)]
     fn advance(&mut self, now: Instant) {
         if !self.later.is_empty() {
@@ -187,8 +291,9 @@ impl<O: Observer> Sequencer<O> {
         {
             self.later.pop();
             self.vacant.push(place);
-            self.starts.push(start);
-            self.held.push(self.kept[place].take());
+            if let Some(record) = self.kept[place].take() {
+                self.hold(record);
+            }
         }
     }
 
@@ -200,41 +305,45 @@ impl<O: Observer> Sequencer<O> {
     }
 
     fn notify(&mut self, now: Instant) -> Instant {
-        let mut ready = 0;
-        let mut limit = now;
-        while let Some(&start) = self.starts.get(ready).filter(|&&start| start < now) {
-            let (mut same, mut is_whole, mut in_order) = (0, true, true);
-            let mut last: Option<&Option<Record>> = None;
-            let held = self.held[ready..].iter().zip(&self.starts[ready..]);
-            for (record, _) in held.take_while(|&(_, &of)| of == start) {
-                is_whole &= record.is_some();
-                in_order &= last.is_none_or(|last| compare(last, record).is_le());
-                last = Some(record);
-                same += 1;
+        let Sequencer { others, operations, transfers, observer, .. } = self;
+        let mut rest = HeldBeside::new(&mut others.list, &mut transfers.list);
+        let (mut limit, mut ready) = (now, 0);
+        while let Some(&Operation { start, mut end, .. }) = operations.list.get(ready)
+            && start < now
+        {
+            let mut alike = ready + 1;
+            while let Some(other) = operations.list.get(alike)
+                && other.start == start
+            {
+                end = end.max(other.end);
+                alike += 1;
             }
-            if !is_whole {
+            // At the end of the run nothing is open any more.
+            if end == UNKNOWN && now < Instant::END {
                 limit = start;
                 break;
             }
-            let group = &mut self.held[ready..ready + same];
-            if !in_order {
-                group.sort_by(compare);
+            rest.pass_on_before(start, observer);
+            let begun = &mut operations.list[ready..alike];
+            if begun.len() > 1 && !begun.is_sorted_by_key(|operation| operation.chip) {
+                begun.sort_by_key(|operation| operation.chip);
             }
-            pass_on(group, &mut self.step, &mut self.observer);
-            ready += same;
+            pass_on(begun, observer);
+            ready = alike;
         }
-        self.starts.drain(..ready);
-        self.held.drain(..ready);
-        self.passed += ready as u64;
-        self.enough = (2 * self.held.len()).max(FEW);
+        rest.pass_on(limit, false, observer);
+        let (records, moved) = rest.passed;
+        others.pass(records);
+        operations.pass(ready);
+        transfers.pass(moved);
+        self.enough = (2 * (self.operations.list.len() + self.others.list.len())).max(FEW);
         limit
     }
 
     /// Passes on the rest: nothing is open any more.
     pub(crate) fn finish(mut self) -> O {
         self.advance(Instant::END);
-        self.held.sort_by_key(|record| record.as_ref().map(Record::order));
-        self.held.iter().flatten().for_each(|record| self.observer.record(record));
+        self.notify(Instant::END);
         self.observer
     }
 
@@ -289,12 +398,13 @@ mod tests {
                 let chip = 10_000 - number;
                 let record = match what {
                     0 => {
-                        open.push((sequencer.open(at(now)), operation(now, chip)));
+                        let operation = operation(now, chip);
+                        open.push((sequencer.open(&operation), operation));
                         continue;
                     }
                     1 if !open.is_empty() => {
                         let (ticket, operation) = open.swap_remove(which.index(open.len()));
-                        sequencer.close(ticket, Record::Operation(operation));
+                        sequencer.close(ticket, operation.end);
                         all.push(Record::Operation(operation));
                         continue;
                     }
@@ -316,7 +426,7 @@ mod tests {
                 all.push(record);
             }
             for (ticket, operation) in open {
-                sequencer.close(ticket, Record::Operation(operation));
+                sequencer.close(ticket, operation.end);
                 all.push(Record::Operation(operation));
             }
             all.sort_by_key(Record::order);

@@ -58,9 +58,14 @@ impl Blocks {
         // The first page of a word is its lowest bit.
         let word = |lpns: &[Lpn]| lpns.iter().rev().fold(0, |word, lpn| word << 1 | is_valid(lpn));
         let mut bits: Vec<u64> = full.chunks(64).map(word).collect();
+        let mut valid: PerId<BlockId, u32> = if pages.is_multiple_of(64) {
+            let count = |words: &[u64]| words.iter().map(|word| word.count_ones()).sum();
+            bits.chunks_exact(PageId(pages / 64).index()).map(count).collect()
+        } else {
+            let count = |held: &[Lpn]| held.iter().map(|&lpn| u32::from(lpn != NO_LPN)).sum();
+            full.chunks_exact(PageId(pages).index()).map(count).collect()
+        };
         bits.resize(PageId(blocks * pages).index().div_ceil(64), 0);
-        let count = |held: &[Lpn]| held.iter().map(|&lpn| u32::from(lpn != NO_LPN)).sum();
-        let mut valid: PerId<BlockId, u32> = full.chunks_exact(PageId(pages).index()).map(count).collect();
         valid.resize(blocks, TAKEN);
         let mut lpns = PerId::from(full);
         lpns.resize(blocks * pages, NO_LPN);

@@ -1,6 +1,5 @@
 //! The page map of a cluster, and where its pages go.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use prefetch_index::prefetch_index;
@@ -8,20 +7,13 @@ use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
 use super::aging::aged_chip;
+use super::store::{PagePlace, PageStore, fullest};
 use crate::flash::{Blocks, Frontiers};
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::ClusterPlan;
 use crate::plan::layout::Layout;
 use crate::trace::{NO_LPN, NONE};
-
-/// A page of a cluster: the position of its chip in the cluster, the block, and the page in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PagePlace {
-    pub(crate) chip: ColumnId,
-    pub(crate) block: BlockId,
-    pub(crate) page: u32,
-}
 
 /// The logical pages of a cluster on its chips.
 #[derive(Debug, Serialize, Deserialize)]
@@ -65,26 +57,6 @@ impl PageMap {
         (ColumnId(place / self.pages_per_chip), PageId(place % self.pages_per_chip))
     }
 
-    /// Where a logical page is.
-    pub(crate) fn locate(&self, lpn: Lpn) -> PagePlace {
-        let (chip, page) = self.split(self.places[lpn]);
-        let (block, page) = self.chips[chip].block_and_page(page);
-        PagePlace { chip, block, page }
-    }
-
-    /// Asks memory for the place of a logical page.
-    #[inline]
-    pub(crate) fn prefetch_place(&self, lpn: Lpn) {
-        prefetch_index(self.places.as_slice(), lpn.index());
-    }
-
-    /// Asks memory for what is at the place of a logical page.
-    #[inline]
-    pub(crate) fn prefetch_page(&self, lpn: Lpn) {
-        let (chip, page) = self.split(self.places[lpn]);
-        self.chips[chip].prefetch(page);
-    }
-
     /// The block of a page numbered through its chip, and the page's number in it.
     pub(crate) fn block_and_page(&self, page: PageId) -> (BlockId, u32) {
         self.chips[ColumnId(0)].block_and_page(page)
@@ -93,11 +65,6 @@ impl PageMap {
     /// Valid pages of a block of a chip.
     pub(crate) fn valid(&self, chip: ColumnId, block: BlockId) -> u32 {
         self.chips[chip].valid(block)
-    }
-
-    /// Free pages of the whole cluster: erased blocks, and what is left of open and copy blocks.
-    pub(crate) fn free_pages(&self) -> u64 {
-        self.free
     }
 
     /// Programs a logical page on a chip that has room for it; the page it was on before is stale.
@@ -109,32 +76,6 @@ impl PageMap {
         self.free -= 1;
         let (block, page) = self.chips[chip].block_and_page(page);
         Some(PagePlace { chip, block, page })
-    }
-
-    /// So many logical pages of a part, if there are as many, whose overwriting keeps victims full:
-    /// one after another from the closed block that then has the most valid pages, of the lowest
-    /// chip and then the lowest block among equals; of the block, the first of them.
-    pub(crate) fn fullest(&self, part: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
-        let mut chosen = Vec::new();
-        // Valid pages, who goes first among equals, and where to look on in the block.
-        let mut blocks = Vec::new();
-        for (chip, of) in self.chips.enumerate() {
-            blocks.extend(of.closed().map(|(block, valid)| (valid, Reverse((chip, block)), 0)));
-        }
-        while (chosen.len() as u64) < pages {
-            let Some(at) = (0..blocks.len()).max_by_key(|&at| (blocks[at].0, blocks[at].1)) else { break };
-            let (valid, Reverse((chip, block)), from) = &mut blocks[at];
-            match self.chips[*chip].find_valid(*block, *from, |lpn| part.contains(&lpn)) {
-                Some((page, lpn)) => {
-                    (*valid, *from) = (*valid - 1, page + 1);
-                    chosen.push(lpn);
-                }
-                None => {
-                    blocks.swap_remove(at);
-                }
-            }
-        }
-        chosen
     }
 
     /// Copies a page of a chip, numbered through it, to the chip's copy block, if it still holds
@@ -157,5 +98,33 @@ impl PageMap {
     pub(super) fn erase(&mut self, chip: ColumnId, block: BlockId, pages: u32) {
         self.chips[chip].erase(block);
         self.free += u64::from(pages);
+    }
+}
+
+impl PageStore for PageMap {
+    fn locate(&self, lpn: Lpn) -> PagePlace {
+        let (chip, page) = self.split(self.places[lpn]);
+        let (block, page) = self.chips[chip].block_and_page(page);
+        PagePlace { chip, block, page }
+    }
+
+    /// Of the whole cluster: erased blocks, and what is left of open and copy blocks.
+    fn free(&self) -> u64 {
+        self.free
+    }
+
+    fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
+        fullest(self.chips.enumerate(), range, pages)
+    }
+
+    #[inline]
+    fn prefetch_place(&self, lpn: Lpn) {
+        prefetch_index(self.places.as_slice(), lpn.index());
+    }
+
+    #[inline]
+    fn prefetch_page(&self, lpn: Lpn) {
+        let (chip, page) = self.split(self.places[lpn]);
+        self.chips[chip].prefetch(page);
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::map::{PageMap, PagePlace};
+use super::map::PageMap;
+use super::store::{PagePlace, PageStore};
 use crate::flash::Frontiers;
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Victims;
@@ -62,7 +63,7 @@ impl Collector {
     /// Whether a pass has nothing to do: the free pages are above the reserve even without so many
     /// that passes left out will not free.
     pub(crate) fn is_void(&self, map: &PageMap, left_out: u64) -> bool {
-        map.free_pages() > self.reserve.saturating_add(left_out)
+        map.free() > self.reserve.saturating_add(left_out)
     }
 
     /// Whether a pass is under way.
@@ -142,10 +143,11 @@ impl Collector {
         Some(lpn)
     }
 
-    /// Whether a chip holds a copy that has been read and not programmed.
+    /// Whether a chip holds a copy that has been read and not programmed; `None` where it takes no
+    /// part in a pass, or has done its part.
     #[inline]
-    pub(crate) fn holds_copy(&self, chip: ColumnId) -> bool {
-        self.pass[chip].is_some_and(|pass| pass.copy.is_some())
+    pub(crate) fn holds_copy(&self, chip: ColumnId) -> Option<bool> {
+        self.pass[chip].as_ref().map(|pass| pass.copy.is_some())
     }
 
     /// Ends a copy on a chip: programs its page if it is still valid, and says where and what.

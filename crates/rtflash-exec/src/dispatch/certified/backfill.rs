@@ -5,6 +5,7 @@ use rtflash_model::Span;
 use super::CertifiedGroup;
 use super::operate::Planned;
 use super::processor::Key;
+use crate::ftl::PageStore;
 use crate::ids::ColumnId;
 use crate::trace::{Action, Kind, Observer};
 
@@ -57,7 +58,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if row && device.page_read().saturating_add(wait) > device.page_program() {
             return;
         }
-        let channel_of = |chip: ColumnId| self.channel_of(of.chips[chip]);
+        let channel_of = |chip: ColumnId| self.core.channel_of(of.chips[chip]);
         let foreign_of = |chip: ColumnId| self.chips[of.chips[chip]].foreign_chips;
         let mut looks = 0;
         let mut taken: Vec<(usize, usize)> = Vec::new();

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use rtflash_model::{Instant, Span};
 
-use super::pass::PaddedPass;
 use super::processor::ProcessorTerms;
 use super::registers::ChipRegisters;
 use super::{CertifiedGroup, RequestEvent};
+use crate::ftl::{PaddedPass, PageStore};
 use crate::plan::PlannedChange;
 use crate::trace::{Observer, Record, TermsChange};
 
@@ -15,7 +15,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// The change that a processor makes next.
     fn next_change(&self, processor: usize) -> Option<PlannedChange> {
         let of = &self.processors[processor];
-        self.certified[self.clusters[of.cluster].position].changes.get(of.stage).copied()
+        self.certified[of.number].changes.get(of.stage).copied()
     }
 
     /// The change that a processor has made last.
@@ -48,7 +48,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &self.processors[number];
         let is_idle = of.queue.is_empty()
             && of.starved.is_empty()
-            && of.step.is_none()
+            && !of.step.is_under_way
             && of.registers.as_ref().is_none_or(ChipRegisters::are_empty);
         if now < change.not_before || !is_idle || of.extra < extra || of.changed == Some(now) {
             return;
@@ -59,7 +59,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let (plan, by) = (&self.plan.clusters()[position], &self.certified[position]);
         let collection = change.collection;
         let victims = (collection.victim_pages, self.options.victims);
-        let padded = PaddedPass::new(plan, by, of.chips.as_slice(), victims, self.chips_per_channel);
+        let padded = PaddedPass::new(plan, by, of.chips.as_slice(), victims, self.plan.device().chips_per_channel());
         let of = &mut self.processors[number];
         of.terms = ProcessorTerms {
             deadline: collection.deadline,
@@ -112,6 +112,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             arrived: of.notified,
             free: if of.extra == 0 { of.store.free() } else { 0 },
         };
-        self.observer.push(Record::Changed(changed));
+        self.core.observer.push(Record::Changed(changed));
     }
 }

@@ -4,8 +4,8 @@ use rtflash_model::Instant;
 
 use super::CertifiedGroup;
 use super::operate::Planned;
-use super::pass::GcStep;
 use super::processor::Key;
+use crate::ftl::{GcStep, PageStore};
 use crate::ids::BlockId;
 use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
 
@@ -21,11 +21,11 @@ enum ProcessorAttempt {
 impl<O: Observer> CertifiedGroup<'_, O> {
     /// Rules S2 and D1: all processors that are idle, and where something has changed, begin their
     /// next steps.
-    pub(super) fn dispatch(&mut self, now: Instant) {
+    pub(super) fn dispatch_processors(&mut self, now: Instant) {
         let mut changed = std::mem::take(&mut self.changed);
         for &processor in &changed {
             self.notify_reserve(processor, now);
-            while self.processors[processor].step.is_none() {
+            while !self.processors[processor].step.is_under_way {
                 let Some(key) = self.first_to_begin(processor) else { break };
                 match self.go_on(processor, key, now) {
                     ProcessorAttempt::Started | ProcessorAttempt::Waits => break,
@@ -55,9 +55,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             return;
         }
         of.notified = of.arrived;
-        let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
+        let (cluster, chip) = (of.number, of.first_chip());
         let (arrived, free, pending) = (of.arrived, of.store.free(), of.pending);
-        self.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
+        self.core.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
     }
 
     fn go_on(&mut self, processor: usize, key: Key, now: Instant) -> ProcessorAttempt {
@@ -120,7 +120,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &mut self.parts[part];
         let (processor, kind) = (&mut self.processors[of.processor], of.key.1);
         let background = of.is_background();
-        for &soon in of.writes.iter().skip(pages).take(pages) {
+        for soon in pages..2 * pages {
+            let Some(&soon) = of.writes.get(soon) else { break };
             processor.store.prefetch_page(soon);
         }
         for _ in 0..pages {
@@ -145,9 +146,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let part = &mut self.parts[key.4];
         if !part.starved {
             part.starved = true;
-            let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
-            let job = self.jobs[part.job].id;
-            self.observer.push(Record::Starved(Starved { at: now, job, cluster, chip }));
+            let (cluster, chip) = (of.number, of.first_chip());
+            let job = part.id();
+            self.core.observer.push(Record::Starved(Starved { at: now, job, cluster, chip }));
         }
         ProcessorAttempt::Changed
     }
@@ -171,17 +172,17 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let processor = &mut self.processors[number];
         let under_way = if server { &processor.server_pass } else { &processor.pass };
         if under_way.is_none() {
-            let (cluster, chip) = (self.clusters[processor.cluster].position, processor.first_chip());
-            let job = self.jobs[self.parts[key.4].job].id;
+            let (cluster, chip) = (processor.number, processor.first_chip());
+            let job = self.parts[key.4].id();
             // Rule R3.
             let void = processor.has_reserve_beside(0);
             let Some((block, valid)) = (if void { None } else { processor.begin_pass(server) }) else {
                 let free = processor.store.free();
-                self.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
+                self.core.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
                 self.pass_is_over(number, key.4, now);
                 return ProcessorAttempt::Changed;
             };
-            self.observer.push(Record::Selected(Selection {
+            self.core.observer.push(Record::Selected(Selection {
                 at: now,
                 job,
                 cluster,
@@ -203,7 +204,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         if let Some(lpn) = pass.next(&processor.store) {
             processor.store.prefetch_place(lpn);
-            self.observer.as_observer().expect(self.clusters[processor.cluster].position, lpn);
+            self.core.observer.as_observer().expect(processor.number, lpn);
         }
         self.start_gc(number, key.4, step, now);
         ProcessorAttempt::Started

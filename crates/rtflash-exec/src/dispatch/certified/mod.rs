@@ -8,35 +8,31 @@ mod backfill;
 mod changes;
 mod decide;
 mod operate;
-mod pass;
 mod processor;
 mod registers;
 mod releases;
 mod servers;
 mod slab;
-mod store;
-mod zones;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use rtflash_model::{Id, Instant};
+use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::Arrival;
 use super::cluster::max_pending;
-use super::sequencer::Sequencer;
-use crate::earliest::{Earliest, earlier};
-use crate::error::RunError;
-use crate::flash::Channels;
-use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId};
-use crate::lengths::Lengths;
+use super::core::{ChipPolicy, Core};
+use crate::earliest::earlier;
+use crate::flash::BusRequest;
+use crate::ftl::PagePlace;
+use crate::ids::{ChipId, ClusterId, Lpn, PerId, SourceId};
 use crate::options::Options;
 use crate::plan::{self, Certified, Plan, Releases};
 use crate::resume::{Resume, resume};
 use crate::ties::TieBreaker;
-use crate::trace::{Complete, Observer, Record};
+use crate::trace::{JobId, Observer};
 use operate::{ChipAtWork, Planned};
 use processor::{OpenJob, Part, ProcessorState};
 use releases::RequestSource;
@@ -72,8 +68,7 @@ pub(crate) struct CertifiedGroup<'a, O> {
     plan: &'a Plan,
     certified: &'a PerId<ClusterId, Certified>,
     options: &'a Options,
-    lengths: Lengths,
-    chips_per_channel: u32,
+    core: Core<O>,
     clusters: Vec<ProcessorGroup>,
     processors: Vec<ProcessorState>,
     /// All chips of the device; those of other groups have nothing to do.
@@ -87,26 +82,23 @@ pub(crate) struct CertifiedGroup<'a, O> {
     sources: Vec<RequestSource>,
     arrivals: VecDeque<Arrival>,
     events: BinaryHeap<Reverse<(Instant, RequestEvent)>>,
-    /// When each processor's step ends, as far as that is known: with its last chip.
-    ends: Earliest,
-    channels: Channels,
     ties: TieBreaker,
     /// Processors that may begin a step.
     changed: Vec<usize>,
-    observer: Sequencer<O>,
     // Kept for their memory.
     lpns: Vec<Lpn>,
     parts_of: Vec<Option<usize>>,
     planned: Vec<Planned>,
-    row: Vec<(store::Spot, Lpn)>,
-    steps: Vec<processor::ProcessorStep>,
+    row: Vec<(PagePlace, Lpn)>,
 }
 
 resume!(['a, O: Resume] CertifiedGroup<'a, O> {
-    values: [clusters, processors, chips, jobs, parts, entered, arrivals, events, ends, changed],
-    parts: [channels, observer],
+    values: [clusters, processors, chips, jobs, parts, entered, arrivals, events, changed],
+    parts: [core],
     lists: [sources],
-    made: [plan, certified, options, lengths, chips_per_channel, pending, ties, lpns, parts_of, planned, row, steps],
+    made: [
+        plan, certified, options, pending, ties, lpns, parts_of, planned, row
+    ],
 });
 
 impl<'a, O: Observer> CertifiedGroup<'a, O> {
@@ -144,7 +136,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
                 };
                 let source = plan.sources().enumerate().find(|(_, source)| collected(source));
                 let gc = (source.map(|(number, _)| number), device.chips_per_channel());
-                processors.push(ProcessorState::new((of, by), cluster, place, gc, options));
+                processors.push(ProcessorState::new((of, by), (cluster, position), place, gc, options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
                 let others = device.chips_on(plan.channel_of(chip).0) - 1;
@@ -158,8 +150,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             plan,
             certified,
             options,
-            lengths: Lengths::new(plan, options),
-            chips_per_channel: device.chips_per_channel(),
+            core: Core::new(plan, options, &used, observer),
             clusters: runs,
             processors,
             jobs: Slab::default(),
@@ -169,110 +160,20 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             sources: RequestSource::all((plan, certified), clusters, options),
             arrivals: VecDeque::new(),
             events: BinaryHeap::new(),
-            ends: Earliest::new(chips.len()),
             chips,
-            channels: Channels::new(&used, options),
             ties: options.into(),
             changed: Vec::new(),
-            observer: Sequencer::new(observer),
             lpns: Vec::new(),
             parts_of: Vec::new(),
             planned: Vec::new(),
             row: Vec::new(),
-            steps: Vec::new(),
         }
         .awaiting_changes()
     }
 
-    /// A host hands over a job that is not real-time.
-    pub(crate) fn hand_over(&mut self, arrival: Arrival) {
-        self.arrivals.push_back(arrival);
-    }
-
-    /// What ends now ends.
-    pub(crate) fn ends_at(&mut self, now: Instant) {
-        self.observer.passes(now);
-        self.ends(now);
-    }
-
-    /// Everything of this instant but the ends.
-    pub(crate) fn goes_on(&mut self, now: Instant) {
-        self.releases(now);
-        self.dispatch(now);
-        self.grants(now);
-    }
-
-    /// More arrivals, in order, none before what has been run already.
-    pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
-        self.arrivals.extend(arrivals);
-    }
-
-    /// Runs everything before `limit`, which is at most the run's duration.
-    ///
-    /// # Errors
-    /// Where too many jobs or pages are pending.
-    pub(crate) fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
-        while let Some(now) = self.next_instant().filter(|&now| now < limit) {
-            self.observer.passes(now);
-            self.releases(now);
-            self.ends(now);
-            if !self.changed.is_empty() {
-                self.dispatch(now);
-            }
-            if self.channels.grants_by(now) {
-                self.grants(now);
-            }
-            if self.is_overloaded() {
-                return Err(RunError::TooManyPending { at: now, limit: self.pending });
-            }
-        }
-        Ok(())
-    }
-
     /// Whether more is pending than can be kept.
-    pub(crate) fn is_overloaded(&self) -> bool {
+    fn is_overloaded(&self) -> bool {
         self.jobs.len() > self.pending || self.entered > self.pending as u64
-    }
-
-    /// Every record of what starts before this instant has been passed on.
-    pub(crate) fn settled(&mut self, limit: Instant) -> Instant {
-        self.observer.notify_before(limit)
-    }
-
-    /// Ends the run at its duration: what is under way is followed to its end.
-    pub(crate) fn finish(mut self) -> O {
-        self.arrivals.clear();
-        self.events.clear();
-        while let Some(now) = self.next_instant() {
-            self.ends(now);
-            self.grants(now);
-        }
-        self.observer.finish()
-    }
-
-    /// The observer.
-    pub(crate) fn observer(&mut self) -> &mut O {
-        self.observer.observer()
-    }
-
-    /// When something happens next.
-    pub(crate) fn next_instant(&self) -> Option<Instant> {
-        let event = self.events.peek().map(|&Reverse((at, _))| at);
-        let arrival = self.arrivals.front().map(|arrival| arrival.at);
-        let end = Instant::from_ns(self.ends.first_ns().min(self.channels.least_ns()));
-        earlier(end, earlier(event, arrival))
-    }
-
-    fn channel_of(&self, chip: ChipId) -> ChannelId {
-        ChannelId(chip.0 / self.chips_per_channel)
-    }
-
-    #[inline]
-    fn ends(&mut self, now: Instant) {
-        while let Some(chip) = self.ends.first_at(now) {
-            self.ends.set(chip, None);
-            self.end(ChipId::from_index(chip), now);
-        }
     }
 
     /// A part of a job is over.
@@ -285,10 +186,70 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
         if of.parts == 0 {
             let id = of.id;
             self.jobs.remove(job);
-            self.observer.observer().over(id);
-            if now <= self.options.duration {
-                self.observer.push(Record::Complete(Complete { at: now, job: id }));
-            }
+            self.core.complete(id, now);
         }
+    }
+}
+
+impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
+    type Notified = O;
+
+    fn core(&mut self) -> &mut Core<O> {
+        &mut self.core
+    }
+
+    fn as_core(&self) -> &Core<O> {
+        &self.core
+    }
+
+    fn into_core(self) -> Core<O> {
+        self.core
+    }
+
+    fn hand_over(&mut self, arrival: Arrival) {
+        self.arrivals.push_back(arrival);
+    }
+
+    fn request(&mut self, source: SourceId, nominal: Instant, now: Instant) -> Option<JobId> {
+        self.request_of(source, nominal, now)
+    }
+
+    #[inline]
+    fn next_release(&self) -> Option<Instant> {
+        let event = self.events.peek().map(|&Reverse((at, _))| at);
+        earlier(event, self.arrivals.front().map(|arrival| arrival.at))
+    }
+
+    fn release_no_more(&mut self) {
+        self.arrivals.clear();
+        self.events.clear();
+    }
+
+    #[inline]
+    fn releases(&mut self, now: Instant) {
+        self.release_all(now);
+    }
+
+    /// With its last chip, what a processor does ends.
+    #[inline]
+    fn end(&mut self, chip: ChipId, now: Instant) {
+        self.processor_ends(chip, now);
+    }
+
+    #[inline]
+    fn dispatch(&mut self, now: Instant) {
+        if !self.changed.is_empty() {
+            self.dispatch_processors(now);
+        }
+    }
+
+    #[inline]
+    fn granted(&mut self, request: BusRequest, now: Instant) {
+        self.goes_over_bus(request, now);
+    }
+
+    #[inline]
+    fn overload(&self) -> Option<usize> {
+        self.is_overloaded().then_some(self.pending)
     }
 }

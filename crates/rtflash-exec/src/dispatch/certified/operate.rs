@@ -4,11 +4,10 @@ use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::CertifiedGroup;
-use super::pass::GcStep;
-use super::processor::ProcessorStep;
-use super::store::Spot;
+use crate::dispatch::core::ChipStep;
 use crate::dispatch::sequencer::Ticket;
 use crate::flash::BusRequest;
+use crate::ftl::{GcStep, PagePlace};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
@@ -57,23 +56,18 @@ pub(super) struct Planned {
     pub(super) part: usize,
     pub(super) kind: Kind,
     pub(super) action: Action,
-    pub(super) spot: Spot,
+    pub(super) spot: PagePlace,
     pub(super) lpn: Lpn,
 }
 
 impl<O: Observer> CertifiedGroup<'_, O> {
-    fn new_step(&mut self, chips: usize) -> ProcessorStep {
-        let pages = self.steps.pop().map_or_else(Vec::new, |step| step.pages);
-        ProcessorStep { chips, last: (Instant::START, ChipId(0)), pages, erases: None }
-    }
-
     /// Starts a step of users' pages. `reads`: it is a read first of all, whose bus its own cluster
     /// leaves alone.
     pub(super) fn start_pages(&mut self, processor: usize, planned: &[Planned], reads: bool, now: Instant) {
-        let mut step = self.new_step(planned.len());
-        step.pages.extend(planned.iter().map(|page| page.part));
-        self.processors[processor].step = Some(step);
-        let alone = reads && !self.processors[processor].stripe;
+        let of = &mut self.processors[processor];
+        of.step.begin(planned.len());
+        of.step.pages.extend(planned.iter().map(|page| page.part));
+        let alone = reads && !of.stripe;
         for page in planned {
             self.start_page(processor, page, alone.then_some(0), now);
         }
@@ -81,9 +75,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Starts a step of a pass.
     pub(super) fn start_gc(&mut self, processor: usize, part: usize, step: GcStep, now: Instant) {
-        self.processors[processor].step = Some(self.new_step(1));
+        self.processors[processor].step.begin(1);
         let first = self.processors[processor].first_chip();
-        let job = self.jobs[self.parts[part].job].id;
+        let job = self.parts[part].id();
         match step {
             GcStep::Copyback(from, to, lpn) => {
                 let [read, program] = [(from, Action::Read), (to, Action::Program)].map(|(spot, action)| {
@@ -96,7 +90,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             GcStep::Row(pages) => self.start_row(processor, part, Action::Program, pages, now),
             GcStep::PaddingCopyback => {
                 let read = self.read_in_padding(processor, job, None, now);
-                let end = read.saturating_add(self.lengths.program(job, first, read));
+                let end = read.saturating_add(self.core.lengths.program(job, first, read));
                 self.pad((processor, part), trace::Step::Copyback, now, end);
             }
             GcStep::PaddingRead(pages) => {
@@ -107,18 +101,17 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             }
             GcStep::PaddingRow => {
                 let over = now.saturating_add(self.bus_in_padding((processor, job), None, now));
-                let over = over.saturating_add(self.lengths.command());
-                let end = over.saturating_add(self.lengths.program(job, first, over));
+                let over = over.saturating_add(self.core.lengths.command());
+                let end = over.saturating_add(self.core.lengths.program(job, first, over));
                 self.pad((processor, part), trace::Step::Program, now, end);
             }
             GcStep::Starved => {}
             GcStep::Erase(block) => {
                 let of = &mut self.processors[processor];
                 let cluster = of.cluster;
-                let step = of.step.as_mut().expect("a step has just begun");
-                (step.chips, step.erases) = (of.chips.len(), Some(part));
+                (of.step.chips, of.step.erases) = (of.chips.len(), Some(part));
                 for chip in self.processors[processor].chips.ids() {
-                    let spot = Spot { chip, block, page: NONE };
+                    let spot = PagePlace { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
                     let operation = self.operation(processor, &page, now);
                     self.start_inside(processor, operation, BusUse::EraseCommand, now);
@@ -130,16 +123,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Starts the reset of a block of a zone, which a request does before it writes there.
     pub(super) fn start_reset(&mut self, processor: usize, (part, kind): (usize, Kind), block: BlockId, now: Instant) {
-        self.processors[processor].step = Some(self.new_step(1));
+        self.processors[processor].step.begin(1);
         self.processors[processor].store.reset(block);
-        let spot = Spot { chip: ColumnId(0), block, page: NONE };
+        let spot = PagePlace { chip: ColumnId(0), block, page: NONE };
         let page = Planned { part, kind, action: Action::Erase, spot, lpn: NO_LPN };
         let operation = self.operation(processor, &page, now);
         self.start_inside(processor, operation, BusUse::EraseCommand, now);
         self.erase_begins(self.processors[processor].cluster, now);
     }
 
-    fn start_row(&mut self, processor: usize, part: usize, action: Action, pages: Vec<(Spot, Lpn)>, now: Instant) {
+    fn start_row(&mut self, processor: usize, part: usize, action: Action, pages: Vec<(PagePlace, Lpn)>, now: Instant) {
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
         planned.extend(pages.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
@@ -149,10 +142,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if action == Action::Program && self.may_backfill(processor) {
             self.backfill_reads(processor, None, &mut planned);
         }
-        if let Some(step) = &mut self.processors[processor].step {
-            step.chips = planned.len();
-            step.pages.extend(planned[own..].iter().map(|page| page.part));
-        }
+        let step = &mut self.processors[processor].step;
+        step.chips = planned.len();
+        step.pages.extend(planned[own..].iter().map(|page| page.part));
         // Where waits are full ones, reads of a pass wait for each other alone.
         let known = action == Action::Read && self.options.placed.waits == Waits::Worst;
         for page in &planned {
@@ -163,31 +155,31 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// How many other pages of a step are on the channel of this one.
     fn pages_beside(&self, processor: usize, page: &Planned, step: &[Planned]) -> u32 {
-        let channel = |page: &Planned| self.channel_of(self.processors[processor].chips[page.spot.chip]);
+        let channel = |page: &Planned| self.core.channel_of(self.processors[processor].chips[page.spot.chip]);
         let beside = step.iter().filter(|other| channel(other) == channel(page)).count() - 1;
         u32::try_from(beside).expect("chips are numbered with 32 bits")
     }
 
     fn pad(&mut self, (processor, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
         let of = &self.processors[processor];
-        let (cluster, chip) = (self.clusters[of.cluster].position, of.first_chip());
-        let job = self.jobs[self.parts[part].job].id;
-        self.observer.push(Record::Padding(Padding { start: now, end, job, cluster, chip, step }));
+        let (cluster, chip) = (of.number, of.first_chip());
+        let job = self.parts[part].id();
+        self.core.observer.push(Record::Padding(Padding { start: now, end, job, cluster, chip, step }));
         self.work(chip, end);
     }
 
     /// A chip is busy to the end of its part in the step, which is known from now on. The step ends
     /// with the last one, the highest among equals.
     fn work(&mut self, chip: ChipId, end: Instant) {
-        let processor = &mut self.processors[self.chips[chip].processor];
-        let step = processor.step.as_mut().expect("a chip works for a step");
+        let step = &mut self.processors[self.chips[chip].processor].step;
         step.last = step.last.max((end, chip));
         step.chips -= 1;
         if step.chips == 0 {
-            self.ends.set(step.last.1.index(), Some(step.last.0));
+            self.core.ends.set(step.last.1.index(), Some(step.last.0));
         }
     }
 
+    #[inline]
     pub(super) fn operation(&mut self, processor: usize, page: &Planned, now: Instant) -> Operation {
         let part = &mut self.parts[page.part];
         part.starved = false;
@@ -195,10 +187,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         Operation {
             start: now,
             end: now,
-            cluster: self.clusters[processor.cluster].position,
+            cluster: processor.number,
             chip: processor.chips[page.spot.chip],
             action: page.action,
-            job: self.jobs[part.job].id,
+            job: part.id(),
             kind: page.kind,
             block: page.spot.block,
             page: page.spot.page,
@@ -209,8 +201,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// The time on the bus that a step without pages lets pass, with what it waits for.
     fn bus_in_padding(&self, (processor, job): (usize, JobId), beside: Option<u32>, at: Instant) -> Span {
         let chips = &self.processors[processor].chips;
-        let channel = self.channel_of(chips[ColumnId(0)]);
-        self.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor, beside))
+        let channel = self.core.channel_of(chips[ColumnId(0)]);
+        self.core.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor, beside))
     }
 
     /// What a step without pages waits for the bus: `beside` so many pages of its own cluster, or
@@ -229,27 +221,27 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// When a step without pages that begins now has read, its command on the bus before that.
     fn read_in_padding(&self, processor: usize, job: JobId, beside: Option<u32>, now: Instant) -> Instant {
-        let command = self.lengths.command();
+        let command = self.core.lengths.command();
         let begun = if command == Span::ZERO {
             now
         } else {
             now.saturating_add(command).saturating_add(self.wait_in_padding(processor, beside))
         };
-        begun.saturating_add(self.lengths.read(job, self.processors[processor].first_chip(), begun))
+        begun.saturating_add(self.core.lengths.read(job, self.processors[processor].first_chip(), begun))
     }
 
     /// Starts a copy or an erase inside a chip, behind its command where commands are counted.
     fn start_inside(&mut self, processor: usize, operation: Operation, asks_for: BusUse, now: Instant) {
-        let command = self.lengths.command();
+        let command = self.core.lengths.command();
         if command == Span::ZERO || self.options.placed.waits == Waits::Worst {
             let ChipAtWork { others, .. } = self.chips[operation.chip];
             let waits = if command == Span::ZERO { Span::ZERO } else { self.plan.transfers(others) };
             let begun = now.saturating_add(waits).saturating_add(command);
             let operation = self.run_inside(operation, asks_for, begun);
-            self.observer.push(Record::Operation(operation));
+            self.core.observer.operation(operation);
             return;
         }
-        self.ask(processor, operation, asks_for, now, now);
+        self.ask(processor, operation, asks_for, now);
     }
 
     /// A copy or an erase inside a chip whose command is over: it takes its time from then on, and
@@ -257,22 +249,22 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn run_inside(&mut self, operation: Operation, asks_for: BusUse, begun: Instant) -> Operation {
         let Operation { job, chip, .. } = operation;
         if let BusUse::CopyCommand(program) = asks_for {
-            let read = begun.saturating_add(self.lengths.read(job, chip, begun));
-            let end = read.saturating_add(self.lengths.program(job, chip, read));
-            self.observer.push(Record::Operation(Operation { start: read, end, ..program }));
+            let read = begun.saturating_add(self.core.lengths.read(job, chip, begun));
+            let end = read.saturating_add(self.core.lengths.program(job, chip, read));
+            self.core.observer.operation(Operation { start: read, end, ..program });
             self.work(chip, end);
             return Operation { end: read, ..operation };
         }
-        let end = begun.saturating_add(self.lengths.erase(job, chip, begun));
+        let end = begun.saturating_add(self.core.lengths.erase(job, chip, begun));
         self.work(chip, end);
         Operation { end, ..operation }
     }
 
     /// An operation that starts now asks for its bus, from `since` on.
-    fn ask(&mut self, processor: usize, operation: Operation, asks_for: BusUse, now: Instant, since: Instant) {
-        let (chip, ticket) = (operation.chip, self.observer.open(now));
-        self.chips[chip].open = Some(OpenOperation { operation, ticket, asks_for });
-        self.channels.request(BusRequest { since, channel: self.channel_of(chip), chip, lane: processor });
+    fn ask(&mut self, processor: usize, operation: Operation, asks_for: BusUse, since: Instant) {
+        let step = ChipStep::Ask { since, lane: processor };
+        let ticket = self.core.begin(&operation, step).expect("what asks for a bus has a place");
+        self.chips[operation.chip].open = Some(OpenOperation { operation, ticket, asks_for });
     }
 
     /// Starts a page that goes over the bus. `beside`: how many other chips of its own cluster use
@@ -283,46 +275,54 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if self.options.placed.waits == Waits::Worst {
             let ChipAtWork { foreign_chips, others, .. } = self.chips[chip];
             let wait = self.plan.transfers(beside.map_or(others, |beside| foreign_chips.saturating_add(beside)));
-            let channel = self.channel_of(chip);
-            let command = self.lengths.command();
+            let channel = self.core.channel_of(chip);
+            let command = self.core.lengths.command();
             let end = if page.action == Action::Read {
                 let waits = if command == Span::ZERO { now } else { now.saturating_add(wait).saturating_add(command) };
-                let sensed = waits.saturating_add(self.lengths.read(job, chip, waits)).saturating_add(wait);
-                sensed.saturating_add(self.lengths.transfer(job, channel, sensed))
+                let sensed = waits.saturating_add(self.core.lengths.read(job, chip, waits)).saturating_add(wait);
+                sensed.saturating_add(self.core.lengths.transfer(job, channel, sensed))
             } else {
                 let granted = now.saturating_add(wait).saturating_add(command);
-                let over = granted.saturating_add(self.lengths.transfer(job, channel, granted));
-                over.saturating_add(self.lengths.program(job, chip, over))
+                let over = granted.saturating_add(self.core.lengths.transfer(job, channel, granted));
+                over.saturating_add(self.core.lengths.program(job, chip, over))
             };
-            self.observer.push(Record::Operation(Operation { end, ..operation }));
+            self.core.observer.operation(Operation { end, ..operation });
             self.work(chip, end);
             return;
         }
         let (since, asks_for) = match page.action {
-            Action::Read if self.lengths.command() > Span::ZERO => (now, BusUse::ReadCommand),
-            Action::Read => (now.saturating_add(self.lengths.sensing(job, chip, now)), BusUse::Page),
+            Action::Read if self.core.lengths.command() > Span::ZERO => (now, BusUse::ReadCommand),
+            Action::Read => (now.saturating_add(self.core.lengths.sensing(job, chip, now)), BusUse::Page),
             _ => (now, BusUse::Page),
         };
-        self.ask(processor, operation, asks_for, now, since);
+        self.ask(processor, operation, asks_for, since);
     }
 
     /// The step of a chip's processor ends.
-    pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
+    pub(super) fn processor_ends(&mut self, chip: ChipId, now: Instant) {
         let processor = self.chips[chip].processor;
-        let step = match self.processors[processor].step.take() {
-            None if self.processors[processor].registers.is_some() => return self.registers_go_on(processor, now),
-            step => step.expect("a step is under way until it ends"),
-        };
-        self.step_ends(processor, step, now);
+        let of = &mut self.processors[processor];
+        if std::mem::take(&mut of.step.is_under_way) {
+            self.step_ends(processor, now);
+        } else {
+            assert!(of.registers.is_some(), "a step is under way until it ends");
+            self.registers_go_on(processor, now);
+        }
     }
 
     /// A step ends, and makes progress for all jobs that it had pages of.
-    fn step_ends(&mut self, processor: usize, mut step: ProcessorStep, now: Instant) {
+    fn step_ends(&mut self, processor: usize, now: Instant) {
         self.changed.push(processor);
-        for part in step.pages.drain(..) {
-            self.page_is_over(processor, part, now);
+        let step = &mut self.processors[processor].step;
+        let erases = step.erases.take();
+        if !step.pages.is_empty() {
+            let mut pages = std::mem::take(&mut step.pages);
+            for part in pages.drain(..) {
+                self.page_is_over(processor, part, now);
+            }
+            self.processors[processor].step.pages = pages;
         }
-        if let Some(part) = step.erases.take() {
+        if let Some(part) = erases {
             let of = &mut self.processors[processor];
             let server = self.parts[part].key.1 != Kind::Gc;
             if let Some(pass) = if server { of.server_pass.take() } else { of.pass.take() } {
@@ -332,7 +332,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             of.queue.extend(starved);
             self.pass_is_over(processor, part, now);
         }
-        self.steps.push(step);
     }
 
     /// A page of a part has been read or programmed.
@@ -348,41 +347,34 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// Buses that are free take what has waited longest.
-    pub(crate) fn grants(&mut self, now: Instant) {
-        while self.channels.grants_by(now) {
-            let BusRequest { channel, chip, lane, .. } = self.channels.grant();
-            let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
-            let OpenOperation { mut operation, ticket, asks_for } = open;
-            if let BusUse::Page = asks_for {
-                let transfer = self.lengths.moves(&mut operation, channel, now);
-                self.channels.hold(channel, transfer.end);
-                self.work(chip, operation.end);
-                self.observer.close(ticket, Record::Operation(operation));
-                self.observer.push(Record::Transfer(transfer));
-                continue;
+    /// A request for a bus is granted.
+    pub(super) fn goes_over_bus(&mut self, request: BusRequest, now: Instant) {
+        let BusRequest { channel, chip, lane, .. } = request;
+        let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
+        let OpenOperation { operation, ticket, asks_for } = open;
+        match asks_for {
+            BusUse::Page => {
+                let end = self.core.moves((operation, ticket), now);
+                return self.work(chip, end);
             }
-            if let BusUse::CachedPage = asks_for {
-                self.moves_cached(lane, open, channel, now);
-                continue;
-            }
-            if let BusUse::CachedCommand = asks_for {
+            BusUse::CachedPage => return self.moves_cached(lane, open, channel, now),
+            BusUse::CachedCommand => {
                 let over = self.told_to_read(lane, channel, now);
-                self.channels.hold(channel, over);
-                continue;
+                return self.core.channels.hold(channel, over);
             }
-            let Operation { cluster, job, kind, .. } = operation;
-            let end = now.saturating_add(self.lengths.command());
-            self.channels.hold(channel, end);
-            self.observer.push(Record::Transfer(Transfer { start: now, end, channel, cluster, chip, job, kind }));
-            if let BusUse::ReadCommand = asks_for {
-                let since = end.saturating_add(self.lengths.sensing(job, chip, end));
-                self.chips[chip].open = Some(OpenOperation { asks_for: BusUse::Page, ..open });
-                self.channels.request(BusRequest { since, channel, chip, lane });
-            } else {
-                let operation = self.run_inside(operation, asks_for, end);
-                self.observer.close(ticket, Record::Operation(operation));
-            }
+            BusUse::ReadCommand | BusUse::CopyCommand(_) | BusUse::EraseCommand => {}
+        }
+        let Operation { cluster, job, kind, .. } = operation;
+        let end = now.saturating_add(self.core.lengths.command());
+        self.core.channels.hold(channel, end);
+        self.core.observer.transfer(Transfer { start: now, end, channel, cluster, chip, job, kind });
+        if let BusUse::ReadCommand = asks_for {
+            let since = end.saturating_add(self.core.lengths.sensing(job, chip, end));
+            self.chips[chip].open = Some(OpenOperation { asks_for: BusUse::Page, ..open });
+            self.core.channels.request(BusRequest { since, channel, chip, lane });
+        } else {
+            let operation = self.run_inside(operation, asks_for, end);
+            self.core.observer.close(ticket, operation.end);
         }
     }
 }

@@ -5,11 +5,10 @@ use std::collections::{BTreeSet, VecDeque};
 use rtflash_model::{Id, Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::pass::{PaddedPass, PassState};
 use super::registers::ChipRegisters;
-use super::store::Store;
 use crate::dispatch::cluster::{BACKGROUND, Due};
-use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PerId, SourceId};
+use crate::ftl::{PaddedPass, PageStore, PassState, ProcessorStore};
+use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Victims};
 use crate::plan::{Certified, ClusterPlan};
 use crate::trace::{JobId, Kind};
@@ -33,6 +32,12 @@ impl Part {
     pub(super) fn new(job: usize, processor: usize, key: Key) -> Part {
         let (reads, writes) = (VecDeque::new(), VecDeque::new());
         Part { job, processor, key, reads, writes, unfinished: 0, owes: key.1 == Kind::Gc, starved: false }
+    }
+
+    /// Its job.
+    #[inline]
+    pub(super) fn id(&self) -> JobId {
+        JobId { source: self.key.2, index: self.key.3 }
     }
 
     /// Whether it is a job's in the background.
@@ -86,8 +91,10 @@ pub(super) struct ProcessorTerms {
 }
 
 /// What a processor is doing: all of its chips that take part end before the next step.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ProcessorStep {
+    /// Whether there is one.
+    pub(super) is_under_way: bool,
     /// Chips of which it is not known yet when they end.
     pub(super) chips: usize,
     /// When the last of the others ends, and which it is.
@@ -98,17 +105,26 @@ pub(super) struct ProcessorStep {
     pub(super) erases: Option<usize>,
 }
 
+impl ProcessorStep {
+    /// A step of so many chips begins.
+    #[inline]
+    pub(super) fn begin(&mut self, chips: usize) {
+        (self.is_under_way, self.chips, self.last, self.erases) = (true, chips, (Instant::START, ChipId(0)), None);
+    }
+}
+
 /// A processor at run time.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ProcessorState {
-    /// Its cluster, by position in the group.
+    /// Its cluster, by position in the group, and in the plan.
     pub(super) cluster: usize,
+    pub(super) number: ClusterId,
     /// Its chips' numbers in the device.
     pub(super) chips: PerId<ColumnId, ChipId>,
     /// Channels that they are on.
     pub(super) channels: usize,
     pub(super) stripe: bool,
-    pub(super) store: Store,
+    pub(super) store: ProcessorStore,
     pub(super) terms: ProcessorTerms,
     /// The source of its GC jobs; `None` where none are released.
     pub(super) source: Option<SourceId>,
@@ -136,7 +152,7 @@ pub(super) struct ProcessorState {
     pub(super) served: u64,
     /// Passes of the server that are over or left out.
     pub(super) server_passes: u64,
-    pub(super) step: Option<ProcessorStep>,
+    pub(super) step: ProcessorStep,
     /// Where its chip uses a second page register: what users' pages do there, step by step.
     pub(super) registers: Option<ChipRegisters>,
 }
@@ -173,7 +189,7 @@ impl ProcessorState {
     /// The processor with this position in its cluster; 0 for a superblock.
     pub(super) fn new(
         (of, by): (&ClusterPlan, &Certified),
-        cluster: usize,
+        (cluster, number): (usize, ClusterId),
         position: usize,
         (source, chips_per_channel): (Option<SourceId>, u32),
         options: &Options,
@@ -197,10 +213,11 @@ impl ProcessorState {
         );
         ProcessorState {
             cluster,
+            number,
             chips: numbers.iter().copied().collect(),
             channels: channels.len(),
             stripe,
-            store: Store::new((of, by), column, numbers[0], options),
+            store: ProcessorStore::new((of, by), column, numbers[0], options),
             terms,
             source,
             queue: BTreeSet::new(),
@@ -216,7 +233,7 @@ impl ProcessorState {
             server_pass: None,
             served: 0,
             server_passes: 0,
-            step: None,
+            step: ProcessorStep::default(),
             registers: by.is_cached().then(ChipRegisters::default),
         }
     }

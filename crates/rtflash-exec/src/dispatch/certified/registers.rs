@@ -13,7 +13,7 @@ use crate::earliest::earlier;
 use crate::flash::BusRequest;
 use crate::ids::{ChannelId, ChipId};
 use crate::options::Waits;
-use crate::trace::{Action, Observer, Operation, Record, Transfer};
+use crate::trace::{Action, Observer, Operation, Transfer};
 
 /// The registers of a processor's chips, and what users' pages do in them. Copies and erases are
 /// steps: they begin when nothing is in the registers.
@@ -107,7 +107,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     ///
     /// Rules X1, X2 and X3; with commands a read waits for a page that is on the bus.
     pub(super) fn can_go_on(&self, processor: usize, part: usize, now: Instant) -> bool {
-        let commands = self.lengths.command() > Span::ZERO;
+        let commands = self.core.lengths.command() > Span::ZERO;
         let Some(ChipRegisters { array, cache, .. }) = &self.processors[processor].registers else { return true };
         let part = &self.parts[part];
         if part.owes {
@@ -128,13 +128,13 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let part = planned[0].part;
         if planned[0].action == Action::Read {
             let operation = self.operation(processor, &planned[0], now);
-            let ticket = self.observer.open(now);
+            let ticket = self.core.observer.open(&operation);
             let page = PageUnderWay { part, operation, ticket };
-            if self.lengths.command() > Span::ZERO {
+            if self.core.lengths.command() > Span::ZERO {
                 self.asks_to_read(processor, page, now);
                 return;
             }
-            let until = now.saturating_add(self.lengths.sensing(operation.job, operation.chip, now));
+            let until = now.saturating_add(self.core.lengths.sensing(operation.job, operation.chip, now));
             self.registers(processor).array = ArrayState::Sensing(page, until);
             self.wake(processor);
             return;
@@ -144,7 +144,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.registers(processor).cache = CacheState::Committed(row);
         for page in planned {
             let operation = self.operation(processor, page, now);
-            let ticket = self.observer.open(now);
+            let ticket = self.core.observer.open(&operation);
             self.ask_cached(processor, operation, ticket, now);
         }
     }
@@ -156,16 +156,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let Operation { job, chip, .. } = page.operation;
         if self.options.placed.waits == Waits::Worst {
             let told = now.saturating_add(self.longest_wait(processor, &page.operation));
-            let told = told.saturating_add(self.lengths.command());
-            let until = told.saturating_add(self.lengths.sensing(job, chip, told));
+            let told = told.saturating_add(self.core.lengths.command());
+            let until = told.saturating_add(self.core.lengths.sensing(job, chip, told));
             self.registers(processor).array = ArrayState::Sensing(page, until);
             self.wake(processor);
             return;
         }
-        let channel = self.channel_of(chip);
+        let channel = self.core.channel_of(chip);
         let cache = self.registers(processor).cache;
         let path = match cache {
-            CacheState::Leaving(before, _) if self.channel_of(before.operation.chip) == channel => {
+            CacheState::Leaving(before, _) if self.core.channel_of(before.operation.chip) == channel => {
                 CommandPath::WithPage
             }
             _ => CommandPath::ByItself,
@@ -174,21 +174,21 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if path == CommandPath::ByItself {
             let PageUnderWay { operation, ticket, .. } = page;
             self.chips[chip].open = Some(OpenOperation { operation, ticket, asks_for: BusUse::CachedCommand });
-            self.channels.request(BusRequest { since: now, channel, chip, lane: processor });
+            self.core.channels.request(BusRequest { since: now, channel, chip, lane: processor });
         }
     }
 
     /// The command of the read that waits for it is on the bus from now on, until the instant that
     /// this gives: then the page is sensed.
     pub(super) fn told_to_read(&mut self, processor: usize, channel: ChannelId, now: Instant) -> Instant {
-        let over = now.saturating_add(self.lengths.command());
+        let over = now.saturating_add(self.core.lengths.command());
         let ArrayState::Untold(page, _) = self.registers(processor).array else {
             unreachable!("a command is a read's that waits for it")
         };
         let Operation { cluster, chip, job, kind, .. } = page.operation;
-        let until = over.saturating_add(self.lengths.sensing(job, chip, over));
+        let until = over.saturating_add(self.core.lengths.sensing(job, chip, over));
         self.registers(processor).array = ArrayState::Sensing(page, until);
-        self.observer.push(Record::Transfer(Transfer { start: now, end: over, channel, cluster, chip, job, kind }));
+        self.core.observer.transfer(Transfer { start: now, end: over, channel, cluster, chip, job, kind });
         self.wake(processor);
         over
     }
@@ -208,42 +208,42 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// A page asks for its bus; where all waits are the worst there are, it has it then.
     fn ask_cached(&mut self, processor: usize, operation: Operation, ticket: Ticket, now: Instant) {
         let chip = operation.chip;
-        let channel = self.channel_of(chip);
+        let channel = self.core.channel_of(chip);
         let open = OpenOperation { operation, ticket, asks_for: BusUse::CachedPage };
         if self.options.placed.waits == Waits::Worst {
             let mut granted = now.saturating_add(self.longest_wait(processor, &operation));
             if operation.action == Action::Program {
-                granted = granted.saturating_add(self.lengths.command());
+                granted = granted.saturating_add(self.core.lengths.command());
             }
-            let over = granted.saturating_add(self.lengths.transfer(operation.job, channel, granted));
+            let over = granted.saturating_add(self.core.lengths.transfer(operation.job, channel, granted));
             self.moved_cached(processor, open, (granted, over));
             return;
         }
         self.chips[chip].open = Some(open);
-        self.channels.request(BusRequest { since: now, channel, chip, lane: processor });
+        self.core.channels.request(BusRequest { since: now, channel, chip, lane: processor });
     }
 
     /// A page is granted its bus.
     pub(super) fn moves_cached(&mut self, processor: usize, open: OpenOperation, channel: ChannelId, now: Instant) {
         let Operation { cluster, chip, job, kind, action, .. } = open.operation;
-        let mut end = now.saturating_add(self.lengths.transfer(job, channel, now));
+        let mut end = now.saturating_add(self.core.lengths.transfer(job, channel, now));
         let mut start = now;
         if action == Action::Program {
-            end = end.saturating_add(self.lengths.command());
+            end = end.saturating_add(self.core.lengths.command());
         } else if let ArrayState::Untold(_, CommandPath::WithPage) = self.registers(processor).array {
             // The command goes first.
             start = self.told_to_read(processor, channel, now);
-            end = start.saturating_add(self.lengths.transfer(job, channel, start));
+            end = start.saturating_add(self.core.lengths.transfer(job, channel, start));
         }
-        self.channels.hold(channel, end);
+        self.core.channels.hold(channel, end);
         self.moved_cached(processor, open, (now, end));
-        self.observer.push(Record::Transfer(Transfer { start, end, channel, cluster, chip, job, kind }));
+        self.core.observer.transfer(Transfer { start, end, channel, cluster, chip, job, kind });
     }
 
     /// A page is on the bus from `since` on and will have been moved by `over`: when its operation
     /// ends is known from now on.
     fn moved_cached(&mut self, processor: usize, open: OpenOperation, (since, over): (Instant, Instant)) {
-        let OpenOperation { operation, ticket, .. } = open;
+        let ticket = open.ticket;
         let registers = self.processors[processor].registers.as_mut().expect("it has two page registers");
         match &mut registers.cache {
             CacheState::Committed(row) => {
@@ -260,15 +260,15 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 };
                 let mut last = begun;
                 for OpenOperation { operation, ticket, .. } in registers.row.drain(..) {
-                    let end = begun.saturating_add(self.lengths.programming(operation.job, operation.chip, begun));
+                    let end = begun.saturating_add(self.core.lengths.programming(operation.job, operation.chip, begun));
                     last = last.max(end);
-                    self.observer.close(ticket, Record::Operation(Operation { end, ..operation }));
+                    self.core.observer.close(ticket, end);
                 }
                 row.end = Some(last);
             }
             CacheState::Leaving(_, moved) => {
                 *moved = Some((since, over));
-                self.observer.close(ticket, Record::Operation(Operation { end: over, ..operation }));
+                self.core.observer.close(ticket, over);
             }
             CacheState::Empty => unreachable!("what asks for the bus is in the cache register"),
         }
@@ -279,7 +279,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn wake(&mut self, processor: usize) {
         let chip: ChipId = self.processors[processor].first_chip();
         let next = self.registers(processor).next();
-        self.ends.set(chip.index(), next);
+        self.core.ends.set(chip.index(), next);
     }
 
     /// Rule X4: what is due at this instant happens. A page that has been moved leaves the cache

@@ -10,7 +10,7 @@ use crate::dispatch::arrivals::A_STREAM;
 use crate::dispatch::cluster::BACKGROUND;
 use crate::dispatch::request_times::RequestTimes;
 use crate::dispatch::{Arrival, release_jitter};
-use crate::ftl::Requests;
+use crate::ftl::{PageStore, Requests};
 use crate::ids::{ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Phases, Service};
 use crate::plan::{Certified, Plan};
@@ -82,7 +82,7 @@ impl RequestSource {
 
 impl<O: Observer> CertifiedGroup<'_, O> {
     /// All that is released now.
-    pub(super) fn releases(&mut self, now: Instant) {
+    pub(super) fn release_all(&mut self, now: Instant) {
         while let Some(&Reverse((at, event))) = self.events.peek()
             && at == now
         {
@@ -181,7 +181,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// A host releases the next request of the source with this number in the plan, that arrived
     /// nominally then. `None` where no task has it here.
-    pub(crate) fn request(&mut self, number: SourceId, nominal: Instant, now: Instant) -> Option<JobId> {
+    pub(super) fn request_of(&mut self, number: SourceId, nominal: Instant, now: Instant) -> Option<JobId> {
         let source = self.sources.iter().position(|source| source.number == number)?;
         Some(self.release_as_of(source, nominal, now))
     }
@@ -213,9 +213,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             pages,
             cluster: Some(self.clusters[cluster].position),
         };
-        self.observer.push(Record::Release(release));
+        self.core.observer.push(Record::Release(release));
         if let Some(policed) = policed {
-            self.observer.push(Record::Policed(policed));
+            self.core.observer.push(Record::Policed(policed));
         }
         let reads = if kind == Kind::Read { pages } else { 0 };
         self.enter(id, kind, due.as_ns(), cluster, (&lpns, reads));
@@ -253,7 +253,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 part
             });
             processor.store.prefetch_place(lpn);
-            self.observer.as_observer().expect(number, lpn);
+            self.core.observer.as_observer().expect(number, lpn);
             let of = &mut self.parts[part];
             of.unfinished += 1;
             if place < reads {
@@ -283,7 +283,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let due = now.saturating_add(deadline);
             let cluster = Some(self.clusters[processor.cluster].position);
             let (kind, deadline) = (Kind::Gc, Some(due));
-            self.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
+            self.core.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
             let job = self.jobs.insert(OpenJob { id, parts: 1 });
             let place = self.ties.of_job(kind, id);
             let part = self.parts.insert(Part::new(job, number, ((due.as_ns(), place), kind, id.source, id.index, 0)));
@@ -315,7 +315,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             pages,
             cluster: placed.map(|(cluster, _)| self.clusters[cluster].position),
         };
-        self.observer.push(Record::Release(release));
+        self.core.observer.push(Record::Release(release));
         let Some((cluster, deadline)) = placed else { return };
         let number = self.clusters[cluster].position;
         let stream = self.plan.sources()[arrival.job.source].stream().expect(A_STREAM);

@@ -12,13 +12,18 @@ use crate::trace::Kind;
 /// What the entries of one job have in common: the parts of its priority, and its slot.
 type JobKey = (Due, Kind, SourceId, u64, usize);
 
+/// What the entries of one job are about, and the numbers of their pages: ascending.
+type JobPages = VecDeque<(u64, ChipWork)>;
+
 /// Entries by priority. Those of a job, most of which come in order, are one after another.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ChipQueue {
-    /// Of each job, which has some, what they are about and the numbers of their pages: ascending.
-    jobs: BTreeMap<JobKey, VecDeque<(u64, ChipWork)>>,
+    /// The first job of all, which has entries.
+    first: Option<(JobKey, JobPages)>,
+    /// The jobs behind it, each of which has some.
+    others: BTreeMap<JobKey, JobPages>,
     /// Kept for their memory.
-    spare: Vec<VecDeque<(u64, ChipWork)>>,
+    spare: Vec<JobPages>,
 }
 
 fn split(entry: Entry) -> (JobKey, (u64, ChipWork)) {
@@ -26,18 +31,46 @@ fn split(entry: Entry) -> (JobKey, (u64, ChipWork)) {
     ((deadline, kind, source, index, slot), (page, work))
 }
 
+/// Takes a page out; `false` where it is not there.
+fn remove_page(pages: &mut JobPages, page: (u64, ChipWork)) -> bool {
+    if pages.front() == Some(&page) {
+        pages.pop_front();
+        return true;
+    }
+    let Ok(at) = pages.binary_search(&page) else { return false };
+    pages.remove(at).is_some()
+}
+
 impl ChipQueue {
     /// The first entry.
+    #[inline]
     pub(super) fn first(&self) -> Option<Entry> {
-        let (&(deadline, kind, source, index, slot), pages) = self.jobs.first_key_value()?;
+        let &((deadline, kind, source, index, slot), ref pages) = self.first.as_ref()?;
         let &(page, work) = pages.front().expect("a job in a queue has entries");
         Some((deadline, kind, source, index, page, slot, work))
+    }
+
+    /// The job of the first entry, by its slot, and what the entry is about.
+    #[inline]
+    pub(super) fn first_work(&self) -> Option<(usize, ChipWork)> {
+        let ((.., slot), pages) = self.first.as_ref()?;
+        Some((*slot, pages.front().expect("a job in a queue has entries").1))
     }
 
     pub(super) fn insert(&mut self, entry: Entry) {
         let (job, page) = split(entry);
         let spare = &mut self.spare;
-        let pages = self.jobs.entry(job).or_insert_with(|| spare.pop().unwrap_or_default());
+        let pages = match &mut self.first {
+            Some((first, pages)) if *first == job => pages,
+            Some((first, _)) if *first < job => {
+                self.others.entry(job).or_insert_with(|| spare.pop().unwrap_or_default())
+            }
+            first => {
+                let pages = spare.pop().unwrap_or_default();
+                self.others.extend(first.take());
+                &mut first.insert((job, pages)).1
+            }
+        };
         match pages.back() {
             Some(last) if *last > page => {
                 let at = pages.partition_point(|other| *other < page);
@@ -47,29 +80,45 @@ impl ChipQueue {
         }
     }
 
+    /// Takes the first entry out.
+    pub(super) fn pop_first(&mut self) {
+        if let Some((_, pages)) = &mut self.first {
+            pages.pop_front();
+            self.first_may_be_over();
+        }
+    }
+
+    /// Where the first job has no entry left, the next one is the first.
+    fn first_may_be_over(&mut self) {
+        if self.first.as_ref().is_some_and(|(_, pages)| pages.is_empty()) {
+            let over = std::mem::replace(&mut self.first, self.others.pop_first());
+            self.spare.extend(over.map(|(_, pages)| pages));
+        }
+    }
+
     /// Takes an entry out; `false` where it is not there.
     pub(super) fn remove(&mut self, entry: &Entry) -> bool {
         let (job, page) = split(*entry);
-        let Some(pages) = self.jobs.get_mut(&job) else { return false };
-        if pages.front() == Some(&page) {
-            pages.pop_front();
-        } else {
-            let Ok(at) = pages.binary_search(&page) else { return false };
-            pages.remove(at);
+        if let Some((first, pages)) = &mut self.first
+            && *first == job
+        {
+            let removed = remove_page(pages, page);
+            self.first_may_be_over();
+            return removed;
         }
+        let Some(pages) = self.others.get_mut(&job) else { return false };
+        let removed = remove_page(pages, page);
         if pages.is_empty() {
-            self.spare.extend(self.jobs.remove(&job));
+            self.spare.extend(self.others.remove(&job));
         }
-        true
+        removed
     }
 
     /// All entries of another one come here.
     pub(super) fn append(&mut self, other: &mut ChipQueue) {
-        while let Some(((deadline, kind, source, index, slot), mut pages)) = other.jobs.pop_first() {
-            for (page, work) in pages.drain(..) {
-                self.insert((deadline, kind, source, index, page, slot, work));
-            }
-            other.spare.push(pages);
+        while let Some(entry) = other.first() {
+            other.pop_first();
+            self.insert(entry);
         }
     }
 }
@@ -95,7 +144,7 @@ mod tests {
         /// A queue is a sorted set.
         #[test]
         fn entries_come_in_the_order_of_their_priorities(
-            steps in prop::collection::vec((any_entry(), 0..3_u8), 0..60),
+            steps in prop::collection::vec((any_entry(), 0..4_u8), 0..60),
         ) {
             let (mut queue, mut plain) = (ChipQueue::default(), BTreeSet::new());
             let (mut waiting, mut plain_waiting) = (ChipQueue::default(), BTreeSet::new());
@@ -107,9 +156,15 @@ mod tests {
                     }
                     1 if !plain.contains(&entry) && plain_waiting.insert(entry) => waiting.insert(entry),
                     2 => prop_assert_eq!(queue.remove(&entry), plain.remove(&entry)),
+                    3 => {
+                        queue.pop_first();
+                        plain.pop_first();
+                    }
                     _ => {}
                 }
                 prop_assert_eq!(queue.first(), plain.first().copied());
+                let work = queue.first_work().map(|(_, work)| work);
+                prop_assert_eq!(work, plain.first().map(|first| first.6));
             }
             for entry in &plain_waiting {
                 prop_assert_eq!(queue.remove(entry), plain.remove(entry));

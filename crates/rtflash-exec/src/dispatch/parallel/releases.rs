@@ -9,7 +9,7 @@ use crate::dispatch::cluster::PendingJob;
 use crate::trace::{Observer, Record, Release};
 
 impl<O: Observer> Parallel<'_, O> {
-    pub(super) fn releases(&mut self, now: Instant) {
+    pub(super) fn release_all(&mut self, now: Instant) {
         while let Some(&Reverse((at, source))) = self.releases.peek()
             && at == now
         {
@@ -18,7 +18,7 @@ impl<O: Observer> Parallel<'_, O> {
             if next < self.options.duration {
                 self.releases.push(Reverse((next, source)));
             }
-            self.observer.push(Record::Release(Release {
+            self.core.observer.push(Record::Release(Release {
                 at: now,
                 job: job.id,
                 kind: job.kind,
@@ -27,13 +27,13 @@ impl<O: Observer> Parallel<'_, O> {
                 cluster: Some(self.clusters[job.cluster].position),
             }));
             if let Some(policed) = policed {
-                self.observer.push(Record::Policed(policed));
+                self.core.observer.push(Record::Policed(policed));
             }
             self.admit(job, now);
         }
         while self.releaser.next_arrival() == Some(now) {
             let Some((release, job)) = self.releaser.next_job(&mut self.clusters) else { break };
-            self.observer.push(Record::Release(release));
+            self.core.observer.push(Record::Release(release));
             if let Some(job) = job {
                 self.admit(job, now);
             }
@@ -56,7 +56,7 @@ impl<O: Observer> Parallel<'_, O> {
 
     /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.
     pub(super) fn enter(&mut self, slot: usize, now: Instant) {
-        self.touched.push(self.jobs[slot].cluster);
+        self.touch(self.jobs[slot].cluster);
         let PendingJob { cluster: position, slots, passes, reads, writes, first_page, .. } = self.jobs[slot];
         if passes > 0 {
             let entry = self.entry(slot, 0, ChipWork::Pass);
@@ -93,7 +93,7 @@ impl<O: Observer> Parallel<'_, O> {
             let entry = self.entry(slot, page, work);
             self.chips[chip].queue.insert(entry);
             if let ChipWork::Read(lpn) = work {
-                self.reads.entry((position, lpn)).or_default().push(entry);
+                self.reads.enter(position, lpn, entry);
             }
         }
         self.unfinished[slot] = reads + writes;

@@ -2,28 +2,30 @@
 
 use rtflash_model::Instant;
 
-use super::{ChipAttempt, ChipWork, Doing, Entry, Parallel};
-use crate::flash::BusRequest;
-use crate::ftl::Copy;
+use super::{ChipAttempt, ChipWork, Doing, Parallel};
+use crate::dispatch::core::ChipStep;
+use crate::ftl::{Copy, PageStore};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Victims;
-use crate::trace::{Action, Kind, Moved, NO_LPN, NONE, Observer, Operation, Padding, Record, Starved, Step};
+use crate::trace::{self, Action, Kind, Moved, NO_LPN, NONE, Observer, Operation, Record, Starved};
 
 impl<O: Observer> Parallel<'_, O> {
     /// What a chip waited for has come about.
-    pub(super) fn end(&mut self, chip: ChipId, now: Instant) {
+    pub(super) fn chip_ends(&mut self, chip: ChipId, now: Instant) {
         let of = &mut self.chips[chip];
-        self.touched.push(of.cluster);
-        let Some((slot, doing)) = &of.doing else { unreachable!("a chip does something until it ends") };
-        let slot = *slot;
+        let (number, position) = (of.cluster, of.position);
+        let (slot, doing) = (of.slot, std::mem::take(&mut of.doing));
         match doing {
-            Doing::Waiting(..) => unreachable!("a page that waits for its bus does not end"),
-            Doing::Paging => self.page_ends(chip, slot, now),
-            Doing::Copying => of.doing = None,
+            Doing::Nothing => unreachable!("a chip does something until it ends"),
+            Doing::Paging => {
+                self.touch_chip(number, chip);
+                self.page_ends(number, slot, now);
+            }
+            Doing::Copying => self.touch_chip(number, chip),
             Doing::Erasing => {
-                of.doing = None;
-                let cluster = &mut self.clusters[self.chips[chip].cluster];
-                cluster.collector.erased(&mut cluster.map, self.chips[chip].position);
+                self.touch(number);
+                let cluster = &mut self.clusters[number];
+                cluster.collector.erased(&mut cluster.map, position);
                 for &chip in &cluster.chips {
                     let chip = &mut self.chips[chip];
                     chip.queue.append(&mut chip.waiting);
@@ -46,64 +48,66 @@ impl<O: Observer> Parallel<'_, O> {
         self.enter(slot, now);
     }
 
-    fn page_ends(&mut self, chip: ChipId, slot: usize, now: Instant) {
-        self.chips[chip].doing = None;
+    fn page_ends(&mut self, cluster: usize, slot: usize, now: Instant) {
         self.unfinished[slot] -= 1;
         self.entered -= 1;
-        if self.jobs[slot].is_background() {
-            self.clusters[self.chips[chip].cluster].background -= 1;
+        let job = &self.jobs[slot];
+        if job.is_background() {
+            self.clusters[cluster].background -= 1;
         }
-        if self.unfinished[slot] == 0 && self.jobs[slot].passes == 0 {
+        if self.unfinished[slot] == 0 && job.passes == 0 {
             self.complete(slot, now);
         }
     }
 
-    pub(super) fn go_on(&mut self, chip: ChipId, entry: Entry, now: Instant) -> ChipAttempt {
-        let slot = entry.5;
-        let (cluster, position) = (&mut self.clusters[self.chips[chip].cluster], self.chips[chip].position);
-        match entry.6 {
+    /// Goes on with the first entry of a chip's queue.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, chip: ChipId, (slot, work): (usize, ChipWork), now: Instant) -> ChipAttempt {
+        match work {
             ChipWork::Pass => self.go_on_with_pass(chip, slot, now),
             ChipWork::Read(lpn) => {
-                let place = cluster.map.locate(lpn);
-                self.chips[chip].queue.remove(&entry);
-                let of = self.chips[chip].cluster;
-                if let Some(waiting) = self.reads.get_mut(&(of, lpn)) {
-                    waiting.retain(|&other| other != entry);
-                    if waiting.is_empty() {
-                        self.reads.remove(&(of, lpn));
-                    }
+                let of = &mut self.chips[chip];
+                let cluster = of.cluster;
+                if let Some(entry) = of.queue.first() {
+                    of.queue.pop_first();
+                    self.reads.leave(cluster, lpn, &entry);
                 }
+                let place = self.clusters[cluster].map.locate(lpn);
                 self.page(chip, slot, (Action::Read, place.block, place.page, lpn), now)
             }
-            ChipWork::Write(lpn) => {
-                let room = cluster.chip_with_room(position);
-                match room {
-                    None => self.starve(chip, slot, position, now),
-                    Some(other) if other != position => {
-                        let number = cluster.chips[other];
-                        let (job, of) = (self.jobs[slot].id, cluster.position);
-                        self.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: number, lpn }));
-                        self.chips[chip].queue.remove(&entry);
-                        self.chips[number].queue.insert(entry);
-                        ChipAttempt::Changed
-                    }
-                    Some(_) => {
-                        let old = cluster.map.chip_of(lpn);
-                        let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
-                            return ChipAttempt::Waits;
-                        };
-                        let old = cluster.chips[old];
-                        for read in self.reads.get(&(self.chips[chip].cluster, lpn)).into_iter().flatten() {
-                            if self.chips[old].queue.remove(read) {
-                                self.chips[chip].queue.insert(*read);
-                            }
-                        }
-                        self.chips[chip].queue.remove(&entry);
-                        self.page(chip, slot, (Action::Program, place.block, place.page, lpn), now)
-                    }
+            ChipWork::Write(lpn) => self.write(chip, (slot, lpn), now),
+        }
+    }
+
+    fn write(&mut self, chip: ChipId, (slot, lpn): (usize, Lpn), now: Instant) -> ChipAttempt {
+        let (number, position) = (self.chips[chip].cluster, self.chips[chip].position);
+        let cluster = &mut self.clusters[number];
+        let Some(with_room) = cluster.chip_with_room(position) else {
+            return self.starve(chip, slot, position, now);
+        };
+        if with_room != position {
+            let other = cluster.chips[with_room];
+            let (job, of) = (self.jobs[slot].id, cluster.position);
+            self.core.observer.push(Record::Moved(Moved { at: now, job, cluster: of, chip: other, lpn }));
+            if let Some(entry) = self.chips[chip].queue.first() {
+                self.chips[chip].queue.pop_first();
+                self.chips[other].queue.insert(entry);
+            }
+            return ChipAttempt::Changed;
+        }
+        let old = (!self.reads.is_empty()).then(|| cluster.chips[cluster.map.chip_of(lpn)]);
+        let Some(place) = cluster.write(self.jobs[slot].slots.1, lpn, position) else {
+            return ChipAttempt::Waits;
+        };
+        self.chips[chip].queue.pop_first();
+        if let Some(old) = old {
+            for read in self.reads.of(number, lpn) {
+                if self.chips[old].queue.remove(read) {
+                    self.chips[chip].queue.insert(*read);
                 }
             }
         }
+        self.page(chip, slot, (Action::Program, place.block, place.page, lpn), now)
     }
 
     fn starve(&mut self, chip: ChipId, slot: usize, position: ColumnId, now: Instant) -> ChipAttempt {
@@ -111,14 +115,14 @@ impl<O: Observer> Parallel<'_, O> {
         if !job.starved {
             job.starved = true;
             let chip = cluster.chips[position];
-            self.observer.push(Record::Starved(Starved { at: now, job: job.id, cluster: cluster.position, chip }));
+            self.core.observer.push(Record::Starved(Starved { at: now, job: job.id, cluster: cluster.position, chip }));
         }
         if job.kind != Kind::Server || job.passes > 0 {
             return ChipAttempt::Waits;
         }
         // A job that is not real-time collects for itself: nobody else might.
         let (id, cluster) = (job.id, &mut self.clusters[self.chips[chip].cluster]);
-        let notify = |chosen| self.observer.push(Record::Selected(chosen));
+        let notify = |chosen| self.core.observer.push(Record::Selected(chosen));
         if !cluster.collector.is_under_way() && !cluster.begin_pass((id, true), now, notify) {
             return ChipAttempt::Waits;
         }
@@ -127,93 +131,71 @@ impl<O: Observer> Parallel<'_, O> {
         ChipAttempt::Changed
     }
 
-    fn operation(&mut self, chip: ChipId, slot: usize, now: Instant) -> Operation {
-        let job = &mut self.jobs[slot];
-        job.starved = false;
-        Operation {
-            start: now,
-            end: now,
-            cluster: self.clusters[self.chips[chip].cluster].position,
-            chip,
-            action: Action::Erase,
-            job: job.id,
-            kind: job.kind,
-            block: BlockId(0),
-            page: NONE,
-            lpn: NO_LPN,
-        }
-    }
-
     fn page(&mut self, chip: ChipId, slot: usize, what: (Action, BlockId, u32, Lpn), now: Instant) -> ChipAttempt {
         let (action, block, page, lpn) = what;
-        let operation = Operation { action, block, page, lpn, ..self.operation(chip, slot, now) };
-        let ticket = self.observer.open(now);
+        let (of, job) = (&mut self.chips[chip], &mut self.jobs[slot]);
+        job.starved = false;
         let since = match action {
-            Action::Read => now.saturating_add(self.lengths.sensing(operation.job, chip, now)),
+            Action::Read => now.saturating_add(self.core.lengths.sensing(job.id, chip, now)),
             _ => now,
         };
-        self.chips[chip].doing = Some((slot, Doing::Waiting(operation, ticket)));
-        self.channels.request(BusRequest {
-            since,
-            channel: self.channel_of(chip),
-            chip,
-            lane: self.chips[chip].cluster,
-        });
-        ChipAttempt::Started
+        let (cluster, kind) = (self.clusters[of.cluster].position, job.kind);
+        let job = job.id;
+        of.operation = Operation { start: now, end: now, cluster, chip, action, job, kind, block, page, lpn };
+        (of.doing, of.slot) = (Doing::Paging, slot);
+        ChipAttempt::Begins(ChipStep::Ask { since, lane: of.cluster })
     }
 
+    #[inline(always)]
     fn go_on_with_pass(&mut self, chip: ChipId, slot: usize, now: Instant) -> ChipAttempt {
-        let id = self.jobs[slot].id;
-        let cluster = &mut self.clusters[self.chips[chip].cluster];
-        let position = self.chips[chip].position;
+        let (of, job) = (&mut self.chips[chip], &mut self.jobs[slot]);
+        let (position, id) = (of.position, job.id);
+        let cluster = &mut self.clusters[of.cluster];
         if !cluster.collector.is_under_way() {
-            let notify = |chosen| self.observer.push(Record::Selected(chosen));
-            if cluster.leaves_out(self.jobs[slot].slots.0) || !cluster.begin_pass((id, false), now, notify) {
-                self.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
+            let notify = |chosen| self.core.observer.push(Record::Selected(chosen));
+            if cluster.leaves_out(job.slots.0) || !cluster.begin_pass((id, false), now, notify) {
+                self.core.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
                 self.pass_over(slot, now);
             }
             return ChipAttempt::Changed;
         }
-        if !cluster.collector.is_on(position) {
-            // This chip has done its part.
-            return ChipAttempt::Waits;
-        }
+        // Where there is no copy to ask for, this chip has done its part.
+        let Some(holds_copy) = cluster.collector.holds_copy(position) else { return ChipAttempt::Waits };
         let (map, collector) = (&mut cluster.map, &mut cluster.collector);
-        let mut step = Step::Read;
-        let number = cluster.chips[position];
-        let (length, operation) = if collector.holds_copy(position) {
-            step = Step::Program;
+        let mut stands_for = trace::Step::Read;
+        let (length, does) = if holds_copy {
+            stands_for = trace::Step::Program;
             let copied = collector.program(map, position);
             if copied.is_none() && self.options.victims == Victims::Actual {
                 return ChipAttempt::Changed;
             }
             let copied = copied.map(|(place, lpn)| (Action::Program, place.block, place.page, lpn));
-            (self.lengths.program(id, number, now), copied)
+            (self.core.lengths.program(id, chip, now), copied)
         } else {
             match collector.read(map, position) {
-                Some(Copy::Padding) => (self.lengths.read(id, number, now), None),
+                Some(Copy::Padding) => (self.core.lengths.read(id, chip, now), None),
                 Some(Copy::Page { page, lpn }) => {
                     let (block, page) = map.block_and_page(page);
-                    (self.lengths.read(id, number, now), Some((Action::Read, block, page, lpn)))
+                    (self.core.lengths.read(id, chip, now), Some((Action::Read, block, page, lpn)))
                 }
                 None => {
                     let victim = collector.victim(position);
-                    (self.lengths.erase(id, number, now), victim.map(|block| (Action::Erase, block, NONE, NO_LPN)))
+                    (self.core.lengths.erase(id, chip, now), victim.map(|block| (Action::Erase, block, NONE, NO_LPN)))
                 }
             }
         };
-        let end = now.saturating_add(length);
-        let erases = matches!(operation, Some((Action::Erase, ..)));
-        if let Some((action, block, page, lpn)) = operation {
-            let blank = self.operation(chip, slot, now);
-            let operation = Operation { end, kind: Kind::Gc, action, block, page, lpn, ..blank };
-            self.observer.push(Record::Operation(operation));
-        } else {
-            let of = self.clusters[self.chips[chip].cluster].position;
-            self.observer.push(Record::Padding(Padding { start: now, end, job: id, cluster: of, chip: number, step }));
-        }
-        self.chips[chip].doing = Some((slot, if erases { Doing::Erasing } else { Doing::Copying }));
-        self.ends.set(chip.index(), Some(end));
-        ChipAttempt::Started
+        let (start, end, cluster) = (now, now.saturating_add(length), cluster.position);
+        let erases = matches!(does, Some((Action::Erase, ..)));
+        (of.doing, of.slot) = (if erases { Doing::Erasing } else { Doing::Copying }, slot);
+        let (step, (action, block, page, lpn)) = match does {
+            Some(does) => {
+                job.starved = false;
+                (ChipStep::Inside, does)
+            }
+            None => (ChipStep::Padding(stands_for), (Action::Read, BlockId(0), NONE, NO_LPN)),
+        };
+        let kind = Kind::Gc;
+        of.operation = Operation { start, end, cluster, chip, action, job: id, kind, block, page, lpn };
+        ChipAttempt::Begins(step)
     }
 }

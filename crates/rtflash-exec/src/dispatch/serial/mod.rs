@@ -12,6 +12,7 @@ use rtflash_model::Instant;
 use self::lane::{Ask, Lane};
 use super::arrivals::Arrival;
 use super::cluster::{ClusterState, max_pending};
+use super::policy::Policy;
 use super::releases::{Periodics, Releaser};
 use crate::error::RunError;
 use crate::flash::{BusRequest, Channels};
@@ -80,36 +81,6 @@ impl<'a, O: Observer> Serial<'a, O> {
         }
     }
 
-    /// More arrivals, in order, none before what has been run already.
-    pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
-        self.arrivals.arrive(arrivals);
-    }
-
-    /// Runs everything before `limit`, which is at most the run's duration.
-    ///
-    /// # Errors
-    /// Where too many jobs are pending.
-    pub(crate) fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
-        // In the background jobs go to the cluster that is least loaded then, and observers are
-        // told of a stream's jobs about in order: no lane runs ahead of an arrival.
-        while let Some(at) = self.arrivals.next_arrival().filter(|&at| at < limit) {
-            self.advance(at)?;
-            while self.arrivals.next_arrival() == Some(at) {
-                match self.arrivals.next_job(&mut self.lanes) {
-                    Some((release, Some(job))) => self.lanes[job.cluster].arrives(release, job),
-                    Some((release, None)) => self.observer.release(&release),
-                    None => break,
-                }
-            }
-        }
-        self.advance(limit)
-    }
-
-    /// Every record of what starts before this instant has been passed on.
-    pub(crate) fn settled(&self, limit: Instant) -> Instant {
-        self.lanes.iter().filter_map(Lane::holds_since).fold(limit, Instant::min)
-    }
-
     /// All lanes go on, up to `limit`.
     fn advance(&mut self, limit: Instant) -> Result<(), RunError> {
         for lane in 0..self.lanes.len() {
@@ -154,9 +125,36 @@ impl<'a, O: Observer> Serial<'a, O> {
         }
         self.observer
     }
+}
 
-    /// The observer.
-    pub(crate) fn observer(&mut self) -> &mut O {
+impl<O: Observer> Policy for Serial<'_, O> {
+    type Notified = O;
+
+    fn arrive(&mut self, arrivals: Vec<Arrival>) {
+        self.arrivals.arrive(arrivals.into_iter());
+    }
+
+    fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
+        // In the background jobs go to the cluster that is least loaded then, and observers are
+        // told of a stream's jobs about in order: no lane runs ahead of an arrival.
+        while let Some(at) = self.arrivals.next_arrival().filter(|&at| at < limit) {
+            self.advance(at)?;
+            while self.arrivals.next_arrival() == Some(at) {
+                match self.arrivals.next_job(&mut self.lanes) {
+                    Some((release, Some(job))) => self.lanes[job.cluster].arrives(release, job),
+                    Some((release, None)) => self.observer.release(&release),
+                    None => break,
+                }
+            }
+        }
+        self.advance(limit)
+    }
+
+    fn settled(&mut self, limit: Instant) -> Instant {
+        self.lanes.iter().filter_map(Lane::holds_since).fold(limit, Instant::min)
+    }
+
+    fn observer(&mut self) -> &mut O {
         &mut self.observer
     }
 }

@@ -5,7 +5,7 @@ use rtflash_model::Instant;
 use super::Common;
 use super::lane::{Ask, Column, Lane, LaneAttempt, LaneStep};
 use crate::dispatch::cluster::{ClusterState, PendingJob};
-use crate::ftl::{Copy, PagePlace};
+use crate::ftl::{Copy, PagePlace, PageStore};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Victims;
 use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Starved};

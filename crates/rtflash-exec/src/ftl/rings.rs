@@ -17,7 +17,7 @@ struct ChipRing {
 
 /// The rings of a chip, in the order of their blocks.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ChipZones {
+pub(crate) struct ChipZones {
     rings: Vec<ChipRing>,
     /// P.
     block_pages: u32,
@@ -27,7 +27,7 @@ pub(super) struct ChipZones {
 
 impl ChipZones {
     /// Rings that begin with these blocks, of so many pages each, with their next pages.
-    pub(super) fn new(
+    pub(crate) fn new(
         rings: impl Iterator<Item = (BlockId, u32, u32)>,
         block_pages: u32,
         written: PerId<BlockId, bool>,
@@ -48,18 +48,18 @@ impl ChipZones {
     }
 
     /// Rule Z2: the block that has to be reset before the ring to which this block belongs goes on.
-    pub(super) fn to_reset(&self, block: BlockId) -> Option<BlockId> {
+    pub(crate) fn to_reset(&self, block: BlockId) -> Option<BlockId> {
         let (next, page) = self.next(block);
         (page == 0 && self.written[next]).then_some(next)
     }
 
     /// A block is reset.
-    pub(super) fn reset(&mut self, block: BlockId) {
+    pub(crate) fn reset(&mut self, block: BlockId) {
         self.written[block] = false;
     }
 
     /// Rule Z1: programs the next page of the ring to which this block belongs.
-    pub(super) fn program(&mut self, block: BlockId) -> PageId {
+    pub(crate) fn program(&mut self, block: BlockId) -> PageId {
         let (next, page) = self.next(block);
         let at = self.ring(block);
         let ring = &mut self.rings[at];

@@ -1,25 +1,21 @@
 //! The pages of a processor: one map, one frontier, one set of blocks. A superblock is a block
 //! here, its rows one after the other.
 
+use std::ops::Range;
+
 use prefetch_index::prefetch_index;
 use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
-use super::zones::ChipZones;
+use super::initial::initial_pages;
+use super::rings::ChipZones;
+use super::store::{PagePlace, PageStore, fullest};
+use super::zones::initial_zones;
 use crate::flash::{Blocks, Frontiers};
-use crate::ftl::{initial_pages, initial_zones};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::{Certified, ClusterPlan};
 use crate::trace::NO_LPN;
-
-/// A page of a processor: which of its chips, the block, and the page in the chip's block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spot {
-    pub(super) chip: ColumnId,
-    pub(super) block: BlockId,
-    pub(super) page: u32,
-}
 
 rtflash_model::ids! {
     /// A logical page of a processor, by position among those of the processor.
@@ -31,7 +27,7 @@ const NOWHERE: PageId = PageId(u32::MAX);
 
 /// The logical pages of a processor on its chips.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Store {
+pub(crate) struct ProcessorStore {
     /// Chips of the processor: 1 in a stripe, s in a superblock.
     width: u32,
     /// Pages of a block of the processor.
@@ -47,17 +43,17 @@ pub(super) struct Store {
     zones: Option<ChipZones>,
 }
 
-impl Store {
+impl ProcessorStore {
     /// The processor as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a
     /// stripe. `number` is its first chip's number in the device.
-    pub(super) fn new(
+    pub(crate) fn new(
         (cluster, by): (&ClusterPlan, &Certified),
         position: ColumnId,
         number: ChipId,
         options: &Options,
-    ) -> Store {
+    ) -> ProcessorStore {
         if by.is_zoned() {
-            return Store::of_zones((cluster, by), position, options);
+            return ProcessorStore::of_zones((cluster, by), position, options);
         }
         let layout = &cluster.layout;
         let (width, stride) = if by.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
@@ -83,11 +79,11 @@ impl Store {
             }
         }
         let free = u64::from(layout.blocks()) * u64::from(block_pages) - u64::from(programmed);
-        Store { width, block_pages, blocks, places, stride, offset, free, zones: None }
+        ProcessorStore { width, block_pages, blocks, places, stride, offset, free, zones: None }
     }
 
     /// A chip whose blocks are those of zones.
-    fn of_zones((cluster, by): (&ClusterPlan, &Certified), position: ColumnId, options: &Options) -> Store {
+    fn of_zones((cluster, by): (&ClusterPlan, &Certified), position: ColumnId, options: &Options) -> ProcessorStore {
         let layout = &cluster.layout;
         let (pages, stride) = (layout.pages(), layout.chips());
         let found = initial_zones(cluster, by, position, options.aging, options.seed);
@@ -102,21 +98,21 @@ impl Store {
         let zones = Some(ChipZones::new(rings, pages, written));
         // What the device frees and closes by itself is nothing here.
         let blocks = Blocks::new(layout.blocks(), pages, Vec::new());
-        Store { width: 1, block_pages: pages, blocks, places, stride, offset: position.0, free: 0, zones }
+        ProcessorStore { width: 1, block_pages: pages, blocks, places, stride, offset: position.0, free: 0, zones }
     }
 
     /// Whether its blocks are those of zones.
-    pub(super) fn is_zoned(&self) -> bool {
+    pub(crate) fn is_zoned(&self) -> bool {
         self.zones.is_some()
     }
 
     /// The block that has to be reset before this page is written, where tasks own zones.
-    pub(super) fn to_reset(&self, lpn: Lpn) -> Option<BlockId> {
+    pub(crate) fn to_reset(&self, lpn: Lpn) -> Option<BlockId> {
         self.zones.as_ref()?.to_reset(BlockId(self.slot(lpn).0 / self.block_pages))
     }
 
     /// A block of a zone is reset.
-    pub(super) fn reset(&mut self, block: BlockId) {
+    pub(crate) fn reset(&mut self, block: BlockId) {
         if let Some(zones) = &mut self.zones {
             zones.reset(block);
         }
@@ -126,36 +122,14 @@ impl Store {
         SlotId((lpn.0 - self.offset) / self.stride)
     }
 
-    fn spot(&self, page: PageId) -> Spot {
+    fn spot(&self, page: PageId) -> PagePlace {
         let (block, place) = self.blocks.block_and_page(page);
-        Spot { chip: ColumnId(place % self.width), block, page: place / self.width }
-    }
-
-    /// Where a logical page is.
-    pub(super) fn locate(&self, lpn: Lpn) -> Spot {
-        self.spot(self.places[self.slot(lpn)])
-    }
-
-    /// Asks memory for the place of a logical page.
-    #[inline]
-    pub(super) fn prefetch_place(&self, lpn: Lpn) {
-        prefetch_index(self.places.as_slice(), self.slot(lpn).index());
-    }
-
-    /// Asks memory for what is at the place of a logical page.
-    #[inline]
-    pub(super) fn prefetch_page(&self, lpn: Lpn) {
-        self.blocks.prefetch(self.places[self.slot(lpn)]);
-    }
-
-    /// f: free pages.
-    pub(super) fn free(&self) -> u64 {
-        self.free
+        PagePlace { chip: ColumnId(place % self.width), block, page: place / self.width }
     }
 
     /// Programs the next page of the frontier; the page where it was before is stale. `None` where
     /// no page is free.
-    pub(super) fn program(&mut self, lpn: Lpn) -> Option<Spot> {
+    pub(crate) fn program(&mut self, lpn: Lpn) -> Option<PagePlace> {
         let slot = self.slot(lpn);
         if let Some(zones) = &mut self.zones {
             let page = zones.program(BlockId(slot.0 / self.block_pages));
@@ -173,7 +147,7 @@ impl Store {
 
     /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
     /// among equals; with its valid pages.
-    pub(super) fn take_victim(&mut self) -> Option<(BlockId, u32)> {
+    pub(crate) fn take_victim(&mut self) -> Option<(BlockId, u32)> {
         let victim = self.blocks.fewest_valid()?;
         self.blocks.take_victim(victim);
         Some((victim, self.blocks.valid(victim)))
@@ -181,7 +155,7 @@ impl Store {
 
     /// The first valid page of a block on one of the processor's chips from row `from` on: its row,
     /// its number in the processor, and its logical page.
-    pub(super) fn next_valid(&self, block: BlockId, chip: ColumnId, from: u32) -> Option<(u32, PageId, Lpn)> {
+    pub(crate) fn next_valid(&self, block: BlockId, chip: ColumnId, from: u32) -> Option<(u32, PageId, Lpn)> {
         if self.width == 1 {
             let page = self.blocks.next_valid(block, from)?;
             return Some((self.blocks.block_and_page(page).1, page, self.blocks.lpn(page)));
@@ -194,47 +168,44 @@ impl Store {
     }
 
     /// Rows of a block.
-    pub(super) fn rows(&self) -> u32 {
+    pub(crate) fn rows(&self) -> u32 {
         self.block_pages / self.width
     }
 
     /// Whether a page of the processor still holds this logical page.
-    pub(super) fn holds(&self, page: PageId, lpn: Lpn) -> bool {
+    pub(crate) fn holds(&self, page: PageId, lpn: Lpn) -> bool {
         self.blocks.lpn(page) == lpn
     }
 
     /// A victim is erased.
-    pub(super) fn erase(&mut self, block: BlockId) {
+    pub(crate) fn erase(&mut self, block: BlockId) {
         self.blocks.erase(block);
         self.free += u64::from(self.block_pages);
     }
+}
 
-    /// So many logical pages whose overwriting keeps victims full: one after another from the block
-    /// that then has the most valid pages, the lowest among equals; of the block, the first of them
-    /// within `range`. Blocks that passes are working on and the open one are left alone.
-    pub(super) fn fullest(&self, range: &std::ops::Range<Lpn>, pages: u64) -> Vec<Lpn> {
-        let mut chosen: Vec<Lpn> = Vec::new();
-        let mut blocks: Vec<(u32, BlockId, u32)> =
-            self.blocks.closed().map(|(block, valid)| (valid, block, 0)).collect();
-        while (chosen.len() as u64) < pages {
-            let Some(at) = (0..blocks.len()).max_by_key(|&at| (blocks[at].0, std::cmp::Reverse(blocks[at].1))) else {
-                break;
-            };
-            let (valid, block, from) = &mut blocks[at];
-            let found = (*from..self.block_pages).find_map(|place| {
-                let lpn = self.blocks.lpn(PageId(block.0 * self.block_pages + place));
-                (lpn != NO_LPN && range.contains(&lpn)).then_some((place, lpn))
-            });
-            match found {
-                Some((place, lpn)) => {
-                    (*valid, *from) = (*valid - 1, place + 1);
-                    chosen.push(lpn);
-                }
-                None => {
-                    blocks.swap_remove(at);
-                }
-            }
-        }
-        chosen
+impl PageStore for ProcessorStore {
+    fn locate(&self, lpn: Lpn) -> PagePlace {
+        self.spot(self.places[self.slot(lpn)])
+    }
+
+    /// f.
+    fn free(&self) -> u64 {
+        self.free
+    }
+
+    /// Blocks that passes are working on and the open one are left alone.
+    fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
+        fullest([(ColumnId(0), &self.blocks)].into_iter(), range, pages)
+    }
+
+    #[inline]
+    fn prefetch_place(&self, lpn: Lpn) {
+        prefetch_index(self.places.as_slice(), self.slot(lpn).index());
+    }
+
+    #[inline]
+    fn prefetch_page(&self, lpn: Lpn) {
+        self.blocks.prefetch(self.places[self.slot(lpn)]);
     }
 }

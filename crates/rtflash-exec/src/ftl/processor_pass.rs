@@ -2,18 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::store::{Spot, Store};
+use super::processor_store::ProcessorStore;
+use super::store::{PagePlace, PageStore};
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 
 /// What a pass does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum GcStep {
+pub(crate) enum GcStep {
     /// Copies a page inside the chip (stripe): where it is, where it goes, what it is.
-    Copyback(Spot, Spot, Lpn),
+    Copyback(PagePlace, PagePlace, Lpn),
     /// Reads a page on each chip that has one left (superblock).
-    Read(Vec<(Spot, Lpn)>),
+    Read(Vec<(PagePlace, Lpn)>),
     /// Programs pages that were read, a row at most (superblock).
-    Row(Vec<(Spot, Lpn)>),
+    Row(Vec<(PagePlace, Lpn)>),
     /// Lets the time of such a step pass: with worst victims.
     PaddingCopyback,
     /// Likewise, of so many pages on one channel.
@@ -31,7 +32,7 @@ const FIRST: ColumnId = ColumnId(0);
 
 /// A pass under way.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct PassState {
+pub(crate) struct PassState {
     victim: BlockId,
     /// The first row of the victim not looked at yet, on each chip.
     rows: PerId<ColumnId, u32>,
@@ -47,36 +48,36 @@ pub(super) struct PassState {
 
 /// What a pass takes at least, with worst victims.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct PaddedPass {
+pub(crate) struct PaddedPass {
     /// Copies (stripe), or read steps (superblock).
-    pub(super) copies: u64,
+    pub(crate) copies: u64,
     /// Row steps.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
     /// Pages read.
-    pub(super) pages: u64,
+    pub(crate) pages: u64,
     /// Chips on the channel that has most.
-    pub(super) most: u32,
+    pub(crate) most: u32,
 }
 
 impl PassState {
     /// A pass over this victim of a processor of `width` chips.
-    pub(super) fn new(victim: BlockId, width: u32, padded: PaddedPass) -> PassState {
+    pub(crate) fn new(victim: BlockId, width: u32, padded: PaddedPass) -> PassState {
         PassState { victim, rows: PerId::filled(0, width), buffered: Vec::new(), steps: (0, 0), pages: 0, padded }
     }
 
     /// The victim.
-    pub(super) fn victim(&self) -> BlockId {
+    pub(crate) fn victim(&self) -> BlockId {
         self.victim
     }
 
     /// A logical page that the next step will probably read.
-    pub(super) fn next(&self, store: &Store) -> Option<Lpn> {
+    pub(crate) fn next(&self, store: &ProcessorStore) -> Option<Lpn> {
         store.next_valid(self.victim, FIRST, self.rows[FIRST]).map(|(_, _, lpn)| lpn)
     }
 
     /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can
     /// happen on the chip before it is.
-    pub(super) fn step_in_chip(&mut self, store: &mut Store) -> GcStep {
+    pub(crate) fn step_in_chip(&mut self, store: &mut ProcessorStore) -> GcStep {
         if let Some((row, _, lpn)) = store.next_valid(self.victim, FIRST, self.rows[FIRST]) {
             let from = store.locate(lpn);
             let Some(to) = store.program(lpn) else { return GcStep::Starved };
@@ -92,7 +93,11 @@ impl PassState {
     }
 
     /// The next step of a pass on a superblock. `pages` is kept for its memory.
-    pub(super) fn step_in_superblock(&mut self, store: &mut Store, pages: &mut Vec<(Spot, Lpn)>) -> GcStep {
+    pub(crate) fn step_in_superblock(
+        &mut self,
+        store: &mut ProcessorStore,
+        pages: &mut Vec<(PagePlace, Lpn)>,
+    ) -> GcStep {
         pages.clear();
         // What was overwritten since it was read need not be copied.
         self.buffered.retain(|&(page, lpn)| store.holds(page, lpn));

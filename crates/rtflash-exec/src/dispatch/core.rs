@@ -1,0 +1,238 @@
+//! The core of a group of clusters whose chips go on one by one. It owns time, the ends of what
+//! chips do, buses and observers. What is released, what an end means and what comes next is a
+//! policy's.
+
+use rtflash_model::{Id, Instant};
+
+use super::Arrival;
+use super::sequencer::{Sequencer, Ticket};
+use crate::earliest::{Earliest, earlier};
+use crate::error::RunError;
+use crate::flash::{BusRequest, Channels};
+use crate::ids::{ChannelId, ChipId, PerId, SourceId};
+use crate::lengths::Lengths;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::resume::{Resume, resume};
+use crate::trace::{Complete, JobId, Observer, Operation, Padding, Record, Step};
+
+/// What a policy has a chip and its bus do with an operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ChipStep {
+    /// It asks for the bus of its chip's channel, from `since` on, for a lane.
+    Ask { since: Instant, lane: usize },
+    /// It is one inside the chip, the end of which is known.
+    Inside,
+    /// It only lets the time of such a step pass.
+    Padding(Step),
+}
+
+/// Time, ends, buses and observers.
+pub(crate) struct Core<O> {
+    pub(super) lengths: Lengths,
+    /// When what each chip does ends, as far as that is known.
+    pub(super) ends: Earliest,
+    pub(super) channels: Channels,
+    pub(super) observer: Sequencer<O>,
+    chips_per_channel: u32,
+    duration: Instant,
+}
+
+resume!([O: Resume] Core<O> {
+    values: [ends],
+    parts: [channels, observer],
+    lists: [],
+    made: [lengths, chips_per_channel, duration],
+});
+
+impl<O: Observer> Core<O> {
+    /// `used` says which channels its chips are on.
+    pub(super) fn new(plan: &Plan, options: &Options, used: &PerId<ChannelId, bool>, observer: O) -> Core<O> {
+        let device = plan.device();
+        Core {
+            lengths: Lengths::new(plan, options),
+            ends: Earliest::new(ChipId(device.chips()).index()),
+            channels: Channels::new(used, options),
+            observer: Sequencer::new(observer),
+            chips_per_channel: device.chips_per_channel(),
+            duration: options.duration,
+        }
+    }
+
+    #[inline]
+    pub(super) fn channel_of(&self, chip: ChipId) -> ChannelId {
+        ChannelId(chip.0 / self.chips_per_channel)
+    }
+
+    /// A step begins. Of an operation that asks for a bus, the place of its record.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, operation: &Operation, step: ChipStep) -> Option<Ticket> {
+        let Operation { start, end, cluster, chip, job, .. } = *operation;
+        match step {
+            ChipStep::Ask { since, lane } => {
+                let ticket = self.observer.open(operation);
+                self.channels.request(BusRequest { since, channel: self.channel_of(chip), chip, lane });
+                return Some(ticket);
+            }
+            ChipStep::Inside => self.observer.operation(*operation),
+            ChipStep::Padding(step) => {
+                self.observer.push(Record::Padding(Padding { start, end, job, cluster, chip, step }));
+            }
+        }
+        self.ends.set(chip.index(), Some(end));
+        None
+    }
+
+    /// The page of an operation that asked for it has its bus from now on. Says when the operation
+    /// ends, which is known from now on.
+    #[inline]
+    pub(super) fn moves(&mut self, (mut operation, ticket): (Operation, Ticket), now: Instant) -> Instant {
+        let channel = self.channel_of(operation.chip);
+        let transfer = self.lengths.moves(&mut operation, channel, now);
+        self.channels.hold(channel, transfer.end);
+        self.observer.close(ticket, operation.end);
+        self.observer.transfer(transfer);
+        operation.end
+    }
+
+    /// A job is over.
+    pub(super) fn complete(&mut self, job: JobId, now: Instant) {
+        self.observer.observer().over(job);
+        if now <= self.duration {
+            self.observer.push(Record::Complete(Complete { at: now, job }));
+        }
+    }
+
+    /// When something ends next, or a bus is granted.
+    fn next_end(&self) -> Option<Instant> {
+        Instant::from_ns(self.ends.first_ns().min(self.channels.least_ns()))
+    }
+}
+
+/// Who says what is released, and which chips do what.
+pub(crate) trait ChipPolicy {
+    /// Who is notified.
+    type Notified: Observer;
+
+    /// The core that carries it out.
+    fn core(&mut self) -> &mut Core<Self::Notified>;
+
+    /// The same, to be looked at.
+    fn as_core(&self) -> &Core<Self::Notified>;
+
+    /// Nothing is left but the core.
+    fn into_core(self) -> Core<Self::Notified>
+    where
+        Self: Sized;
+
+    /// A job that is not real-time arrives: behind all that has arrived, and not before what has
+    /// been run already.
+    fn hand_over(&mut self, arrival: Arrival);
+
+    /// A host releases the next request of a source, that arrived nominally then. `None` where no
+    /// task has it here.
+    fn request(&mut self, source: SourceId, nominal: Instant, now: Instant) -> Option<JobId>;
+
+    /// When something is released next.
+    fn next_release(&self) -> Option<Instant>;
+
+    /// Nothing is released any more.
+    fn release_no_more(&mut self);
+
+    /// All that is released now.
+    fn releases(&mut self, now: Instant);
+
+    /// What a chip waited for has come about.
+    fn end(&mut self, chip: ChipId, now: Instant);
+
+    /// Idle chips begin what is next.
+    fn dispatch(&mut self, now: Instant);
+
+    /// A request for a bus is granted.
+    fn granted(&mut self, request: BusRequest, now: Instant);
+
+    /// How much may be pending, if more is.
+    fn overload(&self) -> Option<usize>;
+
+    /// What ends now ends.
+    #[inline(always)]
+    fn ends(&mut self, now: Instant) {
+        while let Some(chip) = self.core().ends.first_at(now) {
+            self.core().ends.set(chip, None);
+            self.end(ChipId::from_index(chip), now);
+        }
+    }
+
+    /// Buses that are free take what has waited longest.
+    #[inline]
+    fn grants(&mut self, now: Instant) {
+        while self.core().channels.grants_by(now) {
+            let request = self.core().channels.grant();
+            self.granted(request, now);
+        }
+    }
+
+    /// When something happens next.
+    #[inline]
+    fn next_instant(&self) -> Option<Instant> {
+        earlier(self.as_core().next_end(), self.next_release())
+    }
+
+    /// Runs everything before `limit`, which is at most the run's duration.
+    ///
+    /// # Errors
+    /// Where too many jobs or pages are pending.
+    fn run_until(&mut self, limit: Instant) -> Result<(), RunError> {
+        loop {
+            let release = self.next_release();
+            let next = earlier(self.as_core().next_end(), release);
+            let Some(now) = next.filter(|&now| now < limit) else { return Ok(()) };
+            self.core().observer.passes(now);
+            if release == Some(now) {
+                self.releases(now);
+            }
+            self.ends(now);
+            self.dispatch(now);
+            self.grants(now);
+            if let Some(limit) = self.overload() {
+                return Err(RunError::TooManyPending { at: now, limit });
+            }
+        }
+    }
+
+    /// What ends now ends, where a host hands over what is released.
+    fn ends_at(&mut self, now: Instant) {
+        self.core().observer.passes(now);
+        self.ends(now);
+    }
+
+    /// Everything of this instant but the ends.
+    fn goes_on(&mut self, now: Instant) {
+        self.releases(now);
+        self.dispatch(now);
+        self.grants(now);
+    }
+
+    /// Every record of what starts before this instant has been passed on.
+    fn settled(&mut self, limit: Instant) -> Instant {
+        self.core().observer.notify_before(limit)
+    }
+
+    /// The observer.
+    fn observer(&mut self) -> &mut Self::Notified {
+        self.core().observer.observer()
+    }
+
+    /// Ends the run at its duration: what is under way is followed to its end.
+    fn finish(mut self) -> Self::Notified
+    where
+        Self: Sized,
+    {
+        self.release_no_more();
+        while let Some(now) = self.next_instant() {
+            self.ends(now);
+            self.grants(now);
+        }
+        self.into_core().observer.finish()
+    }
+}
