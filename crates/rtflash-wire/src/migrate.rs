@@ -91,8 +91,8 @@ pub struct MissingCluster<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks.
     pub tasks: Vec<Text<'a>>,
-    /// `chip`, `erase`, `zones`, `data`, `share`, `late`, `not-admitted`, `no-time`, `not-settled`
-    /// or `too-long`.
+    /// `chip`, `erase`, `zones`, `data`, `share`, `range`, `late`, `not-admitted`, `no-time`,
+    /// `not-settled` or `too-long`.
     pub reason: Text<'static>,
     /// The task that this is about; null where it is about none.
     pub task: Option<Text<'a>>,
@@ -167,6 +167,7 @@ fn name(refusal: StageRefusal) -> &'static str {
         StageRefusal::Zones => "zones",
         StageRefusal::Data => "data",
         StageRefusal::Share(_) => "share",
+        StageRefusal::Range(_) => "range",
         StageRefusal::Late => "late",
         StageRefusal::NotAdmitted(_) => "not-admitted",
         StageRefusal::NoTimeToCopy(_) => "no-time",

@@ -46,7 +46,8 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
         buffer_pages: args.buffer_pages,
     };
     let (answer, status) = match migrate(set, old, new, options, &Work::new()) {
-        Ok(migration) => {
+        Ok(mut migration) => {
+            migration.running = migration.running.tightened(set, test.rely_on, &Work::new());
             let mut answer = MigrateAnswer::found(set, analysis.name(), &migration);
             let passes = !args.run || executed(set, &migration, &mut answer)?;
             (answer, Status::of(Some(passes)))

@@ -97,6 +97,8 @@ pub enum StageRefusal {
     Data,
     /// A task does not say what it keeps, and would have fewer pages than it has now.
     Share(TaskId),
+    /// A task goes round in its range, and would have another one.
+    Range(TaskId),
     /// It is not in time with the tasks that move, by no certificate that was tried.
     Late,
     /// An existing cluster does not take this task.
@@ -119,6 +121,7 @@ impl fmt::Display for StageRefusal {
             StageRefusal::Zones => f.write_str("zones are written by their owners alone"),
             StageRefusal::Data => f.write_str("the data do not fit"),
             StageRefusal::Share(_) => f.write_str("it states no `data_pages`, and would have fewer than it has now"),
+            StageRefusal::Range(_) => f.write_str("it goes round in its range, and would have another one"),
             StageRefusal::Late => f.write_str("no certificate was found by which it is in time"),
             StageRefusal::NotAdmitted(_) => f.write_str("the cluster that runs does not take it"),
             StageRefusal::NoTimeToCopy(_) => f.write_str("no time is left in which its pages could be copied"),
@@ -133,6 +136,7 @@ impl StageRefusal {
     pub fn task(&self) -> Option<TaskId> {
         match *self {
             StageRefusal::Share(task)
+            | StageRefusal::Range(task)
             | StageRefusal::NotAdmitted(task)
             | StageRefusal::NoTimeToCopy(task)
             | StageRefusal::NotSettled(task) => Some(task),

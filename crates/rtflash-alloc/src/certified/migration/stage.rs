@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, TaskSet};
+use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, Task, TaskId, TaskSet};
 
 use super::copying::{CopyRoom, Destination, hold_beside};
 use super::parts::StageTasks;
@@ -72,10 +72,9 @@ impl Scene<'_> {
         let erase = if position.is_none() { self.erase(&goal.cluster.chips)? } else { None };
         let tasks = StageTasks::new(self.set, &moving);
         let set = tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
-        let there = position.unwrap_or(self.now.clusters.len());
         if let Some(position) = position {
             let placement = self.now.certificates[position].placement;
-            let leaving = self.leaving(&tasks, there, placement)?;
+            let leaving = self.leaving(&tasks, placement)?;
             let setting = self.joined(&set, position, &tasks.parts)?;
             return self.moved(goal, &tasks, set, (setting, &leaving), erase);
         }
@@ -85,7 +84,7 @@ impl Scene<'_> {
             if !placement.is_possible_on(self.set.device()) {
                 continue;
             }
-            let leaving = self.leaving(&tasks, there, placement)?;
+            let leaving = self.leaving(&tasks, placement)?;
             let setting = self.fresh(goal, placement, &tasks.parts);
             match self.moved(goal, &tasks, set.clone(), (setting, &leaving), erase) {
                 Ok(stage) => return Ok(stage),
@@ -133,13 +132,11 @@ impl Scene<'_> {
         whole.map(Some).ok_or(StageRefusal::TooLong)
     }
 
-    /// The tasks that move, with their places and pages, where there is room for these.
-    fn leaving(&self, tasks: &StageTasks, position: usize, placement: Placement) -> Result<Vec<Leaving>, StageRefusal> {
+    /// The tasks that move to a cluster of this placement, with their places and pages.
+    fn leaving(&self, tasks: &StageTasks, placement: Placement) -> Result<Vec<Leaving>, StageRefusal> {
         if placement.is_zoned() {
             return Err(StageRefusal::Zones);
         }
-        let mut there = self.now.clusters.get(position).map_or_else(Vec::new, |cluster| cluster.tasks.clone());
-        there.extend(tasks.parts.iter().map(|parts| parts.task));
         let mut leaving = Vec::with_capacity(tasks.parts.len());
         for &parts in &tasks.parts {
             let serves = |cluster: &Cluster| cluster.tasks.contains(&parts.task);
@@ -152,11 +149,16 @@ impl Scene<'_> {
         Ok(leaving)
     }
 
-    /// The pages of a task that runs: those that it states, or its share of its cluster.
+    /// The pages of a task that runs: those that it states, or its range, where it goes round in
+    /// that, or states none.
     fn pages(&self, task: TaskId) -> u64 {
-        let place = self.now.clusters.iter().position(|cluster| cluster.tasks.contains(&task));
-        let stated = self.set.tasks()[task].data_pages;
-        stated.or_else(|| place.map(|at| self.share(&self.now.clusters[at].tasks, at))).unwrap_or(0)
+        let stated = self.set.tasks()[task].data_pages.filter(|_| !goes_round(&self.set.tasks()[task]));
+        let range = || {
+            let place = self.now.clusters.iter().position(|cluster| cluster.tasks.contains(&task))?;
+            let (cluster, placement) = (&self.now.clusters[place], self.now.certificates[place].placement);
+            Some(range(self.set, &cluster.tasks, cluster.size(), (placement, task)))
+        };
+        stated.or_else(range).unwrap_or(0)
     }
 
     /// The pages of a task that states none, in a cluster that runs with these tasks.
@@ -307,6 +309,13 @@ impl Scene<'_> {
         if !self.set.space(&of, size, Some(placement)).fits() {
             return Err(StageRefusal::Data);
         }
+        // Who goes round would jump where its range is another.
+        let other = |&&(parts, _, pages): &&Leaving| {
+            goes_round(&self.set.tasks()[parts.task]) && range(self.set, &of, size, (placement, parts.task)) != pages
+        };
+        if let Some((parts, ..)) = leaving.iter().find(other) {
+            return Err(StageRefusal::Range(parts.task));
+        }
         let share = share(self.set, &of, size, placement);
         let undeclared = leaving.iter().filter(|(parts, ..)| self.set.tasks()[parts.task].data_pages.is_none());
         let mut short = undeclared.filter(|&&(_, _, pages)| pages > share);
@@ -359,6 +368,21 @@ fn renumbered(running: RunningDevice, tasks: &StageTasks) -> RunningDevice {
         })
         .unzip();
     RunningDevice { clusters, certificates }
+}
+
+/// Whether a task's requests go round in its range.
+fn goes_round(task: &Task) -> bool {
+    task.requests().any(|(request, _)| request.access().is_consecutive())
+}
+
+/// The logical pages of a task in a cluster of these: those that it states, in whole rows where the
+/// cluster is a stripe, or its share.
+fn range(set: &TaskSet, tasks: &[TaskId], size: u32, (placement, task): (Placement, TaskId)) -> u64 {
+    let row = if placement.is_by_chip() { u64::from(size) } else { 1 };
+    match set.tasks()[task].data_pages {
+        Some(pages) => pages.div_ceil(row).saturating_mul(row),
+        None => share(set, tasks, size, placement),
+    }
 }
 
 /// The pages of each task that states none: what is left of the cluster's logical pages in equal
