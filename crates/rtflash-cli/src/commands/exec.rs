@@ -13,10 +13,13 @@ use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, exec
 use rtflash_wire::{ExecAnswer, Settings};
 
 use super::check::{gone_tasks, looked_for, uncertified};
+#[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
 use super::exec_options::exec_options;
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
+#[cfg(not(feature = "full"))]
+use super::exec_unkept::{UnkeptFile as CheckpointFile, UnkeptRun as KeptRun};
 use super::releases::ReleaseFile;
 use super::{allocate, allocator, analysis_relying_on, policies};
 use crate::answer::SetAnswer;

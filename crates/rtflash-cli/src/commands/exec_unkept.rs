@@ -13,21 +13,21 @@ use crate::args::ExecArgs;
 
 /// There is none.
 #[derive(Debug)]
-pub enum KeptRun {}
+pub enum UnkeptRun {}
 
-impl KeptRun {
+impl UnkeptRun {
     /// None is asked for.
-    pub fn asked(_: &ExecArgs) -> Result<Option<KeptRun>, CommandFailure> {
+    pub fn asked(_: &ExecArgs) -> Result<Option<UnkeptRun>, CommandFailure> {
         Ok(None)
     }
 }
 
 /// There is none.
-pub enum CheckpointFile {}
+pub enum UnkeptFile {}
 
-impl CheckpointFile {
+impl UnkeptFile {
     /// Of none.
-    pub fn new(kept: &KeptRun, _: &TaskSet, _: &Allocation, _: &dyn Analysis, _: &Options) -> CheckpointFile {
+    pub fn new(kept: &UnkeptRun, _: &TaskSet, _: &Allocation, _: &dyn Analysis, _: &Options) -> UnkeptFile {
         match *kept {}
     }
 
@@ -37,7 +37,7 @@ impl CheckpointFile {
     }
 }
 
-impl Checkpoint for CheckpointFile {
+impl Checkpoint for UnkeptFile {
     fn last(&mut self) -> io::Result<Option<Box<dyn Read>>> {
         match *self {}
     }

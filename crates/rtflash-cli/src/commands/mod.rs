@@ -6,11 +6,13 @@ pub mod alloc;
 pub mod check;
 pub mod climb;
 pub mod exec;
-#[cfg_attr(not(feature = "full"), path = "exec_unkept.rs")]
+#[cfg(feature = "full")]
 mod exec_checkpoint;
 mod exec_options;
 pub mod exec_output;
 mod exec_progress;
+#[cfg(not(feature = "full"))]
+mod exec_unkept;
 pub mod experiment;
 pub mod explain;
 #[cfg(feature = "exchange")]
