@@ -1,7 +1,10 @@
 //! Tasks that are added and removed while a device runs: what `admit` says, executed.
 
+mod drawn;
+
 use std::sync::Arc;
 
+use drawn::{Rng, busier, ns, times};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
 use rtflash_alloc::analysis::{DemandTest, analysis_relying_on};
@@ -21,26 +24,6 @@ use rtflash_model::{
     TaskId, TaskSet,
 };
 use rtflash_run::{History, PlanRefusal};
-
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("small")
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[usize::try_from(self.within(0, all.len() as u64 - 1)).expect("a place")]
-    }
-}
-
-fn ns(time: u64) -> Span {
-    Span::from_ns(time).expect("a short time")
-}
 
 fn device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
@@ -81,18 +64,6 @@ fn task(rng: &mut Rng, number: u64) -> Task {
     let read = (kinds != 0).then(|| request(rng)).flatten();
     let write = (kinds != 1 || read.is_none()).then(|| request(rng)).flatten();
     Task { name: format!("t{number}"), read, write, data_pages: None }
-}
-
-/// The same task with shorter periods.
-fn busier(task: &Task) -> Task {
-    let shorter = |of: Request| {
-        let part = |time: Span| ns((time.as_ns() * 4 / 5).max(1));
-        let deadline = of.stated_deadline().map(part);
-        let busier = of.with_period(part(of.period()))?.with_deadline(deadline)?;
-        busier.with_jitter(ns(of.jitter().as_ns() * 4 / 5))
-    };
-    let of = |request: Option<Request>| request.map(|request| shorter(request).unwrap_or(request));
-    Task { read: of(task.read), write: of(task.write), ..task.clone() }
 }
 
 /// What happened in the histories that were run.
@@ -335,11 +306,6 @@ fn run_histories(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) -
         }
     }
     seen
-}
-
-/// A whole number of times as many cases, where the environment asks for it.
-fn times() -> u64 {
-    std::env::var("RTFLASH_CASES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
 
 #[test]

@@ -1,13 +1,18 @@
 //! Data that move while a device runs: what `migrate` says, executed.
 
+mod drawn;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use drawn::{Rng, busier, ns, times};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
 use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
 use rtflash_alloc::certified::admission::RunningDevice;
-use rtflash_alloc::certified::migration::{Migration, MigrationOptions, MigrationRefusal, Stage, migrate};
+use rtflash_alloc::certified::migration::{
+    Migration, MigrationOptions, MigrationRefusal, Stage, StageRefusal, migrate,
+};
 use rtflash_check::verify_certified;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
@@ -21,26 +26,6 @@ use rtflash_model::{
     Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
 use rtflash_run::{MovedRun, PlanRefusal, StageRun};
-
-struct Rng(Stream);
-
-impl Rng {
-    fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
-    }
-
-    fn small(&mut self, low: u32, high: u32) -> u32 {
-        u32::try_from(self.within(low.into(), high.into())).expect("small")
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[usize::try_from(self.within(0, all.len() as u64 - 1)).expect("a place")]
-    }
-}
-
-fn ns(time: u64) -> Span {
-    Span::from_ns(time).expect("a short time")
-}
 
 fn device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
@@ -88,17 +73,6 @@ fn task(rng: &mut Rng, number: u64) -> Task {
         _ => Some(60),
     };
     Task { name: format!("t{number}"), read, write, data_pages }
-}
-
-/// The same task with shorter periods.
-fn busier(task: &Task) -> Task {
-    let shorter = |of: Request| {
-        let part = |time: Span| ns((time.as_ns() * 4 / 5).max(1));
-        let busier = of.with_period(part(of.period()))?.with_deadline(of.stated_deadline().map(part))?;
-        busier.with_jitter(ns(of.jitter().as_ns() * 4 / 5))
-    };
-    let of = |request: Option<Request>| request.map(|request| shorter(request).unwrap_or(request));
-    Task { read: of(task.read), write: of(task.write), ..task.clone() }
 }
 
 fn analysis_of(rng: &mut Rng) -> &'static dyn Analysis {
@@ -495,11 +469,6 @@ fn run_migrations(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) 
     seen
 }
 
-/// A whole number of times as many cases, where the environment asks for it.
-fn times() -> u64 {
-    std::env::var("RTFLASH_CASES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
-}
-
 #[test]
 fn what_moves_is_in_time_and_as_it_was() {
     let cases = 300 * times();
@@ -559,4 +528,42 @@ fn what_does_not_run_by_its_certificates_is_refused() {
     };
     let found = migrate(&drawn.set, &old, &drawn.migration.running, options, &Work::new());
     assert!(!writes || matches!(found, Err(MigrationRefusal::NotInTime(_, false))), "{found:?}");
+}
+
+/// What comes of moving a writer of seven pages between stripes of so many chips.
+fn between_stripes(access: Access, sizes: [u32; 2], data: Option<u64>) -> Result<Migration, MigrationRefusal> {
+    let device = Device::new(DeviceSpec { chips: 16, ..Device::profile("dgist-2021").expect("a profile").spec() });
+    let write = Request::new(4, Span::from_us(40_000)).map(|request| request.with_access(access));
+    let task = Task { name: "log".into(), read: None, write, data_pages: data };
+    let set = TaskSet::new(device.expect("a device"), vec![task], Vec::new()).expect("a set");
+    let stripe = analysis_relying_on("stripe", Reliance::Nothing).expect("an analysis");
+    let [old, new] = [(0, sizes[0]), (8, sizes[1])].map(|(first, size)| {
+        let cluster = Cluster { chips: (first..first + size).map(ChipId).collect(), tasks: vec![TaskId(0)] };
+        with_certificates(&set, stripe, &[cluster]).expect("it is in time")
+    });
+    let placements = stripe.demand_test().map_or(&[][..], |test| test.placements);
+    let options = MigrationOptions { placements, granted: Reliance::Nothing, buffer_pages: 64 };
+    migrate(&set, &old, &new, options, &Work::new())
+}
+
+/// A stream that goes round eight pages would jump where its range is ten. One of the same range, or
+/// whose pages may be anywhere, moves.
+#[test]
+fn who_goes_round_keeps_its_range() {
+    let pages = |found: Result<Migration, MigrationRefusal>| match found {
+        Ok(migration) => migration.stages.iter().flat_map(|stage| &stage.moves).map(|of| of.pages).sum(),
+        Err(MigrationRefusal::NoWay(_, missing)) => {
+            assert!(matches!(missing[..], [(_, StageRefusal::Range(_))]), "{missing:?}");
+            0
+        }
+        Err(other) => panic!("{other:?}"),
+    };
+    for access in [Access::Stream, Access::Sequential] {
+        assert_eq!(pages(between_stripes(access, [4, 5], Some(7))), 0);
+        assert_eq!(pages(between_stripes(access, [4, 2], Some(7))), 8);
+        assert_eq!(pages(between_stripes(access, [4, 4], Some(7))), 8);
+        // What range it has is not known where it states no data.
+        assert_eq!(pages(between_stripes(access, [4, 4], None)), 0);
+    }
+    assert_eq!(pages(between_stripes(Access::Random, [4, 5], Some(7))), 7);
 }

@@ -1,6 +1,8 @@
 //! How fast a task's pages may be copied.
 
-use rtflash_model::{Access, Certificate, Device, Placement, Reliance, Request, Span, TaskId, TaskSet};
+use std::collections::BTreeSet;
+
+use rtflash_model::{Access, Certificate, Cluster, Device, Placement, Reliance, Request, Span, TaskId, TaskSet};
 
 use super::StageRefusal;
 use super::parts::StageTasks;
@@ -216,22 +218,44 @@ impl CopyRoom<'_> {
         (placement, writes): (Placement, TaskId),
     ) -> Option<Certificate> {
         let to = self.places[1];
-        let mut given: Vec<Option<Certificate>> = running.certificates.iter().copied().map(Some).collect();
-        given[to] = None;
-        let mut kinds: Vec<Placement> = running.certificates.iter().map(|of| of.placement).collect();
-        kinds[to] = placement;
+        let near = beside(self.device, &running.clusters, &self.places);
+        let (around, wide) = surroundings(self.device, running, &near);
+        let own = wide.binary_search(&to).ok()?;
+        let mut given: Vec<Option<Certificate>> = around.certificates.iter().copied().map(Some).collect();
+        given[own] = None;
+        let mut kinds: Vec<Placement> = around.certificates.iter().map(|of| of.placement).collect();
+        kinds[own] = placement;
         let made = |tasks: &[TaskId]| {
-            let mut clusters = running.clusters.clone();
-            clusters[to].tasks = [tasks, &[writes]].concat();
+            let mut clusters = around.clusters.clone();
+            clusters[own].tasks = [tasks, &[writes]].concat();
             let certified = certify_beside(set, &clusters, &kinds, &given, self.granted, self.work);
-            let own = certified.certificates.get(to).copied().flatten().filter(|_| certified.failing.is_empty())?;
+            let found = certified.certificates.get(own).copied().flatten()?;
+            if certified.failing.iter().any(|&at| near.binary_search(&wide[at]).is_ok()) {
+                return None;
+            }
             let mut after = together.clone();
-            after.certificates[to] = Certificate { server_thousandths: 0, ..own };
+            after.certificates[to] = Certificate { server_thousandths: 0, ..found };
             let holds = hold_beside(set, &after, &self.places, self.granted, self.work);
             holds.then_some(after.certificates[to])
         };
         made(&together.clusters[to].tasks).or_else(|| made(&running.clusters[to].tasks))
     }
+}
+
+/// Clusters that share a channel with some, these included, and ascending.
+fn beside(device: &Device, clusters: &[Cluster], places: &[usize]) -> Vec<usize> {
+    let channels = |at: usize| clusters[at].chips.iter().map(|chip| device.channel_of(chip.0));
+    let of: BTreeSet<u32> = places.iter().flat_map(|&at| channels(at)).collect();
+    (0..clusters.len()).filter(|&at| channels(at).any(|channel| of.contains(&channel))).collect()
+}
+
+/// What runs on the channels of some clusters: those that share one with them, and those that share
+/// one with these, whose places are said.
+fn surroundings(device: &Device, running: &RunningDevice, near: &[usize]) -> (RunningDevice, Vec<usize>) {
+    let wide = beside(device, &running.clusters, near);
+    let clusters = wide.iter().map(|&at| running.clusters[at].clone()).collect();
+    let certificates = wide.iter().map(|&at| running.certificates[at]).collect();
+    (RunningDevice { clusters, certificates }, wide)
 }
 
 /// Whether these clusters, and those with tasks on their channels, are in time by their
@@ -243,12 +267,12 @@ pub(super) fn hold_beside(
     granted: Reliance,
     work: &Work,
 ) -> bool {
-    let site = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
-    let mut near: Vec<usize> = places.iter().flat_map(|&place| site.beside_on_channels(place)).collect();
-    near.sort_unstable();
-    near.dedup();
-    near.retain(|&at| !running.clusters[at].tasks.is_empty());
-    near.iter().all(|&at| site.holds_as_stated(at, &running.certificates[at]))
+    let near = beside(set.device(), &running.clusters, places);
+    let (around, wide) = surroundings(set.device(), running, &near);
+    let site = ChannelContention::of_certificates(set, &around.clusters, &around.certificates, granted, work);
+    let asked = (0..wide.len()).filter(|&at| near.binary_search(&wide[at]).is_ok());
+    let mut busy = asked.filter(|&at| !around.clusters[at].tasks.is_empty());
+    busy.all(|at| site.holds_as_stated(at, &around.certificates[at]))
 }
 
 /// What a page takes that is read and written alone.

@@ -97,7 +97,7 @@ pub enum StageRefusal {
     Data,
     /// A task does not say what it keeps, and would have fewer pages than it has now.
     Share(TaskId),
-    /// A task goes round in its range, and would have another one.
+    /// A task goes round in its range, and would have another one, or states no data.
     Range(TaskId),
     /// It is not in time with the tasks that move, by no certificate that was tried.
     Late,
@@ -194,8 +194,9 @@ pub fn migrate(
         if missing.is_empty() {
             return Ok(Migration { stages, running: now });
         }
-        used.extend(now.clusters.iter().flat_map(|cluster| cluster.chips.iter().copied()));
-        let scene = Scene { set, now: &now, used: &used, options, work };
+        let taken = now.clusters.iter().flat_map(|cluster| cluster.chips.iter().copied()).collect();
+        used.extend(&taken);
+        let scene = Scene { set, now: &now, taken: &taken, used: &used, options, work };
         let mut refusals = Vec::new();
         let mut made = None;
         for &at in &missing {

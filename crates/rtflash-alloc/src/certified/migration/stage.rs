@@ -32,6 +32,8 @@ const NOTHING: Certificate = Certificate {
 pub(super) struct Scene<'a> {
     pub(super) set: &'a TaskSet,
     pub(super) now: &'a RunningDevice,
+    /// The chips of what runs.
+    pub(super) taken: &'a BTreeSet<ChipId>,
     /// Chips that have served tasks.
     pub(super) used: &'a BTreeSet<ChipId>,
     pub(super) options: MigrationOptions<'a>,
@@ -58,17 +60,16 @@ impl Scene<'_> {
         let position = self.now.clusters.iter().position(|cluster| cluster.chips == goal.cluster.chips);
         let there: &[TaskId] = position.map_or(&[], |at| &self.now.clusters[at].tasks);
         let mut moving: Vec<TaskId> = goal.cluster.tasks.iter().copied().filter(|task| !there.contains(task)).collect();
-        // The most pages first: a new cluster's certificate is made with them.
-        moving.sort_by_key(|&task| (std::cmp::Reverse(self.pages(task)), task));
         if position.is_none() {
-            let taken = |chip: &&ChipId| self.now.clusters.iter().any(|cluster| cluster.chips.contains(chip));
-            if let Some(&chip) = goal.cluster.chips.iter().find(taken) {
+            if let Some(&chip) = goal.cluster.chips.iter().find(|chip| self.taken.contains(chip)) {
                 return Err(StageRefusal::Chip(chip));
             }
         } else if moving.is_empty() {
             // What is too much there has to leave first.
             return Err(StageRefusal::Chip(goal.cluster.chips[0]));
         }
+        // The most pages first: a new cluster's certificate is made with them.
+        moving.sort_by_key(|&task| (std::cmp::Reverse(self.pages(task)), task));
         let erase = if position.is_none() { self.erase(&goal.cluster.chips)? } else { None };
         let tasks = StageTasks::new(self.set, &moving);
         let set = tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
@@ -98,14 +99,14 @@ impl Scene<'_> {
     /// and that this one does not want, or to a cluster that runs elsewhere. The one with the
     /// fewest in its way goes first.
     pub(super) fn aside(&self, missing: &[&Cluster]) -> Option<Stage> {
-        let taken: BTreeSet<ChipId> =
-            self.now.clusters.iter().flat_map(|cluster| cluster.chips.iter().copied()).collect();
-        let blocks = |goal: &Cluster, cluster: &&Cluster| cluster.chips.iter().any(|chip| goal.chips.contains(chip));
+        // Chips of a cluster ascend.
+        let wants = |goal: &Cluster, chip: &ChipId| goal.chips.binary_search(chip).is_ok();
+        let blocks = |goal: &Cluster, cluster: &&Cluster| cluster.chips.iter().any(|chip| wants(goal, chip));
         let in_the_way = |goal: &Cluster| self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)).count();
         let mut goals: Vec<&Cluster> = missing.to_vec();
         goals.sort_by_key(|goal| in_the_way(goal));
         for goal in goals {
-            let is_free = |chip: &ChipId| !taken.contains(chip) && !goal.chips.contains(chip);
+            let is_free = |chip: &ChipId| !self.taken.contains(chip) && !wants(goal, chip);
             let free: Vec<ChipId> = ChipId::first(self.set.device().chips()).filter(is_free).collect();
             for cluster in self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)) {
                 let sizes = (1..=free.len()).filter(|size| size.is_power_of_two() || *size == free.len());
@@ -149,16 +150,19 @@ impl Scene<'_> {
         Ok(leaving)
     }
 
-    /// The pages of a task that runs: those that it states, or its range, where it goes round in
-    /// that, or states none.
+    /// The pages of a task that runs: those that it states, whole rows where it goes round in
+    /// these, or its share.
     fn pages(&self, task: TaskId) -> u64 {
-        let stated = self.set.tasks()[task].data_pages.filter(|_| !goes_round(&self.set.tasks()[task]));
-        let range = || {
-            let place = self.now.clusters.iter().position(|cluster| cluster.tasks.contains(&task))?;
-            let (cluster, placement) = (&self.now.clusters[place], self.now.certificates[place].placement);
-            Some(range(self.set, &cluster.tasks, cluster.size(), (placement, task)))
-        };
-        stated.or_else(range).unwrap_or(0)
+        let place = self.now.clusters.iter().position(|cluster| cluster.tasks.contains(&task));
+        let Some(place) = place else { return 0 };
+        let (cluster, placement) = (&self.now.clusters[place], self.now.certificates[place].placement);
+        match &self.set.tasks()[task] {
+            Task { data_pages: None, .. } => self.share(&cluster.tasks, place),
+            of @ Task { data_pages: Some(pages), .. } if goes_round(of) => {
+                whole_rows(*pages, cluster.size(), placement)
+            }
+            Task { data_pages: Some(pages), .. } => *pages,
+        }
     }
 
     /// The pages of a task that states none, in a cluster that runs with these tasks.
@@ -309,9 +313,12 @@ impl Scene<'_> {
         if !self.set.space(&of, size, Some(placement)).fits() {
             return Err(StageRefusal::Data);
         }
-        // Who goes round would jump where its range is another.
+        // Who goes round would jump where its range is another; where it states no data, that is
+        // not known of the range that it has.
         let other = |&&(parts, _, pages): &&Leaving| {
-            goes_round(&self.set.tasks()[parts.task]) && range(self.set, &of, size, (placement, parts.task)) != pages
+            let task = &self.set.tasks()[parts.task];
+            let range = task.data_pages.map(|data| whole_rows(data, size, placement));
+            goes_round(task) && range != Some(pages)
         };
         if let Some((parts, ..)) = leaving.iter().find(other) {
             return Err(StageRefusal::Range(parts.task));
@@ -375,14 +382,10 @@ fn goes_round(task: &Task) -> bool {
     task.requests().any(|(request, _)| request.access().is_consecutive())
 }
 
-/// The logical pages of a task in a cluster of these: those that it states, in whole rows where the
-/// cluster is a stripe, or its share.
-fn range(set: &TaskSet, tasks: &[TaskId], size: u32, (placement, task): (Placement, TaskId)) -> u64 {
+/// The logical pages that so many pages of data take: whole rows where the cluster is a stripe.
+fn whole_rows(pages: u64, size: u32, placement: Placement) -> u64 {
     let row = if placement.is_by_chip() { u64::from(size) } else { 1 };
-    match set.tasks()[task].data_pages {
-        Some(pages) => pages.div_ceil(row).saturating_mul(row),
-        None => share(set, tasks, size, placement),
-    }
+    pages.div_ceil(row).saturating_mul(row)
 }
 
 /// The pages of each task that states none: what is left of the cluster's logical pages in equal
