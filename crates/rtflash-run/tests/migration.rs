@@ -546,8 +546,8 @@ fn between_stripes(access: Access, sizes: [u32; 2], data: Option<u64>) -> Result
     migrate(&set, &old, &new, options, &Work::new())
 }
 
-/// A stream that goes round eight pages would jump where its range is ten. One of the same range, or
-/// whose pages may be anywhere, moves.
+/// A stream that goes round eight pages would jump where its range is ten. One of the same range,
+/// or whose pages may be anywhere, moves.
 #[test]
 fn who_goes_round_keeps_its_range() {
     let pages = |found: Result<Migration, MigrationRefusal>| match found {
