@@ -291,14 +291,23 @@ impl<'a> ChannelContention<'a> {
 }
 
 impl<'a> ChannelContention<'a> {
+    /// The garbage collection that comes nearest for a cluster that fails; `None` where none can be
+    /// made to keep up.
+    fn nearest_gc(&self, position: usize) -> Option<Option<ChosenGc>> {
+        let processor = self.as_granted(position)?.processor;
+        if processor.write_streams.is_empty() {
+            return Some(None);
+        }
+        nearest_terms(&processor, self.work).map(Some)
+    }
+
     /// What a cluster that fails would have to be run with: the garbage collection that comes
-    /// nearest.
+    /// nearest, as it was settled.
     fn failing_certificate(&self, position: usize) -> Option<Certificate> {
         let placed = self.as_granted(position)?;
-        let gc = if placed.processor.write_streams.is_empty() {
-            None
-        } else {
-            Some(nearest_terms(&placed.processor, self.work)?)
+        let gc = match self.gcs[position]? {
+            Some(gc) => Some(placed.processor.costing(gc)?),
+            None => None,
         };
         let nearest = worst(&placed, gc, self.work);
         Some(Certificate {

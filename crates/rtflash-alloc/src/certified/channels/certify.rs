@@ -133,10 +133,11 @@ fn certified(site: ChannelContention<'_>, given: &[Option<Certificate>]) -> Cert
 /// The same where of those with tasks only these are tested.
 fn certified_among(mut site: ChannelContention<'_>, busy: &[usize], given: &[Option<Certificate>]) -> Certification {
     let (count, work) = (site.clusters.len(), site.work);
-    let TestedClusters { fragile, failing, given_up } = site.tested(busy, given);
+    let TestedClusters { fragile, mut failing, given_up } = site.tested(busy, given);
     if site.whole && !failing.is_empty() {
         return Certification { certificates: Vec::new(), failing, given_up };
     }
+    site.settle_beside_failing(busy, &fragile, given, &mut failing);
     if failing.is_empty() {
         // Beside a server a chip counts on less, but where that is left out.
         let quiet = if site.left_out == Some(Term::Servers) { fragile } else { site.near(&fragile) };
@@ -260,6 +261,48 @@ impl ChannelContention<'_> {
             }
         }
         (busy.iter().copied().filter(|&position| fragile[position] && !self.holds_now(position)).collect(), false)
+    }
+
+    /// What fails is run with the garbage collection that comes nearest. Who was tested beside it
+    /// as it might have been is tested again beside that, and fails if need be.
+    fn settle_beside_failing(
+        &mut self,
+        busy: &[usize],
+        fragile: &[bool],
+        given: &[Option<Certificate>],
+        failing: &mut Vec<usize>,
+    ) {
+        if failing.is_empty() {
+            return;
+        }
+        // In these rounds others are given other deadlines; after them each adds one that fails.
+        const ROUNDS: usize = 4;
+        for round in 0..ROUNDS + busy.len() {
+            let mut changed = false;
+            for &position in failing.iter().filter(|&&position| given[position].is_none()) {
+                if !self.holds_now(position) {
+                    let nearest = self.nearest_gc(position);
+                    changed |= self.gcs[position] != nearest;
+                    self.gcs[position] = nearest;
+                }
+            }
+            for &position in busy {
+                if !fragile[position] || failing.contains(&position) || self.holds_now(position) {
+                    continue;
+                }
+                changed = true;
+                let chosen = if round < ROUNDS && given[position].is_none() { self.chosen_now(position) } else { None };
+                match chosen {
+                    Some(Choice::Holds(gc)) => self.gcs[position] = Some(gc),
+                    _ => failing.push(position),
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        failing.retain(|&position| !self.data_fit(position) || !self.holds_now(position));
+        failing.sort_unstable();
     }
 
     /// Whether a cluster holds in a place with this garbage collection, and its server.
