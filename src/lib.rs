@@ -112,4 +112,6 @@ pub use rtflash_host as host;
 pub use rtflash_import as import;
 pub use rtflash_model as model;
 pub use rtflash_run as run;
+#[cfg(feature = "serve")]
+pub use rtflash_serve as serve;
 pub use rtflash_wire as wire;

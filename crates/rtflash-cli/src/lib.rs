@@ -71,6 +71,8 @@ pub fn main() -> ExitCode {
         Commands::Admit(args) => commands::admit::run(&args),
         #[cfg(feature = "exchange")]
         Commands::Migrate(args) => commands::migrate::run(&args),
+        #[cfg(feature = "exchange")]
+        Commands::Serve(args) => commands::serve::run(&args),
         #[cfg(feature = "full")]
         Commands::Gen(args) => commands::generate::run(&args),
         #[cfg(feature = "full")]

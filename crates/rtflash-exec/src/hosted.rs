@@ -4,7 +4,7 @@
 use rtflash_model::{Instant, Span};
 
 use crate::dispatch::{Arrival, CertifiedGroup, ChipPolicy, Parallel, Servers};
-use crate::ids::{ClusterId, PerId, SourceId};
+use crate::ids::{ClusterId, Lpn, PerId, SourceId};
 use crate::options::{Options, Service};
 use crate::plan::{Plan, Promise, Releases};
 use crate::trace::{Complete, JobId, Observer, Operation, Release, Setup, Starved, Transfer};
@@ -84,6 +84,8 @@ pub struct Hosted<'a, O> {
     /// What was over when chips went on last, and when that was.
     over: Vec<JobId>,
     now: Instant,
+    /// Kept for its memory.
+    lpns: Vec<Lpn>,
 }
 
 impl<O> std::fmt::Debug for Hosted<'_, O> {
@@ -110,7 +112,8 @@ impl<'a, O: Observer> Hosted<'a, O> {
                 (Engine::Certified(Box::new(engine)), serves.then(|| Servers::new(plan, certified, options.seed)))
             }
         };
-        Hosted { plan, options, engine, servers, next: plan.per_source(0), over: Vec::new(), now: Instant::START }
+        let (next, over, lpns) = (plan.per_source(0), Vec::new(), Vec::new());
+        Hosted { plan, options, engine, servers, next, over, now: Instant::START, lpns }
     }
 
     /// When something happens next in it; `None` while it has nothing to do.
@@ -143,7 +146,23 @@ impl<'a, O: Observer> Hosted<'a, O> {
         if now >= self.options.duration {
             return None;
         }
-        self.engine.policy().request(source, nominal.min(now), now)
+        self.engine.policy().request(source, nominal.min(now), now, &[])
+    }
+
+    /// As [`request`](Hosted::request), of these pages: numbers below [`Plan::pages_of`] of the
+    /// source. As many of them as are declared, or fewer. `None` also where there are none or too
+    /// many, or one is not of the source's.
+    pub fn request_of(&mut self, source: SourceId, nominal: Instant, now: Instant, pages: &[u32]) -> Option<JobId> {
+        let of = self.plan.sources().get(source)?;
+        let (range, declared) = (self.plan.range(of), of.read_pages.saturating_add(of.write_pages));
+        let mut lpns = std::mem::take(&mut self.lpns);
+        lpns.clear();
+        lpns.extend(pages.iter().filter_map(|&page| range.start.0.checked_add(page).map(Lpn)));
+        let all = lpns.len() == pages.len() && lpns.iter().all(|lpn| range.contains(lpn));
+        let is_valid = all && !lpns.is_empty() && lpns.len() as u64 <= declared && now < self.options.duration;
+        let id = if is_valid { self.engine.policy().request(source, nominal.min(now), now, &lpns) } else { None };
+        self.lpns = lpns;
+        id
     }
 
     /// A job that is not real-time arrives. A server's job is granted its deadline here, in order

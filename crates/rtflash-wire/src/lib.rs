@@ -36,6 +36,7 @@ mod necessary;
 mod parts;
 mod schemas;
 mod scheme;
+mod serve;
 mod size;
 mod unplaced;
 
@@ -65,6 +66,7 @@ pub use parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, task_name};
 pub use rtflash_experiment::output::{BandwidthSummary, ContenderSummary, GainSummary, Interval, Summary};
 pub use schemas::schema;
 pub use scheme::{SchemeRoom, SchemeTerm, SchemeTerms};
+pub use serve::{ServeAnswer, ServedDirection, ServedTask};
 pub use size::{
     ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, LoadAnswer, NoLimit, Range, RatioAnswer, RequestAnswer,
     SizeAnswer, TaskAnswer, WearAnswer,

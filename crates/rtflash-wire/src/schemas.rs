@@ -6,7 +6,7 @@ use schemars::{Schema, schema_for};
 use crate::envelope::framed;
 use crate::{
     AdmitAnswer, AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, Explanation, ExportAnswer, HostAnswer,
-    ImportAnswer, MigrateAnswer, ReplayAnswer, SizeAnswer, TuneAnswer, Unexplained,
+    ImportAnswer, MigrateAnswer, ReplayAnswer, ServeAnswer, SizeAnswer, TuneAnswer, Unexplained,
 };
 
 /// The JSON Schema of a command's answers, by the command's name (`host-run` for `host run`), or
@@ -26,6 +26,7 @@ pub fn schema(command: &str) -> Option<Schema> {
         "export" => framed(&[schema_for!(ExportAnswer<'static>)], false),
         "replay" => framed(&[schema_for!(ReplayAnswer<'static>)], false),
         "import" => framed(&[schema_for!(ImportAnswer<'static>)], false),
+        "serve" => framed(&[schema_for!(ServeAnswer<'static>)], false),
         "host-run" => framed(&[schema_for!(HostAnswer<'static>)], false),
         _ => return None,
     })

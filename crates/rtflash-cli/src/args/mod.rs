@@ -11,6 +11,8 @@ mod host;
 mod import;
 mod names;
 mod numbers;
+#[cfg(feature = "exchange")]
+mod serve;
 
 use std::path::PathBuf;
 
@@ -38,6 +40,8 @@ use names::{algorithms, analyses, analyses_and_necessary};
 
 pub use names::{COMMANDS, SCHEMAS, ShapeArg};
 pub use numbers::{ExplainArgs, SizeArgs};
+#[cfg(feature = "exchange")]
+pub use serve::ServeArgs;
 
 /// Will real-time I/O meet its deadlines on a NAND flash device, and how should the chips be
 /// divided among the tasks?
@@ -134,6 +138,11 @@ pub enum Commands {
     /// Put a Linux I/O scheduler in front of the device
     #[command(after_help = "Example:\n  rtflash host run scenarios/large-reads.json --scheduler none,k2,k2-split")]
     Host(HostArgs),
+    #[cfg(feature = "exchange")]
+    /// Let clients read and write a simulated device with the deadlines of its certificates (NBD)
+    #[command(after_help = "Example:\n  rtflash alloc set.json --analysis sound --format json > a.json; \
+                      rtflash serve a.json set.json --once & nbdcopy file nbd://127.0.0.1/camera")]
+    Serve(ServeArgs),
     #[cfg(feature = "exchange")]
     /// Put a task set before MQSim or fio, FEMU or an NVMe drive; `check` reads what came of it
     #[command(after_help = "Example:\n  rtflash export mqsim set.json --out mqsim")]

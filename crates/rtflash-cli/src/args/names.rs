@@ -15,7 +15,7 @@ pub enum ShapeArg {
 }
 
 /// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 31] = [
+pub const COMMANDS: [&str; 32] = [
     "alloc",
     "check",
     "explain",
@@ -23,6 +23,7 @@ pub const COMMANDS: [&str; 31] = [
     "admit",
     "migrate",
     "exec",
+    "serve",
     "soak",
     "gen",
     "experiment",
@@ -50,7 +51,7 @@ pub const COMMANDS: [&str; 31] = [
 ];
 
 /// What there are schemas of.
-pub const SCHEMAS: [&str; 18] = [
+pub const SCHEMAS: [&str; 19] = [
     "task-set",
     "allocation",
     "alloc",
@@ -60,6 +61,7 @@ pub const SCHEMAS: [&str; 18] = [
     "admit",
     "migrate",
     "exec",
+    "serve",
     "soak",
     "experiment",
     "manifest",

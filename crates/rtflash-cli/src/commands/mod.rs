@@ -33,6 +33,8 @@ mod releases;
 #[cfg(feature = "exchange")]
 pub mod replayed;
 pub mod schema;
+#[cfg(feature = "exchange")]
+pub mod serve;
 pub mod shell;
 pub mod size;
 pub mod soak;

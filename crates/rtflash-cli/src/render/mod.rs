@@ -16,6 +16,8 @@ pub mod impossible;
 pub mod kind;
 pub mod migrate_text;
 pub mod numbers;
+#[cfg(feature = "exchange")]
+pub mod serve_text;
 pub mod size_text;
 pub mod table;
 pub mod unplaced;

@@ -9,7 +9,7 @@ use super::sequencer::{Sequencer, Ticket};
 use crate::earliest::{Earliest, earlier};
 use crate::error::RunError;
 use crate::flash::{BusRequest, Channels};
-use crate::ids::{ChannelId, ChipId, PerId, SourceId};
+use crate::ids::{ChannelId, ChipId, Lpn, PerId, SourceId};
 use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
@@ -129,9 +129,9 @@ pub(crate) trait ChipPolicy {
     /// been run already.
     fn hand_over(&mut self, arrival: Arrival);
 
-    /// A host releases the next request of a source, that arrived nominally then. `None` where no
-    /// task has it here.
-    fn request(&mut self, source: SourceId, nominal: Instant, now: Instant) -> Option<JobId>;
+    /// A host releases the next request of a source, that arrived nominally then: for these pages,
+    /// or where there are none for those that a run would draw. `None` where no task has it here.
+    fn request(&mut self, source: SourceId, nominal: Instant, now: Instant, pages: &[Lpn]) -> Option<JobId>;
 
     /// When something is released next.
     fn next_release(&self) -> Option<Instant>;

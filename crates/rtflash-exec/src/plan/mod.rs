@@ -239,6 +239,12 @@ impl Plan {
         &self.jobs
     }
 
+    /// How many logical pages a source of requests reads or writes; none for other sources.
+    pub fn pages_of(&self, source: &Source) -> u32 {
+        let range = self.range(source);
+        range.end.0 - range.start.0
+    }
+
     /// The logical pages of its cluster that a source of requests reads or writes; none for other
     /// sources.
     pub(crate) fn range(&self, source: &Source) -> Range<Lpn> {

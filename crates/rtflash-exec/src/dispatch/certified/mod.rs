@@ -210,8 +210,8 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
         self.arrivals.push_back(arrival);
     }
 
-    fn request(&mut self, source: SourceId, nominal: Instant, now: Instant) -> Option<JobId> {
-        self.request_of(source, nominal, now)
+    fn request(&mut self, source: SourceId, nominal: Instant, now: Instant, pages: &[Lpn]) -> Option<JobId> {
+        self.request_of(source, (nominal, now), pages)
     }
 
     #[inline]

@@ -175,32 +175,41 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let late = self.jitter(source);
             nominal = nominal.max(now.saturating_sub(late));
         }
-        self.release_as_of(source, nominal, now);
+        self.release_as_of(source, (nominal, now), &[]);
         self.later(source);
     }
 
     /// A host releases the next request of the source with this number in the plan, that arrived
-    /// nominally then. `None` where no task has it here.
-    pub(super) fn request_of(&mut self, number: SourceId, nominal: Instant, now: Instant) -> Option<JobId> {
+    /// nominally then: for these pages, or where there are none for those that are drawn. `None`
+    /// where no task has it here.
+    pub(super) fn request_of(
+        &mut self,
+        number: SourceId,
+        (nominal, now): (Instant, Instant),
+        pages: &[Lpn],
+    ) -> Option<JobId> {
         let source = self.sources.iter().position(|source| source.number == number)?;
-        Some(self.release_as_of(source, nominal, now))
+        Some(self.release_as_of(source, (nominal, now), pages))
     }
 
-    /// The next request of a source, that arrived nominally then, is released.
-    fn release_as_of(&mut self, source: usize, nominal: Instant, now: Instant) -> JobId {
+    /// The next request of a source, that arrived nominally then, is released: for these pages, or
+    /// where there are none for those that are drawn.
+    fn release_as_of(&mut self, source: usize, (nominal, now): (Instant, Instant), given: &[Lpn]) -> JobId {
         let of = &mut self.sources[source];
         of.nominal = nominal;
         let id = JobId { source: of.number, index: of.next };
-        let (kind, cluster, pages) = (of.kind, of.cluster, of.times.pages(id.index));
+        let (kind, cluster) = (of.kind, of.cluster);
+        let pages = if given.is_empty() { of.times.pages(id.index) } else { given.len() as u64 };
         let policed = of.times.policed(id, nominal, now);
         let due = of.nominal.saturating_add(of.deadline);
         of.released = now;
         (of.next, of.armed, of.nominal) = (of.next + 1, false, of.times.after(of.nominal, id.index));
         let mut lpns = std::mem::take(&mut self.lpns);
         lpns.clear();
+        lpns.extend_from_slice(given);
         let (first, stripe) =
             (self.clusters[cluster].processors.start, self.processors[self.clusters[cluster].processors.start].stripe);
-        if kind == Kind::Write && of.requests.is_for_fullest() {
+        if kind == Kind::Write && lpns.is_empty() && of.requests.is_for_fullest() {
             lpns = self.processors[first].store.fullest(&of.requests.range(), pages);
         }
         let (left, store) = (pages - lpns.len() as u64, &self.processors[first].store);

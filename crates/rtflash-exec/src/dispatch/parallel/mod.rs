@@ -284,7 +284,7 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
     }
 
     /// Where a host releases requests, tasks have none here.
-    fn request(&mut self, _: SourceId, _: Instant, _: Instant) -> Option<JobId> {
+    fn request(&mut self, _: SourceId, _: Instant, _: Instant, _: &[Lpn]) -> Option<JobId> {
         None
     }
 

@@ -1,0 +1,60 @@
+//! The answer of `serve` for a person.
+
+use rtflash_wire::{Answer, ServeAnswer, ServedDirection};
+
+use super::Render;
+use super::numbers::{count, names, plain, separated, time};
+use crate::output::{GREEN, RED, paint};
+
+impl Render for ServeAnswer<'_> {
+    fn text(&self) -> String {
+        let verdict = if self.passes { paint(GREEN, "pass") } else { paint(RED, "fail") };
+        let (ran, clients) = (time(self.duration_ns as f64), count(self.clients, "client"));
+        let slow = if self.slow > 1 { format!(", {} times as slow", self.slow) } else { String::new() };
+        let behind = time(self.behind_ns as f64);
+        let mut text = format!("{verdict}: {clients} in {ran} of the device{slow} (behind it by at most {behind})\n");
+        for of in &self.exports {
+            for (does, of_one) in [("read", &of.read), ("write", &of.write)] {
+                if let Some(of_one) = of_one {
+                    text += &direction(&format!("{}.{does}", plain(&of.task)), of_one);
+                }
+            }
+        }
+        if self.malformed > 0 {
+            text += &format!("{} ended: what came was not of the protocol\n", count(self.malformed, "connection"));
+        }
+        if self.refused > 0 {
+            text +=
+                &format!("{} refused: the task owns zones, and writes them in order\n", count(self.refused, "write"));
+        }
+        if self.overloaded {
+            text += "more was pending than can be kept: all ended there\n";
+        }
+        match &self.broken[..] {
+            [] => text += "no check fails\n",
+            broken => text += &format!("checks that fail: {}\n", names(broken.iter().map(|name| &**name), 20)),
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        self.line()
+    }
+}
+
+fn direction(name: &str, of: &ServedDirection) -> String {
+    if of.requests == 0 {
+        return format!("  {name}: nothing\n");
+    }
+    let late =
+        if of.late == 0 { "none late".to_owned() } else { paint(RED, &format!("{} late", separated(of.late.into()))) };
+    let held = if of.held == 0 { String::new() } else { format!(", {} of them held back", separated(of.held.into())) };
+    format!(
+        "  {name}: {} requests, {} at most of {}, {late}; {} commands{held}, {} at most\n",
+        separated(of.requests.into()),
+        time(of.longest_ns as f64),
+        time(of.deadline_ns as f64),
+        separated(of.commands.into()),
+        time(of.longest_command_ns as f64),
+    )
+}

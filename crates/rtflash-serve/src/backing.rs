@@ -1,0 +1,60 @@
+//! The file that keeps the data of all exports, one behind the other.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// A file with the data of all exports.
+#[derive(Debug)]
+pub struct DataFile(Mutex<File>);
+
+impl DataFile {
+    /// The file at this path with so many bytes; what is there already stays. Where nothing was
+    /// written it has no blocks.
+    ///
+    /// # Errors
+    /// Where it cannot be made, or is of another size.
+    pub fn open(path: &Path, size: u64) -> io::Result<DataFile> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        match file.metadata()?.len() {
+            0 => file.set_len(size)?,
+            there if there == size => {}
+            there => {
+                let says = format!("it has {there} bytes, and the exports have {size}: it is of another allocation");
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
+            }
+        }
+        Ok(DataFile(Mutex::new(file)))
+    }
+
+    /// The same without a name, gone with the process.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn of(file: File, size: u64) -> io::Result<DataFile> {
+        file.set_len(size)?;
+        Ok(DataFile(Mutex::new(file)))
+    }
+
+    fn at(&self, offset: u64) -> io::Result<std::sync::MutexGuard<'_, File>> {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(file)
+    }
+
+    /// Reads all of `data` from there on.
+    pub(crate) fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        self.at(offset)?.read_exact(data)
+    }
+
+    /// Writes all of `data` from there on.
+    pub(crate) fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.at(offset)?.write_all(data)
+    }
+
+    /// What was written is on the disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.at(0)?.sync_data()
+    }
+}

@@ -1,0 +1,299 @@
+//! The device in simulated time: commands of clients in, ends of them out.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use rtflash_exec::check::{Checks, Finding};
+use rtflash_exec::trace::JobId;
+use rtflash_exec::{Aging, Hosted, Options, Plan, SourceId};
+use rtflash_model::{Instant, Span, TaskSet};
+
+use crate::export::Export;
+use crate::police::{Policeman, Ticket};
+
+/// What a client asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientCommand {
+    /// The number of the export.
+    pub export: usize,
+    /// Whether it writes; else it reads.
+    pub writes: bool,
+    /// The first page of the export's range.
+    pub first: u32,
+    /// How many pages: at least one.
+    pub pages: u32,
+}
+
+/// Why a command is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DriveError {
+    /// There is no such export, or it has no such pages, or there are none.
+    NoSuchPages,
+    /// The task does not read, or does not write.
+    NotDeclared,
+    /// It owns zones, and this write does not go on where the last one ended.
+    OutOfOrder,
+}
+
+impl fmt::Display for DriveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DriveError::NoSuchPages => "there are no such pages",
+            DriveError::NotDeclared => "the task declares no such requests",
+            DriveError::OutOfOrder => "the task owns zones, and writes them in order",
+        })
+    }
+}
+
+impl std::error::Error for DriveError {}
+
+/// What came of the requests of a task in one direction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServedRequests {
+    /// Commands of clients that are over.
+    pub commands: u64,
+    /// Pages of them.
+    pub pages: u64,
+    /// Commands that came early or were too large, so that a part of them waited for the policeman.
+    pub held: u64,
+    /// The longest time from a command's arrival to its end, waiting included.
+    pub longest_command: Span,
+    /// Requests of the device that are over.
+    pub requests: u64,
+    /// The longest time from a request's nominal arrival to its end.
+    pub longest: Span,
+    /// Its deadline.
+    pub deadline: Span,
+    /// Requests that were over only after it.
+    pub late: u64,
+}
+
+/// What came of an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedExport {
+    /// The export.
+    pub export: Export,
+    /// Its reads; `None` where the task does not read.
+    pub reads: Option<ServedRequests>,
+    /// Its writes; `None` where the task does not write.
+    pub writes: Option<ServedRequests>,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedRun {
+    /// The exports, in the order of the tasks.
+    pub exports: Vec<ServedExport>,
+    /// What the checkers of the executor found.
+    pub findings: Vec<Finding>,
+    /// Simulated time.
+    pub duration: Instant,
+}
+
+/// A source of requests.
+#[derive(Debug)]
+struct ServedSource {
+    number: SourceId,
+    policeman: Policeman,
+    counts: ServedRequests,
+    /// Where the next write of zones begins.
+    next: u32,
+}
+
+/// A command that is not over.
+#[derive(Debug)]
+struct OpenCommand {
+    source: usize,
+    came: Instant,
+    pages: u32,
+    left: u32,
+    held: bool,
+}
+
+/// A request on the device.
+#[derive(Debug)]
+struct OpenRequest {
+    source: usize,
+    nominal: Instant,
+    shares: Vec<(Ticket, u32)>,
+}
+
+/// The device in simulated time. For each instant, in order: [`Drive::step`].
+pub struct Drive<'a> {
+    plan: &'a Plan,
+    hosted: Hosted<'a, Checks<'a>>,
+    exports: Vec<Export>,
+    sources: Vec<ServedSource>,
+    /// Of each export the positions of its reads and its writes.
+    of_export: Vec<[Option<usize>; 2]>,
+    commands: HashMap<Ticket, OpenCommand>,
+    requests: HashMap<JobId, OpenRequest>,
+    now: Instant,
+    // Kept for its memory.
+    over: Vec<JobId>,
+}
+
+impl fmt::Debug for Drive<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drive").field("exports", &self.exports).field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Drive<'a> {
+    /// What a run is begun with: the worst content that there can be, and time without end.
+    pub fn options() -> Options {
+        Options { duration: Instant::END, aging: Aging::default(), ..Options::default() }
+    }
+
+    /// The device of a plan by certificates, as a run begins with `options`.
+    pub fn new(set: &TaskSet, plan: &'a Plan, options: &'a Options) -> Drive<'a> {
+        let exports = Export::all(set, plan);
+        let mut sources = Vec::new();
+        let mut add = |number: Option<SourceId>| {
+            let number = number?;
+            let policeman = Policeman::new(plan, number)?;
+            let deadline = plan.sources()[number].deadline.unwrap_or(Span::LONGEST);
+            let counts = ServedRequests { deadline, ..ServedRequests::default() };
+            sources.push(ServedSource { number, policeman, counts, next: 0 });
+            Some(sources.len() - 1)
+        };
+        let of_export = exports.iter().map(|of| [add(of.reads), add(of.writes)]).collect();
+        let clusters: Vec<_> = plan.clusters().ids().collect();
+        let checks = Checks::new(plan, options.dispatch, &clusters);
+        Drive {
+            plan,
+            hosted: Hosted::new(plan, options, checks),
+            exports,
+            sources,
+            of_export,
+            commands: HashMap::new(),
+            requests: HashMap::new(),
+            now: Instant::START,
+            over: Vec::new(),
+        }
+    }
+
+    /// What clients see.
+    pub fn exports(&self) -> &[Export] {
+        &self.exports
+    }
+
+    /// The next instant at which a step has something to do; `None` while nothing is to be done.
+    pub fn next_instant(&self) -> Option<Instant> {
+        let waiting = self.sources.iter().filter_map(|source| source.policeman.next());
+        let next = waiting.chain(self.hosted.next_instant()).min()?;
+        Some(next.max(self.now.saturating_add(Span::NANOSECOND)))
+    }
+
+    /// The device goes on to `now`, which is behind the last step and not beyond
+    /// [`Drive::next_instant`]; these commands come now, each with a number of the caller's that no
+    /// open one has. The numbers of those that are over are added to `over`.
+    ///
+    /// # Errors
+    /// The commands that are not taken, with the reason: they are over.
+    pub fn step(
+        &mut self,
+        now: Instant,
+        commands: &[(u64, ClientCommand)],
+        over: &mut Vec<u64>,
+    ) -> Result<(), Vec<(u64, DriveError)>> {
+        self.now = now;
+        self.hosted.advance(now, &mut self.over);
+        for job in std::mem::take(&mut self.over) {
+            self.is_over(job, now, over);
+        }
+        let mut refused = Vec::new();
+        for &(ticket, command) in commands {
+            if let Err(error) = self.take(ticket, command, now) {
+                refused.push((ticket, error));
+            }
+        }
+        for source in 0..self.sources.len() {
+            self.release(source, now);
+        }
+        self.hosted.settle(now);
+        self.hosted.settled(now);
+        if refused.is_empty() { Ok(()) } else { Err(refused) }
+    }
+
+    /// A command waits for the device.
+    fn take(&mut self, ticket: Ticket, command: ClientCommand, now: Instant) -> Result<(), DriveError> {
+        let ClientCommand { export, writes, first, pages } = command;
+        let of = self.exports.get(export).ok_or(DriveError::NoSuchPages)?;
+        let end = first.checked_add(pages).filter(|&end| pages > 0 && u64::from(end) <= of.pages);
+        let end = end.ok_or(DriveError::NoSuchPages)?;
+        let source = self.of_export[export][usize::from(writes)].ok_or(DriveError::NotDeclared)?;
+        let state = &mut self.sources[source];
+        if writes && of.in_order {
+            if first != state.next {
+                return Err(DriveError::OutOfOrder);
+            }
+            state.next = if u64::from(end) == of.pages { 0 } else { end };
+        }
+        state.policeman.wait(ticket, first, pages);
+        self.commands.insert(ticket, OpenCommand { source, came: now, pages, left: pages, held: false });
+        Ok(())
+    }
+
+    /// What may leave for the device leaves; what does not has been held.
+    fn release(&mut self, source: usize, now: Instant) {
+        while let Some(request) = self.sources[source].policeman.take(now) {
+            let number = self.sources[source].number;
+            for (ticket, _) in &request.shares {
+                if let Some(command) = self.commands.get_mut(ticket) {
+                    command.held |= command.came < now || u64::from(command.pages) > request.pages.len() as u64;
+                }
+            }
+            let job = self.hosted.request_of(number, request.nominal, now, &request.pages);
+            let job = job.expect("a request of pages that there are, no more than are declared");
+            self.requests.insert(job, OpenRequest { source, nominal: request.nominal, shares: request.shares });
+        }
+    }
+
+    /// A job of the device is over.
+    fn is_over(&mut self, job: JobId, now: Instant, over: &mut Vec<u64>) {
+        // Garbage collection is nobody's.
+        let Some(OpenRequest { source, nominal, shares }) = self.requests.remove(&job) else { return };
+        let counts = &mut self.sources[source].counts;
+        let took = now.since(nominal);
+        counts.requests += 1;
+        counts.longest = counts.longest.max(took);
+        counts.late += u64::from(took > counts.deadline);
+        for (ticket, pages) in shares {
+            let Some(command) = self.commands.get_mut(&ticket) else { continue };
+            command.left -= pages;
+            if command.left > 0 {
+                continue;
+            }
+            let counts = &mut self.sources[command.source].counts;
+            counts.commands += 1;
+            counts.pages += u64::from(command.pages);
+            counts.held += u64::from(command.held);
+            counts.longest_command = counts.longest_command.max(now.since(command.came));
+            self.commands.remove(&ticket);
+            over.push(ticket);
+        }
+    }
+
+    /// Whether more is pending than can be kept.
+    pub fn is_overloaded(&self) -> bool {
+        self.hosted.is_overloaded()
+    }
+
+    /// Ends the run: what is on the device is followed to its end.
+    pub fn finish(self) -> ServedRun {
+        let findings = self.hosted.finish().finish(self.now);
+        let counts = |at: Option<usize>| at.map(|at| self.sources[at].counts.clone());
+        let exports = self.exports.iter().zip(&self.of_export).map(|(export, &[reads, writes])| ServedExport {
+            export: export.clone(),
+            reads: counts(reads),
+            writes: counts(writes),
+        });
+        ServedRun { exports: exports.collect(), findings, duration: self.now }
+    }
+
+    /// What is run.
+    pub fn plan(&self) -> &'a Plan {
+        self.plan
+    }
+}

@@ -1,0 +1,197 @@
+//! The policeman of one source of requests: commands of clients wait here, and leave as requests
+//! that the certificate allows.
+//!
+//! A request arrives nominally a period after the one before at the earliest, has as many pages as
+//! declared at most, and its pages lie as the task's access says. Commands that come early wait;
+//! larger ones are cut; smaller ones share a request where their pages may. So whatever clients
+//! do, what the device sees is a sporadic task with requests that are no larger than declared, and
+//! such tasks keep their deadlines, and their neighbours' (docs/analysis.md, "Sustainability").
+
+use std::collections::VecDeque;
+
+use rtflash_exec::{Plan, Releases, SourceId};
+use rtflash_model::{Instant, Span};
+
+use crate::export::PageRule;
+
+/// The number of a client's command.
+pub(crate) type Ticket = u64;
+
+/// What is left of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct WaitingPages {
+    ticket: Ticket,
+    first: u32,
+    pages: u32,
+}
+
+/// A request that leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AllowedRequest {
+    /// Its nominal arrival.
+    pub nominal: Instant,
+    /// Its pages.
+    pub pages: Vec<u32>,
+    /// How many of them are whose.
+    pub shares: Vec<(Ticket, u32)>,
+}
+
+/// Commands that wait for one source of requests.
+#[derive(Debug)]
+pub(crate) struct Policeman {
+    /// w.
+    declared: u32,
+    period: Span,
+    jitter: Span,
+    rule: PageRule,
+    waiting: VecDeque<WaitingPages>,
+    /// When the next request may arrive nominally.
+    free_from: Instant,
+    /// The chip on which a stream goes on.
+    column: u32,
+}
+
+impl Policeman {
+    /// The one of a source of the plan; `None` where it is no task's requests.
+    pub(crate) fn new(plan: &Plan, source: SourceId) -> Option<Policeman> {
+        let of = plan.sources().get(source)?;
+        let Releases::Periodic(period) = of.releases else { return None };
+        let period = period.numerator().checked_div(period.denominator())?;
+        Some(Policeman {
+            declared: u32::try_from(of.read_pages + of.write_pages).unwrap_or(u32::MAX),
+            period: Span::from_ns(u64::try_from(period).ok()?)?,
+            jitter: of.jitter,
+            rule: PageRule::of(plan, of),
+            waiting: VecDeque::new(),
+            free_from: Instant::START,
+            column: 0,
+        })
+    }
+
+    /// A command waits behind the others.
+    pub(crate) fn wait(&mut self, ticket: Ticket, first: u32, pages: u32) {
+        self.waiting.push_back(WaitingPages { ticket, first, pages });
+    }
+
+    /// When the next request may leave; `None` where nothing waits.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.waiting.front().map(|_| self.free_from)
+    }
+
+    /// The request that leaves now, if one may.
+    pub(crate) fn take(&mut self, now: Instant) -> Option<AllowedRequest> {
+        while self.free_from <= now && !self.waiting.is_empty() {
+            // As early as its jitter allows: the next one may come so much sooner.
+            let nominal = self.free_from.max(now.saturating_sub(self.jitter));
+            self.free_from = nominal.saturating_add(self.period);
+            let (pages, shares) = self.cut();
+            // A stream that has to turn to another chip may take a whole request for that.
+            if !pages.is_empty() {
+                return Some(AllowedRequest { nominal, pages, shares });
+            }
+        }
+        None
+    }
+
+    /// The pages of the next request.
+    fn cut(&mut self) -> (Vec<u32>, Vec<(Ticket, u32)>) {
+        let (mut left, mut pages, mut shares) = (self.declared, Vec::new(), Vec::new());
+        while let Some(next) = self.waiting.front_mut().filter(|_| left > 0) {
+            let before = pages.last().map(|&last: &u32| last + 1);
+            match self.rule {
+                PageRule::Any => {}
+                PageRule::Consecutive if before.is_none_or(|before| before == next.first) => {}
+                PageRule::Consecutive => break,
+                PageRule::Stream { chips } => {
+                    // Pages that it does without, up to the chip of the next one.
+                    let skipped = (next.first % chips + chips - self.column) % chips;
+                    self.column = (self.column + skipped.min(left)) % chips;
+                    left -= skipped.min(left);
+                }
+            }
+            let taken = next.pages.min(left);
+            if taken == 0 {
+                break;
+            }
+            pages.extend(next.first..next.first + taken);
+            shares.push((next.ticket, taken));
+            if let PageRule::Stream { chips } = self.rule {
+                self.column = (self.column + taken % chips) % chips;
+            }
+            left -= taken;
+            (next.first, next.pages) = (next.first + taken, next.pages - taken);
+            if next.pages == 0 {
+                self.waiting.pop_front();
+            }
+        }
+        (pages, shares)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: u64) -> Instant {
+        Instant::from_ns(ns).expect("an instant")
+    }
+
+    fn policeman(declared: u32, rule: PageRule) -> Policeman {
+        let span = |ns| Span::from_ns(ns).expect("a span");
+        Policeman {
+            declared,
+            period: span(10),
+            jitter: span(3),
+            rule,
+            waiting: VecDeque::new(),
+            free_from: Instant::START,
+            column: 0,
+        }
+    }
+
+    /// When requests leave, with their nominal arrivals and pages.
+    fn all(policeman: &mut Policeman, from: u64) -> Vec<(u64, u64, Vec<u32>)> {
+        let mut left = Vec::new();
+        while let Some(next) = policeman.next() {
+            let now = next.max(at(from));
+            if let Some(request) = policeman.take(now) {
+                left.push((now.as_ns(), request.nominal.as_ns(), request.pages));
+            }
+        }
+        left
+    }
+
+    #[test]
+    fn what_is_too_large_is_cut_and_what_comes_early_waits() {
+        let mut of = policeman(4, PageRule::Any);
+        of.wait(1, 7, 9);
+        of.wait(2, 0, 2);
+        // Late by its jitter at most: the second one may come as if the first had come at 97.
+        assert_eq!(
+            all(&mut of, 100),
+            [(100, 97, vec![7, 8, 9, 10]), (107, 107, vec![11, 12, 13, 14]), (117, 117, vec![15, 0, 1])]
+        );
+    }
+
+    #[test]
+    fn only_what_goes_on_shares_a_sequential_request() {
+        let mut of = policeman(4, PageRule::Consecutive);
+        of.wait(1, 7, 1);
+        of.wait(2, 8, 1);
+        of.wait(3, 2, 1);
+        assert_eq!(all(&mut of, 0), [(0, 0, vec![7, 8]), (10, 10, vec![2])]);
+    }
+
+    #[test]
+    fn a_stream_does_without_pages_where_it_jumps() {
+        let mut of = policeman(3, PageRule::Stream { chips: 4 });
+        of.wait(1, 0, 4);
+        // The next page would be on chip 0: to chip 2 it does without two.
+        of.wait(2, 6, 1);
+        of.wait(3, 7, 2);
+        assert_eq!(all(&mut of, 0), [(0, 0, vec![0, 1, 2]), (10, 10, vec![3]), (20, 20, vec![6, 7, 8])]);
+        // To the chip before it needs a request of its own for three.
+        of.wait(4, 0, 1);
+        assert_eq!(all(&mut of, 30), [(40, 40, vec![0])]);
+    }
+}

@@ -1,0 +1,154 @@
+//! The drive at the pace of the clock.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant as WallTime};
+
+use rtflash_model::{Instant, Span};
+
+use super::session::{CommandForDrive, Ended};
+use crate::drive::{ClientCommand, Drive, DriveError, ServedRun};
+use crate::nbd::{EINVAL, EPERM};
+
+/// How long the clock waits at most before it looks whether all is over.
+const LOOK: Duration = Duration::from_millis(20);
+/// Commands that are taken at one instant: the rest comes a little later.
+const AT_ONCE: usize = 1_024;
+
+/// How simulated time goes beside the clock.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    began: WallTime,
+    slow: u64,
+}
+
+impl Pace {
+    /// Everything takes so many times as long; time begins now.
+    pub(super) fn new(slow: u32) -> Pace {
+        Pace { began: WallTime::now(), slow: u64::from(slow.max(1)) }
+    }
+
+    fn since(self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// What time it is on the device.
+    fn now(self) -> Instant {
+        let ns = u64::try_from(self.since().as_nanos()).unwrap_or(u64::MAX) / self.slow;
+        Instant::from_ns(ns).unwrap_or(Instant::END)
+    }
+
+    /// So much simulated time on the clock.
+    fn on_clock(self, span: Span) -> Duration {
+        Duration::from_nanos(span.as_ns().saturating_mul(self.slow))
+    }
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct ClockedRun {
+    pub(super) run: ServedRun,
+    pub(super) refused: u64,
+    pub(super) behind: Duration,
+    pub(super) overloaded: bool,
+}
+
+/// The drive, and who waits for it.
+pub(super) struct DriveClock<'a> {
+    drive: Drive<'a>,
+    pace: Pace,
+    asked: Receiver<CommandForDrive>,
+    waiting: HashMap<u64, Ended>,
+    next_ticket: u64,
+    last: Instant,
+    behind: Span,
+    refused: u64,
+    // Kept for their memory.
+    over: Vec<u64>,
+    coming: Vec<(u64, ClientCommand)>,
+}
+
+impl<'a> DriveClock<'a> {
+    pub(super) fn new(drive: Drive<'a>, pace: Pace, asked: Receiver<CommandForDrive>) -> DriveClock<'a> {
+        DriveClock {
+            drive,
+            pace,
+            asked,
+            waiting: HashMap::new(),
+            next_ticket: 0,
+            last: Instant::START,
+            behind: Span::ZERO,
+            refused: 0,
+            over: Vec::new(),
+            coming: Vec::new(),
+        }
+    }
+
+    /// Goes on until `is_over` says so of the time that has gone by, or more is pending than can be
+    /// kept.
+    pub(super) fn run(mut self, is_over: &dyn Fn(Duration) -> bool) -> ClockedRun {
+        let mut overloaded = false;
+        while !overloaded && !is_over(self.pace.since()) {
+            self.go_on_to(self.pace.now());
+            self.wait();
+            overloaded = self.drive.is_overloaded();
+        }
+        let (run, behind) = (self.drive.finish(), self.pace.on_clock(self.behind));
+        ClockedRun { run, refused: self.refused, behind, overloaded }
+    }
+
+    /// All that happens on the device up to then.
+    fn go_on_to(&mut self, limit: Instant) {
+        while let Some(next) = self.drive.next_instant().filter(|&next| next <= limit) {
+            self.behind = self.behind.max(self.pace.now().since(next));
+            self.step(next);
+        }
+    }
+
+    /// Waits for the next command, or for what is next on the device, and hands over what has come.
+    fn wait(&mut self) {
+        let next = self.drive.next_instant().map(|next| self.pace.on_clock(next.since(self.pace.now())));
+        let first = match self.asked.recv_timeout(next.unwrap_or(LOOK).min(LOOK)) {
+            Ok(first) => first,
+            Err(RecvTimeoutError::Timeout) => return,
+            // Nobody listens any more: it is over soon.
+            Err(RecvTimeoutError::Disconnected) => return std::thread::sleep(LOOK),
+        };
+        self.take(first);
+        while self.coming.len() < AT_ONCE
+            && let Ok(asked) = self.asked.try_recv()
+        {
+            self.take(asked);
+        }
+        let now = self.pace.now();
+        self.go_on_to(now);
+        self.step(now.max(self.last.saturating_add(Span::NANOSECOND)));
+    }
+
+    fn take(&mut self, CommandForDrive { command, ended }: CommandForDrive) {
+        self.coming.push((self.next_ticket, command));
+        self.waiting.insert(self.next_ticket, ended);
+        self.next_ticket += 1;
+    }
+
+    /// One instant of the device, at which what has come comes.
+    fn step(&mut self, now: Instant) {
+        self.last = now;
+        let coming = std::mem::take(&mut self.coming);
+        if let Err(refused) = self.drive.step(now, &coming, &mut self.over) {
+            self.refused += refused.len() as u64;
+            for (ticket, why) in refused {
+                let error = match why {
+                    DriveError::NotDeclared => EPERM,
+                    DriveError::NoSuchPages | DriveError::OutOfOrder => EINVAL,
+                };
+                self.waiting.remove(&ticket).into_iter().for_each(|ended| ended.tell(error));
+            }
+        }
+        for ticket in self.over.drain(..) {
+            self.waiting.remove(&ticket).into_iter().for_each(|ended| ended.tell(0));
+        }
+        self.coming = coming;
+        self.coming.clear();
+    }
+}

@@ -1,0 +1,241 @@
+//! One client: what it asks goes to the clock, and what has ended goes back to it.
+
+use std::io::{self, BufReader, BufWriter, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::FrontDesk;
+use crate::drive::ClientCommand;
+use crate::export::Export;
+use crate::nbd::{
+    ClientRequest, CommandKind, EINVAL, EIO, ENOSPC, EPERM, ESHUTDOWN, MAX_BYTES, read_request, reply, shake_hands,
+};
+
+/// How long a client may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Commands of a client that are not answered, at most, and bytes of them: it is not listened to
+/// while there are more.
+const MAX_UNANSWERED: usize = 256;
+const MAX_UNANSWERED_BYTES: usize = 1 << 26;
+
+/// A command for the clock.
+#[derive(Debug)]
+pub(super) struct CommandForDrive {
+    pub(super) command: ClientCommand,
+    pub(super) ended: Ended,
+}
+
+/// What is to be done once a command has ended. Dropped, it says that the device has gone.
+#[derive(Debug)]
+pub(super) struct Ended {
+    answer: Option<DueAnswer>,
+    to: Sender<(DueAnswer, u32)>,
+}
+
+impl Ended {
+    /// It has ended, with this error or with zero.
+    pub(super) fn tell(mut self, error: u32) {
+        self.answer_with(error);
+    }
+
+    fn answer_with(&mut self, error: u32) {
+        // Where nobody waits any more, nobody is told.
+        self.answer.take().into_iter().for_each(|answer| drop(self.to.send((answer, error))));
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.answer_with(ESHUTDOWN);
+    }
+}
+
+/// An answer that is due.
+#[derive(Debug)]
+struct DueAnswer {
+    cookie: u64,
+    /// Where its data are in the file.
+    offset: u64,
+    /// Bytes that it reads.
+    reads: u32,
+    /// What it writes.
+    data: Vec<u8>,
+    /// Whether all that was written is to be on the disk first.
+    syncs: bool,
+}
+
+impl DueAnswer {
+    /// Bytes that it takes up until it is given.
+    fn weight(&self) -> usize {
+        self.data.len() + self.reads as usize
+    }
+}
+
+/// What a client has not been answered yet.
+#[derive(Debug, Default)]
+struct UnansweredCount {
+    /// Commands, and their bytes.
+    open: Mutex<(usize, usize)>,
+    fewer: Condvar,
+}
+
+impl UnansweredCount {
+    fn add(&self, bytes: usize) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |open: &mut (usize, usize)| {
+            open.0 > 0 && (open.0 >= MAX_UNANSWERED || open.1 + bytes > MAX_UNANSWERED_BYTES)
+        };
+        let mut open = self.fewer.wait_while(open, full).unwrap_or_else(PoisonError::into_inner);
+        (open.0, open.1) = (open.0 + 1, open.1 + bytes);
+    }
+
+    fn remove(&self, bytes: usize) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        (open.0, open.1) = (open.0 - 1, open.1 - bytes);
+        self.fewer.notify_all();
+    }
+}
+
+/// Serves a client until it leaves.
+///
+/// # Errors
+/// Where the connection breaks, or what comes is not of the protocol.
+pub(super) fn run_session(stream: &TcpStream, desk: &FrontDesk, ask: Sender<CommandForDrive>) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let Some(export) = shake_hands(&mut &*stream, &desk.exports)? else { return Ok(()) };
+    stream.set_read_timeout(None)?;
+    desk.active.fetch_add(1, Ordering::SeqCst);
+    desk.clients.fetch_add(1, Ordering::SeqCst);
+    let listened = thread::scope(|scope| {
+        let (tell, told) = mpsc::channel();
+        let unanswered = Arc::new(UnansweredCount::default());
+        let counted = Arc::clone(&unanswered);
+        scope.spawn(move || answer_all(stream, desk, &told, &counted));
+        Client { stream, export, of: &desk.exports[export], ask, tell, unanswered: &unanswered }.listen()
+    });
+    desk.active.fetch_sub(1, Ordering::SeqCst);
+    listened
+}
+
+/// A client with its export.
+struct Client<'a> {
+    stream: &'a TcpStream,
+    export: usize,
+    of: &'a Export,
+    ask: Sender<CommandForDrive>,
+    tell: Sender<(DueAnswer, u32)>,
+    unanswered: &'a UnansweredCount,
+}
+
+impl Client<'_> {
+    /// Takes commands until the client leaves.
+    fn listen(self) -> io::Result<()> {
+        let mut from = BufReader::with_capacity(1 << 16, self.stream);
+        while let Some(request) = read_request(&mut from)? {
+            if request.kind == CommandKind::Disconnect {
+                break;
+            }
+            self.take(request);
+        }
+        Ok(())
+    }
+
+    fn take(&self, request: ClientRequest) {
+        let ClientRequest { kind, is_forced, cookie, offset, length, .. } = request;
+        let command = self.command(&request);
+        let page = u64::from(self.of.page_size);
+        let answer = DueAnswer {
+            cookie,
+            offset: (self.of.first_page * page).saturating_add(offset),
+            reads: if kind == CommandKind::Read && command.is_ok() { length } else { 0 },
+            data: request.data,
+            syncs: kind == CommandKind::Flush || is_forced && kind == CommandKind::Write,
+        };
+        self.unanswered.add(answer.weight());
+        let ended = Ended { answer: Some(answer), to: self.tell.clone() };
+        match command {
+            Ok(Some(command)) => {
+                // Where the clock has stopped, all ends.
+                let _ = self.ask.send(CommandForDrive { command, ended });
+            }
+            Ok(None) => ended.tell(0),
+            Err(error) => ended.tell(error),
+        }
+    }
+
+    /// What a request asks of the device: nothing where it is a flush.
+    fn command(&self, request: &ClientRequest) -> Result<Option<ClientCommand>, u32> {
+        let writes = match request.kind {
+            CommandKind::Read => false,
+            CommandKind::Write => true,
+            CommandKind::Flush if !request.has_other_flags => return Ok(None),
+            CommandKind::Flush | CommandKind::Disconnect | CommandKind::Other => return Err(EINVAL),
+        };
+        if writes && self.of.writes.is_none() || !writes && self.of.reads.is_none() {
+            return Err(EPERM);
+        }
+        let page = u64::from(self.of.page_size);
+        let (offset, length) = (request.offset, u64::from(request.length));
+        if offset.checked_add(length).is_none_or(|end| end > self.of.size()) {
+            return Err(if writes { ENOSPC } else { EINVAL });
+        }
+        let is_whole = offset.is_multiple_of(page) && length.is_multiple_of(page) && length > 0;
+        if request.has_other_flags || !is_whole || request.length > MAX_BYTES {
+            return Err(EINVAL);
+        }
+        let number = |pages: u64| u32::try_from(pages).map_err(|_| EINVAL);
+        let (first, pages) = (number(offset / page)?, number(length / page)?);
+        Ok(Some(ClientCommand { export: self.export, writes, first, pages }))
+    }
+}
+
+/// Gives all answers that are due. Once one cannot be given, the connection ends, and the rest are
+/// dropped.
+fn answer_all(stream: &TcpStream, desk: &FrontDesk, told: &Receiver<(DueAnswer, u32)>, unanswered: &UnansweredCount) {
+    let mut to = BufWriter::with_capacity(1 << 16, stream);
+    let mut broken = false;
+    let mut next = told.recv().ok();
+    while let Some((due, error)) = next.take() {
+        let weight = due.weight();
+        if !broken && answer_one(&mut to, desk, due, error).is_err() {
+            broken = true;
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        unanswered.remove(weight);
+        // What is due already goes with it.
+        next = told.try_recv().ok();
+        if next.is_none() {
+            if !broken && to.flush().is_err() {
+                broken = true;
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+            next = told.recv().ok();
+        }
+    }
+}
+
+fn answer_one(to: &mut impl Write, desk: &FrontDesk, due: DueAnswer, mut error: u32) -> io::Result<()> {
+    let mut data = due.data;
+    if error == 0 {
+        let kept = if due.reads > 0 {
+            data.resize(due.reads as usize, 0);
+            desk.data.read(due.offset, &mut data)
+        } else if data.is_empty() {
+            Ok(())
+        } else {
+            desk.data.write(due.offset, &data)
+        };
+        let kept = kept.and_then(|()| if due.syncs { desk.data.sync() } else { Ok(()) });
+        if kept.is_err() {
+            error = EIO;
+        }
+    }
+    reply(to, due.cookie, error, if error == 0 && due.reads > 0 { &data } else { &[] })
+}
