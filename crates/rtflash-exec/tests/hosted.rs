@@ -311,3 +311,37 @@ fn nothing_begins_at_the_end_of_the_run() {
     assert_eq!(device.request(SourceId(0), Instant::START, Instant::START), None);
     assert_eq!((device.next_instant(), device.is_overloaded()), (None, false));
 }
+
+#[test]
+fn a_request_has_the_pages_that_are_given_or_is_none() {
+    let mut seen = 0;
+    for world in (0..400).filter_map(|case| World::draw_certified(26, case)) {
+        let mut sources = world.plan.sources().enumerate();
+        let Some((number, source)) = sources.find(|(_, of)| of.kind == Kind::Read && of.cluster.is_some()) else {
+            continue;
+        };
+        let (of, declared) = (world.plan.pages_of(source), source.read_pages);
+        let cluster = source.cluster.expect("it has one");
+        let Promise::Certified(certified) = world.plan.promise() else { panic!("it has certificates") };
+        let place = world.plan.clusters()[cluster].tasks.iter().position(|&task| Some(task) == source.task());
+        let range = &certified[cluster].ranges[place.expect("its task is there")];
+        let mut device = Hosted::new(&world.plan, &world.options, Vec::<Record>::new());
+        let mut request = |pages: &[u32]| device.request_of(number, Instant::START, Instant::START, pages);
+        let many = vec![0; usize::try_from(declared).expect("a few") + 1];
+        for wrong in [&[][..], &[of], &[u32::MAX], &many] {
+            assert_eq!(request(wrong), None);
+        }
+        let pages = vec![of - 1; many.len() - 1];
+        let job = request(&pages).expect("a request");
+        assert_eq!((job.source, job.index), (number, 0));
+        device.settle(Instant::START);
+        let read = |record: &Record| match record {
+            Record::Operation(of) if of.kind == Kind::Read => Some(of.lpn),
+            _ => None,
+        };
+        let read: Vec<Lpn> = device.finish().iter().filter_map(read).collect();
+        assert_eq!(read, vec![Lpn(range.end.0 - 1); 1.max(read.len())]);
+        seen += 1;
+    }
+    assert!(seen > 50, "{seen}");
+}
