@@ -63,6 +63,13 @@ fn what_promises_nothing_is_not_served() {
     assert_eq!(refused(&set, &set, &[]).0, 2);
     let address = refused(&sound, &set, &["--listen", "nowhere"]);
     assert_eq!(address.0, 2);
+    // Zones.
+    let recorder = r#"{"device": {"profile": "dgist-2021"}, "tasks": [
+        {"name": "camera", "write": {"pages": 8, "period": "40ms", "access": "stream"}}]}"#;
+    let zones = file("serve-zones.json", recorder).display().to_string();
+    let zoned = allocated(&zones, "serve-zoned.json", "zoned");
+    let run = rtflash(&["serve", &zoned, &zones, "--listen", "127.0.0.1:0", "--duration", "50ms"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
     // Certificates are made where there are none.
     let run = rtflash(&["serve", &thesis, &set, "--listen", "127.0.0.1:0", "--duration", "50ms"]);
     assert_eq!(run.status, 0, "{}", run.stderr);

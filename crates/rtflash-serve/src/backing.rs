@@ -1,22 +1,30 @@
 //! The file that keeps the data of all exports, one behind the other.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// A file with the data of all exports.
 #[derive(Debug)]
-pub struct DataFile(Mutex<File>);
+pub struct DataFile {
+    file: Mutex<File>,
+    /// The same, to be synced while others read and write.
+    synced: File,
+}
 
 impl DataFile {
     /// The file at this path with so many bytes; what is there already stays. Where nothing was
     /// written it has no blocks.
     ///
     /// # Errors
-    /// Where it cannot be made, or is of another size.
+    /// Where it cannot be made, is of another size, or somebody else keeps data in it.
     pub fn open(path: &Path, size: u64) -> io::Result<DataFile> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => io::Error::other("another device keeps its data there"),
+            TryLockError::Error(error) => error,
+        })?;
         match file.metadata()?.len() {
             0 => file.set_len(size)?,
             there if there == size => {}
@@ -25,7 +33,11 @@ impl DataFile {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
             }
         }
-        Ok(DataFile(Mutex::new(file)))
+        DataFile::new(file)
+    }
+
+    fn new(file: File) -> io::Result<DataFile> {
+        Ok(DataFile { synced: file.try_clone()?, file: Mutex::new(file) })
     }
 
     /// The same without a name, gone with the process.
@@ -34,11 +46,11 @@ impl DataFile {
     /// Where it cannot be made.
     pub fn of(file: File, size: u64) -> io::Result<DataFile> {
         file.set_len(size)?;
-        Ok(DataFile(Mutex::new(file)))
+        DataFile::new(file)
     }
 
     fn at(&self, offset: u64) -> io::Result<std::sync::MutexGuard<'_, File>> {
-        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
         Ok(file)
     }
@@ -55,6 +67,6 @@ impl DataFile {
 
     /// What was written is on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        self.at(0)?.sync_data()
+        self.synced.sync_data()
     }
 }

@@ -1,6 +1,6 @@
 //! The device in simulated time: commands of clients in, ends of them out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use rtflash_exec::check::{Checks, Finding};
@@ -96,7 +96,8 @@ struct ServedSource {
     number: SourceId,
     policeman: Policeman,
     counts: ServedRequests,
-    /// Where the next write of zones begins.
+    /// Whether it writes zones, and where the next write begins.
+    in_order: bool,
     next: u32,
 }
 
@@ -149,15 +150,15 @@ impl<'a> Drive<'a> {
     pub fn new(set: &TaskSet, plan: &'a Plan, options: &'a Options) -> Drive<'a> {
         let exports = Export::all(set, plan);
         let mut sources = Vec::new();
-        let mut add = |number: Option<SourceId>| {
+        let mut add = |number: Option<SourceId>, in_order: bool| {
             let number = number?;
             let policeman = Policeman::new(plan, number)?;
             let deadline = plan.sources()[number].deadline.unwrap_or(Span::LONGEST);
             let counts = ServedRequests { deadline, ..ServedRequests::default() };
-            sources.push(ServedSource { number, policeman, counts, next: 0 });
+            sources.push(ServedSource { number, policeman, counts, in_order, next: 0 });
             Some(sources.len() - 1)
         };
-        let of_export = exports.iter().map(|of| [add(of.reads), add(of.writes)]).collect();
+        let of_export = exports.iter().map(|of| [add(of.reads, false), add(of.writes, of.in_order)]).collect();
         let clusters: Vec<_> = plan.clusters().ids().collect();
         let checks = Checks::new(plan, options.dispatch, &clusters);
         Drive {
@@ -224,7 +225,7 @@ impl<'a> Drive<'a> {
         let end = end.ok_or(DriveError::NoSuchPages)?;
         let source = self.of_export[export][usize::from(writes)].ok_or(DriveError::NotDeclared)?;
         let state = &mut self.sources[source];
-        if writes && of.in_order {
+        if state.in_order {
             if first != state.next {
                 return Err(DriveError::OutOfOrder);
             }
@@ -275,21 +276,42 @@ impl<'a> Drive<'a> {
         }
     }
 
+    /// Who asked these has gone: what has not left for the device does not leave any more, but for
+    /// writes of zones, which go on in order. The numbers of those that are over so are added to
+    /// `over`.
+    pub fn withdraw(&mut self, tickets: &HashSet<u64>, over: &mut Vec<u64>) {
+        for source in 0..self.sources.len() {
+            if self.sources[source].in_order {
+                continue;
+            }
+            for (ticket, pages) in self.sources[source].policeman.withdraw(|ticket| tickets.contains(&ticket)) {
+                let Some(command) = self.commands.get_mut(&ticket) else { continue };
+                command.left -= pages;
+                if command.left == 0 {
+                    self.commands.remove(&ticket);
+                    over.push(ticket);
+                }
+            }
+        }
+    }
+
     /// Whether more is pending than can be kept.
     pub fn is_overloaded(&self) -> bool {
         self.hosted.is_overloaded()
     }
 
-    /// Ends the run: what is on the device is followed to its end.
-    pub fn finish(self) -> ServedRun {
-        let findings = self.hosted.finish().finish(self.now);
+    /// Ends the run then, or just behind the last step: what is on the device is followed to its
+    /// end.
+    pub fn finish(self, at: Instant) -> ServedRun {
+        let duration = at.max(self.now.saturating_add(Span::NANOSECOND));
+        let findings = self.hosted.finish().finish(duration);
         let counts = |at: Option<usize>| at.map(|at| self.sources[at].counts.clone());
         let exports = self.exports.iter().zip(&self.of_export).map(|(export, &[reads, writes])| ServedExport {
             export: export.clone(),
             reads: counts(reads),
             writes: counts(writes),
         });
-        ServedRun { exports: exports.collect(), findings, duration: self.now }
+        ServedRun { exports: exports.collect(), findings, duration }
     }
 
     /// What is run.

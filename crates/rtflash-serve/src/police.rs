@@ -78,8 +78,30 @@ impl Policeman {
         self.waiting.front().map(|_| self.free_from)
     }
 
+    /// Of these commands nothing leaves any more. Says how many pages of whose.
+    pub(crate) fn withdraw(&mut self, is_gone: impl Fn(Ticket) -> bool) -> Vec<(Ticket, u32)> {
+        let all = self.waiting.drain(..);
+        let (gone, left): (Vec<_>, Vec<_>) = all.partition(|waiting| is_gone(waiting.ticket));
+        self.waiting = left.into();
+        gone.into_iter().map(|waiting| (waiting.ticket, waiting.pages)).collect()
+    }
+
+    /// A stream turns towards the chip of its next page in periods that have gone by in which it
+    /// asked for nothing: as if it had asked for pages that nobody wants.
+    fn turn(&mut self, now: Instant) {
+        let (PageRule::Stream { chips }, Some(next)) = (self.rule, self.waiting.front()) else { return };
+        let mut skipped = (next.first % chips + chips - self.column) % chips;
+        while skipped > 0 && self.free_from.saturating_add(self.period) <= now.saturating_sub(self.jitter) {
+            let turned = skipped.min(self.declared);
+            self.column = (self.column + turned) % chips;
+            skipped -= turned;
+            self.free_from = self.free_from.saturating_add(self.period);
+        }
+    }
+
     /// The request that leaves now, if one may.
     pub(crate) fn take(&mut self, now: Instant) -> Option<AllowedRequest> {
+        self.turn(now);
         while self.free_from <= now && !self.waiting.is_empty() {
             // As early as its jitter allows: the next one may come so much sooner.
             let nominal = self.free_from.max(now.saturating_sub(self.jitter));
@@ -193,5 +215,20 @@ mod tests {
         // To the chip before it needs a request of its own for three.
         of.wait(4, 0, 1);
         assert_eq!(all(&mut of, 30), [(40, 40, vec![0])]);
+        // Or a period that has gone by, the last one but 3.
+        of.wait(5, 0, 1);
+        assert_eq!(all(&mut of, 62), [(69, 69, vec![0])]);
+        of.wait(6, 0, 1);
+        assert_eq!(all(&mut of, 93), [(93, 90, vec![0])]);
+    }
+
+    #[test]
+    fn what_is_withdrawn_does_not_leave() {
+        let mut of = policeman(4, PageRule::Any);
+        of.wait(1, 0, 6);
+        of.wait(2, 8, 1);
+        assert_eq!(of.take(at(3)).map(|request| request.shares), Some(vec![(1, 4)]));
+        assert_eq!(of.withdraw(|ticket| ticket == 1), [(1, 2)]);
+        assert_eq!(all(&mut of, 10), [(10, 10, vec![8])]);
     }
 }

@@ -167,6 +167,29 @@ fn what_is_wrong_is_refused_and_ends_nothing_else() {
         log.ask(1, 30, 0, page, &vec![3; page as usize]);
         assert_eq!(log.answer(0), (30, 0, vec![]));
     });
-    assert_eq!(served.malformed, 3);
+    // To ask for what there is not is of the protocol.
+    assert_eq!(served.malformed, 2);
+    assert!(served.run.findings.iter().all(|finding| finding.gauge.holds()));
+}
+
+/// Nobody waits for what nobody wants any more.
+#[test]
+fn what_a_client_leaves_behind_is_not_done() {
+    let served = with_clients(|to, exports| {
+        let page = exports[1].page_size;
+        let (mut gone, _, _) = Client::take(to, "log");
+        let data = vec![1; 2 * page as usize];
+        // Two pages are a request: 40 ms each.
+        for cookie in 0..100 {
+            gone.ask(1, cookie, 0, 2 * page, &data);
+        }
+        assert_eq!(gone.answer(0), (0, 0, vec![]));
+        drop(gone);
+        let (mut log, _, _) = Client::take(to, "log");
+        log.ask(1, 1, 0, page, &data[..page as usize]);
+        assert_eq!(log.answer(0), (1, 0, vec![]));
+    });
+    let writes = served.run.exports[1].writes.as_ref().expect("it writes");
+    assert!(writes.commands < 90, "{writes:?}");
     assert!(served.run.findings.iter().all(|finding| finding.gauge.holds()));
 }

@@ -4,8 +4,9 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
+use rtflash_check::verify_certified;
 use rtflash_host::run::CertifiedClusters;
-use rtflash_model::{Allocation, Span, TaskSet};
+use rtflash_model::{Allocation, Placement, Reliance, Span, TaskSet};
 use rtflash_serve::{DataFile, Drive, Export, ServeOptions, Served, ServedRequests, serve};
 use rtflash_wire::{ServeAnswer, ServedDirection, ServedTask};
 
@@ -13,7 +14,6 @@ use super::exec::{FoundAllocation, find};
 use super::{allocator, analysis_relying_on, export, policies};
 use crate::args::ServeArgs;
 use crate::render::Render;
-use crate::render::kind::kind;
 use crate::render::numbers::{bytes, plain, time};
 use crate::status::Status;
 use crate::whole::SignalHold;
@@ -38,14 +38,14 @@ pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
     let options = Drive::options();
     let drive = Drive::new(set, clusters.plan(), &options);
     fit_the_protocol(drive.exports())?;
-    let data = data(args, drive.exports())?;
     let duration = args.duration.as_deref().map(policies::duration).transpose()?;
+    let hold = SignalHold::new();
     let listener = TcpListener::bind(args.listen).map_err(|error| {
         let listen = args.listen;
         CommandFailure::io(&format!("--listen {listen}"), &error)
     })?;
+    let data = data(args, drive.exports())?;
     greet(args, &listener, drive.exports())?;
-    let hold = SignalHold::new();
     let options = ServeOptions {
         slow: args.slow,
         once: args.once,
@@ -77,10 +77,14 @@ fn allocation(args: &ServeArgs, set: &TaskSet) -> Result<Result<Allocation, Stat
     let found = find(set, Some(&given), algorithm, analysis, false, &mut warnings);
     output::complain(&warnings);
     Ok(match found {
-        FoundAllocation::Allocation(found) if kind(analysis).accepts(set, &found) == Some(true) => Ok(found),
-        FoundAllocation::Allocation(_) => {
-            let says = format!("{}: it does not keep its deadlines as it is: see `rtflash check`", given.0);
-            output::complain(&output::error(&says));
+        FoundAllocation::Allocation(found) if holds(set, &found, args.rely_on.granted()) => Ok(found),
+        FoundAllocation::Allocation(found) => {
+            let why = if holds(set, &found, Reliance::Queue) {
+                "it holds only beside its neighbours as they are: see --rely-on"
+            } else {
+                "it does not keep its deadlines as it is: see `rtflash check`"
+            };
+            output::complain(&output::error(&format!("{}: {why}", given.0)));
             Err(Status::No)
         }
         FoundAllocation::Nothing(message, status) => {
@@ -93,6 +97,12 @@ fn allocation(args: &ServeArgs, set: &TaskSet) -> Result<Result<Allocation, Stat
             Err(answer.status)
         }
     })
+}
+
+/// Whether the verifier finds all clusters in time, whatever their kinds.
+fn holds(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> bool {
+    let verification = verify_certified(set, allocation, &Placement::ALL, granted);
+    verification.clusters.iter().all(|cluster| cluster.holds == Some(true) && cluster.discrepancies.is_empty())
 }
 
 /// Blocks of the protocol are powers of two, up to 64 KiB for the smallest one.

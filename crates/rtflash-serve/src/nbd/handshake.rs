@@ -66,7 +66,7 @@ pub(crate) fn shake_hands(stream: &mut (impl Read + Write), exports: &[Export]) 
         stream.read_exact(&mut data)?;
         match option {
             EXPORT_NAME => {
-                let export = find(exports, &data).ok_or_else(|| wrong("there is no such export"))?;
+                let export = find(exports, &data).ok_or(io::ErrorKind::NotFound)?;
                 stream.write_all(&about(&exports[export]))?;
                 stream.write_all(&[0; 124][..if zeroes { 124 } else { 0 }])?;
                 return Ok(Some(export));

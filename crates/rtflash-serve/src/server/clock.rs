@@ -1,12 +1,12 @@
 //! The drive at the pace of the clock.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant as WallTime};
 
 use rtflash_model::{Instant, Span};
 
-use super::session::{CommandForDrive, Ended};
+use super::session::{CommandForDrive, Ended, ForDrive};
 use crate::drive::{ClientCommand, Drive, DriveError, ServedRun};
 use crate::nbd::{EINVAL, EPERM};
 
@@ -57,8 +57,9 @@ pub(super) struct ClockedRun {
 pub(super) struct DriveClock<'a> {
     drive: Drive<'a>,
     pace: Pace,
-    asked: Receiver<CommandForDrive>,
-    waiting: HashMap<u64, Ended>,
+    asked: Receiver<ForDrive>,
+    /// By the number of a command, with the client's.
+    waiting: HashMap<u64, (usize, Ended)>,
     next_ticket: u64,
     last: Instant,
     behind: Span,
@@ -69,7 +70,7 @@ pub(super) struct DriveClock<'a> {
 }
 
 impl<'a> DriveClock<'a> {
-    pub(super) fn new(drive: Drive<'a>, pace: Pace, asked: Receiver<CommandForDrive>) -> DriveClock<'a> {
+    pub(super) fn new(drive: Drive<'a>, pace: Pace, asked: Receiver<ForDrive>) -> DriveClock<'a> {
         DriveClock {
             drive,
             pace,
@@ -93,7 +94,7 @@ impl<'a> DriveClock<'a> {
             self.wait();
             overloaded = self.drive.is_overloaded();
         }
-        let (run, behind) = (self.drive.finish(), self.pace.on_clock(self.behind));
+        let (run, behind) = (self.drive.finish(self.pace.now()), self.pace.on_clock(self.behind));
         ClockedRun { run, refused: self.refused, behind, overloaded }
     }
 
@@ -114,21 +115,40 @@ impl<'a> DriveClock<'a> {
             // Nobody listens any more: it is over soon.
             Err(RecvTimeoutError::Disconnected) => return std::thread::sleep(LOOK),
         };
+        // What came while the device was behind comes when it no longer is.
+        let now = self.pace.now();
+        self.go_on_to(now);
         self.take(first);
         while self.coming.len() < AT_ONCE
             && let Ok(asked) = self.asked.try_recv()
         {
             self.take(asked);
         }
-        let now = self.pace.now();
-        self.go_on_to(now);
         self.step(now.max(self.last.saturating_add(Span::NANOSECOND)));
     }
 
-    fn take(&mut self, CommandForDrive { command, ended }: CommandForDrive) {
-        self.coming.push((self.next_ticket, command));
-        self.waiting.insert(self.next_ticket, ended);
-        self.next_ticket += 1;
+    fn take(&mut self, asked: ForDrive) {
+        match asked {
+            ForDrive::Command(CommandForDrive { client, command, ended }) => {
+                self.coming.push((self.next_ticket, command));
+                self.waiting.insert(self.next_ticket, (client, ended));
+                self.next_ticket += 1;
+            }
+            ForDrive::Gone(client) => self.withdraw(client),
+        }
+    }
+
+    /// A client has gone: what it asked and has not left for the device is over.
+    fn withdraw(&mut self, client: usize) {
+        let of_client = self.waiting.iter().filter(|(_, (of, _))| *of == client);
+        let tickets: HashSet<u64> = of_client.map(|(&ticket, _)| ticket).collect();
+        self.coming.retain(|(ticket, _)| !tickets.contains(ticket));
+        let mut over = Vec::new();
+        self.drive.withdraw(&tickets, &mut over);
+        // What is on the device ends there, and nobody is told.
+        for ticket in tickets {
+            self.waiting.remove(&ticket);
+        }
     }
 
     /// One instant of the device, at which what has come comes.
@@ -142,11 +162,11 @@ impl<'a> DriveClock<'a> {
                     DriveError::NotDeclared => EPERM,
                     DriveError::NoSuchPages | DriveError::OutOfOrder => EINVAL,
                 };
-                self.waiting.remove(&ticket).into_iter().for_each(|ended| ended.tell(error));
+                self.waiting.remove(&ticket).into_iter().for_each(|(_, ended)| ended.tell(error));
             }
         }
         for ticket in self.over.drain(..) {
-            self.waiting.remove(&ticket).into_iter().for_each(|ended| ended.tell(0));
+            self.waiting.remove(&ticket).into_iter().for_each(|(_, ended)| ended.tell(0));
         }
         self.coming = coming;
         self.coming.clear();

@@ -3,6 +3,7 @@
 mod clock;
 mod session;
 
+use std::cell::Cell;
 use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,10 +16,12 @@ use crate::backing::DataFile;
 use crate::drive::{Drive, ServedRun};
 use crate::export::Export;
 use clock::{DriveClock, Pace};
-use session::{CommandForDrive, run_session};
+use session::{ForDrive, run_session};
 
 /// Clients at a time.
-const MAX_CLIENTS: usize = 32;
+const MAX_CLIENTS: usize = 16;
+/// How long nobody has to be there until the last client has left: programs may come again at once.
+const DESERTED: Duration = Duration::from_secs(1);
 /// How often it is looked whether somebody has come, or all is to end.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -77,6 +80,10 @@ impl FrontDesk {
 
     fn enter(&self, number: usize, stream: &TcpStream) -> io::Result<()> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever comes while all is closed is not overlooked.
+        if self.is_stopping() {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
         streams.push((number, stream.try_clone()?));
         self.open.fetch_add(1, Ordering::SeqCst);
         Ok(())
@@ -129,16 +136,15 @@ pub fn serve(
         let desk = &desk;
         let acceptor = scope.spawn(move || accept(scope, listener, desk, &ask));
         let pace = Pace::new(options.slow);
+        let deserted = Cell::new(None);
         let is_over = |since: Duration| {
-            stops()
-                || options.duration.is_some_and(|most| since >= most)
-                || options.once && desk.is_deserted()
-                || acceptor.is_finished()
+            deserted.set(if desk.is_deserted() { Some(deserted.get().unwrap_or(since)) } else { None });
+            let is_left = deserted.get().is_some_and(|left| since - left >= DESERTED);
+            stops() || options.duration.is_some_and(|most| since >= most) || options.once && is_left
         };
         let clock = DriveClock::new(drive, pace, asked).run(&is_over);
         desk.close();
-        let accepted = acceptor.join().unwrap_or_else(|_| Err(io::Error::other("nobody listens any more")));
-        accepted?;
+        acceptor.join().map_err(|_| io::Error::other("nobody listens any more"))?;
         Ok(Served {
             run: clock.run,
             clients: desk.clients.load(Ordering::SeqCst) as u64,
@@ -155,17 +161,14 @@ fn accept<'s, 'e>(
     scope: &'s thread::Scope<'s, 'e>,
     listener: &TcpListener,
     desk: &'e FrontDesk,
-    ask: &Sender<CommandForDrive>,
-) -> io::Result<()> {
+    ask: &Sender<ForDrive>,
+) {
     let mut number = 0;
     while !desk.is_stopping() {
-        let stream = match listener.accept() {
-            Ok((stream, _)) => stream,
-            Err(error) if passes(error.kind()) => {
-                thread::sleep(LOOK);
-                continue;
-            }
-            Err(error) => return Err(error),
+        // Nobody is there, or who was there has gone, or too many files are open: that passes.
+        let Ok((stream, _)) = listener.accept() else {
+            thread::sleep(LOOK);
+            continue;
         };
         // One too many is closed, and so is one that breaks at once.
         if desk.open.load(Ordering::SeqCst) >= MAX_CLIENTS || desk.enter(number, &stream).is_err() {
@@ -173,7 +176,7 @@ fn accept<'s, 'e>(
         }
         let ask = ask.clone();
         scope.spawn(move || {
-            if run_session(&stream, desk, ask).is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
+            if run_session(&stream, desk, ask, number).is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
                 desk.malformed.fetch_add(1, Ordering::SeqCst);
             }
             let _ = stream.shutdown(Shutdown::Both);
@@ -181,17 +184,4 @@ fn accept<'s, 'e>(
         });
         number += 1;
     }
-    Ok(())
-}
-
-/// Whether listening goes on after such an error.
-fn passes(kind: io::ErrorKind) -> bool {
-    matches!(
-        kind,
-        io::ErrorKind::WouldBlock
-            | io::ErrorKind::Interrupted
-            | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::TimedOut
-    )
 }

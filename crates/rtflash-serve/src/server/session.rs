@@ -1,12 +1,12 @@
 //! One client: what it asks goes to the clock, and what has ended goes back to it.
 
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::FrontDesk;
 use crate::drive::ClientCommand;
@@ -20,11 +20,21 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Commands of a client that are not answered, at most, and bytes of them: it is not listened to
 /// while there are more.
 const MAX_UNANSWERED: usize = 256;
-const MAX_UNANSWERED_BYTES: usize = 1 << 26;
+const MAX_UNANSWERED_BYTES: usize = 1 << 25;
+
+/// What a client tells the clock.
+#[derive(Debug)]
+pub(super) enum ForDrive {
+    Command(CommandForDrive),
+    /// The client of this number has gone without a word.
+    Gone(usize),
+}
 
 /// A command for the clock.
 #[derive(Debug)]
 pub(super) struct CommandForDrive {
+    /// The client's number.
+    pub(super) client: usize,
     pub(super) command: ClientCommand,
     pub(super) ended: Ended,
 }
@@ -104,12 +114,17 @@ impl UnansweredCount {
 ///
 /// # Errors
 /// Where the connection breaks, or what comes is not of the protocol.
-pub(super) fn run_session(stream: &TcpStream, desk: &FrontDesk, ask: Sender<CommandForDrive>) -> io::Result<()> {
+pub(super) fn run_session(
+    stream: &TcpStream,
+    desk: &FrontDesk,
+    ask: Sender<ForDrive>,
+    number: usize,
+) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let Some(export) = shake_hands(&mut &*stream, &desk.exports)? else { return Ok(()) };
+    let mut impatient = Impatient { stream, until: Instant::now() + PATIENCE };
+    let Some(export) = shake_hands(&mut impatient, &desk.exports)? else { return Ok(()) };
     stream.set_read_timeout(None)?;
     desk.active.fetch_add(1, Ordering::SeqCst);
     desk.clients.fetch_add(1, Ordering::SeqCst);
@@ -118,33 +133,72 @@ pub(super) fn run_session(stream: &TcpStream, desk: &FrontDesk, ask: Sender<Comm
         let unanswered = Arc::new(UnansweredCount::default());
         let counted = Arc::clone(&unanswered);
         scope.spawn(move || answer_all(stream, desk, &told, &counted));
-        Client { stream, export, of: &desk.exports[export], ask, tell, unanswered: &unanswered }.listen()
+        let of = &desk.exports[export];
+        Client { stream, number, export, of, ask, tell, unanswered: &unanswered }.listen()
     });
     desk.active.fetch_sub(1, Ordering::SeqCst);
     listened
 }
 
+/// A connection that has to say all it has to say by a time.
+struct Impatient<'a> {
+    stream: &'a TcpStream,
+    until: Instant,
+}
+
+impl Read for Impatient<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Impatient<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.stream.write(data)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
 /// A client with its export.
 struct Client<'a> {
     stream: &'a TcpStream,
+    number: usize,
     export: usize,
     of: &'a Export,
-    ask: Sender<CommandForDrive>,
+    ask: Sender<ForDrive>,
     tell: Sender<(DueAnswer, u32)>,
     unanswered: &'a UnansweredCount,
 }
 
 impl Client<'_> {
-    /// Takes commands until the client leaves.
+    /// Takes commands until the client leaves. Where it says that it does, what it has asked is
+    /// done; otherwise nobody waits for it.
     fn listen(self) -> io::Result<()> {
+        let listened = self.listen_on();
+        if !matches!(listened, Ok(true)) {
+            let _ = self.ask.send(ForDrive::Gone(self.number));
+        }
+        listened.map(drop)
+    }
+
+    /// Whether the client said that it leaves.
+    fn listen_on(&self) -> io::Result<bool> {
         let mut from = BufReader::with_capacity(1 << 16, self.stream);
         while let Some(request) = read_request(&mut from)? {
             if request.kind == CommandKind::Disconnect {
-                break;
+                return Ok(true);
             }
             self.take(request);
         }
-        Ok(())
+        Ok(false)
     }
 
     fn take(&self, request: ClientRequest) {
@@ -163,7 +217,7 @@ impl Client<'_> {
         match command {
             Ok(Some(command)) => {
                 // Where the clock has stopped, all ends.
-                let _ = self.ask.send(CommandForDrive { command, ended });
+                let _ = self.ask.send(ForDrive::Command(CommandForDrive { client: self.number, command, ended }));
             }
             Ok(None) => ended.tell(0),
             Err(error) => ended.tell(error),
