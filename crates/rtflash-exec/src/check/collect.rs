@@ -283,27 +283,25 @@ impl Collections {
 
     /// An operation of a request or of a server, before the map knows of it.
     #[inline]
-    pub(super) fn own(&mut self, operation: &Operation) {
-        if operation.kind == Kind::Write
-            && operation.action == Action::Program
-            && let Some(processor) = self.processor(operation.chip)
-        {
+    pub(super) fn own(&mut self, operation: &Operation, processor: usize) {
+        if operation.kind == Kind::Write && operation.action == Action::Program {
             self.accounts[processor].programmed += 1;
         }
     }
 
     /// An operation that takes a page that is not pending has started: the map knows of it.
-    pub(super) fn took(&mut self, operation: &Operation, background: bool, map: &mut Mapping) {
-        let Some(account) = self.processor(operation.chip).map(|processor| &self.accounts[processor]) else { return };
-        let (cluster, chip, at) = (account.cluster, operation.chip, operation.start);
-        let Some(free) = map.free(cluster, account.position, account.chip, at) else { return };
+    #[inline(always)]
+    pub(super) fn took(&mut self, (operation, processor): (&Operation, usize), background: bool, map: &mut Mapping) {
+        let account = &self.accounts[processor];
+        let (cluster, chip, at) = (Some(account.cluster), Some(operation.chip), operation.start);
+        let Some(free) = map.free_in(account.chip, at) else { return };
+        let waiting = account.arrived.saturating_sub(account.programmed);
         if background {
             // It takes nothing of what is kept in reserve.
-            let waiting = account.arrived.saturating_sub(account.programmed).saturating_add(account.terms.reserve);
-            let place = || Place { at, job: Some(operation.job), cluster: Some(cluster), chip: Some(chip) };
-            self.reserve.note(free, waiting, place);
+            let waiting = waiting.saturating_add(account.terms.reserve);
+            self.reserve.note(free, waiting, || Place { at, job: Some(operation.job), cluster, chip });
         }
-        self.look(chip, at, free);
+        self.reserve.note(free, waiting, || Place { at, job: None, cluster, chip });
     }
 
     /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.
@@ -312,14 +310,12 @@ impl Collections {
     pub(super) fn operation(
         &mut self,
         operation: &Operation,
-        position: ColumnId,
+        (position, processor): (ColumnId, usize),
         pending: &Pending,
         map: &Mapping,
         quiet: bool,
     ) {
-        let Some(account) = self.processor(operation.chip).map(|processor| &mut self.accounts[processor]) else {
-            return;
-        };
+        let account = &mut self.accounts[processor];
         let at = || place(operation.start, pending, Some(operation.chip));
         let (terms, chips) = (account.terms, account.chips);
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
@@ -343,8 +339,7 @@ impl Collections {
                 if pass.began.1.replace(operation.start) != Some(operation.start) {
                     pass.steps.1 += 1;
                 }
-                let found = pass.buffer.iter().position(|&(lpn, _)| lpn == operation.lpn);
-                let read = found.and_then(|at| pass.buffer.remove(at));
+                let read = pass.takes_from_buffer(operation.lpn);
                 // In a stripe a copy is one operation.
                 let together = !terms.stripe || pass.read == Some(operation.start);
                 read.as_ref().is_some_and(valid) && together

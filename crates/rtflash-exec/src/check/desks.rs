@@ -7,7 +7,7 @@ mod cached;
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use self::buses::BusLine;
+use self::buses::{BusLine, PlainBuses};
 use self::cached::place_of_transfer;
 use super::flash;
 use super::gauge::{Gauge, Place};
@@ -17,7 +17,7 @@ use super::sites::{Site, places};
 use super::turns::Turns;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::options::{Arbitration, Ties, Waits};
-use crate::plan::{Plan, Promise};
+use crate::plan::{Certified, Plan, Promise};
 use crate::resume::resume;
 use crate::ties::TieBreaker;
 use crate::trace::{Action, JobId, Kind, NONE, Operation, Padding, Setup, Step, Transfer};
@@ -67,6 +67,9 @@ pub(super) struct Desks {
     desks: PerId<ChipId, Desk>,
     buses: PerId<ChannelId, BusLine>,
     places: Option<PerId<ChipId, Site>>,
+    /// Whether any chip uses a second page register.
+    any_cached: bool,
+    plain: PlainBuses,
     waits: Waits,
     arbitration: Arbitration,
     /// `None` where they were drawn, and it is not known from what.
@@ -91,8 +94,8 @@ resume!([] Desks {
     parts: [],
     lists: [],
     made: [
-        places, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer, command, hold, read, program,
-        erase, pages
+        places, any_cached, plain, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer,
+        command, hold, read, program, erase, pages
     ],
 });
 
@@ -125,6 +128,8 @@ impl Desks {
             desks: plan.per_chip(blank),
             buses: plan.per_channel(BusLine::default()),
             places: None,
+            any_cached: matches!(plan.promise(), Promise::Certified(by) if by.iter().any(Certified::is_cached)),
+            plain: PlainBuses::default(),
             waits: Waits::Actual,
             arbitration: Arbitration::Fifo,
             ties: Some(TieBreaker::default()),
@@ -165,6 +170,9 @@ impl Desks {
             (Ties::Random, None) => None,
             (ties, None) => Some(TieBreaker::new(ties, 0)),
         };
+        let in_order = self.arbitration == Arbitration::Fifo && self.looks_at_order();
+        let any = in_order && self.command == Span::ZERO;
+        self.plain = PlainBuses { any, lowest_first: setup.ties == Ties::Lowest };
     }
 
     /// Whether an operation sends its page over the bus.
@@ -268,9 +276,10 @@ impl Desks {
             && transfer.start >= desk.start
             && transfer.end <= desk.end;
         self.transfers.note_zero(quiet, u64::from(!is_valid), place);
-        if !is_valid {
+        if !is_valid || quiet && self.takes_its_turn(transfer, channel) {
             return;
         }
+        let desk = &mut self.desks[transfer.chip];
         let (behind, wanted) = (desk.end.since(transfer.end), desk.wanted);
         let command = Length::within(self.command, Span::ZERO);
         // How long it is on the bus, and how far off what comes behind it is.

@@ -8,6 +8,7 @@ use crate::ids::{BlockId, ChannelId, ChipId, PerId};
 use crate::plan::Plan;
 use crate::trace::{Action, NONE, Operation, Transfer};
 
+#[inline(always)]
 pub(super) fn place(operation: &Operation) -> Place {
     Place {
         at: operation.start,

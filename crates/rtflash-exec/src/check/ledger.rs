@@ -41,6 +41,7 @@ pub(crate) struct Pending {
 
 impl Pending {
     /// The deadline, the end of time for a job without one.
+    #[inline(always)]
     pub(crate) fn deadline(&self) -> u64 {
         self.release.deadline.map_or(u64::MAX, Instant::as_ns)
     }

@@ -10,6 +10,9 @@ pub(super) struct Length {
 }
 
 impl Length {
+    /// No time at all.
+    pub(super) const NONE: Length = Length { min: Span::ZERO, max: Span::ZERO };
+
     /// Up to a span, and shorter by so much.
     pub(super) fn within(max: Span, shorter: Span) -> Length {
         Length { min: max.saturating_sub(shorter), max }
@@ -18,6 +21,9 @@ impl Length {
     /// By how much a span is not within.
     #[inline]
     pub(super) fn off(self, span: Span) -> u64 {
+        if self.min <= span && span <= self.max {
+            return 0;
+        }
         span.saturating_sub(self.max).max(self.min.saturating_sub(span)).as_ns()
     }
 }

@@ -11,8 +11,34 @@ use crate::ids::{BlockId, ClusterId, ColumnId, Lpn, PerId};
 use crate::plan::{Plan, Promise};
 use crate::trace::{Action, Kind, NO_LPN, NONE, Operation};
 
-/// Logical pages programmed in a row, each with page and block.
-type RowPages = Vec<(Lpn, u32, BlockId)>;
+/// What is programmed in a row.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct RowPages {
+    began: Instant,
+    /// The logical pages but for the last one, each with page and block; and that one.
+    before: Vec<(Lpn, u32, BlockId)>,
+    last: (Lpn, u32, BlockId),
+}
+
+impl RowPages {
+    /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded
+    /// first was the later one.
+    #[inline(always)]
+    fn was_overwritten(&mut self, operation: &Operation) -> bool {
+        let Operation { start, lpn, page, block, .. } = *operation;
+        let last = std::mem::replace(&mut self.last, (lpn, page, block));
+        if self.began != start {
+            self.began = start;
+            self.before.clear();
+            return false;
+        }
+        self.before.push(last);
+        // A row goes from page to page; behind the last page of a block comes page 0 of another.
+        let is_later =
+            |&(of, other, at): &(Lpn, u32, BlockId)| of == lpn && if at == block { other > page } else { other < page };
+        self.before.iter().any(is_later)
+    }
+}
 
 /// How a cluster places its pages.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -82,9 +108,8 @@ pub(super) struct Mapping {
     pools: Vec<Pool>,
     /// Whether it is known what was on the device at the start.
     known: bool,
-    /// Of each superblock cluster, when its last row began, and the logical pages of that row with
-    /// page and block.
-    rows: PerId<ClusterId, (Instant, RowPages)>,
+    /// The last row of each cluster.
+    rows: PerId<ClusterId, RowPages>,
 }
 
 impl Mapping {
@@ -115,7 +140,7 @@ impl Mapping {
             programmed: vec![0; chips * blocks],
             pools: vec![Pool::default(); chips],
             known: false,
-            rows: plan.per_cluster((Instant::START, Vec::new())),
+            rows: plan.per_cluster(RowPages { last: (NO_LPN, NONE, BlockId(NONE)), ..RowPages::default() }),
         };
         let mut first = 0;
         for &number in clusters {
@@ -193,7 +218,12 @@ impl Mapping {
     /// Free pages at an instant, of the processor of a chip, or without certificates of its
     /// cluster; `None` where the start is not known.
     pub(super) fn free(&mut self, cluster: ClusterId, position: ColumnId, chip: usize, at: Instant) -> Option<u64> {
-        let pool = self.pool(cluster, position, chip);
+        self.free_in(self.pool(cluster, position, chip), at)
+    }
+
+    /// The same, where it is known which chip that is: the processor's, or cluster's, first one.
+    #[inline]
+    pub(super) fn free_in(&mut self, pool: usize, at: Instant) -> Option<u64> {
         let pages = i64::from(self.pages);
         let pool = &mut self.pools[pool];
         if !pool.erases.is_empty() {
@@ -259,24 +289,6 @@ impl Mapping {
         self.clusters[cluster].spots.get(lpn) == Some(&spot)
     }
 
-    /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded
-    /// first was the later one.
-    fn was_overwritten(&mut self, operation: &Operation) -> bool {
-        let (began, row) = &mut self.rows[operation.cluster];
-        if *began != operation.start {
-            *began = operation.start;
-            row.clear();
-        }
-        let (block, page) = (operation.block, operation.page);
-        // A row goes from page to page; behind the last page of a block comes page 0 of another.
-        let is_later = |&(lpn, other, of): &(Lpn, u32, BlockId)| {
-            lpn == operation.lpn && if of == block { other > page } else { other < page }
-        };
-        let overwritten = row.iter().any(is_later);
-        row.push((operation.lpn, page, block));
-        overwritten
-    }
-
     /// Asks memory for what is known of a logical page.
     #[inline]
     pub(super) fn prefetch(&self, cluster: ClusterId, lpn: Lpn) {
@@ -300,6 +312,7 @@ impl Mapping {
         // A copy inside a chip has its page from the start.
         let copyback = shape.stripe && operation.kind == Kind::Gc;
         let pool = &mut self.pools[if shape.stripe { chip } else { first }];
+        let astray = shape.stripe && operation.lpn.0 % shape.chips != position.0;
         match operation.action {
             Action::Erase => {
                 if !shape.zoned {
@@ -311,47 +324,38 @@ impl Mapping {
             }
             Action::Read => {
                 pool.free -= i64::from(copyback);
-                self.read(operation, position, block, quiet);
+                let here = self.spot(position, operation.block, operation.page);
+                let Some(known) = self.clusters[operation.cluster].spots.get_mut(operation.lpn) else {
+                    self.gauge.note(0, 1, || place(operation));
+                    return;
+                };
+                let mut stale = *known != here;
+                if *known == NONE {
+                    *known = here;
+                    stale = self.known;
+                    self.valid[block] += 1;
+                }
+                self.gauge.note_zero(quiet, u64::from(stale), || place(operation));
+                self.gauge.note_zero(quiet, u64::from(astray), || place(operation));
             }
             Action::Program => {
                 pool.free -= i64::from(!copyback);
-                self.programs((operation, told), (position, first), block, quiet);
+                let here = self.spot(position, operation.block, operation.page);
+                self.programs((operation, told), (first, here), block, (astray, quiet));
             }
         }
-    }
-
-    #[inline(always)]
-    fn read(&mut self, operation: &Operation, position: ColumnId, block: usize, quiet: bool) {
-        let here = self.spot(position, operation.block, operation.page);
-        let cluster = &mut self.clusters[operation.cluster];
-        let shape = cluster.shape;
-        let Some(known) = cluster.spots.get_mut(operation.lpn) else {
-            self.gauge.note(0, 1, || place(operation));
-            return;
-        };
-        let mut stale = *known != here;
-        if *known == NONE {
-            *known = here;
-            stale = self.known;
-            self.valid[block] += 1;
-        }
-        let astray = shape.stripe && operation.lpn.0 % shape.chips != position.0;
-        self.gauge.note_zero(quiet, u64::from(stale), || place(operation));
-        self.gauge.note_zero(quiet, u64::from(astray), || place(operation));
     }
 
     #[inline(always)]
     fn programs(
         &mut self,
         (operation, told): (&Operation, &Operation),
-        (position, first): (ColumnId, usize),
+        (first, here): (usize, u32),
         block: usize,
-        quiet: bool,
+        (astray, quiet): (bool, bool),
     ) {
-        let (pages, here) = (self.pages, self.spot(position, operation.block, operation.page));
-        let in_rows = self.clusters[operation.cluster].shape;
-        let overwritten = (in_rows.stripe || in_rows.superblock) && self.was_overwritten(told);
         let MappedCluster { shape, full, spots } = &mut self.clusters[operation.cluster];
+        let overwritten = (shape.stripe || shape.superblock) && self.rows[operation.cluster].was_overwritten(told);
         let programmed = &mut self.programmed[block];
         *programmed += 1;
         if *programmed == *full {
@@ -369,14 +373,13 @@ impl Mapping {
         let old = std::mem::replace(known, here);
         if old != NONE {
             // The chips of a cluster stand one after another among those that are watched.
-            let old = BlockId(old / pages).index();
+            let old = BlockId(old / self.pages).index();
             let old = first * self.blocks + if shape.superblock { old % self.blocks } else { old };
             let valid = &mut self.valid[old];
             // In a trace, more pages may become stale than were programmed.
             *valid -= u32::from(*valid & !TAKEN != 0);
         }
         self.valid[block] += 1;
-        let astray = shape.stripe && operation.lpn.0 % shape.chips != position.0;
         self.gauge.note_zero(quiet, u64::from(astray), || place(operation));
     }
 }

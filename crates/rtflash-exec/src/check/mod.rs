@@ -11,15 +11,18 @@ mod flash;
 mod gauge;
 mod ledger;
 mod length;
+mod look;
 mod mapping;
 mod order;
 mod passes;
 mod processors;
 mod registers;
 mod releases;
+mod rule_set;
 mod rules;
 mod sites;
 mod start;
+mod stretches;
 mod timing;
 mod turns;
 mod watch;
@@ -34,7 +37,7 @@ pub use gauge::{Gauge, Place, Worst};
 use crate::dispatch::Admission;
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Dispatch;
-use crate::plan::Plan;
+use crate::plan::{Plan, Promise};
 use crate::resume::resume;
 use crate::trace::{Kind, NONE, Setup};
 use desks::Desks;
@@ -64,6 +67,8 @@ struct WatchedChip {
     position: ColumnId,
     /// Its position among the chips that are watched.
     watched: usize,
+    /// Its processor's, among those that are watched, where certificates are.
+    processor: usize,
 }
 
 /// All checkers together, for some clusters of a plan.
@@ -124,11 +129,14 @@ resume!(['a] Checks<'a> {
 impl<'a> Checks<'a> {
     /// Checkers that watch the clusters at these positions of the plan.
     pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
-        let mut chips = plan.per_chip(WatchedChip { cluster: ClusterId(NONE), position: ColumnId(0), watched: 0 });
-        let mut watched = 0;
+        let nowhere = WatchedChip { cluster: ClusterId(NONE), position: ColumnId(0), watched: 0, processor: 0 };
+        let mut chips = plan.per_chip(nowhere);
+        let (mut watched, mut processors) = (0, 0);
         for &number in clusters {
+            let superblock = matches!(plan.promise(), Promise::Certified(by) if !by[number].is_stripe());
             for (&chip, position) in plan.clusters()[number].chips.iter().zip((0..).map(ColumnId)) {
-                chips[chip] = WatchedChip { cluster: number, position, watched };
+                processors += usize::from(!superblock || position == ColumnId(0));
+                chips[chip] = WatchedChip { cluster: number, position, watched, processor: processors - 1 };
                 watched += 1;
             }
         }

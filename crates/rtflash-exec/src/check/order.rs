@@ -96,12 +96,13 @@ impl SerialIdling {
         *until = end.max(*until);
     }
 
-    /// A job is served from `at` on, and the cluster is known to be busy with it.
+    /// A job is served from `at` on, and the cluster is known to be busy with it. `quiet`: zeroes
+    /// need not be noted.
     #[inline]
-    pub(super) fn serves(&mut self, cluster: ClusterId, at: Instant, pending: &Pending) {
+    pub(super) fn serves(&mut self, cluster: ClusterId, at: Instant, pending: &Pending, quiet: bool) {
         let (since, _) = self.busy[cluster];
         if !pending.was_starved {
-            self.gauge.note(0, since.since(pending.release.at).as_ns(), || place(at, pending, None));
+            self.gauge.note_zero(quiet, since.since(pending.release.at).as_ns(), || place(at, pending, None));
         }
     }
 
@@ -195,8 +196,9 @@ impl ParallelEdf {
         self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, None));
     }
 
+    /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
+    pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, quiet: bool) {
         let chip = &mut self.chips[operation.chip];
         let waited_since = if operation.kind == Kind::Gc {
             pending.release.at.max(chip.collected).max(self.erased[operation.cluster])
@@ -234,8 +236,8 @@ impl ParallelEdf {
                 }
                 _ => 0,
             };
-            self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), at);
-            self.idling.note(0, chip.busy.0.since(waited_since).as_ns(), at);
+            self.gauge.note_zero(quiet, late.min(i64::MAX.unsigned_abs()), at);
+            self.idling.note_zero(quiet, chip.busy.0.since(waited_since).as_ns(), at);
         }
         while chip.starts.last().is_some_and(|&(_, earlier)| earlier <= deadline) {
             chip.starts.pop();
@@ -304,7 +306,7 @@ impl UnderWay {
     }
 
     /// An operation of a job with this deadline has begun.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begins(&mut self, place: usize, operation: &Operation, deadline: u64) {
         let of = &mut self.places[place];
         of.start = operation.start;

@@ -7,23 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
+use super::stretches::{LastStretches, REMEMBERED, Stretch};
 use super::timing::{longest_step, place};
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId};
 use crate::plan::{Certified, Plan};
 use crate::trace::{Action, JobId, Kind, Operation};
 
-/// What a processor was doing over [start, end): a step, or an operation of one.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Stretch {
-    start: Instant,
-    end: Instant,
-    /// The earliest deadline that a page of it was for.
-    deadline: u64,
-}
-
 /// A processor, as its operations show it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ProcessorLine {
+    bounds: Bounds,
     under_way: Option<Stretch>,
     /// Whether no chip has done anything but users' reads in it, and what the reads waited for
     /// their buses.
@@ -31,6 +24,9 @@ struct ProcessorLine {
     waits: Vec<ReadWait>,
     /// Whose operations it has, as far as its first one tells.
     job: Option<JobId>,
+    /// The job that was judged last, if it has waited for nothing: as long as only its own
+    /// operations follow, without a break, they find what it has found.
+    judged: Option<JobId>,
     /// Since when it has been busy without a break.
     busy_since: Instant,
     /// Time that copies without pages took, not looked at yet.
@@ -38,7 +34,7 @@ struct ProcessorLine {
     /// Until when it was busy, once the run is over.
     over: Option<Instant>,
     /// What it did before, the latest last.
-    before: VecDeque<Stretch>,
+    before: LastStretches,
     /// Starts that a later look may still ask for: ascending in time, descending in deadline.
     latest: Vec<(Instant, u64)>,
     /// Where the last looks at `before` and `latest` ended: most look for the same again.
@@ -71,9 +67,6 @@ fn end_of<T>(get: impl Fn(usize) -> Option<T>, len: usize, guess: usize, below: 
     low
 }
 
-/// Stretches of a processor that are remembered at most.
-const REMEMBERED: usize = 4096;
-
 impl ProcessorLine {
     /// The step under way is over: what its reads have waited for their buses.
     fn judge_waits(&mut self, times: ReadTimes, gauge: &mut Gauge) {
@@ -88,43 +81,57 @@ impl ProcessorLine {
         self.waits.clear();
     }
 
-    /// The stretch under way is over: another one begins.
-    #[inline]
-    fn close(&mut self) {
-        let Some(stretch) = self.under_way.take() else { return };
-        while self.latest.last().is_some_and(|&(_, earlier)| earlier <= stretch.deadline) {
+    /// A stretch is over: another one begins.
+    #[inline(always)]
+    fn ends(&mut self, stretch: Stretch) {
+        if self.before.push(stretch) {
+            self.found.0 = self.found.0.saturating_sub(1);
+        }
+        // Nearly always it is of the same job as the one before.
+        if let Some((start, deadline)) = self.latest.last_mut()
+            && *deadline == stretch.deadline
+        {
+            *start = stretch.start;
+            return;
+        }
+        while let Some(&(_, earlier)) = self.latest.last()
+            && earlier <= stretch.deadline
+        {
             self.latest.pop();
         }
         self.latest.push((stretch.start, stretch.deadline));
         if self.latest.len() > REMEMBERED {
             self.latest.drain(..REMEMBERED / 2);
         }
-        if self.before.len() == REMEMBERED {
-            self.before.pop_front();
-            self.found.0 = self.found.0.saturating_sub(1);
-        }
-        self.before.push_back(stretch);
     }
 
     /// When it last was idle before an operation starts.
+    #[inline(always)]
     fn busy_until(&mut self, start: Instant) {
         if start > self.passed(start) {
-            self.busy_since = start;
+            self.breaks(start);
         }
     }
 
     /// Looks at copies without pages that begin before `start`: until when the processor was busy
     /// before that.
+    #[inline(always)]
     fn passed(&mut self, start: Instant) -> Instant {
-        let mut end = self.before.back().map_or(Instant::START, |last| last.end);
+        let mut end = self.before.last().map_or(Instant::START, |last| last.end);
         while let Some(&(from, to)) = self.paddings.front().filter(|&&(from, _)| from < start) {
             self.paddings.pop_front();
             if from > end {
-                self.busy_since = from;
+                self.breaks(from);
             }
             end = end.max(to);
         }
         end
+    }
+
+    /// It has been idle until then.
+    #[inline(never)]
+    fn breaks(&mut self, until: Instant) {
+        (self.busy_since, self.judged) = (until, None);
     }
 
     /// The run is over: until when the processor was busy.
@@ -132,7 +139,9 @@ impl ProcessorLine {
         if let Some(end) = self.over {
             return end;
         }
-        self.close();
+        if let Some(last) = self.under_way.take() {
+            self.ends(last);
+        }
         let end = self.passed(Instant::END);
         self.over = Some(end);
         end
@@ -140,7 +149,7 @@ impl ProcessorLine {
 }
 
 /// What a certificate bounds, for one processor.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Bounds {
     /// The longest step.
     step: u64,
@@ -169,7 +178,6 @@ pub(super) struct Processors {
     of_chip: PerId<ChipId, Option<usize>>,
     /// For each chip, what chips of other clusters may make its transfers wait.
     foreign_waits: PerId<ChipId, u64>,
-    bounds: Vec<Bounds>,
     times: ReadTimes,
     lines: Vec<ProcessorLine>,
     /// Waiting of reads in superblocks for chips of other clusters, and of a pass's for each other,
@@ -183,7 +191,7 @@ pub(super) struct Processors {
 impl Processors {
     pub(super) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Processors {
         let (mut of_chip, mut foreign_waits) = (plan.per_chip(None), plan.per_chip(0));
-        let mut bounds = Vec::new();
+        let mut lines = Vec::new();
         for &number in clusters {
             let (cluster, stripe) = (&plan.clusters()[number], certified[number].is_stripe());
             let step = longest_step(plan, cluster, &certified[number]);
@@ -191,9 +199,10 @@ impl Processors {
                 if stripe || place == 0 {
                     let by = &certified[number];
                     let (cached, backfill) = (by.is_cached(), by.may_backfill());
-                    bounds.push(Bounds { step: step.as_ns(), stripe, cached, backfill });
+                    let bounds = Bounds { step: step.as_ns(), stripe, cached, backfill };
+                    lines.push(ProcessorLine { bounds, ..ProcessorLine::default() });
                 }
-                of_chip[chip] = Some(bounds.len() - 1);
+                of_chip[chip] = Some(lines.len() - 1);
                 foreign_waits[chip] = plan.transfers(plan.foreign_chips(cluster, chip)).as_ns();
             }
         }
@@ -208,8 +217,7 @@ impl Processors {
             of_chip,
             times,
             foreign_waits,
-            lines: bounds.iter().map(|_| ProcessorLine::default()).collect(),
-            bounds,
+            lines,
             waits: Gauge::default(),
             order: Gauge::default(),
             idling: Gauge::default(),
@@ -259,9 +267,15 @@ impl Processors {
     }
 
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, plan: &Plan) {
-        let Some(processor) = self.processor(operation.chip) else { return };
-        let (bounds, line) = (self.bounds[processor], &mut self.lines[processor]);
+    pub(super) fn operation(
+        &mut self,
+        (operation, told): (&Operation, &Operation),
+        processor: usize,
+        pending: &Pending,
+        plan: &Plan,
+    ) {
+        let line = &mut self.lines[processor];
+        let bounds = line.bounds;
         let (deadline, gc) = (pending.deadline(), operation.kind == Kind::Gc);
         let copies = bounds.stripe && gc;
         // A copy inside a chip is one operation in two records.
@@ -285,10 +299,14 @@ impl Processors {
                     line.judge_waits(self.times, &mut self.waits);
                 }
                 line.only_reads = true;
-                line.close();
+                let last = line.under_way.replace(Stretch { start: operation.start, end, deadline });
+                if line.job != Some(operation.job) || last.is_some_and(|last| last.start > operation.start) {
+                    (line.job, line.judged) = (Some(operation.job), None);
+                }
+                if let Some(last) = last {
+                    line.ends(last);
+                }
                 line.busy_until(operation.start);
-                line.under_way = Some(Stretch { start: operation.start, end, deadline });
-                line.job = Some(operation.job);
             }
         }
         if !bounds.stripe && (gc || !bounds.cached) {
@@ -304,8 +322,8 @@ impl Processors {
                 });
             }
         }
-        if !pending.was_starved {
-            self.judge(processor, operation, pending, deadline);
+        if line.judged != Some(operation.job) && !pending.was_starved {
+            self.judge(processor, told, pending, deadline);
         }
     }
 
@@ -322,17 +340,24 @@ impl Processors {
         line.found.1 = since;
         let late = latest.get(since).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
         self.order.note(0, late.min(i64::MAX.unsigned_abs()), at);
+        line.judged = Some(operation.job).filter(|_| late == 0 && operation.start >= released);
         if pending.release.deadline.is_none() {
             return;
         }
-        self.idling.note(0, line.busy_since.since(released).as_ns(), at);
+        let idle = line.busy_since.since(released).as_ns();
+        self.idling.note(0, idle, at);
         let before = &line.before;
         let start = |at: usize| before.get(at).map(|stretch| stretch.start);
         let first = end_of(start, before.len(), line.found.0, |start| start < released);
         line.found.0 = first;
         let blocker = first.checked_sub(1).and_then(|last| line.before.get(last));
+        let mut blocked = 0;
         if let Some(blocker) = blocker.filter(|blocker| blocker.end > released && blocker.deadline > deadline) {
-            self.blocking.note(self.bounds[processor].step, blocker.end.since(released).as_ns(), at);
+            blocked = blocker.end.since(released).as_ns();
+            self.blocking.note(line.bounds.step, blocked, at);
+        }
+        if idle > 0 || blocked > line.bounds.step {
+            line.judged = None;
         }
     }
 }
@@ -346,7 +371,8 @@ mod tests {
 
     /// A line that was busy over [0, 10).
     fn line() -> ProcessorLine {
-        let before = VecDeque::from([Stretch { start: at(0), end: at(10), deadline: 0 }]);
+        let mut before = LastStretches::default();
+        before.push(Stretch { start: at(0), end: at(10), deadline: 0 });
         ProcessorLine { before, ..ProcessorLine::default() }
     }
 

@@ -7,16 +7,15 @@ use super::assumptions::{ASSUMPTIONS, Assumption, CERTIFIED};
 use super::collect::Collections;
 use super::gauge::Gauge;
 use super::ledger::Pending;
-use super::mapping::Mapping;
 use super::order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
 use super::passes::{Collecting, Passes};
 use super::processors::Processors;
 use super::timing::{Blocking, lateness};
-use crate::ids::{ClusterId, ColumnId, PerId};
+use crate::ids::{ClusterId, PerId};
 use crate::options::{Dispatch, Victims};
 use crate::plan::{Certified, Plan, Promise, Releases};
 use crate::resume::{NoState, Rest, Resume, State, resume};
-use crate::trace::{Action, Kind, Operation, Release};
+use crate::trace::Release;
 
 /// The checkers that only one of the two kinds of plan has.
 #[derive(Debug)]
@@ -40,6 +39,16 @@ pub(super) struct ByUtilization {
 pub(super) enum Order {
     Serial(SerialEdf, SerialIdling),
     Parallel(ParallelEdf),
+}
+
+impl Order {
+    /// The gauges that every operation is noted in.
+    pub(super) fn gauges(&self) -> [Option<&Gauge>; 2] {
+        match self {
+            Order::Serial(_, idling) => [Some(&idling.gauge), None],
+            Order::Parallel(edf) => [Some(&edf.gauge), Some(&edf.idling)],
+        }
+    }
 }
 
 /// Those of a plan that is run by certificates.
@@ -165,50 +174,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Operations of a job begin together, the first of them this one.
-    #[inline(always)]
-    pub(super) fn begins(&mut self, first: &Operation, pending: &Pending) {
-        if let Rules::Utilization(by) = self
-            && let Order::Serial(edf, idling) = &mut by.order
-        {
-            edf.operation(first, pending);
-            by.under_way.begins(first.cluster.index(), first, pending.deadline());
-            idling.works(first.cluster, first.start, first.end);
-            idling.serves(first.cluster, first.start, pending);
-        }
-    }
-
-    /// An operation of a job on a chip, by position in its cluster and among those that are
-    /// watched, before the map knows of it: in a copy of which it is known what it does. `quiet`:
-    /// zeroes of copies need not be noted.
-    #[inline(always)]
-    pub(super) fn operation(
-        &mut self,
-        operation: &Operation,
-        (position, chip): (ColumnId, usize),
-        pending: &mut Pending,
-        (plan, mapping): (&Plan, &Mapping),
-        quiet: bool,
-    ) {
-        let gc = operation.kind == Kind::Gc;
-        match self {
-            Rules::Certified(by) => {
-                by.processors.operation(operation, pending, plan);
-                if gc {
-                    by.collections.operation(operation, position, pending, mapping, quiet);
-                } else {
-                    by.collections.own(operation);
-                }
-            }
-            Rules::Utilization(by) => {
-                by.on_chip(operation, pending, plan);
-                if gc {
-                    by.passes.operation(operation, (position, chip), pending, mapping, quiet);
-                }
-            }
-        }
-    }
-
     /// The run is over, and a job is pending in a cluster, under parallel dispatch or certificates:
     /// what it waits for should not have idled.
     pub(super) fn end_on_chips(&mut self, plan: &Plan, cluster: ClusterId, duration: Instant, pending: &Pending) {
@@ -273,28 +238,6 @@ impl<'a> Rules<'a> {
     }
 }
 
-impl ByCertificates<'_> {
-    /// An operation that may have taken a page that is not pending has begun, and the map knows of
-    /// it.
-    #[inline(always)]
-    pub(super) fn took(
-        &mut self,
-        (operation, told): (&Operation, &Operation),
-        pending: &Pending,
-        mapping: &mut Mapping,
-    ) {
-        let takes = match operation.kind {
-            Kind::Gc => operation.action != Action::Erase,
-            Kind::Server => operation.action == Action::Program,
-            Kind::Read | Kind::Write => false,
-        };
-        if takes {
-            let background = pending.is_background() && operation.kind != Kind::Gc;
-            self.collections.took(told, background, mapping);
-        }
-    }
-}
-
 impl ByUtilization {
     /// Looks for operations under way that block a job released now.
     pub(super) fn look_for_blocking(&mut self, release: &Release, pending: &mut Pending, plan: &Plan) {
@@ -315,27 +258,5 @@ impl ByUtilization {
                 }
             }
         }
-    }
-
-    /// An operation on a chip.
-    #[inline(always)]
-    pub(super) fn on_chip(&mut self, operation: &Operation, pending: &mut Pending, plan: &Plan) {
-        if matches!(self.order, Order::Parallel(_)) {
-            self.on_chip_of_its_own(operation, pending, plan);
-        }
-    }
-
-    /// An operation on a chip under parallel dispatch.
-    #[inline(always)]
-    fn on_chip_of_its_own(&mut self, operation: &Operation, pending: &mut Pending, plan: &Plan) {
-        let Order::Parallel(edf) = &mut self.order else { return };
-        if !pending.blockers.is_empty()
-            && let Some(at) = pending.blockers.iter().position(|&(blocker, _)| blocker == operation.chip)
-        {
-            let (_, left) = pending.blockers.swap_remove(at);
-            self.blocking.blocked(left, plan.device().block_erase(), pending, operation.chip);
-        }
-        edf.operation(operation, pending);
-        self.under_way.begins(operation.chip.index(), operation, pending.deadline());
     }
 }

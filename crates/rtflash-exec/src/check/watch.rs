@@ -5,102 +5,18 @@ use rtflash_model::Instant;
 use super::gauge::{Gauge, Place};
 use super::rules::{Order, Rules};
 use super::timing::place;
-use super::{CLASSES, Checks, WatchedChip, start};
+use super::{Checks, start};
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Padding, Policed, Release, Reserve, Selection,
-    Setup, Starved, TermsChange, Transfer,
+    Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Padding, Policed, Release, Reserve, Selection, Setup,
+    Starved, TermsChange, Transfer,
 };
 
 impl Checks<'_> {
-    /// Operations of one class, which are told together: a look for each class, so that none asks
-    /// for every operation what it is.
-    fn look<const CLASS: usize>(&mut self, operations: &[Operation]) {
-        let Some(first) = operations.first() else { return };
-        let (gc, action) = (CLASS >= CLASSES / 2, ACTIONS[CLASS % ACTIONS.len()]);
-        let Some(pending) = self.ledger.get(first.job) else {
-            self.violation(first.start, first.job);
-            return;
-        };
-        if pending.starved {
-            pending.starved = false;
-            self.rules.waits(pending);
-        }
-        self.rules.begins(first, pending);
-        for told in operations {
-            let operation = &Operation { action, kind: if gc { Kind::Gc } else { told.kind }, ..*told };
-            let Some((position, chip)) = self.chips[operation.chip].of(operation.cluster, pending) else {
-                // A chip of another cluster.
-                self.conservation.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
-                continue;
-            };
-            let quiet = operation.start > self.quiet[CLASS];
-            self.rules.operation(operation, (position, chip), pending, (self.plan, &self.mapping), quiet);
-            // With two page registers operations of a chip overlap; each counts from the end of the
-            // one before.
-            let cached = self.desks.is_in_registers(told);
-            let own = if cached { self.desks.own_time(told) } else { operation.end.since(operation.start) };
-            if !cached {
-                self.chip_exclusion.operation(operation, quiet);
-            }
-            self.desks.operation((operation, told), quiet);
-            self.zones.operation(operation, chip, &self.page_order, self.plan);
-            self.page_order.operation(operation, chip, quiet);
-            self.mapping.operation((operation, told), position, chip, quiet);
-            if let Rules::Certified(by) = &mut self.rules {
-                by.took((operation, told), pending, &mut self.mapping);
-            }
-            if gc {
-                pending.collects(operation);
-                continue;
-            }
-            if is_astray(operation, pending, &self.ranges[first.job.source]) {
-                self.mapping.gauge.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
-            }
-            pending.serves(operation, own);
-            if action != Action::Read {
-                // It has found a page.
-                self.starved.note_zero(quiet, 0, || place(operation.start, pending, Some(operation.chip)));
-            }
-            if !cached {
-                self.bus_wait.operation(operation, pending, self.plan);
-            }
-        }
-        // A copy inside a chip is begun with its read.
-        let behind = gc && action == Action::Program && matches!(self.rules, Rules::Certified(_));
-        if !behind {
-            self.latest = self.latest.max(first.start);
-        }
-        if first.start <= self.quiet[CLASS] {
-            self.find_quiet(CLASS);
-        }
-    }
-
-    fn violation(&mut self, at: Instant, job: JobId) {
+    pub(super) fn violation(&mut self, at: Instant, job: JobId) {
         self.conservation.note(0, 1, || Place { at, job: Some(job), ..Place::default() });
-    }
-
-    /// From when on zeroes of this class of operations need not be noted any more: behind what each
-    /// of the gauges says that look at such operations.
-    #[cold]
-    #[inline(never)]
-    fn find_quiet(&mut self, class: usize) {
-        let (gc, program) = (class >= CLASSES / 2, class % (CLASSES / 2) == Action::Program as usize);
-        let copies = match &self.rules {
-            Rules::Utilization(by) => &by.passes.gc.copies,
-            Rules::Certified(by) => &by.collections.gc.copies,
-        };
-        let gauges = [
-            Some(&self.chip_exclusion.gauge),
-            Some(&self.mapping.gauge),
-            Some(&self.desks.lengths),
-            gc.then_some(copies),
-            program.then_some(&self.page_order.gauge),
-            (program && !gc).then_some(&self.starved),
-        ];
-        self.quiet[class] = gauges.into_iter().flatten().map(Gauge::zeroes_until).fold(Instant::START, Instant::max);
     }
 
     /// A chip's position in its cluster, and among those that are watched, if it is one of this
@@ -126,31 +42,6 @@ impl Checks<'_> {
         };
         let end = step.unwrap_or(pending.last_end);
         pending.left_out.map_or(end, |left_out| end.max(left_out))
-    }
-}
-
-/// Whether an operation is on a page of somebody else; a reset is on none.
-#[inline(always)]
-fn is_astray(operation: &Operation, pending: &super::Pending, range: &std::ops::Range<Lpn>) -> bool {
-    let own = operation.action == Action::Erase || pending.release.kind == Kind::Server;
-    !own && !range.contains(&operation.lpn)
-}
-
-/// What operations do, by class.
-const ACTIONS: [Action; CLASSES / 2] = [Action::Read, Action::Program, Action::Erase];
-
-/// The class of an operation: what it does, and whether for garbage collection.
-#[inline(always)]
-fn class_of(operation: &Operation) -> usize {
-    operation.action as usize + if operation.kind == Kind::Gc { CLASSES / 2 } else { 0 }
-}
-
-impl WatchedChip {
-    /// Its positions, if it is a chip of this cluster, which is the job's.
-    #[inline(always)]
-    fn of(self, cluster: ClusterId, pending: &super::Pending) -> Option<(ColumnId, usize)> {
-        let own = self.cluster == cluster && pending.release.cluster == Some(cluster);
-        own.then_some((self.position, self.watched))
     }
 }
 
@@ -233,22 +124,9 @@ impl Observer for Checks<'_> {
         self.rules.leaves(pending);
     }
 
+    #[inline(always)]
     fn operations(&mut self, operations: &[Operation]) {
-        let Some((first, others)) = operations.split_first() else { return };
-        let class = class_of(first);
-        // What is told together is alike.
-        if others.iter().any(|other| class_of(other) != class) {
-            operations.iter().for_each(|operation| self.operations(std::slice::from_ref(operation)));
-            return;
-        }
-        match class {
-            0 => self.look::<0>(operations),
-            1 => self.look::<1>(operations),
-            3 => self.look::<3>(operations),
-            4 => self.look::<4>(operations),
-            5 => self.look::<5>(operations),
-            _ => self.look::<2>(operations),
-        }
+        self.look_at(operations);
     }
 
     fn transfer(&mut self, transfer: &Transfer) {
@@ -363,7 +241,7 @@ impl Observer for Checks<'_> {
                             edf.waits(pending);
                         }
                         idling.works(padding.cluster, padding.start, padding.end);
-                        idling.serves(padding.cluster, padding.start, pending);
+                        idling.serves(padding.cluster, padding.start, pending, false);
                     }
                     Order::Parallel(edf) => edf.padding(padding),
                 }

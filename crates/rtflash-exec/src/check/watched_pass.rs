@@ -32,6 +32,7 @@ pub(super) struct WatchedPass {
 
 impl WatchedPass {
     /// An operation of it: of the last step, or of another one.
+    #[inline(always)]
     pub(super) fn takes(&mut self, start: Instant, end: Instant) {
         match &mut self.step {
             Some(step) if step.0 == start => step.1 = step.1.max(end),
@@ -40,6 +41,16 @@ impl WatchedPass {
                 self.step = Some((start, end));
             }
         }
+    }
+
+    /// A page is programmed: where it was, if it has been read. Nearly always it is the first one.
+    #[inline(always)]
+    pub(super) fn takes_from_buffer(&mut self, lpn: Lpn) -> Option<(Lpn, u32)> {
+        if self.buffer.front().is_some_and(|&(first, _)| first == lpn) {
+            return self.buffer.pop_front();
+        }
+        let found = self.buffer.iter().position(|&(other, _)| other == lpn);
+        found.and_then(|at| self.buffer.remove(at))
     }
 
     /// What its steps took.

@@ -52,18 +52,30 @@ impl ZoneOrder {
     }
 
     /// An operation of a request on a chip, `chip` among all that are watched, before `order`
-    /// knows of it. Anywhere but in its own zones a request erases nothing.
+    /// knows of it. Anywhere but in its own zones a request erases nothing. `quiet`: zeroes need
+    /// not be noted where no tasks own zones.
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, order: &PageOrder, plan: &Plan) {
+    pub(super) fn operation(
+        &mut self,
+        (operation, told): (&Operation, &Operation),
+        chip: usize,
+        (order, plan): (&PageOrder, &Plan),
+        quiet: bool,
+    ) {
         if operation.kind == Kind::Gc || operation.action == Action::Read {
             return;
         }
         if !self.any && operation.action == Action::Program {
-            self.gauge.note(0, 0, || place(operation));
+            self.gauge.note_zero(quiet, 0, || place(operation));
             return;
         }
         let programmed = order.programmed(chip, operation.block);
-        self.takes(operation, chip, programmed, plan);
+        self.takes(told, chip, programmed, plan);
+    }
+
+    /// The gauge, where it is looked at for every page alike: where no tasks own zones.
+    pub(super) fn gauge_of_all(&self) -> Option<&Gauge> {
+        Some(&self.gauge).filter(|_| !self.any)
     }
 
     fn takes(&mut self, operation: &Operation, chip: usize, programmed: Option<u32>, plan: &Plan) {

@@ -34,6 +34,8 @@ pub(crate) struct Core<O> {
     pub(super) ends: Earliest,
     pub(super) channels: Channels,
     pub(super) observer: Sequencer<O>,
+    /// Whether a run goes on by itself, and releases nothing at this instant.
+    undisturbed: bool,
     chips_per_channel: u32,
     duration: Instant,
 }
@@ -42,7 +44,7 @@ resume!([O: Resume] Core<O> {
     values: [ends],
     parts: [channels, observer],
     lists: [],
-    made: [lengths, chips_per_channel, duration],
+    made: [lengths, undisturbed, chips_per_channel, duration],
 });
 
 impl<O: Observer> Core<O> {
@@ -54,6 +56,7 @@ impl<O: Observer> Core<O> {
             ends: Earliest::new(ChipId(device.chips()).index()),
             channels: Channels::new(used, options),
             observer: Sequencer::new(observer),
+            undisturbed: false,
             chips_per_channel: device.chips_per_channel(),
             duration: options.duration,
         }
@@ -83,12 +86,16 @@ impl<O: Observer> Core<O> {
         None
     }
 
-    /// The page of an operation that asked for it has its bus from now on. Says when the operation
-    /// ends, which is known from now on.
-    #[inline]
-    pub(super) fn moves(&mut self, (mut operation, ticket): (Operation, Ticket), now: Instant) -> Instant {
-        let channel = self.channel_of(operation.chip);
-        let transfer = self.lengths.moves(&mut operation, channel, now);
+    /// The page of an operation that asked for it has the bus of this channel from now on. Says
+    /// when the operation ends, which is known from now on.
+    #[inline(always)]
+    pub(super) fn moves(
+        &mut self,
+        (operation, ticket): (&mut Operation, Ticket),
+        channel: ChannelId,
+        now: Instant,
+    ) -> Instant {
+        let transfer = self.lengths.moves(operation, channel, now);
         self.channels.hold(channel, transfer.end);
         self.observer.close(ticket, operation.end);
         self.observer.transfer(transfer);
@@ -145,6 +152,13 @@ pub(crate) trait ChipPolicy {
     /// What a chip waited for has come about.
     fn end(&mut self, chip: ChipId, now: Instant);
 
+    /// The same, where nothing is released at this instant: whether the chip has gone on with more
+    /// of the same, so that there is nothing else to be done.
+    fn carries_on(&mut self, chip: ChipId, now: Instant) -> bool {
+        let _ = (chip, now);
+        false
+    }
+
     /// Idle chips begin what is next.
     fn dispatch(&mut self, now: Instant);
 
@@ -157,14 +171,18 @@ pub(crate) trait ChipPolicy {
     /// What ends now ends.
     #[inline(always)]
     fn ends(&mut self, now: Instant) {
-        while let Some(chip) = self.core().ends.first_at(now) {
-            self.core().ends.set(chip, None);
-            self.end(ChipId::from_index(chip), now);
+        while let Some(number) = self.core().ends.first_at(now) {
+            let chip = ChipId::from_index(number);
+            if self.core().undisturbed && self.carries_on(chip, now) {
+                continue;
+            }
+            self.core().ends.set(number, None);
+            self.end(chip, now);
         }
     }
 
     /// Buses that are free take what has waited longest.
-    #[inline]
+    #[inline(always)]
     fn grants(&mut self, now: Instant) {
         while self.core().channels.grants_by(now) {
             let request = self.core().channels.grant();
@@ -186,8 +204,9 @@ pub(crate) trait ChipPolicy {
         loop {
             let release = self.next_release();
             let next = earlier(self.as_core().next_end(), release);
-            let Some(now) = next.filter(|&now| now < limit) else { return Ok(()) };
+            let Some(now) = next.filter(|&now| now < limit) else { break };
             self.core().observer.passes(now);
+            self.core().undisturbed = release != Some(now);
             if release == Some(now) {
                 self.releases(now);
             }
@@ -198,6 +217,8 @@ pub(crate) trait ChipPolicy {
                 return Err(RunError::TooManyPending { at: now, limit });
             }
         }
+        self.core().undisturbed = false;
+        Ok(())
     }
 
     /// What ends now ends, where a host hands over what is released.

@@ -1,7 +1,6 @@
 //! Puts records into the order of a trace where some become known late, and some early.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
@@ -19,9 +18,6 @@ const UNKNOWN: Instant = Instant::END;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ticket(u64);
 
-/// A record from later than now: its start, and where it is kept.
-type Later = Reverse<(Instant, usize)>;
-
 /// Whether two operations, which begin at the same instant, are alike on two chips of a cluster.
 fn is_one_step(a: &Operation, b: &Operation) -> bool {
     (a.job, a.kind, a.cluster, a.action) == (b.job, b.kind, b.cluster, b.action)
@@ -35,6 +31,18 @@ fn pass_on(mut operations: &[Operation], observer: &mut impl Observer) {
         observer.operations(step);
         operations = rest;
     }
+}
+
+/// Keeps something until it is its time. Nearly always it is the last one.
+#[inline]
+fn keep<T>(later: &mut VecDeque<T>, one: T, start: impl Fn(&T) -> Instant) {
+    let begins = start(&one);
+    if later.back().is_none_or(|last| start(last) <= begins) {
+        later.push_back(one);
+        return;
+    }
+    let before = later.iter().rposition(|other| start(other) <= begins);
+    later.insert(before.map_or(0, |before| before + 1), one);
 }
 
 /// A list of which the first ones have been passed on.
@@ -134,6 +142,12 @@ impl<'r> HeldBeside<'r> {
     #[inline(always)]
     fn pass_on_transfers(&mut self, observer: &mut impl Observer) {
         let (first, begun) = (self.passed.1, self.next.1);
+        self.passed.1 += 1;
+        self.next.1 = self.next_transfer();
+        if self.next.1 != begun {
+            observer.transfer(&self.transfers[first]);
+            return;
+        }
         while self.next.1 == begun && self.passed.1 < self.transfers.len() {
             self.passed.1 += 1;
             self.next.1 = self.next_transfer();
@@ -157,10 +171,12 @@ pub(crate) struct Sequencer<O> {
     transfers: HeldList<Transfer>,
     /// How many have to be held for the next look.
     enough: usize,
-    /// What has been pushed and starts later than now, and the places where it is kept.
-    later: BinaryHeap<Later>,
-    kept: Vec<Option<Record>>,
-    vacant: Vec<usize>,
+    /// Operations that start later than now, by their starts; at one instant as they came.
+    later_operations: VecDeque<Operation>,
+    /// Likewise all else.
+    later: VecDeque<Record>,
+    /// When the first of these starts; at the end of time where there are none.
+    soonest: Instant,
     /// The instant that it is.
     now: Instant,
     /// Whether anybody is notified.
@@ -169,7 +185,7 @@ pub(crate) struct Sequencer<O> {
 }
 
 resume!([O: Resume] Sequencer<O> {
-    values: [others, operations, transfers, enough, later, kept, vacant, now],
+    values: [others, operations, transfers, enough, later_operations, later, soonest, now],
     parts: [observer],
     lists: [],
     made: [notifies],
@@ -182,9 +198,9 @@ impl<O: Observer> Sequencer<O> {
             operations: HeldList::default(),
             transfers: HeldList::default(),
             enough: FEW,
-            later: BinaryHeap::new(),
-            kept: Vec::new(),
-            vacant: Vec::new(),
+            later_operations: VecDeque::new(),
+            later: VecDeque::new(),
+            soonest: Instant::END,
             now: Instant::START,
             notifies: observer.is_notified(),
             observer,
@@ -219,7 +235,8 @@ impl<O: Observer> Sequencer<O> {
         if self.notifies && operation.start <= self.now {
             self.operations.list.push(operation);
         } else if self.notifies {
-            self.keep(operation.start, Record::Operation(operation));
+            self.soonest = self.soonest.min(operation.start);
+            keep(&mut self.later_operations, operation, |operation| operation.start);
         }
     }
 
@@ -257,12 +274,13 @@ impl<O: Observer> Sequencer<O> {
 
     /// Keeps a record until it is its time.
     fn keep(&mut self, start: Instant, record: Record) {
-        let place = self.vacant.pop().unwrap_or_else(|| {
-            self.kept.push(None);
-            self.kept.len() - 1
-        });
-        self.kept[place] = Some(record);
-        self.later.push(Reverse((start, place)));
+        match record {
+            Record::Operation(operation) => self.operation(operation),
+            record => {
+                self.soonest = self.soonest.min(start);
+                keep(&mut self.later, record, Record::start);
+            }
+        }
     }
 
     /// It is now `now`, or that and nothing has happened yet: now and then, what nothing can
@@ -278,7 +296,7 @@ impl<O: Observer> Sequencer<O> {
     /// Nothing from before `now` comes any more, but the ends of what is open.
     #[inline(always)]
     fn advance(&mut self, now: Instant) {
-        if !self.later.is_empty() {
+        if self.soonest <= now {
             self.reach(now);
         }
         self.now = now.max(self.now);
@@ -286,15 +304,17 @@ impl<O: Observer> Sequencer<O> {
 
     /// What was to come by `now` has come.
     fn reach(&mut self, now: Instant) {
-        while let Some(&Reverse((start, place))) = self.later.peek()
-            && start <= now
-        {
-            self.later.pop();
-            self.vacant.push(place);
-            if let Some(record) = self.kept[place].take() {
-                self.hold(record);
-            }
+        while let Some(operation) = self.later_operations.front().filter(|operation| operation.start <= now) {
+            self.operations.list.push(*operation);
+            self.later_operations.pop_front();
         }
+        while let Some(record) = self.later.front().filter(|record| record.start() <= now) {
+            let record = *record;
+            self.later.pop_front();
+            self.hold(record);
+        }
+        let operation = self.later_operations.front().map_or(Instant::END, |operation| operation.start);
+        self.soonest = self.later.front().map_or(operation, |record| operation.min(record.start()));
     }
 
     /// Passes on everything from before `now` that nothing can precede any more. Says from when on
@@ -312,6 +332,12 @@ impl<O: Observer> Sequencer<O> {
             && start < now
         {
             let mut alike = ready + 1;
+            if end != UNKNOWN && operations.list.get(alike).is_none_or(|other| other.start != start) {
+                rest.pass_on_before(start, observer);
+                observer.operations(&operations.list[ready..alike]);
+                ready = alike;
+                continue;
+            }
             while let Some(other) = operations.list.get(alike)
                 && other.start == start
             {

@@ -113,7 +113,7 @@ impl Blocks {
 
     /// Programs the next page of a frontier with a logical page, opening the lowest erased block
     /// where the frontier has none. `None` where there is no erased block to open.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn program(&mut self, stream: Frontiers, lpn: Lpn) -> Option<PageId> {
         let frontier = match stream {
             Frontiers::Write => &mut self.open,

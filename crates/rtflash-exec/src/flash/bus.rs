@@ -40,36 +40,49 @@ struct Bus {
 }
 
 impl Bus {
-    /// Says whether the request is the next one in order.
+    /// Says whether the request is the next one in order. Most come behind all others.
+    #[inline(always)]
     fn request(&mut self, ties: TieBreaker, request: BusRequest) -> bool {
-        let order = |of: &BusRequest| (of.since, ties.of_chip(of.chip, of.since), of.chip);
-        let is_before = |last: &BusRequest| last.since < request.since || order(last) < order(&request);
-        if self.waiting.back().is_none_or(is_before) {
+        if self.waiting.back().is_none_or(|last| last.since < request.since) {
             self.waiting.push_back(request);
             return self.waiting.len() == 1;
         }
-        let before = self.waiting.iter().rposition(|other| order(other) < order(&request));
-        self.waiting.insert(before.map_or(0, |before| before + 1), request);
-        before.is_none()
+        self.insert(ties, request)
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, ties: TieBreaker, request: BusRequest) -> bool {
+        let order = |of: &BusRequest| (of.since, ties.of_chip(of.chip, of.since), of.chip);
+        let (own, mut place) = (order(&request), self.waiting.len());
+        while place > 0 && order(&self.waiting[place - 1]) >= own {
+            place -= 1;
+        }
+        self.waiting.insert(place, request);
+        place == 0
     }
 
     /// Takes the request that is granted next, which may be any of those that wait by then.
+    #[inline(always)]
     fn grant(&mut self, arbitration: Arbitration) -> Option<BusRequest> {
         let granted = match arbitration {
             Arbitration::Fifo => self.waiting.pop_front()?,
-            Arbitration::RoundRobin => {
-                let (now, last) = (self.next()?, self.last);
-                let waits = self.waiting.iter().take_while(|request| request.since <= now).enumerate();
-                let turn = |chip: ChipId| (last.is_some_and(|last| chip <= last), chip);
-                let at = waits.min_by_key(|(_, request)| turn(request.chip))?.0;
-                self.waiting.remove(at)?
-            }
+            Arbitration::RoundRobin => self.take_in_turn()?,
         };
         self.last = Some(granted.chip);
         Some(granted)
     }
 
+    #[inline(never)]
+    fn take_in_turn(&mut self) -> Option<BusRequest> {
+        let (now, last) = (self.next()?, self.last);
+        let waits = self.waiting.iter().take_while(|request| request.since <= now).enumerate();
+        let turn = |chip: ChipId| (last.is_some_and(|last| chip <= last), chip);
+        let at = waits.min_by_key(|(_, request)| turn(request.chip))?.0;
+        self.waiting.remove(at)
+    }
+
     /// When the next page is moved; `None` where none waits.
+    #[inline(always)]
     fn next(&self) -> Option<Instant> {
         self.waiting.front().map(|first| first.since.max(self.free_at))
     }
@@ -110,6 +123,7 @@ impl Channels {
     }
 
     /// A lane asks for a bus, which is shared.
+    #[inline(always)]
     pub(crate) fn request(&mut self, request: BusRequest) {
         let number = self.of[request.channel].expect("a lane asks for buses that are shared");
         if self.channels[number].request(self.ties, request) {
@@ -137,12 +151,14 @@ impl Channels {
 
     /// Takes the request of the next grant. The bus is held until [`hold`](Channels::hold) says how
     /// long.
+    #[inline(always)]
     pub(crate) fn grant(&mut self) -> BusRequest {
         let (_, winner) = self.next.first().expect("a bus is asked for");
         self.channels[winner].grant(self.arbitration).expect("a channel that grants has requests")
     }
 
     /// The bus that has just been granted is busy until then.
+    #[inline(always)]
     pub(crate) fn hold(&mut self, channel: ChannelId, until: Instant) {
         let number = self.of[channel].expect("a bus that is granted is shared");
         self.channels[number].free_at = until;
@@ -150,6 +166,7 @@ impl Channels {
     }
 
     /// The state of a channel has changed.
+    #[inline(always)]
     fn set(&mut self, number: usize) {
         self.next.set(number, self.channels[number].next());
     }

@@ -42,6 +42,9 @@ pub(crate) struct PassState {
     steps: (u64, u64),
     /// Pages read so far.
     pages: u64,
+    /// The next page to be copied on the first chip, as far as it is known already: its row, where
+    /// it is, and what it is.
+    found: Option<(u32, PageId, Lpn)>,
     /// What is taken at least.
     padded: PaddedPass,
 }
@@ -62,7 +65,15 @@ pub(crate) struct PaddedPass {
 impl PassState {
     /// A pass over this victim of a processor of `width` chips.
     pub(crate) fn new(victim: BlockId, width: u32, padded: PaddedPass) -> PassState {
-        PassState { victim, rows: PerId::filled(0, width), buffered: Vec::new(), steps: (0, 0), pages: 0, padded }
+        PassState {
+            victim,
+            rows: PerId::filled(0, width),
+            buffered: Vec::new(),
+            steps: (0, 0),
+            pages: 0,
+            found: None,
+            padded,
+        }
     }
 
     /// The victim.
@@ -71,15 +82,24 @@ impl PassState {
     }
 
     /// A logical page that the next step will probably read.
-    pub(crate) fn next(&self, store: &ProcessorStore) -> Option<Lpn> {
-        store.next_valid(self.victim, FIRST, self.rows[FIRST]).map(|(_, _, lpn)| lpn)
+    pub(crate) fn next(&mut self, store: &ProcessorStore) -> Option<Lpn> {
+        self.found = self.next_on_first(store);
+        self.found.map(|(_, _, lpn)| lpn)
+    }
+
+    /// The next valid page of the first chip. What was found before is still the first one, if it
+    /// is there: nothing becomes valid in a victim.
+    #[inline]
+    fn next_on_first(&mut self, store: &ProcessorStore) -> Option<(u32, PageId, Lpn)> {
+        let found = self.found.take().filter(|&(_, page, lpn)| store.holds(page, lpn));
+        found.or_else(|| store.next_valid(self.victim, FIRST, self.rows[FIRST]))
     }
 
     /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can
     /// happen on the chip before it is.
     pub(crate) fn step_in_chip(&mut self, store: &mut ProcessorStore) -> GcStep {
-        if let Some((row, _, lpn)) = store.next_valid(self.victim, FIRST, self.rows[FIRST]) {
-            let from = store.locate(lpn);
+        if let Some((row, page, lpn)) = self.next_on_first(store) {
+            let from = store.spot(page);
             let Some(to) = store.program(lpn) else { return GcStep::Starved };
             self.rows[FIRST] = row + 1;
             self.steps.0 += 1;

@@ -122,13 +122,19 @@ impl ProcessorStore {
         SlotId((lpn.0 - self.offset) / self.stride)
     }
 
-    fn spot(&self, page: PageId) -> PagePlace {
+    /// Where a page of the processor is.
+    #[inline]
+    pub(super) fn spot(&self, page: PageId) -> PagePlace {
         let (block, place) = self.blocks.block_and_page(page);
+        if self.width == 1 {
+            return PagePlace { chip: ColumnId(0), block, page: place };
+        }
         PagePlace { chip: ColumnId(place % self.width), block, page: place / self.width }
     }
 
     /// Programs the next page of the frontier; the page where it was before is stale. `None` where
     /// no page is free.
+    #[inline]
     pub(crate) fn program(&mut self, lpn: Lpn) -> Option<PagePlace> {
         let slot = self.slot(lpn);
         if let Some(zones) = &mut self.zones {

@@ -15,14 +15,14 @@ impl Desks {
     /// Whether a chip uses a second page register.
     #[inline]
     pub(in crate::check) fn is_cached(&self, chip: ChipId) -> bool {
-        self.places.as_ref().is_some_and(|places| places[chip].cached)
+        self.any_cached && self.places.as_ref().is_some_and(|places| places[chip].cached)
     }
 
     /// Whether an operation goes through a second page register: copies over the bus do not.
     #[inline]
     pub(in crate::check) fn is_in_registers(&self, operation: &Operation) -> bool {
         let is_so = |place: &Site| place.cached && (place.stripe || operation.kind != Kind::Gc);
-        self.places.as_ref().is_some_and(|places| is_so(&places[operation.chip]))
+        self.any_cached && self.places.as_ref().is_some_and(|places| is_so(&places[operation.chip]))
     }
 
     /// The chip that stands for those whose registers are as one with this one's.

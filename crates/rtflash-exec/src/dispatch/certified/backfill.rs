@@ -4,7 +4,7 @@ use rtflash_model::Span;
 
 use super::CertifiedGroup;
 use super::operate::Planned;
-use super::processor::Key;
+use super::queue::Key;
 use crate::ftl::PageStore;
 use crate::ids::ColumnId;
 use crate::trace::{Action, Kind, Observer};
@@ -23,11 +23,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// that other requests of tasks write, and to chips that are idle then pages that any job
     /// reads. `reads`: the step is a read.
     pub(super) fn backfill(&mut self, processor: usize, key: Key, reads: bool, planned: &mut Vec<Planned>) {
-        if !reads {
-            let width = self.processors[processor].chips.len();
+        let width = self.processors[processor].chips.len();
+        if !reads && planned.len() < width {
             let others: Vec<usize> = self.processors[processor]
                 .queue
-                .range((std::ops::Bound::Excluded(key), std::ops::Bound::Unbounded))
+                .behind(key)
                 .filter(|other| other.1 == Kind::Write)
                 .take(width - planned.len())
                 .map(|other| other.4)
@@ -62,7 +62,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let foreign_of = |chip: ColumnId| self.chips[of.chips[chip]].foreign_chips;
         let mut looks = 0;
         let mut taken: Vec<(usize, usize)> = Vec::new();
-        'queue: for key in &of.queue {
+        'queue: for key in of.queue.iter() {
             for (place, &lpn) in self.parts[key.4].reads.iter().enumerate() {
                 looks += 1;
                 if looks > LOOKS || planned.len() >= max {

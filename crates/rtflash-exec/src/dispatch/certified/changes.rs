@@ -33,7 +33,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// From when on a processor may make its next change: one at an instant, from `soonest` on.
     pub(super) fn await_change(&mut self, processor: usize, soonest: Instant) {
-        let Some(next) = self.next_change(processor) else { return };
+        let next = self.next_change(processor);
+        self.processors[processor].awaits_change = next.is_some();
+        let Some(next) = next else { return };
         let at = next.change.not_before.max(soonest);
         if at < self.options.duration {
             let stage = self.processors[processor].stage as u64;

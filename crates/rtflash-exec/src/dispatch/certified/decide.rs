@@ -4,7 +4,8 @@ use rtflash_model::Instant;
 
 use super::CertifiedGroup;
 use super::operate::Planned;
-use super::processor::Key;
+use super::processor::ProcessorState;
+use super::queue::Key;
 use crate::ftl::{GcStep, PageStore};
 use crate::ids::BlockId;
 use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
@@ -32,7 +33,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                     ProcessorAttempt::Changed => {}
                 }
             }
-            self.change_if_idle(processor, now);
+            if self.processors[processor].awaits_change {
+                self.change_if_idle(processor, now);
+            }
         }
         changed.clear();
         self.changed = changed;
@@ -43,7 +46,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn first_to_begin(&self, processor: usize) -> Option<Key> {
         let of = &self.processors[processor];
         if of.registers.is_none() {
-            return of.queue.first().copied();
+            return of.queue.first();
         }
         of.queue.iter().find(|key| self.parts[key.4].has_more_to_begin()).copied()
     }
@@ -202,11 +205,24 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if step == GcStep::Starved {
             return self.starve(number, key, now);
         }
-        if let Some(lpn) = pass.next(&processor.store) {
-            processor.store.prefetch_place(lpn);
-            self.core.observer.as_observer().expect(processor.number, lpn);
-        }
-        self.start_gc(number, key.4, step, now);
+        self.start_step_of_pass(number, (key.4, server), step, now);
         ProcessorAttempt::Started
+    }
+
+    /// Starts a step of a pass, and asks memory for what the next one will probably read.
+    pub(super) fn start_step_of_pass(
+        &mut self,
+        number: usize,
+        (part, server): (usize, bool),
+        step: GcStep,
+        now: Instant,
+    ) {
+        let ProcessorState { store, number: cluster, pass, server_pass, .. } = &mut self.processors[number];
+        let pass = if server { server_pass } else { pass };
+        if let Some(lpn) = pass.as_mut().and_then(|pass| pass.next(store)) {
+            store.prefetch_place(lpn);
+            self.core.observer.as_observer().expect(*cluster, lpn);
+        }
+        self.start_gc(number, part, step, now);
     }
 }

@@ -7,8 +7,10 @@
 mod backfill;
 mod changes;
 mod decide;
+mod more;
 mod operate;
 mod processor;
+mod queue;
 mod registers;
 mod releases;
 mod servers;
@@ -142,7 +144,12 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
                 let others = device.chips_on(plan.channel_of(chip).0) - 1;
                 let processor = if by.is_stripe() { first + place } else { first };
                 used[plan.channel_of(chip)] = true;
-                chips[chip] = ChipAtWork { processor, foreign_chips: plan.foreign_chips(of, chip), others, open: None };
+                chips[chip] = ChipAtWork {
+                    processor,
+                    foreign_chips: plan.foreign_chips(of, chip),
+                    others,
+                    ..ChipAtWork::default()
+                };
             }
             runs.push(ProcessorGroup { position, processors: first..processors.len(), background: 0 });
         }
@@ -234,6 +241,11 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
     #[inline]
     fn end(&mut self, chip: ChipId, now: Instant) {
         self.processor_ends(chip, now);
+    }
+
+    #[inline]
+    fn carries_on(&mut self, chip: ChipId, now: Instant) -> bool {
+        self.goes_on(chip, now)
     }
 
     #[inline]

@@ -22,6 +22,8 @@ pub(super) struct ChipAtWork {
     pub(super) others: u32,
     /// The operation that waits for its bus, or will. One at a time: rule S4.
     pub(super) open: Option<OpenOperation>,
+    /// What the copy programs whose command waits for its bus.
+    pub(super) copy: Option<Operation>,
 }
 
 /// An operation that waits for its bus, or will.
@@ -45,8 +47,8 @@ pub(super) enum BusUse {
     CachedCommand,
     /// The command of a read whose page comes later.
     ReadCommand,
-    /// The command of a copy inside the chip, which programs there.
-    CopyCommand(Operation),
+    /// The command of a copy inside the chip.
+    CopyCommand,
     EraseCommand,
 }
 
@@ -67,6 +69,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &mut self.processors[processor];
         of.step.begin(planned.len());
         of.step.pages.extend(planned.iter().map(|page| page.part));
+        of.step.more = planned.first().map(|page| page.part).filter(|_| of.stripe);
         let alone = reads && !of.stripe;
         for page in planned {
             self.start_page(processor, page, alone.then_some(0), now);
@@ -75,16 +78,18 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Starts a step of a pass.
     pub(super) fn start_gc(&mut self, processor: usize, part: usize, step: GcStep, now: Instant) {
-        self.processors[processor].step.begin(1);
-        let first = self.processors[processor].first_chip();
+        let of = &mut self.processors[processor];
+        of.step.begin(1);
+        of.step.more = Some(part);
+        let first = of.first_chip();
         let job = self.parts[part].id();
         match step {
             GcStep::Copyback(from, to, lpn) => {
-                let [read, program] = [(from, Action::Read), (to, Action::Program)].map(|(spot, action)| {
-                    let page = Planned { part, kind: Kind::Gc, action, spot, lpn };
-                    self.operation(processor, &page, now)
-                });
-                self.start_inside(processor, read, BusUse::CopyCommand(program), now);
+                let page = Planned { part, kind: Kind::Gc, action: Action::Read, spot: from, lpn };
+                let read = self.operation(processor, &page, now);
+                let program = Operation { action: Action::Program, block: to.block, page: to.page, ..read };
+                self.chips[first].copy = Some(program);
+                self.start_inside(processor, read, BusUse::CopyCommand, now);
             }
             GcStep::Read(pages) => self.start_row(processor, part, Action::Read, pages, now),
             GcStep::Row(pages) => self.start_row(processor, part, Action::Program, pages, now),
@@ -109,7 +114,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             GcStep::Erase(block) => {
                 let of = &mut self.processors[processor];
                 let cluster = of.cluster;
-                (of.step.chips, of.step.erases) = (of.chips.len(), Some(part));
+                (of.step.chips, of.step.erases, of.step.more) = (of.chips.len(), Some(part), None);
                 for chip in self.processors[processor].chips.ids() {
                     let spot = PagePlace { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
@@ -170,6 +175,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// A chip is busy to the end of its part in the step, which is known from now on. The step ends
     /// with the last one, the highest among equals.
+    #[inline(always)]
     fn work(&mut self, chip: ChipId, end: Instant) {
         let step = &mut self.processors[self.chips[chip].processor].step;
         step.last = step.last.max((end, chip));
@@ -230,10 +236,17 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         begun.saturating_add(self.core.lengths.read(job, self.processors[processor].first_chip(), begun))
     }
 
+    /// Whether a copy or an erase inside a chip asks for the bus.
+    #[inline]
+    pub(super) fn asks_inside(&self) -> bool {
+        self.core.lengths.command() > Span::ZERO && self.options.placed.waits == Waits::Actual
+    }
+
     /// Starts a copy or an erase inside a chip, behind its command where commands are counted.
+    #[inline(always)]
     fn start_inside(&mut self, processor: usize, operation: Operation, asks_for: BusUse, now: Instant) {
         let command = self.core.lengths.command();
-        if command == Span::ZERO || self.options.placed.waits == Waits::Worst {
+        if !self.asks_inside() {
             let ChipAtWork { others, .. } = self.chips[operation.chip];
             let waits = if command == Span::ZERO { Span::ZERO } else { self.plan.transfers(others) };
             let begun = now.saturating_add(waits).saturating_add(command);
@@ -246,9 +259,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// A copy or an erase inside a chip whose command is over: it takes its time from then on, and
     /// what a copy programs is recorded. Gives the operation with its end.
+    #[inline(always)]
     fn run_inside(&mut self, operation: Operation, asks_for: BusUse, begun: Instant) -> Operation {
         let Operation { job, chip, .. } = operation;
-        if let BusUse::CopyCommand(program) = asks_for {
+        if let BusUse::CopyCommand = asks_for {
+            let program = self.chips[chip].copy.take().expect("a copy programs a page");
             let read = begun.saturating_add(self.core.lengths.read(job, chip, begun));
             let end = read.saturating_add(self.core.lengths.program(job, chip, read));
             self.core.observer.operation(Operation { start: read, end, ..program });
@@ -261,6 +276,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// An operation that starts now asks for its bus, from `since` on.
+    #[inline(always)]
     fn ask(&mut self, processor: usize, operation: Operation, asks_for: BusUse, since: Instant) {
         let step = ChipStep::Ask { since, lane: processor };
         let ticket = self.core.begin(&operation, step).expect("what asks for a bus has a place");
@@ -269,7 +285,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Starts a page that goes over the bus. `beside`: how many other chips of its own cluster use
     /// the channel's bus in this step; all may, where it is not known.
-    fn start_page(&mut self, processor: usize, page: &Planned, beside: Option<u32>, now: Instant) {
+    pub(super) fn start_page(&mut self, processor: usize, page: &Planned, beside: Option<u32>, now: Instant) {
         let operation = self.operation(processor, page, now);
         let (chip, job) = (operation.chip, operation.job);
         if self.options.placed.waits == Waits::Worst {
@@ -329,7 +345,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 of.store.erase(pass.victim());
             }
             let starved = std::mem::take(&mut of.starved);
-            of.queue.extend(starved);
+            starved.into_iter().for_each(|key| of.queue.insert(key));
             self.pass_is_over(processor, part, now);
         }
     }
@@ -350,19 +366,21 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// A request for a bus is granted.
     pub(super) fn goes_over_bus(&mut self, request: BusRequest, now: Instant) {
         let BusRequest { channel, chip, lane, .. } = request;
-        let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
+        let at = &mut self.chips[chip].open;
+        if let Some(OpenOperation { operation, ticket, asks_for: BusUse::Page }) = at {
+            let end = self.core.moves((operation, *ticket), channel, now);
+            *at = None;
+            return self.work(chip, end);
+        }
+        let open = at.take().expect("a chip that asks has an operation");
         let OpenOperation { operation, ticket, asks_for } = open;
         match asks_for {
-            BusUse::Page => {
-                let end = self.core.moves((operation, ticket), now);
-                return self.work(chip, end);
-            }
             BusUse::CachedPage => return self.moves_cached(lane, open, channel, now),
             BusUse::CachedCommand => {
                 let over = self.told_to_read(lane, channel, now);
                 return self.core.channels.hold(channel, over);
             }
-            BusUse::ReadCommand | BusUse::CopyCommand(_) | BusUse::EraseCommand => {}
+            BusUse::Page | BusUse::ReadCommand | BusUse::CopyCommand | BusUse::EraseCommand => {}
         }
         let Operation { cluster, job, kind, .. } = operation;
         let end = now.saturating_add(self.core.lengths.command());

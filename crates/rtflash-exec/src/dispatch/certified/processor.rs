@@ -5,19 +5,14 @@ use std::collections::{BTreeSet, VecDeque};
 use rtflash_model::{Id, Instant, Span};
 use serde::{Deserialize, Serialize};
 
+use super::queue::{Key, PartQueue};
 use super::registers::ChipRegisters;
-use crate::dispatch::cluster::{BACKGROUND, Due};
+use crate::dispatch::cluster::BACKGROUND;
 use crate::ftl::{PaddedPass, PageStore, PassState, ProcessorStore};
 use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Victims};
 use crate::plan::{Certified, ClusterPlan};
 use crate::trace::{JobId, Kind};
-
-/// Priority: deadline and place, kind, source, number of the job; and the slot of its part on the
-/// processor.
-/// GC jobs have ascending deadlines, so this is rule R2, too, and a fixed order of jobs as (Q4)
-/// asks for.
-pub(super) type Key = (Due, Kind, SourceId, u64, usize);
 
 /// A job that is not complete.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -103,13 +98,17 @@ pub(super) struct ProcessorStep {
     pub(super) pages: Vec<usize>,
     /// The part whose pass erases its victim.
     pub(super) erases: Option<usize>,
+    /// The part that goes on with more of the same behind it, if nothing comes between: a copy of
+    /// its pass, or the only page.
+    pub(super) more: Option<usize>,
 }
 
 impl ProcessorStep {
     /// A step of so many chips begins.
     #[inline]
     pub(super) fn begin(&mut self, chips: usize) {
-        (self.is_under_way, self.chips, self.last, self.erases) = (true, chips, (Instant::START, ChipId(0)), None);
+        (self.is_under_way, self.chips, self.last) = (true, chips, (Instant::START, ChipId(0)));
+        (self.erases, self.more) = (None, None);
     }
 }
 
@@ -128,7 +127,7 @@ pub(super) struct ProcessorState {
     pub(super) terms: ProcessorTerms,
     /// The source of its GC jobs; `None` where none are released.
     pub(super) source: Option<SourceId>,
-    pub(super) queue: BTreeSet<Key>,
+    pub(super) queue: PartQueue,
     /// Parts that found no free page, until an erase ends.
     pub(super) starved: Vec<Key>,
     /// b: pages of real-time writes that arrived and are not programmed.
@@ -139,6 +138,8 @@ pub(super) struct ProcessorState {
     pub(super) notified: u64,
     /// GC jobs released.
     pub(super) collected: u64,
+    /// Whether a change of its terms is to come.
+    pub(super) awaits_change: bool,
     /// The last change of its terms that it has made, from 1, and when; and extra GC jobs since
     /// then.
     pub(super) stage: usize,
@@ -220,12 +221,13 @@ impl ProcessorState {
             store: ProcessorStore::new((of, by), column, numbers[0], options),
             terms,
             source,
-            queue: BTreeSet::new(),
+            queue: PartQueue::default(),
             starved: Vec::new(),
             pending: 0,
             arrived: 0,
             notified: 0,
             collected: 0,
+            awaits_change: false,
             stage: 0,
             changed: None,
             extra: 0,

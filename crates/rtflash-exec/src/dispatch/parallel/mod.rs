@@ -337,7 +337,7 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
         let BusRequest { chip, .. } = request;
         let of = &mut self.chips[chip];
         let ticket = of.ticket.take().expect("a chip that asks has a page that waits");
-        let end = self.core.moves((of.operation, ticket), now);
+        let end = self.core.moves((&mut of.operation, ticket), request.channel, now);
         self.core.ends.set(chip.index(), Some(end));
     }
 
