@@ -343,6 +343,61 @@ fn a_change_is_over_when_all_were_idle_once_more() {
     assert!(decide(few(), both(), Some(ns(1))) >= job);
 }
 
+/// Chips of a cluster change their terms at different instants, and (T'') counts how often the other
+/// ones collect: nobody changes terms by it, before or after.
+#[test]
+fn no_cluster_changes_its_terms_by_the_queue() {
+    let device = Device::new(small(3, 3, [10, 17, 5, 11])).expect("a device");
+    let sequential = |task: Task| Task {
+        read: task.read.map(|read| read.with_access(Access::Sequential)),
+        write: task.write.map(|write| write.with_access(Access::Sequential)),
+        ..task
+    };
+    let both = Task { write: Request::new(1, ns(8_182)), ..reads("t0", 60, 1_297) };
+    let tasks = [both, reads("t1", 15, 706), writes("t2", 1, 3_141)].map(sequential);
+    let set = set_of(device, &tasks);
+    let cluster = |chips: &[u32], task: u32| Cluster {
+        chips: chips.iter().copied().map(ChipId).collect(),
+        tasks: vec![TaskId(task)],
+    };
+    let clusters = vec![cluster(&[0, 1], 0), cluster(&[2], 1)];
+    let quiet = Certificate { collection: None, ..stripe(1, 1) };
+    let granted = Reliance::Queue;
+    let running = RunningDevice::of_parts(&set, clusters, vec![stripe(16_364, 5), quiet]);
+    assert_eq!(running.late(&set, granted, &Work::new()), None);
+    // By other terms, which begin with no more than there is, all would be in time by (T'').
+    let mut then = with_task(&running, 0, TaskId(2));
+    assert_eq!(then.late(&set, granted, &Work::new()), Some(ClusterId(0)));
+    then.certificates[0] = stripe(3_141, 5);
+    assert_eq!(then.late(&set, granted, &Work::new()), None);
+    assert_eq!(then.late(&set, Reliance::Neighbours, &Work::new()), Some(ClusterId(0)));
+    let why = [AdmissionRefusal::Late, AdmissionRefusal::NoReserve];
+    let refused = by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new());
+    assert_eq!(refused, Decision::Refused((0..).map(ClusterId).zip(why).collect()));
+}
+
+/// How often a cluster collects while its terms change is not known: where neighbours count that,
+/// they have to be in time whatever it does.
+#[test]
+fn neighbours_know_nothing_of_a_cluster_that_changes() {
+    let decide = |command| {
+        let spec = DeviceSpec { command, ..small(2, 2, [10, 20, 40, 5]) };
+        let tasks = [writes("t0", 1, 4_000), reads("t1", 40, 800), writes("t2", 1, 4_000)];
+        let set = set_of(Device::new(spec).expect("a device"), &tasks);
+        let quiet = Certificate { collection: None, ..stripe(1, 1) };
+        let granted = Reliance::Neighbours;
+        let running = chip_each(&set, granted, &[&[0], &[1]], &[stripe(40_000, 13), quiet]);
+        let mut then = with_task(&running, 0, TaskId(2));
+        then.certificates[0] = stripe(4_000, 5);
+        assert_eq!(then.late(&set, granted, &Work::new()), None);
+        by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new())
+    };
+    // Copies and erases do not use the bus.
+    assert_eq!(stages(decide(None)), 1);
+    let why = [AdmissionRefusal::Neighbour(ClusterId(1)), AdmissionRefusal::NoReserve];
+    assert_eq!(decide(Some(ns(1))), Decision::Refused((0..).map(ClusterId).zip(why).collect()));
+}
+
 /// A task may be left out when its cluster was idle, so that passes of its pages are over, and
 /// then all were once more.
 #[test]
