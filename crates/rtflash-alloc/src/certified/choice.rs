@@ -68,10 +68,10 @@ pub fn choose(processor: &Processor, contentions: &[Contention], server_thousand
 /// The last interval in which a processor failed: where one deadline is of no use, the next one
 /// often fails in the same interval.
 #[derive(Debug, Default)]
-pub(super) struct LastFailure(Cell<Option<Failure>>);
+pub(super) struct LastFailure(Cell<Option<FailedInterval>>);
 
 #[derive(Debug, Clone, Copy)]
-struct Failure {
+struct FailedInterval {
     /// The kind of neighbourhood.
     at: usize,
     length: Span,
@@ -82,7 +82,7 @@ struct Failure {
 impl LastFailure {
     /// That one of these demands, one for each kind of neighbourhood, fails there as well.
     pub(super) fn of<'p, D: Iterator<Item = Demand<'p>>>(&self, demands: impl FnOnce() -> D) -> Option<DemandVerdict> {
-        let Failure { at, length, .. } = self.0.get()?;
+        let FailedInterval { at, length, .. } = self.0.get()?;
         demands().nth(at).is_some_and(|demand| demand.fails_at(length)).then_some(DemandVerdict::Fails(length))
     }
 
@@ -90,7 +90,7 @@ impl LastFailure {
     pub(super) fn found(&self, verdicts: impl Iterator<Item = DemandVerdict>) -> Option<DemandVerdict> {
         let (at, verdict) = verdicts.enumerate().find(|it| it.1 != DemandVerdict::Holds)?;
         if let DemandVerdict::Fails(length) = verdict {
-            self.0.set(Some(Failure { at, length, step: None }));
+            self.0.set(Some(FailedInterval { at, length, step: None }));
         }
         Some(verdict)
     }
@@ -111,7 +111,7 @@ impl LastFailure {
             return false;
         };
         let step = gc.filter(|gc| gc.deadline > Some(length) && !counts_own).map(|gc| gc.step);
-        self.0.set(Some(Failure { at, length, step }));
+        self.0.set(Some(FailedInterval { at, length, step }));
         true
     }
 }

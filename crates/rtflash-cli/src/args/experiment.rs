@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use rtflash_alloc::analysis::{Analysis, NECESSARY, analyses_and_baselines};
+use rtflash_alloc::analysis::{NECESSARY, analyses_and_baselines};
 use rtflash_model::generate::Accesses;
 
 use super::execution::{AgingArg, DispatchArg, PatternArg, VictimsArg};

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use rtflash_alloc::allocator::ALLOCATORS;
-use rtflash_alloc::analysis::{Analysis, NECESSARY, analyses_and_baselines};
+use rtflash_alloc::analysis::{NECESSARY, analyses_and_baselines};
 
 /// How clusters lie on the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
