@@ -101,6 +101,9 @@ impl CopyRoom<'_> {
         let most = self.pages.min(self.buffer_pages / 2).max(1);
         let mut best: Result<Copying, StageRefusal> = Err(StageRefusal::NoTimeToCopy(self.task));
         let mut period = page_time(self.device).ok_or(StageRefusal::TooLong)?;
+        if !self.has_row(CopyServer { pages: 1, period }) {
+            return Err(StageRefusal::Full(self.task));
+        }
         for _ in 0..PERIODS {
             let Some(longer) = period.checked_mul(4) else { break };
             period = longer;
@@ -127,6 +130,14 @@ impl CopyRoom<'_> {
             }
         }
         best
+    }
+
+    /// Whether the cluster has room for a task more, as which a copy server's writes count.
+    fn has_row(&self, server: CopyServer) -> bool {
+        let Some((set, [_, writes])) = self.tasks.copying(self.device, self.task, server) else { return false };
+        let cluster = &self.running.clusters[self.places[1]];
+        let placement = self.running.certificates[self.places[1]].placement;
+        set.space(&[&cluster.tasks[..], &[writes]].concat(), cluster.size(), Some(placement)).fits()
     }
 
     /// From the time on at which it is added: when nothing is left of a copy server, at most.
