@@ -175,7 +175,7 @@ fn an_analysis_has_its_own_sets_unless_told_otherwise() {
 /// The necessary tests suppose a device that collects. What bounds zones is counted by itself.
 #[test]
 fn zones_have_a_bound_of_their_own() {
-    let command = "experiment schedulability --util 1.0..5.0 --step 1.0 --sets 3 --no-figure --access stream \
+    let command = "experiment schedulability --util 1.0..4.0 --step 1.0 --sets 3 --no-figure --access stream \
                    --tasks 8 --algorithms best-fit --analysis stripe --device \
                    {\"profile\":\"dgist-2021\",\"chips\":8,\"logical_ratio\":0.75}";
     let of = |analyses: &str| {
