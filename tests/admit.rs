@@ -46,6 +46,44 @@ fn a_task_is_added_and_the_answer_is_an_allocation() {
     assert_eq!((run.status, &run.json()["gone"]), (0, &serde_json::json!(["camera"])), "{}", run.stdout);
 }
 
+/// A job stream is served where a server has room for it; it is refused where none has, or there
+/// is none.
+#[test]
+fn a_job_stream_needs_room_in_a_server() {
+    let with = |name: &str, jobs: &str| {
+        let device = r#"{"profile": "dgist-2021", "chips": 2}"#;
+        let text = format!(r#"{{"device": {device}, "tasks": [{RUNS}], "jobs": [{jobs}]}}"#);
+        file(name, text).display().to_string()
+    };
+    let allocation = runs("streams", 2);
+    let scan = r#"{"name": "scan", "read_pages": 8, "arrivals": {"every": "100ms"}}"#;
+    let dump = r#"{"name": "dump", "write_pages": 64, "arrivals": {"at": ["2s"]}}"#;
+    let flood = r#"{"name": "flood", "read_pages": 1000, "arrivals": {"uniform": ["1ms", "3ms"]}}"#;
+    let some = with("streams-some.json", &format!("{scan}, {dump}"));
+    let run = rtflash(&["admit", &allocation, &some, "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, &answer["admitted"]), (0, &true.into()), "{} {}", run.stdout, run.stderr);
+    let streams = answer["streams"].as_array().expect("streams");
+    assert!(
+        streams.len() == 2 && streams.iter().all(|of| of["cluster"].is_u64() && of["reason"].is_null()),
+        "{answer}"
+    );
+    assert!(rtflash(&["admit", &allocation, &some]).stdout.contains("scan: the server of cluster"));
+    let many = with("streams-many.json", &format!("{scan}, {flood}"));
+    let run = rtflash(&["admit", &allocation, &many, "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, &answer["admitted"], &answer["streams"][1]["reason"]), (1, &false.into(), &"full".into()));
+    assert!(rtflash(&["admit", &allocation, &many]).stdout.starts_with("not admitted: flood"));
+    let mut without: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&allocation).expect("an allocation")).expect("JSON");
+    for cluster in without["clusters"].as_array_mut().expect("clusters") {
+        cluster["certificate"]["server_thousandths"] = 0.into();
+    }
+    let without = file("streams-without.json", without.to_string()).display().to_string();
+    let run = rtflash(&["admit", &without, &some, "--format", "json"]);
+    assert_eq!((run.status, &run.json()["streams"][0]["reason"]), (1, &"no-server".into()), "{}", run.stderr);
+}
+
 #[test]
 fn what_is_refused_is_refused_by_each_cluster() {
     let allocation = runs("refuse", 1);

@@ -172,6 +172,44 @@ fn an_analysis_has_its_own_sets_unless_told_otherwise() {
     assert!(run.status == 2 && run.stderr.contains("say which of the analyses they are made for"), "{run:?}");
 }
 
+/// The necessary tests suppose a device that collects. What bounds zones is counted by itself.
+#[test]
+fn zones_have_a_bound_of_their_own() {
+    let command = "experiment schedulability --util 1.0..4.0 --step 1.0 --sets 3 --no-figure --access stream \
+                   --tasks 8 --algorithms best-fit --analysis stripe --device \
+                   {\"profile\":\"dgist-2021\",\"chips\":8,\"logical_ratio\":0.75}";
+    let of = |analyses: &str| {
+        let out = place("zones");
+        let run = experiment(&format!("{command} --analyses {analyses}"), &out);
+        assert_eq!(run.status, 0, "{run:?}");
+        let text = fs::read_to_string(out.join("summary.json")).expect("a summary");
+        let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let rows = summary["contenders"].as_array().expect("rows").clone();
+        let row = |row: &serde_json::Value| {
+            (
+                row["analysis"].as_str().expect("a name").to_owned(),
+                (row["schedulable"].clone(), row["of_possible"].clone()),
+            )
+        };
+        (rows.iter().map(row).collect::<BTreeMap<_, _>>(), run.stdout)
+    };
+    let number = |of: &serde_json::Value| of.as_f64().expect("a number");
+    let (both, text) = of("stripe,zoned,necessary");
+    assert_eq!(both.keys().collect::<Vec<_>>(), ["necessary", "necessary-with-zones", "stripe", "zoned"]);
+    assert!(text.contains("any (necessary-with-zones)"), "{text}");
+    for (analysis, bound) in [("stripe", "necessary"), ("zoned", "necessary-with-zones")] {
+        let (schedulable, share) = &both[analysis];
+        assert!((number(share) - number(schedulable) / number(&both[bound].0)).abs() < 1e-9, "{both:?}");
+        assert!(number(share) > 0.0 && number(share) <= 1.0, "{both:?}");
+    }
+    // Alone it has no other.
+    let (alone, _) = of("zoned,necessary");
+    assert_eq!(alone.keys().collect::<Vec<_>>(), ["necessary-with-zones", "zoned"]);
+    assert_eq!(alone["zoned"], both["zoned"]);
+    let (without, _) = of("stripe,necessary");
+    assert_eq!(without["stripe"], both["stripe"]);
+}
+
 #[test]
 fn access_is_what_an_experiment_depends_on() {
     let (random, mixed) = (place("random"), place("mixed"));

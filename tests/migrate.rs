@@ -75,6 +75,33 @@ fn where_no_chip_is_free_it_cannot_tell() {
     assert!(rtflash(&["migrate", &old, &new, &set]).stdout.starts_with("cannot tell: no way was found"));
 }
 
+/// A reader has no writes to go anywhere, and a cluster that is full is said to be full.
+#[test]
+fn a_reader_moves_where_a_row_is_left() {
+    let moves = |data: u32| {
+        let text = format!(
+            r#"{{"device": {{"profile": "dgist-2021", "chips": 2}}, "tasks": [
+                {{"name": "log", "write": {{"pages": 1, "period": "400ms"}}, "data_pages": 131000}},
+                {{"name": "view", "read": {{"pages": 4, "period": "400ms"}}, "data_pages": {data}}}]}}"#
+        );
+        let set = file(&format!("migrate-full-{data}.json"), text).display().to_string();
+        let old = allocated(&set, &format!("migrate-full-{data}-old.json"), "equal-split");
+        let new = allocated(&set, &format!("migrate-full-{data}-new.json"), "best-fit");
+        let json = rtflash(&["migrate", &old, &new, &set, "--format", "json"]).json();
+        (rtflash(&["migrate", &old, &new, &set]).stdout, json)
+    };
+    let (text, full) = moves(72);
+    assert_eq!(
+        (&full["missing"][0]["reason"], &full["missing"][0]["task"]),
+        (&json!("full"), &json!("view")),
+        "{full}"
+    );
+    assert!(text.contains("view: the cluster would be full"), "{text}");
+    let (text, found) = moves(71);
+    assert_eq!(found["stages"][0]["moves"][0]["mirrored"], json!(false), "{found}");
+    assert!(text.contains("view: 71 pages from chips 1") && !text.contains("both places"), "{text}");
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     let plain = set("migrate-wrong-set.json", 8, "");

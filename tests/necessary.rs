@@ -18,7 +18,9 @@ fn reading(pages: u64, period: &str) -> String {
 fn a_no_says_where_no_allocation_would_do() {
     // 2 · 300 pages of 40 us every 20 ms are 1.2 of the channel's time.
     let set = reading(300, "20ms");
-    for analysis in ["thesis", "thesis-evaluated", "stripe", "superblock", "sound", "necessary"] {
+    for analysis in
+        ["thesis", "thesis-evaluated", "stripe", "superblock", "sound", "zoned", "necessary", "necessary-with-zones"]
+    {
         let run = rtflash_with_input(&["alloc", "-", "--analysis", analysis], set.as_bytes());
         assert_eq!(run.status, 1, "{run:?}");
         let proof = "the bus of the channel would have to carry 1.20 of its time.";

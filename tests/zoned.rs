@@ -31,6 +31,46 @@ fn file(name: &str, text: &str) -> PathBuf {
     path
 }
 
+/// A chart of a run of the set, as text and as a figure.
+fn charts(set: &str, allocation: &str, name: &str) -> (String, String) {
+    let svg = file(&format!("{name}.svg"), "");
+    let [path, allocation] = [file(&format!("{name}.json"), set), file(&format!("{name}-allocation.json"), allocation)];
+    let [path, allocation, svg] = [&path, &allocation, &svg].map(|path| path.to_str().expect("a name"));
+    let stretch = ["--duration", "2s", "--gantt", "0ms..1s", "--gantt-out", svg];
+    let run = rtflash(&[&["exec", path, "--allocation", allocation, "--analysis", "zoned"], &stretch[..]].concat());
+    assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
+    (run.stdout, std::fs::read_to_string(svg).expect("a figure"))
+}
+
+/// Charts call a reset a reset, and what a collector does by its name where there is one.
+#[test]
+fn charts_call_resets_by_their_name() {
+    let (_, allocation) = alloc(&set("stream", ""), &["--format", "json"]);
+    let (text, svg) = charts(&set("stream", ""), &allocation, "one");
+    let legend = "A B … its writes  # zone reset  * not real-time";
+    assert!(text.contains(legend) && !text.contains("GC erase") && !text.contains("GC copy"), "{text}");
+    assert!(svg.contains(">zone reset</text>") && svg.contains(": zone reset, "), "{svg}");
+    assert!(!svg.contains("GC "), "{svg}");
+
+    // A stripe beside it.
+    let write = r#"{"pages":24,"period":"60ms","access":"stream"}"#;
+    let tasks = ["camera", "log"].map(|name| format!(r#"{{"name":"{name}","write":{write}}}"#)).join(",");
+    let both = format!(r#"{{"device":{{"profile":"dgist-2021","chips":4,"chips_per_channel":2}},"tasks":[{tasks}]}}"#);
+    let cluster = |analysis: &str, at: usize| {
+        let split = ["--algorithm", "equal-split", "--analysis", analysis, "--format", "json"];
+        let run = rtflash_with_input(&[&["alloc", "-"], &split[..]].concat(), both.as_bytes());
+        assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
+        let answer: serde_json::Value = serde_json::from_str(&run.stdout).expect("an answer");
+        answer["clusters"][at].to_string()
+    };
+    let clusters = format!(r#"{{"clusters":[{},{}]}}"#, cluster("zoned", 0), cluster("stripe", 1));
+    let (text, svg) = charts(&both, &clusters, "both");
+    assert!(text.contains("+ GC copy  # GC erase, zone reset  *"), "{text}");
+    for part in [">GC erase, zone reset</text>", ": zone reset, ", ": GC erase, "] {
+        assert!(svg.contains(part), "{part} in {svg}");
+    }
+}
+
 #[test]
 fn a_recorder_is_promised_verified_run_and_explained() {
     let (status, answer) = alloc(&set("stream", ""), &["--format", "json"]);

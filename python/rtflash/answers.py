@@ -1044,7 +1044,7 @@ class ContenderSummary(Record):
     of_possible: float | None
     """Its reach over that of the necessary tests: sets that it schedules, of those that may have
     an allocation at all; absent where these are no contender, and of an analysis that promises
-    nothing.
+    nothing. Of `zoned` over that of `necessary-with-zones`, the tests that hold there.
     """
     ratio: Interval | None
     """Their ratio; null of no sets."""

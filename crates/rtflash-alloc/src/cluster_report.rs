@@ -8,7 +8,8 @@ use crate::fraction::Fraction;
 /// [`test_cluster`](crate::analysis::test_cluster).
 ///
 /// Under a [`ClusterTest`](crate::analysis::ClusterTest) there is no share of anything but the
-/// server's, no period and no GC task.
+/// server's, no period and no GC task, but for the field's schemes
+/// ([`BASELINES`](crate::analysis::BASELINES)), which have what their terms are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ClusterReport {
     /// U(φ), Eq. (IV.9), or what a test of another form says how full the cluster is.

@@ -5,7 +5,7 @@ use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
 use rtflash_alloc::analysis::{DemandTest, analysis_relying_on};
 use rtflash_alloc::certified::admission::{
-    AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, removable_within,
+    AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, StreamRefusal, removable_within, served_streams,
 };
 use rtflash_alloc::certified::certify_beside;
 use rtflash_model::random::Stream;
@@ -343,6 +343,61 @@ fn a_change_is_over_when_all_were_idle_once_more() {
     assert!(decide(few(), both(), Some(ns(1))) >= job);
 }
 
+/// Chips of a cluster change their terms at different instants, and (T'') counts how often the
+/// others collect: nobody changes terms by it, before or after.
+#[test]
+fn no_cluster_changes_its_terms_by_the_queue() {
+    let device = Device::new(small(3, 3, [10, 17, 5, 11])).expect("a device");
+    let sequential = |task: Task| Task {
+        read: task.read.map(|read| read.with_access(Access::Sequential)),
+        write: task.write.map(|write| write.with_access(Access::Sequential)),
+        ..task
+    };
+    let both = Task { write: Request::new(1, ns(8_182)), ..reads("t0", 60, 1_297) };
+    let tasks = [both, reads("t1", 15, 706), writes("t2", 1, 3_141)].map(sequential);
+    let set = set_of(device, &tasks);
+    let cluster = |chips: &[u32], task: u32| Cluster {
+        chips: chips.iter().copied().map(ChipId).collect(),
+        tasks: vec![TaskId(task)],
+    };
+    let clusters = vec![cluster(&[0, 1], 0), cluster(&[2], 1)];
+    let quiet = Certificate { collection: None, ..stripe(1, 1) };
+    let granted = Reliance::Queue;
+    let running = RunningDevice::of_parts(&set, clusters, vec![stripe(16_364, 5), quiet]);
+    assert_eq!(running.late(&set, granted, &Work::new()), None);
+    // By other terms, which begin with no more than there is, all would be in time by (T'').
+    let mut then = with_task(&running, 0, TaskId(2));
+    assert_eq!(then.late(&set, granted, &Work::new()), Some(ClusterId(0)));
+    then.certificates[0] = stripe(3_141, 5);
+    assert_eq!(then.late(&set, granted, &Work::new()), None);
+    assert_eq!(then.late(&set, Reliance::Neighbours, &Work::new()), Some(ClusterId(0)));
+    let why = [AdmissionRefusal::Late, AdmissionRefusal::NoReserve];
+    let refused = by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new());
+    assert_eq!(refused, Decision::Refused((0..).map(ClusterId).zip(why).collect()));
+}
+
+/// How often a cluster collects while its terms change is not known: where neighbours count that,
+/// they have to be in time whatever it does.
+#[test]
+fn neighbours_know_nothing_of_a_cluster_that_changes() {
+    let decide = |command| {
+        let spec = DeviceSpec { command, ..small(2, 2, [10, 20, 40, 5]) };
+        let tasks = [writes("t0", 1, 4_000), reads("t1", 40, 800), writes("t2", 1, 4_000)];
+        let set = set_of(Device::new(spec).expect("a device"), &tasks);
+        let quiet = Certificate { collection: None, ..stripe(1, 1) };
+        let granted = Reliance::Neighbours;
+        let running = chip_each(&set, granted, &[&[0], &[1]], &[stripe(40_000, 13), quiet]);
+        let mut then = with_task(&running, 0, TaskId(2));
+        then.certificates[0] = stripe(4_000, 5);
+        assert_eq!(then.late(&set, granted, &Work::new()), None);
+        by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new())
+    };
+    // Copies and erases do not use the bus.
+    assert_eq!(stages(decide(None)), 1);
+    let why = [AdmissionRefusal::Neighbour(ClusterId(1)), AdmissionRefusal::NoReserve];
+    assert_eq!(decide(Some(ns(1))), Decision::Refused((0..).map(ClusterId).zip(why).collect()));
+}
+
 /// A task may be left out when its cluster was idle, so that passes of its pages are over, and
 /// then all were once more.
 #[test]
@@ -392,6 +447,51 @@ fn a_cluster_with_a_server_changes_no_terms() {
     let beside = admitted(decide(vec![job], 2));
     assert_eq!(beside.change, AddedHow::NewCluster);
     assert!(beside.running.certificates.iter().all(|of| of.server_thousandths > 0), "{beside:?}");
+}
+
+/// A job stream goes where a server has room for it in the long run, to a nanosecond.
+#[test]
+fn a_stream_takes_what_a_server_has_left() {
+    let device = Device::new(small(2, 1, [10, 20, 40, 5])).expect("a device");
+    let reading = |pages: u64, gap: u64| Job {
+        name: format!("r{pages}"),
+        read_pages: pages,
+        write_pages: 0,
+        arrivals: Arrivals::Every(ns(gap)),
+    };
+    let tasks = [writes("t0", 1, 4_000), writes("t1", 1, 800)];
+    let set = |jobs: Vec<Job>| TaskSet::new(device, tasks.to_vec(), jobs).expect("a set");
+    let one = |number: u32| Cluster { chips: vec![ChipId(number)], tasks: vec![TaskId(number)] };
+    let (clusters, granted, work) = (vec![one(0), one(1)], Reliance::Nothing, Work::new());
+    let begun = set(vec![reading(1, 1)]);
+    let certified =
+        certify_beside(&begun, &clusters, &[Placement::Stripe; 2], &[None, None], granted, &work).certificates;
+    let certificates: Vec<Certificate> = certified.into_iter().map(|of| of.expect("in time")).collect();
+    let served = |jobs: Vec<Job>, shares: [u32; 2]| {
+        let of = |(certificate, share): (&Certificate, u32)| Certificate { server_thousandths: share, ..*certificate };
+        let certificates = certificates.iter().zip(shares).map(of).collect();
+        let set = set(jobs);
+        served_streams(&set, &RunningDevice::of_parts(&set, clusters.clone(), certificates), granted, &work)
+    };
+    let [most, less] = [certificates[0].server_thousandths, certificates[1].server_thousandths];
+    assert!(most > less && less > 0, "{most} {less}");
+    // A page takes t_r + t_d = 15 ns: one every 15/U_s.
+    let full = |share: u32| 15_000_u64.div_ceil(share.into());
+    let [first, second] = [0, 1].map(ClusterId);
+    assert_eq!(served(vec![reading(1, full(most))], [most, less]), [Ok(first)]);
+    assert_eq!(served(vec![reading(1, full(most) - 1)], [most, less]), [Err(StreamRefusal::Full)]);
+    assert_eq!(served(vec![reading(1, full(most)), reading(2, 2 * full(less))], [most, less]), [Ok(first), Ok(second)]);
+    let both = vec![reading(1, full(less)), reading(2, 2 * full(less)), reading(3, 3 * full(less))];
+    assert_eq!(served(both, [less, less]), [Ok(first), Ok(second), Err(StreamRefusal::Full)]);
+    assert_eq!(served(vec![reading(1, 10_000)], [0, 0]), [Err(StreamRefusal::NoServer)]);
+    // Writes take their part of passes: t_w + t_d, and C_g/α.
+    let gc = certificates[0].collection.expect("it collects");
+    let pass = gc.victim_pages * (10 + 20) + 40;
+    let writing = |gap: u64| Job { read_pages: 0, write_pages: 1, ..reading(1, gap) };
+    let cost = 25 * gc.reclaimed_pages + pass;
+    let gap = (cost * 1_000).div_ceil(gc.reclaimed_pages * u64::from(most));
+    assert_eq!(served(vec![writing(gap)], [most, 0]), [Ok(first)]);
+    assert_eq!(served(vec![writing(gap - 1)], [most, 0]), [Err(StreamRefusal::Full)]);
 }
 
 /// On free chips a task gets a server only where there are jobs for it.

@@ -4,7 +4,7 @@
 use rtflash_alloc::allocator::{Allocator, Global, Limit, Outcome, allocator};
 use rtflash_alloc::analysis::{
     Analysis, BASELINES, Baseline, BaselineTerm, Chang, ClusterVerdict, Gftl, LazyRtgc, Rftl, Thesis, cluster_verdict,
-    test_cluster,
+    report_cluster, test_cluster,
 };
 use rtflash_alloc::{Fraction, Work};
 use rtflash_check::{BaselineScheme, verify_baseline};
@@ -276,6 +276,38 @@ fn verdicts_are_those_of_the_definitions() {
 }
 
 /// What an algorithm accepts, the verifier accepts; what it rejects as `global`, it rejects.
+/// Reports have what the terms come to: all of them together, blocking by the shortest period.
+#[test]
+fn reports_have_the_terms() {
+    let mut rng = Rng(Stream::new([29; 32]));
+    let (mut blocked, mut collected) = (0, 0);
+    for _ in 0..2_000 {
+        let Some(set) = draw(&mut rng) else { continue };
+        let tasks: Vec<TaskId> = set.tasks().ids().collect();
+        let chips = set.device().chips();
+        for scheme in BASELINES {
+            let all: Vec<&Task> = set.tasks().iter().collect();
+            let terms = scheme.terms(set.device(), &all, chips);
+            let total: f64 = terms.iter().map(|term| term.share().to_f64()).sum();
+            let report = report_cluster(&set, scheme, &tasks, chips);
+            let sum = report.read + report.write + report.gc + report.blocking;
+            assert!((sum - total).abs() <= 1e-9 * total, "{}: {report:?} {terms:?}", scheme.name());
+            let blocking = terms.iter().find(|term| term.what == "blocking");
+            assert_eq!(report.blocking > 0.0, blocking.is_some(), "{}", scheme.name());
+            assert_eq!(report.min_period, terms.iter().map(|term| term.period).min());
+            assert!(blocking.is_none_or(|term| Some(term.period) == report.min_period));
+            let collectors = terms.iter().filter(|term| scheme.name() == "chang" && term.what == "gc");
+            let collectors: Vec<_> = collectors.map(|term| (term.task, term.cost, term.period)).collect();
+            let told = report.gc_tasks.iter();
+            let told: Vec<_> = told.map(|gc| (Some(gc.task.index()), gc.cost.as_ns().into(), gc.period)).collect();
+            assert!(scheme.name() != "chang" || told == collectors, "{report:?}");
+            blocked += u32::from(blocking.is_some());
+            collected += told.len();
+        }
+    }
+    assert!(blocked > 1_000 && collected > 500, "{blocked} {collected}");
+}
+
 #[test]
 fn allocations_are_those_of_the_definitions() {
     let (mut rng, mut accepted) = (Rng(Stream::new([19; 32])), [0u32; 5]);

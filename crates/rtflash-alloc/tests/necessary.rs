@@ -8,11 +8,11 @@ mod common;
 
 use common::{Rng, draw};
 use rtflash_alloc::allocator::{Allocator, BestFit, ClusteringSearch, Exact, Global};
-use rtflash_alloc::analysis::{Analysis, Sound, Stripe, Superblock};
-use rtflash_alloc::necessary::{fewest_chips, impossible};
+use rtflash_alloc::analysis::{Analysis, Sound, Stripe, Superblock, Zoned};
+use rtflash_alloc::necessary::{fewest_chips, impossible, impossible_with_zones};
 use rtflash_model::generate::PageCosts;
 use rtflash_model::random::Stream;
-use rtflash_model::{Device, DeviceSpec, Reliance, Request, Span, Task, TaskSet};
+use rtflash_model::{Access, Device, DeviceSpec, Reliance, Request, Span, Task, TaskSet};
 
 /// The set with other deadlines, jitters, data and a device that says what its times contain.
 fn varied(rng: &mut Rng, set: &TaskSet) -> Option<TaskSet> {
@@ -56,10 +56,49 @@ fn what_is_impossible_is_so_to_the_verifier() {
                 let name = impossible(&set, costs).map(|of| of.name());
                 assert_eq!(name, rtflash_check::impossible(&set, inside, 10_000_000_000), "{set:?}");
                 *found.entry(name).or_default() += 1;
+                let name = impossible_with_zones(&set, costs).map(|of| of.name());
+                assert_eq!(name, rtflash_check::impossible_with_zones(&set, inside, 10_000_000_000), "{set:?}");
             }
         }
     }
     assert!(found.len() == 6 && found.values().all(|&count| count >= 7), "{found:?}");
+}
+
+/// On zones a device shows all of its pages, and nothing says that they are in use.
+#[test]
+fn what_zones_take_is_not_impossible_with_zones() {
+    let mut rng = Rng(Stream::numbered(9, b"necessar", 0));
+    let zoned = Zoned::relying_on(Reliance::Neighbours);
+    let [mut accepted, mut proofs, mut beyond] = [0; 3];
+    for number in 0..cases(400_u32) {
+        let Some(plain) = draw(&mut rng, 6, 4) else { continue };
+        let Some(set) = varied(&mut rng, &plain).and_then(|set| in_zones(&mut rng, &set, number % 4 == 0)) else {
+            continue;
+        };
+        let costs = PageCosts::transfer_on_top(set.device());
+        let [there, collecting] = [impossible_with_zones(&set, costs), impossible(&set, costs)];
+        // What holds everywhere holds where something collects.
+        assert!(there.is_none() || collecting.is_some(), "{there:?}: {set:?}");
+        let takes = [&BestFit as &dyn Allocator, &Global, &Exact]
+            .iter()
+            .any(|allocator| allocator.allocate(&set, &zoned).is_schedulable() == Some(true));
+        assert!(!(takes && there.is_some()), "{there:?}: {set:?}");
+        accepted += u32::from(takes);
+        proofs += u32::from(there.is_some());
+        beyond += u32::from(takes && collecting.is_some());
+    }
+    assert!(accepted > 40 && proofs > 40 && beyond > 0, "{accepted} {proofs} {beyond}");
+}
+
+/// The set with streams for writes, some of its tasks with as many data as a device shows.
+fn in_zones(rng: &mut Rng, set: &TaskSet, large: bool) -> Option<TaskSet> {
+    let all = u64::try_from(set.device().logical_pages()).ok()?.max(1);
+    let tasks = set.tasks().iter().map(|task| Task {
+        write: task.write.map(|write| write.with_access(Access::Stream)),
+        data_pages: if large { Some(rng.from(all.div_ceil(2), all)) } else { None },
+        ..task.clone()
+    });
+    TaskSet::new(*set.device(), tasks.collect(), vec![]).ok()
 }
 
 #[test]

@@ -7,6 +7,10 @@
 
 use std::collections::VecDeque;
 
+#[path = "../../../tests/common/cases.rs"]
+mod cases;
+
+use cases::cases;
 use rtflash_alloc::analysis::{Analysis, Stock, StockTerm, test_cluster};
 use rtflash_model::random::Stream;
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskId, TaskSet};
@@ -34,6 +38,8 @@ enum Coming {
     Seldom,
     /// Reads just after an operation as long as any has begun, as far as they may; all at once.
     BehindOperations,
+    /// As a climber says.
+    Told,
 }
 
 /// What is overwritten.
@@ -132,6 +138,8 @@ struct Source {
     may: u64,
     comes: Option<u64>,
     releases: u32,
+    /// What a climber says: gaps, one after another, and then none.
+    gaps: Vec<u64>,
 }
 
 /// A pass under way: the pages that it has to copy, whether the first of these has been read, and
@@ -155,6 +163,11 @@ struct Drive<'a> {
     addresses: Addresses,
     victim_bound: usize,
     passes: u32,
+    /// How much time was left at the deadline of the read, and of the write, that had least, below
+    /// zero where it was late.
+    least: [i128; 2],
+    /// When operations of writers began.
+    began: Vec<u64>,
     rng: &'a mut Rng,
 }
 
@@ -164,7 +177,7 @@ impl Drive<'_> {
     fn admit(&mut self) {
         // Who comes first at one moment is nobody's choice: any order.
         let mut order: Vec<usize> = (0..self.sources.len()).collect();
-        if self.rng.from(0, 1) == 0 {
+        if self.coming != Coming::Told && self.rng.from(0, 1) == 0 {
             order.reverse();
         }
         for at in order {
@@ -176,7 +189,11 @@ impl Drive<'_> {
                 queue.insert(behind, waiting);
                 source.may = comes + source.period;
                 source.releases += 1;
-                let gap = if self.coming == Coming::Seldom { self.rng.from(0, source.period) } else { 0 };
+                let gap = match self.coming {
+                    Coming::Seldom => self.rng.from(0, source.period),
+                    Coming::Told => source.gaps.get(source.releases as usize - 1).copied().unwrap_or(0),
+                    Coming::Together | Coming::Apart | Coming::BehindOperations => 0,
+                };
                 let held = self.coming == Coming::BehindOperations && !source.writes;
                 source.comes = (source.releases < RELEASES && !held).then_some(source.may + gap);
             }
@@ -197,6 +214,7 @@ impl Drive<'_> {
                 source.comes = Some(now + 1);
             }
         }
+        self.began.push(self.now);
         self.now += time;
     }
 
@@ -206,7 +224,7 @@ impl Drive<'_> {
         if !self.reads.is_empty() {
             self.now += read;
             self.reads[0].pages -= 1;
-            return if self.reads[0].pages == 0 { late("read", self.reads.pop_front()?, self.now) } else { None };
+            return if self.reads[0].pages == 0 { self.over("read", true) } else { None };
         }
         if let Some(pass) = &mut self.pass {
             match (pass.copies.last().copied(), pass.read) {
@@ -250,7 +268,15 @@ impl Drive<'_> {
         }
         self.begin(write);
         self.writes[0].pages -= 1;
-        if self.writes[0].pages == 0 { late("write", self.writes.pop_front()?, self.now) } else { None }
+        if self.writes[0].pages == 0 { self.over("write", false) } else { None }
+    }
+
+    /// The first request of a queue is done.
+    fn over(&mut self, kind: &str, reads: bool) -> Broken {
+        let done = if reads { self.reads.pop_front()? } else { self.writes.pop_front()? };
+        let least = &mut self.least[usize::from(!reads)];
+        *least = (*least).min(i128::from(done.deadline) - i128::from(self.now));
+        late(kind, done, self.now)
     }
 
     /// Runs to the end of all releases; the first that is broken.
@@ -339,21 +365,43 @@ fn at_limit(test: &Stock, drawn: &Drawn) -> Option<TaskSet> {
 
 /// What a set breaks on a drive, under random adversaries; `None` where nothing, with the passes.
 fn judged(test: &Stock, set: &TaskSet, rng: &mut Rng) -> (Broken, u32) {
-    let device = set.device();
-    let blocks = usize::try_from(device.blocks_per_chip()).expect("few");
-    let pages = usize::try_from(device.pages_per_block()).expect("few");
-    let data = usize::try_from(device.logical_pages()).expect("few");
+    let (coming, addresses) = adversary(rng);
+    let sources = sources(set, coming, rng);
+    let mut drive = drive(test, set, (sources, coming, addresses), rng);
+    let broken = drive.run();
+    (broken, drive.passes)
+}
+
+/// How requests come, and what is overwritten, by chance.
+fn adversary(rng: &mut Rng) -> (Coming, Addresses) {
     let coming = [Coming::Together, Coming::Apart, Coming::Seldom, Coming::BehindOperations][rng.index(4)];
-    let addresses = [Addresses::Random, Addresses::Sequential, Addresses::Levelled][rng.index(3)];
+    (coming, [Addresses::Random, Addresses::Sequential, Addresses::Levelled][rng.index(3)])
+}
+
+fn sources(set: &TaskSet, coming: Coming, rng: &mut Rng) -> Vec<Source> {
     let source = |(request, writes): (Request, bool)| {
         let period = request.period().as_ns();
         let first = if coming == Coming::Apart { rng.from(0, period) } else { 0 };
         let held = coming == Coming::BehindOperations && !writes;
-        Source { pages: request.pages(), period, writes, may: 0, comes: (!held).then_some(first), releases: 0 }
+        let (pages, comes) = (request.pages(), (!held).then_some(first));
+        Source { pages, period, writes, may: 0, comes, releases: 0, gaps: Vec::new() }
     };
-    let sources = set.tasks().iter().flat_map(|task| task.requests()).map(source).collect();
+    set.tasks().iter().flat_map(|task| task.requests()).map(source).collect()
+}
+
+/// A drive before its first request.
+fn drive<'a>(
+    test: &Stock,
+    set: &TaskSet,
+    (sources, coming, addresses): (Vec<Source>, Coming, Addresses),
+    rng: &'a mut Rng,
+) -> Drive<'a> {
+    let device = set.device();
+    let blocks = usize::try_from(device.blocks_per_chip()).expect("few");
+    let pages = usize::try_from(device.pages_per_block()).expect("few");
+    let data = usize::try_from(device.logical_pages()).expect("few");
     let bound = test.victim_pages(device, 1).and_then(|bound| usize::try_from(bound).ok()).unwrap_or(pages);
-    let mut drive = Drive {
+    Drive {
         times: [device.page_read(), device.page_program(), device.block_erase()].map(Span::as_ns),
         memory: Memory::aged(blocks, pages, data),
         sources,
@@ -365,10 +413,188 @@ fn judged(test: &Stock, set: &TaskSet, rng: &mut Rng) -> (Broken, u32) {
         addresses,
         victim_bound: bound,
         passes: 0,
+        least: [i128::MAX; 2],
+        began: Vec::new(),
         rng,
-    };
-    let broken = drive.run();
-    (broken, drive.passes)
+    }
+}
+
+/// When requests come, as a climber has it: of each stream the first release, the gaps behind its
+/// releases, and its pages, no more than the set says.
+#[derive(Debug, Clone)]
+struct Told {
+    streams: Vec<(u64, Vec<u64>, u64)>,
+    addresses: Addresses,
+    seed: u64,
+}
+
+/// What a climber's run came to.
+struct ToldRun {
+    broken: Broken,
+    /// The time left at the deadline of a read, and of a write, that came nearest.
+    least: [i128; 2],
+    /// When operations of writers began.
+    began: Vec<u64>,
+}
+
+impl Told {
+    /// By chance.
+    fn random(set: &TaskSet, rng: &mut Rng) -> Told {
+        let mut stream = |(request, _): (Request, bool)| {
+            let period = request.period().as_ns();
+            let mut gap = || if rng.index(2) == 0 { 0 } else { rng.from(0, period) };
+            let (first, gaps) = (gap(), (1..RELEASES).map(|_| gap()).collect());
+            (first, gaps, if rng.index(2) == 0 { request.pages() } else { rng.from(1, request.pages()) })
+        };
+        let streams = set.tasks().iter().flat_map(|task| task.requests()).map(&mut stream).collect();
+        let addresses = [Addresses::Random, Addresses::Sequential, Addresses::Levelled][rng.index(3)];
+        Told { streams, addresses, seed: rng.from(0, u64::MAX - 1) }
+    }
+
+    /// The same with releases, a gap, lengths or the addresses moved.
+    fn moved(&self, set: &TaskSet, began: &[u64], rng: &mut Rng) -> Told {
+        let mut told = self.clone();
+        let requests: Vec<(Request, bool)> = set.tasks().iter().flat_map(|task| task.requests()).collect();
+        let at = rng.index(requests.len());
+        let (request, _) = requests[at];
+        let period = request.period().as_ns();
+        match rng.index(8) {
+            // Reads, or all, together, just behind the begin of an operation.
+            0..=2 if !began.is_empty() => {
+                let (wanted, all) = (began[rng.index(began.len())] + rng.from(0, 1), rng.index(2) == 0);
+                for ((request, writes), stream) in requests.iter().zip(&mut told.streams) {
+                    if all || !writes {
+                        release_at(stream, request.period().as_ns(), wanted);
+                    }
+                }
+            }
+            0..=4 => {
+                let (first, gaps, _) = &mut told.streams[at];
+                let release = rng.index(gaps.len() + 1);
+                let gap = if release == 0 { first } else { &mut gaps[release - 1] };
+                *gap = match rng.index(4) {
+                    0 => rng.from(0, period),
+                    1 => 0,
+                    2 => (*gap + 1 + rng.from(0, period / 16)).min(period),
+                    _ => gap.saturating_sub(1 + rng.from(0, period / 16)),
+                };
+            }
+            5 => told.streams[at].1.iter_mut().for_each(|gap| *gap = 0),
+            6 if rng.index(4) > 0 => {
+                told.streams.iter_mut().zip(&requests).for_each(|(stream, (request, _))| stream.2 = request.pages());
+            }
+            6 => told.streams[at].2 = rng.from(1, request.pages()),
+            _ => {
+                told.addresses = [Addresses::Random, Addresses::Sequential, Addresses::Levelled][rng.index(3)];
+                told.seed = rng.from(0, u64::MAX - 1);
+            }
+        }
+        told
+    }
+
+    fn run(&self, set: &TaskSet) -> ToldRun {
+        let requests = set.tasks().iter().flat_map(|task| task.requests()).zip(&self.streams);
+        let source = |((request, writes), (first, gaps, pages)): ((Request, bool), &(u64, Vec<u64>, u64))| Source {
+            pages: *pages,
+            period: request.period().as_ns(),
+            writes,
+            may: 0,
+            comes: Some(*first),
+            releases: 0,
+            gaps: gaps.clone(),
+        };
+        let sources = requests.map(source).collect();
+        let mut rng = Rng(Stream::numbered(self.seed, b"stock\0\0\0", 0));
+        let mut drive = drive(&Stock::WHOLE, set, (sources, Coming::Told, self.addresses), &mut rng);
+        let broken = drive.run();
+        ToldRun { broken, least: drive.least, began: drive.began }
+    }
+}
+
+/// Moves the last release of a stream that may come by then to an instant.
+fn release_at((first, gaps, _): &mut (u64, Vec<u64>, u64), period: u64, wanted: u64) {
+    let mut may = 0;
+    for release in 0..=gaps.len() {
+        let gap = if release == 0 { &mut *first } else { &mut gaps[release - 1] };
+        let next = may + *gap + period;
+        if next > wanted || release == GAPS {
+            *gap = wanted.saturating_sub(may);
+            return;
+        }
+        may = next;
+    }
+}
+
+/// Gaps of a stream.
+const GAPS: usize = RELEASES as usize - 1;
+
+/// Runs of a set.
+const RUNS_OF_A_SET: u32 = 64;
+
+/// What a climber towards late ends finds broken: of reads, and then of writes.
+fn climbed(set: &TaskSet, rng: &mut Rng) -> Broken {
+    [0, 1].into_iter().find_map(|watched| climbed_towards(watched, set, rng))
+}
+
+fn climbed_towards(watched: usize, set: &TaskSet, rng: &mut Rng) -> Broken {
+    let mut best = Told { addresses: Addresses::Levelled, ..Told::random(set, rng) };
+    let mut run = best.run(set);
+    for _ in 1..RUNS_OF_A_SET / 2 {
+        if run.broken.is_some() {
+            break;
+        }
+        let next = best.moved(set, &run.began, rng);
+        let then = next.run(set);
+        if then.broken.is_some() || then.least[watched] <= run.least[watched] {
+            (best, run) = (next, then);
+        }
+    }
+    run.broken
+}
+
+/// What as many runs by chance find broken.
+fn by_chance(set: &TaskSet, rng: &mut Rng) -> Broken {
+    (0..RUNS_OF_A_SET).find_map(|_| Told::random(set, rng).run(set).broken)
+}
+
+/// Accepted sets at their limits, releases, gaps and lengths climbed: none is late.
+#[test]
+fn nothing_is_late_for_a_climber() {
+    let (mut rng, mut sets, most) = (Rng(Stream::new([47; 32])), 0, cases(1_500_u32));
+    while sets < most {
+        let Some(drawn) = draw(&mut rng) else { continue };
+        let Some(set) = at_limit(&Stock::WHOLE, &drawn) else { continue };
+        assert_eq!(climbed(&set, &mut rng), None, "{set:?}");
+        sets += 1;
+    }
+}
+
+/// Of so many sets that are accepted without a term, in how many a search finds a late request.
+fn late_sets(term: StockTerm, sets: u32, search: fn(&TaskSet, &mut Rng) -> Broken) -> u32 {
+    let (test, mut rng) = (Stock::leaving_out(term), Rng(Stream::new([53; 32])));
+    let (mut seen, mut late) = (0, 0);
+    while seen < sets {
+        // The same sets, however many numbers a search has drawn.
+        let mut own = Rng(Stream::new([u8::try_from(seen % 251).expect("few"); 32]));
+        let Some(drawn) = draw(&mut rng) else { continue };
+        let Some(set) = at_limit(&test, &drawn) else { continue };
+        seen += 1;
+        late += u32::from(search(&set, &mut own).is_some_and(|found| found.contains("due")));
+    }
+    late
+}
+
+/// A climber finds what each term is for, and in more sets than as many runs by chance.
+#[test]
+fn a_climber_finds_what_each_term_is_for() {
+    let mut found = [0; 2];
+    for term in StockTerm::ALL {
+        let late = [by_chance, climbed].map(|search| late_sets(term, cases(300), search));
+        println!("{term:?}: {late:?}");
+        assert!(late[1] > 0, "{term:?}: {late:?}");
+        found = [found[0] + late[0], found[1] + late[1]];
+    }
+    assert!(found[1] > found[0], "{found:?}");
 }
 
 /// Accepted sets at their limits: none is late, and nothing else is broken.

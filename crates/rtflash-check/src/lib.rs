@@ -42,7 +42,7 @@ mod verifier;
 pub use baselines::{BaselineScheme, verify_baseline};
 pub use certified::{CertifiedClusterVerification, CertifiedVerification, Shares, verify_certified};
 pub use equations::Equations;
-pub use necessary::impossible;
+pub use necessary::{impossible, impossible_with_zones};
 pub use part_ftl::{PartFtlVerification, verify_part_ftl};
 pub use scalar::Scalar;
 pub use verifier::{ClusterVerification, Verification, verify};

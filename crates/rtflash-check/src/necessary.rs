@@ -12,10 +12,21 @@ use crate::on_chip;
 /// `transfer_inside`: whether times that do not say what they contain have a page's transfer in
 /// them. `horizon_ns`: how far the demand is looked at.
 pub fn impossible(set: &TaskSet, transfer_inside: bool, horizon_ns: u64) -> Option<&'static str> {
-    let of = Tests { set, transfer_inside };
+    let somebody = set.tasks().iter().any(|task| task.data_pages.is_some());
+    first_failing(&Tests { set, transfer_inside, keep_one: somebody }, horizon_ns, &["data"])
+}
+
+/// The same of the tests that hold on devices with zones, too.
+pub fn impossible_with_zones(set: &TaskSet, transfer_inside: bool, horizon_ns: u64) -> Option<&'static str> {
+    first_failing(&Tests { set, transfer_inside, keep_one: true }, horizon_ns, &[])
+}
+
+/// `further`: those that are asked beside the ones that hold everywhere.
+fn first_failing(of: &Tests<'_>, horizon_ns: u64, further: &[&str]) -> Option<&'static str> {
+    let set = of.set;
     let (m, channels) = (u64::from(set.device().chips()), u64::from(set.device().channels()));
     let names = [
-        ("data", of.data()),
+        ("data", further.contains(&"data") && of.data()),
         ("request", of.requests().any(|(task, request, writes)| of.is_too_long(task, &request, writes))),
         ("bus", of.bus_load() > ratio(channels, 1)),
         ("chips", of.chip_load() > ratio(m, 1)),
@@ -27,6 +38,8 @@ pub fn impossible(set: &TaskSet, transfer_inside: bool, horizon_ns: u64) -> Opti
 struct Tests<'a> {
     set: &'a TaskSet,
     transfer_inside: bool,
+    /// Whether a task that declares nothing keeps a page, and not every page of its cluster.
+    keep_one: bool,
 }
 
 fn ratio(above: impl Into<BigInt>, below: impl Into<BigInt>) -> BigRational {
@@ -79,8 +92,7 @@ impl Tests<'_> {
 
     /// What the addresses of a task may be, in pages; `None`: every page of its cluster.
     fn own(&self, task: &Task) -> Option<u64> {
-        let somebody = self.set.tasks().iter().any(|task| task.data_pages.is_some());
-        somebody.then(|| task.data_pages.unwrap_or(1))
+        self.keep_one.then(|| task.data_pages.unwrap_or(1))
     }
 
     fn is_too_long(&self, task: &Task, request: &Request, writes: bool) -> bool {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId};
 
 use self::lanes::{LaneJob, Lanes};
-use self::look::Look;
+use self::look::{Erases, Look};
 use rtflash_exec::trace::{Action, Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
 use rtflash_exec::{Owner, Plan, Source, SourceId};
 
@@ -35,7 +35,10 @@ pub struct Gantt {
     names: PerId<SourceId, String>,
     /// By source: the position of its task in the cluster; of a stream of jobs, among the streams.
     members: PerId<SourceId, usize>,
+    kinds: PerId<SourceId, Kind>,
     lanes: Lanes,
+    /// What erases on this device, for the legend.
+    erases: Erases,
     /// Streams of jobs that are not real-time.
     streams: Vec<String>,
     /// When the run ended.
@@ -135,6 +138,8 @@ impl Gantt {
             to,
             lanes: Lanes::new(plan, &members, from, to),
             members,
+            kinds: plan.sources().iter().map(|source| source.kind).collect(),
+            erases: Erases::of(plan),
             streams: streams.map(|source| printable(&source.name)).collect(),
             end: to,
             names: plan.sources().iter().map(|source| printable(&source.name)).collect(),
@@ -220,6 +225,11 @@ impl Gantt {
             (!numbers.is_empty()).then(|| format!("{what} {}", ranges(numbers)))
         };
         [of("free and idle: chip", true), of("idle: bus", false)].into_iter().flatten().collect()
+    }
+
+    /// What an operation of a job is.
+    fn look_name(&self, look: Look, job: JobId) -> &'static str {
+        look.name(Erases::of_job(self.kinds[job.source]))
     }
 
     /// A job's name without its number and its kind: the task's.

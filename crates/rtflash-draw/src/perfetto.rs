@@ -258,7 +258,8 @@ impl<W: Write> Perfetto<W> {
 fn look(kind: Kind, action: Action) -> (&'static str, &'static str) {
     match (kind, action) {
         (Kind::Read, _) => ("read", "rail_response"),
-        (Kind::Gc | Kind::Write, Action::Erase) => ("erase", "black"),
+        (Kind::Gc, Action::Erase) => ("erase", "black"),
+        (Kind::Write, Action::Erase) => ("zone reset", "black"),
         (Kind::Write, _) => ("write", "thread_state_iowait"),
         (Kind::Gc, _) => ("GC copy", "olive"),
         (Kind::Server, _) => ("not real-time", "thread_state_uninterruptible"),

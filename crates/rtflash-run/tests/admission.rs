@@ -442,12 +442,17 @@ fn altered_changes_are_seen() {
     assert_eq!(broken(&plan, &options, &records), Vec::<&str>::new());
     let changes: Vec<usize> = (0..records.len()).filter(|&at| matches!(records[at], Record::Changed(_))).collect();
     assert!(changes.len() > 3, "{}", changes.len());
-    let alterations: [fn(&mut TermsChange); 5] = [
+    let alterations: [fn(&mut TermsChange); 9] = [
         |change| change.arrived += 1,
         |change| change.stage += 1,
         |change| change.stage = 0,
         |change| change.extra += 1,
         |change| change.at = change.at.saturating_add(Span::NANOSECOND),
+        // Numbers that leave no room for what is counted behind them.
+        |change| change.arrived = u64::MAX,
+        |change| change.free = u64::MAX,
+        |change| change.stage = u32::MAX,
+        |change| change.extra = u32::MAX,
     ];
     for &at in &changes {
         let mut without = records.clone();

@@ -1,7 +1,9 @@
 //! What `rtflash admit --format json` prints.
 
-use rtflash_alloc::certified::admission::{AddedHow, AdmissionRefusal, Admitted, CollectionStage, RunningDevice};
-use rtflash_model::{ClusterId, Span, TaskId, TaskSet};
+use rtflash_alloc::certified::admission::{
+    AddedHow, AdmissionRefusal, Admitted, CollectionStage, RunningDevice, StreamRefusal,
+};
+use rtflash_model::{ClusterId, Job, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,8 @@ use crate::parts::{CertificateAnswer, Text, chip_numbers, task_name, task_names}
 /// What `rtflash admit --format json` prints, on one line. It can be read as an allocation.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AdmitAnswer<'a> {
-    /// Whether all tasks that do not run yet may be added. False is no proof that they may not.
+    /// Whether all tasks that do not run yet may be added, and each job stream has a server. False
+    /// is no proof that they may not.
     pub admitted: bool,
     /// The analysis by whose certificates the device runs.
     pub analysis: Text<'a>,
@@ -18,6 +21,8 @@ pub struct AdmitAnswer<'a> {
     pub added: Vec<AddedTask<'a>>,
     /// The first task that is not.
     pub refused: Option<RefusedTask<'a>>,
+    /// The job streams of the set, those that come already among them.
+    pub streams: Vec<ServedStream<'a>>,
     /// Tasks that the allocation names and the task set does not have: gone, and settled.
     pub gone: Vec<Text<'a>>,
     /// The tasks that run now, and how long after its last request each may be left out of the task
@@ -89,6 +94,20 @@ pub struct RefusingCluster {
     pub detail: String,
 }
 
+/// A job stream, in an [`AdmitAnswer`]. Its jobs may come at once.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ServedStream<'a> {
+    /// Its name.
+    pub stream: Text<'a>,
+    /// A cluster, by position, whose server has room for it and the streams before it in the long
+    /// run. Its jobs go to whichever server gives them the earliest deadline.
+    pub cluster: Option<usize>,
+    /// Null where there is one, else `no-server` or `full`.
+    pub reason: Option<Text<'static>>,
+    /// The same in words.
+    pub detail: Option<String>,
+}
+
 /// A task that runs, in an [`AdmitAnswer`].
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RemovableTask<'a> {
@@ -151,6 +170,22 @@ impl<'a> RefusedTask<'a> {
             detail: refusal.to_string(),
         };
         RefusedTask { task: task_name(set, task).into(), clusters: refusals.iter().map(of).collect() }
+    }
+}
+
+impl<'a> ServedStream<'a> {
+    /// A job stream of the set, and which cluster serves it.
+    pub fn new(job: &'a Job, served: Result<ClusterId, StreamRefusal>) -> ServedStream<'a> {
+        let reason = |refusal: &StreamRefusal| match refusal {
+            StreamRefusal::NoServer => "no-server",
+            StreamRefusal::Full => "full",
+        };
+        ServedStream {
+            stream: job.name.as_str().into(),
+            cluster: served.ok().map(position),
+            reason: served.as_ref().err().map(|refusal| reason(refusal).into()),
+            detail: served.as_ref().err().map(StreamRefusal::to_string),
+        }
     }
 }
 

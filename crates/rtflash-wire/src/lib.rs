@@ -40,7 +40,9 @@ mod serve;
 mod size;
 mod unplaced;
 
-pub use admit::{AddedTask, AdmitAnswer, RefusedTask, RefusingCluster, RemovableTask, RunningCluster, StageAnswer};
+pub use admit::{
+    AddedTask, AdmitAnswer, RefusedTask, RefusingCluster, RemovableTask, RunningCluster, ServedStream, StageAnswer,
+};
 pub use alloc::{AdviceAnswer, AllocAnswer, ClusterAnswer, GcAnswer};
 pub use check::{CheckAnswer, CheckedCluster, relied_on};
 pub use data::{DataAnswer, TaskDataAnswer, on_device};

@@ -63,6 +63,8 @@ pub struct MovingTask<'a> {
     pub period_ns: u64,
     /// Pages that the copy server holds at a time, at most.
     pub buffer_pages: u64,
+    /// Whether it writes: then its writes go to both places until the switch.
+    pub mirrored: bool,
     /// When the first page is asked for.
     pub copying_after_ns: u64,
     /// When the last one is at its new place, at most.
@@ -91,8 +93,8 @@ pub struct MissingCluster<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks.
     pub tasks: Vec<Text<'a>>,
-    /// `chip`, `erase`, `zones`, `data`, `share`, `range`, `late`, `not-admitted`, `no-time`,
-    /// `not-settled` or `too-long`.
+    /// `chip`, `erase`, `zones`, `data`, `share`, `range`, `late`, `not-admitted`, `full`,
+    /// `no-time`, `not-settled` or `too-long`.
     pub reason: Text<'static>,
     /// The task that this is about; null where it is about none.
     pub task: Option<Text<'a>>,
@@ -126,6 +128,7 @@ impl<'a> MovingTask<'a> {
             pages_a_period: of.server.pages,
             period_ns: of.server.period.as_ns(),
             buffer_pages: of.server.buffer_pages(of.pages),
+            mirrored: of.parts.mirror.is_some(),
             copying_after_ns: of.copying_after.as_ns(),
             copied_within_ns: of.copied_within.as_ns(),
         }
@@ -170,6 +173,7 @@ fn name(refusal: StageRefusal) -> &'static str {
         StageRefusal::Range(_) => "range",
         StageRefusal::Late => "late",
         StageRefusal::NotAdmitted(_) => "not-admitted",
+        StageRefusal::Full(_) => "full",
         StageRefusal::NoTimeToCopy(_) => "no-time",
         StageRefusal::NotSettled(_) => "not-settled",
         StageRefusal::TooLong => "too-long",

@@ -2,7 +2,7 @@
 
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::necessary::{Impossible, impossible};
+use rtflash_alloc::necessary::{Impossible, impossible, impossible_with_zones};
 use rtflash_model::TaskSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,8 +123,10 @@ pub fn proof(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> Optio
         // Another organisation of the device, which keeps parity.
         Outcome::Partitioned(_) => None,
         _ if outcome.is_schedulable() == Some(true) => None,
-        // And one that collects nothing, and keeps no page back.
-        _ if analysis.owns_zones() => None,
+        // And one that collects nothing and keeps no page back, where fewer tests hold.
+        _ if analysis.owns_zones() || analysis.bounds_zones() => {
+            impossible_with_zones(set, analysis.occupancy(set.device()))
+        }
         _ => impossible(set, analysis.occupancy(set.device())),
     }
 }

@@ -4,7 +4,7 @@ use rtflash_model::TaskSet;
 
 use super::{Allocator, Limit, Outcome};
 use crate::analysis::Analysis;
-use crate::necessary::impossible;
+use crate::necessary::{impossible, impossible_with_zones};
 use crate::work::Work;
 
 /// Every allocation there is: [`Outcome::Impossible`] where a necessary test says that none of them
@@ -23,7 +23,8 @@ impl Allocator for AnyAllocation {
     }
 
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, _: &Work) -> Outcome {
-        let proof = impossible(set, analysis.occupancy(set.device()));
+        let costs = analysis.occupancy(set.device());
+        let proof = if analysis.bounds_zones() { impossible_with_zones(set, costs) } else { impossible(set, costs) };
         proof.map_or(Outcome::CannotTell(Limit::NotExcluded), Outcome::Impossible)
     }
 }

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::ops::Add;
 
-use rtflash_model::{Device, Task, TaskId, TaskSet};
+use rtflash_model::{Device, Span, Task, TaskId, TaskSet};
 
+use super::baselines::{BaselineTerm, baseline};
 use super::demand::{exactly_over, over};
 use super::{Analysis, ClusterVerdict, LinearTest, TaskDemand, Test, Thesis, UtilizationTest};
 use crate::certified::holds_anywhere;
@@ -149,6 +150,31 @@ fn beside_one(estimate: f64, exact: impl FnOnce() -> Rational) -> (f64, f64) {
     }
 }
 
+/// What the terms of one of the field's schemes come to; nothing under other tests of whole
+/// clusters.
+fn scheme_shares(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], chips: u32) -> ClusterReport {
+    let Some(scheme) = baseline(analysis.name()) else { return ClusterReport::default() };
+    let known: Vec<TaskId> = tasks.iter().copied().filter(|&task| set.tasks().get(task).is_some()).collect();
+    let terms = scheme.terms(set.device(), &members(set, &known).collect::<Vec<_>>(), chips);
+    let share = |what: &str| {
+        terms.iter().filter(|term| term.what == what).map(|term| term.share().to_f64()).fold(0.0, f64::add)
+    };
+    let gc_task = |term: &BaselineTerm| {
+        let cost = u64::try_from(term.cost).ok().and_then(Span::from_ns)?;
+        (term.what == "gc" && term.times == 1).then_some(())?;
+        Some(GcReport { task: known[term.task?], cost, period: term.period })
+    };
+    ClusterReport {
+        blocking: share("blocking"),
+        read: share("read"),
+        write: share("write"),
+        gc: share("gc"),
+        min_period: terms.iter().map(|term| term.period).min(),
+        gc_tasks: terms.iter().filter_map(gc_task).collect(),
+        ..ClusterReport::default()
+    }
+}
+
 /// The cluster in numbers for a reader, each within a few units in the last place.
 ///
 /// Under a demand test they are those of the thesis's equations; those of its own need certificates
@@ -159,7 +185,7 @@ pub fn report_cluster(set: &TaskSet, analysis: &dyn Analysis, tasks: &[TaskId], 
         return ClusterReport {
             utilization: cluster_verdict(set, analysis, tasks, chips, &Work::new()).load.to_f64(),
             server: share.map_or(0.0, |share| share.to_f64()),
-            ..ClusterReport::default()
+            ..scheme_shares(set, analysis, tasks, chips)
         };
     }
     let demands: Vec<TaskDemand> =

@@ -30,7 +30,7 @@ pub(crate) use cluster::{linear_task_terms, linear_terms, task_load};
 pub use deadlines::{Untestable, UntestableCause};
 pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 pub use demand_test::DemandTest;
-pub use necessary::Necessary;
+pub use necessary::{Necessary, NecessaryWithZones};
 pub use part_ftl::PartFtl;
 pub use sound::{Sound, Stripe, Superblock, Zoned};
 pub use test::{ClusterTest, ClusterVerdict, LinearTest, Test, UtilizationTest};
@@ -102,9 +102,14 @@ impl dyn Analysis + '_ {
         }
     }
 
-    /// Whether it is [`Necessary`], whose yes says nothing.
+    /// Whether it is [`Necessary`] or [`NecessaryWithZones`], whose yes says nothing.
     pub fn is_necessary(&self) -> bool {
-        self.name() == Necessary.name()
+        self.name() == Necessary.name() || self.bounds_zones()
+    }
+
+    /// Whether it is [`NecessaryWithZones`], whose no holds on devices with zones, too.
+    pub fn bounds_zones(&self) -> bool {
+        self.name() == NecessaryWithZones.name()
     }
 
     /// The placements of pages of its [`DemandTest`]; none where it has none.
@@ -187,11 +192,14 @@ pub fn analyses_and_baselines() -> impl Iterator<Item = &'static dyn Analysis> {
 }
 
 /// The analysis of that name, its promises relying on so much at most; [`BASELINES`] and
-/// [`Necessary`] have one, too.
+/// those of [`NECESSARY`] have one, too.
 pub fn analysis_relying_on(name: &str, granted: Reliance) -> Option<&'static dyn Analysis> {
-    let others = BASELINES.map(|of| of as &dyn Analysis).into_iter().chain([&Necessary as &dyn Analysis]);
+    let others = BASELINES.map(|of| of as &dyn Analysis).into_iter().chain(NECESSARY);
     relying_on(granted).into_iter().chain(others).find(|analysis| analysis.name() == name)
 }
+
+/// The necessary tests, under the names that they have as analyses.
+pub static NECESSARY: [&dyn Analysis; 2] = [&Necessary, &NecessaryWithZones];
 
 /// The assumptions that both readings of Theorem 1 share.
 const SERIAL: Assumption = Assumption {

@@ -341,11 +341,13 @@ impl<'a> ChannelContention<'a> {
 
 /// Adds a cluster's chips to their channels.
 fn add_chips(channels: &mut ChannelMap, ways: u32, position: usize, cluster: &Cluster) {
-    for chip in &cluster.chips {
-        let members = channels.entry(chip.0 / ways).or_default();
+    // Chips ascend: those of a channel are together.
+    for chips in cluster.chips.chunk_by(|a, b| a.0 / ways == b.0 / ways) {
+        let members = channels.entry(chips[0].0 / ways).or_default();
+        let count = u32::try_from(chips.len()).expect("no more than a channel has");
         match members.last_mut().filter(|last| last.0 == position) {
-            Some(last) => last.1 += 1,
-            None => members.push((position, 1)),
+            Some(last) => last.1 += count,
+            None => members.push((position, count)),
         }
     }
 }

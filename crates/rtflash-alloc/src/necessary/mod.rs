@@ -101,9 +101,15 @@ impl Impossible {
 /// A proof that no allocation of the set meets every deadline, if one of the tests finds it.
 /// `costs`: how long a page occupies its chip.
 pub fn impossible(set: &TaskSet, costs: PageCosts) -> Option<Impossible> {
-    let any_declared = set.tasks().iter().any(|task| task.data_pages.is_some());
-    let of = NecessaryTests { set, device: set.device(), costs, any_declared };
-    of.data().or_else(|| of.request()).or_else(|| of.bus()).or_else(|| of.chips()).or_else(|| of.window())
+    let keep_one = set.tasks().iter().any(|task| task.data_pages.is_some());
+    let of = NecessaryTests { set, device: set.device(), costs, keep_one };
+    of.data().or_else(|| of.of_any_device())
+}
+
+/// The same by the tests that also hold on a device with zones, which collects nothing and keeps no
+/// page back: not that of the data, and what declares none keeps a page.
+pub fn impossible_with_zones(set: &TaskSet, costs: PageCosts) -> Option<Impossible> {
+    NecessaryTests { set, device: set.device(), costs, keep_one: true }.of_any_device()
 }
 
 /// The fewest chips for which no test fails, everything else as it is: with fewer there is no
@@ -130,11 +136,16 @@ struct NecessaryTests<'a> {
     set: &'a TaskSet,
     device: &'a Device,
     costs: PageCosts,
-    /// Whether some task declares its data.
-    any_declared: bool,
+    /// Whether tasks that declare no data keep a page; otherwise all logical pages are in use.
+    keep_one: bool,
 }
 
 impl NecessaryTests<'_> {
+    /// All but that of the data.
+    fn of_any_device(&self) -> Option<Impossible> {
+        self.request().or_else(|| self.bus()).or_else(|| self.chips()).or_else(|| self.window())
+    }
+
     /// Every request, whose it is, and whether it writes.
     fn requests(&self) -> impl Iterator<Item = (TaskId, Request, bool)> {
         let tasks = self.set.tasks();
@@ -219,9 +230,9 @@ impl NecessaryTests<'_> {
     }
 
     /// The pages that a request of the task may touch, if that is not every page of its cluster:
-    /// what it declares, or where only others do, a page.
+    /// what it declares, or a page.
     fn own_pages(&self, task: TaskId) -> Option<u64> {
-        self.any_declared.then(|| self.set.tasks()[task].kept_pages())
+        self.keep_one.then(|| self.set.tasks()[task].kept_pages())
     }
 
     /// Eq. (51).
@@ -240,7 +251,7 @@ impl NecessaryTests<'_> {
             self.requests()
                 .map(|(_, request, writes)| ShareTerm::new(request, [self.page(writes).as_ns().into(), 1], 1)),
         );
-        let if_full = copied && !self.any_declared;
+        let if_full = copied && !self.keep_one;
         load.exceeds(self.device.chips()).map(|load| Impossible::Chips { load, collection, if_full })
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use rtflash_alloc::analysis::{Analysis, Necessary, analyses_and_baselines};
+use rtflash_alloc::analysis::{NECESSARY, analyses_and_baselines};
 use rtflash_model::generate::Accesses;
 
 use super::execution::{AgingArg, DispatchArg, PatternArg, VictimsArg};
@@ -120,8 +120,9 @@ pub struct ExperimentArgs {
     /// Which analyses decide, with commas between them: each algorithm under each [default: that of
     /// --analysis, or thesis]. Beside others, `necessary` counts the sets that may have an
     /// allocation at all, which bounds every analysis that holds on the device from above, if all
-    /// logical pages are in use
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(analyses_and_baselines().map(|analysis| analysis.name()).chain([Necessary.name()])))]
+    /// logical pages are in use; of `zoned`, whose device has zones, `necessary-with-zones` does,
+    /// which `necessary` brings along
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(analyses_and_baselines().chain(NECESSARY).map(|analysis| analysis.name())))]
     pub analyses: Vec<String>,
     #[command(flatten)]
     pub rely_on: RelyOnArg,

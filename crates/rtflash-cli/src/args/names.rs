@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use rtflash_alloc::allocator::ALLOCATORS;
-use rtflash_alloc::analysis::{Analysis, Necessary, analyses_and_baselines};
+use rtflash_alloc::analysis::{NECESSARY, analyses_and_baselines};
 
 /// How clusters lie on the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -89,6 +89,6 @@ pub(super) fn analyses() -> PossibleValuesParser {
 
 /// The same, and the necessary tests.
 pub(super) fn analyses_and_necessary() -> PossibleValuesParser {
-    let all = analyses_and_baselines().chain([&Necessary as &dyn Analysis]);
+    let all = analyses_and_baselines().chain(NECESSARY);
     PossibleValuesParser::new(all.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
 }

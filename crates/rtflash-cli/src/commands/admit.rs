@@ -4,9 +4,9 @@ use std::path::Path;
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::certified::admission::{Decision, RunningDevice, removable_within};
+use rtflash_alloc::certified::admission::{Decision, RunningDevice, removable_within, served_streams};
 use rtflash_model::{Certificate, Frame, PartialAllocation, TaskId, TaskSet, read_partial_allocation};
-use rtflash_wire::{AddedTask, AdmitAnswer, RefusedTask, RemovableTask, RunningCluster};
+use rtflash_wire::{AddedTask, AdmitAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream};
 
 use super::{analysis_relying_on, export};
 use crate::args::AdmitArgs;
@@ -89,11 +89,15 @@ fn answered<'a>(
             }
         }
     }
+    let served = served_streams(set, &after, test.rely_on, &work);
+    let all_served = served.iter().all(Result::is_ok);
+    let streams = set.jobs().iter().zip(served).map(|(job, served)| ServedStream::new(job, served)).collect();
     AdmitAnswer {
-        admitted: refused.is_none(),
+        admitted: refused.is_none() && all_served,
         analysis: analysis.into(),
         added,
         refused,
+        streams,
         gone: gone.into_iter().map(Into::into).collect(),
         removable,
         clusters: RunningCluster::all(set, &after.tightened(set, test.rely_on, &work)),

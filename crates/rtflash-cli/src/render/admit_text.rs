@@ -1,6 +1,6 @@
 //! The answer of `admit` for a person.
 
-use rtflash_wire::{AddedTask, AdmitAnswer, Answer, RefusedTask, StageAnswer};
+use rtflash_wire::{AddedTask, AdmitAnswer, Answer, RefusedTask, ServedStream, StageAnswer};
 
 use super::Render;
 use super::numbers::{count, names, plain, runs, time};
@@ -11,6 +11,11 @@ impl Render for AdmitAnswer<'_> {
         let by = paint(DIM, &format!("(analysis: {})", self.analysis));
         let mut text = match &self.refused {
             Some(refused) => format!("{}: {} {by}\n{}", paint(RED, "not admitted"), plain(&refused.task), why(refused)),
+            None if !self.admitted => {
+                let none = self.streams.iter().filter(|stream| stream.cluster.is_none());
+                let none: Vec<&str> = none.map(|stream| &*stream.stream).collect();
+                format!("{}: {} {by}\n", paint(RED, "not admitted"), names(none.into_iter(), 6))
+            }
             None if self.added.is_empty() => format!("{}: every task runs already {by}\n", paint(GREEN, "admitted")),
             None => {
                 let all = names(self.added.iter().map(|added| &*added.task), 6);
@@ -18,6 +23,9 @@ impl Render for AdmitAnswer<'_> {
                     + &self.added.iter().map(added).collect::<String>()
             }
         };
+        if !self.streams.is_empty() {
+            text += &format!("\nJob streams:\n{}", self.streams.iter().map(stream).collect::<String>());
+        }
         if !self.gone.is_empty() {
             text += &format!("\nTaken to be gone, and settled: {}.\n", names(self.gone.iter().map(|name| &**name), 6));
         }
@@ -48,6 +56,17 @@ fn why(refused: &RefusedTask<'_>) -> String {
         refused.clusters.iter().map(|of| format!("  cluster {}: {}\n", of.cluster, of.detail)).collect();
     text += "  free chips: no cluster of them is in time, or there are none\n";
     text
+}
+
+/// Who serves a job stream.
+fn stream(of: &ServedStream<'_>) -> String {
+    let name = plain(&of.stream);
+    match (of.cluster, &of.detail) {
+        (Some(cluster), _) => {
+            format!("  {name}: the server of cluster {cluster} has room; its jobs may come at once\n")
+        }
+        (None, detail) => format!("  {name}: {}\n", detail.as_deref().unwrap_or_default()),
+    }
 }
 
 /// How a task is added.

@@ -63,7 +63,12 @@ fn told(stage: &MovingStage<'_>, number: usize) -> String {
         };
         text += &format!("   {} is taken {how}, {within}\n", plain(&join.task));
     }
-    text += "   writes go to both places from then on\n";
+    let writers: Vec<&str> = stage.moves.iter().filter(|of| of.mirrored).map(|of| &*of.task).collect();
+    if writers.len() == stage.moves.len() {
+        text += "   writes go to both places from then on\n";
+    } else if !writers.is_empty() {
+        text += &format!("   writes of {} go to both places from then on\n", names(writers.into_iter(), 6));
+    }
     text += &stage.moves.iter().map(moving).collect::<String>();
     text += &format!(
         "   requests go to the new place alone within {}; nothing is left at the old ones within {}\n",

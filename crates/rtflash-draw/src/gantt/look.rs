@@ -1,6 +1,8 @@
 //! What is told apart in a chart: operations by colour, tasks by hues of it.
 
 use rtflash_exec::trace::{Action, Kind};
+use rtflash_exec::{Plan, Promise};
+use rtflash_model::ClusterId;
 
 /// What is told apart in a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +12,42 @@ pub(super) enum Look {
     Copy,
     Erase,
     Server,
+}
+
+/// What erases blocks: garbage collection, or writes that reset zones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Erases {
+    Collection,
+    Resets,
+    /// Some clusters are collected, others have zones.
+    Both,
+}
+
+impl Erases {
+    pub(super) fn of(plan: &Plan) -> Erases {
+        let Promise::Certified(certified) = plan.promise() else { return Erases::Collection };
+        let tasks = |of: &(ClusterId, _)| !plan.clusters()[of.0].tasks.is_empty();
+        let mut resets = certified.enumerate().filter(tasks).map(|(_, by)| by.is_zoned());
+        let Some(first) = resets.next() else { return Erases::Collection };
+        match (first, resets.all(|other| other == first)) {
+            (false, true) => Erases::Collection,
+            (true, true) => Erases::Resets,
+            (_, false) => Erases::Both,
+        }
+    }
+
+    /// Of a job of this kind.
+    pub(super) fn of_job(kind: Kind) -> Erases {
+        if kind == Kind::Write { Erases::Resets } else { Erases::Collection }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Erases::Collection => "GC erase",
+            Erases::Resets => "zone reset",
+            Erases::Both => "GC erase, zone reset",
+        }
+    }
 }
 
 /// Hues that tasks of a cluster have within the colour of an operation, by their position in it;
@@ -29,13 +67,18 @@ impl Look {
         }
     }
 
-    /// For legends.
-    pub(super) fn name(self) -> &'static str {
+    /// What a legend explains: where nothing but zones are reset, nothing is copied.
+    pub(super) fn explained(erases: Erases) -> impl Iterator<Item = Look> {
+        Look::ALL.into_iter().filter(move |&look| look != Look::Copy || erases != Erases::Resets)
+    }
+
+    /// What it is; `erases`: what erases.
+    pub(super) fn name(self, erases: Erases) -> &'static str {
         match self {
             Look::Read => "read",
             Look::Write => "write",
             Look::Copy => "GC copy",
-            Look::Erase => "GC erase",
+            Look::Erase => erases.name(),
             Look::Server => "not real-time",
         }
     }

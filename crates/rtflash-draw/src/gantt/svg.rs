@@ -202,7 +202,7 @@ impl Gantt {
             let _ = writeln!(
                 svg,
                 ": {}, {} to {}</title></rect>",
-                bar.look.name(),
+                self.look_name(bar.look, bar.job),
                 format_ns(bar.start),
                 format_ns(bar.end)
             );

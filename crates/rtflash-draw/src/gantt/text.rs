@@ -6,6 +6,7 @@ use rtflash_model::format_ns;
 
 use super::axis::{TimeAxis, at_most, cell_of, cells};
 use super::lanes::RequestLane;
+use super::look::Erases;
 use super::{Gantt, JobId, Look, Miss, RowGroup, shortened};
 
 /// Misses that are described one by one.
@@ -60,7 +61,8 @@ impl Gantt {
     /// What characters mean, and which jobs are late.
     fn footer(&self, columns: usize, line: &mut impl FnMut(&str)) {
         line("");
-        line("a b … a task's reads  A B … its writes  + GC copy  # GC erase  * not real-time  . idle");
+        let (erases, copies) = (self.erases.name(), if self.erases == Erases::Resets { "" } else { "  + GC copy" });
+        line(&format!("a b … a task's reads  A B … its writes{copies}  # {erases}  * not real-time  . idle"));
         if !self.lanes.lanes.is_empty() {
             line("> release  < deadline  X both  = from release to completion  ! missed deadline");
         }

@@ -68,8 +68,8 @@ pub struct ContenderSummary {
     /// Their ratio; null of no sets.
     pub ratio: Option<Interval>,
     /// Its reach over that of the necessary tests: sets that it schedules, of those that may have
-    /// an allocation at all; absent where these are no
-    /// contender, and of an analysis that promises nothing.
+    /// an allocation at all; absent where these are no contender, and of an analysis that promises
+    /// nothing. Of `zoned` over that of `necessary-with-zones`, the tests that hold there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_possible: Option<f64>,
     /// Weighted schedulability: the ratios at all utilizations, weighted by utilization.
@@ -176,14 +176,19 @@ fn row(plan: &Plan, tallies: &[Tally], position: usize, of: &Contender, at: Opti
     }
 }
 
-/// Sets that a contender schedules, of those that no necessary test excludes.
+/// Sets that a contender schedules, of those that no necessary test excludes: the sharpest of them
+/// that hold on its device.
 fn of_possible(plan: &Plan, tallies: &[Tally], position: usize, at: Option<Value>) -> Option<f64> {
-    let is_bound =
-        |other: &usize| plan.contenders()[*other].analysis.is_necessary() && plan.same_sets(*other, position);
-    let bound = (0..plan.contenders().len()).find(is_bound)?;
+    let contenders = plan.contenders();
+    let analysis = contenders[position].analysis;
+    let zones = analysis.owns_zones() || analysis.bounds_zones();
+    let is_bound = |other: &usize| contenders[*other].analysis.is_necessary() && plan.same_sets(*other, position);
+    let bounds = (0..contenders.len()).filter(is_bound);
+    let holds = bounds.filter(|&other| !zones || contenders[other].analysis.bounds_zones());
+    let bound = holds.min_by_key(|&other| contenders[other].analysis.bounds_zones())?;
     let yes = |contender: usize| shares(plan, tallies, contender, at).map(|share| share.yes).sum::<u64>() as f64;
     let possible = yes(bound);
-    let promises = plan.contenders()[position].analysis.demand_test().is_some();
+    let promises = analysis.demand_test().is_some();
     (promises && possible > 0.0).then(|| yes(position) / possible)
 }
 

@@ -5,8 +5,8 @@ mod sweep;
 
 use std::fmt;
 
-use rtflash_alloc::allocator::{Allocator, ClusteringBfd, EqualSplit, Global, PartFtlTest};
-use rtflash_alloc::analysis::{Analysis, Thesis, fits_alone};
+use rtflash_alloc::allocator::{Allocator, AnyAllocation, ClusteringBfd, EqualSplit, Global, PartFtlTest};
+use rtflash_alloc::analysis::{Analysis, NecessaryWithZones, Thesis, fits_alone};
 use rtflash_exec::{Aging, Dispatch, Pattern, Victims};
 use rtflash_model::generate::{Exhausted, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Instant, Span, TaskSet};
@@ -207,7 +207,8 @@ impl Plan {
     ///
     /// # Errors
     /// The first thing found wrong.
-    pub fn new(spec: Spec) -> Result<Plan, ExperimentError> {
+    pub fn new(mut spec: Spec) -> Result<Plan, ExperimentError> {
+        bound_zones(&mut spec.contenders);
         if spec.utilizations.is_empty() {
             return Err(ExperimentError::Empty("utilization"));
         }
@@ -318,6 +319,23 @@ impl Plan {
             (utilizations[point % utilizations.len()], &self.settings[point / utilizations.len()]);
         let analysis = self.makers[maker];
         options[maker].draw(utilization, index, |device, task| fits_alone(analysis, device, task))
+    }
+}
+
+/// Where the necessary tests are to bound analyses of zones, on whose device they do not all hold,
+/// those that do are added; without any other analysis they take the place of the former.
+fn bound_zones(contenders: &mut Vec<Contender>) {
+    let with_zones = Contender::new(&AnyAllocation, &NecessaryWithZones);
+    let any = |is: &dyn Fn(&Contender) -> bool| contenders.iter().any(is);
+    let owns = |of: &Contender| of.analysis.owns_zones();
+    if !any(&owns) || any(&|of| of.analysis.bounds_zones()) {
+        return;
+    }
+    let Some(place) = contenders.iter().position(|of| of.analysis.is_necessary()) else { return };
+    if any(&|of| !owns(of) && !of.analysis.is_necessary()) {
+        contenders.insert(place + 1, with_zones);
+    } else {
+        contenders[place] = with_zones;
     }
 }
 

@@ -70,8 +70,19 @@ const REGISTERS_TOLD: [Term; 6] =
     [Term::Blocking, Term::Turnaround, Term::Commit, Term::Transfer, Term::ToldRead, Term::PassStep];
 
 /// The terms of zones.
-const OF_ZONES: [Term; 7] =
-    [Term::Blocking, Term::Transfer, Term::Window, Term::StreamPage, Term::Resets, Term::ResetPage, Term::ResetStep];
+const OF_ZONES: [Term; 11] = [
+    Term::Blocking,
+    Term::StepWait,
+    Term::Transfer,
+    Term::Window,
+    Term::StreamPage,
+    Term::CarryIn,
+    Term::Commands,
+    Term::CommandWait,
+    Term::Resets,
+    Term::ResetPage,
+    Term::ResetStep,
+];
 
 impl World {
     /// What it is called.

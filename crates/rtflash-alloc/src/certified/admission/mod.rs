@@ -4,6 +4,7 @@
 mod idle;
 mod into;
 mod path;
+mod streams;
 
 use std::fmt;
 
@@ -18,6 +19,7 @@ use idle::longest;
 pub use into::admit_into;
 pub use path::{CollectionStage, ExtraPasses};
 use path::{TermsPath, idle_by, path};
+pub use streams::{StreamRefusal, served_streams};
 
 /// What a device runs by: clusters with certificates. A task of the set that is in none of them
 /// does not run.

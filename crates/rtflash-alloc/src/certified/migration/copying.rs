@@ -1,8 +1,8 @@
 //! How fast a task's pages may be copied.
 
-use std::collections::BTreeSet;
-
-use rtflash_model::{Access, Certificate, Cluster, Device, Placement, Reliance, Request, Span, TaskId, TaskSet};
+use rtflash_model::{
+    Access, Certificate, ChipId, Cluster, Device, Placement, Reliance, Request, Span, TaskId, TaskSet,
+};
 
 use super::StageRefusal;
 use super::parts::StageTasks;
@@ -101,6 +101,9 @@ impl CopyRoom<'_> {
         let most = self.pages.min(self.buffer_pages / 2).max(1);
         let mut best: Result<Copying, StageRefusal> = Err(StageRefusal::NoTimeToCopy(self.task));
         let mut period = page_time(self.device).ok_or(StageRefusal::TooLong)?;
+        if !self.has_row(CopyServer { pages: 1, period }) {
+            return Err(StageRefusal::Full(self.task));
+        }
         for _ in 0..PERIODS {
             let Some(longer) = period.checked_mul(4) else { break };
             period = longer;
@@ -127,6 +130,14 @@ impl CopyRoom<'_> {
             }
         }
         best
+    }
+
+    /// Whether the cluster has room for a task more, as which a copy server's writes count.
+    fn has_row(&self, server: CopyServer) -> bool {
+        let Some((set, [_, writes])) = self.tasks.copying(self.device, self.task, server) else { return false };
+        let cluster = &self.running.clusters[self.places[1]];
+        let placement = self.running.certificates[self.places[1]].placement;
+        set.space(&[&cluster.tasks[..], &[writes]].concat(), cluster.size(), Some(placement)).fits()
     }
 
     /// From the time on at which it is added: when nothing is left of a copy server, at most.
@@ -244,9 +255,15 @@ impl CopyRoom<'_> {
 
 /// Clusters that share a channel with some, these included, and ascending.
 fn beside(device: &Device, clusters: &[Cluster], places: &[usize]) -> Vec<usize> {
-    let channels = |at: usize| clusters[at].chips.iter().map(|chip| device.channel_of(chip.0));
-    let of: BTreeSet<u32> = places.iter().flat_map(|&at| channels(at)).collect();
-    (0..clusters.len()).filter(|&at| channels(at).any(|channel| of.contains(&channel))).collect()
+    // Chips ascend: of each channel the first one says it.
+    let channels = |at: usize| {
+        let of = |chips: &[ChipId]| device.channel_of(chips[0].0);
+        clusters[at].chips.chunk_by(|a, b| device.channel_of(a.0) == device.channel_of(b.0)).map(of)
+    };
+    let mut of: Vec<u32> = places.iter().flat_map(|&at| channels(at)).collect();
+    of.sort_unstable();
+    of.dedup();
+    (0..clusters.len()).filter(|&at| channels(at).any(|channel| of.binary_search(&channel).is_ok())).collect()
 }
 
 /// What runs on the channels of some clusters: those that share one with them, and those that share

@@ -103,6 +103,8 @@ pub enum StageRefusal {
     Late,
     /// An existing cluster does not take this task.
     NotAdmitted(TaskId),
+    /// All of the cluster's rows are taken: a copy server counts as a task of one.
+    Full(TaskId),
     /// There is no time left in which this task's pages could be copied.
     NoTimeToCopy(TaskId),
     /// It is not known when nothing is left of what is taken away.
@@ -124,6 +126,7 @@ impl fmt::Display for StageRefusal {
             StageRefusal::Range(_) => f.write_str("it goes round in its range, and would have another one"),
             StageRefusal::Late => f.write_str("no certificate was found by which it is in time"),
             StageRefusal::NotAdmitted(_) => f.write_str("the cluster that runs does not take it"),
+            StageRefusal::Full(_) => f.write_str("the cluster would be full, without a row for what copies"),
             StageRefusal::NoTimeToCopy(_) => f.write_str("no time is left in which its pages could be copied"),
             StageRefusal::NotSettled(_) => f.write_str("it is not known when nothing is left of it at its old place"),
             StageRefusal::TooLong => f.write_str("it would take 2^63 ns or more"),
@@ -138,6 +141,7 @@ impl StageRefusal {
             StageRefusal::Share(task)
             | StageRefusal::Range(task)
             | StageRefusal::NotAdmitted(task)
+            | StageRefusal::Full(task)
             | StageRefusal::NoTimeToCopy(task)
             | StageRefusal::NotSettled(task) => Some(task),
             _ => None,

@@ -127,12 +127,13 @@ impl Gantt {
                 Px(width)
             );
         };
-        for look in Look::ALL {
+        for look in Look::explained(self.erases) {
             for hue in 0..3 {
                 swatch(svg, x + hue * 8 * PX, &format!("{}{hue}", look.class()), 8 * PX);
             }
-            self.text_at(svg, "s", x + 30 * PX, y + 10 * PX, look.name());
-            x += 30 * PX + text_width(look.name()) + 14 * PX;
+            let name = look.name(self.erases);
+            self.text_at(svg, "s", x + 30 * PX, y + 10 * PX, name);
+            x += 30 * PX + text_width(name) + 14 * PX;
         }
         if self.streams.len() > 1 {
             for (stream, name) in self.streams.iter().enumerate().take(3) {
