@@ -53,7 +53,8 @@ impl Allocator for Exact {
     }
 
     fn summary(&self) -> &'static str {
-        "an allocation whenever there is one, with the most capacity left (up to 16 tasks)"
+        "an allocation whenever there is one, with the most capacity left (up to 16 tasks; under the sound \
+         analyses the last part of the search is bounded)"
     }
 
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
