@@ -274,8 +274,8 @@ pub struct SoakArgs {
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
     /// queue, superblock, mixed, stream, command, register, register-command or zoned: in its sets.
-    /// With a FILE: in this set, for each request. Without either: in the sets of docs/analysis.md's table
-    /// "What is necessary"
+    /// With a FILE: in this set, for each request. Without either: in the sets of
+    /// docs/analysis.md's table "What is necessary"
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub climb: Option<Option<PathBuf>>,
     #[command(flatten)]
