@@ -466,7 +466,12 @@ fn altered_changes_are_seen() {
             records.sort_by_key(Record::order);
             // When the last of the terms are taken up an instant later, nothing is said of it.
             let is_later = number == 4 && change.extra == 0;
-            assert!(is_later || !broken(&plan, &options, &records).is_empty(), "{change:?} as {altered:?}");
+            // With an extra job free pages are not counted, and nothing is said of them.
+            let is_unsaid = number == 6 && change.extra > 0;
+            assert!(
+                is_later || is_unsaid || !broken(&plan, &options, &records).is_empty(),
+                "{change:?} as {altered:?}"
+            );
         }
     }
 }

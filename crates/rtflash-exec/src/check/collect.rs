@@ -285,7 +285,9 @@ impl Collections {
     #[inline]
     pub(super) fn own(&mut self, operation: &Operation, processor: usize) {
         if operation.kind == Kind::Write && operation.action == Action::Program {
-            self.accounts[processor].programmed += 1;
+            // What a trace states it began with may be any number.
+            let programmed = &mut self.accounts[processor].programmed;
+            *programmed = programmed.saturating_add(1);
         }
     }
 
