@@ -46,20 +46,15 @@ pub fn choose(processor: &Processor, contentions: &[Contention], server_thousand
     let demands = |gc: Option<ChosenGc>| {
         contentions.iter().map(move |contention| Demand::new(processor, contention, gc, server_thousandths, work))
     };
-    let failed = LastFailure::default();
     // The first that is sure to hold: most need no other.
     let mut unsure = Vec::new();
     for gc in terms.by_ref() {
-        if failed.covers(gc) || failed.of(|| demands(gc)).is_some() {
-            continue;
-        }
         if demands(gc).all(|demand| demand.surely_holds()) {
             return Choice::Holds(gc);
         }
-        if !failed.probed(gc, demands(gc)) {
-            unsure.push(gc);
-        }
+        unsure.push(gc);
     }
+    let failed = LastFailure::default();
     first_to_hold(unsure, |gc| {
         failed.of(|| demands(gc)).or_else(|| failed.found(demands(gc).map(|demand| demand.test())))
     })
@@ -68,21 +63,12 @@ pub fn choose(processor: &Processor, contentions: &[Contention], server_thousand
 /// The last interval in which a processor failed: where one deadline is of no use, the next one
 /// often fails in the same interval.
 #[derive(Debug, Default)]
-pub(super) struct LastFailure(Cell<Option<FailedInterval>>);
-
-#[derive(Debug, Clone, Copy)]
-struct FailedInterval {
-    /// The kind of neighbourhood.
-    at: usize,
-    length: Span,
-    /// A step of garbage collection, where that is all of it that counts in the interval.
-    step: Option<Cost>,
-}
+pub(super) struct LastFailure(Cell<Option<(usize, Span)>>);
 
 impl LastFailure {
     /// That one of these demands, one for each kind of neighbourhood, fails there as well.
     pub(super) fn of<'p, D: Iterator<Item = Demand<'p>>>(&self, demands: impl FnOnce() -> D) -> Option<DemandVerdict> {
-        let FailedInterval { at, length, .. } = self.0.get()?;
+        let (at, length) = self.0.get()?;
         demands().nth(at).is_some_and(|demand| demand.fails_at(length)).then_some(DemandVerdict::Fails(length))
     }
 
@@ -90,29 +76,9 @@ impl LastFailure {
     pub(super) fn found(&self, verdicts: impl Iterator<Item = DemandVerdict>) -> Option<DemandVerdict> {
         let (at, verdict) = verdicts.enumerate().find(|it| it.1 != DemandVerdict::Holds)?;
         if let DemandVerdict::Fails(length) = verdict {
-            self.0.set(Some(FailedInterval { at, length, step: None }));
+            self.0.set(Some((at, length)));
         }
         Some(verdict)
-    }
-
-    /// Whether what failed there fails with these terms for the same reason: no pass is due in the
-    /// interval, and a step of one blocks as long.
-    fn covers(&self, gc: Option<ChosenGc>) -> bool {
-        let failure = self.0.get().and_then(|of| Some((of.length, of.step?)));
-        failure.zip(gc).is_some_and(|((length, step), gc)| gc.step >= step && gc.deadline > Some(length))
-    }
-
-    /// Whether one of these demands fails in one of a few intervals. No yes is no proof.
-    fn probed<'p>(&self, gc: Option<ChosenGc>, demands: impl Iterator<Item = Demand<'p>>) -> bool {
-        let Some((at, (length, counts_own))) = demands
-            .enumerate()
-            .find_map(|(at, demand)| Some((at, (demand.fails_early()?, demand.counts_own_passes()))))
-        else {
-            return false;
-        };
-        let step = gc.filter(|gc| gc.deadline > Some(length) && !counts_own).map(|gc| gc.step);
-        self.0.set(Some(FailedInterval { at, length, step }));
-        true
     }
 }
 
@@ -375,28 +341,6 @@ mod tests {
         }
         // Where α changes with the deadline, four rounds may end beside it.
         assert!(compared > 500 && found * 100 > compared * 95, "{found} of {compared}");
-    }
-
-    /// What is left untested, for the reason for which other terms failed, fails in its own test.
-    #[test]
-    fn terms_that_are_covered_fail() {
-        let (mut covered, mut probed) = (0, 0);
-        for seed in 0..12_000 {
-            let Some(Drawn { processor, contention, .. }) = Drawn::new(seed) else { continue };
-            let (work, failed) = (Work::new(), LastFailure::default());
-            let demand = |gc| Demand::new(&processor, &contention, gc, 0, &work);
-            let Some(terms) = terms(&processor, 0, contention.saved(), &work) else { continue };
-            for gc in terms {
-                let is_covered = failed.covers(gc);
-                let is_probed = !is_covered && failed.probed(gc, std::iter::once(demand(gc)));
-                if is_covered || is_probed {
-                    assert_ne!(demand(gc).test(), DemandVerdict::Holds, "seed {seed}: {gc:?}");
-                }
-                covered += u32::from(is_covered);
-                probed += u32::from(is_probed);
-            }
-        }
-        assert!(covered > 2_000 && probed > 500, "{covered}, {probed}");
     }
 
     /// What is found holds, and little is missed that some deadline would make hold.

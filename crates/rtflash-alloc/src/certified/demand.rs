@@ -216,26 +216,6 @@ impl<'u> Demand<'u> {
             && self.with_blocking(length, self.blocking(length)).shortest(self.share).is_none_or(|h| h > length)
     }
 
-    /// A length at which it fails, of a few: each at which something more is due, and then twice as
-    /// long each time, as far as there may be one. Near a full load, where [`Demand::test`] takes
-    /// many steps, what fails often does so at many lengths.
-    pub(super) fn fails_early(&self) -> Option<Span> {
-        let starts = self.segments.iter().map(|segment| segment.from);
-        let early = starts.filter(|&from| from > Span::ZERO).find(|&from| self.fails_at(from));
-        if early.is_some() {
-            return early;
-        }
-        let FitsFrom::At(end) = self.end() else { return None };
-        let longest = self.segments.last()?.from.max(Span::NANOSECOND);
-        let doubled = std::iter::successors(Some(longest), |length| length.checked_mul(2)).skip(1);
-        doubled.take_while(|&length| length <= end).find(|&length| self.fails_at(length))
-    }
-
-    /// Whether what it waits for depends on how often its own chips collect: (T'').
-    pub(super) fn counts_own_passes(&self) -> bool {
-        self.contention.is_a_queue()
-    }
-
     /// The interval with the least slack among those up to the longest relative deadline; `None`
     /// without tasks.
     pub fn tightest(&self) -> Option<Nearest> {

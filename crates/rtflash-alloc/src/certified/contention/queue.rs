@@ -122,11 +122,6 @@ pub(super) struct Exceptions {
 }
 
 impl Contention {
-    /// Whether it is that of (T'').
-    pub(in crate::certified) fn is_a_queue(&self) -> bool {
-        self.queue.is_some()
-    }
-
     /// The exceptions of an interval in which a processor does so much.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn exceptions(
