@@ -1,10 +1,8 @@
 //! What a client sees of a task.
 
 use rtflash_exec::trace::Kind;
-use rtflash_exec::{Plan, SourceId};
+use rtflash_exec::{Plan, Promise, Source, SourceId};
 use rtflash_model::{Access, Placement, TaskSet};
-
-use rtflash_exec::Promise;
 
 /// A task's range of logical pages, for clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +53,7 @@ impl Export {
 }
 
 /// How pages are placed where a source's requests are served.
-fn placement(plan: &Plan, source: &rtflash_exec::Source) -> Placement {
+fn placement(plan: &Plan, source: &Source) -> Placement {
     match (plan.promise(), source.cluster) {
         (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.placement,
         _ => Placement::Superblock,
@@ -80,7 +78,7 @@ pub(crate) enum PageRule {
 
 impl PageRule {
     /// That of a source of requests.
-    pub(crate) fn of(plan: &Plan, source: &rtflash_exec::Source) -> PageRule {
+    pub(crate) fn of(plan: &Plan, source: &Source) -> PageRule {
         let chips = source.cluster.map_or(1, |cluster| plan.clusters()[cluster].layout.chips());
         match (placement(plan, source).is_by_chip(), source.access) {
             // All pages of a superblock are alike.
