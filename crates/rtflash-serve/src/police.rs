@@ -152,6 +152,8 @@ impl Policeman {
 
 #[cfg(test)]
 mod tests {
+    use rtflash_model::random::Stream;
+
     use super::*;
 
     fn at(ns: u64) -> Instant {
@@ -220,6 +222,43 @@ mod tests {
         assert_eq!(all(&mut of, 62), [(69, 69, vec![0])]);
         of.wait(6, 0, 1);
         assert_eq!(all(&mut of, 93), [(93, 90, vec![0])]);
+    }
+
+    /// γ of docs/analysis.md, Section 3.1: of any requests in a row a chip gets no more pages than
+    /// an s-th, rounded up, of those that a stream could have asked for in the time.
+    #[test]
+    fn no_chip_gets_more_of_a_stream_than_its_share() {
+        let mut stream = Stream::numbered(1, b"police\0\0", 0);
+        let mut below = |bound: u64| u32::try_from(stream.below(bound)).expect("small");
+        let mut left = 0;
+        for _ in 0..4_000 {
+            let (chips, declared) = (1 + below(5), 1 + below(4));
+            let mut of = policeman(declared, PageRule::Stream { chips });
+            let (mut now, mut requests, aims) = (0, Vec::new(), below(2) == 0);
+            for ticket in 0..12 {
+                let pause = [1, 12, 25, 60][below(4) as usize];
+                now += u64::from(below(pause));
+                let (first, pages) = if aims { (chips * below(9), 1) } else { (below(40), 1 + below(5)) };
+                of.wait(ticket, first, pages);
+                while let Some(next) = of.next().filter(|&next| next <= at(now)) {
+                    requests.extend(of.take(next.max(at(now))));
+                }
+            }
+            while let Some(next) = of.next() {
+                requests.extend(of.take(next.max(at(now))));
+            }
+            left += requests.len();
+            for from in 0..requests.len() {
+                let mut on = vec![0; chips as usize];
+                for request in &requests[from..] {
+                    request.pages.iter().for_each(|page| on[(page % chips) as usize] += 1);
+                    let slots = request.nominal.since(requests[from].nominal).as_ns() / 10 + 1;
+                    let share = (slots * u64::from(declared)).div_ceil(chips.into());
+                    assert!(on.iter().all(|&pages| pages <= share), "{declared} on {chips}: {requests:?}");
+                }
+            }
+        }
+        assert!(left > 30_000, "{left}");
     }
 
     #[test]
