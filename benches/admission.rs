@@ -29,6 +29,7 @@ fn options(analysis: &dyn Analysis) -> SetOptions {
         accesses: Accesses::Sequential,
         deadlines: None,
         periods: PeriodRange::default(),
+        pages: None,
         seed: 1,
     };
     SetOptions::new(spec).expect("options")

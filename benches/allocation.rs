@@ -26,6 +26,7 @@ fn options(chips: u32, tasks: u32, analysis: &dyn Analysis) -> SetOptions {
         accesses: Accesses::Random,
         deadlines: None,
         periods: PeriodRange::default(),
+        pages: None,
         seed: 1,
     };
     SetOptions::new(spec).expect("options")

@@ -53,6 +53,7 @@ fn plan(
             accesses: Accesses::Random,
             deadlines: None,
             periods: PeriodRange::default(),
+            pages: None,
             seed: 1,
         },
         sets_per_point: sets,

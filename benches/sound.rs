@@ -31,6 +31,7 @@ fn options(chips: u32, tasks: u32) -> SetOptions {
         accesses,
         deadlines: None,
         periods: PeriodRange::default(),
+        pages: None,
         seed: 1,
     })
     .expect("options")

@@ -47,6 +47,7 @@ fn measured(device: Device, each: u64) -> Fallible<(Plan, Vec<Tally>)> {
             accesses: Accesses::Random,
             deadlines: None,
             periods: PeriodRange::default(),
+            pages: None,
             seed: 1,
         },
         sets_per_point: each,

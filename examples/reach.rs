@@ -51,6 +51,7 @@ fn sets(device: Device, accesses: Accesses) -> SetSpec {
         accesses,
         deadlines: None,
         periods: PeriodRange::default(),
+        pages: None,
         seed: 1,
     }
 }

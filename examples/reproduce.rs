@@ -163,6 +163,7 @@ fn figure_v1a(sets: u64, generator: Generator, analysis: &'static dyn Analysis) 
             accesses: Accesses::Random,
             deadlines: None,
             periods: PeriodRange::default(),
+            pages: None,
             seed: 1,
         },
         sets_per_point: sets,

@@ -491,6 +491,7 @@ def gen(
     access: str | None = None,
     deadline: str | None = None,
     period: str | None = None,
+    pages: str | None = None,
     seed: int | None = None,
     analysis: str | None = None,
 ) -> list[TaskSet]:
@@ -507,6 +508,7 @@ def gen(
         "access": access,
         "deadline": deadline,
         "period": period,
+        "pages": pages,
         "seed": seed,
         "analysis": analysis,
     }

@@ -50,4 +50,4 @@ pub mod verdict;
 mod work;
 
 pub use fraction::{Fraction, Rational};
-pub use work::Work;
+pub use work::{PlacementProgress, Work};

@@ -37,10 +37,11 @@ impl Bar {
         Bar { bar, begun: Instant::now() }
     }
 
-    /// For what takes nobody knows how long: what it is, and how long it has taken.
-    pub fn waiting(message: String) -> Bar {
-        let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
+    /// Steps of which nobody knows how often they begin anew: how many are done of so many, what is
+    /// said beside them, and how long it has taken.
+    pub fn ticking(message: String, all: u64) -> Bar {
+        let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new(all) };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:30}] {msg}, {elapsed}") {
             bar.set_style(style);
         }
         bar.set_message(message);
@@ -84,7 +85,7 @@ impl Bar {
     }
 
     /// No bar.
-    pub fn waiting(_: String) -> Bar {
+    pub fn ticking(_: String, _: u64) -> Bar {
         Bar {}
     }
 

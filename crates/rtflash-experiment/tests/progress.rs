@@ -51,6 +51,7 @@ fn spec(sets: u64, sweep: Option<&str>) -> Spec {
             accesses: Accesses::Random,
             deadlines: None,
             periods: PeriodRange::default(),
+            pages: None,
             seed: 3,
         },
         sets_per_point: sets,

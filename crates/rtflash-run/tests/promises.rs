@@ -65,6 +65,7 @@ fn generated(analysis: &dyn Analysis, tenths: u64, index: u64) -> TaskSet {
         accesses: Accesses::Random,
         deadlines: None,
         periods: PeriodRange::default(),
+        pages: None,
         seed: 5,
     };
     let options = SetOptions::new(spec).expect("options");

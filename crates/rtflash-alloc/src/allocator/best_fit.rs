@@ -53,12 +53,13 @@ pub(super) enum Filled<H> {
 
 /// Best fit, up to the first task for which there are not enough chips.
 pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
+    sizes.tell(0);
     let mut groups = match Groups::new(sizes) {
         Ok(groups) => groups,
         Err(NeverFits { limit: Some(limit), .. }) => return Filled::GivenUp(limit),
         Err(NeverFits { task, limit: None }) => return Filled::Full { task, before: Vec::new() },
     };
-    for task in groups.order() {
+    for (task, placed) in groups.order().into_iter().zip(1..) {
         groups.before.clear();
         groups.insert(task);
         if let Some(limit) = groups.sizes.exhausted() {
@@ -68,6 +69,7 @@ pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
             groups.undo();
             return Filled::Full { task, before: groups.into_groups() };
         }
+        groups.sizes.tell(placed);
     }
     Filled::Fits(groups.into_groups())
 }

@@ -83,6 +83,9 @@ pub(super) trait Sizes {
     /// A group is this one now.
     fn changed(&mut self, _position: usize, _group: &TaskGroup<Self::Held>) {}
 
+    /// So many tasks have a group now: none where groups begin to be formed.
+    fn tell(&self, _placed: usize) {}
+
     /// The limit, once it was reached.
     fn exhausted(&self) -> Option<Limit>;
 }

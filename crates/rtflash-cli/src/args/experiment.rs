@@ -48,6 +48,10 @@ pub struct SetArgs {
     /// 5ms..50ms for small requests [default: 100ms..500ms]
     #[arg(long, value_name = "LO..HI")]
     pub period: Option<String>,
+    /// Requests have so many pages, such as 1..16. Where utilization and period would make them
+    /// fewer or more, the period follows: it may leave its range
+    #[arg(long, value_name = "LO..HI")]
+    pub pages: Option<String>,
     /// Where the randomness starts: the same seed gives the same bytes, everywhere
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -1,8 +1,11 @@
 //! `rtflash alloc`: the main job.
 
+use std::sync::Arc;
+
 use rtflash_alloc::advice::advise;
 use rtflash_alloc::allocator::{Allocator, AnyAllocation};
 use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::{PlacementProgress, Work};
 use rtflash_model::{Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::Guarantee;
 
@@ -64,19 +67,32 @@ fn allocator_for(args: &AllocArgs, analysis: &dyn Analysis) -> Result<&'static d
 
 /// Tasks times chips from which on an answer may take seconds.
 const LONG: u64 = 1_000_000;
+/// Tasks after which the bar is drawn again.
+const STEP: u32 = 64;
 
-/// Tells whoever waits for the answer to a large set that it is being looked for.
-fn waiting(set: &TaskSet) -> Option<Bar> {
+/// Tells whoever waits for the answer to a large set how far it is.
+fn waiting(set: &TaskSet) -> Option<Arc<Bar>> {
     let (tasks, chips) = (set.tasks().count(), set.device().chips());
     let long = u64::from(tasks) * u64::from(chips) >= LONG;
-    long.then(|| Bar::waiting(format!("dividing {chips} chips among {tasks} tasks")))
+    long.then(|| Arc::new(Bar::ticking(format!("dividing {chips} chips among {tasks} tasks"), tasks.into())))
+}
+
+/// Shows on a bar how far an algorithm is.
+fn watched(bar: Option<&Arc<Bar>>) -> Work {
+    let Some(bar) = bar.filter(|bar| !bar.is_hidden()).map(Arc::clone) else { return Work::new() };
+    Work::watched(move |PlacementProgress { attempt, placed, tasks }| {
+        if placed % STEP == 0 || placed == tasks {
+            bar.set(placed.into(), format!("{placed} of {tasks} tasks placed, attempt {attempt}"));
+        }
+    })
 }
 
 impl SetCommand for AllocPlan {
     fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> SetAnswer {
         let set = &file.set;
         let waiting = alone.then(|| waiting(set)).flatten();
-        let outcome = allocate(set, self.allocator, self.analysis, self.spread);
+        let work = watched(waiting.as_ref());
+        let outcome = allocate(set, self.allocator, self.analysis, self.spread, &work);
         let outcome = in_shape(set, self.analysis, outcome, self.shape);
         let guarantee = if self.guarantee.wanted(alone) {
             Guarantee::of(set, self.allocator, &outcome, self.granted)
@@ -86,7 +102,7 @@ impl SetCommand for AllocPlan {
         let failed = outcome.is_schedulable() == Some(false);
         let advice =
             (alone && failed && !self.analysis.is_necessary()).then(|| advise(set, self.allocator, self.analysis));
-        waiting.iter().for_each(Bar::finish);
+        waiting.iter().for_each(|bar| bar.finish());
         let status = Status::of(outcome.is_schedulable());
         let view = AllocView {
             file,

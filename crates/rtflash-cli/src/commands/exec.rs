@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing, spaces};
@@ -128,7 +129,7 @@ fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnings: 
 
 /// What the algorithm finds.
 fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spread: bool) -> FoundAllocation {
-    let outcome = allocate(set, allocator, analysis, spread);
+    let outcome = allocate(set, allocator, analysis, spread, &Work::new());
     if let Some(allocation) = outcome.allocation() {
         return FoundAllocation::Allocation(allocation.clone());
     }

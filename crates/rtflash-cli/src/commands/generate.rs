@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use rtflash_alloc::analysis::{Analysis, fits_alone};
 use rtflash_model::Device;
 use rtflash_model::generate::{
-    DeadlineRange, Exhausted, Generator, OptionsError, PeriodRange, SetOptions, SetSpec, Utilization, UtilizationRange,
-    Writes,
+    DeadlineRange, Exhausted, Generator, OptionsError, PageRange, PeriodRange, SetOptions, SetSpec, Utilization,
+    UtilizationRange, Writes,
 };
 use rtflash_model::{MetaJson, read_device, write_task_set};
 
@@ -76,6 +76,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: deadlines(args.sets.deadline.as_deref())?,
         periods: periods(args.sets.period.as_deref())?,
+        pages: pages(args.sets.pages.as_deref())?,
         seed: args.sets.seed,
     };
     let options = SetOptions::new(spec).map_err(impossible)?;
@@ -134,6 +135,12 @@ pub fn periods(text: Option<&str>) -> Result<PeriodRange, CommandFailure> {
     let parse =
         |text: &str| text.parse().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")));
     text.map_or(Ok(PeriodRange::default()), parse)
+}
+
+/// How many pages requests have, if that is bounded.
+pub fn pages(text: Option<&str>) -> Result<Option<PageRange>, CommandFailure> {
+    text.map(|text| text.parse().map_err(|error| CommandFailure(format!("--pages {text}: {error} were expected"))))
+        .transpose()
 }
 
 /// Where a device may be taken from.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Outcome, usual};
 use rtflash_alloc::verdict::completed;
 use rtflash_host::run::{Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
@@ -26,7 +27,7 @@ impl Outside for HostFiles<'_> {
         if let Some(given) = given {
             return Ok(completed(set, analysis, given));
         }
-        match allocate(set, usual(analysis), analysis, false) {
+        match allocate(set, usual(analysis), analysis, false, &Work::new()) {
             Outcome::Schedulable(allocation) => Ok(allocation),
             Outcome::CannotTell(limit) => Err(limit.to_string()),
             _ => Err("the sound analysis finds no allocation by which all deadlines are kept".to_owned()),

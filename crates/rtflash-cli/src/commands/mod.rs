@@ -40,6 +40,7 @@ pub mod size;
 pub mod soak;
 pub mod trace;
 
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::rectangles::in_rectangles;
@@ -66,8 +67,8 @@ fn allocator(name: &str) -> Result<&'static dyn Allocator, CommandFailure> {
 }
 
 /// What the algorithm makes of a set; with its free chips used, where that is `wanted` and a gain.
-fn allocate(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, wanted: bool) -> Outcome {
-    match allocator.allocate(set, analysis) {
+fn allocate(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, wanted: bool, work: &Work) -> Outcome {
+    match allocator.divide(set, analysis, work) {
         Outcome::Schedulable(allocation) if wanted => {
             Outcome::Schedulable(spread(set, analysis, &allocation).unwrap_or(allocation))
         }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::generator::Generator;
 use super::options::{MAX_TASKS, SetOptions, SetSpec};
+use super::pages::PageRange;
 use super::shares::ShareProposal;
 use super::utilization::Utilization;
 use super::writes::Writes;
@@ -159,7 +160,7 @@ impl SetOptions {
         tasks: &mut [Task],
         fits_alone: impl Fn(&Device, &Task) -> bool,
     ) -> Result<(), Refusal> {
-        let SetSpec { device, page_costs, periods, .. } = self.spec();
+        let &SetSpec { ref device, page_costs, periods, pages, .. } = self.spec();
         let (read_bound, write_bound) = device.page_cost_bound();
         for ((position, &utilization), task) in (0..).zip(utilizations).zip(tasks) {
             let part = self.write_part(stream, position);
@@ -167,7 +168,7 @@ impl SetOptions {
             // A fixed part may leave nothing of one of them.
             let reads = part < 1.0 || self.spec().writes.share().is_none();
             let writes = part > 0.0 || self.spec().writes.share().is_none();
-            let mut drawn = |utilization, cost, bound| request(periods.draw(stream), utilization, cost, bound);
+            let mut drawn = |utilization, cost, bound| request((periods.draw(stream), pages), utilization, cost, bound);
             let read = reads.then(|| drawn(utilization - write, page_costs.read, read_bound));
             task.read = read.transpose()?;
             task.write = writes.then(|| drawn(write, page_costs.write, write_bound)).transpose()?;
@@ -199,11 +200,18 @@ impl SetOptions {
     }
 }
 
-/// A request of this utilization, with a period that is adapted to whole pages, from one in
-/// nanoseconds. `page_cost_bound`: nanoseconds that a page takes under any analysis, at most.
-fn request(period: u64, utilization: f64, page_cost: Span, page_cost_bound: u128) -> Result<Request, Refusal> {
+/// A request of this utilization, with a period that is adapted to whole pages, and to the range
+/// that these are to be in, from one in nanoseconds. `page_cost_bound`: nanoseconds that a page
+/// takes under any analysis, at most.
+fn request(
+    (period, range): (u64, Option<PageRange>),
+    utilization: f64,
+    page_cost: Span,
+    page_cost_bound: u128,
+) -> Result<Request, Refusal> {
     let page_cost = float(page_cost.as_ns());
     let pages = whole(utilization * float(period) / page_cost).max(1);
+    let pages = range.map_or(pages, |range| range.nearest(pages));
     if u128::from(pages).checked_mul(page_cost_bound).is_none_or(|cost| cost >= u128::from(TIME_LIMIT_NS)) {
         return Err(Refusal::Pages);
     }
@@ -260,7 +268,7 @@ mod tests {
 
     #[test]
     fn utilizations_of_nothing_are_refused() {
-        let period = 100_000_000;
+        let period = (100_000_000, None);
         let cost = Span::from_us(50);
         assert_eq!(request(period, 0.0, cost, 1), Err(Refusal::Period));
         assert_eq!(request(period, 1e-9, cost, 1), Err(Refusal::Period));

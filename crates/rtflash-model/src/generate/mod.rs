@@ -9,7 +9,8 @@
 //! 2. Each U_i is split between read and write ([`Writes`] says how).
 //! 3. T^r and T^w are uniform in [100, 500) ms, or where [`PeriodRange`] says; pages =
 //!    ⌊U·T/cost⌋, at least 1; then T = pages·cost/U, to the nearest nanosecond, so that the pages,
-//!    which are whole, still make up U. No T may exceed 1000 s.
+//!    which are whole, still make up U. No T may exceed 1000 s. Where a [`PageRange`] is given,
+//!    pages are first moved into it, so that T may leave its range.
 //! 4. The task must fit on the whole device alone. What that means is up to the caller: nothing
 //!    here knows an analysis.
 //!
@@ -27,6 +28,7 @@ mod deadlines;
 mod draw;
 mod generator;
 mod options;
+mod pages;
 mod periods;
 mod range;
 mod shares;
@@ -40,6 +42,7 @@ pub use deadlines::{DeadlineRange, NotDeadlines};
 pub use draw::{Exhausted, MAX_DRAWS, Refusal};
 pub use generator::Generator;
 pub use options::{MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
+pub use pages::{NotPages, PageRange};
 pub use periods::{NotPeriods, PeriodRange};
 pub use range::{MAX_POINTS, RangeError, UtilizationRange};
 pub use utilization::{Utilization, UtilizationError};

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use super::accesses::Accesses;
 use super::deadlines::DeadlineRange;
 use super::generator::Generator;
+use super::pages::PageRange;
 use super::periods::PeriodRange;
 use super::shares::ShareProposal;
 use super::utilization::Utilization;
@@ -105,6 +106,8 @@ pub struct SetSpec {
     pub deadlines: Option<DeadlineRange>,
     /// The periods that requests start from.
     pub periods: PeriodRange,
+    /// How many pages a request has; `None` for as many as make up its utilization in its period.
+    pub pages: Option<PageRange>,
     /// Decides everything random, together with utilization and index of a set.
     pub seed: u64,
 }
@@ -122,6 +125,7 @@ impl SetSpec {
             accesses: Accesses::default(),
             deadlines: None,
             periods: PeriodRange::default(),
+            pages: None,
             seed: 1,
         }
     }
@@ -216,7 +220,7 @@ impl SetOptions {
     /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian:
     /// seed, utilization in billionths, index, number of tasks, generator, `gen`.
     ///
-    /// Device, page costs, access, periods, deadlines and the split between reads and writes are
+    /// Device, page costs, access, periods, pages, deadlines and the split between reads and writes are
     /// left out on purpose: experiments that differ in these alone start from the same
     /// utilizations, which makes their difference easier to see.
     pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
@@ -252,7 +256,7 @@ impl SetOptions {
     /// What a file says about the set `index` at `utilization`; `analysis` is the name of the one
     /// that gave the page costs.
     pub fn meta<'a>(&self, utilization: Utilization, index: u64, analysis: &'a str) -> Meta<'a> {
-        let SetSpec { seed, generator, tasks, writes, accesses, deadlines, .. } = self.spec;
+        let SetSpec { seed, generator, tasks, writes, accesses, deadlines, pages, .. } = self.spec;
         let (write_heavy, write_share) = (writes.heavy(), writes.share());
         let access = Some(accesses).filter(|&accesses| accesses != Accesses::Random);
         Meta {
@@ -266,6 +270,7 @@ impl SetOptions {
             access,
             deadline: deadlines,
             period: self.spec.stated_periods(),
+            pages,
             analysis,
         }
     }
@@ -300,6 +305,9 @@ pub struct Meta<'a> {
     /// The periods that requests started from, if not those of the thesis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<PeriodRange>,
+    /// How many pages a request may have, if that was bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PageRange>,
     /// The analysis that gave the page costs and the test of each task alone.
     pub analysis: &'a str,
 }

@@ -113,6 +113,10 @@ impl Sizes for DemandSizes<'_, '_> {
         self.by_load.set(position, group.size, group.held.load);
     }
 
+    fn tell(&self, placed: usize) {
+        self.organisations.work().tell(placed, self.organisations.set().tasks().count());
+    }
+
     /// A test that was given up ends a search, too: each of them takes long.
     fn exhausted(&self) -> Option<Limit> {
         let given_up = self.bound.is_some() && self.organisations.given_up();
@@ -147,6 +151,10 @@ impl merging::MergingTest for DemandSizes<'_, '_> {
 
     fn count(&mut self, looks: u64) {
         self.looks += looks;
+    }
+
+    fn tell(&self, placed: usize) {
+        self.organisations.work().tell(placed, self.set().tasks().count());
     }
 
     fn exhausted(&self) -> Option<Limit> {

@@ -56,6 +56,9 @@ pub struct Manifest {
     /// if others than those of the thesis were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     period: Option<String>,
+    /// How many pages a request may have, `1..16`, if that was bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<String>,
     /// Where the randomness starts.
     seed: u64,
     /// Who is compared.
@@ -117,6 +120,7 @@ impl Manifest {
             access: sets.accesses.name(),
             deadline: sets.deadlines.as_ref().map(ToString::to_string),
             period: sets.stated_periods().map(|periods| periods.to_string()),
+            pages: sets.pages.as_ref().map(ToString::to_string),
             seed: sets.seed,
             contenders: plan
                 .contenders()
@@ -262,6 +266,9 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     }
     if let Some(periods) = sets.stated_periods() {
         add("--period", periods.to_string());
+    }
+    if let Some(pages) = sets.pages {
+        add("--pages", pages.to_string());
     }
     add("--seed", sets.seed.to_string());
     let [algorithms, analyses] = contenders(plan);

@@ -47,6 +47,7 @@ pub fn plan(
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: generate::deadlines(args.sets.deadline.as_deref())?,
         periods: generate::periods(args.sets.period.as_deref())?,
+        pages: generate::pages(args.sets.pages.as_deref())?,
         seed: args.sets.seed,
     };
     let spec = Spec {

@@ -21,6 +21,7 @@ pub(super) fn spec(generator: Generator, writes: Writes) -> SetSpec {
         accesses: Accesses::Random,
         deadlines: None,
         periods: PeriodRange::default(),
+        pages: None,
         seed: 42,
     }
 }
@@ -255,6 +256,32 @@ fn a_pattern_does_not_depend_on_the_requests_that_are_there() {
     }
 }
 
+/// Bounds on pages keep the utilization: the period follows.
+#[test]
+fn pages_are_in_their_range_and_make_up_the_utilization() {
+    let small: PeriodRange = "5ms..50ms".parse().unwrap();
+    let spec = SetSpec { periods: small, tasks: 8, ..spec(Generator::UUniFast, Writes::Drawn) };
+    let bounded = SetSpec { pages: Some("2..16".parse().unwrap()), ..spec };
+    let cost = |request: &Request, page: Span| {
+        u128::from(request.pages()) as f64 * page.as_ns() as f64 / request.period().as_ns() as f64
+    };
+    let (mut moved, mut kept) = (0, 0);
+    for index in 0..200 {
+        let sets = [spec, bounded].map(|spec| draw(spec, "3", index));
+        for (free, bound) in sets[0].tasks().iter().zip(sets[1].tasks()) {
+            let requests =
+                [(free.read, bound.read, spec.page_costs.read), (free.write, bound.write, spec.page_costs.write)];
+            for (free, bound, page) in requests {
+                let (free, bound) = (free.expect("reads and writes"), bound.expect("reads and writes"));
+                assert_eq!(bound.pages(), free.pages().clamp(2, 16));
+                assert!((cost(&bound, page) - cost(&free, page)).abs() < 1e-6);
+                if bound == free { kept += 1 } else { moved += 1 }
+            }
+        }
+    }
+    assert!(kept > 500 && moved > 500, "{kept} kept, {moved} moved");
+}
+
 /// As the sets themselves; a second implementation gave the same ones here, too.
 #[test]
 fn mixed_patterns_are_pinned() {
@@ -301,6 +328,7 @@ prop_compose! {
         page_read in 1..1u64 << 54,
         slow_device in any::<bool>(),
         accesses in prop::sample::select(Accesses::ALL.to_vec()),
+        pages in prop::option::of((1..u64::MAX).prop_flat_map(|fewest| (Just(fewest), fewest..=u64::MAX))),
         seed in any::<u64>(),
     ) -> SetSpec {
         let mut device = Device::profile("dgist-2021").unwrap();
@@ -309,7 +337,8 @@ prop_compose! {
         }
         let page_costs = PageCosts { read: Span::from_ns(read).unwrap(), write: Span::from_ns(write).unwrap() };
         let generator = Generator::ALL[usize::from(integers)];
-        SetSpec { device, tasks, generator, page_costs, writes, accesses, deadlines: None, periods: PeriodRange::default(), seed }
+        let pages = pages.map(|(fewest, most)| format!("{fewest}..{most}").parse().unwrap());
+        SetSpec { device, tasks, generator, page_costs, writes, accesses, deadlines: None, periods: PeriodRange::default(), pages, seed }
     }
 }
 
