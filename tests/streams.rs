@@ -93,6 +93,14 @@ fn sets_of_streams_are_drawn_and_small_requests_too() {
     // A tenth of the period, and about a tenth of the pages.
     assert!(pages(&small) * 5 < pages(&streams), "{} and {}", pages(&small), pages(&streams));
     assert_eq!(sets(&["--period", "100ms..500ms"]), sets(&[]), "the thesis's periods");
+    let bounded = sets(&["--period", "5ms..50ms", "--pages", "1..16"]);
+    assert!(bounded.iter().all(|set| set["meta"]["pages"] == "1..16"));
+    let most = |sets: &[serde_json::Value]| requests(sets).iter().filter_map(|request| request["pages"].as_u64()).max();
+    assert!(most(&small) > Some(16) && most(&bounded) == Some(16));
+    for wrong in ["0..16", "16..1", "many", "1..", "-1..4"] {
+        let run = rtflash(&["gen", "--util", "1", &format!("--pages={wrong}")]);
+        assert!(run.status == 2 && run.stderr.contains("such as 1..16"), "{wrong}: {}", run.stderr);
+    }
     for wrong in ["5ms", "50ms..5ms", "0s..1s", "1..2"] {
         let run = rtflash(&["gen", "--util", "1", "--period", wrong]);
         assert!(run.status == 2 && run.stderr.contains("such as 5ms..50ms"), "{wrong}: {}", run.stderr);
@@ -103,7 +111,7 @@ fn sets_of_streams_are_drawn_and_small_requests_too() {
 fn experiments_say_what_they_drew() {
     let out = scratch("streams-experiment").join("out");
     let out = out.to_str().expect("a name");
-    let how = ["--access", "stream", "--period", "5ms..50ms", "--no-figure", "--out", out];
+    let how = ["--access", "stream", "--period", "5ms..50ms", "--pages", "2", "--no-figure", "--out", out];
     let measure = ["experiment", "schedulability", "--util", "0.5", "--sets", "3", "--algorithms", "best-fit"];
     let run = rtflash(&[&measure[..], &["--analyses", "stripe"], &how[..]].concat());
     assert_eq!(run.status, 0, "{}", run.stderr);
@@ -112,5 +120,5 @@ fn experiments_say_what_they_drew() {
         manifest.contains("\"access\": \"stream\"") && manifest.contains("\"period\": \"5ms..50ms\""),
         "{manifest}"
     );
-    assert!(manifest.contains("\"--period\""), "{manifest}");
+    assert!(manifest.contains("\"--period\"") && manifest.contains("\"pages\": \"2..2\""), "{manifest}");
 }

@@ -1,95 +1,24 @@
-//! How far the analyses reach: writes the table in `docs/analysis.md` and the figures beside it.
+//! How far the analyses reach: writes the tables in `docs/analysis.md` and the figures beside it.
 //!
-//! `cargo run --release --example reach` takes some minutes; with a number behind `--`, that many
-//! sets at each utilization instead of 200.
+//! `cargo run --release --example reach` takes some minutes. Behind `--`: how many sets at each
+//! utilization, 40 where nothing is said, and half as many for the tables of tests and of small
+//! requests; and the tables to write (`reach`, `tests`, `small`), all where none is named.
+
+mod added;
+mod measure;
 
 use std::fmt::Write;
-use std::{fs, io};
+use std::fs;
 
 use rayon::prelude::*;
 use rtflash::alloc::Work;
-use rtflash::alloc::allocator::{AnyAllocation, allocator};
 use rtflash::alloc::analysis::{Analysis, Necessary, Sound, Stripe, Superblock, Thesis, ThesisEvaluated, fits_alone};
 use rtflash::alloc::certified::{Contention, Processor, SharedBus, choose};
 use rtflash::draw::figures;
-use rtflash::exec::Service;
-use rtflash::experiment::plan::{Contender, Measure, Spec};
-use rtflash::experiment::tally::Tally;
-use rtflash::experiment::{Plan, Progress, Shard, Watcher, run};
-use rtflash::model::generate::{
-    Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, UtilizationRange, Writes,
-};
-use rtflash::model::{Device, DeviceSpec, LogicalRatio, Placement, Reliance, Task, TaskId, TaskSet};
+use rtflash::model::generate::{Accesses, SetOptions, Utilization};
+use rtflash::model::{Device, Placement, Reliance, Task, TaskId, TaskSet};
 
-type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
-
-/// Nobody looks on: nothing is kept.
-struct Nobody;
-
-impl Watcher for Nobody {
-    fn advance(&mut self, _: u64) {}
-
-    fn keep(&mut self, _: &Progress) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn device(hundredths: u64) -> Fallible<Device> {
-    let profile = Device::profile("dgist-2021").ok_or("no such device")?.spec();
-    let logical_ratio = LogicalRatio::from_decimal(hundredths.into(), 2)?;
-    Ok(Device::new(DeviceSpec { logical_ratio, ..profile }).map_err(|_| "no device")?)
-}
-
-fn sets(device: Device, accesses: Accesses) -> SetSpec {
-    let page_costs = Thesis.page_costs(&device);
-    SetSpec {
-        device,
-        tasks: 8,
-        generator: Generator::UUniFast,
-        page_costs,
-        writes: Writes::Drawn,
-        accesses,
-        deadlines: None,
-        periods: PeriodRange::default(),
-        pages: None,
-        seed: 1,
-    }
-}
-
-fn utilizations() -> Fallible<Vec<Utilization>> {
-    Ok("0.1..8.0".parse::<UtilizationRange>()?.points(Utilization::TENTH)?)
-}
-
-/// Algorithms and analyses on the same sets.
-fn measured(
-    device: Device,
-    accesses: Accesses,
-    each: u64,
-    who: &[(&str, &'static dyn Analysis)],
-) -> Fallible<(Plan, Vec<Tally>)> {
-    let contender = |&(name, analysis): &(&str, &'static dyn Analysis)| {
-        let allocator = if analysis.is_necessary() { &AnyAllocation } else { allocator(name)? };
-        Some(Contender { allocator, analysis, service: Service::Tbs })
-    };
-    let plan = Plan::new(Spec {
-        measure: Measure::Schedulability,
-        sets: sets(device, accesses),
-        sets_per_point: each,
-        analysis: Some(&Thesis),
-        utilizations: utilizations()?,
-        sweep: None,
-        contenders: who.iter().map(contender).collect::<Option<Vec<Contender>>>().ok_or("no such algorithm")?,
-    })?;
-    let progress = run(&plan, Progress::new(&plan, "", Shard::WHOLE), &mut Nobody)?;
-    let tallies = progress.tallies().to_vec();
-    Ok((plan, tallies))
-}
-
-/// Σ 0.1 · ratio over U = 0.1 … 8.0; where no set of a utilization can be drawn it adds nothing.
-fn reach(tallies: &[Tally], contender: usize) -> f64 {
-    let ratio = |tally: &Tally| tally.yes[contender] as f64 / (tally.decided[contender] as f64).max(1.0);
-    tallies.iter().map(|tally| 0.1 * ratio(tally)).sum()
-}
+use measure::{Fallible, device, measured, reach, sets, utilizations};
 
 /// The reach of stripes where every page is charged for all other chips of its channel: the best
 /// partition by that test alone.
@@ -138,8 +67,8 @@ const SOUND: Sound = Sound::relying_on(QUEUE);
 const NEIGHBOURS: Sound = Sound::relying_on(Reliance::Neighbours);
 const NOTHING: Sound = Sound::relying_on(Reliance::Nothing);
 
-fn main() -> Fallible<()> {
-    let each = std::env::args().nth(1).map_or(Ok(200), |number| number.parse())?;
+/// The table of analyses and algorithms, and the one of other λ.
+fn analyses(each: u64) -> Fallible<String> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
     // As much may be relied on as can be, but in the rows that say otherwise.
     let analyses: [&'static dyn Analysis; OPTIMA] =
@@ -160,15 +89,15 @@ fn main() -> Fallible<()> {
     for (accesses, name) in [(Accesses::Sequential, "sequential"), (Accesses::Random, "random")] {
         eprintln!("{name} …");
         // The figure has the optima alone.
-        let (plan, tallies) = measured(device(50)?, accesses, each, &who[..OPTIMA])?;
+        let (plan, tallies) = measured(sets(device(50)?, accesses), each, &who[..OPTIMA])?;
         if let Some(figure) = figures(&plan, &tallies).into_iter().next() {
             fs::write(format!("{root}/analysis/reach-{name}.svg"), figure.figure.svg())?;
         }
-        let (_, heuristics) = measured(device(50)?, accesses, each, &who[OPTIMA..])?;
+        let (_, heuristics) = measured(sets(device(50)?, accesses), each, &who[OPTIMA..])?;
         let optima = (0..OPTIMA).map(|contender| reach(&tallies, contender));
         let mut column: Vec<f64> = optima.chain((0..3).map(|contender| reach(&heuristics, contender))).collect();
         for who in &less {
-            let (_, tallies) = measured(device(50)?, accesses, each, who)?;
+            let (_, tallies) = measured(sets(device(50)?, accesses), each, who)?;
             column.extend((0..3).map(|contender| reach(&tallies, contender)));
         }
         columns.push(column);
@@ -191,14 +120,12 @@ fn main() -> Fallible<()> {
     for hundredths in [30, 70, 85] {
         eprintln!("lambda 0.{hundredths} …");
         let (_, sequential) = measured(
-            device(hundredths)?,
-            Accesses::Sequential,
+            sets(device(hundredths)?, Accesses::Sequential),
             each / 4,
             &[("exact", &Stripe { rely_on: QUEUE }), ("exact", &SOUND), ("any", &Necessary)],
         )?;
         let (_, random) = measured(
-            device(hundredths)?,
-            Accesses::Random,
+            sets(device(hundredths)?, Accesses::Random),
             each / 4,
             &[("exact", &Superblock { rely_on: QUEUE }), ("any", &Necessary)],
         )?;
@@ -209,11 +136,28 @@ fn main() -> Fallible<()> {
             "| 0.{hundredths} | {stripe:.3} | {superblock:.3} | {sound:.3} | {possible:.3} | {possible_at_random:.3} |"
         )?;
     }
-    let document = format!("{root}/analysis.md");
-    let page = fs::read_to_string(&document)?;
-    let (start, end) = ("<!-- reach -->\n", "<!-- /reach -->");
-    let from = page.find(start).ok_or("no mark")? + start.len();
-    let to = from + page[from..].find(end).ok_or("no mark")?;
-    fs::write(&document, format!("{}{text}{}", &page[..from], &page[to..]))?;
+    Ok(text)
+}
+
+/// Writes a table where the page has its marks.
+fn insert(name: &str, text: &str) -> Fallible<()> {
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/analysis.md");
+    let page = fs::read_to_string(document)?;
+    let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let from = page.find(&start).ok_or("no mark")? + start.len();
+    let to = from + page[from..].find(&end).ok_or("no mark")?;
+    Ok(fs::write(document, format!("{}{text}{}", &page[..from], &page[to..]))?)
+}
+
+fn main() -> Fallible<()> {
+    let mut arguments = std::env::args().skip(1).peekable();
+    let each = arguments.next_if(|word| word.parse::<u64>().is_ok()).map_or(Ok(40), |number| number.parse())?;
+    let wanted: Vec<String> = arguments.collect();
+    type Table = fn(u64) -> Fallible<String>;
+    for (name, table) in [("reach", analyses as Table), ("tests", added::tests), ("small", added::small)] {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            insert(name, &table(each)?)?;
+        }
+    }
     Ok(())
 }
