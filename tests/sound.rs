@@ -349,7 +349,8 @@ const IDLE: [&str; 2] = [
     r#"{"device": {"chips": 7, "chips_per_channel": 4, "blocks_per_chip": 64, "pages_per_block": 32, "page_size": 4096, "logical_ratio": 0.5, "page_read": "20us", "page_program": "50us", "block_erase": "200us", "page_transfer": "60us"}, "tasks": [{"name": "t0", "data_pages": 946, "read": {"pages": 1, "period": "749819ns"}, "write": {"pages": 5, "access": "sequential", "period": "1141783ns"}}, {"name": "t1", "write": {"pages": 20, "period": "9919435ns"}}, {"name": "t2", "read": {"pages": 1, "period": "325339ns"}, "write": {"pages": 3, "access": "sequential", "period": "901698ns"}}]}"#,
     r#"{"device": {"chips": 6, "chips_per_channel": 4, "blocks_per_chip": 200, "pages_per_block": 16, "page_size": 4096, "logical_ratio": 0.7, "page_read": "10us", "page_program": "500us", "block_erase": "5000us", "page_transfer": "40us"}, "tasks": [{"name": "t0", "read": {"pages": 3, "period": "236147ns"}}, {"name": "t1", "data_pages": 2240, "read": {"pages": 5, "access": "sequential", "period": "2016257ns"}}, {"name": "t2", "read": {"pages": 3, "access": "sequential", "period": "172756ns"}}, {"name": "t3", "read": {"pages": 20, "access": "sequential", "period": "3730900ns"}}]}"#,
 ];
-const NEXT_TO_ONE: &str = r#"{"device": {"chips": 1, "chips_per_channel": 1, "blocks_per_chip": 64, "pages_per_block": 32, "page_size": 4096, "logical_ratio": 0.5, "page_read": "50us", "page_program": "500us", "block_erase": "5ms", "page_transfer": "40us"}, "tasks": [{"name": "a", "read": {"pages": 100, "period": "18.00001ms"}}, {"name": "b", "read": {"pages": 1000, "period": "180.00013ms"}}, {"name": "w", "write": {"pages": 1, "period": "1000000s"}}]}"#;
+const FULL_BUT_FOR_A_MILLIONTH: &str = r#"{"device": {"chips": 1, "chips_per_channel": 1, "blocks_per_chip": 64, "pages_per_block": 32, "page_size": 4096, "logical_ratio": 0.5, "page_read": "50us", "page_program": "500us", "block_erase": "5ms", "page_transfer": "40us"}, "tasks": [{"name": "a", "read": {"pages": 100, "period": "18.00001ms"}}, {"name": "b", "read": {"pages": 1000, "period": "180.00013ms"}}, {"name": "w", "write": {"pages": 1, "period": "1000000s"}}]}"#;
+const NEXT_TO_ONE: &str = r#"{"device": {"chips": 1, "chips_per_channel": 1, "blocks_per_chip": 64, "pages_per_block": 32, "page_size": 4096, "logical_ratio": 0.5, "page_read": "50us", "page_program": "500us", "block_erase": "5ms", "page_transfer": "40us"}, "tasks": [{"name": "a", "read": {"pages": 100, "period": "18.000001ms", "deadline": "15ms"}}, {"name": "b", "read": {"pages": 1000, "period": "180.00001ms"}}]}"#;
 
 #[test]
 fn exact_leaves_chips_idle_where_that_helps() {
@@ -381,6 +382,18 @@ fn what_cannot_be_told_is_said_soon() {
     for algorithm in ["clustering-bfd", "best-fit", "clustering-search", "exact"] {
         let answer = rtflash(&["alloc", &path, "--analysis", "sound", "--algorithm", algorithm]);
         assert!(answer.status == 3 && answer.stdout.contains("cannot tell"), "{algorithm}: {answer:?}");
+    }
+}
+
+/// Where the load is as near to one, but an erase has no room at one of the first lengths, that is
+/// said.
+#[test]
+fn what_fails_early_is_told_however_full_it_is() {
+    let path = file("full.json", FULL_BUT_FOR_A_MILLIONTH).display().to_string();
+    for algorithm in ["clustering-bfd", "best-fit", "clustering-search", "exact"] {
+        let answer = rtflash(&["alloc", &path, "--analysis", "sound", "--algorithm", algorithm]);
+        let reason = "demand and blocking of 185.000ms in an interval of 180.000ms, 5.000ms too much";
+        assert!(answer.status == 1 && answer.stdout.contains(reason), "{algorithm}: {answer:?}");
     }
 }
 

@@ -18,6 +18,9 @@ use end::FitsFrom;
 /// Iterations, times requests, after which a test is given up; some more for each relative
 /// deadline.
 const MAX_ITERATIONS: usize = 1 << 20;
+/// Iterations, and some more for each relative deadline, after which it is looked whether a test
+/// fails at one of a few lengths.
+const FEW_ITERATIONS: usize = 32;
 
 /// What a test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,8 +197,18 @@ impl<'u> Demand<'u> {
 
     /// Whether demand and blocking fit into every interval, by QPA on each stretch on which
     /// blocking is constant.
+    ///
+    /// Near a full load that takes many steps, and what fails often does so at many lengths: where
+    /// some steps do not decide it, a few lengths are looked at first.
     pub fn test(&self) -> DemandVerdict {
-        self.test_within(MAX_ITERATIONS / (self.segments.len() + 1) + 4 * self.segments.len())
+        let soon = self.test_within(FEW_ITERATIONS + 4 * self.segments.len());
+        if soon != DemandVerdict::TooLong {
+            return soon;
+        }
+        match self.fails_early() {
+            Some(length) => DemandVerdict::Fails(length),
+            None => self.test_within(MAX_ITERATIONS / (self.segments.len() + 1) + 4 * self.segments.len()),
+        }
     }
 
     /// The same, given up after so many iterations.
@@ -214,6 +227,20 @@ impl<'u> Demand<'u> {
         self.share > 0
             && self.segments.first().is_some_and(|first| first.from <= length)
             && self.with_blocking(length, self.blocking(length)).shortest(self.share).is_none_or(|h| h > length)
+    }
+
+    /// A length at which it fails, of a few: each at which something more is due, and then twice as
+    /// long each time, as far as there may be one.
+    fn fails_early(&self) -> Option<Span> {
+        let starts = self.segments.iter().map(|segment| segment.from);
+        let early = starts.filter(|&from| from > Span::ZERO).find(|&from| self.fails_at(from));
+        if early.is_some() {
+            return early;
+        }
+        let FitsFrom::At(end) = self.end() else { return None };
+        let longest = self.segments.last()?.from.max(Span::NANOSECOND);
+        let doubled = std::iter::successors(Some(longest), |length| length.checked_mul(2)).skip(1);
+        doubled.take_while(|&length| length <= end).find(|&length| self.fails_at(length))
     }
 
     /// The interval with the least slack among those up to the longest relative deadline; `None`
