@@ -149,11 +149,13 @@ fn insert(name: &str, text: &str) -> Fallible<()> {
     Ok(fs::write(document, format!("{}{text}{}", &page[..from], &page[to..]))?)
 }
 
+/// Makes a table of so many sets at each utilization.
+type Table = fn(u64) -> Fallible<String>;
+
 fn main() -> Fallible<()> {
     let mut arguments = std::env::args().skip(1).peekable();
     let each = arguments.next_if(|word| word.parse::<u64>().is_ok()).map_or(Ok(40), |number| number.parse())?;
     let wanted: Vec<String> = arguments.collect();
-    type Table = fn(u64) -> Fallible<String>;
     for (name, table) in [("reach", analyses as Table), ("tests", added::tests), ("small", added::small)] {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
             insert(name, &table(each)?)?;

@@ -142,7 +142,7 @@ impl Tests<'_> {
         own + (written + &copies) * erased + copies * ratio(copy, 1)
     }
 
-    /// Copies in a unit of time that some set of writers forces, Eq. (53): all with u at least as
+    /// Copies in a unit of time that some set of writers forces, Eq. (53): all with ν at least as
     /// large as one writer's.
     fn copies(&self) -> BigRational {
         let p = u64::from(self.set.device().pages_per_block());
@@ -151,16 +151,16 @@ impl Tests<'_> {
             .filter(|&(.., writes)| writes)
             .map(|(task, request, _)| (self.left(task, &request), pages_a_time(&request)))
             .collect();
-        let of = |&(u, _): &(u64, BigRational)| {
+        let of = |&(nu, _): &(u64, BigRational)| {
             let sum = |counted: bool| -> BigRational {
-                writers.iter().filter(|writer| (writer.0 >= u) == counted).map(|writer| writer.1.clone()).sum()
+                writers.iter().filter(|writer| (writer.0 >= nu) == counted).map(|writer| writer.1.clone()).sum()
             };
-            sum(true) * ratio(u, p - u) - sum(false)
+            sum(true) * ratio(nu, p - nu) - sum(false)
         };
         writers.iter().map(of).max().unwrap_or_else(BigRational::zero).max(BigRational::zero())
     }
 
-    /// u, Eq. (52).
+    /// ν, Eq. (52).
     fn left(&self, task: &Task, request: &Request) -> u64 {
         if request.access().is_consecutive() {
             return 0;

@@ -154,7 +154,7 @@ impl<'u> Demand<'u> {
         }
         activity.jobs = activity.jobs.saturating_add(passes);
         activity.passes = passes;
-        let turns = TurnCounts { J: with_page.saturating_add(passes), n_r: activity.reads, n_w: activity.writes };
+        let turns = TurnCounts { J_c: with_page.saturating_add(passes), n_r: activity.reads, n_w: activity.writes };
         activity.turns = self.processor.turns(self.server, turns);
         let (waiting, relief) = self.contention.waiting(activity, self.processor, self.gc);
         let sum = sum.saturating_add(waiting).saturating_add(pass.times(passes));

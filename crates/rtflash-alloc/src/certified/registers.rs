@@ -21,21 +21,21 @@ pub(super) struct Registers {
     /// Whether there are commands.
     commands: bool,
     /// b = m_c t_d, Eq. (59), or m_c t_b: the longest from a request for the bus to the end of its
-    /// transfer. In a superblock b_w, of a row, and b_r, of a page that is read.
-    b_w: Cost,
-    b_r: Cost,
+    /// transfer. In a superblock β_w, of a row, and β_r, of a page that is read.
+    beta_w: Cost,
+    beta_r: Cost,
     /// The longest read, till the array is through with it.
     read: Cost,
     /// The longest step that keeps both registers empty: a copy, or an erase.
     inside: Cost,
-    /// max(t_w, b) + t_w: a program under way, and the one that is committed behind it.
+    /// max(t_w, β) + t_w: a program under way, and the one that is committed behind it.
     committed: Cost,
     /// Transfers that are charged to each page that is read, its own included, and to each row.
     ways: u32,
     row_ways: u32,
 }
 
-/// How often an array may wait for a transfer: K, by what for.
+/// How often an array may wait for a transfer: I, by what for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RegisterTurns {
     /// While the cache register is filled before a program.
@@ -45,7 +45,7 @@ pub(super) struct RegisterTurns {
 }
 
 impl RegisterTurns {
-    /// K.
+    /// I.
     pub(super) fn all(self) -> u128 {
         self.fills.saturating_add(self.empties)
     }
@@ -65,7 +65,7 @@ pub(super) struct ChipDuties {
 #[allow(non_snake_case)] // The document's letters.
 pub(super) struct TurnCounts {
     /// Jobs that have a page on the chip, and passes.
-    pub(super) J: u128,
+    pub(super) J_c: u128,
     /// Pages read.
     pub(super) n_r: u128,
     /// Pages programmed for users.
@@ -84,69 +84,69 @@ impl Registers {
     pub(super) fn new(device: &Device, bus: SharedBus) -> Option<Registers> {
         let [t_r, t_w, t_b] = [device.page_read(), device.page_program(), device.bus_hold()].map(Cost::from);
         let most = bus.ways.max(bus.most);
-        let b = t_b.checked_mul(most.into())?;
+        let beta = t_b.checked_mul(most.into())?;
         // Twice of it is charged to each job.
-        b.checked_mul(4)?;
+        beta.checked_mul(4)?;
         let inside = StepCosts::new(device, bus, (most, most))?;
         Some(Registers {
             t_r,
             t_w,
             t_b,
             commands: device.has_commands(),
-            b_w: b,
-            b_r: b,
+            beta_w: beta,
+            beta_r: beta,
             read: behind_a_page(device, most)?,
             inside: inside.longest_copy.max(inside.longest_erase),
-            committed: t_w.max(b).checked_add(t_w)?,
+            committed: t_w.max(beta).checked_add(t_w)?,
             ways: bus.ways,
             row_ways: bus.ways,
         })
     }
 
-    /// The same of a superblock, b_r and b_w of Eq. (68). Its pages wait for all chips that they
+    /// The same of a superblock, β_r and β_w of Eq. (68). Its pages wait for all chips that they
     /// may wait for, so many of them where they are read, their own transfers included. `copying`:
     /// its longest step that copies.
     pub(super) fn of_superblock(device: &Device, bus: SharedBus, read_ways: u32, copying: Cost) -> Option<Registers> {
         let most = bus.ways.max(bus.most);
         let chip = Registers::new(device, SharedBus { ways: most, ..bus })?;
-        let b_r = chip.t_b.checked_mul(read_ways.into())?;
+        let beta_r = chip.t_b.checked_mul(read_ways.into())?;
         let erase = StepCosts::new(device, bus, (most, most))?.longest_erase;
         let read = behind_a_page(device, read_ways)?;
-        Some(Registers { b_r, read, inside: copying.max(erase), ways: read_ways, ..chip })
+        Some(Registers { beta_r, read, inside: copying.max(erase), ways: read_ways, ..chip })
     }
 
     /// As if rows waited no longer than pages that are read. What is promised so is no promise.
     pub(super) fn with_rows_as_reads(self) -> Registers {
-        let committed = self.t_w.max(self.b_r).checked_add(self.t_w).unwrap_or(self.committed);
-        Registers { b_w: self.b_r, committed, row_ways: self.ways, ..self }
+        let committed = self.t_w.max(self.beta_r).checked_add(self.t_w).unwrap_or(self.committed);
+        Registers { beta_w: self.beta_r, committed, row_ways: self.ways, ..self }
     }
 
-    /// max(t_w, b_w): c_w of a row.
+    /// max(t_w, β_w): c_w of a row.
     pub(super) fn row(self) -> Cost {
-        self.t_w.max(self.b_w)
+        self.t_w.max(self.beta_w)
     }
 
-    /// K, Eq. (60): how often the array may wait for a transfer, as the cache register has to be
+    /// I, Eq. (60): how often the array may wait for a transfer, as the cache register has to be
     /// emptied behind reads and filled before programs.
     #[allow(non_snake_case)] // The document's letters.
-    pub(super) fn turns(work: ChipDuties, server: bool, TurnCounts { J, n_r, n_w }: TurnCounts) -> RegisterTurns {
+    pub(super) fn turns(work: ChipDuties, server: bool, TurnCounts { J_c, n_r, n_w }: TurnCounts) -> RegisterTurns {
         match work {
             ChipDuties { writes: false, .. } => RegisterTurns::default(),
-            ChipDuties { .. } if server => RegisterTurns { fills: J, empties: J },
-            ChipDuties { reads: false, .. } => RegisterTurns { fills: J.min(n_w), empties: 0 },
-            ChipDuties { .. } => RegisterTurns { fills: J.min(n_w), empties: J.min(n_r.saturating_add(1)) },
+            ChipDuties { .. } if server => RegisterTurns { fills: J_c, empties: J_c },
+            ChipDuties { reads: false, .. } => RegisterTurns { fills: J_c.min(n_w), empties: 0 },
+            ChipDuties { .. } => RegisterTurns { fills: J_c.min(n_w), empties: J_c.min(n_r.saturating_add(1)) },
         }
     }
 
-    /// What each job may make the array wait, at most: b, or twice that.
+    /// What each job may make the array wait, at most: β, or twice that.
     pub(super) fn turnaround(self, work: ChipDuties) -> Cost {
         let RegisterTurns { fills, empties } = work.turns();
         let of = |each: Cost, turns: u128| if turns > 0 { each } else { Cost::ZERO };
-        of(self.b_w, fills).checked_add(of(self.b_r, empties)).expect("four times as much can be added up")
+        of(self.beta_w, fills).checked_add(of(self.beta_r, empties)).expect("four times as much can be added up")
     }
 
     /// The same, with t_d for each of so many chips beside those that are charged to every page, in
-    /// the place of b.
+    /// the place of β.
     pub(super) fn turnaround_beside(self, work: ChipDuties, chips: u64) -> Cost {
         let each = |ways: u32| self.t_b.checked_mul(u64::from(ways).saturating_add(chips));
         let of = |ways: u32, turns: u128| if turns > 0 { each(ways) } else { Some(Cost::ZERO) };
@@ -158,7 +158,7 @@ impl Registers {
     /// t_b for each request that is charged to every page, its own included: in fills, and in
     /// empties.
     pub(super) fn charged(self) -> [Cost; 2] {
-        [self.row_ways, self.ways].map(|ways| self.t_b.checked_mul(ways.into()).expect("no more than b"))
+        [self.row_ways, self.ways].map(|ways| self.t_b.checked_mul(ways.into()).expect("no more than beta"))
     }
 
     /// t_b.
@@ -166,9 +166,9 @@ impl Registers {
         self.t_b
     }
 
-    /// c_r as if no read waited for its command: max(t_r, b_r). What is promised so is no promise.
+    /// c_r as if no read waited for its command: max(t_r, β_r). What is promised so is no promise.
     pub(super) fn without_command(self) -> Cost {
-        self.t_r.max(self.b_r)
+        self.t_r.max(self.beta_r)
     }
 
     /// B, Eq. (61), or Eq. (70) of a superblock: of what may be under way, the longest.
@@ -180,19 +180,19 @@ impl Registers {
         if work.reads {
             // The last page of a late read is on its way, which no turn of the register pays for
             // where there is none.
-            let drained = if work.writes || left_out == Some(Term::LastPage) { Cost::ZERO } else { self.b_r };
+            let drained = if work.writes || left_out == Some(Term::LastPage) { Cost::ZERO } else { self.beta_r };
             let read = self.read.checked_add(drained);
-            longest = longest.max(read.expect("a read and four times b can be added up"));
+            longest = longest.max(read.expect("a read and four times beta can be added up"));
         }
         if work.writes {
-            let program = if left_out == Some(Term::Commit) { self.t_w.max(self.b_w) } else { self.committed };
+            let program = if left_out == Some(Term::Commit) { self.t_w.max(self.beta_w) } else { self.committed };
             let inside = if left_out == Some(Term::PassStep) { Cost::ZERO } else { self.inside };
             longest = longest.max(program).max(inside);
         }
         longest
     }
 
-    /// h(m + more) − h(m), Eq. (62), for the m chips that are charged to every read: how much
+    /// θ(m_0 + more) − θ(m_0), Eq. (62), for the m_0 chips that are charged to every read: how much
     /// longer it takes where it waits for so many more.
     pub(super) fn longer(self, more: u64) -> Cost {
         if self.commands {
@@ -200,7 +200,7 @@ impl Registers {
         }
         let chips = u64::from(self.ways).saturating_add(more);
         let waited = self.t_b.checked_mul(chips).unwrap_or(Cost::from_ns(u64::MAX));
-        let charged = self.t_b.checked_mul(self.ways.into()).expect("no more than b").max(self.t_r);
+        let charged = self.t_b.checked_mul(self.ways.into()).expect("no more than beta").max(self.t_r);
         Cost::from_ns(waited.as_ns().saturating_sub(charged.as_ns()))
     }
 }

@@ -58,15 +58,15 @@ pub enum Term {
     FirstRead,
     /// The case o = 1 of σ: there, too, 2 t_d stands for t_d.
     SigmaOfOne,
-    /// K: how often the array of a chip with two page registers may wait for a transfer.
+    /// I: how often the array of a chip with two page registers may wait for a transfer.
     Turnaround,
     /// The committed program in B of such a chip.
     Commit,
-    /// h(m + 1) − h(m) in W4: the neighbour that makes the most transfers.
+    /// θ(m_0 + 1) − θ(m_0) in W4: the neighbour that makes the most transfers.
     FirstRank,
     /// b in B where chips with two page registers read alone: the last page that leaves.
     LastPage,
-    /// The cluster's own chips in what a row of a cached superblock waits: b_r for b_w.
+    /// The cluster's own chips in what a row of a cached superblock waits: β_r for β_w.
     OwnRow,
     /// The longest step of a pass in B of two page registers.
     PassStep,
@@ -194,11 +194,11 @@ impl Term {
             Term::ServedTwice => "R_j",
             Term::FirstRead => "the 1 in W2 and W3",
             Term::SigmaOfOne => "t_d for 2 t_d in σ where o = 1",
-            Term::Turnaround => "K in W4",
+            Term::Turnaround => "I in W4",
             Term::Commit => "the commit in B of two registers",
             Term::FirstRank => "the first rank in W4",
             Term::LastPage => "b in B of who reads alone",
-            Term::OwnRow => "b_r for b_w",
+            Term::OwnRow => "β_r for β_w",
             Term::PassStep => "a pass's step in B of two registers",
             Term::ToldRead => "a read's command in c_r",
             Term::Resets => "resets",

@@ -25,10 +25,10 @@ impl NecessaryTests<'_> {
         self.requests().filter(|&(.., writes)| writes).map(|(task, request, _)| (task, request))
     }
 
-    /// The time for copies that are forced, and for the erases that they cause: K, Eq. (53), times
+    /// The time for copies that are forced, and for the erases that they cause: ψ, Eq. (53), times
     /// t_r + t_w + t_e/P.
     ///
-    /// Any number of writers may be counted: those with the greatest u are, as many as give most
+    /// Any number of writers may be counted: those with the greatest ν are, as many as give most
     /// copies. Which ones is decided in doubles, and the sum is exact.
     fn copies(&self, block: u128, erase: u128) -> TimeShare {
         let pending: u128 = self.writers().map(|(_, request)| u128::from(request.pages())).sum();
@@ -62,7 +62,7 @@ impl NecessaryTests<'_> {
         }
     }
 
-    /// u, Eq. (52): valid pages that a block still has, at least, when a random writer has chosen
+    /// ν, Eq. (52): valid pages that a block still has, at least, when a random writer has chosen
     /// there for the last time. Zero for a sequential one. `pending`: pages that all writers have
     /// pending at one time, at most.
     fn left(&self, task: TaskId, request: Request, pending: u128) -> u64 {

@@ -65,7 +65,7 @@ fn chips_are_full_at_one_with_their_erases() {
 
 #[test]
 fn random_writers_force_copies() {
-    // u = ceil((96 - 4) / 16) - 1 = 5 of 8 pages: a page costs 7, 5/3 copies of 8, and an erase of
+    // ν = ceil((96 - 4) / 16) - 1 = 5 of 8 pages: a page costs 7, 5/3 copies of 8, and an erase of
     // three: 7 + 40/3 + 16/3 = 77/3.
     let writes = |access: Access, period: u64| (None, Some(request(1, period).with_access(access)), None);
     let four = |access, period| [writes(access, period); 4];
@@ -85,7 +85,7 @@ fn random_writers_force_copies() {
 
 #[test]
 fn declared_data_are_all_that_a_writer_overwrites() {
-    // 96 logical pages a chip. With all 384 declared u is as above; with 100, ceil(96/64) - 1.
+    // 96 logical pages a chip. With all 384 declared ν is as above; with 100, ceil(96/64) - 1.
     let writes = |data| set(device(), &[(None, Some(request(4, 25)), Some(data))]);
     assert!(matches!(found(&writes(384)), Some(Impossible::Chips { .. })));
     assert_eq!(found(&writes(100)), None);

@@ -23,9 +23,9 @@ pub(super) struct SecondRegister {
     t_d: i128,
     /// t_c; zero without commands.
     t_c: i128,
-    /// b, Eq. (59): of a superblock b_w of a row, and b_r of a page that is read.
-    b_w: i128,
-    b_r: i128,
+    /// b, Eq. (59): of a superblock β_w of a row, and β_r of a page that is read.
+    beta_w: i128,
+    beta_r: i128,
     /// The longest copy.
     copy: i128,
     /// Transfers charged to each read, its own included: one more than m; and to each program.
@@ -56,21 +56,21 @@ impl SecondRegister {
         // What a copy and an erase begin with.
         let told = (most - 1) * t_b + t_c;
         let (copy, t_e) = (told + self.copy, told + self.t_e);
-        SecondRegister { t_c, b_w: most * t_b, b_r: most * t_b, copy, t_e, ..self }
+        SecondRegister { t_c, beta_w: most * t_b, beta_r: most * t_b, copy, t_e, ..self }
     }
 
     /// The same with these t_r, t_w, t_e and t_d.
     pub fn of([t_r, t_w, t_e, t_d]: [i128; 4], most: i128, charged: i128) -> SecondRegister {
         let works = Works { reads: false, writes: false, server: false };
-        let b = most.max(charged) * t_d;
+        let beta = most.max(charged) * t_d;
         SecondRegister {
             t_r,
             t_w,
             t_e,
             t_d,
             t_c: 0,
-            b_w: b,
-            b_r: b,
+            beta_w: beta,
+            beta_r: beta,
             copy: t_r + t_w,
             charged,
             charged_fill: charged,
@@ -84,15 +84,27 @@ impl SecondRegister {
     pub fn of_superblock(device: &Device, site: &ChannelNeighbours, copying: i128) -> SecondRegister {
         let row = SecondRegister::new(device, site.most, site.most);
         let charged = (site.foreign + 1).min(site.most);
-        SecondRegister { b_r: charged * row.hold(), charged, copy: copying, ..row }
+        SecondRegister { beta_r: charged * row.hold(), charged, copy: copying, ..row }
     }
 
     /// All times so many times as long.
     #[cfg(test)]
     pub fn stretch(&mut self, by: i128) {
-        let SecondRegister { t_r, t_w, t_e, t_d, t_c, b_w, b_r, copy, charged: _, charged_fill: _, works: _, blocking } =
-            self;
-        [t_r, t_w, t_e, t_d, t_c, b_w, b_r, copy, blocking].into_iter().for_each(|time| *time *= by);
+        let SecondRegister {
+            t_r,
+            t_w,
+            t_e,
+            t_d,
+            t_c,
+            beta_w,
+            beta_r,
+            copy,
+            charged: _,
+            charged_fill: _,
+            works: _,
+            blocking,
+        } = self;
+        [t_r, t_w, t_e, t_d, t_c, beta_w, beta_r, copy, blocking].into_iter().for_each(|time| *time *= by);
     }
 
     /// t_b: t_d without commands.
@@ -109,14 +121,14 @@ impl SecondRegister {
     /// c_r and c_w, Eq. (63), and Eq. (69) of a superblock.
     pub fn page(&self, writes: bool) -> i128 {
         match (writes, self.t_c > 0) {
-            (true, _) => self.t_w.max(self.b_w),
+            (true, _) => self.t_w.max(self.beta_w),
             (false, true) => self.told_to_read(self.charged - 1),
             (false, false) => self.t_r + self.waits(self.charged - 1),
         }
     }
 
-    /// h(m), Eq. (62): how much longer than t_r a read takes the array where the page before waits
-    /// for m chips.
+    /// θ(p), Eq. (62): how much longer than t_r a read takes the array where the page before waits
+    /// for p chips.
     pub fn waits(&self, chips: i128) -> i128 {
         if self.t_c > 0 {
             return chips * self.hold();
@@ -127,10 +139,11 @@ impl SecondRegister {
     /// B, Eq. (61) of a chip and Eq. (70) of a superblock, that may have this to do.
     pub fn works(&mut self, works: Works) {
         let Works { reads, writes, .. } = works;
-        let through = if self.t_c > 0 { self.told_to_read(self.b_r / self.hold() - 1) } else { self.t_r.max(self.b_r) };
-        let read = through + if writes { 0 } else { self.b_r };
+        let through =
+            if self.t_c > 0 { self.told_to_read(self.beta_r / self.hold() - 1) } else { self.t_r.max(self.beta_r) };
+        let read = through + if writes { 0 } else { self.beta_r };
         let inside = self.t_e.max(self.copy);
-        let program = self.t_w.max(self.b_w) + self.t_w;
+        let program = self.t_w.max(self.beta_w) + self.t_w;
         self.blocking = [(reads, read), (writes, inside), (writes, program)]
             .into_iter()
             .filter(|&(may_be, _)| may_be)
@@ -138,7 +151,7 @@ impl SecondRegister {
         self.works = works;
     }
 
-    /// K, Eq. (60), of so many jobs, pages read and pages written: fills, and empties.
+    /// I, Eq. (60), of so many jobs, pages read and pages written: fills, and empties.
     pub fn turns(&self, jobs: i128, reads: i128, writes: i128) -> Option<[i128; 2]> {
         Some(match self.works {
             Works { writes: false, .. } => [0, 0],

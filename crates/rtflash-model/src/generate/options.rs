@@ -220,8 +220,8 @@ impl SetOptions {
     /// The key of the random stream of the set `index` at `utilization`, all numbers little-endian:
     /// seed, utilization in billionths, index, number of tasks, generator, `gen`.
     ///
-    /// Device, page costs, access, periods, pages, deadlines and the split between reads and writes are
-    /// left out on purpose: experiments that differ in these alone start from the same
+    /// Device, page costs, access, periods, pages, deadlines and the split between reads and writes
+    /// are left out on purpose: experiments that differ in these alone start from the same
     /// utilizations, which makes their difference easier to see.
     pub(super) fn key(&self, utilization: Utilization, index: u64) -> [u8; 32] {
         let generator = match self.spec.generator {

@@ -41,7 +41,7 @@ struct ForeignChip {
 /// Lines above what a chip does within an interval.
 #[derive(Debug, Clone, Default)]
 struct ChipLines<L> {
-    /// Pages moved; the slope is ρ_j.
+    /// Pages moved; the slope is μ_j.
     pages: Line<L>,
     /// Above S_j.
     switches: Line<L>,
@@ -85,7 +85,7 @@ pub(super) struct Activity {
     pub(super) jobs: u128,
     /// GC jobs released and due in it.
     pub(super) passes: u128,
-    /// K: how often an array with two page registers may wait for a transfer.
+    /// I: how often an array with two page registers may wait for a transfer.
     pub(super) turns: RegisterTurns,
 }
 

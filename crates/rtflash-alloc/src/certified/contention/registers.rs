@@ -10,13 +10,13 @@ use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
-    /// W4, Eq. (64): t_d (m + 1) K for the chips that always count, and for each other one
-    /// t_d min(N, K) + (h(m + l) − h(m + l − 1)) min(n_r, N − min(N, K)), those first that make the
+    /// W4, Eq. (64): t_d (m_0 + 1) I for the chips that always count, and for each other one t_d
+    /// min(N, I) + (θ(m_0 + l) − θ(m_0 + l − 1)) min(n_r, N − min(N, I)), those first that make the
     /// most transfers.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w4(&self, registers: Registers, activity: Activity) -> ProcessorTime {
-        let (n_r, K) = (activity.reads, activity.turns.all());
-        let most = n_r.saturating_add(K);
+        let (n_r, I) = (activity.reads, activity.turns.all());
+        let most = n_r.saturating_add(I);
         let mut N: Vec<(u128, u64)> =
             self.neighbours.iter().map(|j| (j.transfers(activity.length, most), j.chips)).collect();
         N.push((most, self.always));
@@ -25,7 +25,7 @@ impl Contention {
         let [fill, empty] = registers.charged();
         let turns = fill.times(activity.turns.fills).saturating_add(empty.times(activity.turns.empties));
         N.iter().fold(turns, |sum, &(N_j, chips)| {
-            let in_turns = N_j.min(K);
+            let in_turns = N_j.min(I);
             let each = t_b.times(in_turns).saturating_mul(chips.into());
             sum.saturating_add(each).saturating_add(ranks(chips).times(n_r.min(N_j - in_turns)))
         })
@@ -65,24 +65,24 @@ impl Contention {
         let [fill, empty] = registers.charged().map(|each| u128::from(each.as_ns()));
         line.add_scaled(&fills, fill, 1)?;
         line.add_scaled(&empties, empty, 1)?;
-        let mut K = fills;
-        K.add_scaled(&empties, 1, 1)?;
-        let rho_r = read_rate(processor);
+        let mut I = fills;
+        I.add_scaled(&empties, 1, 1)?;
+        let mu_r = read_rate(processor);
         let mut neighbours: Vec<&ForeignChip> = self.neighbours.iter().collect();
         neighbours.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
         let (mut ranks, t_b) = (self.ranks(registers), u128::from(registers.hold().as_ns()));
         let always = ranks(self.always);
         add_reads(&mut line, processor, always)?;
-        line.add_scaled(&K, t_b * u128::from(self.always), 1)?;
+        line.add_scaled(&I, t_b * u128::from(self.always), 1)?;
         for j in neighbours {
             let each = ranks(j.chips);
             let in_turns = t_b.checked_mul(j.chips.into())?;
             // No transfer costs more than t_b, nor is it charged twice.
             let all = in_turns as f64 * j.rate();
-            if all <= in_turns as f64 * K.rate() + each.to_f64() * rho_r {
+            if all <= in_turns as f64 * I.rate() + each.to_f64() * mu_r {
                 self.add_transfers(&mut line, j, in_turns)?;
             } else {
-                line.add_scaled(&K, in_turns, 1)?;
+                line.add_scaled(&I, in_turns, 1)?;
                 add_reads(&mut line, processor, each)?;
             }
         }
@@ -101,28 +101,28 @@ impl Contention {
     }
 }
 
-/// Lines above K, fills and empties, by what there is least of in the long run.
+/// Lines above I, fills and empties, by what there is least of in the long run.
 #[allow(non_snake_case)] // The document's letters.
 fn turns_lines<L: ChipSum>(processor: &Processor, gc: Option<ChosenGc>, server: bool) -> Option<(Line<L>, Line<L>)> {
     let work = processor.duties(server);
-    if processor.turns(server, TurnCounts { J: 1, n_r: 1, n_w: 1 }) == RegisterTurns::default() {
+    if processor.turns(server, TurnCounts { J_c: 1, n_r: 1, n_w: 1 }) == RegisterTurns::default() {
         return Some((Line::default(), Line::default()));
     }
-    let mut J: Line<L> = Line::default();
+    let mut J_c: Line<L> = Line::default();
     for item in &processor.tasks {
         let (pages, chips) = item.transfers.rate();
         if pages < chips {
             // Not every job has a page here.
-            J.add_due(item, 1)?;
+            J_c.add_due(item, 1)?;
         } else {
-            J.add(1, item.period.as_ns().into(), item.early());
+            J_c.add(1, item.period.as_ns().into(), item.early());
         }
     }
     for (rate, more) in passes(&processor.tasks, gc) {
-        J.add(rate.numerator(), rate.denominator(), more);
+        J_c.add(rate.numerator(), rate.denominator(), more);
     }
     if server {
-        return Some((J.clone(), J));
+        return Some((J_c.clone(), J_c));
     }
     let pages = |writes: bool| {
         let mut line: Line<L> = Line::default();
@@ -132,13 +132,13 @@ fn turns_lines<L: ChipSum>(processor: &Processor, gc: Option<ChosenGc>, server: 
         Some(line)
     };
     let less = |one: &Line<L>, other: Line<L>| if other.rate() < one.rate() { other } else { one.clone() };
-    let fills = less(&J, pages(true)?);
+    let fills = less(&J_c, pages(true)?);
     if !work.reads {
         return Some((fills, Line::default()));
     }
     let mut n_r = pages(false)?;
     n_r.constant += 1.0;
-    Some((fills, less(&J, n_r)))
+    Some((fills, less(&J_c, n_r)))
 }
 
 /// Pages that a processor reads in a nanosecond, in the long run.

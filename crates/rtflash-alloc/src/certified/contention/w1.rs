@@ -36,10 +36,10 @@ impl Contention {
         let hold = u128::from(self.hold.as_ns());
         let asks = self.asks(processor, gc);
         let mut line = self.own_line(processor, gc, asks, hold.checked_mul(self.always.into())?)?;
-        let rho_i = self.rate_of_asks(processor, gc);
+        let mu_i = self.rate_of_asks(processor, gc);
         for neighbour in &self.neighbours {
             let each = hold * u128::from(neighbour.chips);
-            self.add_neighbour(&mut line, (processor, gc), neighbour, (rho_i, each))?;
+            self.add_neighbour(&mut line, (processor, gc), neighbour, (mu_i, each))?;
         }
         Some(line)
     }
@@ -63,16 +63,16 @@ impl Contention {
         Some(line)
     }
 
-    /// Adds a line above `each` · min(n_i, N_j), of these requests at a rate of ρ_i, and of
+    /// Adds a line above `each` · min(n_i, N_j), of these requests at a rate of μ_i, and of
     /// commands: the smaller rate counts. `None` where numbers are too large.
     pub(super) fn add_neighbour<L: ChipSum>(
         &self,
         line: &mut Line<L>,
         (processor, gc): (&Processor, Option<ChosenGc>),
         neighbour: &ForeignChip,
-        (rho_i, each): (f64, u128),
+        (mu_i, each): (f64, u128),
     ) -> Option<()> {
-        if ns(self.hold) * neighbour.rate() + ns(self.command) * neighbour.rate_of_commands() >= ns(self.hold) * rho_i {
+        if ns(self.hold) * neighbour.rate() + ns(self.command) * neighbour.rate_of_commands() >= ns(self.hold) * mu_i {
             return add_counted(line, processor, gc, self.asks(processor, gc), each);
         }
         self.add_transfers(line, neighbour, each)?;
@@ -203,7 +203,7 @@ impl ForeignChip {
         if self.rows.is_some_and(|rows| rows.chip_pages == 0) { 0 } else { gc.valid.into() }
     }
 
-    /// ρ_j, about.
+    /// μ_j, about.
     pub(super) fn rate(&self) -> f64 {
         self.lines.pages.slope
     }

@@ -64,10 +64,10 @@ impl Contention {
             (u128::from(item.step_cost.as_ns()) + more).checked_sub(own)
         })?;
         exceptions.charge_all(&mut line, queue.phi(), 1)?;
-        let rho_i = transfer_rate(&processor.tasks);
+        let mu_i = transfer_rate(&processor.tasks);
         // Of the two that make the most, less is charged, as far as siblings have not had it.
-        let most = self.making_most(rho_i, None);
-        let second = most.and_then(|most| self.making_most(rho_i, Some(most)));
+        let most = self.making_most(mu_i, None);
+        let second = most.and_then(|most| self.making_most(mu_i, Some(most)));
         let mut of = |at: Option<usize>| -> u128 {
             let chips = at.map_or(0, |at| self.neighbours[at].chips.min(2));
             less.by_ref().take(usize::from(chips > 0) + usize::from(chips > 1)).sum()
@@ -76,15 +76,15 @@ impl Contention {
         for (at, j) in self.neighbours.iter().enumerate() {
             let less = [(most, of_most), (second, of_second)].into_iter().find(|(which, _)| *which == Some(at));
             let each = transfer.checked_mul(j.chips.into())?.checked_sub(less.map_or(0, |(_, less)| less))?;
-            self.add_neighbour(&mut line, (processor, gc), j, (rho_i, each))?;
+            self.add_neighbour(&mut line, (processor, gc), j, (mu_i, each))?;
         }
         Some(line)
     }
 
     /// The neighbour other than this one that makes the most transfers in the long run, more than
     /// the processor's own left out.
-    fn making_most(&self, rho_i: f64, other: Option<usize>) -> Option<usize> {
-        let rate = |j: &ForeignChip| j.rate().min(rho_i);
+    fn making_most(&self, mu_i: f64, other: Option<usize>) -> Option<usize> {
+        let rate = |j: &ForeignChip| j.rate().min(mu_i);
         let others = self.neighbours.iter().enumerate().filter(|&(at, _)| Some(at) != other);
         // The first of equal ones.
         others.rev().max_by(|a, b| rate(a.1).total_cmp(&rate(b.1))).map(|(at, _)| at)

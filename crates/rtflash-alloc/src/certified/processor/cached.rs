@@ -22,7 +22,7 @@ impl Processor {
         ChipDuties { reads, writes: server || !self.write_streams.is_empty() }
     }
 
-    /// K: how often its chips' arrays may wait for a transfer, with a server or without.
+    /// I: how often its chips' arrays may wait for a transfer, with a server or without.
     pub(in crate::certified) fn turns(&self, server: bool, of: TurnCounts) -> RegisterTurns {
         let counted = self.registers.is_some() && !self.leaves_out(Term::Turnaround);
         if counted { Registers::turns(self.duties(server), server, of) } else { RegisterTurns::default() }
