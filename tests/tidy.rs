@@ -7,6 +7,8 @@ mod files;
 mod formulas;
 #[path = "tidy/layers.rs"]
 mod layers;
+#[path = "tidy/notation.rs"]
+mod notation;
 #[path = "tidy/prose.rs"]
 mod prose;
 

@@ -64,7 +64,7 @@ pub enum Term {
     Commit,
     /// θ(m_0 + 1) − θ(m_0) in W4: the neighbour that makes the most transfers.
     FirstRank,
-    /// b in B where chips with two page registers read alone: the last page that leaves.
+    /// β in B where chips with two page registers read alone: the last page that leaves.
     LastPage,
     /// The cluster's own chips in what a row of a cached superblock waits: β_r for β_w.
     OwnRow,
@@ -197,7 +197,7 @@ impl Term {
             Term::Turnaround => "I in W4",
             Term::Commit => "the commit in B of two registers",
             Term::FirstRank => "the first rank in W4",
-            Term::LastPage => "b in B of who reads alone",
+            Term::LastPage => "β in B of who reads alone",
             Term::OwnRow => "β_r for β_w",
             Term::PassStep => "a pass's step in B of two registers",
             Term::ToldRead => "a read's command in c_r",

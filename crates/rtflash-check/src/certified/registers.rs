@@ -23,12 +23,12 @@ pub(super) struct SecondRegister {
     t_d: i128,
     /// t_c; zero without commands.
     t_c: i128,
-    /// b, Eq. (59): of a superblock β_w of a row, and β_r of a page that is read.
+    /// β, Eq. (59): of a superblock β_w of a row, and β_r of a page that is read.
     beta_w: i128,
     beta_r: i128,
     /// The longest copy.
     copy: i128,
-    /// Transfers charged to each read, its own included: one more than m; and to each program.
+    /// Transfers charged to each read, its own included: one more than m_0; and to each program.
     pub charged: i128,
     charged_fill: i128,
     /// What it may have to do.

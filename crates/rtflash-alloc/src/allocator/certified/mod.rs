@@ -223,7 +223,47 @@ fn settle(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use rtflash_model::Reliance;
+    use rtflash_model::generate::{SetOptions, SetSpec};
+
     use super::fewer_transfers;
+    use crate::allocator::{Allocator, BestFit, ClusteringBfd};
+    use crate::analysis::{Sound, Thesis, fits_alone};
+    use crate::work::{PlacementProgress, Work};
+
+    /// Attempts are counted from 1, tasks one by one from none; of an allocation that is found all.
+    #[test]
+    fn who_watches_is_told_of_each_task() {
+        let sound = Sound::relying_on(Reliance::Queue);
+        let options = SetOptions::new(SetSpec::default()).expect("options");
+        let (mut found, mut again) = (0, 0);
+        for (tenths, allocator) in
+            (5..40).flat_map(|tenths| [(tenths, &BestFit as &dyn Allocator), (tenths, &ClusteringBfd)])
+        {
+            let utilization = format!("{}.{}", tenths / 10, tenths % 10).parse().expect("a utilization");
+            let set = options.draw(utilization, 0, |device, task| fits_alone(&Thesis, device, task)).expect("a set");
+            let told: Arc<Mutex<Vec<PlacementProgress>>> = Arc::default();
+            let listener = Arc::clone(&told);
+            let work = Work::watched(move |progress| listener.lock().expect("nobody panics").push(progress));
+            let outcome = allocator.divide(&set, &sound, &work);
+            let told = told.lock().expect("nobody panics");
+            let mut before = PlacementProgress { attempt: 0, placed: 0, tasks: 8 };
+            for &now in told.iter() {
+                let next = PlacementProgress { placed: before.placed + 1, ..before };
+                let anew = PlacementProgress { attempt: before.attempt + 1, placed: 0, tasks: 8 };
+                assert!(now == anew || before.attempt > 0 && now == next, "{now:?} behind {before:?}");
+                before = now;
+            }
+            if outcome.is_schedulable() == Some(true) {
+                assert_eq!(before.placed, 8);
+                found += 1;
+            }
+            again += u32::from(before.attempt > 1);
+        }
+        assert!(found > 10 && again > 10, "{found} found, {again} begun anew");
+    }
 
     #[test]
     fn long_channels_are_tried_in_few_steps() {

@@ -65,6 +65,26 @@ fn the_test_is_that_of_every_interval() {
     assert!(holds > 200 && fails > 500 && overloaded > 500, "{holds} {fails} {overloaded}");
 }
 
+/// Whether it is looked at a few lengths first decides nothing.
+#[test]
+fn a_few_lengths_say_what_all_say() {
+    let (mut holds, mut early) = (0, 0);
+    for seed in 0..20_000 {
+        let Some(Drawn { processor, contention, gc, .. }) = Drawn::new(seed) else { continue };
+        let work = Work::new();
+        let demand = Demand::new(&processor, &contention, gc, 0, &work);
+        let searched = demand.test_within(1 << 20);
+        assert_eq!(std::mem::discriminant(&demand.test()), std::mem::discriminant(&searched), "seed {seed}");
+        if let Some(length) = demand.fails_early() {
+            assert!(demand.look(length, demand.blocking(length)).slack < 0, "seed {seed}: at {length}");
+            assert_ne!(searched, DemandVerdict::Holds, "seed {seed}");
+            early += 1;
+        }
+        holds += u32::from(searched == DemandVerdict::Holds);
+    }
+    assert!(holds > 500 && early > 500, "{holds} hold, {early} fail early");
+}
+
 /// A test that is given up says so, and nothing else.
 #[test]
 fn with_fewer_iterations_it_is_given_up() {
