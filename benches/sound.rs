@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rtflash::alloc::Work;
-use rtflash::alloc::allocator::{Allocator, ClusteringBfd, Exact};
+use rtflash::alloc::allocator::{Allocator, BestFit, ClusteringBfd, Exact};
 use rtflash::alloc::analysis::{Analysis, Sound, Thesis, fits_alone};
 use rtflash::alloc::certified::{Choice, ChosenGc, Contention, Demand, Processor, SharedBus, choose};
 use rtflash::model::Reliance;
@@ -19,9 +19,13 @@ const SOUND: Sound = Sound::relying_on(Reliance::Queue);
 
 fn options(chips: u32, tasks: u32) -> SetOptions {
     let profile = Device::profile("dgist-2021").expect("the profile").spec();
-    let device = Device::new(DeviceSpec { chips, ..profile }).expect("a device");
+    options_on(DeviceSpec { chips, ..profile }, tasks, Accesses::Sequential)
+}
+
+fn options_on(device: DeviceSpec, tasks: u32, accesses: Accesses) -> SetOptions {
+    let device = Device::new(device).expect("a device");
     let page_costs = Thesis.page_costs(&device);
-    let (generator, writes, accesses) = (Generator::UUniFast, Writes::Drawn, Accesses::Sequential);
+    let (generator, writes) = (Generator::UUniFast, Writes::Drawn);
     SetOptions::new(SetSpec {
         device,
         tasks,
@@ -111,5 +115,28 @@ fn allocations(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, tests, allocations);
+/// Sets of 10,000 tasks on 4,096 chips, 8 a channel, just above what best fit finds room for: the
+/// load is that part of what the chips can do by the thesis.
+fn at_the_edge(criterion: &mut Criterion) {
+    let profile = Device::profile("dgist-2021").expect("the profile").spec();
+    let mut group = criterion.benchmark_group("10000 tasks on 4096 chips at the edge, sound");
+    group.sample_size(10);
+    for (page_registers, accesses, percent) in [
+        (1, Accesses::Sequential, 20),
+        (1, Accesses::Stream, 20),
+        (1, Accesses::Random, 18),
+        (2, Accesses::Sequential, 24),
+        (2, Accesses::Random, 20),
+    ] {
+        let chips = 4096;
+        let device = DeviceSpec { chips, chips_per_channel: 8, page_registers, ..profile };
+        let set = draw(&options_on(device, 10_000, accesses), u64::from(chips) * percent / 10, 0);
+        group.bench_function(format!("{accesses:?}, {page_registers} page registers, {percent} %"), |bencher| {
+            bencher.iter(|| black_box(BestFit.allocate(&set, &SOUND)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, tests, allocations, at_the_edge);
 criterion_main!(benches);

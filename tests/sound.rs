@@ -385,6 +385,45 @@ fn what_cannot_be_told_is_said_soon() {
     }
 }
 
+/// Where some test was given up, but the chips cannot do it all whatever the allocation, that is no.
+#[test]
+fn what_cannot_be_told_may_be_impossible() {
+    let more = r#"}}, {"name": "c", "read": {"pages": 8, "period": "2ms"}}, {"name": "d", "read": {"pages": 8, "period": "2ms"}}]}"#;
+    let path = file("impossible.json", NEXT_TO_ONE.replace("}}]}", more)).display().to_string();
+    for algorithm in ["clustering-bfd", "best-fit", "clustering-search", "exact"] {
+        let call = ["alloc", &path, "--analysis", "sound", "--algorithm", algorithm];
+        let answer = rtflash(&call);
+        assert!(answer.status == 1 && answer.stdout.starts_with("not schedulable"), "{algorithm}: {answer:?}");
+        let json = rtflash(&[call.as_slice(), &["--format", "json"]].concat()).json();
+        assert_eq!((&json["schedulable"], &json["impossible"]["reason"]), (&false.into(), &"chips".into()), "{json}");
+    }
+    let run = rtflash(&["exec", &path, "--analysis", "sound", "--duration", "1ms"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert_eq!(rtflash(&["explain", &path, "--analysis", "sound"]).status, 1);
+}
+
+/// Of many tasks a pair that some steps do not decide is tried elsewhere: where each task may have a
+/// chip of its own that is a yes, and where they may not it is said which pair fails.
+#[test]
+fn of_many_tasks_what_is_next_to_one_is_tried_elsewhere() {
+    let set: serde_json::Value = serde_json::from_str(NEXT_TO_ONE).expect("JSON");
+    let tasks: Vec<serde_json::Value> = (0..20)
+        .map(|number| {
+            let mut task = set["tasks"][number % 2].clone();
+            task["name"] = format!("{}{number}", task["name"].as_str().expect("a name")).into();
+            task
+        })
+        .collect();
+    for (chips, status) in [(20, 0), (19, 1)] {
+        let mut set = set.clone();
+        set["device"]["chips"] = chips.into();
+        set["tasks"] = tasks.clone().into();
+        let path = file(&format!("next-to-one-{chips}.json"), set.to_string()).display().to_string();
+        let answer = rtflash(&["alloc", &path, "--analysis", "sound", "--algorithm", "best-fit"]);
+        assert_eq!(answer.status, status, "{chips} chips: {answer:?}");
+    }
+}
+
 /// Where the load is as near to one, but an erase has no room at one of the first lengths, that is
 /// said.
 #[test]

@@ -1,8 +1,8 @@
 //! That no allocation will do, and why.
 
-use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::allocator::{Outcome, excluded};
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::necessary::{Impossible, impossible, impossible_with_zones};
+use rtflash_alloc::necessary::Impossible;
 use rtflash_model::TaskSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,10 +123,6 @@ pub fn proof(set: &TaskSet, analysis: &dyn Analysis, outcome: &Outcome) -> Optio
         // Another organisation of the device, which keeps parity.
         Outcome::Partitioned(_) => None,
         _ if outcome.is_schedulable() == Some(true) => None,
-        // And one that collects nothing and keeps no page back, where fewer tests hold.
-        _ if analysis.owns_zones() || analysis.bounds_zones() => {
-            impossible_with_zones(set, analysis.occupancy(set.device()))
-        }
-        _ => impossible(set, analysis.occupancy(set.device())),
+        _ => excluded(set, analysis),
     }
 }

@@ -4,7 +4,7 @@ use rtflash_model::TaskSet;
 
 use super::{Allocator, Limit, Outcome};
 use crate::analysis::Analysis;
-use crate::necessary::{impossible, impossible_with_zones};
+use crate::necessary::{Impossible, impossible, impossible_with_zones};
 use crate::work::Work;
 
 /// Every allocation there is: [`Outcome::Impossible`] where a necessary test says that none of them
@@ -23,8 +23,18 @@ impl Allocator for AnyAllocation {
     }
 
     fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, _: &Work) -> Outcome {
-        let costs = analysis.occupancy(set.device());
-        let proof = if analysis.bounds_zones() { impossible_with_zones(set, costs) } else { impossible(set, costs) };
-        proof.map_or(Outcome::CannotTell(Limit::NotExcluded), Outcome::Impossible)
+        excluded(set, analysis).map_or(Outcome::CannotTell(Limit::NotExcluded), Outcome::Impossible)
+    }
+}
+
+/// A proof that no allocation of the set meets every deadline on the device that the analysis
+/// speaks of, if a necessary test has one. A device whose tasks own zones collects nothing and
+/// keeps no page back: fewer tests hold there.
+pub fn excluded(set: &TaskSet, analysis: &dyn Analysis) -> Option<Impossible> {
+    let costs = analysis.occupancy(set.device());
+    if analysis.owns_zones() || analysis.bounds_zones() {
+        impossible_with_zones(set, costs)
+    } else {
+        impossible(set, costs)
     }
 }

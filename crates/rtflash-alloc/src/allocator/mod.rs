@@ -41,7 +41,7 @@ use crate::necessary::Impossible;
 use crate::reason::Reason;
 use crate::work::Work;
 
-pub use any::AnyAllocation;
+pub use any::{AnyAllocation, excluded};
 pub use best_fit::BestFit;
 pub use clustering_bfd::{ClusteringBfd, FullIsolation};
 pub use exact::Exact;
@@ -60,7 +60,8 @@ pub enum Outcome {
     /// The verdict of PaRT-FTL's test, which divides the device in its own way, and whether the
     /// declared data fit its data chips.
     Partitioned(PartFtl),
-    /// No allocation meets every deadline: from [`AnyAllocation`].
+    /// No allocation meets every deadline: from [`AnyAllocation`], and from the other algorithms
+    /// where they could not tell.
     Impossible(Impossible),
     /// A limit was reached, or the algorithm does not apply.
     CannotTell(Limit),
@@ -240,6 +241,15 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strat
     if let Some(cause) = analysis.refuses(set) {
         return Outcome::CannotTell(Limit::Untestable(cause));
     }
+    match divided(set, analysis, work, strategy) {
+        // What an algorithm leaves open a necessary test may decide.
+        Outcome::CannotTell(limit) => excluded(set, analysis).map_or(Outcome::CannotTell(limit), Outcome::Impossible),
+        told => told,
+    }
+}
+
+/// The same by the algorithm alone.
+fn divided(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strategy) -> Outcome {
     match analysis.test() {
         // The fast paths: each cluster passes Theorem 1 with utilizations that are linear in pages.
         Test::Linear(test) => {

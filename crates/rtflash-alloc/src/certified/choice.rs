@@ -4,7 +4,7 @@ use rtflash_model::Span;
 use std::cell::Cell;
 
 use super::contention::Contention;
-use super::demand::{Demand, DemandVerdict};
+use super::demand::{Demand, DemandVerdict, Effort};
 use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
 use super::time::{Cost, ProcessorTime, ns};
 use crate::work::Work;
@@ -37,9 +37,19 @@ impl Choice {
 /// Looks for a deadline of garbage collection with which a processor holds, with a server of that
 /// share, next to neighbours of each of these kinds.
 pub fn choose(processor: &Processor, contentions: &[Contention], server_thousandths: u32, work: &Work) -> Choice {
+    choose_with(Effort::Full, processor, contentions, server_thousandths, work)
+}
+
+/// The same with so much effort for each test.
+pub fn choose_with(
+    effort: Effort,
+    processor: &Processor,
+    contentions: &[Contention],
+    server_thousandths: u32,
+    work: &Work,
+) -> Choice {
     let saved = contentions.iter().map(Contention::saved).min().expect("a neighbourhood, if only nobody's");
-    let waiting = contentions.iter().any(|contention| !contention.is_none());
-    if waiting && is_overloaded(processor, contentions, server_thousandths, work) {
+    if is_waiting(processor, contentions) && is_overloaded(processor, contentions, server_thousandths, work) {
         return Choice::Fails;
     }
     let Some(mut terms) = terms(processor, server_thousandths, saved, work) else { return Choice::Fails };
@@ -55,8 +65,9 @@ pub fn choose(processor: &Processor, contentions: &[Contention], server_thousand
         unsure.push(gc);
     }
     let failed = LastFailure::default();
-    first_to_hold(unsure, |gc| {
-        failed.of(|| demands(gc)).or_else(|| failed.found(demands(gc).map(|demand| demand.test())))
+    let given_up = if effort == Effort::Short { 1 } else { GIVEN_UP };
+    first_to_hold(unsure, given_up, |gc| {
+        failed.of(|| demands(gc)).or_else(|| failed.found(demands(gc).map(|demand| demand.test_with(effort))))
     })
 }
 
@@ -124,10 +135,16 @@ pub(super) fn terms_without_server<'p>(
     terms(processor, 0, saved, work).into_iter().flatten().flatten()
 }
 
-/// Whether the load of a processor that waits for neighbours is too much without a server, whatever
+/// Whether the load of a processor that waits is too much without a server, whatever
 /// its terms are.
 pub(super) fn is_surely_late(processor: &Processor, contentions: &[Contention], work: &Work) -> bool {
-    contentions.iter().any(|contention| !contention.is_none()) && is_overloaded(processor, contentions, 0, work)
+    is_waiting(processor, contentions) && is_overloaded(processor, contentions, 0, work)
+}
+
+/// Whether a processor's load has more than what its pages are charged: waiting for neighbours, or
+/// for a register.
+fn is_waiting(processor: &Processor, contentions: &[Contention]) -> bool {
+    processor.registers().is_some() || contentions.iter().any(|contention| !contention.is_none())
 }
 
 /// Whether the load is too much even with garbage collection at its shortest deadline, where it
@@ -181,8 +198,13 @@ fn terms(
     Some(only.into_iter().chain(terms.filter(move |gc| load(gc) <= share + 1e-9).map(Some).take(most)))
 }
 
-/// The first of these terms that holds, by what a test says against each.
-fn first_to_hold(terms: Vec<Option<ChosenGc>>, failure: impl Fn(Option<ChosenGc>) -> Option<DemandVerdict>) -> Choice {
+/// The first of these terms that holds, by what a test says against each, up to so many tests that
+/// are given up.
+fn first_to_hold(
+    terms: Vec<Option<ChosenGc>>,
+    most_given_up: u32,
+    failure: impl Fn(Option<ChosenGc>) -> Option<DemandVerdict>,
+) -> Choice {
     let mut given_up = 0;
     for gc in terms {
         match failure(gc) {
@@ -190,7 +212,7 @@ fn first_to_hold(terms: Vec<Option<ChosenGc>>, failure: impl Fn(Option<ChosenGc>
             Some(DemandVerdict::TooLong) => given_up += 1,
             Some(_) => {}
         }
-        if given_up >= GIVEN_UP {
+        if given_up >= most_given_up {
             break;
         }
     }

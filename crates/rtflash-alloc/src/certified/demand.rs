@@ -18,6 +18,8 @@ use end::FitsFrom;
 /// Iterations, times requests, after which a test is given up; some more for each relative
 /// deadline.
 const MAX_ITERATIONS: usize = 1 << 20;
+/// Times the longest relative deadline that are many for a search that has other places to try.
+const MANY: u64 = 64;
 /// Iterations, and some more for each relative deadline, after which it is looked whether a test
 /// fails at one of a few lengths.
 const FEW_ITERATIONS: usize = 32;
@@ -33,6 +35,15 @@ pub enum DemandVerdict {
     Overloaded,
     /// Given up, after too many steps or with numbers too large.
     TooLong,
+}
+
+/// How many steps a test may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// Few: for searches that have other places to try.
+    Short,
+    /// As many as are of use.
+    Full,
 }
 
 /// The interval that demand and blocking come nearest to filling, and how near.
@@ -201,13 +212,32 @@ impl<'u> Demand<'u> {
     /// Near a full load that takes many steps, and what fails often does so at many lengths: where
     /// some steps do not decide it, a few lengths are looked at first.
     pub fn test(&self) -> DemandVerdict {
+        self.test_with(Effort::Full)
+    }
+
+    /// The same with so much effort.
+    pub fn test_with(&self, effort: Effort) -> DemandVerdict {
+        if effort == Effort::Short && self.is_next_to_one() {
+            return DemandVerdict::TooLong;
+        }
         let soon = self.test_within(FEW_ITERATIONS + 4 * self.segments.len());
-        if soon != DemandVerdict::TooLong {
+        if soon != DemandVerdict::TooLong || effort == Effort::Short {
             return soon;
         }
         match self.fails_early() {
             Some(length) => DemandVerdict::Fails(length),
             None => self.test_within(MAX_ITERATIONS / (self.segments.len() + 1) + 4 * self.segments.len()),
+        }
+    }
+
+    /// Whether the load is so near to one that many times the longest relative deadline has to be
+    /// looked at.
+    fn is_next_to_one(&self) -> bool {
+        let longest = self.segments.last().map_or(Span::ZERO, |last| last.from);
+        match self.end() {
+            FitsFrom::At(end) => end.as_ns() / MANY > longest.as_ns(),
+            FitsFrom::Overloaded => false,
+            FitsFrom::TooLong => true,
         }
     }
 

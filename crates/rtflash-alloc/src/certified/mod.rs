@@ -39,9 +39,9 @@ pub use channels::{
     Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_leaving_out, certify_whole,
     tried,
 };
-pub use choice::{Choice, choose, largest_server};
+pub use choice::{Choice, choose, choose_with, largest_server};
 pub use contention::Contention;
-pub use demand::{Demand, DemandVerdict, Nearest};
+pub use demand::{Demand, DemandVerdict, Effort, Nearest};
 pub use grounds::{GROUNDS, Ground, grounds};
 pub(crate) use least_load::{LeastLoad, SURELY_ABOVE_ONE};
 pub(crate) use organisation::{processors, waits_for_each};

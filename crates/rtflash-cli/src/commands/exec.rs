@@ -29,7 +29,7 @@ use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs, read_given};
 use crate::render::exec_text::ExecView;
 use crate::render::kind::kind;
-use crate::render::{Render, data, unplaced};
+use crate::render::{Render, data, impossible, unplaced};
 use crate::status::Status;
 use crate::{CommandFailure, output, report};
 
@@ -150,10 +150,12 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
                 Status::No,
             )
         }
-        // Not reached: the one has an allocation, and the other is of no algorithm that has a name.
-        Outcome::Schedulable(_) | Outcome::Impossible(_) => {
-            FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell)
-        }
+        Outcome::Impossible(proof) => FoundAllocation::Nothing(
+            format!("no allocation meets every deadline, so there is none to run: {}", impossible::why(set, &proof)),
+            Status::No,
+        ),
+        // Not reached: it has an allocation.
+        Outcome::Schedulable(_) => FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::certified::LeastLoad;
 
 /// Tasks of a set beyond which nothing is remembered: searches then seldom ask twice, and there
 /// would be much to remember.
-const MOST_TASKS: u32 = 16;
+pub(super) const MOST_TASKS: u32 = 16;
 
 /// What is known of a set.
 #[derive(Debug, Default)]

@@ -87,7 +87,8 @@ fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     match found {
         Some(allocation) => Outcome::Schedulable(allocation),
         None if given_up || organisations.given_up() => Outcome::CannotTell(Limit::TestGivenUp),
-        None => Outcome::NotSchedulable(unplaced::failure(problem, &organisations, strategy)),
+        None => unplaced::failure(problem, &organisations, strategy)
+            .map_or(Outcome::CannotTell(Limit::TestGivenUp), Outcome::NotSchedulable),
     }
 }
 

@@ -1,16 +1,19 @@
 //! Clusters before they have chips: how many, and how pages are placed on them.
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::{Cell, RefCell};
 
 use rtflash_model::{Access, Reliance, Task, TaskId, TaskSet};
 use rustc_hash::FxHashMap;
 
 use super::Problem;
-use super::known::{KnownLoads, LoadKey};
+use super::known::{KnownLoads, LoadKey, MOST_TASKS};
 pub(super) use super::supposed::{ContentionAssumption, ORGANISATIONS, Organisation};
 use crate::allocator::exact;
 use crate::certified::{
-    Choice, Contention, Demand, LeastLoad, Processor, SURELY_ABOVE_ONE, SharedBus, choose, waits_for_each,
+    Choice, Contention, Demand, Effort, LeastLoad, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with, waits_for_each,
 };
 use crate::fraction::Rational;
 use crate::work::Work;
@@ -41,9 +44,11 @@ pub(super) struct Organisations<'a> {
     tests: Cell<u64>,
     /// Tests that were given up.
     given_up: Cell<u32>,
-    /// The least load of each task alone in clusters of a form: what it adds to any other's, at
-    /// least.
-    alone: RefCell<FxHashMap<(Organisation, u32), Vec<f64>>>,
+    /// Whether a test was left open, which a few steps did not decide.
+    left_open: Cell<bool>,
+    /// The load of each task alone in clusters of a form, which it adds to what others have to do
+    /// there, at least, once it was asked for.
+    loads_alone: RefCell<FxHashMap<(Organisation, u32), Vec<Option<f64>>>>,
 }
 
 /// Tests given up after which no more are begun: each of them takes long.
@@ -68,7 +73,8 @@ impl<'a> Organisations<'a> {
             largest: chips,
             tests: Cell::new(0),
             given_up: Cell::new(0),
-            alone: RefCell::default(),
+            left_open: Cell::new(false),
+            loads_alone: RefCell::default(),
         }
     }
 
@@ -112,6 +118,11 @@ impl<'a> Organisations<'a> {
     /// Whether a test was given up, so that a no is none.
     pub(super) fn given_up(&self) -> bool {
         self.given_up.get() > 0
+    }
+
+    /// Whether a test was left open, as a few steps did not decide it: of sets with many tasks.
+    pub(super) fn left_open(&self) -> bool {
+        self.left_open.get()
     }
 
     fn tasks<'t>(&self, tasks: &'t [TaskId]) -> impl Iterator<Item = &'a Task> + Clone + use<'a, 't> {
@@ -166,18 +177,22 @@ impl<'a> Organisations<'a> {
         if !self.set.space(tasks, chips, Some(organisation.placement())).fits() {
             return None;
         }
+        let has_too_much = || key.is_some_and(|key| self.has_too_much(key, organisation, chips));
+        if self.has_too_much_alone(tasks, organisation, chips) || has_too_much() {
+            return None;
+        }
         // Sums of doubles do not depend on the order in which somebody asks.
         let ascending = key.map(LoadKey::tasks);
-        if ascending.as_ref().is_some_and(|tasks| self.load_at_least(tasks, organisation, chips) > 1.0 + 1e-9) {
-            return None;
-        }
-        if key.is_some_and(|key| self.has_too_much(key, organisation, chips)) {
-            return None;
-        }
         let (processor, others) = self.processor(ascending.as_deref().unwrap_or(tasks), organisation, chips)?;
-        let load = match choose(&processor, std::slice::from_ref(&others), 0, self.work) {
+        // Of many tasks others are tried where this takes long.
+        let effort = if self.set.tasks().count() > MOST_TASKS { Effort::Short } else { Effort::Full };
+        let load = match choose_with(effort, &processor, std::slice::from_ref(&others), 0, self.work) {
             Choice::Holds(gc) => Some(Demand::in_the_long_run(&processor, &others, gc, 0, self.work).load()),
             Choice::Fails => None,
+            Choice::TooLong if effort == Effort::Short => {
+                self.left_open.set(true);
+                return None;
+            }
             Choice::TooLong => {
                 self.given_up.set(self.given_up.get() + 1);
                 return None;
@@ -189,46 +204,50 @@ impl<'a> Organisations<'a> {
         load
     }
 
-    /// A load that a processor of these tasks has at least, about: the sum of what each of them has
-    /// alone, without any waiting, with garbage collection at its shortest deadline. Together they
-    /// leave no more room for that.
-    fn load_at_least(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
-        let free = SharedBus::alone();
-        let alone = |task: TaskId| {
-            let tasks = self.tasks(std::slice::from_ref(&task));
-            let processor = Processor::new(self.set.device(), tasks, chips, organisation.placement(), free)?;
-            let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false));
-            let gc = gc.map_or(Some(None), |gc| gc.map(Some))?;
-            Some(Demand::in_the_long_run(&processor, &Contention::none(), gc, 0, self.work).load())
-        };
-        let mut known = self.alone.borrow_mut();
-        let loads = known.entry((organisation, chips)).or_insert_with(|| {
-            TaskId::first(self.set.tasks().count()).map(|task| alone(task).unwrap_or(f64::INFINITY)).collect()
-        });
-        tasks.iter().filter_map(|task| loads.get(task.0 as usize)).sum()
-    }
-
     /// The long-run load of these tasks in a cluster of this organisation whose pages wait as long
     /// as they may, with garbage collection at its shortest deadline.
     pub(super) fn load_in_the_worst_case(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
         let device = self.set.device();
         let bus = SharedBus::anywhere(device);
-        let load = || {
-            let processor = Processor::new(device, self.tasks(tasks), chips, organisation.placement(), bus)?;
-            let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false));
-            let gc = gc.map_or(Some(None), |gc| gc.map(Some))?;
-            Some(Demand::in_the_long_run(&processor, &Contention::none(), gc, 0, self.work).load())
+        let processor = Processor::new(device, self.tasks(tasks), chips, organisation.placement(), bus);
+        processor.map_or(f64::INFINITY, |processor| self.long_run_load(&processor, &Contention::none()))
+    }
+
+    /// The long-run load of a processor with garbage collection at its shortest deadline; infinite
+    /// where there is no room for that.
+    fn long_run_load(&self, processor: &Processor, others: &Contention) -> f64 {
+        let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false));
+        let gc = gc.map_or(Some(None), |gc| gc.map(Some));
+        gc.map_or(f64::INFINITY, |gc| Demand::in_the_long_run(processor, others, gc, 0, self.work).load())
+    }
+
+    /// Whether what tasks have to do alone in a cluster, waiting included, is too much for it
+    /// together. They never have less to do together: they leave no more room to garbage
+    /// collection, and wait no less.
+    fn has_too_much_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> bool {
+        let mut known = self.loads_alone.borrow_mut();
+        let known = known.entry((organisation, chips)).or_default();
+        let alone = |task: TaskId| {
+            // Nothing where times cannot be added up.
+            let processor = self.processor(&[task], organisation, chips);
+            processor.map_or(0.0, |(processor, others)| self.long_run_load(&processor, &others))
         };
-        load().unwrap_or(f64::INFINITY)
+        let loads = tasks.iter().map(|&task| {
+            let at = task.0 as usize;
+            if known.len() <= at {
+                known.resize(at + 1, None);
+            }
+            *known[at].get_or_insert_with(|| alone(task))
+        });
+        loads.sum::<f64>() > SURELY_ABOVE_ONE
     }
 
     /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
     /// then no test of it holds.
     fn has_too_much(&self, key: LoadKey, organisation: Organisation, chips: u32) -> bool {
-        let device = self.set.device();
-        let placement = organisation.placement();
-        let least =
-            self.known.least(key, || LeastLoad::new(device, self.tasks(&key.tasks()), chips, placement, self.work));
+        let (device, placement) = (self.set.device(), organisation.placement());
+        let least = || LeastLoad::new(device, self.tasks(&key.tasks()), chips, placement, self.work);
+        let least = self.known.least(key, least);
         let ways = SharedBus::anywhere(device).ways;
         let load = match self.assumption {
             _ if !waits_for_each(placement) => least.alone(),

@@ -15,18 +15,28 @@ use crate::certified::{ChannelContention, Contention, PlacedProcessor, Processor
 use crate::reason::Reason;
 use crate::work::Work;
 
-/// The first task for which there is no room, and the cluster that it comes nearest to fit in.
-pub(super) fn failure(problem: Problem<'_>, organisations: &Organisations<'_>, strategy: Strategy) -> Failure {
-    if strategy == Strategy::Merging {
-        return not_merged(problem, organisations);
-    }
-    let unplaced = match filled(DemandSizes::new(organisations)) {
+/// The first task for which there is no room, and the cluster that it comes nearest to fit in;
+/// `None` where it is not found to fail in any, but a test was left open.
+pub(super) fn failure(problem: Problem<'_>, organisations: &Organisations<'_>, strategy: Strategy) -> Option<Failure> {
+    let ((unplaced, fails), by_merge) = if strategy == Strategy::Merging {
+        not_merged(problem, organisations)
+    } else {
+        (not_filled(problem, organisations), false)
+    };
+    (fails || !organisations.left_open()).then_some(Failure { unplaced, overloaded: None, by_merge })
+}
+
+/// A task, and whether it is found to fail where it comes nearest to fit in.
+type Unfit = (Unplaced, bool);
+
+/// Where best fit got stuck.
+fn not_filled(problem: Problem<'_>, organisations: &Organisations<'_>) -> Unfit {
+    match filled(DemandSizes::new(organisations)) {
         Filled::Full { task, before } => nearest(problem, organisations, task, &before),
         Filled::Fits(groups) => not_settled(problem, organisations, groups),
         // Nothing bounds it.
         Filled::GivenUp(_) => nearest(problem, organisations, TaskId(0), &[]),
-    };
-    Failure { unplaced, overloaded: None, by_merge: false }
+    }
 }
 
 /// The groups fit, but not where their chips are: the last task is as good as any.
@@ -34,15 +44,15 @@ fn not_settled(
     problem: Problem<'_>,
     organisations: &Organisations<'_>,
     mut groups: Vec<TaskGroup<DemandHeld>>,
-) -> Unplaced {
+) -> Unfit {
     let last = groups.iter().flat_map(|group| group.tasks.iter().copied()).max();
     let last = last.expect("without tasks every allocation holds");
     groups.retain(|group| !group.tasks.contains(&last));
     nearest(problem, organisations, last, &groups)
 }
 
-/// Where Algorithm 1 got stuck.
-fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failure {
+/// Where Algorithm 1 got stuck, and whether by a merge.
+fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> (Unfit, bool) {
     // Of a cluster that a merge left overloaded, any organisation.
     let allowed = |size: u32| {
         organisations
@@ -51,7 +61,7 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failur
             .copied()
             .filter(move |&organisation| organisations.on_chips(organisation, size) == Some(size))
     };
-    let (unplaced, by_merge) = match merged(organisations) {
+    match merged(organisations) {
         Err(Stuck::Unplaced { task, clusters }) => {
             let group = |Cluster { chips, tasks }: Cluster| {
                 let size = u32::try_from(chips.len()).ok()?;
@@ -76,8 +86,7 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> Failur
         Ok(groups) => (not_settled(problem, organisations, groups), false),
         // The tests that it takes are too many.
         Err(Stuck::GivenUp(_)) => (nearest(problem, organisations, TaskId(0), &[]), false),
-    };
-    Failure { unplaced, overloaded: None, by_merge }
+    }
 }
 
 /// A cluster in which a task is tried.
@@ -96,7 +105,7 @@ fn nearest(
     organisations: &Organisations<'_>,
     task: TaskId,
     groups: &[TaskGroup<DemandHeld>],
-) -> Unplaced {
+) -> Unfit {
     let used: u64 = groups.iter().map(|group| u64::from(group.size)).sum();
     let left = u64::from(problem.set.device().chips()).checked_sub(used).and_then(|left| u32::try_from(left).ok());
     let left = left.expect("the groups before have no more chips than there are");
@@ -118,7 +127,7 @@ fn nearest(
 }
 
 /// The cluster among these that a task comes nearest to fit in.
-fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tried>) -> Unplaced {
+fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tried>) -> Unfit {
     let short = |mut tried: Tried| {
         tried.others.sort_unstable();
         let shortfall =
@@ -129,12 +138,13 @@ fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tr
     tried.sort_by(|a, b| a.1.order.total_cmp(&b.1.order));
     // Only a few tasks are tried in each group, and one of the other groups may hold it after all.
     let failing = tried.iter().find_map(|(tried, shortfall)| Some((tried, shortfall.reason()?)));
+    let fails = failing.is_some();
     let failing = failing.or_else(|| tried.first().map(|(tried, shortfall)| (tried, shortfall.nearest_reason())));
     let (cluster, chips, others, reason) = match failing {
         Some((tried, reason)) => (tried.position, tried.chips, tried.others.clone(), reason),
         None => (0, problem.set.device().chips(), Vec::new(), Reason::Load { utilization: f64::MAX }),
     };
-    Unplaced { task, reason: or_too_long(problem, task, reason), cluster, chips, others }
+    (Unplaced { task, reason: or_too_long(problem, task, reason), cluster, chips, others }, fails)
 }
 
 /// The reason, or where it is one of time, a request of the task that no cluster can serve in time.

@@ -1,0 +1,74 @@
+use rtflash_model::random::Stream;
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Span};
+
+use super::super::supposed::ORGANISATIONS;
+use super::*;
+use crate::analysis::DemandTest;
+
+const ASSUMPTIONS: [ContentionAssumption; 5] = [
+    ContentionAssumption::WorstCase,
+    ContentionAssumption::Optimistic(1),
+    ContentionAssumption::Optimistic(2),
+    ContentionAssumption::Queue,
+    ContentionAssumption::NoContention,
+];
+
+fn drawn(seed: u64) -> Option<TaskSet> {
+    let mut stream = Stream::numbered(seed, b"together", 0);
+    let mut within = |low: u64, high: u64| low + stream.below(high - low + 1);
+    let profile = Device::profile("dgist-2021").expect("the profile").spec();
+    let device = Device::new(DeviceSpec {
+        chips: 8,
+        chips_per_channel: u32::try_from(within(1, 8)).expect("few"),
+        logical_ratio: LogicalRatio::from_decimal(within(1, 9).into(), 1).expect("below one"),
+        page_registers: (within(0, 1) == 1).then_some(2),
+        command: [None, Span::from_ns(700)][usize::from(within(0, 3) == 0)],
+        ..profile
+    })
+    .ok()?;
+    let mut request = || {
+        let period = within(2_000_000, 300_000_000);
+        let pages = (within(1, 400) * period / 300_000_000).max(1);
+        let access = Access::ALL[usize::try_from(within(0, 2)).expect("one of three")];
+        let request = Request::new(pages, Span::from_ns(period)?)?.with_access(access);
+        request.with_jitter(Span::from_ns(within(0, 1) * within(0, period / 2))?)
+    };
+    let mut task = |number: u64| {
+        let (read, write) = (request().filter(|_| number % 3 != 1), request().filter(|_| number % 3 != 0));
+        Task { name: format!("t{number}").into(), read, write, data_pages: None }
+    };
+    let tasks = (seed..seed + 2 + seed % 4).map(&mut task).collect();
+    TaskSet::new(device, tasks, Vec::new()).ok()
+}
+
+/// Tasks have no less to do together than alone, whatever is supposed of waiting, in every
+/// organisation: a search relies on it.
+#[test]
+fn tasks_have_no_less_to_do_together() {
+    let (mut compared, mut near, mut queued) = (0, 0, 0);
+    for seed in 0..1_500 {
+        let Some(set) = drawn(seed) else { continue };
+        let (work, known) = (Work::new(), KnownLoads::default());
+        let allowed = |organisation: &&Organisation| organisation.placement().is_possible_on(set.device());
+        for (assumption, chips) in ASSUMPTIONS.into_iter().flat_map(|it| [(it, 1), (it, 2), (it, 3)]) {
+            let test = DemandTest { placements: &[], rely_on: Reliance::Queue };
+            let organisations = Organisations::new(Problem { set: &set, test, work: &work, known: &known }, assumption);
+            let load = |tasks: &[TaskId], organisation: Organisation| {
+                let (processor, others) = organisations.processor(tasks, organisation, chips)?;
+                Some(organisations.long_run_load(&processor, &others))
+            };
+            let all: Vec<TaskId> = TaskId::first(set.tasks().count()).collect();
+            for &organisation in ORGANISATIONS.iter().filter(allowed) {
+                let Some(together) = load(&all, organisation) else { continue };
+                let alone: Option<f64> = all.iter().map(|&task| load(&[task], organisation)).sum();
+                let alone = alone.expect("each of them is there");
+                let where_it_is = format!("seed {seed}, {assumption:?}, {organisation:?} of {chips}");
+                assert!(alone <= together * (1.0 + 1e-10), "{where_it_is}: {alone} alone and {together} together");
+                compared += 1;
+                near += u32::from(alone > 0.9 * together);
+                queued += u32::from(assumption == ContentionAssumption::Queue && alone > 0.9 * together);
+            }
+        }
+    }
+    assert!(compared > 20_000 && near > 10_000 && queued > 2_000, "{compared} {near} {queued}");
+}
