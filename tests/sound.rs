@@ -385,7 +385,7 @@ fn what_cannot_be_told_is_said_soon() {
     }
 }
 
-/// Where some test was given up, but the chips cannot do it all whatever the allocation, that is no.
+/// Where a test was given up, but the chips cannot do it all whatever the allocation, that is a no.
 #[test]
 fn what_cannot_be_told_may_be_impossible() {
     let more = r#"}}, {"name": "c", "read": {"pages": 8, "period": "2ms"}}, {"name": "d", "read": {"pages": 8, "period": "2ms"}}]}"#;

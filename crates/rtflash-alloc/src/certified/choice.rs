@@ -4,7 +4,7 @@ use rtflash_model::Span;
 use std::cell::Cell;
 
 use super::contention::Contention;
-use super::demand::{Demand, DemandVerdict, Effort};
+use super::demand::{Demand, DemandVerdict, Patience};
 use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
 use super::time::{Cost, ProcessorTime, ns};
 use crate::work::Work;
@@ -37,12 +37,12 @@ impl Choice {
 /// Looks for a deadline of garbage collection with which a processor holds, with a server of that
 /// share, next to neighbours of each of these kinds.
 pub fn choose(processor: &Processor, contentions: &[Contention], server_thousandths: u32, work: &Work) -> Choice {
-    choose_with(Effort::Full, processor, contentions, server_thousandths, work)
+    choose_with(Patience::Full, processor, contentions, server_thousandths, work)
 }
 
-/// The same with so much effort for each test.
+/// The same with so much patience for each test.
 pub fn choose_with(
-    effort: Effort,
+    patience: Patience,
     processor: &Processor,
     contentions: &[Contention],
     server_thousandths: u32,
@@ -65,9 +65,9 @@ pub fn choose_with(
         unsure.push(gc);
     }
     let failed = LastFailure::default();
-    let given_up = if effort == Effort::Short { 1 } else { GIVEN_UP };
+    let given_up = if patience == Patience::Short { 1 } else { GIVEN_UP };
     first_to_hold(unsure, given_up, |gc| {
-        failed.of(|| demands(gc)).or_else(|| failed.found(demands(gc).map(|demand| demand.test_with(effort))))
+        failed.of(|| demands(gc)).or_else(|| failed.found(demands(gc).map(|demand| demand.test_with(patience))))
     })
 }
 

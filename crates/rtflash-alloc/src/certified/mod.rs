@@ -41,7 +41,7 @@ pub use channels::{
 };
 pub use choice::{Choice, choose, choose_with, largest_server};
 pub use contention::Contention;
-pub use demand::{Demand, DemandVerdict, Effort, Nearest};
+pub use demand::{Demand, DemandVerdict, Nearest, Patience};
 pub use grounds::{GROUNDS, Ground, grounds};
 pub(crate) use least_load::{LeastLoad, SURELY_ABOVE_ONE};
 pub(crate) use organisation::{processors, waits_for_each};

@@ -154,7 +154,6 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
             format!("no allocation meets every deadline, so there is none to run: {}", impossible::why(set, &proof)),
             Status::No,
         ),
-        // Not reached: it has an allocation.
         Outcome::Schedulable(_) => FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell),
     }
 }

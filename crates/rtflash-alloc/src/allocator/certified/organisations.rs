@@ -13,7 +13,8 @@ use super::known::{KnownLoads, LoadKey, MOST_TASKS};
 pub(super) use super::supposed::{ContentionAssumption, ORGANISATIONS, Organisation};
 use crate::allocator::exact;
 use crate::certified::{
-    Choice, Contention, Demand, Effort, LeastLoad, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with, waits_for_each,
+    Choice, Contention, Demand, LeastLoad, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with,
+    waits_for_each,
 };
 use crate::fraction::Rational;
 use crate::work::Work;
@@ -48,8 +49,11 @@ pub(super) struct Organisations<'a> {
     left_open: Cell<bool>,
     /// The load of each task alone in clusters of a form, which it adds to what others have to do
     /// there, at least, once it was asked for.
-    loads_alone: RefCell<FxHashMap<(Organisation, u32), Vec<Option<f64>>>>,
+    loads_alone: RefCell<FxHashMap<(Organisation, u32), LoadsAlone>>,
 }
+
+/// The load of each task that was asked for.
+type LoadsAlone = Vec<Option<f64>>;
 
 /// Tests given up after which no more are begun: each of them takes long.
 const GIVEN_UP: u32 = 8;
@@ -185,11 +189,11 @@ impl<'a> Organisations<'a> {
         let ascending = key.map(LoadKey::tasks);
         let (processor, others) = self.processor(ascending.as_deref().unwrap_or(tasks), organisation, chips)?;
         // Of many tasks others are tried where this takes long.
-        let effort = if self.set.tasks().count() > MOST_TASKS { Effort::Short } else { Effort::Full };
-        let load = match choose_with(effort, &processor, std::slice::from_ref(&others), 0, self.work) {
+        let patience = if self.set.tasks().count() > MOST_TASKS { Patience::Short } else { Patience::Full };
+        let load = match choose_with(patience, &processor, std::slice::from_ref(&others), 0, self.work) {
             Choice::Holds(gc) => Some(Demand::in_the_long_run(&processor, &others, gc, 0, self.work).load()),
             Choice::Fails => None,
-            Choice::TooLong if effort == Effort::Short => {
+            Choice::TooLong if patience == Patience::Short => {
                 self.left_open.set(true);
                 return None;
             }
