@@ -34,8 +34,8 @@ fn drawn(seed: u64) -> Option<TaskSet> {
         request.with_jitter(Span::from_ns(within(0, 1) * within(0, period / 2))?)
     };
     let mut task = |number: u64| {
-        let (read, write) = (request().filter(|_| number % 3 != 1), request().filter(|_| number % 3 != 0));
-        Task { name: format!("t{number}").into(), read, write, data_pages: None }
+        let (read, write) = (request().filter(|_| number % 3 != 1), request().filter(|_| !number.is_multiple_of(3)));
+        Task { name: format!("t{number}"), read, write, data_pages: None }
     };
     let tasks = (seed..seed + 2 + seed % 4).map(&mut task).collect();
     TaskSet::new(device, tasks, Vec::new()).ok()
