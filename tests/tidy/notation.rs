@@ -103,7 +103,7 @@ fn formulas(page: &str) -> Vec<String> {
                 Some(_) => line.trim_end().rsplit_once("  (").map_or("", |(line, _)| line).to_owned(),
                 None => (*line).to_owned(),
             };
-            blocks.push(block.drain(..).collect::<Vec<_>>().iter().map(bare).collect::<Vec<_>>().join("\n"));
+            blocks.push(std::mem::take(&mut block).iter().map(bare).collect::<Vec<_>>().join("\n"));
         } else {
             block.clear();
         }
