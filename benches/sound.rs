@@ -129,7 +129,7 @@ fn at_the_edge(criterion: &mut Criterion) {
         (2, Accesses::Random, 20),
     ] {
         let chips = 4096;
-        let device = DeviceSpec { chips, chips_per_channel: 8, page_registers, ..profile };
+        let device = DeviceSpec { chips, chips_per_channel: 8, page_registers: Some(page_registers), ..profile };
         let set = draw(&options_on(device, 10_000, accesses), u64::from(chips) * percent / 10, 0);
         group.bench_function(format!("{accesses:?}, {page_registers} page registers, {percent} %"), |bencher| {
             bencher.iter(|| black_box(BestFit.allocate(&set, &SOUND)));
