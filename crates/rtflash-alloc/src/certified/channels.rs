@@ -62,6 +62,9 @@ pub struct ChannelContention<'a> {
     channels: Rc<ChannelMap>,
     /// Whether a cluster that fails ends the tests: nobody asks about the others then.
     whole: bool,
+    /// Whether only certificates are asked for, and no search counts the work: what is known is not
+    /// tested again then.
+    hasty: bool,
     /// What trials of a search have found so far; `None` for whoever makes certificates.
     trials: Option<KnownTrial<'a>>,
 }
@@ -95,6 +98,7 @@ impl<'a> ChannelContention<'a> {
             alone: vec![OnceCell::new(); clusters.len()],
             channels: Rc::new(channels),
             whole: false,
+            hasty: false,
             trials: None,
         }
     }

@@ -2,6 +2,7 @@
 
 mod end;
 mod patience;
+mod search;
 mod share;
 #[cfg(test)]
 mod tests;
@@ -134,7 +135,7 @@ impl<'u> Demand<'u> {
     /// The time that so many jobs of each request, and so many passes, may take in an interval of
     /// `length`.
     fn of_jobs(&self, length: Span, jobs: impl Fn(&DemandTask) -> u64, (passes, pass): (u128, Cost)) -> ProcessorTime {
-        self.work.charge(self.processor.tasks.len() + self.contention.requests() + 4);
+        self.work.charge(self.cost_of_look());
         let mut sum = ProcessorTime::ZERO;
         let mut activity = Activity { length, ..Activity::default() };
         let mut with_page = 0u128;
@@ -159,6 +160,11 @@ impl<'u> Demand<'u> {
         let (waiting, relief) = self.contention.waiting(activity, self.processor, self.gc);
         let sum = sum.saturating_add(waiting).saturating_add(pass.times(passes));
         sum.checked_sub(relief).expect("what is taken back is part of what is charged")
+    }
+
+    /// Requests looked at in an interval.
+    fn cost_of_look(&self) -> usize {
+        self.processor.tasks.len() + self.contention.requests() + 4
     }
 
     /// The part of [`Demand::at`] that is garbage collection.
@@ -276,45 +282,6 @@ impl<'u> Demand<'u> {
         Nearest { length, slack }
     }
 
-    /// Looks for an interval that demand and blocking do not fit into.
-    ///
-    /// QPA by segments, Eq. (16), from the longest interval downwards: where L has the demand h,
-    /// all intervals from (h + B)/(1 − U_s) up to L are long enough.
-    fn search(&self, mut iterations: usize) -> SegmentSearch {
-        if self.share == 0 {
-            return if self.segments.is_empty() { SegmentSearch::Nothing } else { SegmentSearch::Overloaded };
-        }
-        if self.segments.is_empty() {
-            return SegmentSearch::Nothing;
-        }
-        let end = match self.end() {
-            FitsFrom::Overloaded => return SegmentSearch::Overloaded,
-            FitsFrom::TooLong => return SegmentSearch::TooLong,
-            FitsFrom::At(end) => end,
-        };
-        for (position, &Segment { from, blocking }) in self.segments.iter().enumerate() {
-            let mut length = self.segments.get(position + 1).map_or(end.max(from), |next| before(next.from));
-            loop {
-                if iterations == 0 {
-                    return SegmentSearch::TooLong;
-                }
-                iterations -= 1;
-                // h(L) = ⌈(dbf(L) + B)/(1 − U_s)⌉.
-                let h = self.with_blocking(length, blocking).shortest(self.share);
-                let Some(h) = h.filter(|&h| h <= length) else {
-                    return SegmentSearch::Found(self.look(length, blocking));
-                };
-                // The shortest interval that holds this work; what does not hold it is shorter.
-                let next = before(h);
-                if next < from {
-                    break;
-                }
-                length = next;
-            }
-        }
-        SegmentSearch::Nothing
-    }
-
     /// U: the long-run load, waiting for the bus as it is charged in the long run, garbage
     /// collection included.
     pub fn load(&self) -> f64 {
@@ -323,7 +290,7 @@ impl<'u> Demand<'u> {
 
     /// Whether the load is too much, so that no interval is long enough in the long run.
     pub(super) fn is_overloaded(&self) -> bool {
-        self.work.charge(self.processor.tasks.len() + self.contention.requests() + 4);
+        self.work.charge(self.cost_of_look());
         matches!(self.end(), FitsFrom::Overloaded)
     }
 
@@ -336,11 +303,4 @@ impl<'u> Demand<'u> {
 /// A nanosecond less; nothing is shorter than no time.
 fn before(length: Span) -> Span {
     length.saturating_sub(Span::NANOSECOND)
-}
-
-enum SegmentSearch {
-    Nothing,
-    Found(Nearest),
-    Overloaded,
-    TooLong,
 }

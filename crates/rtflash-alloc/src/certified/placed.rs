@@ -26,6 +26,12 @@ impl PlacedProcessor {
         let demand = move |contention| Demand::new(&self.processor, contention, gc, server_thousandths, work);
         self.contentions.iter().map(demand)
     }
+
+    /// Whether it fails without a pass, as far as a few steps tell: then it does by all terms of
+    /// garbage collection, which only add to the demand.
+    pub(super) fn fails_anyway(&self, work: &Work) -> bool {
+        self.demands(None, 0, work).any(|demand| demand.fails_soon())
+    }
 }
 
 /// Garbage collection with the deadline of least load on the interval that matters: the one at

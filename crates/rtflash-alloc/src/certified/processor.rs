@@ -121,6 +121,8 @@ pub struct Processor {
     registers: Option<Registers>,
     placement: Placement,
     chips: u64,
+    /// Where copies go over the bus.
+    rows: Option<Rows>,
     /// What a search leaves out.
     left_out: Option<Term>,
 }
@@ -196,8 +198,12 @@ impl Processor {
             registers: organisation.registers(device, bus),
             placement,
             chips,
+            rows: None,
             left_out: None,
         };
+        if organisation.copies_over_the_bus() {
+            processor.rows = Some(Rows { chips, chip_pages: processor.block_pages / chips });
+        }
         for task in tasks {
             if let Some(read) = task.read {
                 let steps = organisation.workload(read, chips);
@@ -234,8 +240,7 @@ impl Processor {
     /// Pages that a chip of the processor moves over the bus for others than users, and how many
     /// chips share what is programmed; `None` where copies stay inside a chip.
     pub(super) fn rows(&self) -> Option<Rows> {
-        let chips = organisation(self.placement).copies_over_the_bus().then_some(self.chips)?;
-        Some(Rows { chips, chip_pages: self.block_pages / chips })
+        self.rows
     }
 
     /// c_r and c_w: what a user's page is charged to be read and to be programmed (a row, in a

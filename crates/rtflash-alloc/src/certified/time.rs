@@ -96,7 +96,7 @@ impl ProcessorTime {
     #[must_use]
     #[inline]
     pub fn saturating_mul(self, times: u128) -> ProcessorTime {
-        ProcessorTime(self.0.saturating_mul(times))
+        ProcessorTime(product_of_two(self.0, times))
     }
 
     /// A part of it, the same for each of so many, rounded down; all of it where it stopped
@@ -150,6 +150,15 @@ pub(super) fn product(many: u128, each: u64) -> u128 {
     }
 }
 
+/// The same of any two numbers.
+#[inline]
+pub(super) fn product_of_two(a: u128, b: u128) -> u128 {
+    match u64::try_from(b) {
+        Ok(b) => product(a, b),
+        Err(_) => a.saturating_mul(b),
+    }
+}
+
 /// ⌈a/b⌉ for b > 0, in single words where it can be.
 #[inline]
 pub(super) fn quotient_up(a: u128, b: u64) -> u128 {
@@ -189,6 +198,8 @@ mod tests {
         fn products_and_quotients_are_those_of_two_words(a: u128, bits in 0..128, b: u64) {
             let a: u128 = a >> bits;
             prop_assert_eq!(product(a, b), a.saturating_mul(b.into()));
+            prop_assert_eq!(product_of_two(b.into(), a), a.saturating_mul(b.into()));
+            prop_assert_eq!(product_of_two(a, a), a.saturating_mul(a));
             prop_assert_eq!(quotient_up(a, b.max(1)), a.div_ceil(b.max(1).into()));
         }
     }

@@ -178,7 +178,7 @@ impl ChannelContention<'_> {
         }
         // By (T) nobody is in time less for it.
         let near = if self.granted == Reliance::Nothing { vec![last] } else { self.beside_on_channels(last) };
-        let certified = certified_among(ChannelContention { whole: true, ..self }, &near, given);
+        let certified = certified_among(ChannelContention { whole: true, hasty: true, ..self }, &near, given);
         certified.certificates.last().copied().flatten()
     }
 
@@ -206,9 +206,8 @@ impl ChannelContention<'_> {
 
     /// Garbage collection with which a cluster may hold next to less loaded neighbours than there
     /// can be.
-    pub(super) fn likely_gc(&self, position: usize) -> Option<Option<ChosenGc>> {
-        let placed = self.in_the_worst_case(position)?;
-        if placed.processor.write_streams.is_empty() {
+    pub(super) fn likely_gc(&self, position: usize, worst: &PlacedProcessor) -> Option<Option<ChosenGc>> {
+        if worst.processor.write_streams.is_empty() {
             return Some(None);
         }
         if self.is_on_one_channel(position)
@@ -216,7 +215,7 @@ impl ChannelContention<'_> {
         {
             return Some(gc);
         }
-        nearest_terms(&placed.processor, self.work).map(Some)
+        nearest_terms(&worst.processor, self.work).map(Some)
     }
 
     /// Tests fragile clusters next to their neighbours, with other deadlines of garbage collection
@@ -231,6 +230,8 @@ impl ChannelContention<'_> {
         // What is changed for one of them, its neighbours were tested without: as long as there are
         // changes, all are tested again.
         const ROUNDS: usize = 4;
+        // The last one changed: it holds as everything is.
+        let mut latest = None;
         for _ in 0..ROUNDS {
             let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);
             for &position in busy {
@@ -239,7 +240,7 @@ impl ChannelContention<'_> {
                 }
                 if overloaded[position] || !self.data_fit(position) {
                     failing.push(position);
-                } else if fragile[position] && !self.holds_now(position) {
+                } else if fragile[position] && latest != Some(position) && !self.holds_now(position) {
                     if given[position].is_some() {
                         failing.push(position);
                         continue;
@@ -248,6 +249,7 @@ impl ChannelContention<'_> {
                         Some(Choice::Holds(gc)) => {
                             changed |= self.gcs[position] != Some(gc);
                             self.gcs[position] = Some(gc);
+                            latest = self.hasty.then_some(position);
                         }
                         other => {
                             given_up |= other == Some(Choice::TooLong);

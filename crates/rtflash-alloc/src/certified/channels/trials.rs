@@ -190,10 +190,10 @@ impl<'a> ChannelContention<'a> {
     pub(super) fn first_gc(&self, position: usize) -> (KnownGc, bool) {
         let key = |_: &mut Answers| (self.number(position), self.worst_bus(position));
         let found = || {
-            let placed = self.in_the_worst_case(position);
-            match placed.map(|placed| self.choose(&placed)) {
-                Some(Choice::Holds(gc)) => (Some(gc), false),
-                _ => (self.likely_gc(position), true),
+            let Some(placed) = self.in_the_worst_case(position) else { return (None, true) };
+            match self.choose(&placed) {
+                Choice::Holds(gc) => (Some(gc), false),
+                Choice::Fails | Choice::TooLong => (self.likely_gc(position, &placed), true),
             }
         };
         self.remembered(key, |answers| &mut answers.worst, found)
@@ -235,7 +235,11 @@ impl<'a> ChannelContention<'a> {
     }
 
     fn chosen_as_it_is(&self, position: usize) -> Option<Choice> {
-        let found = || self.as_granted(position).map(|placed| self.choose(&placed));
+        let found = || {
+            let placed = self.as_granted(position)?;
+            let fails = self.hasty && placed.fails_anyway(self.work);
+            Some(if fails { Choice::Fails } else { self.choose(&placed) })
+        };
         let key = |answers: &mut Answers| self.place(position, answers, ANY_GC);
         self.remembered(key, |answers| &mut answers.choices, found)
     }

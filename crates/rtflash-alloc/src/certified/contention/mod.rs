@@ -20,7 +20,7 @@ use super::long_run::{Line, LongRun};
 use super::processor::{ChosenGc, DemandTask, Processor, Rows};
 use super::registers::RegisterTurns;
 use super::term::Term;
-use super::time::{ProcessorTime, ns};
+use super::time::{ProcessorTime, ns, product_of_two};
 use crate::fraction::{Fraction, to_f64};
 use queue::{FifoBus, passes};
 
@@ -114,10 +114,9 @@ impl PerStep {
 
     /// The sum over all that a processor does within an interval.
     pub(super) fn of_all(self, activity: Activity) -> u128 {
-        let reads = self.read.saturating_mul(activity.reads);
-        let writes = self.write.saturating_mul(activity.writes);
-        let resets = self.reset.saturating_mul(activity.resets);
-        reads.saturating_add(writes).saturating_add(resets).saturating_add(self.pass.saturating_mul(activity.passes))
+        let of = |each: u128, times: u128| if each == 0 { 0 } else { product_of_two(each, times) };
+        let users = of(self.read, activity.reads).saturating_add(of(self.write, activity.writes));
+        users.saturating_add(of(self.reset, activity.resets)).saturating_add(of(self.pass, activity.passes))
     }
 }
 

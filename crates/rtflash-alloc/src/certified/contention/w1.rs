@@ -8,7 +8,7 @@ use super::{ChipLines, ChipSum, Contention, ForeignChip, PerStep, more_live, ste
 use crate::certified::long_run::{Line, LongRun};
 use crate::certified::processor::{ChosenGc, Processor, Rows, WriteStream};
 use crate::certified::term::Term;
-use crate::certified::time::{Cost, ProcessorTime, ns};
+use crate::certified::time::{Cost, ProcessorTime, ns, quotient_up};
 use crate::fraction::{Fraction, to_f64};
 
 impl Contention {
@@ -178,7 +178,7 @@ impl ForeignChip {
                 n_j = n_j.saturating_add(passes.saturating_mul(gc.valid.min(chip_pages).into()));
                 programmed = programmed.saturating_add(passes.saturating_mul(self.copied(gc)));
             }
-            n_j = n_j.saturating_add(programmed.div_ceil(chips.into()));
+            n_j = n_j.saturating_add(quotient_up(programmed, chips));
         }
         n_j.min(n_i)
     }

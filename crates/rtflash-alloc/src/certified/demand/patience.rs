@@ -3,13 +3,16 @@
 use rtflash_model::Span;
 
 use super::end::FitsFrom;
-use super::{Demand, DemandVerdict, MAX_ITERATIONS, Nearest, SegmentSearch};
+use super::search::SegmentSearch;
+use super::{Demand, DemandVerdict, MAX_ITERATIONS};
 
 /// Times the longest relative deadline that are many for a search that has other places to try.
 const MANY: u64 = 64;
 /// Iterations, and some more for each relative deadline, after which it is looked whether a test
 /// fails at one of a few lengths.
 const FEW_ITERATIONS: usize = 32;
+/// Iterations that tell soon whether a test fails, or nothing.
+const VERY_FEW_ITERATIONS: usize = 8;
 
 /// How many steps a test may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +38,19 @@ impl Demand<'_> {
         if patience == Patience::Short && self.is_next_to_one() {
             return DemandVerdict::TooLong;
         }
-        let soon = self.test_within(FEW_ITERATIONS + 4 * self.segments.len());
-        if soon != DemandVerdict::TooLong || patience == Patience::Short {
-            return soon;
+        let few = FEW_ITERATIONS + 4 * self.segments.len();
+        let place = match self.search(few) {
+            SegmentSearch::GivenUp(place) if patience == Patience::Full => place,
+            soon => return soon.verdict(),
+        };
+        if let Some(length) = self.fails_early() {
+            return DemandVerdict::Fails(length);
         }
-        match self.fails_early() {
-            Some(length) => DemandVerdict::Fails(length),
-            None => self.test_within(MAX_ITERATIONS / (self.segments.len() + 1) + 4 * self.segments.len()),
-        }
+        let Some(place) = place else { return DemandVerdict::TooLong };
+        let most = MAX_ITERATIONS / (self.segments.len() + 1) + 4 * self.segments.len();
+        // Charged twice: bounds on work were set with that.
+        self.work.charge(few.min(most) * self.cost_of_look());
+        self.search_from(place, most.saturating_sub(few)).verdict()
     }
 
     /// Whether the load is so near to one that many times the longest relative deadline has to be
@@ -56,14 +64,14 @@ impl Demand<'_> {
         }
     }
 
-    /// The same, given up after so many iterations.
+    /// Whether it fails at a length, as far as a few steps tell.
+    pub(in crate::certified) fn fails_soon(&self) -> bool {
+        matches!(self.test_within(VERY_FEW_ITERATIONS), DemandVerdict::Fails(_))
+    }
+
+    /// The test, given up after so many iterations.
     pub(super) fn test_within(&self, iterations: usize) -> DemandVerdict {
-        match self.search(iterations) {
-            SegmentSearch::Nothing | SegmentSearch::Found(Nearest { slack: 0.., .. }) => DemandVerdict::Holds,
-            SegmentSearch::Found(nearest) => DemandVerdict::Fails(nearest.length),
-            SegmentSearch::Overloaded => DemandVerdict::Overloaded,
-            SegmentSearch::TooLong => DemandVerdict::TooLong,
-        }
+        self.search(iterations).verdict()
     }
 
     /// A length at which it fails, of a few: each at which something more is due, and then twice as

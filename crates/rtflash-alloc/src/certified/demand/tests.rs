@@ -85,6 +85,34 @@ fn a_few_lengths_say_what_all_say() {
     assert!(holds > 500 && early > 500, "{holds} hold, {early} fail early");
 }
 
+/// What fails without a pass does so at the same length by all terms of garbage collection.
+#[test]
+fn passes_only_add_to_the_demand() {
+    let (mut failing, mut soon) = (0, 0);
+    for seed in 0..6_000 {
+        let Some(Drawn { processor, contention, mut rng, .. }) = Drawn::new(seed) else { continue };
+        let work = Work::new();
+        let without = Demand::new(&processor, &contention, None, 0, &work);
+        let fails_soon = without.fails_soon();
+        for _ in 0..4 {
+            let deadline = ns(rng.within(1, 800));
+            let Some(gc) = processor.gc(deadline, false) else { continue };
+            let demand = Demand::new(&processor, &contention, Some(gc), 0, &work);
+            for _ in 0..16 {
+                let length = ns(rng.within(1, 1_000));
+                let (fewer, more) = (without.at(length), demand.at(length));
+                assert!(fewer <= more, "seed {seed}: {more} and {fewer} at {length}, by {gc:?}");
+                let fails = without.fails_at(length);
+                assert!(!fails || demand.fails_at(length), "seed {seed}: at {length}, by {gc:?}");
+                failing += u32::from(fails);
+            }
+            assert!(!fails_soon || demand.test() != DemandVerdict::Holds, "seed {seed}: {gc:?}");
+            soon += u32::from(fails_soon);
+        }
+    }
+    assert!(failing > 5_000 && soon > 1_000, "{failing} {soon}");
+}
+
 /// A test that is given up says so, and nothing else.
 #[test]
 fn with_fewer_iterations_it_is_given_up() {
