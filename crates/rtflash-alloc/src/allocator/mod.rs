@@ -242,8 +242,11 @@ fn allocate(set: &TaskSet, analysis: &dyn Analysis, work: &Work, strategy: Strat
         return Outcome::CannotTell(Limit::Untestable(cause));
     }
     match divided(set, analysis, work, strategy) {
-        // What an algorithm leaves open a necessary test may decide.
-        Outcome::CannotTell(limit) => excluded(set, analysis).map_or(Outcome::CannotTell(limit), Outcome::Impossible),
+        // What an algorithm leaves open a necessary test may decide. Only demand tests are sound:
+        // what another test accepts need not be possible.
+        Outcome::CannotTell(limit) if matches!(analysis.test(), Test::Demand(_)) => {
+            excluded(set, analysis).map_or(Outcome::CannotTell(limit), Outcome::Impossible)
+        }
         told => told,
     }
 }
