@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use prefetch_index::prefetch_index;
+use rtflash_ftl::Frontiers;
 use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
 use super::aging::aged_chip;
 use super::store::{PagePlace, PageStore, fullest};
-use crate::flash::{Blocks, Frontiers};
+use crate::flash::ChipBlocks;
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::ClusterPlan;
@@ -19,7 +20,7 @@ use crate::trace::{NO_LPN, NONE};
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PageMap {
     pages_per_chip: u32,
-    pub(super) chips: PerId<ColumnId, Blocks>,
+    pub(super) chips: PerId<ColumnId, ChipBlocks>,
     /// Where each logical page is: position of the chip · pages of a chip + page.
     places: PerId<Lpn, u32>,
     free: u64,
@@ -42,7 +43,7 @@ impl PageMap {
                 }
             }
             free += u64::from(layout.blocks() - aged.full_blocks) * u64::from(layout.pages());
-            chips.push(Blocks::new(layout.blocks(), layout.pages(), aged.lpns.into_vec()));
+            chips.push(ChipBlocks::new(layout.blocks(), layout.pages(), aged.lpns));
         }
         PageMap { pages_per_chip, chips, places, free }
     }
@@ -114,7 +115,7 @@ impl PageStore for PageMap {
     }
 
     fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
-        fullest(self.chips.enumerate(), range, pages)
+        fullest(self.chips.enumerate().map(|(chip, of)| (chip, of.untyped())), range, pages)
     }
 
     #[inline]

@@ -6,10 +6,8 @@ mod aging;
 mod initial;
 mod map;
 mod pass;
-mod processor_pass;
 mod processor_store;
 mod requests;
-mod rings;
 mod store;
 mod zones;
 
@@ -18,7 +16,6 @@ pub use aging::{AgedChip, aged_chip};
 pub use initial::{free_pages_at_start, initial_pages};
 pub(crate) use map::PageMap;
 pub(crate) use pass::{Collector, Copy};
-pub(crate) use processor_pass::{GcStep, PaddedPass, PassState};
 pub(crate) use processor_store::ProcessorStore;
 pub use requests::{Requests, job_pages, pages_from};
 pub(crate) use store::{PagePlace, PageStore};

@@ -1,10 +1,10 @@
 //! Garbage collection: passes over all chips of a cluster.
 
+use rtflash_ftl::Frontiers;
 use serde::{Deserialize, Serialize};
 
 use super::map::PageMap;
 use super::store::{PagePlace, PageStore};
-use crate::flash::Frontiers;
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Victims;
 

@@ -1,46 +1,34 @@
-//! The pages of a processor: one map, one frontier, one set of blocks. A superblock is a block
-//! here, its rows one after the other.
+//! A processor as `rtflash-ftl` has it: its pages, counters and passes, by the types of their
+//! numbers, and as a run begins.
 
 use std::ops::Range;
 
 use prefetch_index::prefetch_index;
+use rtflash_ftl::{Columns, EdfProcessor, GcStep, Pages, Pass, PassTerms, RING_WORDS, Ring, Spot, Zones, pass_words};
 use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
 use super::initial::initial_pages;
-use super::rings::ChipZones;
 use super::store::{PagePlace, PageStore, fullest};
 use super::zones::initial_zones;
-use crate::flash::{Blocks, Frontiers};
+use crate::flash::Owned;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::{Certified, ClusterPlan};
 use crate::trace::NO_LPN;
 
-rtflash_model::ids! {
-    /// A logical page of a processor, by position among those of the processor.
-    SlotId
-}
-
-/// No page.
-const NOWHERE: PageId = PageId(u32::MAX);
-
-/// The logical pages of a processor on its chips.
+/// The state of a processor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ProcessorStore {
-    /// Chips of the processor: 1 in a stripe, s in a superblock.
-    width: u32,
-    /// Pages of a block of the processor.
-    block_pages: u32,
-    blocks: Blocks,
-    /// Where each logical page of the processor is; [`NOWHERE`] while the start is filled in.
-    places: PerId<SlotId, PageId>,
-    /// Logical page `l` of the cluster is the processor's page (l − offset)/stride.
-    stride: u32,
-    offset: u32,
-    free: u64,
-    /// Where tasks own zones.
-    zones: Option<ChipZones>,
+    /// Its counters are looked at; what changes them is done through the methods here.
+    pub(crate) ftl: EdfProcessor<Owned>,
+}
+
+impl From<Spot> for PagePlace {
+    #[inline]
+    fn from(spot: Spot) -> PagePlace {
+        PagePlace { chip: ColumnId(spot.chip), block: BlockId(spot.block), page: spot.page }
+    }
 }
 
 impl ProcessorStore {
@@ -50,168 +38,129 @@ impl ProcessorStore {
         (cluster, by): (&ClusterPlan, &Certified),
         position: ColumnId,
         number: ChipId,
+        terms: PassTerms,
         options: &Options,
     ) -> ProcessorStore {
-        if by.is_zoned() {
-            return ProcessorStore::of_zones((cluster, by), position, options);
-        }
-        let layout = &cluster.layout;
-        let (width, stride) = if by.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
-        let block_pages = width * layout.pages();
-        let mut random = Random::numbered(options.seed, b"initial\0", number.into());
-        let lpns = initial_pages(layout, by.certificate.placement, position, options.aging, &mut random);
-        let programmed = lpns.count();
-        let closed = PageId(programmed / block_pages * block_pages);
-        let offset = position.0 * u32::from(stride > 1);
-        let mut places = PerId::filled(NOWHERE, layout.logical_per_chip() * width);
-        for (page, &lpn) in lpns.enumerate() {
-            if lpn != NO_LPN {
-                places[SlotId((lpn.0 - offset) / stride)] = page;
-            }
-        }
-        let mut full = lpns.into_vec();
-        let open = full.split_off(closed.index());
-        let mut blocks = Blocks::new(layout.blocks(), block_pages, full);
-        for lpn in open {
-            let page = blocks.program(Frontiers::Write, lpn).expect("behind the closed blocks one is erased");
-            if lpn == NO_LPN {
-                blocks.invalidate(page);
-            }
-        }
-        let free = u64::from(layout.blocks()) * u64::from(block_pages) - u64::from(programmed);
-        ProcessorStore { width, block_pages, blocks, places, stride, offset, free, zones: None }
-    }
-
-    /// A chip whose blocks are those of zones.
-    fn of_zones((cluster, by): (&ClusterPlan, &Certified), position: ColumnId, options: &Options) -> ProcessorStore {
-        let layout = &cluster.layout;
-        let (pages, stride) = (layout.pages(), layout.chips());
-        let found = initial_zones(cluster, by, position, options.aging, options.seed);
-        let mut places = PerId::filled(NOWHERE, layout.logical_per_chip());
-        for (block, held) in BlockId::first(layout.blocks()).zip(&found.blocks) {
-            for (page, &lpn) in (0..).zip(held).filter(|&(_, &lpn)| lpn != NO_LPN) {
-                places[SlotId((lpn.0 - position.0) / stride)] = PageId(block.0 * pages + page);
-            }
-        }
-        let written = found.blocks.iter().map(|held| !held.is_empty()).collect();
-        let rings = by.rings.iter().zip(found.next).map(|(ring, next)| (ring.blocks.start, ring.zones() * pages, next));
-        let zones = Some(ChipZones::new(rings, pages, written));
-        // What the device frees and closes by itself is nothing here.
-        let blocks = Blocks::new(layout.blocks(), pages, Vec::new());
-        ProcessorStore { width: 1, block_pages: pages, blocks, places, stride, offset: position.0, free: 0, zones }
+        let pages = if by.is_zoned() {
+            zoned_pages((cluster, by), position, options)
+        } else {
+            mapped_pages((cluster, by), position, number, options)
+        };
+        let (rows, buffer) = pass_words(pages.columns());
+        let pass = || Pass::new(vec![0; rows], vec![0; buffer]);
+        ProcessorStore { ftl: EdfProcessor::new(pages, terms, [pass(), pass()]) }
     }
 
     /// Whether its blocks are those of zones.
+    #[inline]
     pub(crate) fn is_zoned(&self) -> bool {
-        self.zones.is_some()
+        self.ftl.pages.is_zoned()
     }
 
     /// The block that has to be reset before this page is written, where tasks own zones.
     pub(crate) fn to_reset(&self, lpn: Lpn) -> Option<BlockId> {
-        self.zones.as_ref()?.to_reset(BlockId(self.slot(lpn).0 / self.block_pages))
+        self.ftl.pages.to_reset(lpn.0).map(BlockId)
     }
 
     /// A block of a zone is reset.
     pub(crate) fn reset(&mut self, block: BlockId) {
-        if let Some(zones) = &mut self.zones {
-            zones.reset(block);
-        }
+        self.ftl.pages.reset(block.0);
     }
 
-    fn slot(&self, lpn: Lpn) -> SlotId {
-        SlotId((lpn.0 - self.offset) / self.stride)
-    }
-
-    /// Where a page of the processor is.
+    /// Programs a page of a real-time write; `None` where no page is free.
     #[inline]
-    pub(super) fn spot(&self, page: PageId) -> PagePlace {
-        let (block, place) = self.blocks.block_and_page(page);
-        if self.width == 1 {
-            return PagePlace { chip: ColumnId(0), block, page: place };
-        }
-        PagePlace { chip: ColumnId(place % self.width), block, page: place / self.width }
+    pub(crate) fn write(&mut self, lpn: Lpn) -> Option<PagePlace> {
+        self.ftl.write(lpn.0).map(PagePlace::from)
     }
 
-    /// Programs the next page of the frontier; the page where it was before is stale. `None` where
-    /// no page is free.
+    /// Programs a page of a job that is not real-time; `counts`: it has a deadline.
     #[inline]
-    pub(crate) fn program(&mut self, lpn: Lpn) -> Option<PagePlace> {
-        let slot = self.slot(lpn);
-        if let Some(zones) = &mut self.zones {
-            let page = zones.program(BlockId(slot.0 / self.block_pages));
-            self.places[slot] = page;
-            return Some(self.spot(page));
-        }
-        let page = self.blocks.program(Frontiers::Write, lpn)?;
-        let old = std::mem::replace(&mut self.places[slot], page);
-        if old != NOWHERE {
-            self.blocks.invalidate(old);
-        }
-        self.free -= 1;
-        Some(self.spot(page))
+    pub(crate) fn serve(&mut self, lpn: Lpn, counts: bool) -> Option<PagePlace> {
+        self.ftl.serve(lpn.0, counts).map(PagePlace::from)
     }
 
-    /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
-    /// among equals; with its valid pages.
-    pub(crate) fn take_victim(&mut self) -> Option<(BlockId, u32)> {
-        let victim = self.blocks.fewest_valid()?;
-        self.blocks.take_victim(victim);
-        Some((victim, self.blocks.valid(victim)))
+    /// The next step of a pass under way, with the pages that a superblock reads or programs.
+    #[inline]
+    pub(crate) fn step_of_pass(&mut self, server: bool, row: &mut Vec<(PagePlace, Lpn)>) -> Option<GcStep> {
+        row.clear();
+        self.ftl.step_of_pass(server, |spot, lpn| row.push((spot.into(), Lpn(lpn))))
     }
 
-    /// The first valid page of a block on one of the processor's chips from row `from` on: its row,
-    /// its number in the processor, and its logical page.
-    pub(crate) fn next_valid(&self, block: BlockId, chip: ColumnId, from: u32) -> Option<(u32, PageId, Lpn)> {
-        if self.width == 1 {
-            let page = self.blocks.next_valid(block, from)?;
-            return Some((self.blocks.block_and_page(page).1, page, self.blocks.lpn(page)));
-        }
-        (from..self.rows()).find_map(|row| {
-            let page = PageId(block.0 * self.block_pages + row * self.width + chip.0);
-            let lpn = self.blocks.lpn(page);
-            (lpn != NO_LPN).then_some((row, page, lpn))
-        })
-    }
-
-    /// Rows of a block.
-    pub(crate) fn rows(&self) -> u32 {
-        self.block_pages / self.width
-    }
-
-    /// Whether a page of the processor still holds this logical page.
-    pub(crate) fn holds(&self, page: PageId, lpn: Lpn) -> bool {
-        self.blocks.lpn(page) == lpn
-    }
-
-    /// A victim is erased.
-    pub(crate) fn erase(&mut self, block: BlockId) {
-        self.blocks.erase(block);
-        self.free += u64::from(self.block_pages);
+    /// A logical page that the next step of a pass will probably read.
+    #[inline]
+    pub(crate) fn next_of_pass(&mut self, server: bool) -> Option<Lpn> {
+        self.ftl.next_of_pass(server).map(Lpn)
     }
 }
 
+/// The logical pages of a processor with one map and one frontier.
+fn mapped_pages(
+    (cluster, by): (&ClusterPlan, &Certified),
+    position: ColumnId,
+    number: ChipId,
+    options: &Options,
+) -> Pages<Owned> {
+    let layout = &cluster.layout;
+    let (width, stride) = if by.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
+    let block_pages = width * layout.pages();
+    let mut random = Random::numbered(options.seed, b"initial\0", number.into());
+    let held = initial_pages(layout, by.certificate.placement, position, options.aging, &mut random);
+    let programmed = held.count();
+    let columns = Columns { superblock: !by.is_stripe(), width, stride, offset: position.0 * u32::from(stride > 1) };
+    let memory = Owned::blocks(layout.blocks(), block_pages, held);
+    let places = vec![0; PageId(layout.logical_per_chip() * width).index()];
+    Pages::new(columns, block_pages, memory, places, programmed)
+}
+
+/// Those of a chip whose blocks are those of zones.
+fn zoned_pages((cluster, by): (&ClusterPlan, &Certified), position: ColumnId, options: &Options) -> Pages<Owned> {
+    let layout = &cluster.layout;
+    let (pages, stride) = (layout.pages(), layout.chips());
+    let found = initial_zones(cluster, by, position, options.aging, options.seed);
+    let mut places = vec![NO_LPN.0; PageId(layout.logical_per_chip()).index()];
+    let mut written = vec![0u64; BlockId(layout.blocks()).index().div_ceil(64)];
+    for (block, held) in BlockId::first(layout.blocks()).zip(&found.blocks) {
+        written[block.index() / 64] |= u64::from(!held.is_empty()) << (block.0 % 64);
+        for (page, &lpn) in (0..).zip(held).filter(|&(_, &lpn)| lpn != NO_LPN) {
+            places[PageId((lpn.0 - position.0) / stride).index()] = block.0 * pages + page;
+        }
+    }
+    let mut rings = Vec::with_capacity(by.rings.len() * RING_WORDS);
+    for (ring, next) in by.rings.iter().zip(found.next) {
+        rings.extend(Ring { first: ring.blocks.start.0, pages: ring.zones() * pages, next }.words());
+    }
+    let columns = Columns { superblock: false, width: 1, stride, offset: position.0 };
+    let memory = Owned::blocks(layout.blocks(), pages, PerId::default());
+    Pages::of_zones(columns, pages, memory, places, Zones::new(rings, pages, written))
+}
+
 impl PageStore for ProcessorStore {
+    #[inline]
     fn locate(&self, lpn: Lpn) -> PagePlace {
-        self.spot(self.places[self.slot(lpn)])
+        let pages = &self.ftl.pages;
+        pages.spot(pages.place(lpn.0)).into()
     }
 
     /// f.
+    #[inline]
     fn free(&self) -> u64 {
-        self.free
+        self.ftl.pages.free().into()
     }
 
     /// Blocks that passes are working on and the open one are left alone.
     fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
-        fullest([(ColumnId(0), &self.blocks)].into_iter(), range, pages)
+        fullest([(ColumnId(0), self.ftl.pages.blocks())].into_iter(), range, pages)
     }
 
     #[inline]
     fn prefetch_place(&self, lpn: Lpn) {
-        prefetch_index(self.places.as_slice(), self.slot(lpn).index());
+        let pages = &self.ftl.pages;
+        prefetch_index(pages.places(), PageId(pages.slot(lpn.0)).index());
     }
 
     #[inline]
     fn prefetch_page(&self, lpn: Lpn) {
-        self.blocks.prefetch(self.places[self.slot(lpn)]);
+        let pages = &self.ftl.pages;
+        prefetch_index(pages.blocks().lpns(), PageId(pages.place(lpn.0)).index());
     }
 }

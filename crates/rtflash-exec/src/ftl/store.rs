@@ -3,8 +3,11 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::flash::Blocks;
-use crate::ids::{BlockId, ColumnId, Lpn};
+use rtflash_ftl::Blocks;
+
+use crate::flash::Owned;
+use crate::ids::{BlockId, ColumnId, Lpn, PageId};
+use crate::trace::NO_LPN;
 
 /// A page of a cluster or a processor: the position of its chip there, the block, and the page in
 /// the block of the chip.
@@ -37,7 +40,7 @@ pub(crate) trait PageStore {
 
 /// [`PageStore::fullest`] of these chips: among equals the lowest chip, and then the lowest block.
 pub(super) fn fullest<'b>(
-    chips: impl Iterator<Item = (ColumnId, &'b Blocks)>,
+    chips: impl Iterator<Item = (ColumnId, &'b Blocks<Owned>)>,
     range: &Range<Lpn>,
     pages: u64,
 ) -> Vec<Lpn> {
@@ -50,7 +53,7 @@ pub(super) fn fullest<'b>(
     while (chosen.len() as u64) < pages {
         let Some(at) = (0..blocks.len()).max_by_key(|&at| (blocks[at].0, blocks[at].1)) else { break };
         let (valid, Reverse((_, block)), from, of) = &mut blocks[at];
-        match of.find_valid(*block, *from, |lpn| range.contains(&lpn)) {
+        match find_valid(of, *block, *from, range) {
             Some((page, lpn)) => {
                 (*valid, *from) = (*valid - 1, page + 1);
                 chosen.push(lpn);
@@ -61,4 +64,13 @@ pub(super) fn fullest<'b>(
         }
     }
     chosen
+}
+
+/// The first page of a block from `from` on that holds a logical page of this range, by its
+/// position in the block.
+fn find_valid(of: &Blocks<Owned>, block: u32, from: u32, range: &Range<Lpn>) -> Option<(u32, Lpn)> {
+    let first = block * of.pages();
+    let held = &of.lpns()[PageId(first + from).index()..PageId(first + of.pages()).index()];
+    let mut found = (from..).zip(held.iter().copied().map(Lpn));
+    found.find(|(_, lpn)| *lpn != NO_LPN && range.contains(lpn))
 }

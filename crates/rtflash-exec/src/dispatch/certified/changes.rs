@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 
+use rtflash_ftl::PassTerms;
 use rtflash_model::{Instant, Span};
 
-use super::processor::ProcessorTerms;
+use super::processor::padded_pass;
 use super::registers::ChipRegisters;
 use super::{CertifiedGroup, RequestEvent};
-use crate::ftl::{PaddedPass, PageStore};
+use crate::ftl::PageStore;
 use crate::plan::PlannedChange;
 use crate::trace::{Observer, Record, TermsChange};
 
@@ -61,16 +62,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let (plan, by) = (&self.plan.clusters()[position], &self.certified[position]);
         let collection = change.collection;
         let victims = (collection.victim_pages, self.options.victims);
-        let padded = PaddedPass::new(plan, by, of.chips.as_slice(), victims, self.plan.device().chips_per_channel());
+        let padded = padded_pass(plan, by, of.chips.as_slice(), victims, self.plan.device().chips_per_channel());
         let of = &mut self.processors[number];
-        of.terms = ProcessorTerms {
-            deadline: collection.deadline,
+        let terms = PassTerms {
+            deadline_ns: collection.deadline.map(Span::as_ns),
             reclaimed: collection.reclaimed_pages,
             reserve: change.goal_pages,
             padded,
         };
-        of.arrived = of.collected.saturating_mul(collection.reclaimed_pages).saturating_add(counted);
-        of.notified = of.arrived;
+        of.store.ftl.change(terms, counted);
+        of.notified = of.store.ftl.arrived();
         (of.stage, of.extra, of.changed) = (of.stage + 1, 0, Some(now));
         self.tell_change(number, now);
         if change.extra_passes > 0 {
@@ -91,7 +92,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let Some(PlannedChange { change, .. }) = self.last_change(number) else { return };
         let of = &mut self.processors[number];
         let pages = change.collection.reclaimed_pages;
-        of.arrived = of.arrived.saturating_add(pages);
+        of.store.ftl.advance();
         of.notified = of.notified.saturating_add(pages);
         of.extra += 1;
         let more = of.extra < change.extra_passes;

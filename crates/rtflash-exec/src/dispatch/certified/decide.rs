@@ -4,9 +4,10 @@ use rtflash_model::Instant;
 
 use super::CertifiedGroup;
 use super::operate::Planned;
-use super::processor::ProcessorState;
 use super::queue::Key;
-use crate::ftl::{GcStep, PageStore};
+use rtflash_ftl::GcStep;
+
+use crate::ftl::PageStore;
 use crate::ids::BlockId;
 use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
 
@@ -54,12 +55,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Tells how a processor stands to which pages to be written have come.
     fn notify_reserve(&mut self, processor: usize, now: Instant) {
         let of = &mut self.processors[processor];
-        if of.store.is_zoned() || of.notified == of.arrived {
+        if of.store.is_zoned() || of.notified == of.store.ftl.arrived() {
             return;
         }
-        of.notified = of.arrived;
+        of.notified = of.store.ftl.arrived();
         let (cluster, chip) = (of.number, of.first_chip());
-        let (arrived, free, pending) = (of.arrived, of.store.free(), of.pending);
+        let (arrived, free, pending) = (of.store.ftl.arrived(), of.store.free(), of.store.ftl.pending());
         self.core.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
     }
 
@@ -88,7 +89,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                     return ProcessorAttempt::Started;
                 }
                 let wanted = self.parts[part].writes.len().min(width);
-                if self.parts[part].is_background() && !self.processors[processor].has_reserve_beside(wanted as u64) {
+                if self.parts[part].is_background()
+                    && !self.processors[processor].store.ftl.has_reserve_beside(wanted as u64)
+                {
                     self.planned = planned;
                     return ProcessorAttempt::Waits;
                 }
@@ -129,16 +132,15 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         for _ in 0..pages {
             let Some(&lpn) = of.writes.front() else { break };
-            let Some(spot) = processor.store.program(lpn) else { break };
+            let programmed = match kind {
+                Kind::Write => processor.store.write(lpn),
+                _ => processor.store.serve(lpn, !background),
+            };
+            let Some(spot) = programmed else { break };
             of.writes.pop_front();
             planned.push(Planned { part, kind, action: Action::Program, spot, lpn });
-            match kind {
-                Kind::Write => processor.pending -= 1,
-                _ if !background => processor.served += 1,
-                _ => {}
-            }
         }
-        of.owes = kind == Kind::Server && !background && processor.server_pass_is_due();
+        of.owes = kind == Kind::Server && !background && processor.store.ftl.server_pass_is_due();
     }
 
     /// The part cannot go on before an erase has ended.
@@ -162,8 +164,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if of.key.1 == Kind::Gc {
             of.owes = false;
         } else {
-            processor.server_passes += 1;
-            of.owes = processor.server_pass_is_due();
+            of.owes = processor.store.ftl.server_pass_is_over();
         }
         if of.is_over() {
             self.part_is_over(part, now);
@@ -173,13 +174,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn go_on_with_pass(&mut self, number: usize, key: Key, now: Instant) -> ProcessorAttempt {
         let server = key.1 != Kind::Gc;
         let processor = &mut self.processors[number];
-        let under_way = if server { &processor.server_pass } else { &processor.pass };
-        if under_way.is_none() {
+        if !processor.store.ftl.is_collecting(server) {
             let (cluster, chip) = (processor.number, processor.first_chip());
             let job = self.parts[key.4].id();
-            // Rule R3.
-            let void = processor.has_reserve_beside(0);
-            let Some((block, valid)) = (if void { None } else { processor.begin_pass(server) }) else {
+            let Some((block, valid)) = processor.store.ftl.begin_pass(server) else {
                 let free = processor.store.free();
                 self.core.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
                 self.pass_is_over(number, key.4, now);
@@ -190,18 +188,13 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 job,
                 cluster,
                 chip,
-                block,
+                block: BlockId(block),
                 valid,
                 forced: false,
             }));
         }
-        let pass = if server { &mut processor.server_pass } else { &mut processor.pass };
-        let Some(pass) = pass else { return ProcessorAttempt::Waits };
-        let step = if processor.stripe {
-            pass.step_in_chip(&mut processor.store)
-        } else {
-            pass.step_in_superblock(&mut processor.store, &mut self.row)
-        };
+        let step = processor.store.step_of_pass(server, &mut self.row);
+        let Some(step) = step else { return ProcessorAttempt::Waits };
         if step == GcStep::Starved {
             return self.starve(number, key, now);
         }
@@ -217,11 +210,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         step: GcStep,
         now: Instant,
     ) {
-        let ProcessorState { store, number: cluster, pass, server_pass, .. } = &mut self.processors[number];
-        let pass = if server { server_pass } else { pass };
-        if let Some(lpn) = pass.as_mut().and_then(|pass| pass.next(store)) {
-            store.prefetch_place(lpn);
-            self.core.observer.as_observer().expect(*cluster, lpn);
+        let of = &mut self.processors[number];
+        if let Some(lpn) = of.store.next_of_pass(server) {
+            of.store.prefetch_place(lpn);
+            self.core.observer.as_observer().expect(of.number, lpn);
         }
         self.start_gc(number, part, step, now);
     }

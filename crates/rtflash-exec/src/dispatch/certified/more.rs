@@ -5,7 +5,9 @@ use rtflash_model::Instant;
 
 use super::CertifiedGroup;
 use super::operate::Planned;
-use crate::ftl::{GcStep, PageStore};
+use rtflash_ftl::GcStep;
+
+use crate::ftl::PageStore;
 use crate::ids::ChipId;
 use crate::trace::{Action, Kind, Observer};
 
@@ -32,13 +34,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let asks = self.asks_inside();
         let of = &mut self.processors[number];
         let server = self.parts[part].key.1 != Kind::Gc;
-        let pass = if server { &mut of.server_pass } else { &mut of.pass };
-        let Some(pass) = pass else { return false };
-        let step = if of.stripe {
-            pass.step_in_chip(&mut of.store)
-        } else {
-            pass.step_in_superblock(&mut of.store, &mut self.row)
-        };
+        let Some(step) = of.store.step_of_pass(server, &mut self.row) else { return false };
         if matches!(step, GcStep::Erase(_) | GcStep::Starved) {
             return false;
         }
@@ -61,17 +57,14 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 if let Some(&soon) = at.writes.get(1) {
                     of.store.prefetch_page(soon);
                 }
-                let Some(spot) = of.store.program(lpn) else { return false };
+                let Some(spot) = of.store.write(lpn) else { return false };
                 (Action::Program, lpn, spot)
             }
             _ => return false,
         };
         match action {
             Action::Read => at.reads.pop_front(),
-            _ => {
-                of.pending -= 1;
-                at.writes.pop_front()
-            }
+            _ => at.writes.pop_front(),
         };
         // The page before is over, and the part is not.
         at.unfinished -= 1;

@@ -1,5 +1,6 @@
 //! Steps on chips and buses, from start to end.
 
+use rtflash_ftl::GcStep;
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use super::CertifiedGroup;
 use crate::dispatch::core::ChipStep;
 use crate::dispatch::sequencer::Ticket;
 use crate::flash::BusRequest;
-use crate::ftl::{GcStep, PagePlace};
+use crate::ftl::PagePlace;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
@@ -85,14 +86,15 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let job = self.parts[part].id();
         match step {
             GcStep::Copyback(from, to, lpn) => {
+                let (from, to, lpn) = (PagePlace::from(from), PagePlace::from(to), Lpn(lpn));
                 let page = Planned { part, kind: Kind::Gc, action: Action::Read, spot: from, lpn };
                 let read = self.operation(processor, &page, now);
                 let program = Operation { action: Action::Program, block: to.block, page: to.page, ..read };
                 self.chips[first].copy = Some(program);
                 self.start_inside(processor, read, BusUse::CopyCommand, now);
             }
-            GcStep::Read(pages) => self.start_row(processor, part, Action::Read, pages, now),
-            GcStep::Row(pages) => self.start_row(processor, part, Action::Program, pages, now),
+            GcStep::Read => self.start_row(processor, part, Action::Read, now),
+            GcStep::Row => self.start_row(processor, part, Action::Program, now),
             GcStep::PaddingCopyback => {
                 let read = self.read_in_padding(processor, job, None, now);
                 let end = read.saturating_add(self.core.lengths.program(job, first, read));
@@ -112,6 +114,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             }
             GcStep::Starved => {}
             GcStep::Erase(block) => {
+                let block = BlockId(block);
                 let of = &mut self.processors[processor];
                 let cluster = of.cluster;
                 (of.step.chips, of.step.erases, of.step.more) = (of.chips.len(), Some(part), None);
@@ -137,11 +140,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.erase_begins(self.processors[processor].cluster, now);
     }
 
-    fn start_row(&mut self, processor: usize, part: usize, action: Action, pages: Vec<(PagePlace, Lpn)>, now: Instant) {
+    /// Starts a step of all pages of `self.row`.
+    fn start_row(&mut self, processor: usize, part: usize, action: Action, now: Instant) {
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
-        planned.extend(pages.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
-        self.row = pages;
+        planned.extend(self.row.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
         let own = planned.len();
         // Nothing is done beside reads of a pass: they are charged for each other alone.
         if action == Action::Program && self.may_backfill(processor) {
@@ -341,9 +344,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if let Some(part) = erases {
             let of = &mut self.processors[processor];
             let server = self.parts[part].key.1 != Kind::Gc;
-            if let Some(pass) = if server { of.server_pass.take() } else { of.pass.take() } {
-                of.store.erase(pass.victim());
-            }
+            of.store.ftl.erased(server);
             let starved = std::mem::take(&mut of.starved);
             starved.into_iter().for_each(|key| of.queue.insert(key));
             self.pass_is_over(processor, part, now);

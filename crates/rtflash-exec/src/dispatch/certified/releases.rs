@@ -270,8 +270,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             } else {
                 of.writes.push_back(lpn);
                 if kind == Kind::Write {
-                    processor.pending += 1;
-                    processor.arrived += 1;
+                    processor.store.ftl.arrives();
                 }
             }
         }
@@ -284,12 +283,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Rule R1: releases the GC jobs that are due by the pages that have arrived on a processor.
     pub(super) fn collect(&mut self, number: usize, now: Instant) {
         let processor = &mut self.processors[number];
-        let Some(deadline) = processor.terms.deadline else { return };
-        while processor.arrived / processor.terms.reclaimed > processor.collected {
+        while let Some((index, deadline)) = processor.store.ftl.collects() {
             let source = processor.source.expect("a processor with a GC deadline has a source of GC jobs");
-            let id = JobId { source, index: processor.collected };
-            processor.collected += 1;
-            let due = now.saturating_add(deadline);
+            let id = JobId { source, index };
+            let due = now.saturating_add(Span::from_ns(deadline).expect("it was a span"));
             let cluster = Some(self.clusters[processor.cluster].position);
             let (kind, deadline) = (Kind::Gc, Some(due));
             self.core.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));

@@ -1,0 +1,33 @@
+//! Whose memory the state lives in.
+
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+/// Memory that is lent or owned: lists of words of 32 and of 64 bits, of fixed lengths.
+///
+/// Firmware lends it ([`Lent`]). A program with an allocator may use lists of its own.
+pub trait Memory {
+    /// A list of numbers.
+    type Words: AsRef<[u32]> + AsMut<[u32]> + Debug;
+    /// A list of bits, 64 in a word, the first one the lowest.
+    type Bits: AsRef<[u64]> + AsMut<[u64]> + Debug;
+}
+
+/// Memory that the caller lends.
+#[derive(Debug)]
+pub struct Lent<'m>(PhantomData<&'m mut [u32]>);
+
+impl<'m> Memory for Lent<'m> {
+    type Words = &'m mut [u32];
+    type Bits = &'m mut [u64];
+}
+
+/// A number that stands for none: no logical page, no place.
+pub const NONE: u32 = u32::MAX;
+
+/// A position in memory.
+#[inline]
+pub(crate) const fn index(number: u32) -> usize {
+    // Nothing with addresses of fewer than 32 bits holds a map.
+    number as usize
+}

@@ -1,0 +1,234 @@
+//! The pages of a processor: one map, one frontier, one set of blocks. A superblock is a block
+//! here, its rows one after the other.
+
+use crate::blocks::{BlockMemory, Blocks, Frontiers};
+use crate::memory::{Memory, NONE, index};
+use crate::zones::Zones;
+
+/// A page of a processor: the position of its chip there, the block, and the page in the block of
+/// the chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// 0 in a stripe.
+    pub chip: u32,
+    /// In a superblock, the blocks with this number of all its chips.
+    pub block: u32,
+    /// The page in the block of the chip.
+    pub page: u32,
+}
+
+/// Which logical pages of its cluster a processor has, and on how many chips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Columns {
+    /// Whether they are those of a superblock, which copies over the bus; also where it has one
+    /// chip.
+    pub superblock: bool,
+    /// Chips of the processor: 1 in a stripe, s in a superblock.
+    pub width: u32,
+    /// Logical page `l` of the cluster is the processor's page (l − offset)/stride.
+    pub stride: u32,
+    /// The same.
+    pub offset: u32,
+}
+
+/// The logical pages of a processor on its chips.
+#[derive(Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound(
+        serialize = "M::Words: serde::Serialize, M::Bits: serde::Serialize",
+        deserialize = "M::Words: serde::Deserialize<'de>, M::Bits: serde::Deserialize<'de>"
+    ))
+)]
+pub struct Pages<M: Memory> {
+    columns: Columns,
+    blocks: Blocks<M>,
+    /// Where each logical page of the processor is; [`NONE`] where it was never written.
+    places: M::Words,
+    free: u32,
+    /// Where tasks own zones.
+    zones: Option<Zones<M>>,
+}
+
+impl<M: Memory> Pages<M> {
+    /// The pages of a processor as `memory.lpns` has them: its first `programmed` pages are
+    /// programmed, each holds a logical page of the cluster or nothing. `places` has a word for
+    /// each logical page of the processor.
+    ///
+    /// A block of it has `block_pages` pages, on all chips of the processor together.
+    pub fn new(
+        columns: Columns,
+        block_pages: u32,
+        memory: BlockMemory<M>,
+        mut places: M::Words,
+        programmed: u32,
+    ) -> Pages<M> {
+        places.as_mut().fill(NONE);
+        let slot = |lpn: u32| index((lpn - columns.offset) / columns.stride);
+        let lpns = memory.lpns.as_ref();
+        let all = u32::try_from(lpns.len()).unwrap_or(u32::MAX);
+        let programmed = programmed.min(all);
+        for (page, &lpn) in (0..programmed).zip(lpns) {
+            if lpn != NONE {
+                places.as_mut()[slot(lpn)] = page;
+            }
+        }
+        let blocks = Blocks::new(block_pages, memory, programmed);
+        Pages { columns, blocks, places, free: all - programmed, zones: None }
+    }
+
+    /// The pages of a chip whose blocks are those of zones. `memory.lpns` and the places of logical
+    /// pages are as the caller found them.
+    pub fn of_zones(
+        columns: Columns,
+        block_pages: u32,
+        memory: BlockMemory<M>,
+        places: M::Words,
+        zones: Zones<M>,
+    ) -> Pages<M> {
+        // What the device frees and closes by itself is nothing here.
+        let blocks = Blocks::new(block_pages, memory, 0);
+        Pages { columns, blocks, places, free: 0, zones: Some(zones) }
+    }
+
+    /// Whether its blocks are those of zones.
+    #[inline]
+    pub fn is_zoned(&self) -> bool {
+        self.zones.is_some()
+    }
+
+    /// Its blocks.
+    #[inline]
+    pub fn blocks(&self) -> &Blocks<M> {
+        &self.blocks
+    }
+
+    /// Where each logical page of the processor is, by [`Pages::slot`].
+    #[inline]
+    pub fn places(&self) -> &[u32] {
+        self.places.as_ref()
+    }
+
+    /// f: free pages.
+    #[inline]
+    pub fn free(&self) -> u32 {
+        self.free
+    }
+
+    /// Which pages it has.
+    #[inline]
+    pub fn columns(&self) -> Columns {
+        self.columns
+    }
+
+    /// Its chips.
+    #[inline]
+    pub fn width(&self) -> u32 {
+        self.columns.width
+    }
+
+    /// Rows of a block.
+    #[inline]
+    pub fn rows(&self) -> u32 {
+        self.blocks.pages() / self.columns.width
+    }
+
+    /// The position of a logical page of the cluster among those of the processor.
+    #[inline]
+    pub fn slot(&self, lpn: u32) -> u32 {
+        (lpn - self.columns.offset) / self.columns.stride
+    }
+
+    /// The block that has to be reset before this page is written, where tasks own zones.
+    pub fn to_reset(&self, lpn: u32) -> Option<u32> {
+        self.zones.as_ref()?.to_reset(self.slot(lpn) / self.blocks.pages())
+    }
+
+    /// A block of a zone is reset.
+    pub fn reset(&mut self, block: u32) {
+        if let Some(zones) = &mut self.zones {
+            zones.reset(block);
+        }
+    }
+
+    /// Where a page of the processor is.
+    #[inline]
+    pub fn spot(&self, page: u32) -> Spot {
+        let (block, place) = self.blocks.block_and_page(page);
+        let width = self.columns.width;
+        if width == 1 {
+            return Spot { chip: 0, block, page: place };
+        }
+        Spot { chip: place % width, block, page: place / width }
+    }
+
+    /// The number of the page that holds a logical page; [`NONE`] where it was never written.
+    #[inline]
+    pub fn place(&self, lpn: u32) -> u32 {
+        self.places.as_ref()[index(self.slot(lpn))]
+    }
+
+    /// Where a logical page is; `None` where it was never written.
+    #[inline]
+    pub fn locate(&self, lpn: u32) -> Option<Spot> {
+        let page = self.place(lpn);
+        (page != NONE).then(|| self.spot(page))
+    }
+
+    /// Programs the next page of the frontier; the page where it was before is stale. `None` where
+    /// no page is free.
+    #[inline]
+    pub fn program(&mut self, lpn: u32) -> Option<Spot> {
+        let slot = self.slot(lpn);
+        if let Some(zones) = &mut self.zones {
+            let page = zones.program(slot / self.blocks.pages());
+            self.places.as_mut()[index(slot)] = page;
+            return Some(self.spot(page));
+        }
+        let page = self.blocks.program(Frontiers::Write, lpn)?;
+        let old = core::mem::replace(&mut self.places.as_mut()[index(slot)], page);
+        if old != NONE {
+            self.blocks.invalidate(old);
+        }
+        self.free -= 1;
+        Some(self.spot(page))
+    }
+
+    /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
+    /// among equals; with its valid pages.
+    pub fn take_victim(&mut self) -> Option<(u32, u32)> {
+        let victim = self.blocks.fewest_valid()?;
+        self.blocks.take_victim(victim);
+        Some((victim, self.blocks.valid(victim)))
+    }
+
+    /// The first valid page of a block on one of the processor's chips from row `from` on: its row,
+    /// its number in the processor, and its logical page.
+    #[inline]
+    pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<(u32, u32, u32)> {
+        let width = self.columns.width;
+        if width == 1 {
+            let page = self.blocks.next_valid(block, from)?;
+            return Some((self.blocks.block_and_page(page).1, page, self.blocks.lpn(page)));
+        }
+        (from..self.rows()).find_map(|row| {
+            let page = block * self.blocks.pages() + row * width + chip;
+            let lpn = self.blocks.lpn(page);
+            (lpn != NONE).then_some((row, page, lpn))
+        })
+    }
+
+    /// Whether a page of the processor still holds this logical page.
+    #[inline]
+    pub fn holds(&self, page: u32, lpn: u32) -> bool {
+        self.blocks.lpn(page) == lpn
+    }
+
+    /// A victim is erased.
+    pub fn erase(&mut self, block: u32) {
+        self.blocks.erase(block);
+        self.free += self.blocks.pages();
+    }
+}

@@ -1,0 +1,218 @@
+//! Garbage collection of a processor: one pass, step by step (docs/analysis.md, rules R4, S3 and
+//! D2).
+
+use crate::memory::{Memory, index};
+use crate::pages::{Columns, Pages, Spot};
+
+/// What a pass does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GcStep {
+    /// Copies a page inside the chip (stripe): where it is, where it goes, what it is.
+    Copyback(Spot, Spot, u32),
+    /// Reads a page on each chip that has one left (superblock).
+    Read,
+    /// Programs pages that were read, a row at most (superblock).
+    Row,
+    /// Lets the time of such a step pass: with worst victims.
+    PaddingCopyback,
+    /// Likewise, of so many pages on one channel.
+    PaddingRead(u32),
+    /// Likewise.
+    PaddingRow,
+    /// No free page to copy to.
+    Starved,
+    /// Erases the victim on all chips.
+    Erase(u32),
+}
+
+/// The only chip of a processor of a stripe, and the first one of a superblock.
+const FIRST: u32 = 0;
+
+/// A pass under way, or what the next one is kept in.
+#[derive(Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound(serialize = "M::Words: serde::Serialize", deserialize = "M::Words: serde::Deserialize<'de>"))
+)]
+pub struct Pass<M: Memory> {
+    victim: Option<u32>,
+    /// The first row of the victim not looked at yet, where there is one chip.
+    row: u32,
+    /// The same on each chip of a superblock.
+    rows: M::Words,
+    /// Pages read and not programmed yet, of a superblock: two words each, where they were and what
+    /// they are.
+    buffer: M::Words,
+    buffered: u32,
+    /// Read steps, or copies, so far; and row steps.
+    steps: (u64, u64),
+    /// Pages read so far.
+    pages: u64,
+    /// The next page to be copied on the first chip, as far as it is known already: its row, where
+    /// it is, and what it is.
+    found: Option<(u32, u32, u32)>,
+    /// What is taken at least.
+    padded: PaddedPass,
+}
+
+/// What a pass takes at least, with worst victims.
+#[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct PaddedPass {
+    /// Copies (stripe), or read steps (superblock).
+    pub copies: u64,
+    /// Row steps.
+    pub rows: u64,
+    /// Pages read.
+    pub pages: u64,
+    /// Chips on the channel that has most.
+    pub most: u32,
+}
+
+/// Words of memory that a pass takes: for [`Pass::new`], its `rows` and its `buffer`. None in a
+/// stripe.
+pub const fn pass_words(columns: Columns) -> (usize, usize) {
+    if columns.superblock { (index(columns.width), 4 * index(columns.width)) } else { (0, 0) }
+}
+
+impl<M: Memory> Pass<M> {
+    /// No pass is under way. [`pass_words`] says how long the lists have to be.
+    pub fn new(rows: M::Words, buffer: M::Words) -> Pass<M> {
+        let padded = PaddedPass::default();
+        Pass { victim: None, row: 0, rows, buffer, buffered: 0, steps: (0, 0), pages: 0, found: None, padded }
+    }
+
+    /// A pass over this victim begins.
+    pub fn begin(&mut self, victim: u32, padded: PaddedPass) {
+        self.rows.as_mut().fill(0);
+        (self.victim, self.padded) = (Some(victim), padded);
+        (self.row, self.buffered, self.steps, self.pages, self.found) = (0, 0, (0, 0), 0, None);
+    }
+
+    /// The pass is over: what its victim was.
+    pub fn end(&mut self) -> Option<u32> {
+        self.victim.take()
+    }
+
+    /// Whether one is under way.
+    #[inline]
+    pub fn is_under_way(&self) -> bool {
+        self.victim.is_some()
+    }
+
+    /// A logical page that the next step will probably read.
+    #[inline]
+    pub fn next(&mut self, pages: &Pages<M>) -> Option<u32> {
+        self.found = self.next_on_first(pages);
+        self.found.map(|(_, _, lpn)| lpn)
+    }
+
+    /// The next valid page of the first chip. What was found before is still the first one, if it
+    /// is there: nothing becomes valid in a victim.
+    #[inline]
+    fn next_on_first(&mut self, pages: &Pages<M>) -> Option<(u32, u32, u32)> {
+        let found = self.found.take().filter(|&(_, page, lpn)| pages.holds(page, lpn));
+        let from = self.rows.as_ref().first().copied().unwrap_or(self.row);
+        found.or_else(|| pages.next_valid(self.victim?, FIRST, from))
+    }
+
+    /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can
+    /// happen on the chip before it is. `None` where no pass is under way.
+    #[inline]
+    pub fn step_in_chip(&mut self, pages: &mut Pages<M>) -> Option<GcStep> {
+        let victim = self.victim?;
+        if let Some((row, page, lpn)) = self.next_on_first(pages) {
+            let from = pages.spot(page);
+            let Some(to) = pages.program(lpn) else { return Some(GcStep::Starved) };
+            self.row = row + 1;
+            self.steps.0 += 1;
+            return Some(GcStep::Copyback(from, to, lpn));
+        }
+        if self.steps.0 < self.padded.copies {
+            self.steps.0 += 1;
+            return Some(GcStep::PaddingCopyback);
+        }
+        Some(GcStep::Erase(victim))
+    }
+
+    /// The next step of a pass on a superblock. `put` is given the pages of a read or a row: where
+    /// they are read or programmed, and what they are. `None` where no pass is under way.
+    pub fn step_in_superblock(&mut self, pages: &mut Pages<M>, mut put: impl FnMut(Spot, u32)) -> Option<GcStep> {
+        let victim = self.victim?;
+        self.forget_stale(pages);
+        let width = pages.width();
+        if self.buffered < width && self.read(victim, pages, &mut put) {
+            return Some(GcStep::Read);
+        }
+        if self.buffered > 0 {
+            let count = self.buffered.min(width).min(pages.free());
+            if count == 0 {
+                return Some(GcStep::Starved);
+            }
+            self.steps.1 += 1;
+            for place in 0..index(count) {
+                let lpn = self.buffer.as_ref()[2 * place + 1];
+                if let Some(to) = pages.program(lpn) {
+                    put(to, lpn);
+                }
+            }
+            let (from, to) = (2 * index(count), 2 * index(self.buffered));
+            self.buffer.as_mut().copy_within(from..to, 0);
+            self.buffered -= count;
+            return Some(GcStep::Row);
+        }
+        // A victim of v pages takes no more steps than it has pages left.
+        if self.steps.0 < self.padded.copies && self.pages < self.padded.pages {
+            self.steps.0 += 1;
+            // A page for each step to come, and as many as there are chips while that leaves them.
+            let to_come = self.padded.copies - self.steps.0;
+            let left = self.padded.pages.saturating_sub(self.pages + to_come);
+            let pages = u32::try_from(left).unwrap_or(u32::MAX).clamp(1, self.padded.most);
+            self.pages += u64::from(pages);
+            return Some(GcStep::PaddingRead(pages));
+        }
+        if self.steps.1 < self.padded.rows {
+            self.steps.1 += 1;
+            return Some(GcStep::PaddingRow);
+        }
+        Some(GcStep::Erase(victim))
+    }
+
+    /// What was overwritten since it was read need not be copied.
+    fn forget_stale(&mut self, pages: &Pages<M>) {
+        let buffer = self.buffer.as_mut();
+        let mut kept = 0;
+        for place in 0..index(self.buffered) {
+            let (page, lpn) = (buffer[2 * place], buffer[2 * place + 1]);
+            if pages.holds(page, lpn) {
+                (buffer[2 * kept], buffer[2 * kept + 1]) = (page, lpn);
+                kept += 1;
+            }
+        }
+        self.buffered = u32::try_from(kept).unwrap_or(self.buffered);
+    }
+
+    /// Reads a page on each chip that has one left, and says whether there was one.
+    fn read(&mut self, victim: u32, pages: &Pages<M>, put: &mut impl FnMut(Spot, u32)) -> bool {
+        let before = self.buffered;
+        for (chip, from) in (0..).zip(self.rows.as_mut()) {
+            let Some((row, page, lpn)) = pages.next_valid(victim, chip, *from) else {
+                // Nothing becomes valid in a victim: it is not looked through again.
+                *from = pages.rows();
+                continue;
+            };
+            *from = row + 1;
+            let at = 2 * index(self.buffered);
+            (self.buffer.as_mut()[at], self.buffer.as_mut()[at + 1]) = (page, lpn);
+            self.buffered += 1;
+            put(pages.spot(page), lpn);
+        }
+        let read = self.buffered - before;
+        if read > 0 {
+            self.steps.0 += 1;
+            self.pages += u64::from(read);
+        }
+        read > 0
+    }
+}

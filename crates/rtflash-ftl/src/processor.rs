@@ -1,0 +1,207 @@
+//! What one EDF queue serves, but for the queue: its pages, the counters of its rules, its passes.
+
+use crate::memory::Memory;
+use crate::pages::{Pages, Spot};
+use crate::pass::{GcStep, PaddedPass, Pass};
+
+/// What a certificate says of the garbage collection of a processor.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct PassTerms {
+    /// D_g, in nanoseconds; `None` where no GC jobs are released.
+    pub deadline_ns: Option<u64>,
+    /// α.
+    pub reclaimed: u64,
+    /// H.
+    pub reserve: u64,
+    /// What a pass takes at least.
+    pub padded: PaddedPass,
+}
+
+impl PassTerms {
+    /// Where nothing is collected, and so nothing may be written.
+    pub fn none(padded: PaddedPass) -> PassTerms {
+        PassTerms { deadline_ns: None, reclaimed: u64::MAX, reserve: u64::MAX, padded }
+    }
+}
+
+/// A processor: a chip of a stripe, or a whole superblock cluster.
+///
+/// Rules R1, R3, R4, V2 and V3 of docs/analysis.md are here. Which job is next is a queue's, and
+/// what a step takes a device's.
+#[derive(Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound(
+        serialize = "M::Words: serde::Serialize, M::Bits: serde::Serialize",
+        deserialize = "M::Words: serde::Deserialize<'de>, M::Bits: serde::Deserialize<'de>"
+    ))
+)]
+pub struct EdfProcessor<M: Memory> {
+    /// Its pages.
+    pub pages: Pages<M>,
+    terms: PassTerms,
+    /// b: pages of real-time writes that arrived and are not programmed.
+    pending: u64,
+    /// a: pages of real-time writes that arrived.
+    arrived: u64,
+    /// GC jobs released.
+    collected: u64,
+    /// Pages that the server's jobs have programmed.
+    served: u64,
+    /// Passes of the server that are over or left out.
+    server_passes: u64,
+    /// The pass of the GC jobs.
+    pass: Pass<M>,
+    /// The server's.
+    server_pass: Pass<M>,
+}
+
+impl<M: Memory> EdfProcessor<M> {
+    /// A processor to which nothing has arrived. `passes`: that of the GC jobs, and the server's.
+    pub fn new(pages: Pages<M>, terms: PassTerms, passes: [Pass<M>; 2]) -> EdfProcessor<M> {
+        let [pass, server_pass] = passes;
+        EdfProcessor {
+            pages,
+            terms,
+            pending: 0,
+            arrived: 0,
+            collected: 0,
+            served: 0,
+            server_passes: 0,
+            pass,
+            server_pass,
+        }
+    }
+
+    /// a: pages of real-time writes that have arrived.
+    #[inline]
+    pub fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// b: pages of real-time writes that have arrived and are not programmed.
+    #[inline]
+    pub fn pending(&self) -> u64 {
+        self.pending
+    }
+
+    /// It goes on by other terms (docs/admission.md), so many pages counted already towards the
+    /// next GC job.
+    pub fn change(&mut self, terms: PassTerms, counted: u64) {
+        self.terms = terms;
+        self.arrived = self.collected.saturating_mul(terms.reclaimed).saturating_add(counted);
+    }
+
+    /// An extra GC job is due: as if α pages had arrived, and been programmed.
+    pub fn advance(&mut self) {
+        self.arrived = self.arrived.saturating_add(self.terms.reclaimed);
+    }
+
+    /// A page of a real-time write arrives.
+    #[inline]
+    pub fn arrives(&mut self) {
+        self.pending += 1;
+        self.arrived += 1;
+    }
+
+    /// Rule R1: the number of the GC job that is due by the pages that have arrived, and how long
+    /// after now its deadline is. To be asked until there is none.
+    #[inline]
+    pub fn collects(&mut self) -> Option<(u64, u64)> {
+        let deadline = self.terms.deadline_ns?;
+        if self.arrived / self.terms.reclaimed <= self.collected {
+            return None;
+        }
+        self.collected += 1;
+        Some((self.collected - 1, deadline))
+    }
+
+    /// Whether so many more pages may be programmed and the reserve is still there, f − b ≥ H. With
+    /// none: whether a pass is void (rule R3).
+    #[inline]
+    pub fn has_reserve_beside(&self, pages: u64) -> bool {
+        let free = u64::from(self.pages.free());
+        free >= self.pending.saturating_add(self.terms.reserve).saturating_add(pages)
+    }
+
+    /// Programs a page of a real-time write; `None` where no page is free.
+    #[inline]
+    pub fn write(&mut self, lpn: u32) -> Option<Spot> {
+        let spot = self.pages.program(lpn)?;
+        self.pending -= 1;
+        Some(spot)
+    }
+
+    /// Programs a page of a server's job. `counts`: it is one with a deadline, behind whose pages
+    /// passes come.
+    #[inline]
+    pub fn serve(&mut self, lpn: u32, counts: bool) -> Option<Spot> {
+        let spot = self.pages.program(lpn)?;
+        self.served += u64::from(counts);
+        Some(spot)
+    }
+
+    /// Rule V2: whether the server's next pass is due.
+    #[inline]
+    pub fn server_pass_is_due(&self) -> bool {
+        self.served >= self.terms.reclaimed.saturating_mul(self.server_passes + 1)
+    }
+
+    /// The pass of the GC jobs, or of the server.
+    #[inline]
+    fn pass(&mut self, server: bool) -> &mut Pass<M> {
+        if server { &mut self.server_pass } else { &mut self.pass }
+    }
+
+    /// Whether a pass is under way: of the GC jobs, or of the server.
+    #[inline]
+    pub fn is_collecting(&self, server: bool) -> bool {
+        if server { self.server_pass.is_under_way() } else { self.pass.is_under_way() }
+    }
+
+    /// Rules R3 and R4: begins a pass, for the server or for the GC jobs; `None` where it is void,
+    /// or there is nothing to collect. Says what its victim is, with its valid pages.
+    pub fn begin_pass(&mut self, server: bool) -> Option<(u32, u32)> {
+        if self.has_reserve_beside(0) {
+            return None;
+        }
+        let (victim, valid) = self.pages.take_victim()?;
+        let padded = self.terms.padded;
+        self.pass(server).begin(victim, padded);
+        Some((victim, valid))
+    }
+
+    /// The next step of a pass under way; `None` where none is. `put` is given the pages that a
+    /// superblock reads or programs.
+    #[inline]
+    pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(Spot, u32)) -> Option<GcStep> {
+        let pass = if server { &mut self.server_pass } else { &mut self.pass };
+        if self.pages.columns().superblock {
+            pass.step_in_superblock(&mut self.pages, put)
+        } else {
+            pass.step_in_chip(&mut self.pages)
+        }
+    }
+
+    /// A logical page that the next step of a pass will probably read.
+    #[inline]
+    pub fn next_of_pass(&mut self, server: bool) -> Option<u32> {
+        let pass = if server { &mut self.server_pass } else { &mut self.pass };
+        pass.next(&self.pages)
+    }
+
+    /// The erase of a pass has ended: the pass is over.
+    pub fn erased(&mut self, server: bool) {
+        if let Some(victim) = self.pass(server).end() {
+            self.pages.erase(victim);
+        }
+    }
+
+    /// A pass of the server is over or left out. Says whether the next one is due.
+    pub fn server_pass_is_over(&mut self) -> bool {
+        self.server_passes += 1;
+        self.server_pass_is_due()
+    }
+}
