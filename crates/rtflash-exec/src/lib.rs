@@ -68,8 +68,8 @@ pub use options::{
     Aging, Arbitration, Dispatch, Options, Pattern, Phases, Placed, Recurrence, Service, Ties, Times, Victims, Waits,
 };
 pub use plan::{
-    Certified, ClusterPlan, ClusterTerms, CollectionChange, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, Owner, Period,
-    Plan, PlanError, PlannedChange, Promise, Releases, Source, Timing, TooFewBlocks, ZoneRing,
+    Certified, ClusterPlan, ClusterTerms, CollectionChange, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, NoImage, Owner,
+    Period, Plan, PlanError, PlannedChange, Promise, Releases, Source, Timing, TooFewBlocks, ZoneRing,
 };
 pub use release_pattern::{
     ReleasePattern, RequestPattern, read_partial_release_pattern, read_release_pattern, write_release_pattern,

@@ -6,15 +6,30 @@
 #![no_std]
 
 mod blocks;
+mod bus;
+mod ftl;
+mod geometry;
+pub mod image;
 mod memory;
+mod nand;
 mod pages;
 mod pass;
+mod police;
 mod processor;
+mod setup;
+mod slots;
 mod zones;
 
 pub use blocks::{BlockMemory, Blocks, Frontier, Frontiers};
+pub use bus::BusQueue;
+pub use ftl::{Ftl, Taken};
+pub use geometry::Geometry;
 pub use memory::{Lent, Memory, NONE};
+pub use nand::{FlashPage, NandChips, Purpose, RequestHost, SpareBytes};
 pub use pages::{Columns, Pages, Spot};
-pub use pass::{GcStep, PaddedPass, Pass, pass_words};
-pub use processor::{EdfProcessor, PassTerms};
+pub use pass::{GcStep, PaddedPass, Pass, RowPage, pass_words};
+pub use police::{Declared, PageOrder, Refused};
+pub use processor::{EdfProcessor, NextStep, PartLeft, PassTerms};
+pub use setup::{AllErased, AtStart, FtlMemory, SetupError};
+pub use slots::{FtlCluster, FtlProcessor, GcJob, RequestSlot, SourceSlot};
 pub use zones::{RING_WORDS, Ring, Zones};

@@ -25,6 +25,17 @@ pub enum GcStep {
     Erase(u32),
 }
 
+/// A page that a step of a pass on a superblock reads or programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowPage {
+    /// Whether it is read.
+    pub is_read: bool,
+    /// Where.
+    pub spot: Spot,
+    /// Which logical page it is.
+    pub lpn: u32,
+}
+
 /// The only chip of a processor of a stripe, and the first one of a superblock.
 const FIRST: u32 = 0;
 
@@ -136,9 +147,9 @@ impl<M: Memory> Pass<M> {
         Some(GcStep::Erase(victim))
     }
 
-    /// The next step of a pass on a superblock. `put` is given the pages of a read or a row: where
-    /// they are read or programmed, and what they are. `None` where no pass is under way.
-    pub fn step_in_superblock(&mut self, pages: &mut Pages<M>, mut put: impl FnMut(Spot, u32)) -> Option<GcStep> {
+    /// The next step of a pass on a superblock. `put` is given the pages of a read or a row.
+    /// `None` where no pass is under way.
+    pub fn step_in_superblock(&mut self, pages: &mut Pages<M>, mut put: impl FnMut(RowPage)) -> Option<GcStep> {
         let victim = self.victim?;
         self.forget_stale(pages);
         let width = pages.width();
@@ -154,7 +165,7 @@ impl<M: Memory> Pass<M> {
             for place in 0..index(count) {
                 let lpn = self.buffer.as_ref()[2 * place + 1];
                 if let Some(to) = pages.program(lpn) {
-                    put(to, lpn);
+                    put(RowPage { is_read: false, spot: to, lpn });
                 }
             }
             let (from, to) = (2 * index(count), 2 * index(self.buffered));
@@ -180,7 +191,11 @@ impl<M: Memory> Pass<M> {
     }
 
     /// What was overwritten since it was read need not be copied.
+    #[inline]
     fn forget_stale(&mut self, pages: &Pages<M>) {
+        if self.buffered == 0 {
+            return;
+        }
         let buffer = self.buffer.as_mut();
         let mut kept = 0;
         for place in 0..index(self.buffered) {
@@ -194,8 +209,9 @@ impl<M: Memory> Pass<M> {
     }
 
     /// Reads a page on each chip that has one left, and says whether there was one.
-    fn read(&mut self, victim: u32, pages: &Pages<M>, put: &mut impl FnMut(Spot, u32)) -> bool {
+    fn read(&mut self, victim: u32, pages: &Pages<M>, put: &mut impl FnMut(RowPage)) -> bool {
         let before = self.buffered;
+        let buffer = self.buffer.as_mut();
         for (chip, from) in (0..).zip(self.rows.as_mut()) {
             let Some((row, page, lpn)) = pages.next_valid(victim, chip, *from) else {
                 // Nothing becomes valid in a victim: it is not looked through again.
@@ -204,9 +220,9 @@ impl<M: Memory> Pass<M> {
             };
             *from = row + 1;
             let at = 2 * index(self.buffered);
-            (self.buffer.as_mut()[at], self.buffer.as_mut()[at + 1]) = (page, lpn);
+            (buffer[at], buffer[at + 1]) = (page, lpn);
             self.buffered += 1;
-            put(pages.spot(page), lpn);
+            put(RowPage { is_read: true, spot: pages.spot(page), lpn });
         }
         let read = self.buffered - before;
         if read > 0 {

@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 use crate::pages::{Pages, Spot};
-use crate::pass::{GcStep, PaddedPass, Pass};
+use crate::pass::{GcStep, PaddedPass, Pass, RowPage};
 
 /// What a certificate says of the garbage collection of a processor.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +23,38 @@ impl PassTerms {
     pub fn none(padded: PaddedPass) -> PassTerms {
         PassTerms { deadline_ns: None, reclaimed: u64::MAX, reserve: u64::MAX, padded }
     }
+}
+
+/// What is left of a job's part on a processor, as far as its next step depends on it.
+#[derive(Debug, Clone, Copy)]
+pub struct PartLeft {
+    /// Whether a pass is due, or under way.
+    pub owes: bool,
+    /// The next page that it reads.
+    pub read: Option<u32>,
+    /// The next page that it writes.
+    pub write: Option<u32>,
+    /// Pages that it writes next, together: a row at most.
+    pub row: u64,
+    /// Whether it is served in the background, where it may not touch the reserve.
+    pub background: bool,
+}
+
+/// The next step of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextStep {
+    /// One of its pass.
+    Pass,
+    /// This page is read.
+    Read(u32),
+    /// This block is reset, where tasks own zones.
+    Reset(u32),
+    /// Its row is programmed.
+    Program,
+    /// None now, nor one of any job behind it.
+    Waits,
+    /// None is left.
+    Nothing,
 }
 
 /// A processor: a chip of a stripe, or a whole superblock cluster.
@@ -126,6 +158,23 @@ impl<M: Memory> EdfProcessor<M> {
         free >= self.pending.saturating_add(self.terms.reserve).saturating_add(pages)
     }
 
+    /// The next step of the job with the earliest deadline: its pass before its pages (rule V3),
+    /// reads before writes, and a reset before what is written to the block (rule Z2).
+    #[inline]
+    pub fn next_step(&self, left: PartLeft) -> NextStep {
+        let PartLeft { owes, read, write, row, background } = left;
+        match (read, write) {
+            _ if owes => NextStep::Pass,
+            (Some(lpn), _) => NextStep::Read(lpn),
+            (None, None) => NextStep::Nothing,
+            (None, Some(lpn)) => match self.pages.to_reset(lpn) {
+                Some(block) => NextStep::Reset(block),
+                None if background && !self.has_reserve_beside(row) => NextStep::Waits,
+                None => NextStep::Program,
+            },
+        }
+    }
+
     /// Programs a page of a real-time write; `None` where no page is free.
     #[inline]
     pub fn write(&mut self, lpn: u32) -> Option<Spot> {
@@ -176,7 +225,7 @@ impl<M: Memory> EdfProcessor<M> {
     /// The next step of a pass under way; `None` where none is. `put` is given the pages that a
     /// superblock reads or programs.
     #[inline]
-    pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(Spot, u32)) -> Option<GcStep> {
+    pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
         let pass = if server { &mut self.server_pass } else { &mut self.pass };
         if self.pages.columns().superblock {
             pass.step_in_superblock(&mut self.pages, put)

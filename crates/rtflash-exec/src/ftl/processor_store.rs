@@ -57,11 +57,6 @@ impl ProcessorStore {
         self.ftl.pages.is_zoned()
     }
 
-    /// The block that has to be reset before this page is written, where tasks own zones.
-    pub(crate) fn to_reset(&self, lpn: Lpn) -> Option<BlockId> {
-        self.ftl.pages.to_reset(lpn.0).map(BlockId)
-    }
-
     /// A block of a zone is reset.
     pub(crate) fn reset(&mut self, block: BlockId) {
         self.ftl.pages.reset(block.0);
@@ -83,7 +78,7 @@ impl ProcessorStore {
     #[inline]
     pub(crate) fn step_of_pass(&mut self, server: bool, row: &mut Vec<(PagePlace, Lpn)>) -> Option<GcStep> {
         row.clear();
-        self.ftl.step_of_pass(server, |spot, lpn| row.push((spot.into(), Lpn(lpn))))
+        self.ftl.step_of_pass(server, |page| row.push((page.spot.into(), Lpn(page.lpn))))
     }
 
     /// A logical page that the next step of a pass will probably read.

@@ -5,10 +5,10 @@ use rtflash_model::Instant;
 use super::CertifiedGroup;
 use super::operate::Planned;
 use super::queue::Key;
-use rtflash_ftl::GcStep;
+use rtflash_ftl::{GcStep, NextStep, PartLeft};
 
 use crate::ftl::PageStore;
-use crate::ids::BlockId;
+use crate::ids::{BlockId, Lpn};
 use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
 
 /// What came of a look at the first part in a queue.
@@ -69,36 +69,36 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if !self.can_go_on(processor, part, now) {
             return ProcessorAttempt::Waits;
         }
-        // Rule V3: a pass that is due comes before the job's next pages.
-        if self.parts[part].owes {
-            return self.go_on_with_pass(processor, key, now);
-        }
-        let width = self.processors[processor].chips.len();
+        let (of, width) = (&self.parts[part], self.processors[processor].chips.len());
+        let row = of.writes.len().min(width);
+        let left = PartLeft {
+            owes: of.owes,
+            read: of.reads.front().map(|lpn| lpn.0),
+            write: of.writes.front().map(|lpn| lpn.0),
+            row: row as u64,
+            background: of.is_background(),
+        };
+        let read = match self.processors[processor].store.ftl.next_step(left) {
+            NextStep::Pass => return self.go_on_with_pass(processor, key, now),
+            NextStep::Waits => return ProcessorAttempt::Waits,
+            NextStep::Reset(block) => {
+                self.start_reset(processor, (part, key.1), BlockId(block), now);
+                return ProcessorAttempt::Started;
+            }
+            NextStep::Read(lpn) => Some(Lpn(lpn)),
+            NextStep::Program | NextStep::Nothing => None,
+        };
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
-        let reads = match self.parts[part].reads.pop_front() {
+        match read {
             Some(lpn) => {
+                self.parts[part].reads.pop_front();
                 let spot = self.processors[processor].store.locate(lpn);
                 planned.push(Planned { part, kind: key.1, action: Action::Read, spot, lpn });
-                true
             }
-            None => {
-                if let Some(block) = self.to_reset(processor, part) {
-                    self.planned = planned;
-                    self.start_reset(processor, (part, key.1), block, now);
-                    return ProcessorAttempt::Started;
-                }
-                let wanted = self.parts[part].writes.len().min(width);
-                if self.parts[part].is_background()
-                    && !self.processors[processor].store.ftl.has_reserve_beside(wanted as u64)
-                {
-                    self.planned = planned;
-                    return ProcessorAttempt::Waits;
-                }
-                self.write_row(part, wanted, &mut planned);
-                false
-            }
-        };
+            None => self.write_row(part, row, &mut planned),
+        }
+        let reads = read.is_some();
         if planned.is_empty() {
             self.planned = planned;
             return self.starve(processor, key, now);
@@ -113,12 +113,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         self.planned = planned;
         ProcessorAttempt::Started
-    }
-
-    /// The block that a part's next page has to have reset before it.
-    fn to_reset(&self, processor: usize, part: usize) -> Option<BlockId> {
-        let of = &self.processors[processor];
-        self.parts[part].writes.front().and_then(|&lpn| of.store.to_reset(lpn))
     }
 
     /// Programs so many of a part's pages, if as many are free.

@@ -1,0 +1,181 @@
+//! A plan as firmware loads it.
+
+use std::fmt;
+
+use rtflash_ftl::PageOrder;
+use rtflash_ftl::image::{
+    ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageParts, ImageRing, ImageSource, Organisation,
+};
+use rtflash_model::{Access, Id, Placement, Span};
+
+use super::{Certified, ClusterPlan, Plan, Promise, Source};
+use crate::ids::{ClusterId, SourceId};
+use crate::trace::Kind;
+
+/// Why a plan is nothing for firmware.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoImage {
+    /// Its clusters have no certificates.
+    NoCertificates,
+    /// This cluster uses a second page register.
+    TwoRegisters(ClusterId),
+    /// This cluster has a server for jobs that are not real-time.
+    Server(ClusterId),
+    /// This cluster changes its garbage collection while it runs.
+    Changes(ClusterId),
+    /// Pages of a request, or a period, of this source are more than an image counts.
+    TooLarge(SourceId),
+    /// What is written is not what can be read.
+    Unsound(ImageError),
+}
+
+impl fmt::Display for NoImage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoImage::NoCertificates => {
+                f.write_str("the allocation has no certificates: only certified analyses say what firmware has to do")
+            }
+            NoImage::TwoRegisters(cluster) => {
+                write!(f, "cluster {cluster} uses a second page register, which firmware does not")
+            }
+            NoImage::Server(cluster) => {
+                write!(f, "cluster {cluster} has a server for jobs that are not real-time, which firmware has not")
+            }
+            NoImage::Changes(cluster) => {
+                write!(f, "cluster {cluster} changes its garbage collection while it runs, which firmware does not")
+            }
+            NoImage::TooLarge(source) => write!(f, "request source {source} is larger than an image can say"),
+            NoImage::Unsound(error) => write!(f, "the image would not be loaded: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for NoImage {}
+
+/// A cluster's lists, which an image is made from.
+struct ClusterLists {
+    organisation: Organisation,
+    chips: Vec<u32>,
+    logical_per_chip: u32,
+    collection: Option<ImageCollection>,
+    rings: Vec<ImageRing>,
+}
+
+impl ClusterLists {
+    fn of((number, of, by): (ClusterId, &ClusterPlan, &Certified)) -> Result<ClusterLists, NoImage> {
+        let organisation = match by.certificate.placement {
+            Placement::Stripe => Organisation::Stripe,
+            Placement::Zoned => Organisation::Zoned,
+            Placement::Superblock => Organisation::Superblock,
+            Placement::CachedStripe | Placement::CachedSuperblock => return Err(NoImage::TwoRegisters(number)),
+        };
+        if by.certificate.server_thousandths > 0 {
+            return Err(NoImage::Server(number));
+        }
+        if !by.changes.is_empty() {
+            return Err(NoImage::Changes(number));
+        }
+        let collection = by.certificate.collection.map(|collection| ImageCollection {
+            deadline_ns: collection.deadline.map(Span::as_ns),
+            reclaimed_pages: collection.reclaimed_pages,
+            reserve_pages: collection.reserve_pages,
+            victim_pages: collection.victim_pages,
+        });
+        let rings = by.rings.iter().map(|ring| ImageRing {
+            first_block: ring.blocks.start.0,
+            blocks: ring.zones(),
+            first_page: ring.pages.start.0,
+            page_count: ring.pages.end.0 - ring.pages.start.0,
+            writes: ring.writes,
+        });
+        Ok(ClusterLists {
+            organisation,
+            chips: of.chips.iter().map(|chip| chip.0).collect(),
+            logical_per_chip: of.layout.logical_per_chip(),
+            collection,
+            rings: rings.collect(),
+        })
+    }
+
+    fn parts(&self) -> ClusterParts<'_> {
+        ClusterParts {
+            organisation: self.organisation,
+            chips: &self.chips,
+            logical_per_chip: self.logical_per_chip,
+            collection: self.collection,
+            rings: &self.rings,
+        }
+    }
+}
+
+impl Plan {
+    /// The binary image of the plan, as `rtflash_ftl` reads it: the device, the certificates, and
+    /// all requests of tasks. Certificates that allow backfill (rule D3) are kept without it: what
+    /// they promise is no less then.
+    ///
+    /// # Errors
+    /// Where the plan asks for what firmware does not do: see [`NoImage`].
+    pub fn image(&self) -> Result<Vec<u8>, NoImage> {
+        let Promise::Certified(certified) = &self.promise else { return Err(NoImage::NoCertificates) };
+        let clusters = self.clusters.enumerate().zip(certified);
+        let lists: Vec<ClusterLists> =
+            clusters.map(|((number, of), by)| ClusterLists::of((number, of, by))).collect::<Result<_, _>>()?;
+        let mut sources = Vec::new();
+        for (number, of) in self.sources.enumerate() {
+            if matches!(of.kind, Kind::Read | Kind::Write) {
+                sources.push(self.image_source(number, of, certified).ok_or(NoImage::TooLarge(number))?);
+            }
+        }
+        let parts: Vec<ClusterParts<'_>> = lists.iter().map(ClusterLists::parts).collect();
+        let parts = ImageParts { device: self.image_device(), clusters: &parts, sources: &sources };
+        let mut bytes = vec![0; parts.encoded_len().ok_or(NoImage::Unsound(ImageError::Length))?];
+        parts.encode(&mut bytes).ok_or(NoImage::Unsound(ImageError::Length))?;
+        Image::read(&bytes).map_err(NoImage::Unsound)?;
+        Ok(bytes)
+    }
+
+    fn image_device(&self) -> ImageDevice {
+        let of = &self.device;
+        ImageDevice {
+            chips: of.chips(),
+            chips_per_channel: of.chips_per_channel(),
+            blocks_per_chip: of.blocks_per_chip(),
+            pages_per_block: of.pages_per_block(),
+            page_bytes: of.page_size(),
+            page_read_ns: of.page_read().as_ns(),
+            page_program_ns: of.page_program().as_ns(),
+            block_erase_ns: of.block_erase().as_ns(),
+            page_transfer_ns: of.page_transfer().as_ns(),
+            command_ns: of.command().as_ns(),
+        }
+    }
+
+    fn image_source(
+        &self,
+        number: SourceId,
+        of: &Source,
+        certified: &rtflash_model::PerId<ClusterId, Certified>,
+    ) -> Option<ImageSource> {
+        let (cluster, range) = (of.cluster?, self.range(of));
+        let period = of.period()?.of_request();
+        let order = match (certified[cluster].is_stripe(), of.access) {
+            // All pages of a superblock are alike.
+            (false, _) | (true, Access::Random) => PageOrder::Any,
+            (true, Access::Sequential) => PageOrder::Consecutive,
+            (true, Access::Stream) => PageOrder::Stream,
+        };
+        let writes = of.kind == Kind::Write;
+        Some(ImageSource {
+            number: number.0,
+            cluster: u32::try_from(cluster.index()).ok()?,
+            writes,
+            order: if writes && certified[cluster].is_zoned() { PageOrder::Round } else { order },
+            pages: u32::try_from(of.read_pages + of.write_pages).ok()?,
+            first_page: range.start.0,
+            page_count: range.end.0 - range.start.0,
+            period_ns: period.as_ns(),
+            deadline_ns: of.deadline?.as_ns(),
+            jitter_ns: of.jitter.as_ns(),
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! How much memory the state machine needs.
+
+use crate::image::{Image, Organisation};
+use crate::memory::index;
+use crate::zones::RING_WORDS;
+
+/// What the memory of a [`Ftl`](crate::Ftl) depends on. It follows from an image
+/// ([`Geometry::of`]); firmware whose memory is laid out when it is built writes it down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Geometry {
+    /// Chips of the device.
+    pub chips: usize,
+    /// Chips that are in clusters.
+    pub used_chips: usize,
+    /// N: blocks of a chip.
+    pub blocks: usize,
+    /// P: pages of a block.
+    pub pages: usize,
+    /// Processors: chips of stripes and of clusters with zones, and superblocks.
+    pub processors: usize,
+    /// Chips that are in superblocks.
+    pub superblock_chips: usize,
+    /// Logical pages of all clusters.
+    pub logical_pages: usize,
+    /// Rings of zones, those of each chip counted.
+    pub rings: usize,
+    /// Clusters.
+    pub clusters: usize,
+    /// Sources of requests.
+    pub sources: usize,
+    /// Requests that may wait at once.
+    pub requests: usize,
+    /// Their pages.
+    pub request_pages: usize,
+    /// Their parts: one for each processor of their clusters.
+    pub parts: usize,
+    /// Instants from which GC jobs may wait, of all processors.
+    pub gc_jobs: usize,
+}
+
+impl Geometry {
+    /// That of an image. `late`: how many more requests of each source may wait than those that
+    /// can where all deadlines are met. `None` where the numbers are too large for this machine.
+    pub fn of(image: &Image<'_>, late: u32) -> Option<Geometry> {
+        let device = image.device();
+        let mut all = Geometry {
+            chips: index(device.chips),
+            blocks: index(device.blocks_per_chip),
+            pages: index(device.pages_per_block),
+            ..Geometry::default()
+        };
+        all.chip_pages()?.checked_mul(all.chips)?;
+        all.clusters = index(image.clusters());
+        all.sources = index(image.sources());
+        for number in 0..image.clusters() {
+            let cluster = image.cluster(number)?;
+            let width = index(cluster.chips());
+            all.used_chips += width;
+            all.processors += index(cluster.processors());
+            all.superblock_chips += if cluster.organisation() == Organisation::Superblock { width } else { 0 };
+            all.logical_pages = all.logical_pages.checked_add(index(cluster.logical_per_chip()).checked_mul(width)?)?;
+            all.rings = all.rings.checked_add(index(cluster.rings()).checked_mul(width)?)?;
+            let jobs = gc_jobs(image, number, late)?;
+            all.gc_jobs = all.gc_jobs.checked_add(index(jobs).checked_mul(index(cluster.processors()))?)?;
+        }
+        for number in 0..image.sources() {
+            let source = image.source(number)?;
+            let waiting = index(waiting(source.deadline_ns, source.jitter_ns, source.period_ns, late)?);
+            all.requests = all.requests.checked_add(waiting)?;
+            all.request_pages = all.request_pages.checked_add(waiting.checked_mul(index(source.pages))?)?;
+            let parts = waiting.checked_mul(index(image.cluster(source.cluster)?.processors()))?;
+            all.parts = all.parts.checked_add(parts)?;
+        }
+        Some(all)
+    }
+
+    /// N·P.
+    const fn chip_pages(&self) -> Option<usize> {
+        self.blocks.checked_mul(self.pages)
+    }
+
+    /// Words of 32 bits.
+    pub const fn words(&self) -> usize {
+        let map = self.used_chips * self.blocks * self.pages + self.logical_pages;
+        let blocks = self.processors * self.blocks;
+        let passes = 5 * self.superblock_chips;
+        let rings = RING_WORDS * self.rings;
+        let requests = 2 * self.request_pages + self.parts;
+        map + blocks + passes + rings + requests + self.used_chips + self.chips
+    }
+
+    /// Words of 64 bits.
+    pub const fn bits(&self) -> usize {
+        let pages = self.used_chips * self.blocks * self.pages / 64 + self.processors;
+        pages + 2 * self.processors * self.blocks.div_ceil(64) + self.chips.div_ceil(64)
+    }
+}
+
+/// Requests of a source that may wait at once where all deadlines are met, and so many more: those
+/// that arrive within D + J, and one.
+pub(crate) fn waiting(deadline_ns: u64, jitter_ns: u64, period_ns: u64, late: u32) -> Option<u32> {
+    let waiting = deadline_ns.checked_add(jitter_ns)?.checked_div(period_ns)?;
+    u32::try_from(waiting).ok()?.checked_add(2)?.checked_add(late)
+}
+
+/// Instants from which GC jobs of a processor of this cluster may wait, likewise: those of the
+/// writes within D_g.
+pub(crate) fn gc_jobs(image: &Image<'_>, cluster: u32, late: u32) -> Option<u32> {
+    let collection = image.cluster(cluster)?.collection();
+    let Some(deadline) = collection.and_then(|collection| collection.deadline_ns) else { return Some(0) };
+    let mut all = 0u32;
+    for number in 0..image.sources() {
+        let source = image.source(number)?;
+        if source.cluster == cluster && source.writes {
+            all = all.checked_add(waiting(deadline, source.jitter_ns, source.period_ns, late)?)?;
+        }
+    }
+    Some(all)
+}

@@ -1,0 +1,386 @@
+//! The binary image of an allocation: what firmware loads.
+//!
+//! All numbers are little-endian. A header, then one record for each cluster, each source of
+//! requests, each chip of a cluster and each ring of zones:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | [`MAGIC`] |
+//! | 2, 2 | [`VERSION`]; zero |
+//! | 4 | length of the whole, in bytes |
+//! | 4 | CRC-32 (IEEE 802.3) of all bytes but these four: the image's identity |
+//! | 4 × 4 | clusters; sources; chips of clusters; rings |
+//! | 6 × 4 | the device: chips, chips of a channel, blocks of a chip, pages of a block, bytes of a page; zero |
+//! | 5 × 8 | t_r, t_w, t_e, t_d and t_c, in nanoseconds |
+//!
+//! A cluster, [`CLUSTER_BYTES`]:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 4 | organisation: 0 stripe, 1 zones, 2 superblock |
+//! | 2 × 4 | its first entry in the list of chips, and how many |
+//! | 4 | logical pages of each chip |
+//! | 2 × 4 | its first ring, and how many |
+//! | 4 × 8 | D_g in nanoseconds (2^64 − 1: no GC jobs); α (0: no garbage collection); H; v |
+//!
+//! A source, [`SOURCE_BYTES`]: its number in the plan, its cluster, flags (1: it writes; 256 and 512:
+//! the order of its pages, as [`PageOrder`] has them), w, its first logical page, how many it has (4
+//! bytes each); T, D and J in nanoseconds (8 bytes each). A chip: its number (4 bytes). A ring,
+//! [`RING_BYTES`]: its first block, how many, its first logical page, how many, whether it is
+//! written (4 bytes each).
+
+mod encode;
+mod error;
+mod validate;
+
+pub use encode::{ClusterParts, ImageParts};
+pub use error::{ImageError, ImagePlace};
+
+use crate::memory::index;
+use crate::police::PageOrder;
+
+/// What an image begins with.
+pub const MAGIC: [u8; 8] = *b"rtflash\0";
+/// The version of the format.
+pub const VERSION: u16 = 1;
+/// Bytes before the first cluster.
+pub const HEADER_BYTES: usize = 100;
+/// Bytes of a cluster.
+pub const CLUSTER_BYTES: usize = 56;
+/// Bytes of a source.
+pub const SOURCE_BYTES: usize = 48;
+/// Bytes of a ring.
+pub const RING_BYTES: usize = 20;
+
+/// Where the checksum is.
+const CHECKSUM: core::ops::Range<usize> = 16..20;
+
+/// The device that an image is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageDevice {
+    /// m.
+    pub chips: u32,
+    /// m_c: chip c is on channel c/m_c.
+    pub chips_per_channel: u32,
+    /// N.
+    pub blocks_per_chip: u32,
+    /// P.
+    pub pages_per_block: u32,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// t_r.
+    pub page_read_ns: u64,
+    /// t_w.
+    pub page_program_ns: u64,
+    /// t_e.
+    pub block_erase_ns: u64,
+    /// t_d.
+    pub page_transfer_ns: u64,
+    /// t_c; 0 where commands are not counted.
+    pub command_ns: u64,
+}
+
+/// How the chips of a cluster are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Organisation {
+    /// Each chip is a processor; logical page l is on the chip with position l mod s.
+    Stripe,
+    /// The same, where tasks own zones.
+    Zoned,
+    /// All chips are one processor.
+    Superblock,
+}
+
+/// By what the processors of a cluster collect garbage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageCollection {
+    /// D_g; `None` where no GC jobs are released.
+    pub deadline_ns: Option<u64>,
+    /// α.
+    pub reclaimed_pages: u64,
+    /// H.
+    pub reserve_pages: u64,
+    /// v.
+    pub victim_pages: u64,
+}
+
+/// A ring of zones, on each chip of its cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageRing {
+    /// Its first block.
+    pub first_block: u32,
+    /// How many it has.
+    pub blocks: u32,
+    /// The first logical page that is kept there.
+    pub first_page: u32,
+    /// How many there are.
+    pub page_count: u32,
+    /// Whether they are written.
+    pub writes: bool,
+}
+
+/// The read or the write requests of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageSource {
+    /// Its number in the plan; ascending.
+    pub number: u32,
+    /// Its cluster, by position.
+    pub cluster: u32,
+    /// Whether it writes.
+    pub writes: bool,
+    /// How the pages of a request may lie.
+    pub order: PageOrder,
+    /// w: pages of a request, at most.
+    pub pages: u32,
+    /// The first logical page of its range, in the cluster.
+    pub first_page: u32,
+    /// Logical pages of its range.
+    pub page_count: u32,
+    /// T.
+    pub period_ns: u64,
+    /// D.
+    pub deadline_ns: u64,
+    /// J.
+    pub jitter_ns: u64,
+}
+
+/// An image that has been found to be sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Image<'a> {
+    bytes: Bytes<'a>,
+}
+
+/// A cluster of an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageCluster<'a> {
+    bytes: Bytes<'a>,
+    at: usize,
+}
+
+/// Bytes, of which numbers are read. What is behind the end is zero: an image that is sound has
+/// nothing there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn u32(&self, at: usize) -> u32 {
+        let bytes = at.checked_add(4).and_then(|end| self.0.get(at..end));
+        bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
+    }
+
+    fn u64(&self, at: usize) -> u64 {
+        u64::from(self.u32(at)) | u64::from(self.u32(at.saturating_add(4))) << 32
+    }
+
+    fn clusters(&self) -> u32 {
+        self.u32(20)
+    }
+
+    fn sources(&self) -> u32 {
+        self.u32(24)
+    }
+
+    fn chips(&self) -> u32 {
+        self.u32(28)
+    }
+
+    fn rings(&self) -> u32 {
+        self.u32(32)
+    }
+
+    /// Where the sources begin, the list of chips, and that of rings; and the end.
+    fn sections(&self) -> Option<[usize; 4]> {
+        let section = |from: usize, count: u32, each: usize| index(count).checked_mul(each)?.checked_add(from);
+        let sources = section(HEADER_BYTES, self.clusters(), CLUSTER_BYTES)?;
+        let chips = section(sources, self.sources(), SOURCE_BYTES)?;
+        let rings = section(chips, self.chips(), 4)?;
+        Some([sources, chips, rings, section(rings, self.rings(), RING_BYTES)?])
+    }
+
+    fn section(&self, number: usize) -> usize {
+        self.sections().map_or(usize::MAX, |sections| sections[number])
+    }
+}
+
+impl<'a> Image<'a> {
+    /// The image that these bytes are.
+    ///
+    /// # Errors
+    /// Where they are none, or say what cannot be. That no chip is in two clusters is looked at by
+    /// [`Ftl::new`](crate::Ftl::new).
+    pub fn read(bytes: &'a [u8]) -> Result<Image<'a>, ImageError> {
+        let image = Image { bytes: Bytes(bytes) };
+        image.validate()?;
+        Ok(image)
+    }
+
+    /// Its checksum, which tells it apart.
+    pub fn identity(&self) -> u32 {
+        self.bytes.u32(CHECKSUM.start)
+    }
+
+    /// The device that it is for.
+    pub fn device(&self) -> ImageDevice {
+        let of = self.bytes;
+        ImageDevice {
+            chips: of.u32(36),
+            chips_per_channel: of.u32(40),
+            blocks_per_chip: of.u32(44),
+            pages_per_block: of.u32(48),
+            page_bytes: of.u32(52),
+            page_read_ns: of.u64(60),
+            page_program_ns: of.u64(68),
+            block_erase_ns: of.u64(76),
+            page_transfer_ns: of.u64(84),
+            command_ns: of.u64(92),
+        }
+    }
+
+    /// How many clusters it has.
+    pub fn clusters(&self) -> u32 {
+        self.bytes.clusters()
+    }
+
+    /// A cluster, by position.
+    pub fn cluster(&self, number: u32) -> Option<ImageCluster<'a>> {
+        let at = HEADER_BYTES + index(number).checked_mul(CLUSTER_BYTES)?;
+        (number < self.clusters()).then_some(ImageCluster { bytes: self.bytes, at })
+    }
+
+    /// How many sources of requests it has.
+    pub fn sources(&self) -> u32 {
+        self.bytes.sources()
+    }
+
+    /// A source of requests, by position.
+    pub fn source(&self, number: u32) -> Option<ImageSource> {
+        if number >= self.sources() {
+            return None;
+        }
+        let of = self.bytes;
+        let at = of.section(0).checked_add(index(number).checked_mul(SOURCE_BYTES)?)?;
+        let flags = of.u32(at.checked_add(8)?);
+        Some(ImageSource {
+            number: of.u32(at),
+            cluster: of.u32(at + 4),
+            writes: flags & 1 == 1,
+            order: order(flags >> 8).filter(|_| flags & 0xFE == 0)?,
+            pages: of.u32(at + 12),
+            first_page: of.u32(at + 16),
+            page_count: of.u32(at + 20),
+            period_ns: of.u64(at + 24),
+            deadline_ns: of.u64(at + 32),
+            jitter_ns: of.u64(at + 40),
+        })
+    }
+}
+
+/// The order of pages with this number.
+fn order(number: u32) -> Option<PageOrder> {
+    match number {
+        0 => Some(PageOrder::Any),
+        1 => Some(PageOrder::Consecutive),
+        2 => Some(PageOrder::Stream),
+        3 => Some(PageOrder::Round),
+        _ => None,
+    }
+}
+
+impl ImageCluster<'_> {
+    /// How its chips are used. What is no organisation is taken for a stripe; no sound image has
+    /// that.
+    pub fn organisation(&self) -> Organisation {
+        match self.bytes.u32(self.at) {
+            1 => Organisation::Zoned,
+            2 => Organisation::Superblock,
+            _ => Organisation::Stripe,
+        }
+    }
+
+    fn first_chip(&self) -> u32 {
+        self.bytes.u32(self.at + 4)
+    }
+
+    /// s: how many chips it has.
+    pub fn chips(&self) -> u32 {
+        self.bytes.u32(self.at + 8)
+    }
+
+    /// The number in the device of its chip with this position; ascending.
+    pub fn chip(&self, position: u32) -> Option<u32> {
+        let place = index(self.first_chip().checked_add(position)?).checked_mul(4)?;
+        (position < self.chips()).then_some(self.bytes.u32(self.bytes.section(1).checked_add(place)?))
+    }
+
+    /// Logical pages of each of its chips.
+    pub fn logical_per_chip(&self) -> u32 {
+        self.bytes.u32(self.at + 12)
+    }
+
+    /// Processors: each chip is one, or all together.
+    pub fn processors(&self) -> u32 {
+        match self.organisation() {
+            Organisation::Superblock => 1,
+            Organisation::Stripe | Organisation::Zoned => self.chips(),
+        }
+    }
+
+    fn first_ring(&self) -> u32 {
+        self.bytes.u32(self.at + 16)
+    }
+
+    /// How many rings of zones it has.
+    pub fn rings(&self) -> u32 {
+        self.bytes.u32(self.at + 20)
+    }
+
+    /// A ring, by position.
+    pub fn ring(&self, position: u32) -> Option<ImageRing> {
+        let place = index(self.first_ring().checked_add(position)?).checked_mul(RING_BYTES)?;
+        let at = self.bytes.section(2).checked_add(place)?;
+        let word = |nth: usize| self.bytes.u32(at.saturating_add(4 * nth));
+        (position < self.rings()).then(|| ImageRing {
+            first_block: word(0),
+            blocks: word(1),
+            first_page: word(2),
+            page_count: word(3),
+            writes: word(4) == 1,
+        })
+    }
+
+    /// By what it collects garbage; `None` where it does not.
+    pub fn collection(&self) -> Option<ImageCollection> {
+        let [deadline, reclaimed_pages, reserve_pages, victim_pages] =
+            [24, 32, 40, 48].map(|place| self.bytes.u64(self.at + place));
+        (reclaimed_pages > 0).then_some(ImageCollection {
+            deadline_ns: (deadline != u64::MAX).then_some(deadline),
+            reclaimed_pages,
+            reserve_pages,
+            victim_pages,
+        })
+    }
+}
+
+/// The remainders of all bytes.
+const REMAINDERS: [u32; 256] = {
+    let mut remainders = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut remainder, mut bit) = (byte, 0);
+        while bit < 8 {
+            remainder = if remainder & 1 == 1 { remainder >> 1 ^ 0xEDB8_8320 } else { remainder >> 1 };
+            bit += 1;
+        }
+        remainders[byte as usize] = remainder;
+        byte += 1;
+    }
+    remainders
+};
+
+/// CRC-32 of an image, but for the bytes where it is kept.
+fn checksum(bytes: &[u8]) -> u32 {
+    let (before, rest) = bytes.split_at(CHECKSUM.start.min(bytes.len()));
+    let behind = rest.get(CHECKSUM.len()..).unwrap_or_default();
+    let all = before.iter().chain(behind);
+    !all.fold(!0, |crc, &byte| crc >> 8 ^ REMAINDERS[usize::from(crc.to_le_bytes()[0] ^ byte)])
+}

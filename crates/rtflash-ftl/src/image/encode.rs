@@ -1,0 +1,133 @@
+//! How an image is written.
+
+use super::{
+    CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageRing, ImageSource, MAGIC, Organisation,
+    RING_BYTES, SOURCE_BYTES, VERSION, checksum,
+};
+use crate::police::PageOrder;
+
+/// What an image is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct ImageParts<'a> {
+    /// The device.
+    pub device: ImageDevice,
+    /// The clusters.
+    pub clusters: &'a [ClusterParts<'a>],
+    /// The sources of requests.
+    pub sources: &'a [ImageSource],
+}
+
+/// What a cluster of an image is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct ClusterParts<'a> {
+    /// How its chips are used.
+    pub organisation: Organisation,
+    /// Its chips, ascending.
+    pub chips: &'a [u32],
+    /// Logical pages of each of them.
+    pub logical_per_chip: u32,
+    /// By what it collects garbage.
+    pub collection: Option<ImageCollection>,
+    /// Its rings of zones, in the order of their blocks.
+    pub rings: &'a [ImageRing],
+}
+
+/// Bytes that are filled from the front.
+struct Filled<'t> {
+    to: &'t mut [u8],
+    at: usize,
+}
+
+impl Filled<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Option<()> {
+        let end = self.at.checked_add(bytes.len())?;
+        self.to.get_mut(self.at..end)?.copy_from_slice(bytes);
+        self.at = end;
+        Some(())
+    }
+
+    fn words(&mut self, words: &[u32]) -> Option<()> {
+        words.iter().try_for_each(|word| self.put(&word.to_le_bytes()))
+    }
+
+    fn longs(&mut self, longs: &[u64]) -> Option<()> {
+        longs.iter().try_for_each(|long| self.put(&long.to_le_bytes()))
+    }
+}
+
+impl ImageParts<'_> {
+    /// How many bytes the image has; `None` where they cannot be counted.
+    pub fn encoded_len(&self) -> Option<usize> {
+        let each = |cluster: &ClusterParts<'_>| {
+            let rings = cluster.rings.len().checked_mul(RING_BYTES)?;
+            cluster.chips.len().checked_mul(4)?.checked_add(rings)?.checked_add(CLUSTER_BYTES)
+        };
+        let sources = self.sources.len().checked_mul(SOURCE_BYTES)?.checked_add(HEADER_BYTES)?;
+        self.clusters.iter().try_fold(sources, |sum, cluster| sum.checked_add(each(cluster)?))
+    }
+
+    /// Writes the image, and says how many bytes it has; `None` where there is no room, or a list is
+    /// too long. Whether it is sound is said by [`Image::read`](super::Image::read).
+    pub fn encode(&self, to: &mut [u8]) -> Option<usize> {
+        let length = self.encoded_len()?;
+        let mut filled = Filled { to: to.get_mut(..length)?, at: 0 };
+        let count = |count: usize| u32::try_from(count).ok();
+        let chips = self.clusters.iter().map(|cluster| cluster.chips.len()).sum();
+        let rings = self.clusters.iter().map(|cluster| cluster.rings.len()).sum();
+        filled.put(&MAGIC)?;
+        filled.words(&[u32::from(VERSION), count(length)?, 0])?;
+        filled.words(&[count(self.clusters.len())?, count(self.sources.len())?, count(chips)?, count(rings)?])?;
+        self.device(&mut filled)?;
+        self.clusters(&mut filled)?;
+        for source in self.sources {
+            self::source(source, &mut filled)?;
+        }
+        self.clusters.iter().try_for_each(|cluster| filled.words(cluster.chips))?;
+        for ring in self.clusters.iter().flat_map(|cluster| cluster.rings) {
+            let ImageRing { first_block, blocks, first_page, page_count, writes } = *ring;
+            filled.words(&[first_block, blocks, first_page, page_count, u32::from(writes)])?;
+        }
+        let bytes = filled.to;
+        let crc = checksum(bytes);
+        bytes.get_mut(CHECKSUM)?.copy_from_slice(&crc.to_le_bytes());
+        Some(length)
+    }
+
+    fn device(&self, to: &mut Filled<'_>) -> Option<()> {
+        let of = self.device;
+        to.words(&[of.chips, of.chips_per_channel, of.blocks_per_chip, of.pages_per_block, of.page_bytes, 0])?;
+        to.longs(&[of.page_read_ns, of.page_program_ns, of.block_erase_ns, of.page_transfer_ns, of.command_ns])
+    }
+
+    fn clusters(&self, to: &mut Filled<'_>) -> Option<()> {
+        let (mut chip, mut ring) = (0, 0);
+        for cluster in self.clusters {
+            let organisation = match cluster.organisation {
+                Organisation::Stripe => 0,
+                Organisation::Zoned => 1,
+                Organisation::Superblock => 2,
+            };
+            let (chips, rings) = (u32::try_from(cluster.chips.len()).ok()?, u32::try_from(cluster.rings.len()).ok()?);
+            to.words(&[organisation, chip, chips, cluster.logical_per_chip, ring, rings])?;
+            (chip, ring) = (chip.checked_add(chips)?, ring.checked_add(rings)?);
+            let longs = cluster.collection.map_or([u64::MAX, 0, 0, 0], |of| {
+                let deadline = of.deadline_ns.unwrap_or(u64::MAX);
+                [deadline, of.reclaimed_pages, of.reserve_pages, of.victim_pages]
+            });
+            to.longs(&longs)?;
+        }
+        Some(())
+    }
+}
+
+fn source(of: &ImageSource, to: &mut Filled<'_>) -> Option<()> {
+    let order = match of.order {
+        PageOrder::Any => 0,
+        PageOrder::Consecutive => 1,
+        PageOrder::Stream => 2,
+        PageOrder::Round => 3,
+    };
+    let flags = u32::from(of.writes) | order << 8;
+    to.words(&[of.number, of.cluster, flags, of.pages, of.first_page, of.page_count])?;
+    to.longs(&[of.period_ns, of.deadline_ns, of.jitter_ns])
+}

@@ -1,0 +1,58 @@
+//! What is wrong with bytes that should be an image.
+
+use core::fmt;
+
+/// Bytes that are no image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageError {
+    /// They do not begin like one.
+    Magic,
+    /// They are of this version of the format.
+    Version(u16),
+    /// They are fewer or more than the image says, or than its lists take.
+    Length,
+    /// The checksum is another one.
+    Checksum,
+    /// The device has no chip, channel, block or page, or more than 2^30 pages.
+    Device,
+    /// Something of a cluster or a source cannot be.
+    Fault {
+        /// Of which.
+        place: ImagePlace,
+        /// What.
+        what: &'static str,
+    },
+}
+
+/// Where in an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImagePlace {
+    /// The cluster with this position.
+    Cluster(u32),
+    /// The source with this position.
+    Source(u32),
+}
+
+impl fmt::Display for ImagePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ImagePlace::Cluster(number) => write!(f, "cluster {number}"),
+            ImagePlace::Source(number) => write!(f, "source {number}"),
+        }
+    }
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ImageError::Magic => f.write_str("this is no image of an allocation"),
+            ImageError::Version(version) => write!(f, "the image is of version {version} of its format"),
+            ImageError::Length => f.write_str("the image is not as long as it says"),
+            ImageError::Checksum => f.write_str("the image's checksum is wrong"),
+            ImageError::Device => f.write_str("the image's device has no pages, or more than 2^30"),
+            ImageError::Fault { place, what } => write!(f, "{place} of the image {what}"),
+        }
+    }
+}
+
+impl core::error::Error for ImageError {}

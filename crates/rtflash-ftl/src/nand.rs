@@ -1,0 +1,83 @@
+//! What the state machine asks of the flash, and what it tells whoever sent the requests.
+
+use crate::pages::Spot;
+
+/// A page of a block of a chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlashPage {
+    /// The block, by its number on the chip.
+    pub block: u32,
+    /// The page, by its number in the block.
+    pub page: u32,
+}
+
+impl From<Spot> for FlashPage {
+    fn from(at: Spot) -> FlashPage {
+        FlashPage { block: at.block, page: at.page }
+    }
+}
+
+/// What an operation is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A request.
+    Request {
+        /// The number of its source in the image.
+        source: u32,
+        /// The number of the request, from 0 for each source.
+        index: u64,
+        /// The number of the page in the request: where its data are. 0 for a reset.
+        place: u32,
+    },
+    /// Garbage collection. What a superblock reads for it is kept by its logical page until it is
+    /// programmed, or the victim is erased.
+    Collection,
+}
+
+/// What is programmed beside a page's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpareBytes {
+    /// The image's identity.
+    pub identity: u32,
+    /// The cluster, by position.
+    pub cluster: u32,
+    /// The logical page of the cluster.
+    pub lpn: u32,
+    /// Higher than of all pages programmed before.
+    pub sequence: u64,
+}
+
+/// The flash: a driver of chips and buses.
+///
+/// Each call starts an operation on a chip that is idle, and comes back at once. When the operation
+/// has ended, [`Ftl::ended`](crate::Ftl::ended) is told so. What the certificate supposes of it:
+///
+/// - An operation starts when it is asked for, and takes no longer than the device states.
+/// - A page that is read goes over the bus of its channel when it has been sensed; one that is
+///   programmed goes before that. A request for a bus is granted when the bus is free, in the order
+///   of requests ([`BusQueue`](crate::BusQueue) keeps it; rules S3 and D2).
+/// - A copy inside a chip and an erase do not use the bus, but for their commands where these are
+///   counted.
+pub trait NandChips {
+    /// Reads a page, which holds this logical page of its cluster.
+    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: Purpose);
+
+    /// Programs a page, the next one of its block.
+    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: Purpose);
+
+    /// Copies a page inside a chip to the next one of a block.
+    fn copyback(&mut self, chip: u32, from: FlashPage, to: FlashPage, spare: SpareBytes);
+
+    /// Erases a block.
+    fn erase(&mut self, chip: u32, block: u32, purpose: Purpose);
+}
+
+/// Whoever sent the requests.
+pub trait RequestHost {
+    /// All pages of a request have been read or programmed. It was due at `due_ns`.
+    fn complete(&mut self, source: u32, index: u64, due_ns: u64);
+
+    /// No page of a processor is free where one has to be: the device, or who restored its state,
+    /// does not do what the certificate supposes. What waits goes on when a block is erased.
+    fn starved(&mut self, processor: u32);
+}

@@ -1,0 +1,120 @@
+//! Requests that come earlier, or are larger, than declared would break the promise to others. They
+//! are not taken.
+
+/// How the pages of a source's requests may lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PageOrder {
+    /// Any pages of its range.
+    #[default]
+    Any,
+    /// Each page is on the chip behind that of the page before, from any chip on.
+    Consecutive,
+    /// The same, and each request goes on with the chip where the last one ended.
+    Stream,
+    /// The pages of the range one after another, round and round: what is written to zones.
+    Round,
+}
+
+/// Why a request is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// There is no such source.
+    NoSource,
+    /// It may be handed over again at this instant, in nanoseconds.
+    Early(u64),
+    /// It has no page, or more than declared: so many.
+    Large(u32),
+    /// A page, by its number in the request, that is not the source's, or not the next one.
+    Page(u32),
+    /// So many requests of the source wait that one of them is late: the device does not do what
+    /// the certificate supposes.
+    Full,
+    /// The instants are beyond 2^64 ns.
+    TooLate,
+}
+
+impl core::fmt::Display for Refused {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Refused::NoSource => f.write_str("there is no such source of requests"),
+            Refused::Early(from) => write!(f, "the request comes early: it may come at {from} ns"),
+            Refused::Large(pages) => write!(f, "the request has {pages} pages, which is none, or more than declared"),
+            Refused::Page(place) => write!(f, "page {place} of the request is not the source's, or not the next one"),
+            Refused::Full => f.write_str("too many requests of the source wait"),
+            Refused::TooLate => f.write_str("the request is due behind 2^64 ns"),
+        }
+    }
+}
+
+impl core::error::Error for Refused {}
+
+/// What is declared of a source of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Declared {
+    /// w: pages of a request at most.
+    pub pages: u32,
+    /// T, in nanoseconds.
+    pub period_ns: u64,
+    /// D, in nanoseconds.
+    pub deadline_ns: u64,
+    /// J, in nanoseconds.
+    pub jitter_ns: u64,
+    /// The first logical page of its range, in its cluster.
+    pub first_page: u32,
+    /// Logical pages of its range.
+    pub page_count: u32,
+    /// How they may lie.
+    pub order: PageOrder,
+    /// s: chips that consecutive pages go round on.
+    pub chips: u32,
+}
+
+/// Who lets requests of a source pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SourcePolice {
+    /// When the next request may arrive nominally.
+    free_from: u64,
+    /// The chip, or with [`PageOrder::Round`] the page of the range, that is next.
+    next: u32,
+}
+
+impl SourcePolice {
+    /// Whether a request may pass now. Says when it arrived nominally: as early as its jitter
+    /// allows, so that the next one may come so much sooner.
+    pub(crate) fn passes(&mut self, of: &Declared, now_ns: u64, pages: &[u32]) -> Result<u64, Refused> {
+        let nominal = self.free_from.max(now_ns.saturating_sub(of.jitter_ns));
+        if nominal > now_ns {
+            return Err(Refused::Early(nominal));
+        }
+        let count = u32::try_from(pages.len()).unwrap_or(u32::MAX);
+        if count == 0 || count > of.pages {
+            return Err(Refused::Large(count));
+        }
+        let free_from = nominal.checked_add(of.period_ns).ok_or(Refused::TooLate)?;
+        let next = self.after(of, pages)?;
+        (self.free_from, self.next) = (free_from, next);
+        Ok(nominal)
+    }
+
+    /// What is next behind these pages.
+    fn after(&self, of: &Declared, pages: &[u32]) -> Result<u32, Refused> {
+        let chips = of.chips.max(1);
+        let mut next = match of.order {
+            PageOrder::Any => None,
+            PageOrder::Consecutive => pages.first().map(|page| page % chips),
+            PageOrder::Stream | PageOrder::Round => Some(self.next),
+        };
+        for (place, &page) in (0..).zip(pages) {
+            let number = page.checked_sub(of.first_page).filter(|&number| number < of.page_count);
+            let number = number.ok_or(Refused::Page(place))?;
+            let Some(expected) = &mut next else { continue };
+            let (found, round) =
+                if of.order == PageOrder::Round { (number, of.page_count) } else { (page % chips, chips) };
+            if found != *expected {
+                return Err(Refused::Page(place));
+            }
+            *expected = (*expected + 1) % round;
+        }
+        Ok(next.unwrap_or(0))
+    }
+}

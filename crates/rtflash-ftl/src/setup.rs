@@ -1,0 +1,314 @@
+//! From an image and memory to a state machine.
+
+use core::mem::take;
+
+use crate::blocks::BlockMemory;
+use crate::ftl::Ftl;
+use crate::geometry::{Geometry, gc_jobs, waiting};
+use crate::image::{Image, ImageCluster, ImageSource, Organisation};
+use crate::memory::{Lent, NONE, index};
+use crate::pages::{Columns, Pages};
+use crate::pass::{PaddedPass, Pass, pass_words};
+use crate::police::{Declared, PageOrder, SourcePolice};
+use crate::processor::{EdfProcessor, PassTerms};
+use crate::slots::{Doing, FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, SourceSlot};
+use crate::zones::{RING_WORDS, Ring, Zones};
+
+/// Memory for a state machine, as long as its [`Geometry`] says: what is in it does not matter.
+#[derive(Debug)]
+pub struct FtlMemory<'s, 'm> {
+    /// [`Geometry::words`].
+    pub words: &'m mut [u32],
+    /// [`Geometry::bits`].
+    pub bits: &'m mut [u64],
+    /// [`Geometry::gc_jobs`].
+    pub gc_jobs: &'m mut [GcJob],
+    /// [`Geometry::processors`].
+    pub processors: &'s mut [Option<FtlProcessor<'m>>],
+    /// [`Geometry::clusters`].
+    pub clusters: &'s mut [FtlCluster],
+    /// [`Geometry::sources`].
+    pub sources: &'s mut [SourceSlot],
+    /// [`Geometry::requests`].
+    pub requests: &'s mut [RequestSlot],
+}
+
+/// What is on the chips when the state machine begins.
+pub trait AtStart {
+    /// What is on a processor: `lpns` has a word for each of its pages, numbered block by block
+    /// and in a superblock row by row, chip by chip, all [`NONE`]. Each becomes the logical page of
+    /// the cluster that it holds. Says how many pages are programmed: the first ones. Rule R5 asks
+    /// for as many others as the certificate's reserve.
+    ///
+    /// Where tasks own zones any pages may be programmed, and the answer does not matter.
+    fn pages(&mut self, processor: u32, lpns: &mut [u32]) -> u32;
+
+    /// The next page of a ring on a processor, counted through its blocks.
+    fn ring(&mut self, processor: u32, ring: u32) -> u32;
+
+    /// Whether anything, stale or not, is in a block of a zone.
+    fn is_written(&mut self, processor: u32, block: u32) -> bool;
+}
+
+/// A device whose blocks are all erased.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AllErased;
+
+impl AtStart for AllErased {
+    fn pages(&mut self, _: u32, _: &mut [u32]) -> u32 {
+        0
+    }
+
+    fn ring(&mut self, _: u32, _: u32) -> u32 {
+        0
+    }
+
+    fn is_written(&mut self, _: u32, _: u32) -> bool {
+        false
+    }
+}
+
+/// Why no state machine can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetupError {
+    /// A list of the memory is too short, or the numbers of the image are too large for this
+    /// machine.
+    Memory,
+    /// This chip is in two clusters.
+    Chip(u32),
+    /// What is on this processor at the start is not what can be there: a page that is not the
+    /// processor's, or too few free ones (rule R5).
+    Start(u32),
+}
+
+impl core::fmt::Display for SetupError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            SetupError::Memory => f.write_str("the memory is too short for the image"),
+            SetupError::Chip(chip) => write!(f, "chip {chip} is in two clusters"),
+            SetupError::Start(processor) => write!(f, "processor {processor} does not begin as its certificate asks"),
+        }
+    }
+}
+
+impl core::error::Error for SetupError {}
+
+/// Takes the first entries of a list away.
+fn first<'m, T>(of: &mut &'m mut [T], count: usize) -> Result<&'m mut [T], SetupError> {
+    let (taken, rest) = take(of).split_at_mut_checked(count).ok_or(SetupError::Memory)?;
+    *of = rest;
+    Ok(taken)
+}
+
+/// Memory that is still to be given away.
+struct Rest<'m> {
+    words: &'m mut [u32],
+    bits: &'m mut [u64],
+    gc_jobs: &'m mut [GcJob],
+}
+
+impl<'m> Rest<'m> {
+    fn words(&mut self, count: usize) -> Result<&'m mut [u32], SetupError> {
+        first(&mut self.words, count)
+    }
+
+    fn bits(&mut self, count: usize) -> Result<&'m mut [u64], SetupError> {
+        first(&mut self.bits, count)
+    }
+}
+
+impl<'s, 'm> Ftl<'s, 'm> {
+    /// The state machine of an image, as the chips are at the start. `late` as in
+    /// [`Geometry::of`].
+    ///
+    /// # Errors
+    /// Where the memory is too short, or the chips do not begin as the certificate asks.
+    pub fn new(
+        image: &Image<'_>,
+        late: u32,
+        memory: FtlMemory<'s, 'm>,
+        start: &mut impl AtStart,
+    ) -> Result<Ftl<'s, 'm>, SetupError> {
+        let geometry = Geometry::of(image, late).ok_or(SetupError::Memory)?;
+        let FtlMemory { words, bits, gc_jobs: jobs, processors: places, clusters, sources, requests } = memory;
+        let mut rest = Rest { words, bits, gc_jobs: jobs };
+        let of_chip = rest.words(geometry.chips)?;
+        of_chip.fill(NONE);
+        let at_work = rest.bits(geometry.chips.div_ceil(64))?;
+        at_work.fill(0);
+        let request_words = rest.words(2 * geometry.request_pages + geometry.parts)?;
+        let clusters = clusters.get_mut(..geometry.clusters).ok_or(SetupError::Memory)?;
+        let sources = sources.get_mut(..geometry.sources).ok_or(SetupError::Memory)?;
+        let requests = requests.get_mut(..geometry.requests).ok_or(SetupError::Memory)?;
+        let places = places.get_mut(..geometry.processors).ok_or(SetupError::Memory)?;
+        let mut number = 0;
+        for (cluster, slot) in (0..).zip(clusters.iter_mut()) {
+            let of = image.cluster(cluster).ok_or(SetupError::Memory)?;
+            *slot = FtlCluster { first: NONE, first_processor: number, processors: 0 };
+            let entries = index(gc_jobs(image, cluster, late).ok_or(SetupError::Memory)?);
+            for column in 0..of.processors() {
+                let made = processor(image, (&of, cluster), (column, number), entries, &mut rest, start)?;
+                for &chip in made.chips.iter() {
+                    let of_chip = of_chip.get_mut(index(chip)).ok_or(SetupError::Memory)?;
+                    if core::mem::replace(of_chip, number) != NONE {
+                        return Err(SetupError::Chip(chip));
+                    }
+                }
+                *places.get_mut(index(number)).ok_or(SetupError::Memory)? = Some(made);
+                (number, slot.processors) = (number + 1, slot.processors + 1);
+            }
+        }
+        let (mut next, mut word) = (0, 0);
+        for (position, slot) in (0..).zip(sources.iter_mut()) {
+            let of = image.source(position).ok_or(SetupError::Memory)?;
+            let cluster = image.cluster(of.cluster).ok_or(SetupError::Memory)?;
+            *slot = source(&of, &cluster, (next, late))?;
+            for request in requests.get_mut(index(next)..index(next + slot.count)).ok_or(SetupError::Memory)? {
+                let heads = word + 2 * of.pages;
+                *request = RequestSlot { pages: word, heads, behind: NONE, ..RequestSlot::default() };
+                word = heads + clusters[index(of.cluster)].processors;
+            }
+            next += slot.count;
+        }
+        Ok(Ftl {
+            identity: image.identity(),
+            sources,
+            requests,
+            clusters,
+            processors: places,
+            words: request_words,
+            of_chip,
+            at_work,
+            sequence: 0,
+        })
+    }
+}
+
+/// A source of requests, which are kept from a slot on.
+fn source(of: &ImageSource, cluster: &ImageCluster<'_>, (next, late): (u32, u32)) -> Result<SourceSlot, SetupError> {
+    let count = waiting(of.deadline_ns, of.jitter_ns, of.period_ns, late).ok_or(SetupError::Memory)?;
+    let is_zoned = cluster.organisation() == Organisation::Zoned;
+    let order = if is_zoned && of.writes { PageOrder::Round } else { of.order };
+    let declared = Declared {
+        pages: of.pages,
+        period_ns: of.period_ns,
+        deadline_ns: of.deadline_ns,
+        jitter_ns: of.jitter_ns,
+        first_page: of.first_page,
+        page_count: of.page_count,
+        order,
+        chips: cluster.chips(),
+    };
+    Ok(SourceSlot {
+        number: of.number,
+        cluster: of.cluster,
+        kind: if of.writes { JobKind::Write } else { JobKind::Read },
+        declared,
+        police: SourcePolice::default(),
+        index: 0,
+        first: next,
+        count,
+    })
+}
+
+/// The processor with this position in its cluster, and this number among all.
+fn processor<'m>(
+    image: &Image<'_>,
+    (of, cluster): (&ImageCluster<'_>, u32),
+    (column, number): (u32, u32),
+    gc_jobs: usize,
+    rest: &mut Rest<'m>,
+    start: &mut impl AtStart,
+) -> Result<FtlProcessor<'m>, SetupError> {
+    let device = image.device();
+    let superblock = of.organisation() == Organisation::Superblock;
+    let columns = if superblock {
+        Columns { superblock, width: of.chips(), stride: 1, offset: 0 }
+    } else {
+        Columns { superblock, width: 1, stride: of.chips(), offset: column }
+    };
+    let chips = rest.words(index(columns.width))?;
+    for (place, chip) in (column..).zip(chips.iter_mut()) {
+        *chip = of.chip(place).ok_or(SetupError::Memory)?;
+    }
+    let (blocks, block_pages) = (index(device.blocks_per_chip), device.pages_per_block * columns.width);
+    let all = blocks * index(block_pages);
+    let lpns = rest.words(all)?;
+    lpns.fill(NONE);
+    let programmed = start.pages(number, lpns);
+    let logical = index(of.logical_per_chip()) * index(columns.width);
+    let is_its_own = |&lpn: &u32| {
+        let nth = lpn.checked_sub(columns.offset);
+        nth.is_some_and(|nth| nth.is_multiple_of(columns.stride) && index(nth / columns.stride) < logical)
+    };
+    let reserve = of.collection().map_or(0, |collection| collection.reserve_pages);
+    let zoned = of.organisation() == Organisation::Zoned;
+    let free = all.checked_sub(index(programmed)).ok_or(SetupError::Start(number))?;
+    let is_sound = lpns.iter().filter(|&&lpn| lpn != NONE).all(is_its_own)
+        && (zoned || (free as u64 >= reserve && lpns[index(programmed)..].iter().all(|&lpn| lpn == NONE)));
+    if !is_sound {
+        return Err(SetupError::Start(number));
+    }
+    let memory = BlockMemory {
+        lpns,
+        bits: rest.bits(all.div_ceil(64))?,
+        valid: rest.words(blocks)?,
+        erased: rest.bits(blocks.div_ceil(64))?,
+    };
+    let places = rest.words(logical)?;
+    let pages = if zoned {
+        zoned_pages((of, columns, number), device.pages_per_block, (memory, places), rest, start)?
+    } else {
+        Pages::new(columns, block_pages, memory, places, programmed)
+    };
+    let terms = of.collection().map_or(PassTerms::none(PaddedPass::default()), |collection| PassTerms {
+        deadline_ns: collection.deadline_ns,
+        reclaimed: collection.reclaimed_pages,
+        reserve: collection.reserve_pages,
+        padded: PaddedPass::default(),
+    });
+    let (rows, buffer) = pass_words(columns);
+    let pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
+    // No job is served that is not real-time.
+    let server_pass = Pass::new(rest.words(0)?, rest.words(0)?);
+    Ok(FtlProcessor {
+        ftl: EdfProcessor::new(pages, terms, [pass, server_pass]),
+        cluster,
+        chips,
+        jobs: GcJobs::new(first(&mut rest.gc_jobs, gc_jobs)?),
+        doing: Doing::Nothing,
+        busy: 0,
+        changed: false,
+        starved: [false; 2],
+    })
+}
+
+/// The pages of a chip whose blocks are those of zones.
+fn zoned_pages<'m>(
+    (of, columns, number): (&ImageCluster<'_>, Columns, u32),
+    block_pages: u32,
+    (memory, places): (BlockMemory<Lent<'m>>, &'m mut [u32]),
+    rest: &mut Rest<'m>,
+    start: &mut impl AtStart,
+) -> Result<Pages<Lent<'m>>, SetupError> {
+    let rings = rest.words(index(of.rings()) * RING_WORDS)?;
+    for (ring, words) in (0..).zip(rings.chunks_exact_mut(RING_WORDS)) {
+        let of = of.ring(ring).ok_or(SetupError::Memory)?;
+        let pages = of.blocks * block_pages;
+        let next = start.ring(number, ring);
+        if next >= pages {
+            return Err(SetupError::Start(number));
+        }
+        words.copy_from_slice(&Ring { first: of.first_block, pages, next }.words());
+    }
+    let written = rest.bits(memory.erased.len())?;
+    written.fill(0);
+    for block in (0..).zip(memory.valid.iter()).map(|(block, _)| block) {
+        written[index(block / 64)] |= u64::from(start.is_written(number, block)) << (block % 64);
+    }
+    places.fill(NONE);
+    for (page, &lpn) in (0..).zip(memory.lpns.iter()).filter(|&(_, &lpn)| lpn != NONE) {
+        places[index((lpn - columns.offset) / columns.stride)] = page;
+    }
+    Ok(Pages::of_zones(columns, block_pages, memory, places, Zones::new(rings, block_pages, written)))
+}

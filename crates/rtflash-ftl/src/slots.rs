@@ -1,0 +1,160 @@
+//! What the state machine keeps of sources, requests, clusters and processors. The lists are the
+//! caller's; what is in them is not.
+
+use core::ops::Range;
+
+use crate::memory::{Lent, NONE};
+use crate::police::{Declared, SourcePolice};
+use crate::processor::EdfProcessor;
+
+/// What a job is, in the order in which equals are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum JobKind {
+    #[default]
+    Read,
+    Write,
+    Collection,
+}
+
+/// Who goes first: the earliest deadline, then reads before writes before garbage collection, then
+/// the lowest source, then the first request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct EdfKey {
+    pub(crate) due: u64,
+    pub(crate) kind: JobKind,
+    pub(crate) source: u32,
+    pub(crate) index: u64,
+}
+
+/// A source of requests.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SourceSlot {
+    pub(crate) number: u32,
+    pub(crate) cluster: u32,
+    pub(crate) kind: JobKind,
+    pub(crate) declared: Declared,
+    pub(crate) police: SourcePolice,
+    /// The number of its next request.
+    pub(crate) index: u64,
+    /// Where its requests are kept, and how many there may be.
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+/// A request that is not over, or room for one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RequestSlot {
+    pub(crate) key: EdfKey,
+    /// Pages not ended; 0 where there is no request.
+    pub(crate) left: u32,
+    /// The slot of the next request of its cluster, by priority.
+    pub(crate) behind: u32,
+    /// Where its logical pages are: two words a page, what it is and which one of the processor is
+    /// next.
+    pub(crate) pages: u32,
+    /// Where a word for each processor of its cluster is: its first page that has not begun.
+    pub(crate) heads: u32,
+}
+
+/// A cluster.
+#[derive(Debug, Clone, Copy)]
+pub struct FtlCluster {
+    /// The slot of its first request, by priority.
+    pub(crate) first: u32,
+    pub(crate) first_processor: u32,
+    pub(crate) processors: u32,
+}
+
+impl Default for FtlCluster {
+    fn default() -> FtlCluster {
+        FtlCluster { first: NONE, first_processor: 0, processors: 0 }
+    }
+}
+
+impl FtlCluster {
+    pub(crate) fn processors(&self) -> Range<u32> {
+        self.first_processor..self.first_processor + self.processors
+    }
+}
+
+/// What a processor is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doing {
+    Nothing,
+    /// So many pages of the request in this slot.
+    Pages(u32, u32),
+    /// A step of a pass, or a reset.
+    Inside,
+    /// The erase that ends a pass.
+    Erase,
+}
+
+/// A processor.
+#[derive(Debug)]
+pub struct FtlProcessor<'m> {
+    pub(crate) ftl: EdfProcessor<Lent<'m>>,
+    pub(crate) cluster: u32,
+    /// Its chips, by their numbers.
+    pub(crate) chips: &'m mut [u32],
+    pub(crate) jobs: GcJobs<'m>,
+    pub(crate) doing: Doing,
+    /// Chips of its step that have not ended.
+    pub(crate) busy: u32,
+    /// Whether something has changed since it decided.
+    pub(crate) changed: bool,
+    /// No page was free for a request, or for garbage collection, until an erase ends.
+    pub(crate) starved: [bool; 2],
+}
+
+/// GC jobs that are released and not over, in order: those of one instant together.
+#[derive(Debug)]
+pub(crate) struct GcJobs<'m> {
+    entries: &'m mut [GcJob],
+    first: usize,
+    count: usize,
+}
+
+/// GC jobs of one instant.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GcJob {
+    pub(crate) due: u64,
+    pub(crate) index: u64,
+    pub(crate) jobs: u64,
+}
+
+impl<'m> GcJobs<'m> {
+    pub(crate) fn new(entries: &'m mut [GcJob]) -> GcJobs<'m> {
+        GcJobs { entries, first: 0, count: 0 }
+    }
+
+    /// The job with the earliest deadline.
+    pub(crate) fn first(&self) -> Option<GcJob> {
+        (self.count > 0).then(|| self.entries[self.first])
+    }
+
+    /// A job is released, its deadline no earlier than those of the others. Where there is no room,
+    /// which takes jobs that are late, it is due with the last one: earlier than it need be.
+    pub(crate) fn release(&mut self, due: u64, index: u64) {
+        let room = self.entries.len();
+        if room == 0 {
+            return;
+        }
+        let last = (self.first + self.count + room - 1) % room;
+        if self.count > 0 && (self.entries[last].due == due || self.count == room) {
+            self.entries[last].jobs += 1;
+            return;
+        }
+        self.entries[(self.first + self.count) % room] = GcJob { due, index, jobs: 1 };
+        self.count += 1;
+    }
+
+    /// The first job is over.
+    pub(crate) fn over(&mut self) {
+        let Some(entry) = self.entries.get_mut(self.first).filter(|_| self.count > 0) else { return };
+        (entry.jobs, entry.index) = (entry.jobs - 1, entry.index + 1);
+        if entry.jobs == 0 {
+            self.first = (self.first + 1) % self.entries.len();
+            self.count -= 1;
+        }
+    }
+}
