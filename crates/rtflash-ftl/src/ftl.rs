@@ -54,21 +54,29 @@ enum Tried {
 }
 
 impl<'m> Ftl<'_, 'm> {
-    /// A request arrives now: for these logical pages of its cluster, which `source`, by position
-    /// in the image, reads or writes. Rules S1 and R1.
+    /// A request is released now: for these logical pages of its cluster, which `source`, by
+    /// position in the image, reads or writes. Rules S1 and R1.
+    ///
+    /// `nominal_ns` is when it arrived nominally, where that is known: no longer ago than its
+    /// jitter. Its deadline is counted from there.
     ///
     /// Takes some steps for each of its pages, each request that waits, and each chip of the
     /// cluster.
     ///
     /// # Errors
     /// Where it would break the promise to others. Then nothing has changed.
-    pub fn request(&mut self, source: u32, now_ns: u64, pages: &[u32]) -> Result<Taken, Refused> {
+    pub fn request(
+        &mut self,
+        source: u32,
+        (nominal_ns, now_ns): (Option<u64>, u64),
+        pages: &[u32],
+    ) -> Result<Taken, Refused> {
         let of = self.sources.get_mut(index(source)).ok_or(Refused::NoSource)?;
         let slots = of.first..of.first + of.count;
         let mut free = slots.filter(|&slot| self.requests[index(slot)].left == 0);
         let slot = free.next().ok_or(Refused::Full)?;
         let mut police = of.police;
-        let nominal = police.passes(&of.declared, now_ns, pages)?;
+        let nominal = police.passes(&of.declared, (nominal_ns, now_ns), pages)?;
         let due = nominal.checked_add(of.declared.deadline_ns).ok_or(Refused::TooLate)?;
         let key = EdfKey { due, kind: of.kind, source: of.number, index: of.index };
         (of.police, of.index) = (police, of.index + 1);

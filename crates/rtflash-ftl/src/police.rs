@@ -74,15 +74,22 @@ pub struct Declared {
 pub(crate) struct SourcePolice {
     /// When the next request may arrive nominally.
     free_from: u64,
-    /// The chip, or with [`PageOrder::Round`] the page of the range, that is next.
-    next: u32,
+    /// The chip, or with [`PageOrder::Round`] the page of the range, that is next; a stream begins
+    /// on any chip.
+    next: Option<u32>,
 }
 
 impl SourcePolice {
-    /// Whether a request may pass now. Says when it arrived nominally: as early as its jitter
-    /// allows, so that the next one may come so much sooner.
-    pub(crate) fn passes(&mut self, of: &Declared, now_ns: u64, pages: &[u32]) -> Result<u64, Refused> {
-        let nominal = self.free_from.max(now_ns.saturating_sub(of.jitter_ns));
+    /// Whether a request may pass now. Says when it arrived nominally: as stated, or as early as
+    /// its jitter allows, so that the next one may come so much sooner.
+    pub(crate) fn passes(
+        &mut self,
+        of: &Declared,
+        (nominal, now_ns): (Option<u64>, u64),
+        pages: &[u32],
+    ) -> Result<u64, Refused> {
+        let earliest = self.free_from.max(now_ns.saturating_sub(of.jitter_ns));
+        let nominal = nominal.unwrap_or(earliest).max(earliest);
         if nominal > now_ns {
             return Err(Refused::Early(nominal));
         }
@@ -92,7 +99,7 @@ impl SourcePolice {
         }
         let free_from = nominal.checked_add(of.period_ns).ok_or(Refused::TooLate)?;
         let next = self.after(of, pages)?;
-        (self.free_from, self.next) = (free_from, next);
+        (self.free_from, self.next) = (free_from, Some(next));
         Ok(nominal)
     }
 
@@ -102,7 +109,8 @@ impl SourcePolice {
         let mut next = match of.order {
             PageOrder::Any => None,
             PageOrder::Consecutive => pages.first().map(|page| page % chips),
-            PageOrder::Stream | PageOrder::Round => Some(self.next),
+            PageOrder::Stream => self.next.or_else(|| pages.first().map(|page| page % chips)),
+            PageOrder::Round => Some(self.next.unwrap_or(0)),
         };
         for (place, &page) in (0..).zip(pages) {
             let number = page.checked_sub(of.first_page).filter(|&number| number < of.page_count);

@@ -6,10 +6,10 @@ use rtflash_ftl::PageOrder;
 use rtflash_ftl::image::{
     ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageParts, ImageRing, ImageSource, Organisation,
 };
-use rtflash_model::{Access, Id, Placement, Span};
+use rtflash_model::{Access, Placement, Span};
 
 use super::{Certified, ClusterPlan, Plan, Promise, Source};
-use crate::ids::{ClusterId, SourceId};
+use crate::ids::{ClusterId, PerId, SourceId};
 use crate::trace::Kind;
 
 /// Why a plan is nothing for firmware.
@@ -154,7 +154,7 @@ impl Plan {
         &self,
         number: SourceId,
         of: &Source,
-        certified: &rtflash_model::PerId<ClusterId, Certified>,
+        certified: &PerId<ClusterId, Certified>,
     ) -> Option<ImageSource> {
         let (cluster, range) = (of.cluster?, self.range(of));
         let period = of.period()?.of_request();
@@ -167,7 +167,7 @@ impl Plan {
         let writes = of.kind == Kind::Write;
         Some(ImageSource {
             number: number.0,
-            cluster: u32::try_from(cluster.index()).ok()?,
+            cluster: cluster.0,
             writes,
             order: if writes && certified[cluster].is_zoned() { PageOrder::Round } else { order },
             pages: u32::try_from(of.read_pages + of.write_pages).ok()?,

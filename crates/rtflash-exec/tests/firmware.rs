@@ -1,0 +1,471 @@
+//! The state machine that firmware links does what the executor does: operation for operation.
+
+mod common;
+mod placed_worlds;
+
+use common::World;
+use placed_worlds::engine;
+use rtflash_exec::ftl::{Requests, initial_pages, initial_zones};
+use rtflash_exec::trace::{Action, JobId, Kind, NONE as NO_PAGE, Record};
+use rtflash_exec::{
+    Arbitration, ChannelId, ColumnId, Lengths, NoImage, Pattern, Promise, Service, SourceId, Ties, Victims, Waits,
+};
+use rtflash_ftl::image::Image;
+use rtflash_ftl::{
+    AtStart, BusQueue, FlashPage, Ftl, FtlMemory, Geometry, NandChips, Purpose, RequestHost, SpareBytes,
+};
+use rtflash_model::random::Stream;
+use rtflash_model::{ChipId, ClusterId, Instant, Placement};
+
+/// What was done on a chip: when, where, and with what.
+type Done = (u64, u64, u32, Action, u32, u32, u32, Kind);
+
+/// What a chip does next.
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    /// Senses a page behind its command.
+    Senses,
+    /// Moves a page: what is read then is over, what is programmed goes on.
+    Moves {
+        programs: bool,
+    },
+    /// Copies inside the chip, to another page.
+    Copies(FlashPage),
+    Erases,
+}
+
+/// What a chip is doing.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    started: u64,
+    action: Action,
+    at: FlashPage,
+    lpn: u32,
+    kind: Kind,
+    next: Next,
+}
+
+/// Chips and buses, nanosecond by nanosecond.
+struct Device<'w> {
+    world: &'w World,
+    lengths: Lengths,
+    now: u64,
+    work: Vec<Option<Work>>,
+    ends: Vec<Option<u64>>,
+    buses: Vec<Vec<(u64, u32)>>,
+    free_at: Vec<u64>,
+    done: Vec<Done>,
+    sequence: u64,
+}
+
+/// Lengths do not depend on whose an operation is.
+const JOB: JobId = JobId { source: SourceId(0), index: 0 };
+
+fn instant(ns: u64) -> Instant {
+    Instant::from_ns(ns).expect("a short time")
+}
+
+impl Device<'_> {
+    fn channel(&self, chip: u32) -> usize {
+        self.world.plan.device().channel_of(chip) as usize
+    }
+
+    fn ask(&mut self, chip: u32, since: u64) {
+        let channel = self.channel(chip);
+        let mut memory = vec![(0, 0); self.work.len()];
+        let mut bus = BusQueue::new(&mut memory);
+        for (since, chip) in std::mem::take(&mut self.buses[channel]) {
+            assert!(bus.ask(since, chip));
+        }
+        assert!(bus.ask(since, chip));
+        while let Some(first) = bus.first() {
+            assert_eq!(bus.grant(), Some(first.1));
+            self.buses[channel].push(first);
+        }
+    }
+
+    fn command(&self) -> u64 {
+        self.lengths.command().as_ns()
+    }
+
+    fn begins(&mut self, chip: u32, (action, at, lpn, kind): (Action, FlashPage, u32, Kind), next: Next) {
+        assert!(self.work[chip as usize].is_none(), "chip {chip} is idle");
+        self.work[chip as usize] = Some(Work { started: self.now, action, at, lpn, kind, next });
+        match next {
+            Next::Moves { programs: false } => {
+                let sensing = self.lengths.sensing(JOB, ChipId(chip), instant(self.now)).as_ns();
+                self.ask(chip, self.now + sensing);
+            }
+            Next::Moves { programs: true } => self.ask(chip, self.now),
+            _ if self.command() > 0 => self.ask(chip, self.now),
+            _ => self.goes_on_inside(chip, self.now),
+        }
+    }
+
+    /// A command is over.
+    fn goes_on_inside(&mut self, chip: u32, from: u64) {
+        let work = self.work[chip as usize].expect("a chip that works");
+        let (number, at) = (ChipId(chip), instant(from));
+        match work.next {
+            Next::Senses => {
+                let sensing = self.lengths.sensing(JOB, number, at).as_ns();
+                self.work[chip as usize] = Some(Work { next: Next::Moves { programs: false }, ..work });
+                self.ask(chip, from + sensing);
+            }
+            Next::Copies(to) => {
+                let middle = from + self.lengths.read(JOB, number, at).as_ns();
+                let end = middle + self.lengths.program(JOB, number, instant(middle)).as_ns();
+                self.done.push((
+                    work.started,
+                    middle,
+                    chip,
+                    Action::Read,
+                    work.at.block,
+                    work.at.page,
+                    work.lpn,
+                    work.kind,
+                ));
+                self.done.push((middle, end, chip, Action::Program, to.block, to.page, work.lpn, work.kind));
+                self.ends[chip as usize] = Some(end);
+            }
+            Next::Erases => self.ends_at(chip, from + self.lengths.erase(JOB, number, at).as_ns()),
+            Next::Moves { .. } => unreachable!("a page has no command of its own"),
+        }
+    }
+
+    fn ends_at(&mut self, chip: u32, end: u64) {
+        let work = self.work[chip as usize].expect("a chip that works");
+        self.done.push((work.started, end, chip, work.action, work.at.block, work.at.page, work.lpn, work.kind));
+        self.ends[chip as usize] = Some(end);
+    }
+
+    fn grants(&mut self) {
+        for channel in 0..self.buses.len() {
+            while self.free_at[channel] <= self.now
+                && let Some(&(since, chip)) = self.buses[channel].first()
+                && since <= self.now
+            {
+                self.buses[channel].remove(0);
+                let work = self.work[chip as usize].expect("a chip that works");
+                let Next::Moves { programs } = work.next else {
+                    self.free_at[channel] = self.now + self.command();
+                    self.goes_on_inside(chip, self.now + self.command());
+                    continue;
+                };
+                let number = ChannelId(u32::try_from(channel).expect("few channels"));
+                let mut over = self.now + self.lengths.transfer(JOB, number, instant(self.now)).as_ns();
+                let mut end = over;
+                if programs {
+                    over += self.command();
+                    end = over + self.lengths.programming(JOB, ChipId(chip), instant(over)).as_ns();
+                }
+                self.free_at[channel] = over;
+                self.ends_at(chip, end);
+            }
+        }
+    }
+}
+
+fn kind_of(purpose: Purpose, action: Kind) -> Kind {
+    match purpose {
+        Purpose::Collection => Kind::Gc,
+        Purpose::Request { .. } => action,
+    }
+}
+
+impl NandChips for Device<'_> {
+    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: Purpose) {
+        let next = if self.command() > 0 { Next::Senses } else { Next::Moves { programs: false } };
+        self.begins(chip, (Action::Read, at, lpn, kind_of(purpose, Kind::Read)), next);
+    }
+
+    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: Purpose) {
+        assert!(spare.sequence >= self.sequence, "sequence numbers ascend");
+        self.sequence = spare.sequence + 1;
+        self.begins(
+            chip,
+            (Action::Program, at, spare.lpn, kind_of(purpose, Kind::Write)),
+            Next::Moves { programs: true },
+        );
+    }
+
+    fn copyback(&mut self, chip: u32, from: FlashPage, to: FlashPage, spare: SpareBytes) {
+        assert!(spare.sequence >= self.sequence, "sequence numbers ascend");
+        self.sequence = spare.sequence + 1;
+        self.begins(chip, (Action::Read, from, spare.lpn, Kind::Gc), Next::Copies(to));
+    }
+
+    fn erase(&mut self, chip: u32, block: u32, purpose: Purpose) {
+        let at = FlashPage { block, page: NO_PAGE };
+        self.begins(chip, (Action::Erase, at, NO_PAGE, kind_of(purpose, Kind::Write)), Next::Erases);
+    }
+}
+
+/// Requests that are over: source, number and deadline.
+#[derive(Debug, Default)]
+struct Over {
+    now: u64,
+    over: Vec<(u64, u32, u64)>,
+    due: Vec<(u32, u64, u64)>,
+    starved: usize,
+}
+
+impl RequestHost for Over {
+    fn complete(&mut self, source: u32, index: u64, due_ns: u64) {
+        self.over.push((self.now, source, index));
+        self.due.push((source, index, due_ns));
+    }
+
+    fn starved(&mut self, _: u32) {
+        self.starved += 1;
+    }
+}
+
+/// What is on the chips when a run of the executor begins.
+struct Start<'w> {
+    world: &'w World,
+    /// Cluster and column of each processor.
+    processors: Vec<(ClusterId, u32)>,
+}
+
+impl Start<'_> {
+    fn certified(&self) -> &rtflash_model::PerId<ClusterId, rtflash_exec::Certified> {
+        let Promise::Certified(certified) = self.world.plan.promise() else { panic!("certificates") };
+        certified
+    }
+
+    fn zones(&self, processor: u32) -> rtflash_exec::ftl::ZonesAtStart {
+        let (cluster, column) = self.processors[processor as usize];
+        let (of, options) = (&self.world.plan.clusters()[cluster], &self.world.options);
+        initial_zones(of, &self.certified()[cluster], ColumnId(column), options.aging, options.seed)
+    }
+}
+
+impl AtStart for Start<'_> {
+    fn pages(&mut self, processor: u32, lpns: &mut [u32]) -> u32 {
+        let (cluster, column) = self.processors[processor as usize];
+        let (of, by, options) = (&self.world.plan.clusters()[cluster], &self.certified()[cluster], &self.world.options);
+        if by.is_zoned() {
+            let pages = of.layout.pages() as usize;
+            for (block, held) in self.zones(processor).blocks.iter().enumerate() {
+                for (to, lpn) in lpns[block * pages..].iter_mut().zip(held) {
+                    *to = lpn.0;
+                }
+            }
+            return 0;
+        }
+        let chip = of.chips[column as usize];
+        let mut stream = Stream::numbered(options.seed, b"initial\0", chip.into());
+        let held = initial_pages(&of.layout, by.certificate.placement, ColumnId(column), options.aging, &mut stream);
+        for (to, lpn) in lpns.iter_mut().zip(&held) {
+            *to = lpn.0;
+        }
+        held.count()
+    }
+
+    fn ring(&mut self, processor: u32, ring: u32) -> u32 {
+        self.zones(processor).next[ring as usize]
+    }
+
+    fn is_written(&mut self, processor: u32, block: u32) -> bool {
+        !self.zones(processor).blocks[block as usize].is_empty()
+    }
+}
+
+/// A request of the run: when, of which source (by position in the image), nominally when, and the
+/// pages.
+type Released = (u64, u32, u64, Vec<u32>);
+
+/// The requests that the executor released, with the pages that it drew.
+fn releases(world: &World, records: &[Record], image: &Image<'_>) -> Vec<Released> {
+    let Promise::Certified(certified) = world.plan.promise() else { panic!("certificates") };
+    let mut sources: Vec<(u32, u64, Requests)> = (0..image.sources())
+        .map(|position| {
+            let source = image.source(position).expect("a source");
+            let of = &world.plan.clusters()[ClusterId(source.cluster)];
+            let place = (certified[ClusterId(source.cluster)].certificate.placement, of.layout.chips());
+            let drawn = (world.options.pattern, world.options.seed);
+            let requests = Requests::of_source(drawn, (&world.plan, SourceId(source.number)), place);
+            (source.number, source.deadline_ns, requests)
+        })
+        .collect();
+    let released = records.iter().filter_map(|record| match record {
+        Record::Release(release) if matches!(release.kind, Kind::Read | Kind::Write) => Some(release),
+        _ => None,
+    });
+    released
+        .map(|release| {
+            let number = release.job.source.0;
+            let position = sources.iter().position(|source| source.0 == number).expect("a source of the image");
+            let (_, deadline, requests) = &mut sources[position];
+            let mut pages = Vec::new();
+            requests.draw(release.pages, &mut pages, |_| ColumnId(0));
+            let nominal = release.deadline.expect("a request has a deadline").as_ns() - *deadline;
+            let position = u32::try_from(position).expect("few sources");
+            (release.at.as_ns(), position, nominal, pages.into_iter().map(|lpn| lpn.0).collect())
+        })
+        .collect()
+}
+
+/// Operations, and requests that are over, as the state machine has them.
+fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> (Vec<Done>, Vec<(u64, u32, u64)>, usize) {
+    let image = Image::read(bytes).expect("an image that is sound");
+    let late = 1_000;
+    let geometry = Geometry::of(&image, late).expect("a small world");
+    let (mut words, mut bits) = (vec![7; geometry.words()], vec![7; geometry.bits()]);
+    let mut gc_jobs = vec![Default::default(); geometry.gc_jobs];
+    let mut processors: Vec<_> = (0..geometry.processors).map(|_| None).collect();
+    let mut clusters = vec![Default::default(); geometry.clusters];
+    let mut sources = vec![Default::default(); geometry.sources];
+    let mut requests = vec![Default::default(); geometry.requests];
+    let memory = FtlMemory {
+        words: &mut words,
+        bits: &mut bits,
+        gc_jobs: &mut gc_jobs,
+        processors: &mut processors,
+        clusters: &mut clusters,
+        sources: &mut sources,
+        requests: &mut requests,
+    };
+    let mut start = Start { world, processors: Vec::new() };
+    for cluster in 0..image.clusters() {
+        let of = image.cluster(cluster).expect("a cluster");
+        start.processors.extend((0..of.processors()).map(|column| (ClusterId(cluster), column)));
+    }
+    let mut ftl = Ftl::new(&image, late, memory, &mut start).expect("enough memory");
+    let device = world.plan.device();
+    let chips = device.chips() as usize;
+    let mut nand = Device {
+        world,
+        lengths: Lengths::new(&world.plan, &world.options),
+        now: 0,
+        work: vec![None; chips],
+        ends: vec![None; chips],
+        buses: vec![Vec::new(); device.channels() as usize],
+        free_at: vec![0; device.channels() as usize],
+        done: Vec::new(),
+        sequence: 0,
+    };
+    let mut host = Over::default();
+    let mut released = releases(world, records, &image).into_iter().peekable();
+    let duration = world.options.duration.as_ns();
+    while nand.now < duration || nand.work.iter().any(Option::is_some) {
+        host.now = nand.now;
+        while let Some((_, source, nominal, pages)) = released.next_if(|released| released.0 == nand.now) {
+            let taken = ftl.request(source, (Some(nominal), nand.now), &pages);
+            let of = image.source(source).expect("a source");
+            assert_eq!(taken.expect("as declared").due_ns, nominal + of.deadline_ns);
+        }
+        for chip in 0..chips {
+            if nand.ends[chip] == Some(nand.now) {
+                (nand.ends[chip], nand.work[chip]) = (None, None);
+                let number = u32::try_from(chip).expect("few chips");
+                assert!(ftl.ended(number, &mut host) && !ftl.ended(number, &mut host));
+            }
+        }
+        if nand.now < duration {
+            ftl.dispatch(&mut nand, &mut host);
+        }
+        nand.grants();
+        nand.now += 1;
+    }
+    for (source, index, due) in host.due {
+        let release = records.iter().find_map(|record| match record {
+            Record::Release(release) if release.job == (JobId { source: SourceId(source), index }) => Some(release),
+            _ => None,
+        });
+        assert_eq!(release.and_then(|release| release.deadline).map(Instant::as_ns), Some(due));
+    }
+    (nand.done, host.over, host.starved)
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    worlds: usize,
+    stripes: usize,
+    zones: usize,
+    superblocks: usize,
+    operations: usize,
+    copies: usize,
+    erases: usize,
+    resets: usize,
+    commands: usize,
+    over: usize,
+    starved: usize,
+}
+
+/// What is drawn, as firmware does it.
+fn as_firmware(mut world: World) -> World {
+    let options = &mut world.options;
+    (options.service, options.victims, options.arbitration) = (Service::Tbs, Victims::Actual, Arbitration::Fifo);
+    (options.ties, options.releases) = (Ties::Lowest, None);
+    (options.placed.backfill, options.placed.waits) = (false, Waits::Actual);
+    if matches!(options.pattern, Pattern::OneChip | Pattern::Fullest) {
+        options.pattern = Pattern::Uniform;
+    }
+    world.arrivals.clear();
+    world
+}
+
+#[test]
+fn firmware_does_what_the_executor_does() {
+    let (mut seen, mut unsound) = (Seen::default(), 0);
+    for case in 0..80_000 {
+        let Some(world) = World::draw_certified(71, case).map(as_firmware) else { continue };
+        let bytes = match world.plan.image() {
+            Ok(bytes) => bytes,
+            Err(NoImage::Server(_) | NoImage::TwoRegisters(_) | NoImage::Changes(_)) => continue,
+            Err(NoImage::Unsound(_)) => {
+                unsound += 1;
+                continue;
+            }
+            Err(other) => panic!("case {case}: {other}"),
+        };
+        let records = engine(&world);
+        let (mut done, over, starved) = firmware(&world, &bytes, &records);
+        let operations = records.iter().filter_map(|record| match record {
+            Record::Operation(of) => {
+                let [start, end] = [of.start, of.end].map(Instant::as_ns);
+                Some((start, end, of.chip.0, of.action, of.block.0, of.page, of.lpn.0, of.kind))
+            }
+            _ => None,
+        });
+        let mut expected: Vec<Done> = operations.collect();
+        let key = |done: &Done| (done.0, done.2, done.1);
+        done.sort_by_key(key);
+        expected.sort_by_key(key);
+        assert_eq!(done, expected, "case {case}: {world:?}");
+        let duration = world.options.duration.as_ns();
+        let mut over: Vec<_> = over.into_iter().filter(|over| over.0 <= duration).collect();
+        let completed = records.iter().filter_map(|record| match record {
+            Record::Complete(complete) => Some((complete.at.as_ns(), complete.job.source.0, complete.job.index)),
+            _ => None,
+        });
+        let is_request = |source: u32| matches!(world.plan.sources()[SourceId(source)].kind, Kind::Read | Kind::Write);
+        let mut completed: Vec<_> = completed.filter(|over| is_request(over.1)).collect();
+        over.sort_unstable();
+        completed.sort_unstable();
+        assert_eq!(over, completed, "case {case}");
+        seen.look(&world, &done, over.len(), starved);
+    }
+    println!("{seen:?} {unsound}");
+    assert!(seen.worlds > 1_000 && seen.operations > 100_000, "{seen:?}");
+}
+
+impl Seen {
+    fn look(&mut self, world: &World, done: &[Done], over: usize, starved: usize) {
+        let Promise::Certified(certified) = world.plan.promise() else { return };
+        let of = |placement| certified.iter().filter(|by| by.certificate.placement == placement).count();
+        self.worlds += 1;
+        self.stripes += of(Placement::Stripe);
+        self.zones += of(Placement::Zoned);
+        self.superblocks += of(Placement::Superblock);
+        self.operations += done.len();
+        self.copies += done.iter().filter(|done| done.7 == Kind::Gc && done.3 == Action::Program).count();
+        self.erases += done.iter().filter(|done| done.7 == Kind::Gc && done.3 == Action::Erase).count();
+        self.resets += done.iter().filter(|done| done.7 == Kind::Write && done.3 == Action::Erase).count();
+        self.commands += usize::from(world.plan.device().has_commands());
+        self.over += over;
+        self.starved += starved;
+    }
+}
