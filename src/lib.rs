@@ -9,6 +9,7 @@
 //! - [`alloc`]: schedulability analyses, allocators, Total Bandwidth Servers.
 //! - [`check`]: the independent verifier, and the plain forms of the algorithms.
 //! - [`exec`]: the executor, a flash device in simulated time, and its checkers.
+//! - [`ftl`]: the same pages and garbage collection as firmware links them, without an allocator.
 //! - [`run`]: analysis and executor brought together, and the search for broken assumptions.
 //! - [`experiment`]: sweeps over random task sets, and their statistics.
 //! - [`host`]: Linux I/O schedulers, as they stand in front of a device.
@@ -107,6 +108,7 @@ pub use rtflash_exec as exec;
 pub use rtflash_experiment as experiment;
 #[cfg(feature = "export")]
 pub use rtflash_export as export;
+pub use rtflash_ftl as ftl;
 pub use rtflash_host as host;
 #[cfg(feature = "import")]
 pub use rtflash_import as import;

@@ -141,3 +141,55 @@ fn options_of_an_analysis_are_refused_beside_results_of_others() {
         }
     }
 }
+
+/// The certificates as firmware loads them: what is written is an image, altered bytes are none,
+/// and what firmware does not do is refused.
+#[test]
+fn firmware_loads_what_is_exported() {
+    use rtflash_ftl::Geometry;
+    use rtflash_ftl::image::{Image, ImageError, Organisation};
+    let out = folder("export-firmware");
+    std::fs::create_dir_all(&out).unwrap();
+    let path = out.join("set.bin").display().to_string();
+    let made = rtflash(&["export", "firmware", SET, "--out", &path]);
+    assert_eq!(made.status, 0, "{made:?}");
+    let bytes = std::fs::read(&path).unwrap();
+    let image = Image::read(&bytes).unwrap();
+    assert_eq!((image.device().chips, image.sources()), (4, 8));
+    let geometry = Geometry::of(&image, 0).unwrap();
+    assert!(made.stdout.contains(&format!("request_pages: {},", geometry.request_pages)), "{made:?}");
+    assert!(made.stderr.contains(&format!("{:08x}", image.identity())), "{made:?}");
+    for place in 0..bytes.len() {
+        let mut altered = bytes.clone();
+        altered[place] ^= 1 << (place % 8);
+        assert!(Image::read(&altered).is_err(), "byte {place}");
+    }
+    for length in 0..bytes.len() {
+        assert!(Image::read(&bytes[..length]).is_err(), "{length} bytes");
+    }
+    assert_eq!(Image::read(&[bytes.as_slice(), &[0]].concat()), Err(ImageError::Length));
+    // The same by an allocation, and of another organisation.
+    let found = rtflash(&["alloc", SET, "--analysis", "superblock", "--format", "json"]).stdout;
+    let found = file("export-firmware.json", &found).display().to_string();
+    let made = rtflash(&["export", "firmware", SET, "--allocation", &found, "--out", &path, "--format", "json"]).json();
+    assert_eq!((made["to"].as_str(), made["files"][0].as_str()), (Some("firmware"), Some(path.as_str())));
+    let bytes = std::fs::read(&path).unwrap();
+    let image = Image::read(&bytes).unwrap();
+    assert_eq!(image.cluster(0).unwrap().organisation(), Organisation::Superblock);
+    // No certificates; two page registers; no such allocation; no such folder.
+    let refusals: [(&[&str], i32, &str); 4] = [
+        (&["--analysis", "thesis"], 2, "has no certificates"),
+        (&["--set", "device.page_registers=2"], 2, "second page register"),
+        (&["--set", "device.chips=1"], 1, ""),
+        (&["--out", "/no/such/folder/set.bin"], 2, "cannot write"),
+    ];
+    for (more, status, says) in refusals {
+        let mut call = vec!["export", "firmware", SET];
+        if more[0] != "--out" {
+            call.extend(["--out", path.as_str()]);
+        }
+        call.extend(more);
+        let answer = rtflash(&call);
+        assert!(answer.status == status && answer.stderr.contains(says), "{more:?}: {answer:?}");
+    }
+}

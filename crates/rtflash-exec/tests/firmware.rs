@@ -414,7 +414,7 @@ fn firmware_does_what_the_executor_does() {
         let Some(world) = World::draw_certified(71, case).map(as_firmware) else { continue };
         let bytes = match world.plan.image() {
             Ok(bytes) => bytes,
-            Err(NoImage::Server(_) | NoImage::TwoRegisters(_) | NoImage::Changes(_)) => continue,
+            Err(NoImage::TwoRegisters(_) | NoImage::Changes(_)) => continue,
             Err(NoImage::Unsound(_)) => {
                 unsound += 1;
                 continue;

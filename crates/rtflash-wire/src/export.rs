@@ -9,11 +9,12 @@ use crate::parts::Text;
 /// files, from which `check` knows what was asked for.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ExportAnswer<'a> {
-    /// What for: `mqsim`, `fio`, `femu` or `nvme`.
+    /// What for: `mqsim`, `fio`, `femu`, `nvme` or `firmware`.
     pub to: Text<'a>,
     /// The files that were written, `export.json` apart.
     pub files: Vec<Text<'a>>,
-    /// For FEMU the option, for a drive the script; absent where files are written.
+    /// For FEMU the option, for a drive the script, for firmware the geometry of its memory, in Rust;
+    /// absent where other files are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Text<'a>>,
     /// What is different there, or not kept: sentences.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg};
+use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg, analyses};
 
 /// What to export to.
 #[derive(Debug, Args)]
@@ -69,6 +69,31 @@ pub enum ExportCommand {
         /// How the drive keeps data apart: NVM sets, or handles of Flexible Data Placement
         #[arg(long, value_enum)]
         by: NvmeKindArg,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Firmware: the certificates as a binary image that the crate rtflash-ftl loads, and how much
+    /// memory it needs
+    #[command(after_help = "Example:\n  rtflash export firmware set.json --out set.bin\n\nThe jobs of a set are not \
+                      served by firmware; nor are chips used through a second page register.")]
+    Firmware {
+        #[command(flatten)]
+        set: ExportSetArgs,
+        /// The allocation, as `alloc --format json` prints it under a certified analysis; without
+        /// it, the one that is found
+        #[arg(long, value_name = "ALLOC.json", conflicts_with = "analysis")]
+        allocation: Option<PathBuf>,
+        /// Which certified analysis decides
+        #[arg(long, default_value = "sound", value_parser = analyses())]
+        analysis: String,
+        #[command(flatten)]
+        rely_on: RelyOnArg,
+        /// The file for the image
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// How many more requests of each source may wait than can where all deadlines are met
+        #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+        late: u32,
         #[command(flatten)]
         format: FormatArg,
     },

@@ -11,8 +11,9 @@ use rtflash_export::{Exported, NotExported, RequestStream, femu, fio, mqsim, nvm
 use rtflash_model::{Allocation, TaskSet, TaskSetFile};
 use rtflash_wire::{ExportAnswer, ExportedStream, line, pretty};
 
+use super::certified::certified;
 use super::exec::{FoundAllocation, find};
-use super::{allocator, analysis_relying_on, policies};
+use super::{allocator, analysis_relying_on, export_firmware, policies};
 use crate::args::{
     ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, Format, MqsimGcArg, NvmeKindArg, ReplayArgs,
 };
@@ -77,6 +78,13 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
                 NvmeKindArg::Fdp => NvmeKind::Fdp,
             };
             print("nvme", &nvme::script(&file.set, &found, kind), Vec::new(), format.format)
+        }
+        ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, format } => {
+            let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
+            match certified(allocation.as_deref(), analysis, rely_on.granted(), &file.set)? {
+                Ok(found) => export_firmware::write(&file.set, &found, (out, *late), format.format),
+                Err(status) => Ok(status),
+            }
         }
     }
 }

@@ -3,6 +3,8 @@
 #[cfg(feature = "exchange")]
 pub mod admit;
 pub mod alloc;
+#[cfg(feature = "exchange")]
+mod certified;
 pub mod check;
 pub mod climb;
 pub mod exec;
@@ -17,6 +19,8 @@ pub mod experiment;
 pub mod explain;
 #[cfg(feature = "exchange")]
 pub mod export;
+#[cfg(feature = "exchange")]
+mod export_firmware;
 pub mod generate;
 pub mod host;
 pub mod host_bound;

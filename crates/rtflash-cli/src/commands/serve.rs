@@ -4,20 +4,19 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use rtflash_check::verify_certified;
 use rtflash_host::run::CertifiedClusters;
-use rtflash_model::{Allocation, Placement, Reliance, Span, TaskSet};
+use rtflash_model::Span;
 use rtflash_serve::{DataFile, Drive, Export, ServeOptions, Served, ServedRequests, serve};
 use rtflash_wire::{ServeAnswer, ServedDirection, ServedTask};
 
-use super::exec::{FoundAllocation, find};
-use super::{allocator, analysis_relying_on, export, policies};
+use super::certified::certified;
+use super::{export, policies};
 use crate::args::ServeArgs;
 use crate::render::Render;
 use crate::render::numbers::{bytes, plain, time};
 use crate::status::Status;
 use crate::whole::SignalHold;
-use crate::{CommandFailure, output, source};
+use crate::{CommandFailure, output};
 
 /// A machine that is behind by more than this is said to be too slow.
 const TOO_SLOW: Duration = Duration::from_millis(50);
@@ -29,7 +28,7 @@ const TOO_SLOW: Duration = Duration::from_millis(50);
 pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let set = &file.set;
-    let allocation = match allocation(args, set)? {
+    let allocation = match certified(Some(&args.allocation), "sound", args.rely_on.granted(), set)? {
         Ok(allocation) => allocation,
         Err(status) => return Ok(status),
     };
@@ -66,43 +65,6 @@ pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
     // It was told to end, and has ended as it should.
     std::mem::forget(hold);
     Ok(if served.overloaded { Status::CannotTell } else { Status::of(Some(answer.passes)) })
-}
-
-/// What is run; the exit status where there is nothing, and it has been said why.
-fn allocation(args: &ServeArgs, set: &TaskSet) -> Result<Result<Allocation, Status>, CommandFailure> {
-    let analysis = analysis_relying_on("sound", args.rely_on.granted())?;
-    let algorithm = allocator(rtflash_alloc::allocator::usual(analysis).name())?;
-    let given = source::read(&args.allocation)?;
-    let mut warnings = String::new();
-    let found = find(set, Some(&given), algorithm, analysis, false, &mut warnings);
-    output::complain(&warnings);
-    Ok(match found {
-        FoundAllocation::Allocation(found) if holds(set, &found, args.rely_on.granted()) => Ok(found),
-        FoundAllocation::Allocation(found) => {
-            let why = if holds(set, &found, Reliance::Queue) {
-                "it holds only beside its neighbours as they are: see --rely-on"
-            } else {
-                "it does not keep its deadlines as it is: see `rtflash check`"
-            };
-            output::complain(&output::error(&format!("{}: {why}", given.0)));
-            Err(Status::No)
-        }
-        FoundAllocation::Nothing(message, status) => {
-            output::complain(&format!("{message}\n"));
-            Err(status)
-        }
-        FoundAllocation::Wrong(complaint) => return Err(CommandFailure(complaint)),
-        FoundAllocation::Refused(answer) => {
-            output::complain(&answer.complaint);
-            Err(answer.status)
-        }
-    })
-}
-
-/// Whether the verifier finds all clusters in time, whatever their kinds.
-fn holds(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> bool {
-    let verification = verify_certified(set, allocation, &Placement::ALL, granted);
-    verification.clusters.iter().all(|cluster| cluster.holds == Some(true) && cluster.discrepancies.is_empty())
 }
 
 /// Blocks of the protocol are powers of two, up to 64 KiB for the smallest one.

@@ -19,8 +19,6 @@ pub enum NoImage {
     NoCertificates,
     /// This cluster uses a second page register.
     TwoRegisters(ClusterId),
-    /// This cluster has a server for jobs that are not real-time.
-    Server(ClusterId),
     /// This cluster changes its garbage collection while it runs.
     Changes(ClusterId),
     /// Pages of a request, or a period, of this source are more than an image counts.
@@ -37,9 +35,6 @@ impl fmt::Display for NoImage {
             }
             NoImage::TwoRegisters(cluster) => {
                 write!(f, "cluster {cluster} uses a second page register, which firmware does not")
-            }
-            NoImage::Server(cluster) => {
-                write!(f, "cluster {cluster} has a server for jobs that are not real-time, which firmware has not")
             }
             NoImage::Changes(cluster) => {
                 write!(f, "cluster {cluster} changes its garbage collection while it runs, which firmware does not")
@@ -69,9 +64,6 @@ impl ClusterLists {
             Placement::Superblock => Organisation::Superblock,
             Placement::CachedStripe | Placement::CachedSuperblock => return Err(NoImage::TwoRegisters(number)),
         };
-        if by.certificate.server_thousandths > 0 {
-            return Err(NoImage::Server(number));
-        }
         if !by.changes.is_empty() {
             return Err(NoImage::Changes(number));
         }
@@ -110,8 +102,9 @@ impl ClusterLists {
 
 impl Plan {
     /// The binary image of the plan, as `rtflash_ftl` reads it: the device, the certificates, and
-    /// all requests of tasks. Certificates that allow backfill (rule D3) are kept without it: what
-    /// they promise is no less then.
+    /// all requests of tasks. Certificates that allow backfill (rule D3), or have servers, are kept
+    /// without: what they promise to tasks is no less then. Jobs that are not real-time are not
+    /// served.
     ///
     /// # Errors
     /// Where the plan asks for what firmware does not do: see [`NoImage`].

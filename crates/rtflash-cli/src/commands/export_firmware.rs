@@ -1,0 +1,81 @@
+//! `rtflash export firmware`: certificates as `rtflash-ftl` loads them.
+
+use std::borrow::Cow;
+use std::mem::size_of;
+use std::path::Path;
+
+use rtflash_ftl::image::Image;
+use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RequestSlot, SourceSlot};
+use rtflash_model::{Allocation, TaskSet};
+use rtflash_wire::{ExportAnswer, line};
+
+use super::analysis;
+use crate::args::Format;
+use crate::status::Status;
+use crate::{CommandFailure, output, whole};
+
+/// Writes the image of an allocation, and says what it needs. `late` as in [`Geometry::of`].
+///
+/// # Errors
+/// Where the allocation cannot be run, firmware does not do what it asks for, or the file cannot be
+/// written.
+pub fn write(
+    set: &TaskSet,
+    allocation: &Allocation,
+    (out, late): (&Path, u32),
+    format: Format,
+) -> Result<Status, CommandFailure> {
+    let failure = |why: &dyn std::fmt::Display| CommandFailure(format!("this cannot be exported: {why}"));
+    let plan = rtflash_run::plan(set, allocation, analysis("sound")?).map_err(|why| failure(&why))?;
+    let bytes = plan.image().map_err(|why| failure(&why))?;
+    let image = Image::read(&bytes).map_err(|why| failure(&why))?;
+    let geometry = Geometry::of(&image, late).ok_or_else(|| failure(&"its memory is more than can be counted"))?;
+    whole::write(out, &bytes)
+        .map_err(|error| CommandFailure::io(&format!("cannot write {}", out.display()), &error))?;
+    let mut notes = vec![format!(
+        "{} bytes, identity {:08x}: {} clusters, {} sources of requests",
+        bytes.len(),
+        image.identity(),
+        image.clusters(),
+        image.sources()
+    )];
+    notes.push(format!("on this machine it takes {} bytes of memory", memory(&geometry)));
+    if !set.jobs().is_empty() {
+        notes.push("jobs that are not real-time are not served".into());
+    }
+    let text = rust(&geometry, late);
+    match format {
+        Format::Text => {
+            if !output::is_quiet() {
+                output::complain(&format!("- {}\n", notes.join("\n- ")));
+            }
+            output::print(&text)?;
+        }
+        Format::Json => {
+            output::print(&line(&ExportAnswer {
+                to: "firmware".into(),
+                files: vec![out.display().to_string().into()],
+                text: Some(Cow::Owned(text)),
+                notes: notes.into_iter().map(Cow::Owned).collect(),
+                page_bytes: Some(image.device().page_bytes.into()),
+                streams: Vec::new(),
+            }))?;
+        }
+    }
+    Ok(Status::Yes)
+}
+
+/// Bytes of all lists.
+fn memory(of: &Geometry) -> usize {
+    let slots = of.processors * size_of::<Option<FtlProcessor<'_>>>()
+        + of.clusters * size_of::<FtlCluster>()
+        + of.sources * size_of::<SourceSlot>()
+        + of.requests * size_of::<RequestSlot>()
+        + of.gc_jobs * size_of::<GcJob>();
+    4 * of.words() + 8 * of.bits() + slots
+}
+
+/// The geometry as firmware writes it down.
+fn rust(geometry: &Geometry, late: u32) -> String {
+    format!("const LATE: u32 = {late};\nconst GEOMETRY: rtflash_ftl::Geometry = rtflash_ftl::{geometry:#?};\n")
+}
