@@ -324,10 +324,16 @@ impl<'m> Ftl<'_, 'm> {
     fn go_on_with_pass(&mut self, number: usize, nand: &mut impl NandChips, host: &mut impl RequestHost) -> Tried {
         let Ftl { identity, sequence, at_work, processors, .. } = self;
         let Some(of) = &mut processors[number] else { return Tried::Begun };
-        if !of.ftl.is_collecting(false) && of.ftl.begin_pass(false).is_none() {
-            // Rule R3.
-            of.jobs.over();
-            return Tried::Again;
+        if !of.ftl.is_collecting(false) {
+            let processor = u32::try_from(number).unwrap_or(NONE);
+            let job = of.jobs.first().map_or(0, |job| job.index);
+            let Some((block, valid)) = of.ftl.begin_pass(false) else {
+                // Rule R3.
+                host.left_out(processor, job, of.ftl.pages.free());
+                of.jobs.over();
+                return Tried::Again;
+            };
+            host.selected(processor, job, block, valid);
         }
         let FtlProcessor { ftl, chips, busy, cluster, .. } = of;
         let mut begin = |column: u32| {
@@ -383,6 +389,13 @@ impl<'m> Ftl<'_, 'm> {
             of.doing = doing;
         }
         Tried::Begun
+    }
+
+    /// a, f and b of a processor: pages of writes that have arrived, free pages, and pages that have
+    /// arrived and are not programmed. `None` where there is no such processor.
+    pub fn reserve(&self, processor: u32) -> Option<(u64, u32, u64)> {
+        let of = &self.processors.get(index(processor))?.as_ref()?.ftl;
+        Some((of.arrived(), of.pages.free(), of.pending()))
     }
 
     /// What a page that is programmed now has beside it.

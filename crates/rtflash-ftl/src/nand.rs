@@ -77,6 +77,18 @@ pub trait RequestHost {
     /// All pages of a request have been read or programmed. It was due at `due_ns`.
     fn complete(&mut self, source: u32, index: u64, due_ns: u64);
 
+    /// A pass of a GC job of a processor begins: its victim, and how many valid pages that has. Only
+    /// to be told.
+    fn selected(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
+        let _ = (processor, job, block, valid);
+    }
+
+    /// A GC job of a processor leaves its pass out, with so many pages free (rule R3). Only to be
+    /// told.
+    fn left_out(&mut self, processor: u32, job: u64, free: u32) {
+        let _ = (processor, job, free);
+    }
+
     /// No page of a processor is free where one has to be: the device, or who restored its state,
     /// does not do what the certificate supposes. What waits goes on when a block is erased.
     fn starved(&mut self, processor: u32);
