@@ -69,6 +69,19 @@ pub struct Declared {
     pub chips: u32,
 }
 
+impl Declared {
+    pub(crate) const NOTHING: Declared = Declared {
+        pages: 0,
+        period_ns: 0,
+        deadline_ns: 0,
+        jitter_ns: 0,
+        first_page: 0,
+        page_count: 0,
+        order: PageOrder::Any,
+        chips: 0,
+    };
+}
+
 /// Who lets requests of a source pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SourcePolice {
@@ -80,6 +93,8 @@ pub(crate) struct SourcePolice {
 }
 
 impl SourcePolice {
+    pub(crate) const NEW: SourcePolice = SourcePolice { free_from: 0, next: None };
+
     /// Whether a request may pass now. Says when it arrived nominally: as stated, or as early as
     /// its jitter allows, so that the next one may come so much sooner.
     pub(crate) fn passes(

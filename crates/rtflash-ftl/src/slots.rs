@@ -67,11 +67,39 @@ pub struct FtlCluster {
 
 impl Default for FtlCluster {
     fn default() -> FtlCluster {
-        FtlCluster { first: NONE, first_processor: 0, processors: 0 }
+        FtlCluster::EMPTY
     }
 }
 
+impl SourceSlot {
+    /// Nothing, to fill memory with.
+    pub const EMPTY: SourceSlot = SourceSlot {
+        number: 0,
+        cluster: 0,
+        kind: JobKind::Read,
+        declared: Declared::NOTHING,
+        police: SourcePolice::NEW,
+        index: 0,
+        first: 0,
+        count: 0,
+    };
+}
+
+impl RequestSlot {
+    /// Nothing, to fill memory with.
+    pub const EMPTY: RequestSlot = RequestSlot {
+        key: EdfKey { due: 0, kind: JobKind::Read, source: 0, index: 0 },
+        left: 0,
+        behind: NONE,
+        pages: 0,
+        heads: 0,
+    };
+}
+
 impl FtlCluster {
+    /// Nothing, to fill memory with.
+    pub const EMPTY: FtlCluster = FtlCluster { first: NONE, first_processor: 0, processors: 0 };
+
     pub(crate) fn processors(&self) -> Range<u32> {
         self.first_processor..self.first_processor + self.processors
     }
@@ -120,6 +148,11 @@ pub struct GcJob {
     pub(crate) due: u64,
     pub(crate) index: u64,
     pub(crate) jobs: u64,
+}
+
+impl GcJob {
+    /// Nothing, to fill memory with.
+    pub const EMPTY: GcJob = GcJob { due: 0, index: 0, jobs: 0 };
 }
 
 impl<'m> GcJobs<'m> {
