@@ -26,6 +26,9 @@ pub enum Frontiers {
 /// fewer pages than this.
 const TAKEN: u32 = 1 << 31;
 
+/// Blocks among which the least number of valid pages is known.
+pub const GROUP: u32 = 32;
+
 /// What the blocks of a processor are kept in, for N blocks of P pages.
 #[derive(Debug)]
 pub struct BlockMemory<M: Memory> {
@@ -37,6 +40,8 @@ pub struct BlockMemory<M: Memory> {
     pub valid: M::Words,
     /// ⌈N/64⌉ words.
     pub erased: M::Bits,
+    /// ⌈N/[`GROUP`]⌉ words.
+    pub least: M::Words,
 }
 
 /// The blocks and pages of one processor (docs/analysis.md, Section 1): of a chip, or of a whole
@@ -55,15 +60,20 @@ pub struct BlockMemory<M: Memory> {
 )]
 pub struct Blocks<M: Memory> {
     pages: u32,
+    /// Chips that the pages of a block are on, one after another.
+    width: u32,
     /// The logical page of each valid page; [`NONE`] where stale or not programmed.
     lpns: M::Words,
-    /// A bit for each page, whether it is valid, so that the next one is found fast.
+    /// A bit for each page, whether it is valid, so that the next one is found fast. Those of a
+    /// block are together, and in them those of a chip.
     bits: M::Bits,
     /// Valid pages of each block, with [`TAKEN`] unless it is closed and no victim yet.
     valid: M::Words,
     /// A bit for each block, whether it is erased and no frontier.
     erased: M::Bits,
     erased_blocks: u32,
+    /// The least entry of `valid` of each [`GROUP`] of blocks.
+    least: M::Words,
     /// No block of an earlier word of `erased` is erased.
     lowest: u32,
     open: Option<Frontier>,
@@ -71,32 +81,14 @@ pub struct Blocks<M: Memory> {
 }
 
 impl<M: Memory> Blocks<M> {
-    /// Blocks of `pages` pages, as many as `memory.valid` is long. The first `programmed` pages are
-    /// programmed, with what `memory.lpns` says; a block of which that is a part is open for
-    /// writes. The others are erased.
-    pub fn new(pages: u32, mut memory: BlockMemory<M>, programmed: u32) -> Blocks<M> {
-        let lpns = memory.lpns.as_mut();
-        let (held, rest) = lpns.split_at_mut(index(programmed).min(lpns.len()));
-        rest.fill(NONE);
-        memory.bits.as_mut().fill(0);
-        // The first page of a word is its lowest bit.
-        for (word, lpns) in memory.bits.as_mut().iter_mut().zip(held.chunks(64)) {
-            *word = lpns.iter().rev().fold(0, |word, &lpn| word << 1 | u64::from(lpn != NONE));
-        }
+    /// Blocks of `pages` pages on `width` chips, as many as `memory.valid` is long. The first
+    /// `programmed` pages are programmed, with what `memory.lpns` says; a block of which that is a
+    /// part is open for writes. The others are erased.
+    pub fn new((pages, width): (u32, u32), mut memory: BlockMemory<M>, programmed: u32) -> Blocks<M> {
         let (full, rest) = (programmed / pages, programmed % pages);
-        let valid = memory.valid.as_mut();
-        valid.fill(TAKEN);
-        if pages.is_multiple_of(64) && rest == 0 {
-            let words = memory.bits.as_ref().chunks_exact(index(pages / 64));
-            for (valid, words) in valid.iter_mut().zip(words).take(index(full)) {
-                *valid = words.iter().map(|word| word.count_ones()).sum();
-            }
-        } else {
-            for (valid, held) in valid.iter_mut().zip(held.chunks(index(pages))) {
-                let open = if held.len() == index(pages) { 0 } else { TAKEN };
-                *valid = held.iter().map(|&lpn| u32::from(lpn != NONE)).sum::<u32>() | open;
-            }
-        }
+        memory.valid.as_mut().fill(TAKEN);
+        memory.bits.as_mut().fill(0);
+        memory.least.as_mut().fill(u32::MAX);
         let blocks = u32::try_from(memory.valid.as_ref().len()).unwrap_or(u32::MAX);
         let first = full + u32::from(rest > 0);
         let erased = memory.erased.as_mut();
@@ -105,9 +97,54 @@ impl<M: Memory> Blocks<M> {
             erased[index(block / 64)] |= 1 << (block % 64);
         }
         let open = (rest > 0).then_some(Frontier { block: full, next: rest });
-        let BlockMemory { lpns, bits, valid, erased } = memory;
+        let BlockMemory { lpns, bits, valid, erased, least } = memory;
         let erased_blocks = blocks.saturating_sub(first);
-        Blocks { pages, lpns, bits, valid, erased, erased_blocks, lowest: first / 64, open, copy: None }
+        let lowest = first / 64;
+        let mut made =
+            Blocks { pages, width, lpns, bits, valid, erased, erased_blocks, least, lowest, open, copy: None };
+        made.count_valid(programmed);
+        made
+    }
+
+    /// Finds out which pages are valid, of those that are programmed.
+    fn count_valid(&mut self, programmed: u32) {
+        let lpns = self.lpns.as_mut();
+        let (held, rest) = lpns.split_at_mut(index(programmed).min(lpns.len()));
+        rest.fill(NONE);
+        let bits = self.bits.as_mut();
+        if self.width == 1 {
+            // The first page of a word is its lowest bit.
+            for (word, lpns) in bits.iter_mut().zip(held.chunks(64)) {
+                *word = lpns.iter().rev().fold(0, |word, &lpn| word << 1 | u64::from(lpn != NONE));
+            }
+        } else {
+            for (page, &lpn) in (0..).zip(held.iter()) {
+                let bit = bit_of(page, self.pages, self.width);
+                bits[index(bit / 64)] |= u64::from(lpn != NONE) << (bit % 64);
+            }
+        }
+        let valid = self.valid.as_mut();
+        if self.pages.is_multiple_of(64) && programmed.is_multiple_of(self.pages) {
+            let words = bits.chunks_exact(index(self.pages / 64));
+            for (valid, words) in valid.iter_mut().zip(words).take(index(programmed / self.pages)) {
+                *valid = words.iter().map(|word| word.count_ones()).sum();
+            }
+        } else {
+            for (valid, held) in valid.iter_mut().zip(held.chunks(index(self.pages))) {
+                let open = if held.len() == index(self.pages) { 0 } else { TAKEN };
+                *valid = held.iter().map(|&lpn| u32::from(lpn != NONE)).sum::<u32>() | open;
+            }
+        }
+        for (least, valid) in self.least.as_mut().iter_mut().zip(valid.chunks(index(GROUP))) {
+            *least = valid.iter().copied().min().unwrap_or(u32::MAX);
+        }
+    }
+
+    /// A block's number of valid pages has become this: it may be the least of its group.
+    #[inline(always)]
+    fn may_be_least(&mut self, block: u32, valid: u32) {
+        let least = &mut self.least.as_mut()[index(block / GROUP)];
+        *least = valid.min(*least);
     }
 
     /// Pages of a block.
@@ -183,21 +220,24 @@ impl<M: Memory> Blocks<M> {
             Some(at) => at,
             None => Frontier { block: self.pop_erased()?, next: 0 },
         };
-        let frontier = match stream {
-            Frontiers::Write => &mut self.open,
-            Frontiers::Copy => &mut self.copy,
-        };
         let page = at.block * self.pages + at.next;
         self.lpns.as_mut()[index(page)] = lpn;
-        self.bits.as_mut()[index(page / 64)] |= 1 << (page % 64);
+        let bit = self.bit_at(page, at.block, at.next);
+        self.bits.as_mut()[index(bit / 64)] |= 1 << (bit % 64);
         let valid = &mut self.valid.as_mut()[index(at.block)];
         *valid += 1;
-        if at.next + 1 < self.pages {
-            *frontier = Some(Frontier { next: at.next + 1, ..at });
+        let next = if at.next + 1 < self.pages {
+            Some(Frontier { next: at.next + 1, ..at })
         } else {
             // Closed with its last page.
-            *frontier = None;
             *valid &= !TAKEN;
+            let valid = *valid;
+            self.may_be_least(at.block, valid);
+            None
+        };
+        match stream {
+            Frontiers::Write => self.open = next,
+            Frontiers::Copy => self.copy = next,
         }
         Some(page)
     }
@@ -205,18 +245,25 @@ impl<M: Memory> Blocks<M> {
     /// A valid page becomes stale.
     #[inline]
     pub fn invalidate(&mut self, page: u32) {
-        let (block, _) = self.block_and_page(page);
+        let (block, place) = self.block_and_page(page);
         self.lpns.as_mut()[index(page)] = NONE;
-        self.bits.as_mut()[index(page / 64)] &= !(1 << (page % 64));
-        self.valid.as_mut()[index(block)] -= 1;
+        let bit = self.bit_at(page, block, place);
+        self.bits.as_mut()[index(bit / 64)] &= !(1 << (bit % 64));
+        let valid = &mut self.valid.as_mut()[index(block)];
+        *valid -= 1;
+        let valid = *valid;
+        self.may_be_least(block, valid);
     }
 
     /// The closed block with the fewest valid pages that is not a victim yet, the lowest among
-    /// equals. Looks at all blocks.
+    /// equals. Looks at each group of blocks, and at one group's blocks.
     pub fn fewest_valid(&self) -> Option<u32> {
-        let valid = self.valid.as_ref();
-        let fewest = valid.iter().copied().min().filter(|&fewest| fewest < TAKEN)?;
-        valid.iter().position(|&valid| valid == fewest).and_then(|block| u32::try_from(block).ok())
+        let groups = self.least.as_ref();
+        let fewest = groups.iter().copied().min().filter(|&fewest| fewest < TAKEN)?;
+        let group = groups.iter().position(|&least| least == fewest)?;
+        let first = group * index(GROUP);
+        let place = self.valid.as_ref()[first..].iter().position(|&valid| valid == fewest)?;
+        u32::try_from(first + place).ok()
     }
 
     /// Closed blocks that are no victims yet, with their valid pages.
@@ -226,14 +273,19 @@ impl<M: Memory> Blocks<M> {
 
     /// Takes a block out of the candidates.
     pub fn take_victim(&mut self, block: u32) {
-        self.valid.as_mut()[index(block)] |= TAKEN;
+        let valid = self.valid.as_mut();
+        valid[index(block)] |= TAKEN;
+        let group = index(block / GROUP);
+        let of_group = valid[group * index(GROUP)..].iter().take(index(GROUP));
+        self.least.as_mut()[group] = of_group.copied().min().unwrap_or(u32::MAX);
     }
 
-    /// The first valid page of `block` from its page `from` on, numbered through the processor.
+    /// The first valid page of `block` on one of its chips from its row `from` on: the row.
     #[inline]
-    pub fn next_valid(&self, block: u32, from: u32) -> Option<u32> {
-        let first = block * self.pages;
-        let (start, end) = (first + from, first + self.pages);
+    pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<u32> {
+        let rows = if self.width == 1 { self.pages } else { self.pages / self.width };
+        let first = block * self.pages + chip * rows;
+        let (start, end) = (first + from, first + rows);
         let words = self.bits.as_ref();
         let mut word = start / 64;
         let mut bits = *words.get(index(word))? & (u64::MAX << (start % 64));
@@ -244,8 +296,8 @@ impl<M: Memory> Blocks<M> {
             }
             bits = words[index(word)];
         }
-        let page = word * 64 + bits.trailing_zeros();
-        (page < end).then_some(page)
+        let found = word * 64 + bits.trailing_zeros();
+        (found < end).then(|| found - first)
     }
 
     /// Erases a victim.
@@ -259,9 +311,24 @@ impl<M: Memory> Blocks<M> {
         self.lowest = self.lowest.min(block / 64);
     }
 
+    /// Where the bit of a page is, which is in a block at a place.
+    #[inline(always)]
+    fn bit_at(&self, page: u32, block: u32, place: u32) -> u32 {
+        if self.width == 1 {
+            return page;
+        }
+        block * self.pages + place % self.width * (self.pages / self.width) + place / self.width
+    }
+
     /// The block of a page and the page's number in it.
     #[inline]
     pub fn block_and_page(&self, page: u32) -> (u32, u32) {
         (page / self.pages, page % self.pages)
     }
+}
+
+/// Where the bit of a page is, among blocks of `pages` pages on `width` chips.
+fn bit_of(page: u32, pages: u32, width: u32) -> u32 {
+    let place = page % pages;
+    page - place + place % width * (pages / width) + place / width
 }

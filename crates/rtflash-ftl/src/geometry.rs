@@ -1,5 +1,6 @@
 //! How much memory the state machine needs.
 
+use crate::blocks::GROUP;
 use crate::image::{Image, Organisation};
 use crate::memory::index;
 use crate::zones::RING_WORDS;
@@ -82,7 +83,7 @@ impl Geometry {
     /// Words of 32 bits.
     pub const fn words(&self) -> usize {
         let map = self.used_chips * self.blocks * self.pages + self.logical_pages;
-        let blocks = self.processors * self.blocks;
+        let blocks = self.processors * (self.blocks + self.blocks.div_ceil(index(GROUP)));
         let passes = 5 * self.superblock_chips;
         let rings = RING_WORDS * self.rings;
         let requests = 2 * self.request_pages + self.parts;

@@ -20,7 +20,7 @@ mod setup;
 mod slots;
 mod zones;
 
-pub use blocks::{BlockMemory, Blocks, Frontier, Frontiers};
+pub use blocks::{BlockMemory, Blocks, Frontier, Frontiers, GROUP};
 pub use bus::BusQueue;
 pub use ftl::{Ftl, Taken};
 pub use geometry::Geometry;

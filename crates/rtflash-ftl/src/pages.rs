@@ -75,7 +75,7 @@ impl<M: Memory> Pages<M> {
                 places.as_mut()[slot(lpn)] = page;
             }
         }
-        let blocks = Blocks::new(block_pages, memory, programmed);
+        let blocks = Blocks::new((block_pages, columns.width), memory, programmed);
         Pages { columns, blocks, places, free: all - programmed, zones: None }
     }
 
@@ -89,7 +89,7 @@ impl<M: Memory> Pages<M> {
         zones: Zones<M>,
     ) -> Pages<M> {
         // What the device frees and closes by itself is nothing here.
-        let blocks = Blocks::new(block_pages, memory, 0);
+        let blocks = Blocks::new((block_pages, columns.width), memory, 0);
         Pages { columns, blocks, places, free: 0, zones: Some(zones) }
     }
 
@@ -208,16 +208,9 @@ impl<M: Memory> Pages<M> {
     /// its number in the processor, and its logical page.
     #[inline]
     pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<(u32, u32, u32)> {
-        let width = self.columns.width;
-        if width == 1 {
-            let page = self.blocks.next_valid(block, from)?;
-            return Some((self.blocks.block_and_page(page).1, page, self.blocks.lpn(page)));
-        }
-        (from..self.rows()).find_map(|row| {
-            let page = block * self.blocks.pages() + row * width + chip;
-            let lpn = self.blocks.lpn(page);
-            (lpn != NONE).then_some((row, page, lpn))
-        })
+        let row = self.blocks.next_valid(block, chip, from)?;
+        let page = block * self.blocks.pages() + row * self.columns.width + chip;
+        Some((row, page, self.blocks.lpn(page)))
     }
 
     /// Whether a page of the processor still holds this logical page.

@@ -2,7 +2,7 @@
 
 use core::mem::take;
 
-use crate::blocks::BlockMemory;
+use crate::blocks::{BlockMemory, GROUP};
 use crate::ftl::Ftl;
 use crate::geometry::{Geometry, gc_jobs, waiting};
 use crate::image::{Image, ImageCluster, ImageSource, Organisation};
@@ -254,6 +254,7 @@ fn processor<'m>(
         bits: rest.bits(all.div_ceil(64))?,
         valid: rest.words(blocks)?,
         erased: rest.bits(blocks.div_ceil(64))?,
+        least: rest.words(blocks.div_ceil(index(GROUP)))?,
     };
     let places = rest.words(logical)?;
     let pages = if zoned {

@@ -1,7 +1,7 @@
 //! The blocks of chips, in lists of our own: those of `rtflash-ftl`, by the types of their numbers.
 
 use prefetch_index::prefetch_index;
-use rtflash_ftl::{BlockMemory, Blocks, Frontiers, Memory};
+use rtflash_ftl::{BlockMemory, Blocks, Frontiers, GROUP, Memory};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, Lpn, PageId, PerId};
@@ -29,6 +29,7 @@ impl Owned {
             bits: vec![0; count.div_ceil(64)],
             valid: vec![0; blocks],
             erased: vec![0; blocks.div_ceil(64)],
+            least: vec![0; blocks.div_ceil(BlockId(GROUP).index())],
         }
     }
 }
@@ -42,7 +43,7 @@ impl ChipBlocks {
     /// the others erased.
     pub(crate) fn new(blocks: u32, pages: u32, full: PerId<PageId, Lpn>) -> ChipBlocks {
         let programmed = full.count();
-        ChipBlocks(Blocks::new(pages, Owned::blocks(blocks, pages, full), programmed))
+        ChipBlocks(Blocks::new((pages, 1), Owned::blocks(blocks, pages, full), programmed))
     }
 
     /// What a page holds.
@@ -107,7 +108,7 @@ impl ChipBlocks {
     /// The first valid page of `block` from its page `from` on, numbered through the chip.
     #[inline]
     pub(crate) fn next_valid(&self, block: BlockId, from: u32) -> Option<PageId> {
-        self.0.next_valid(block.0, from).map(PageId)
+        self.0.next_valid(block.0, 0, from).map(|row| PageId(block.0 * self.0.pages() + row))
     }
 
     /// Erases a victim.
