@@ -98,18 +98,20 @@ impl AtStart for WrittenOnce<'_> {
 }
 
 /// What the host of the requests is told.
-struct Over<'f> {
-    file: &'f mut HostFile,
-    now: u64,
-    over: u32,
-    late: u32,
+struct Over {
+    /// Source, number and deadline of those that are over at an instant: one an operation at most.
+    requests: [(u32, u64, u64); nand::MOST_CHIPS],
+    count: usize,
 }
 
-impl RequestHost for Over<'_> {
+impl Over {
+    const NOTHING: Over = Over { requests: [(0, 0, 0); nand::MOST_CHIPS], count: 0 };
+}
+
+impl RequestHost for Over {
     fn complete(&mut self, source: u32, index: u64, due_ns: u64) {
-        self.over += 1;
-        self.late += u32::from(self.now > due_ns);
-        let _ = writeln!(self.file, "{} over {source} {index}", self.now);
+        self.requests[self.count] = (source, index, due_ns);
+        self.count += 1;
     }
 
     fn starved(&mut self, processor: u32) {
@@ -132,6 +134,15 @@ impl Counted {
         let ticks = before.wrapping_sub(SYST::get_current()) & 0x00FF_FFFF;
         (self.times, self.ticks, self.most) = (self.times + 1, self.ticks + u64::from(ticks), self.most.max(ticks));
         result
+    }
+
+    /// The same of so many decisions as it says, one at least: each counts with its share.
+    fn of_many(&mut self, what: impl FnOnce() -> usize) {
+        let before = SYST::get_current();
+        let times = what().max(1);
+        let ticks = before.wrapping_sub(SYST::get_current()) & 0x00FF_FFFF;
+        (self.times, self.ticks) = (self.times + times as u64, self.ticks + u64::from(ticks));
+        self.most = self.most.max(ticks / times as u32);
     }
 
     fn tell(&self, what: &str, nothing: u64) {
@@ -174,7 +185,7 @@ fn run() {
     let mut orders = Orders::new();
     let [mut nothing, mut arrivals, mut ends, mut dispatches] = [const { Counted { times: 0, ticks: 0, most: 0 } }; 4];
     (0..1_000).for_each(|_| nothing.of(|| ()));
-    let (mut over, mut late) = (0, 0);
+    let (mut over, mut late, mut host) = (0, 0, Over::NOTHING);
     loop {
         let release = next.iter().map(|&(_, at)| at).min().unwrap_or(u64::MAX);
         let release = if release < DURATION { release } else { u64::MAX };
@@ -190,14 +201,19 @@ fn run() {
                 next.1 += image.source(number).map_or(u64::MAX, |of| of.period_ns);
             }
         }
-        let mut host = Over { file: &mut file, now: nand.now, over: 0, late: 0 };
         while let Some(chip) = nand.ended() {
             ends.of(|| ftl.ended(chip, &mut host));
         }
         if nand.now < DURATION {
-            dispatches.of(|| ftl.dispatch(&mut orders, &mut host));
+            dispatches.of_many(|| {
+                ftl.dispatch(&mut orders, &mut host);
+                orders.count()
+            });
         }
-        (over, late) = (over + host.over, late + host.late);
+        for &(source, index, due) in &host.requests[..core::mem::take(&mut host.count)] {
+            (over, late) = (over + 1, late + u32::from(nand.now > due));
+            let _ = writeln!(file, "{} over {source} {index}", nand.now);
+        }
         for order in orders.take() {
             nand.begin(order, &mut |done| tell(&mut file, &done));
         }
@@ -208,7 +224,7 @@ fn run() {
     let nothing = nothing.ticks * 1_000 / 1_600 / nothing.times;
     arrivals.tell("request", nothing);
     ends.tell("ended", nothing);
-    dispatches.tell("dispatch", nothing);
+    dispatches.tell("a decision of dispatch", nothing);
     let slots = size_of::<[Option<FtlProcessor<'_>>; GEOMETRY.processors]>()
         + size_of::<[FtlCluster; GEOMETRY.clusters]>()
         + size_of::<[SourceSlot; GEOMETRY.sources]>()
@@ -260,5 +276,5 @@ fn tell(file: &mut HostFile, done: &Done) {
     };
     let kind = if done.collects { "gc" } else { "request" };
     let Done { chip, start, end, at, lpn, .. } = done;
-    let _ = writeln!(file, "{start} {end} {chip} {action} {} {} {lpn} {kind}", at.block, at.page as i32);
+    let _ = writeln!(file, "{start} {end} {chip} {action} {} {} {} {kind}", at.block, at.page as i32, *lpn as i32);
 }

@@ -44,6 +44,10 @@ impl Orders {
         self.count += 1;
     }
 
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     pub fn take(&mut self) -> impl Iterator<Item = Asked> + '_ {
         let count = core::mem::take(&mut self.count);
         self.orders[..count].iter_mut().filter_map(Option::take)
