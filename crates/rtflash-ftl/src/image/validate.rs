@@ -69,8 +69,17 @@ impl Image<'_> {
             before = Some(of.number);
             let Some(cluster) = self.cluster(of.cluster) else { return fault("is of a cluster that there is not") };
             of.validate(&cluster).or_else(fault)?;
+            if cluster.organisation() == Organisation::Zoned && of.writes && self.is_written_before(position, &of) {
+                return fault("writes to zones that another one writes to");
+            }
         }
         Ok(())
+    }
+
+    /// Whether an earlier source writes to the same pages.
+    fn is_written_before(&self, position: u32, of: &ImageSource) -> bool {
+        let mut before = (0..position).filter_map(|before| self.source(before));
+        before.any(|before| before.writes && (before.cluster, before.first_page) == (of.cluster, of.first_page))
     }
 }
 

@@ -1,0 +1,336 @@
+//! A NAND device that believes nothing, and events as bytes say: whatever comes, the state machine
+//! does only what a device allows, and loses no page.
+
+use std::collections::HashMap;
+
+use rtflash_ftl::image::Organisation;
+use rtflash_ftl::image::{ClusterParts, Image, ImageCollection, ImageDevice, ImageParts, ImageRing, ImageSource};
+use rtflash_ftl::{
+    AllErased, FlashPage, Ftl, FtlMemory, Geometry, NandChips, PageOrder, Purpose, RequestHost, SpareBytes,
+};
+
+/// What bytes say, one after another; zeros behind them.
+pub struct Words<'b>(pub &'b [u8]);
+
+impl Words<'_> {
+    pub fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn byte(&mut self) -> u8 {
+        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        first
+    }
+
+    pub fn below(&mut self, bound: u32) -> u32 {
+        let word = u32::from(self.byte()) | u32::from(self.byte()) << 8;
+        word % bound.max(1)
+    }
+}
+
+/// A page of a chip of a cluster's data: which cluster, and which logical page.
+type Held = (u32, u32);
+
+/// The device.
+#[derive(Default)]
+pub struct Checked {
+    /// The state of each block: how many of its pages are programmed.
+    programmed: HashMap<(u32, u32), u32>,
+    /// What each page holds, by chip.
+    held: HashMap<(u32, u32, u32), Held>,
+    /// What each chip does.
+    pub busy: HashMap<u32, ()>,
+    /// The last version of each logical page, and of each physical one.
+    versions: HashMap<Held, u64>,
+    written: HashMap<(u32, u32, u32), u64>,
+    pages_per_block: u32,
+    blocks: u32,
+    chips: u32,
+    sequence: Option<u64>,
+    /// Whose chip it is.
+    clusters: HashMap<u32, u32>,
+    /// The last that a request wrote.
+    next_version: u64,
+    /// Read for garbage collection, and not programmed.
+    buffered: HashMap<Held, u64>,
+    pub operations: u64,
+    /// Of garbage collection.
+    pub collected: u64,
+    /// Read for it, and overwritten before they were programmed.
+    pub dropped: u64,
+}
+
+impl Checked {
+    pub fn new(image: &Image<'_>) -> Checked {
+        let device = image.device();
+        let mut clusters = HashMap::new();
+        for number in 0..image.clusters() {
+            let of = image.cluster(number).expect("a cluster");
+            clusters.extend((0..of.chips()).map(|place| (of.chip(place).expect("a chip"), number)));
+        }
+        Checked {
+            pages_per_block: device.pages_per_block,
+            blocks: device.blocks_per_chip,
+            chips: device.chips,
+            clusters,
+            ..Checked::default()
+        }
+    }
+
+    fn begins(&mut self, chip: u32) -> u32 {
+        assert!(chip < self.chips && self.busy.insert(chip, ()).is_none(), "chip {chip} is idle");
+        self.operations += 1;
+        self.clusters[&chip]
+    }
+
+    fn programs(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, version: u64) {
+        assert!(at.block < self.blocks);
+        let next = self.programmed.entry((chip, at.block)).or_insert(0);
+        assert!(at.page == *next && at.page < self.pages_per_block, "pages of a block in order, each once");
+        *next += 1;
+        assert!(self.sequence.is_none_or(|before| before < spare.sequence), "sequence numbers ascend");
+        self.sequence = Some(spare.sequence);
+        assert_eq!(spare.cluster, self.clusters[&chip]);
+        self.held.insert((chip, at.block, at.page), (spare.cluster, spare.lpn));
+        self.written.insert((chip, at.block, at.page), version);
+    }
+}
+
+impl NandChips for Checked {
+    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: Purpose) {
+        let cluster = self.begins(chip);
+        let place = (chip, at.block, at.page);
+        assert_eq!(self.held.get(&place), Some(&(cluster, lpn)), "a page holds what is read");
+        let version = self.written[&place];
+        assert_eq!(version, self.versions[&(cluster, lpn)], "what is read is what was written last");
+        if purpose == Purpose::Collection {
+            self.buffered.insert((cluster, lpn), version);
+        }
+    }
+
+    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: Purpose) {
+        let cluster = self.begins(chip);
+        let version = match purpose {
+            Purpose::Collection => self.buffered.remove(&(cluster, spare.lpn)).expect("it was read before"),
+            Purpose::Request { .. } => {
+                self.next_version += 1;
+                self.dropped += u64::from(self.buffered.remove(&(cluster, spare.lpn)).is_some());
+                self.versions.insert((cluster, spare.lpn), self.next_version);
+                self.next_version
+            }
+        };
+        assert_eq!(version, self.versions[&(cluster, spare.lpn)], "no old page takes the place of a new one");
+        self.programs(chip, at, spare, version);
+    }
+
+    fn copyback(&mut self, chip: u32, from: FlashPage, to: FlashPage, spare: SpareBytes) {
+        let cluster = self.begins(chip);
+        let place = (chip, from.block, from.page);
+        assert_eq!(self.held.get(&place), Some(&(cluster, spare.lpn)), "a page holds what is copied");
+        let version = self.written[&place];
+        assert_eq!(version, self.versions[&(cluster, spare.lpn)], "what is copied is what was written last");
+        self.programs(chip, to, spare, version);
+    }
+
+    fn erase(&mut self, chip: u32, block: u32, purpose: Purpose) {
+        self.begins(chip);
+        self.collected += u64::from(purpose == Purpose::Collection);
+        assert!(block < self.blocks);
+        for page in 0..self.pages_per_block {
+            self.held.remove(&(chip, block, page));
+        }
+        self.programmed.insert((chip, block), 0);
+    }
+}
+
+/// The host: counts.
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub over: u64,
+    pub starved: u64,
+}
+
+impl RequestHost for Counts {
+    fn complete(&mut self, _: u32, _: u64, _: u64) {
+        self.over += 1;
+    }
+
+    fn starved(&mut self, _: u32) {
+        self.starved += 1;
+    }
+}
+
+/// What came of events.
+#[derive(Debug, Default)]
+pub struct Ran {
+    pub taken: u64,
+    pub refused: u64,
+    pub over: u64,
+    pub starved: u64,
+    pub operations: u64,
+    pub collected: u64,
+    pub dropped: u64,
+}
+
+/// Runs an image by events that bytes say. `None` where its memory would be more than a few
+/// megabytes, or two of its clusters share a chip.
+pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
+    let mut words = Words(bytes);
+    let late = words.below(4);
+    let geometry = Geometry::of(image, late)?;
+    let all = geometry.used_chips.checked_mul(geometry.blocks)?.checked_mul(geometry.pages)?;
+    let lists = [all, geometry.logical_pages, geometry.request_pages, geometry.parts, geometry.requests];
+    if lists.iter().any(|&length| length > 1 << 16) || geometry.gc_jobs > 1 << 16 || geometry.chips > 1 << 10 {
+        return None;
+    }
+    let (mut places, mut bits) = (vec![9; geometry.words()], vec![9; geometry.bits()]);
+    let mut gc_jobs = vec![Default::default(); geometry.gc_jobs];
+    let mut processors: Vec<_> = (0..geometry.processors).map(|_| None).collect();
+    let mut clusters = vec![Default::default(); geometry.clusters];
+    let mut sources = vec![Default::default(); geometry.sources];
+    let mut requests = vec![Default::default(); geometry.requests];
+    let memory = FtlMemory {
+        words: &mut places,
+        bits: &mut bits,
+        gc_jobs: &mut gc_jobs,
+        processors: &mut processors,
+        clusters: &mut clusters,
+        sources: &mut sources,
+        requests: &mut requests,
+    };
+    let mut ftl = Ftl::new(image, late, memory, &mut AllErased).ok()?;
+    let (mut nand, mut host, mut ran, mut now) = (Checked::new(image), Counts::default(), Ran::default(), 0u64);
+    let device = image.device();
+    while !words.is_over() {
+        match words.byte() % 8 {
+            0..3 => {
+                let source = words.below(image.sources() + 1);
+                let of = image.source(source);
+                let count = of.map_or(1, |of| words.below(of.pages + 1));
+                let first = of.map_or(0, |of| of.first_page.saturating_add(words.below(of.page_count)));
+                let wraps = of.map_or(1, |of| of.page_count);
+                let start = of.map_or(0, |of| of.first_page);
+                let page = |nth: u32| start + (first - start + nth) % wraps;
+                let mut pages: Vec<u32> = (0..count).map(page).collect();
+                if let (0, Some(last)) = (words.byte() % 32, pages.last_mut()) {
+                    *last = last.wrapping_add(words.below(1 << 16)).wrapping_sub(words.below(64));
+                }
+                let nominal = (words.byte() == 0).then(|| now.saturating_sub(words.below(100).into()));
+                match ftl.request(source, (nominal, now), &pages) {
+                    Ok(_) => ran.taken += 1,
+                    Err(_) => ran.refused += 1,
+                }
+            }
+            3..6 => {
+                // One that is at work, most times.
+                let chip = words.below(device.chips + 1);
+                let at_work = (chip..chip + device.chips).map(|chip| chip % device.chips);
+                let at_work = at_work.into_iter().find(|chip| nand.busy.contains_key(chip));
+                let chip = if words.byte() % 16 > 0 { at_work.unwrap_or(chip) } else { chip };
+                assert_eq!(ftl.ended(chip, &mut host), nand.busy.remove(&chip).is_some());
+            }
+            6 => {}
+            _ => now = now.saturating_add(u64::from(words.below(1 << 10)) << (words.byte() % 2)),
+        }
+        if words.byte() % 8 > 0 {
+            ftl.dispatch(&mut nand, &mut host);
+        }
+    }
+    (ran.over, ran.starved, ran.operations) = (host.over, host.starved, nand.operations);
+    (ran.collected, ran.dropped) = (nand.collected, nand.dropped);
+    Some(ran)
+}
+
+/// A small image as bytes say: most are sound.
+pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
+    let (blocks, pages) = (3 + words.below(8), 1 + words.below(6));
+    let count = 1 + words.below(3);
+    let per_channel = 1 + words.below(3);
+    let mut chips = 0;
+    let mut lists = Vec::new();
+    for _ in 0..count {
+        let width = 1 + words.below(4);
+        let organisation =
+            [Organisation::Stripe, Organisation::Zoned, Organisation::Superblock][words.below(3) as usize];
+        let wide = if organisation == Organisation::Superblock { width } else { 1 };
+        let numbers: Vec<u32> = (chips..chips + width).collect();
+        chips += width;
+        let zoned = organisation == Organisation::Zoned;
+        let logical = if zoned { blocks * pages } else { 1 + words.below((blocks * pages * 3 / 4).max(1)) };
+        let collection = (!zoned && words.byte() % 8 > 0).then(|| {
+            let victim = words.below(pages * wide);
+            ImageCollection {
+                deadline_ns: (words.byte() % 8 > 0).then(|| u64::from(words.below(1_000))),
+                reclaimed_pages: u64::from(pages * wide - victim).max(1),
+                reserve_pages: u64::from(words.below((blocks * pages - logical) * wide + 1)),
+                victim_pages: victim.into(),
+            }
+        });
+        let zone = pages * width;
+        let ring = ImageRing { first_block: 0, blocks, first_page: 0, page_count: (blocks - 1) * zone, writes: true };
+        let rings = if zoned { vec![ring] } else { Vec::new() };
+        lists.push((organisation, numbers, logical, collection, rings));
+    }
+    let mut sources = Vec::new();
+    for number in 0..1 + words.below(5) {
+        let cluster = words.below(count);
+        let (organisation, numbers, logical, collection, rings) = &lists[cluster as usize];
+        let width = u32::try_from(numbers.len()).expect("few chips");
+        let writes = words.byte() % 2 == 0 && (collection.is_some() || !rings.is_empty());
+        let order = [PageOrder::Any, PageOrder::Consecutive, PageOrder::Stream][words.below(3) as usize];
+        let all = rings.first().map_or(logical * width, |ring| ring.page_count);
+        sources.push(ImageSource {
+            number: 3 * number + words.below(2),
+            cluster,
+            writes,
+            order: if writes && *organisation == Organisation::Zoned { PageOrder::Round } else { order },
+            pages: 1 + words.below(9),
+            first_page: 0,
+            page_count: all,
+            period_ns: 1 + u64::from(words.below(400)),
+            deadline_ns: 1 + u64::from(words.below(800)),
+            jitter_ns: u64::from(words.below(100)),
+        });
+    }
+    let clusters: Vec<ClusterParts<'_>> = lists
+        .iter()
+        .map(|(organisation, chips, logical_per_chip, collection, rings)| ClusterParts {
+            organisation: *organisation,
+            chips,
+            logical_per_chip: *logical_per_chip,
+            collection: *collection,
+            rings,
+        })
+        .collect();
+    let device = ImageDevice {
+        chips,
+        chips_per_channel: per_channel,
+        blocks_per_chip: blocks,
+        pages_per_block: pages,
+        page_bytes: 4_096,
+        page_read_ns: 5,
+        page_program_ns: 20,
+        block_erase_ns: 50,
+        page_transfer_ns: 4,
+        command_ns: 0,
+    };
+    let parts = ImageParts { device, clusters: &clusters, sources: &sources };
+    let mut bytes = vec![0; parts.encoded_len().expect("a small image")];
+    assert_eq!(parts.encode(&mut bytes), Some(bytes.len()));
+    bytes
+}
+
+/// The same bytes with a right checksum, and length.
+pub fn with_checksum(bytes: &mut [u8]) {
+    if bytes.len() < 100 {
+        return;
+    }
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    bytes[12..16].copy_from_slice(&length.to_le_bytes());
+    let all = bytes[..16].iter().chain(&bytes[20..]);
+    let crc = all.fold(!0u32, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 })
+    });
+    bytes[16..20].copy_from_slice(&(!crc).to_le_bytes());
+}
