@@ -147,7 +147,7 @@ fn options_of_an_analysis_are_refused_beside_results_of_others() {
 #[test]
 fn firmware_loads_what_is_exported() {
     use rtflash_ftl::Geometry;
-    use rtflash_ftl::image::{Image, ImageError, Organisation};
+    use rtflash_ftl::image::{Image, ImageError, ImageOrganisation};
     let out = folder("export-firmware");
     std::fs::create_dir_all(&out).unwrap();
     let path = out.join("set.bin").display().to_string();
@@ -175,7 +175,7 @@ fn firmware_loads_what_is_exported() {
     assert_eq!((made["to"].as_str(), made["files"][0].as_str()), (Some("firmware"), Some(path.as_str())));
     let bytes = std::fs::read(&path).unwrap();
     let image = Image::read(&bytes).unwrap();
-    assert_eq!(image.cluster(0).unwrap().organisation(), Organisation::Superblock);
+    assert_eq!(image.cluster(0).unwrap().organisation(), ImageOrganisation::Superblock);
     // No certificates; two page registers; no such allocation; no such folder.
     let refusals: [(&[&str], i32, &str); 4] = [
         (&["--analysis", "thesis"], 2, "has no certificates"),

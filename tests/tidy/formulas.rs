@@ -106,8 +106,17 @@ fn names(of: &str) -> Vec<String> {
 
 const ANALYSIS: [&str; 2] = ["crates/rtflash-alloc/src", "crates/rtflash-model/src/space.rs"];
 const VERIFIER: [&str; 1] = ["crates/rtflash-check/src"];
-const EXECUTOR: [&str; 3] =
-    ["crates/rtflash-exec/src/dispatch", "crates/rtflash-exec/src/flash", "crates/rtflash-exec/src/ftl"];
+/// With what it shares with firmware.
+const EXECUTOR: [&str; 8] = [
+    "crates/rtflash-exec/src/dispatch",
+    "crates/rtflash-exec/src/flash",
+    "crates/rtflash-exec/src/ftl",
+    "crates/rtflash-ftl/src/blocks.rs",
+    "crates/rtflash-ftl/src/pages.rs",
+    "crates/rtflash-ftl/src/pass.rs",
+    "crates/rtflash-ftl/src/processor.rs",
+    "crates/rtflash-ftl/src/zones.rs",
+];
 const CHECKERS: [&str; 1] = ["crates/rtflash-exec/src/check"];
 
 #[test]

@@ -12,7 +12,7 @@ use rtflash_exec::{
 };
 use rtflash_ftl::image::Image;
 use rtflash_ftl::{
-    AtStart, BusQueue, FlashPage, Ftl, FtlMemory, Geometry, NandChips, Purpose, RequestHost, SpareBytes,
+    AtStart, BusQueue, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, RequestHost, SpareBytes,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{ChipId, ClusterId, Instant, Placement};
@@ -166,20 +166,20 @@ impl Device<'_> {
     }
 }
 
-fn kind_of(purpose: Purpose, action: Kind) -> Kind {
+fn kind_of(purpose: OperationPurpose, action: Kind) -> Kind {
     match purpose {
-        Purpose::Collection => Kind::Gc,
-        Purpose::Request { .. } => action,
+        OperationPurpose::Collection => Kind::Gc,
+        OperationPurpose::Request { .. } => action,
     }
 }
 
 impl NandChips for Device<'_> {
-    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: Purpose) {
+    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose) {
         let next = if self.command() > 0 { Next::Senses } else { Next::Moves { programs: false } };
         self.begins(chip, (Action::Read, at, lpn, kind_of(purpose, Kind::Read)), next);
     }
 
-    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: Purpose) {
+    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
         assert!(spare.sequence >= self.sequence, "sequence numbers ascend");
         self.sequence = spare.sequence + 1;
         self.begins(
@@ -195,7 +195,7 @@ impl NandChips for Device<'_> {
         self.begins(chip, (Action::Read, from, spare.lpn, Kind::Gc), Next::Copies(to));
     }
 
-    fn erase(&mut self, chip: u32, block: u32, purpose: Purpose) {
+    fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose) {
         let at = FlashPage { block, page: NO_PAGE };
         self.begins(chip, (Action::Erase, at, NO_PAGE, kind_of(purpose, Kind::Write)), Next::Erases);
     }
@@ -427,14 +427,17 @@ impl Ran {
         }
         let of = &self.host;
         let mut own: Vec<_> = of.selected.iter().map(|of| (of.0, chip(of.1), of.2, of.3, of.4)).collect();
-        (own.sort_unstable(), selected.sort_unstable());
+        own.sort_unstable();
+        selected.sort_unstable();
         assert_eq!(own, selected);
         let mut own: Vec<_> = of.left_out.iter().map(|of| (of.0, chip(of.1), of.2, u64::from(of.3))).collect();
-        (own.sort_unstable(), left_out.sort_unstable());
+        own.sort_unstable();
+        left_out.sort_unstable();
         assert_eq!(own, left_out);
         let of_maps = of.reserves.iter().filter(|of| !self.zoned[of.1 as usize]);
         let mut own: Vec<_> = of_maps.map(|of| (of.0, chip(of.1), of.2, u64::from(of.3), of.4)).collect();
-        (own.sort_unstable(), reserves.sort_unstable());
+        own.sort_unstable();
+        reserves.sort_unstable();
         assert_eq!(own, reserves);
     }
 }

@@ -1,7 +1,7 @@
 //! How much memory the state machine needs.
 
 use crate::blocks::GROUP;
-use crate::image::{Image, Organisation};
+use crate::image::{Image, ImageOrganisation};
 use crate::memory::index;
 use crate::zones::RING_WORDS;
 
@@ -58,7 +58,7 @@ impl Geometry {
             let width = index(cluster.chips());
             all.used_chips += width;
             all.processors += index(cluster.processors());
-            all.superblock_chips += if cluster.organisation() == Organisation::Superblock { width } else { 0 };
+            all.superblock_chips += if cluster.organisation() == ImageOrganisation::Superblock { width } else { 0 };
             all.logical_pages = all.logical_pages.checked_add(index(cluster.logical_per_chip()).checked_mul(width)?)?;
             all.rings = all.rings.checked_add(index(cluster.rings()).checked_mul(width)?)?;
             let jobs = gc_jobs(image, number, late)?;

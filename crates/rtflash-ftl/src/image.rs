@@ -23,9 +23,9 @@
 //! | 2 × 4 | its first ring, and how many |
 //! | 4 × 8 | D_g in nanoseconds (2^64 − 1: no GC jobs); α (0: no garbage collection); H; v |
 //!
-//! A source, [`SOURCE_BYTES`]: its number in the plan, its cluster, flags (1: it writes; 256 and 512:
-//! the order of its pages, as [`PageOrder`] has them), w, its first logical page, how many it has (4
-//! bytes each); T, D and J in nanoseconds (8 bytes each). A chip: its number (4 bytes). A ring,
+//! A source, [`SOURCE_BYTES`]: its number in the plan, its cluster, flags (1: it writes; 256 times
+//! the order of its pages, as [`RequestOrder`] has them), w, its first logical page, how many it has
+//! (4 bytes each); T, D and J in nanoseconds (8 bytes each). A chip: its number (4 bytes). A ring,
 //! [`RING_BYTES`]: its first block, how many, its first logical page, how many, whether it is
 //! written (4 bytes each).
 
@@ -37,7 +37,7 @@ pub use encode::{ClusterParts, ImageParts};
 pub use error::{ImageError, ImagePlace};
 
 use crate::memory::index;
-use crate::police::PageOrder;
+use crate::police::RequestOrder;
 
 /// What an image begins with.
 pub const MAGIC: [u8; 8] = *b"rtflash\0";
@@ -82,7 +82,7 @@ pub struct ImageDevice {
 
 /// How the chips of a cluster are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Organisation {
+pub enum ImageOrganisation {
     /// Each chip is a processor; logical page l is on the chip with position l mod s.
     Stripe,
     /// The same, where tasks own zones.
@@ -129,7 +129,7 @@ pub struct ImageSource {
     /// Whether it writes.
     pub writes: bool,
     /// How the pages of a request may lie.
-    pub order: PageOrder,
+    pub order: RequestOrder,
     /// w: pages of a request, at most.
     pub pages: u32,
     /// The first logical page of its range, in the cluster.
@@ -276,12 +276,12 @@ impl<'a> Image<'a> {
 }
 
 /// The order of pages with this number.
-fn order(number: u32) -> Option<PageOrder> {
+fn order(number: u32) -> Option<RequestOrder> {
     match number {
-        0 => Some(PageOrder::Any),
-        1 => Some(PageOrder::Consecutive),
-        2 => Some(PageOrder::Stream),
-        3 => Some(PageOrder::Round),
+        0 => Some(RequestOrder::Any),
+        1 => Some(RequestOrder::Consecutive),
+        2 => Some(RequestOrder::Stream),
+        3 => Some(RequestOrder::Round),
         _ => None,
     }
 }
@@ -289,11 +289,11 @@ fn order(number: u32) -> Option<PageOrder> {
 impl ImageCluster<'_> {
     /// How its chips are used. What is no organisation is taken for a stripe; no sound image has
     /// that.
-    pub fn organisation(&self) -> Organisation {
+    pub fn organisation(&self) -> ImageOrganisation {
         match self.bytes.u32(self.at) {
-            1 => Organisation::Zoned,
-            2 => Organisation::Superblock,
-            _ => Organisation::Stripe,
+            1 => ImageOrganisation::Zoned,
+            2 => ImageOrganisation::Superblock,
+            _ => ImageOrganisation::Stripe,
         }
     }
 
@@ -320,8 +320,8 @@ impl ImageCluster<'_> {
     /// Processors: each chip is one, or all together.
     pub fn processors(&self) -> u32 {
         match self.organisation() {
-            Organisation::Superblock => 1,
-            Organisation::Stripe | Organisation::Zoned => self.chips(),
+            ImageOrganisation::Superblock => 1,
+            ImageOrganisation::Stripe | ImageOrganisation::Zoned => self.chips(),
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod bus;
+mod dispatch;
 mod ftl;
 mod geometry;
 pub mod image;
@@ -25,10 +26,10 @@ pub use bus::BusQueue;
 pub use ftl::{Ftl, Taken};
 pub use geometry::Geometry;
 pub use memory::{Lent, Memory, NONE};
-pub use nand::{FlashPage, NandChips, Purpose, RequestHost, SpareBytes};
+pub use nand::{FlashPage, NandChips, OperationPurpose, RequestHost, SpareBytes};
 pub use pages::{Columns, Pages, Spot};
 pub use pass::{GcStep, PaddedPass, Pass, RowPage, pass_words};
-pub use police::{Declared, PageOrder, Refused};
+pub use police::{Declared, Refused, RequestOrder};
 pub use processor::{EdfProcessor, NextStep, PartLeft, PassTerms};
 pub use setup::{AllErased, AtStart, FtlMemory, SetupError};
 pub use slots::{FtlCluster, FtlProcessor, GcJob, RequestSlot, SourceSlot};

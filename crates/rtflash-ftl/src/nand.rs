@@ -19,7 +19,7 @@ impl From<Spot> for FlashPage {
 
 /// What an operation is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum OperationPurpose {
     /// A request.
     Request {
         /// The number of its source in the image.
@@ -60,16 +60,16 @@ pub struct SpareBytes {
 ///   counted.
 pub trait NandChips {
     /// Reads a page, which holds this logical page of its cluster.
-    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: Purpose);
+    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose);
 
     /// Programs a page, the next one of its block.
-    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: Purpose);
+    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose);
 
     /// Copies a page inside a chip to the next one of a block.
     fn copyback(&mut self, chip: u32, from: FlashPage, to: FlashPage, spare: SpareBytes);
 
     /// Erases a block.
-    fn erase(&mut self, chip: u32, block: u32, purpose: Purpose);
+    fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose);
 }
 
 /// Whoever sent the requests.
@@ -77,8 +77,8 @@ pub trait RequestHost {
     /// All pages of a request have been read or programmed. It was due at `due_ns`.
     fn complete(&mut self, source: u32, index: u64, due_ns: u64);
 
-    /// A pass of a GC job of a processor begins: its victim, and how many valid pages that has. Only
-    /// to be told.
+    /// A pass of a GC job of a processor begins: its victim, and how many valid pages that has.
+    /// Only to be told.
     fn selected(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
         let _ = (processor, job, block, valid);
     }

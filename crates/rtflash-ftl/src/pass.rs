@@ -1,5 +1,4 @@
-//! Garbage collection of a processor: one pass, step by step (docs/analysis.md, rules R4, S3 and
-//! D2).
+//! Garbage collection of a processor: one pass, step by step.
 
 use crate::memory::{Memory, index};
 use crate::pages::{Columns, Pages, Spot};

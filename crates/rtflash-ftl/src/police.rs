@@ -3,7 +3,7 @@
 
 /// How the pages of a source's requests may lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PageOrder {
+pub enum RequestOrder {
     /// Any pages of its range.
     #[default]
     Any,
@@ -64,7 +64,7 @@ pub struct Declared {
     /// Logical pages of its range.
     pub page_count: u32,
     /// How they may lie.
-    pub order: PageOrder,
+    pub order: RequestOrder,
     /// s: chips that consecutive pages go round on.
     pub chips: u32,
 }
@@ -77,7 +77,7 @@ impl Declared {
         jitter_ns: 0,
         first_page: 0,
         page_count: 0,
-        order: PageOrder::Any,
+        order: RequestOrder::Any,
         chips: 0,
     };
 }
@@ -87,8 +87,8 @@ impl Declared {
 pub(crate) struct SourcePolice {
     /// When the next request may arrive nominally.
     free_from: u64,
-    /// The chip, or with [`PageOrder::Round`] the page of the range, that is next; a stream begins
-    /// on any chip.
+    /// The chip, or with [`RequestOrder::Round`] the page of the range, that is next; a stream
+    /// begins on any chip.
     next: Option<u32>,
 }
 
@@ -122,17 +122,17 @@ impl SourcePolice {
     fn after(&self, of: &Declared, pages: &[u32]) -> Result<u32, Refused> {
         let chips = of.chips.max(1);
         let mut next = match of.order {
-            PageOrder::Any => None,
-            PageOrder::Consecutive => pages.first().map(|page| page % chips),
-            PageOrder::Stream => self.next.or_else(|| pages.first().map(|page| page % chips)),
-            PageOrder::Round => Some(self.next.unwrap_or(0)),
+            RequestOrder::Any => None,
+            RequestOrder::Consecutive => pages.first().map(|page| page % chips),
+            RequestOrder::Stream => self.next.or_else(|| pages.first().map(|page| page % chips)),
+            RequestOrder::Round => Some(self.next.unwrap_or(0)),
         };
         for (place, &page) in (0..).zip(pages) {
             let number = page.checked_sub(of.first_page).filter(|&number| number < of.page_count);
             let number = number.ok_or(Refused::Page(place))?;
             let Some(expected) = &mut next else { continue };
             let (found, round) =
-                if of.order == PageOrder::Round { (number, of.page_count) } else { (page % chips, chips) };
+                if of.order == RequestOrder::Round { (number, of.page_count) } else { (page % chips, chips) };
             if found != *expected {
                 return Err(Refused::Page(place));
             }

@@ -59,8 +59,8 @@ pub enum NextStep {
 
 /// A processor: a chip of a stripe, or a whole superblock cluster.
 ///
-/// Rules R1, R3, R4, V2 and V3 of docs/analysis.md are here. Which job is next is a queue's, and
-/// what a step takes a device's.
+/// The rules are those of docs/analysis.md. Which job is next is a queue's, and what a step takes a
+/// device's.
 #[derive(Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -159,7 +159,7 @@ impl<M: Memory> EdfProcessor<M> {
     }
 
     /// The next step of the job with the earliest deadline: its pass before its pages (rule V3),
-    /// reads before writes, and a reset before what is written to the block (rule Z2).
+    /// reads before writes, and a reset before what is written to the block.
     #[inline]
     pub fn next_step(&self, left: PartLeft) -> NextStep {
         let PartLeft { owes, read, write, row, background } = left;
@@ -210,8 +210,8 @@ impl<M: Memory> EdfProcessor<M> {
         if server { self.server_pass.is_under_way() } else { self.pass.is_under_way() }
     }
 
-    /// Rules R3 and R4: begins a pass, for the server or for the GC jobs; `None` where it is void,
-    /// or there is nothing to collect. Says what its victim is, with its valid pages.
+    /// Rule R4: begins a pass, for the server or for the GC jobs; `None` where it is void, or there
+    /// is nothing to collect. Says what its victim is, with its valid pages.
     pub fn begin_pass(&mut self, server: bool) -> Option<(u32, u32)> {
         if self.has_reserve_beside(0) {
             return None;

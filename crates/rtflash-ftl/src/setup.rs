@@ -5,13 +5,13 @@ use core::mem::take;
 use crate::blocks::{BlockMemory, GROUP};
 use crate::ftl::Ftl;
 use crate::geometry::{Geometry, gc_jobs, waiting};
-use crate::image::{Image, ImageCluster, ImageSource, Organisation};
+use crate::image::{Image, ImageCluster, ImageOrganisation, ImageSource};
 use crate::memory::{Lent, NONE, index};
 use crate::pages::{Columns, Pages};
 use crate::pass::{PaddedPass, Pass, pass_words};
-use crate::police::{Declared, PageOrder, SourcePolice};
+use crate::police::{Declared, RequestOrder, SourcePolice};
 use crate::processor::{EdfProcessor, PassTerms};
-use crate::slots::{Doing, FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, SourceSlot};
+use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, SourceSlot, StepWork};
 use crate::zones::{RING_WORDS, Ring, Zones};
 
 /// Memory for a state machine, as long as its [`Geometry`] says: what is in it does not matter.
@@ -101,13 +101,13 @@ fn first<'m, T>(of: &mut &'m mut [T], count: usize) -> Result<&'m mut [T], Setup
 }
 
 /// Memory that is still to be given away.
-struct Rest<'m> {
+struct Unlent<'m> {
     words: &'m mut [u32],
     bits: &'m mut [u64],
     gc_jobs: &'m mut [GcJob],
 }
 
-impl<'m> Rest<'m> {
+impl<'m> Unlent<'m> {
     fn words(&mut self, count: usize) -> Result<&'m mut [u32], SetupError> {
         first(&mut self.words, count)
     }
@@ -131,7 +131,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
     ) -> Result<Ftl<'s, 'm>, SetupError> {
         let geometry = Geometry::of(image, late).ok_or(SetupError::Memory)?;
         let FtlMemory { words, bits, gc_jobs: jobs, processors: places, clusters, sources, requests } = memory;
-        let mut rest = Rest { words, bits, gc_jobs: jobs };
+        let mut rest = Unlent { words, bits, gc_jobs: jobs };
         let of_chip = rest.words(geometry.chips)?;
         of_chip.fill(NONE);
         let at_work = rest.bits(geometry.chips.div_ceil(64))?;
@@ -187,8 +187,8 @@ impl<'s, 'm> Ftl<'s, 'm> {
 /// A source of requests, which are kept from a slot on.
 fn source(of: &ImageSource, cluster: &ImageCluster<'_>, (next, late): (u32, u32)) -> Result<SourceSlot, SetupError> {
     let count = waiting(of.deadline_ns, of.jitter_ns, of.period_ns, late).ok_or(SetupError::Memory)?;
-    let is_zoned = cluster.organisation() == Organisation::Zoned;
-    let order = if is_zoned && of.writes { PageOrder::Round } else { of.order };
+    let is_zoned = cluster.organisation() == ImageOrganisation::Zoned;
+    let order = if is_zoned && of.writes { RequestOrder::Round } else { of.order };
     let declared = Declared {
         pages: of.pages,
         period_ns: of.period_ns,
@@ -217,11 +217,11 @@ fn processor<'m>(
     (of, cluster): (&ImageCluster<'_>, u32),
     (column, number): (u32, u32),
     gc_jobs: usize,
-    rest: &mut Rest<'m>,
+    rest: &mut Unlent<'m>,
     start: &mut impl AtStart,
 ) -> Result<FtlProcessor<'m>, SetupError> {
     let device = image.device();
-    let superblock = of.organisation() == Organisation::Superblock;
+    let superblock = of.organisation() == ImageOrganisation::Superblock;
     let columns = if superblock {
         Columns { superblock, width: of.chips(), stride: 1, offset: 0 }
     } else {
@@ -234,21 +234,9 @@ fn processor<'m>(
     let (blocks, block_pages) = (index(device.blocks_per_chip), device.pages_per_block * columns.width);
     let all = blocks * index(block_pages);
     let lpns = rest.words(all)?;
-    lpns.fill(NONE);
-    let programmed = start.pages(number, lpns);
+    let programmed = at_start((of, columns, number), lpns, start)?;
     let logical = index(of.logical_per_chip()) * index(columns.width);
-    let is_its_own = |&lpn: &u32| {
-        let nth = lpn.checked_sub(columns.offset);
-        nth.is_some_and(|nth| nth.is_multiple_of(columns.stride) && index(nth / columns.stride) < logical)
-    };
-    let reserve = of.collection().map_or(0, |collection| collection.reserve_pages);
-    let zoned = of.organisation() == Organisation::Zoned;
-    let free = all.checked_sub(index(programmed)).ok_or(SetupError::Start(number))?;
-    let is_sound = lpns.iter().filter(|&&lpn| lpn != NONE).all(is_its_own)
-        && (zoned || (free as u64 >= reserve && lpns[index(programmed)..].iter().all(|&lpn| lpn == NONE)));
-    if !is_sound {
-        return Err(SetupError::Start(number));
-    }
+    let zoned = of.organisation() == ImageOrganisation::Zoned;
     let memory = BlockMemory {
         lpns,
         bits: rest.bits(all.div_ceil(64))?,
@@ -277,11 +265,32 @@ fn processor<'m>(
         cluster,
         chips,
         jobs: GcJobs::new(first(&mut rest.gc_jobs, gc_jobs)?),
-        doing: Doing::Nothing,
+        doing: StepWork::Nothing,
         busy: 0,
         changed: false,
         starved: [false; 2],
     })
+}
+
+/// What is on a processor, once it has been looked at: how many pages are programmed.
+fn at_start(
+    (of, columns, number): (&ImageCluster<'_>, Columns, u32),
+    lpns: &mut [u32],
+    start: &mut impl AtStart,
+) -> Result<u32, SetupError> {
+    lpns.fill(NONE);
+    let programmed = start.pages(number, lpns);
+    let logical = index(of.logical_per_chip()) * index(columns.width);
+    let is_its_own = |&lpn: &u32| {
+        let nth = lpn.checked_sub(columns.offset);
+        nth.is_some_and(|nth| nth.is_multiple_of(columns.stride) && index(nth / columns.stride) < logical)
+    };
+    let reserve = of.collection().map_or(0, |collection| collection.reserve_pages);
+    let zoned = of.organisation() == ImageOrganisation::Zoned;
+    let free = lpns.len().checked_sub(index(programmed)).ok_or(SetupError::Start(number))?;
+    let is_sound = lpns.iter().filter(|&&lpn| lpn != NONE).all(is_its_own)
+        && (zoned || (free as u64 >= reserve && lpns[index(programmed)..].iter().all(|&lpn| lpn == NONE)));
+    if is_sound { Ok(programmed) } else { Err(SetupError::Start(number)) }
 }
 
 /// The pages of a chip whose blocks are those of zones.
@@ -289,7 +298,7 @@ fn zoned_pages<'m>(
     (of, columns, number): (&ImageCluster<'_>, Columns, u32),
     block_pages: u32,
     (memory, places): (BlockMemory<Lent<'m>>, &'m mut [u32]),
-    rest: &mut Rest<'m>,
+    rest: &mut Unlent<'m>,
     start: &mut impl AtStart,
 ) -> Result<Pages<Lent<'m>>, SetupError> {
     let rings = rest.words(index(of.rings()) * RING_WORDS)?;

@@ -107,7 +107,7 @@ impl FtlCluster {
 
 /// What a processor is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doing {
+pub(crate) enum StepWork {
     Nothing,
     /// So many pages of the request in this slot.
     Pages(u32, u32),
@@ -125,7 +125,7 @@ pub struct FtlProcessor<'m> {
     /// Its chips, by their numbers.
     pub(crate) chips: &'m mut [u32],
     pub(crate) jobs: GcJobs<'m>,
-    pub(crate) doing: Doing,
+    pub(crate) doing: StepWork,
     /// Chips of its step that have not ended.
     pub(crate) busy: u32,
     /// Whether something has changed since it decided.

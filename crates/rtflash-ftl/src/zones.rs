@@ -1,5 +1,4 @@
-//! The zones of a chip: where each ring goes on, and which of its blocks is to be reset first
-//! (docs/analysis.md, rules Z1 and Z2).
+//! The zones of a chip: where each ring goes on, and which of its blocks is to be reset first.
 
 use crate::memory::{Memory, index};
 

@@ -13,8 +13,8 @@ pub struct ExportAnswer<'a> {
     pub to: Text<'a>,
     /// The files that were written, `export.json` apart.
     pub files: Vec<Text<'a>>,
-    /// For FEMU the option, for a drive the script, for firmware the geometry of its memory, in Rust;
-    /// absent where other files are written.
+    /// For FEMU the option, for a drive the script, for firmware the geometry of its memory in
+    /// Rust; absent where other files are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Text<'a>>,
     /// What is different there, or not kept: sentences.

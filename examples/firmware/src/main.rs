@@ -15,9 +15,9 @@ use cortex_m::peripheral::syst::SystClkSource;
 use cortex_m_rt::entry;
 use cortex_m_semihosting::{debug, hprintln};
 use panic_semihosting as _;
-use rtflash_ftl::image::{Image, Organisation};
+use rtflash_ftl::image::{Image, ImageOrganisation};
 use rtflash_ftl::{
-    AtStart, FtlCluster, FtlMemory, FtlProcessor, Ftl, GcJob, NONE, PageOrder, RequestHost, RequestSlot, SourceSlot,
+    AtStart, Ftl, FtlCluster, FtlMemory, FtlProcessor, GcJob, NONE, RequestHost, RequestOrder, RequestSlot, SourceSlot,
 };
 use static_cell::ConstStaticCell;
 
@@ -46,8 +46,7 @@ const PAGES: usize = GEOMETRY.chips * GEOMETRY.blocks * GEOMETRY.pages;
 
 static WORDS: ConstStaticCell<[u32; GEOMETRY.words()]> = ConstStaticCell::new([0; GEOMETRY.words()]);
 static BITS: ConstStaticCell<[u64; GEOMETRY.bits()]> = ConstStaticCell::new([0; GEOMETRY.bits()]);
-static GC_JOBS: ConstStaticCell<[GcJob; GEOMETRY.gc_jobs]> =
-    ConstStaticCell::new([GcJob::EMPTY; GEOMETRY.gc_jobs]);
+static GC_JOBS: ConstStaticCell<[GcJob; GEOMETRY.gc_jobs]> = ConstStaticCell::new([GcJob::EMPTY; GEOMETRY.gc_jobs]);
 static CLUSTERS: ConstStaticCell<[FtlCluster; GEOMETRY.clusters]> =
     ConstStaticCell::new([FtlCluster::EMPTY; GEOMETRY.clusters]);
 static SOURCES: ConstStaticCell<[SourceSlot; GEOMETRY.sources]> =
@@ -75,7 +74,7 @@ impl AtStart for WrittenOnce<'_> {
             let Some(of) = self.image.cluster(number) else { break };
             if processor < before + of.processors() {
                 let column = processor - before;
-                let superblock = of.organisation() == Organisation::Superblock;
+                let superblock = of.organisation() == ImageOrganisation::Superblock;
                 let (stride, count) = if superblock { (1, of.chips()) } else { (of.chips(), 1) };
                 let programmed = of.logical_per_chip() * count;
                 for (lpn, nth) in lpns.iter_mut().zip(0..programmed) {
@@ -255,7 +254,7 @@ fn fill(image: &Image<'_>, flash: &mut [u32]) {
 /// executor's `--pattern sequential`.
 fn draw<'p>(image: &Image<'_>, number: u32, next: &mut u32, places: &'p mut [u32]) -> &'p [u32] {
     let Some(of) = image.source(number) else { return &[] };
-    if of.order == PageOrder::Consecutive && of.page_count - *next < of.pages {
+    if of.order == RequestOrder::Consecutive && of.page_count - *next < of.pages {
         *next = 0;
     }
     let pages = &mut places[..of.pages as usize];

@@ -2,7 +2,7 @@
 //! that are first come, first served.
 
 use rtflash_ftl::image::ImageDevice;
-use rtflash_ftl::{BusQueue, FlashPage, NONE, NandChips, Purpose, SpareBytes};
+use rtflash_ftl::{BusQueue, FlashPage, NONE, NandChips, OperationPurpose, SpareBytes};
 
 /// Chips of a device at most.
 pub const MOST_CHIPS: usize = 64;
@@ -55,13 +55,13 @@ impl Orders {
 }
 
 impl NandChips for Orders {
-    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: Purpose) {
-        let collects = purpose == Purpose::Collection;
+    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose) {
+        let collects = purpose == OperationPurpose::Collection;
         self.push(Asked { chip, action: Action::Read, at, to: None, lpn, collects });
     }
 
-    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: Purpose) {
-        let collects = purpose == Purpose::Collection;
+    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
+        let collects = purpose == OperationPurpose::Collection;
         self.push(Asked { chip, action: Action::Program, at, to: None, lpn: spare.lpn, collects });
     }
 
@@ -69,8 +69,8 @@ impl NandChips for Orders {
         self.push(Asked { chip, action: Action::Read, at: from, to: Some(to), lpn: spare.lpn, collects: true });
     }
 
-    fn erase(&mut self, chip: u32, block: u32, purpose: Purpose) {
-        let collects = purpose == Purpose::Collection;
+    fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose) {
+        let collects = purpose == OperationPurpose::Collection;
         let at = FlashPage { block, page: NONE };
         self.push(Asked { chip, action: Action::Erase, at, to: None, lpn: NONE, collects });
     }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use rtflash_ftl::PageOrder;
+use rtflash_ftl::RequestOrder;
 use rtflash_ftl::image::{
-    ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageParts, ImageRing, ImageSource, Organisation,
+    ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageOrganisation, ImageParts, ImageRing,
+    ImageSource,
 };
 use rtflash_model::{Access, Placement, Span};
 
@@ -49,7 +50,7 @@ impl std::error::Error for NoImage {}
 
 /// A cluster's lists, which an image is made from.
 struct ClusterLists {
-    organisation: Organisation,
+    organisation: ImageOrganisation,
     chips: Vec<u32>,
     logical_per_chip: u32,
     collection: Option<ImageCollection>,
@@ -59,9 +60,9 @@ struct ClusterLists {
 impl ClusterLists {
     fn of((number, of, by): (ClusterId, &ClusterPlan, &Certified)) -> Result<ClusterLists, NoImage> {
         let organisation = match by.certificate.placement {
-            Placement::Stripe => Organisation::Stripe,
-            Placement::Zoned => Organisation::Zoned,
-            Placement::Superblock => Organisation::Superblock,
+            Placement::Stripe => ImageOrganisation::Stripe,
+            Placement::Zoned => ImageOrganisation::Zoned,
+            Placement::Superblock => ImageOrganisation::Superblock,
             Placement::CachedStripe | Placement::CachedSuperblock => return Err(NoImage::TwoRegisters(number)),
         };
         if !by.changes.is_empty() {
@@ -153,16 +154,16 @@ impl Plan {
         let period = of.period()?.of_request();
         let order = match (certified[cluster].is_stripe(), of.access) {
             // All pages of a superblock are alike.
-            (false, _) | (true, Access::Random) => PageOrder::Any,
-            (true, Access::Sequential) => PageOrder::Consecutive,
-            (true, Access::Stream) => PageOrder::Stream,
+            (false, _) | (true, Access::Random) => RequestOrder::Any,
+            (true, Access::Sequential) => RequestOrder::Consecutive,
+            (true, Access::Stream) => RequestOrder::Stream,
         };
         let writes = of.kind == Kind::Write;
         Some(ImageSource {
             number: number.0,
             cluster: cluster.0,
             writes,
-            order: if writes && certified[cluster].is_zoned() { PageOrder::Round } else { order },
+            order: if writes && certified[cluster].is_zoned() { RequestOrder::Round } else { order },
             pages: u32::try_from(of.read_pages + of.write_pages).ok()?,
             first_page: range.start.0,
             page_count: range.end.0 - range.start.0,

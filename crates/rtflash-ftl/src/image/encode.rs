@@ -1,10 +1,10 @@
 //! How an image is written.
 
 use super::{
-    CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageRing, ImageSource, MAGIC, Organisation,
-    RING_BYTES, SOURCE_BYTES, VERSION, checksum,
+    CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageOrganisation, ImageRing, ImageSource,
+    MAGIC, RING_BYTES, SOURCE_BYTES, VERSION, checksum,
 };
-use crate::police::PageOrder;
+use crate::police::RequestOrder;
 
 /// What an image is made of.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ pub struct ImageParts<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterParts<'a> {
     /// How its chips are used.
-    pub organisation: Organisation,
+    pub organisation: ImageOrganisation,
     /// Its chips, ascending.
     pub chips: &'a [u32],
     /// Logical pages of each of them.
@@ -33,12 +33,12 @@ pub struct ClusterParts<'a> {
 }
 
 /// Bytes that are filled from the front.
-struct Filled<'t> {
+struct ImageBytes<'t> {
     to: &'t mut [u8],
     at: usize,
 }
 
-impl Filled<'_> {
+impl ImageBytes<'_> {
     fn put(&mut self, bytes: &[u8]) -> Option<()> {
         let end = self.at.checked_add(bytes.len())?;
         self.to.get_mut(self.at..end)?.copy_from_slice(bytes);
@@ -66,11 +66,11 @@ impl ImageParts<'_> {
         self.clusters.iter().try_fold(sources, |sum, cluster| sum.checked_add(each(cluster)?))
     }
 
-    /// Writes the image, and says how many bytes it has; `None` where there is no room, or a list is
-    /// too long. Whether it is sound is said by [`Image::read`](super::Image::read).
+    /// Writes the image, and says how many bytes it has; `None` where there is no room, or a list
+    /// is too long. Whether it is sound is said by [`Image::read`](super::Image::read).
     pub fn encode(&self, to: &mut [u8]) -> Option<usize> {
         let length = self.encoded_len()?;
-        let mut filled = Filled { to: to.get_mut(..length)?, at: 0 };
+        let mut filled = ImageBytes { to: to.get_mut(..length)?, at: 0 };
         let count = |count: usize| u32::try_from(count).ok();
         let chips = self.clusters.iter().map(|cluster| cluster.chips.len()).sum();
         let rings = self.clusters.iter().map(|cluster| cluster.rings.len()).sum();
@@ -93,19 +93,19 @@ impl ImageParts<'_> {
         Some(length)
     }
 
-    fn device(&self, to: &mut Filled<'_>) -> Option<()> {
+    fn device(&self, to: &mut ImageBytes<'_>) -> Option<()> {
         let of = self.device;
         to.words(&[of.chips, of.chips_per_channel, of.blocks_per_chip, of.pages_per_block, of.page_bytes, 0])?;
         to.longs(&[of.page_read_ns, of.page_program_ns, of.block_erase_ns, of.page_transfer_ns, of.command_ns])
     }
 
-    fn clusters(&self, to: &mut Filled<'_>) -> Option<()> {
+    fn clusters(&self, to: &mut ImageBytes<'_>) -> Option<()> {
         let (mut chip, mut ring) = (0, 0);
         for cluster in self.clusters {
             let organisation = match cluster.organisation {
-                Organisation::Stripe => 0,
-                Organisation::Zoned => 1,
-                Organisation::Superblock => 2,
+                ImageOrganisation::Stripe => 0,
+                ImageOrganisation::Zoned => 1,
+                ImageOrganisation::Superblock => 2,
             };
             let (chips, rings) = (u32::try_from(cluster.chips.len()).ok()?, u32::try_from(cluster.rings.len()).ok()?);
             to.words(&[organisation, chip, chips, cluster.logical_per_chip, ring, rings])?;
@@ -120,12 +120,12 @@ impl ImageParts<'_> {
     }
 }
 
-fn source(of: &ImageSource, to: &mut Filled<'_>) -> Option<()> {
+fn source(of: &ImageSource, to: &mut ImageBytes<'_>) -> Option<()> {
     let order = match of.order {
-        PageOrder::Any => 0,
-        PageOrder::Consecutive => 1,
-        PageOrder::Stream => 2,
-        PageOrder::Round => 3,
+        RequestOrder::Any => 0,
+        RequestOrder::Consecutive => 1,
+        RequestOrder::Stream => 2,
+        RequestOrder::Round => 3,
     };
     let flags = u32::from(of.writes) | order << 8;
     to.words(&[of.number, of.cluster, flags, of.pages, of.first_page, of.page_count])?;

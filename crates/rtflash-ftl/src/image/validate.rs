@@ -1,9 +1,11 @@
 //! What has to be true of an image.
 
-use super::{HEADER_BYTES, Image, ImageCluster, ImageError, ImagePlace, ImageSource, MAGIC, Organisation, VERSION};
+use super::{
+    HEADER_BYTES, Image, ImageCluster, ImageError, ImageOrganisation, ImagePlace, ImageSource, MAGIC, VERSION,
+};
 use super::{ImageDevice, checksum};
 use crate::memory::index;
-use crate::police::PageOrder;
+use crate::police::RequestOrder;
 
 /// Pages that a device, and a request, may have.
 const MOST_PAGES: u64 = 1 << 30;
@@ -69,7 +71,8 @@ impl Image<'_> {
             before = Some(of.number);
             let Some(cluster) = self.cluster(of.cluster) else { return fault("is of a cluster that there is not") };
             of.validate(&cluster).or_else(fault)?;
-            if cluster.organisation() == Organisation::Zoned && of.writes && self.is_written_before(position, &of) {
+            if cluster.organisation() == ImageOrganisation::Zoned && of.writes && self.is_written_before(position, &of)
+            {
                 return fault("writes to zones that another one writes to");
             }
         }
@@ -108,14 +111,14 @@ impl ImageCluster<'_> {
         if self.logical_per_chip() == 0 || self.logical_per_chip() > pages {
             return Err("has no logical pages, or more than pages");
         }
-        if self.organisation() == Organisation::Zoned {
+        if self.organisation() == ImageOrganisation::Zoned {
             return self.validate_rings(device);
         }
         if self.rings() > 0 {
             return Err("has zones, and another organisation");
         }
         let Some(of) = self.collection() else { return Ok(()) };
-        let wide = if self.organisation() == Organisation::Superblock { self.chips() } else { 1 };
+        let wide = if self.organisation() == ImageOrganisation::Superblock { self.chips() } else { 1 };
         let spare = u64::from(pages - self.logical_per_chip()) * u64::from(wide);
         if of.reserve_pages > spare {
             return Err("has no room for its reserve");
@@ -172,12 +175,12 @@ impl ImageSource {
         if self.page_count == 0 || end > all {
             return Err("has no logical pages, or some that its cluster has not");
         }
-        let by_rows = matches!(self.order, PageOrder::Consecutive | PageOrder::Stream);
+        let by_rows = matches!(self.order, RequestOrder::Consecutive | RequestOrder::Stream);
         let rows = self.first_page.is_multiple_of(chips) && self.page_count.is_multiple_of(chips);
-        if by_rows && cluster.organisation() != Organisation::Superblock && !rows {
+        if by_rows && cluster.organisation() != ImageOrganisation::Superblock && !rows {
             return Err("has consecutive pages, and not whole rows of them");
         }
-        if cluster.organisation() == Organisation::Zoned {
+        if cluster.organisation() == ImageOrganisation::Zoned {
             let ring = cluster.ring_of(self.first_page, self.page_count);
             let ring = ring.ok_or("has pages in zones that are no ring's")?;
             return if self.writes && !ring.writes { Err("writes to zones that are not written") } else { Ok(()) };

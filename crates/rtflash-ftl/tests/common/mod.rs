@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use rtflash_ftl::image::Organisation;
+use rtflash_ftl::image::ImageOrganisation;
 use rtflash_ftl::image::{ClusterParts, Image, ImageCollection, ImageDevice, ImageParts, ImageRing, ImageSource};
 use rtflash_ftl::{
-    AllErased, FlashPage, Ftl, FtlMemory, Geometry, NandChips, PageOrder, Purpose, RequestHost, SpareBytes,
+    AllErased, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes,
 };
 
 /// What bytes say, one after another; zeros behind them.
@@ -98,22 +98,22 @@ impl Checked {
 }
 
 impl NandChips for Checked {
-    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: Purpose) {
+    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose) {
         let cluster = self.begins(chip);
         let place = (chip, at.block, at.page);
         assert_eq!(self.held.get(&place), Some(&(cluster, lpn)), "a page holds what is read");
         let version = self.written[&place];
         assert_eq!(version, self.versions[&(cluster, lpn)], "what is read is what was written last");
-        if purpose == Purpose::Collection {
+        if purpose == OperationPurpose::Collection {
             self.buffered.insert((cluster, lpn), version);
         }
     }
 
-    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: Purpose) {
+    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
         let cluster = self.begins(chip);
         let version = match purpose {
-            Purpose::Collection => self.buffered.remove(&(cluster, spare.lpn)).expect("it was read before"),
-            Purpose::Request { .. } => {
+            OperationPurpose::Collection => self.buffered.remove(&(cluster, spare.lpn)).expect("it was read before"),
+            OperationPurpose::Request { .. } => {
                 self.next_version += 1;
                 self.dropped += u64::from(self.buffered.remove(&(cluster, spare.lpn)).is_some());
                 self.versions.insert((cluster, spare.lpn), self.next_version);
@@ -133,9 +133,9 @@ impl NandChips for Checked {
         self.programs(chip, to, spare, version);
     }
 
-    fn erase(&mut self, chip: u32, block: u32, purpose: Purpose) {
+    fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose) {
         self.begins(chip);
-        self.collected += u64::from(purpose == Purpose::Collection);
+        self.collected += u64::from(purpose == OperationPurpose::Collection);
         assert!(block < self.blocks);
         for page in 0..self.pages_per_block {
             self.held.remove(&(chip, block, page));
@@ -251,17 +251,17 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
     let mut lists = Vec::new();
     for _ in 0..count {
         let width = 1 + words.below(4);
-        let organisation =
-            [Organisation::Stripe, Organisation::Zoned, Organisation::Superblock][words.below(3) as usize];
-        let wide = if organisation == Organisation::Superblock { width } else { 1 };
+        let organisation = [ImageOrganisation::Stripe, ImageOrganisation::Zoned, ImageOrganisation::Superblock]
+            [words.below(3) as usize];
+        let wide = if organisation == ImageOrganisation::Superblock { width } else { 1 };
         let numbers: Vec<u32> = (chips..chips + width).collect();
         chips += width;
-        let zoned = organisation == Organisation::Zoned;
+        let zoned = organisation == ImageOrganisation::Zoned;
         let logical = if zoned { blocks * pages } else { 1 + words.below((blocks * pages * 3 / 4).max(1)) };
-        let collection = (!zoned && words.byte() % 8 > 0).then(|| {
+        let collection = (!zoned && !words.byte().is_multiple_of(8)).then(|| {
             let victim = words.below(pages * wide);
             ImageCollection {
-                deadline_ns: (words.byte() % 8 > 0).then(|| u64::from(words.below(1_000))),
+                deadline_ns: (!words.byte().is_multiple_of(8)).then(|| u64::from(words.below(1_000))),
                 reclaimed_pages: u64::from(pages * wide - victim).max(1),
                 reserve_pages: u64::from(words.below((blocks * pages - logical) * wide + 1)),
                 victim_pages: victim.into(),
@@ -277,14 +277,14 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
         let cluster = words.below(count);
         let (organisation, numbers, logical, collection, rings) = &lists[cluster as usize];
         let width = u32::try_from(numbers.len()).expect("few chips");
-        let writes = words.byte() % 2 == 0 && (collection.is_some() || !rings.is_empty());
-        let order = [PageOrder::Any, PageOrder::Consecutive, PageOrder::Stream][words.below(3) as usize];
+        let writes = words.byte().is_multiple_of(2) && (collection.is_some() || !rings.is_empty());
+        let order = [RequestOrder::Any, RequestOrder::Consecutive, RequestOrder::Stream][words.below(3) as usize];
         let all = rings.first().map_or(logical * width, |ring| ring.page_count);
         sources.push(ImageSource {
             number: 3 * number + words.below(2),
             cluster,
             writes,
-            order: if writes && *organisation == Organisation::Zoned { PageOrder::Round } else { order },
+            order: if writes && *organisation == ImageOrganisation::Zoned { RequestOrder::Round } else { order },
             pages: 1 + words.below(9),
             first_page: 0,
             page_count: all,

@@ -280,7 +280,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.parts_of = parts;
     }
 
-    /// Rule R1: releases the GC jobs that are due by the pages that have arrived on a processor.
+    /// Releases the GC jobs that are due by the pages that have arrived on a processor.
     pub(super) fn collect(&mut self, number: usize, now: Instant) {
         let processor = &mut self.processors[number];
         while let Some((index, deadline)) = processor.store.ftl.collects() {
