@@ -24,8 +24,8 @@
 //! | 4 × 8 | D_g in nanoseconds (2^64 − 1: no GC jobs); α (0: no garbage collection); H; v |
 //!
 //! A source, [`SOURCE_BYTES`]: its number in the plan, its cluster, flags (1: it writes; 256 times
-//! the order of its pages, as [`RequestOrder`] has them), w, its first logical page, how many it has
-//! (4 bytes each); T, D and J in nanoseconds (8 bytes each). A chip: its number (4 bytes). A ring,
+//! the order of its pages, as in [`RequestOrder`]), w, its first logical page, how many it has (4
+//! bytes each); T, D and J in nanoseconds (8 bytes each). A chip: its number (4 bytes). A ring,
 //! [`RING_BYTES`]: its first block, how many, its first logical page, how many, whether it is
 //! written (4 bytes each).
 
