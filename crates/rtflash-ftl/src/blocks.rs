@@ -106,6 +106,30 @@ impl<M: Memory> Blocks<M> {
         made
     }
 
+    /// Blocks in any state: `memory.lpns` has what each page holds, and `memory.erased` a bit for
+    /// each block that is erased. One may be open for writes; the others are closed, with what is
+    /// not programmed in them.
+    pub fn restored((pages, width): (u32, u32), memory: BlockMemory<M>, open: Option<Frontier>) -> Blocks<M> {
+        let BlockMemory { lpns, mut bits, mut valid, erased, mut least } = memory;
+        bits.as_mut().fill(0);
+        let mut erased_blocks = 0;
+        for (block, (valid, held)) in (0..).zip(valid.as_mut().iter_mut().zip(lpns.as_ref().chunks(index(pages)))) {
+            let is_erased = erased.as_ref()[index(block / 64)] >> (block % 64) & 1 == 1;
+            erased_blocks += u32::from(is_erased);
+            let is_taken = is_erased || open.is_some_and(|open| open.block == block);
+            let count: u32 = held.iter().map(|&lpn| u32::from(lpn != NONE)).sum();
+            *valid = if is_taken { count | TAKEN } else { count };
+        }
+        for (page, &lpn) in (0..).zip(lpns.as_ref()) {
+            let bit = bit_of(page, pages, width);
+            bits.as_mut()[index(bit / 64)] |= u64::from(lpn != NONE) << (bit % 64);
+        }
+        for (least, valid) in least.as_mut().iter_mut().zip(valid.as_ref().chunks(index(GROUP))) {
+            *least = valid.iter().copied().min().unwrap_or(u32::MAX);
+        }
+        Blocks { pages, width, lpns, bits, valid, erased, erased_blocks, least, lowest: 0, open, copy: None }
+    }
+
     /// Finds out which pages are valid, of those that are programmed.
     fn count_valid(&mut self, programmed: u32) {
         let lpns = self.lpns.as_mut();

@@ -1,7 +1,7 @@
 //! The state machine: requests and ends of operations in, operations and completions out.
 
 use crate::memory::{NONE, index};
-use crate::nand::RequestHost;
+use crate::nand::{FlashPage, RequestHost};
 use crate::police::Refused;
 use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, RequestSlot, SourceSlot, StepWork};
 
@@ -164,6 +164,17 @@ impl<'m> Ftl<'_, 'm> {
             self.requests[index(before)].behind = behind;
         }
         host.complete(key.source, key.index, key.due);
+    }
+
+    /// Where a logical page of a cluster is: which chip, and which page. `None` where it was never
+    /// written, or there is no such page.
+    pub fn locate(&self, cluster: u32, lpn: u32) -> Option<(u32, FlashPage)> {
+        let of = self.clusters.get(index(cluster))?;
+        let processor = of.first_processor + lpn.checked_rem(of.processors)?;
+        let of = self.processors.get(index(processor))?.as_ref()?;
+        let pages = &of.ftl.pages;
+        let at = pages.spot(pages.places().get(index(pages.slot(lpn))).copied().filter(|&page| page != NONE)?);
+        Some((*of.chips.get(index(at.chip))?, at.into()))
     }
 
     /// a, f and b of a processor: pages of writes that have arrived, free pages, and pages that

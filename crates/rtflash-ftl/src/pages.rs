@@ -1,7 +1,7 @@
 //! The pages of a processor: one map, one frontier, one set of blocks. A superblock is a block
 //! here, its rows one after the other.
 
-use crate::blocks::{BlockMemory, Blocks, Frontiers};
+use crate::blocks::{BlockMemory, Blocks, Frontier, Frontiers};
 use crate::memory::{Memory, NONE, index};
 use crate::zones::Zones;
 
@@ -77,6 +77,20 @@ impl<M: Memory> Pages<M> {
         }
         let blocks = Blocks::new((block_pages, columns.width), memory, programmed);
         Pages { columns, blocks, places, free: all - programmed, zones: None }
+    }
+
+    /// The pages of a processor in any state: see [`Blocks::restored`]. `places` says where each
+    /// logical page is.
+    pub fn restored(
+        columns: Columns,
+        block_pages: u32,
+        memory: BlockMemory<M>,
+        places: M::Words,
+        open: Option<Frontier>,
+    ) -> Pages<M> {
+        let blocks = Blocks::restored((block_pages, columns.width), memory, open);
+        let free = blocks.erased_blocks() * block_pages + blocks.rest(Frontiers::Write);
+        Pages { columns, blocks, places, free, zones: None }
     }
 
     /// The pages of a chip whose blocks are those of zones. `memory.lpns` and the places of logical

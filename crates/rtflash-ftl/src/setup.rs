@@ -79,6 +79,13 @@ pub enum SetupError {
     /// What is on this processor at the start is not what can be there: a page that is not the
     /// processor's, or too few free ones (rule R5).
     Start(u32),
+    /// Where tasks own zones nothing is recovered.
+    Zones(u32),
+    /// A page of this processor is of another image, or another processor: the chips are not those
+    /// of this image.
+    Foreign(u32),
+    /// This processor has no room to collect garbage until its reserve is there.
+    NoRoom(u32),
 }
 
 impl core::fmt::Display for SetupError {
@@ -87,6 +94,9 @@ impl core::fmt::Display for SetupError {
             SetupError::Memory => f.write_str("the memory is too short for the image"),
             SetupError::Chip(chip) => write!(f, "chip {chip} is in two clusters"),
             SetupError::Start(processor) => write!(f, "processor {processor} does not begin as its certificate asks"),
+            SetupError::Zones(processor) => write!(f, "processor {processor} has zones, which are not recovered"),
+            SetupError::Foreign(processor) => write!(f, "processor {processor} has pages of another image"),
+            SetupError::NoRoom(processor) => write!(f, "processor {processor} has no room to collect garbage"),
         }
     }
 }
@@ -101,7 +111,7 @@ fn first<'m, T>(of: &mut &'m mut [T], count: usize) -> Result<&'m mut [T], Setup
 }
 
 /// Memory that is still to be given away.
-struct Unlent<'m> {
+pub(crate) struct Unlent<'m> {
     words: &'m mut [u32],
     bits: &'m mut [u64],
     gc_jobs: &'m mut [GcJob],
@@ -117,6 +127,76 @@ impl<'m> Unlent<'m> {
     }
 }
 
+/// A processor that is being made.
+pub(crate) struct NewProcessor<'a> {
+    pub(crate) of: &'a ImageCluster<'a>,
+    /// Its cluster's position, and its own number among all processors.
+    pub(crate) cluster: u32,
+    pub(crate) number: u32,
+    pub(crate) columns: Columns,
+    pub(crate) chips: &'a [u32],
+    /// Pages of a block of it.
+    pub(crate) block_pages: u32,
+}
+
+impl NewProcessor<'_> {
+    /// Logical pages that it has.
+    fn logical(&self) -> usize {
+        index(self.of.logical_per_chip()) * index(self.columns.width)
+    }
+
+    /// Whether a logical page of the cluster is one of them.
+    pub(crate) fn has(&self, lpn: u32) -> bool {
+        let Columns { offset, stride, .. } = self.columns;
+        let nth = lpn.checked_sub(offset);
+        nth.is_some_and(|nth| nth.is_multiple_of(stride) && index(nth / stride) < self.logical())
+    }
+
+    /// H.
+    pub(crate) fn reserve(&self) -> u64 {
+        self.of.collection().map_or(0, |collection| collection.reserve_pages)
+    }
+
+    pub(crate) fn is_zoned(&self) -> bool {
+        self.of.organisation() == ImageOrganisation::Zoned
+    }
+}
+
+/// What the pages of a processor are kept in.
+pub(crate) struct PageMemory<'m> {
+    pub(crate) blocks: BlockMemory<Lent<'m>>,
+    pub(crate) places: &'m mut [u32],
+}
+
+/// Who knows what is on the chips when the state machine begins.
+pub(crate) trait PagesAtStart {
+    fn pages<'m>(
+        &mut self,
+        of: &NewProcessor<'_>,
+        memory: PageMemory<'m>,
+        rest: &mut Unlent<'m>,
+    ) -> Result<Pages<Lent<'m>>, SetupError>;
+}
+
+/// Whoever sets it up says so.
+struct Stated<'a, S>(&'a mut S);
+
+impl<S: AtStart> PagesAtStart for Stated<'_, S> {
+    fn pages<'m>(
+        &mut self,
+        of: &NewProcessor<'_>,
+        memory: PageMemory<'m>,
+        rest: &mut Unlent<'m>,
+    ) -> Result<Pages<Lent<'m>>, SetupError> {
+        let PageMemory { blocks, places } = memory;
+        let programmed = at_start(of, blocks.lpns, self.0)?;
+        if of.is_zoned() {
+            return zoned_pages(of, (blocks, places), rest, self.0);
+        }
+        Ok(Pages::new(of.columns, of.block_pages, blocks, places, programmed))
+    }
+}
+
 impl<'s, 'm> Ftl<'s, 'm> {
     /// The state machine of an image, as the chips are at the start. `late` as in
     /// [`Geometry::of`].
@@ -128,6 +208,16 @@ impl<'s, 'm> Ftl<'s, 'm> {
         late: u32,
         memory: FtlMemory<'s, 'm>,
         start: &mut impl AtStart,
+    ) -> Result<Ftl<'s, 'm>, SetupError> {
+        Ftl::with(image, late, memory, &mut Stated(start))
+    }
+
+    /// The same, with what somebody knows of the chips.
+    pub(crate) fn with(
+        image: &Image<'_>,
+        late: u32,
+        memory: FtlMemory<'s, 'm>,
+        start: &mut impl PagesAtStart,
     ) -> Result<Ftl<'s, 'm>, SetupError> {
         let geometry = Geometry::of(image, late).ok_or(SetupError::Memory)?;
         let FtlMemory { words, bits, gc_jobs: jobs, processors: places, clusters, sources, requests } = memory;
@@ -218,7 +308,7 @@ fn processor<'m>(
     (column, number): (u32, u32),
     gc_jobs: usize,
     rest: &mut Unlent<'m>,
-    start: &mut impl AtStart,
+    start: &mut impl PagesAtStart,
 ) -> Result<FtlProcessor<'m>, SetupError> {
     let device = image.device();
     let superblock = of.organisation() == ImageOrganisation::Superblock;
@@ -233,23 +323,18 @@ fn processor<'m>(
     }
     let (blocks, block_pages) = (index(device.blocks_per_chip), device.pages_per_block * columns.width);
     let all = blocks * index(block_pages);
-    let lpns = rest.words(all)?;
-    let programmed = at_start((of, columns, number), lpns, start)?;
-    let logical = index(of.logical_per_chip()) * index(columns.width);
-    let zoned = of.organisation() == ImageOrganisation::Zoned;
-    let memory = BlockMemory {
-        lpns,
-        bits: rest.bits(all.div_ceil(64))?,
-        valid: rest.words(blocks)?,
-        erased: rest.bits(blocks.div_ceil(64))?,
-        least: rest.words(blocks.div_ceil(index(GROUP)))?,
+    let new = NewProcessor { of, cluster, number, columns, chips, block_pages };
+    let memory = PageMemory {
+        blocks: BlockMemory {
+            lpns: rest.words(all)?,
+            bits: rest.bits(all.div_ceil(64))?,
+            valid: rest.words(blocks)?,
+            erased: rest.bits(blocks.div_ceil(64))?,
+            least: rest.words(blocks.div_ceil(index(GROUP)))?,
+        },
+        places: rest.words(new.logical())?,
     };
-    let places = rest.words(logical)?;
-    let pages = if zoned {
-        zoned_pages((of, columns, number), device.pages_per_block, (memory, places), rest, start)?
-    } else {
-        Pages::new(columns, block_pages, memory, places, programmed)
-    };
+    let pages = start.pages(&new, memory, rest)?;
     let terms = of.collection().map_or(PassTerms::none(PaddedPass::default()), |collection| PassTerms {
         deadline_ns: collection.deadline_ns,
         reclaimed: collection.reclaimed_pages,
@@ -273,34 +358,23 @@ fn processor<'m>(
 }
 
 /// What is on a processor, once it has been looked at: how many pages are programmed.
-fn at_start(
-    (of, columns, number): (&ImageCluster<'_>, Columns, u32),
-    lpns: &mut [u32],
-    start: &mut impl AtStart,
-) -> Result<u32, SetupError> {
+fn at_start(of: &NewProcessor<'_>, lpns: &mut [u32], start: &mut impl AtStart) -> Result<u32, SetupError> {
     lpns.fill(NONE);
-    let programmed = start.pages(number, lpns);
-    let logical = index(of.logical_per_chip()) * index(columns.width);
-    let is_its_own = |&lpn: &u32| {
-        let nth = lpn.checked_sub(columns.offset);
-        nth.is_some_and(|nth| nth.is_multiple_of(columns.stride) && index(nth / columns.stride) < logical)
-    };
-    let reserve = of.collection().map_or(0, |collection| collection.reserve_pages);
-    let zoned = of.organisation() == ImageOrganisation::Zoned;
-    let free = lpns.len().checked_sub(index(programmed)).ok_or(SetupError::Start(number))?;
-    let is_sound = lpns.iter().filter(|&&lpn| lpn != NONE).all(is_its_own)
-        && (zoned || (free as u64 >= reserve && lpns[index(programmed)..].iter().all(|&lpn| lpn == NONE)));
-    if is_sound { Ok(programmed) } else { Err(SetupError::Start(number)) }
+    let programmed = start.pages(of.number, lpns);
+    let free = lpns.len().checked_sub(index(programmed)).ok_or(SetupError::Start(of.number))?;
+    let is_sound = lpns.iter().filter(|&&lpn| lpn != NONE).all(|&lpn| of.has(lpn))
+        && (of.is_zoned() || (free as u64 >= of.reserve() && lpns[index(programmed)..].iter().all(|&lpn| lpn == NONE)));
+    if is_sound { Ok(programmed) } else { Err(SetupError::Start(of.number)) }
 }
 
 /// The pages of a chip whose blocks are those of zones.
 fn zoned_pages<'m>(
-    (of, columns, number): (&ImageCluster<'_>, Columns, u32),
-    block_pages: u32,
+    new: &NewProcessor<'_>,
     (memory, places): (BlockMemory<Lent<'m>>, &'m mut [u32]),
     rest: &mut Unlent<'m>,
     start: &mut impl AtStart,
 ) -> Result<Pages<Lent<'m>>, SetupError> {
+    let &NewProcessor { of, columns, number, block_pages, .. } = new;
     let rings = rest.words(index(of.rings()) * RING_WORDS)?;
     for (ring, words) in (0..).zip(rings.chunks_exact_mut(RING_WORDS)) {
         let of = of.ring(ring).ok_or(SetupError::Memory)?;

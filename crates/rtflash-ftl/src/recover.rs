@@ -1,0 +1,190 @@
+//! The state of the chips after power was lost, found by a look at all pages.
+
+use crate::blocks::{BlockMemory, Frontier};
+use crate::ftl::Ftl;
+use crate::image::Image;
+use crate::memory::{Lent, NONE, index};
+use crate::nand::{FlashPage, SpareBytes};
+use crate::pages::{Pages, Spot};
+use crate::setup::{FtlMemory, NewProcessor, PageMemory, PagesAtStart, SetupError, Unlent};
+
+/// What is in a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageState {
+    /// It looks erased.
+    Erased,
+    /// It was being programmed, or erased, when power was lost.
+    Unreadable,
+    /// It can be read, and this is beside its data.
+    Held(SpareBytes),
+}
+
+/// The flash while nothing else is done: each call comes back when its operation has ended.
+pub trait RecoveryChips {
+    /// Reads what is in a page.
+    fn spare(&mut self, chip: u32, at: FlashPage) -> PageState;
+
+    /// Copies a page to an erased one of the same cluster, with what is beside its data from now
+    /// on. Power may be lost meanwhile: then `from` is as it was.
+    fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes);
+
+    /// Erases a block.
+    fn erase(&mut self, chip: u32, block: u32);
+}
+
+impl<'s, 'm> Ftl<'s, 'm> {
+    /// The state machine of an image on chips that were run by it before, however that ended.
+    ///
+    /// Every page of a write that was told to be over holds what it wrote, or what a later write
+    /// has programmed. What else was under way is there or not, page by page. Rule R5 holds, so
+    /// requests that arrive from now on meet their deadlines.
+    ///
+    /// Looks at each page once, twice where there is an older one of it, and at the pages of one
+    /// block of each processor once more; erases each block at most once, and then so many as it
+    /// takes passes until there is the reserve: fewer than there are blocks.
+    ///
+    /// # Errors
+    /// Where the memory is too short, tasks own zones, pages are of another image, or there is no
+    /// room.
+    pub fn recovered(
+        image: &Image<'_>,
+        late: u32,
+        memory: FtlMemory<'s, 'm>,
+        chips: &mut impl RecoveryChips,
+    ) -> Result<Ftl<'s, 'm>, SetupError> {
+        let mut scan = ChipScan { chips, identity: image.identity(), sequence: 0 };
+        let mut ftl = Ftl::with(image, late, memory, &mut scan)?;
+        ftl.sequence = scan.sequence;
+        Ok(ftl)
+    }
+}
+
+/// A look at all chips.
+struct ChipScan<'c, C> {
+    chips: &'c mut C,
+    identity: u32,
+    /// Higher than of all pages seen.
+    sequence: u64,
+}
+
+/// Where the pages of a processor are.
+fn place(of: &NewProcessor<'_>, page: u32) -> (u32, FlashPage) {
+    let (block, nth) = (page / of.block_pages, page % of.block_pages);
+    let width = of.columns.width;
+    (of.chips[index(nth % width)], FlashPage { block, page: nth / width })
+}
+
+fn spot(of: &NewProcessor<'_>, at: Spot) -> (u32, FlashPage) {
+    (of.chips[index(at.chip)], at.into())
+}
+
+impl<C: RecoveryChips> ChipScan<'_, C> {
+    /// What is in a page of a processor.
+    fn look(&mut self, of: &NewProcessor<'_>, page: u32) -> Result<PageState, SetupError> {
+        let (chip, at) = place(of, page);
+        let state = self.chips.spare(chip, at);
+        if let PageState::Held(SpareBytes { identity, cluster, lpn, .. }) = state
+            && ((identity, cluster) != (self.identity, of.cluster) || !of.has(lpn))
+        {
+            return Err(SetupError::Foreign(of.number));
+        }
+        Ok(state)
+    }
+
+    /// Finds the latest page of each logical one, and gives the latest of all.
+    fn latest(
+        &mut self,
+        of: &NewProcessor<'_>,
+        lpns: &mut [u32],
+        places: &mut [u32],
+    ) -> Result<Option<u32>, SetupError> {
+        lpns.fill(NONE);
+        places.fill(NONE);
+        let mut latest: Option<(u64, u32)> = None;
+        for page in 0..u32::try_from(lpns.len()).unwrap_or(NONE) {
+            let PageState::Held(SpareBytes { lpn, sequence, .. }) = self.look(of, page)? else { continue };
+            latest = latest.max(Some((sequence, page)));
+            let slot = index((lpn - of.columns.offset) / of.columns.stride);
+            let other = places[slot];
+            if other != NONE {
+                let PageState::Held(before) = self.look(of, other)? else { continue };
+                if before.sequence > sequence {
+                    continue;
+                }
+                lpns[index(other)] = NONE;
+            }
+            (places[slot], lpns[index(page)]) = (page, lpn);
+        }
+        if let Some((sequence, _)) = latest {
+            self.sequence = self.sequence.max(sequence.saturating_add(1));
+        }
+        Ok(latest.map(|(_, page)| page))
+    }
+
+    /// The block that takes pages, which has the latest one: from behind the last page that is not
+    /// erased on.
+    fn frontier(&mut self, of: &NewProcessor<'_>, latest: u32) -> Result<Option<Frontier>, SetupError> {
+        let block = latest / of.block_pages;
+        for nth in (0..of.block_pages).rev() {
+            if self.look(of, block * of.block_pages + nth)? != PageState::Erased {
+                let next = nth + 1;
+                return Ok((next < of.block_pages).then_some(Frontier { block, next }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Erases all blocks in which nothing is valid: also those that look erased, of which it is not
+    /// known whether they were being erased.
+    fn erase_others(&mut self, of: &NewProcessor<'_>, memory: &mut BlockMemory<Lent<'_>>) {
+        memory.erased.fill(0);
+        for (block, held) in (0..).zip(memory.lpns.chunks(index(of.block_pages))) {
+            if held.iter().all(|&lpn| lpn == NONE) {
+                of.chips.iter().for_each(|&chip| self.chips.erase(chip, block));
+                memory.erased[index(block / 64)] |= 1 << (block % 64);
+            }
+        }
+    }
+
+    /// Collects garbage until the reserve is there.
+    fn collect(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> Result<(), SetupError> {
+        while u64::from(pages.free()) < of.reserve() {
+            let victim = pages.take_victim().filter(|&(_, valid)| valid < of.block_pages);
+            let (victim, _) = victim.ok_or(SetupError::NoRoom(of.number))?;
+            for column in 0..of.columns.width {
+                let mut from = 0;
+                while let Some((row, page, lpn)) = pages.next_valid(victim, column, from) {
+                    let to = pages.program(lpn).ok_or(SetupError::NoRoom(of.number))?;
+                    let spare =
+                        SpareBytes { identity: self.identity, cluster: of.cluster, lpn, sequence: self.sequence };
+                    self.sequence += 1;
+                    self.chips.copy(place(of, page), spot(of, to), spare);
+                    from = row + 1;
+                }
+            }
+            of.chips.iter().for_each(|&chip| self.chips.erase(chip, victim));
+            pages.erase(victim);
+        }
+        Ok(())
+    }
+}
+
+impl<C: RecoveryChips> PagesAtStart for ChipScan<'_, C> {
+    fn pages<'m>(
+        &mut self,
+        of: &NewProcessor<'_>,
+        memory: PageMemory<'m>,
+        _: &mut Unlent<'m>,
+    ) -> Result<Pages<Lent<'m>>, SetupError> {
+        if of.is_zoned() {
+            return Err(SetupError::Zones(of.number));
+        }
+        let PageMemory { mut blocks, places } = memory;
+        let latest = self.latest(of, blocks.lpns, places)?;
+        let open = latest.map(|latest| self.frontier(of, latest)).transpose()?.flatten();
+        self.erase_others(of, &mut blocks);
+        let mut pages = Pages::restored(of.columns, of.block_pages, blocks, places, open);
+        self.collect(of, &mut pages)?;
+        Ok(pages)
+    }
+}

@@ -1,0 +1,319 @@
+//! Chips that lose power: what was under way is done, not done, or torn.
+
+use std::collections::HashMap;
+
+use rtflash_ftl::image::Image;
+use rtflash_ftl::{
+    FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, PageState, RecoveryChips, RequestHost,
+    SetupError, SpareBytes,
+};
+
+use super::Words;
+
+/// What is in a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Content {
+    Erased,
+    /// It looks erased, and is not: an erase was interrupted.
+    Weak,
+    Torn,
+    /// What is beside the data, and which version of the data it is.
+    Held(SpareBytes, u64),
+}
+
+/// What a chip is doing.
+#[derive(Debug, Clone, Copy)]
+enum UnderWay {
+    Read,
+    Program(FlashPage, SpareBytes, u64),
+    Erase(u32),
+}
+
+/// Whose page it is: cluster and logical page.
+pub type Page = (u32, u32);
+
+/// Chips, and what was promised of them.
+#[derive(Debug)]
+pub struct Flash {
+    blocks: u32,
+    pages: u32,
+    content: Vec<Content>,
+    /// The cluster of each chip.
+    clusters: HashMap<u32, u32>,
+    under_way: HashMap<u32, UnderWay>,
+    /// The next version.
+    version: u64,
+    /// The versions that a request that is not over has programmed.
+    requests: HashMap<(u32, u64), Vec<(Page, u64)>>,
+    /// The latest version that was said to be written.
+    acknowledged: HashMap<Page, u64>,
+    /// Read for a superblock's garbage collection.
+    buffered: HashMap<Page, u64>,
+    /// Operations since power was last there, and after how many it goes.
+    pub begun: u64,
+    pub last: u64,
+    pub torn: u64,
+}
+
+/// Power is lost: what unwinds a recovery.
+pub struct PowerLost;
+
+impl Flash {
+    pub fn new(image: &Image<'_>) -> Flash {
+        let device = image.device();
+        let mut clusters = HashMap::new();
+        for number in 0..image.clusters() {
+            let of = image.cluster(number).expect("a cluster");
+            clusters.extend((0..of.chips()).map(|place| (of.chip(place).expect("a chip"), number)));
+        }
+        let all = (device.chips * device.blocks_per_chip * device.pages_per_block) as usize;
+        Flash {
+            blocks: device.blocks_per_chip,
+            pages: device.pages_per_block,
+            content: vec![Content::Erased; all],
+            clusters,
+            under_way: HashMap::new(),
+            version: 1,
+            requests: HashMap::new(),
+            acknowledged: HashMap::new(),
+            buffered: HashMap::new(),
+            begun: 0,
+            last: u64::MAX,
+            torn: 0,
+        }
+    }
+
+    fn at(&self, chip: u32, at: FlashPage) -> usize {
+        assert!(at.block < self.blocks && at.page < self.pages);
+        ((chip * self.blocks + at.block) * self.pages + at.page) as usize
+    }
+
+    pub fn busy(&self, chip: u32) -> bool {
+        self.under_way.contains_key(&chip)
+    }
+
+    /// Whether power goes now.
+    pub fn is_out(&self) -> bool {
+        self.begun >= self.last
+    }
+
+    fn begins(&mut self, chip: u32, what: UnderWay) {
+        self.begun += 1;
+        assert!(self.under_way.insert(chip, what).is_none(), "chip {chip} is idle");
+    }
+
+    /// Pages of a block are programmed in order, each once after an erase that was not interrupted.
+    fn may_be_programmed(&self, chip: u32, at: FlashPage) {
+        assert_eq!(self.content[self.at(chip, at)], Content::Erased, "{chip} {at:?}");
+        for page in at.page..self.pages {
+            let content = self.content[self.at(chip, FlashPage { page, ..at })];
+            assert_eq!(content, Content::Erased, "chip {chip}, {at:?}: nothing behind it is programmed");
+        }
+    }
+
+    fn held(&self, chip: u32, at: FlashPage, lpn: u32) -> u64 {
+        match self.content[self.at(chip, at)] {
+            Content::Held(spare, version) if (spare.cluster, spare.lpn) == (self.clusters[&chip], lpn) => version,
+            other => panic!("chip {chip}, {at:?}: {other:?}, and not page {lpn}"),
+        }
+    }
+
+    fn erase_now(&mut self, chip: u32, block: u32) {
+        for page in 0..self.pages {
+            let at = self.at(chip, FlashPage { block, page });
+            self.content[at] = Content::Erased;
+        }
+    }
+
+    /// What a chip was doing has ended.
+    pub fn ends(&mut self, chip: u32) {
+        match self.under_way.remove(&chip).expect("something is under way") {
+            UnderWay::Read => {}
+            UnderWay::Program(at, spare, version) => {
+                let at = self.at(chip, at);
+                self.content[at] = Content::Held(spare, version);
+            }
+            UnderWay::Erase(block) => self.erase_now(chip, block),
+        }
+    }
+
+    /// Power is lost: what is under way is done, or not, or torn.
+    pub fn loses_power(&mut self, words: &mut Words<'_>) {
+        let mut under_way: Vec<(u32, UnderWay)> = self.under_way.drain().collect();
+        under_way.sort_by_key(|(chip, _)| *chip);
+        for (chip, what) in under_way {
+            match (what, words.byte() % 3) {
+                (_, 0) | (UnderWay::Read, _) => {}
+                (_, 1) => {
+                    self.under_way.insert(chip, what);
+                    self.ends(chip);
+                }
+                (UnderWay::Program(at, ..), _) => {
+                    let at = self.at(chip, at);
+                    self.content[at] = Content::Torn;
+                    self.torn += 1;
+                }
+                (UnderWay::Erase(block), _) => {
+                    for page in 0..self.pages {
+                        let at = self.at(chip, FlashPage { block, page });
+                        self.content[at] = match words.byte() % 3 {
+                            0 => self.content[at],
+                            1 => Content::Torn,
+                            _ => Content::Weak,
+                        };
+                    }
+                    self.torn += 1;
+                }
+            }
+        }
+        self.requests.clear();
+        self.buffered.clear();
+        (self.begun, self.last) = (0, u64::MAX);
+    }
+
+    /// The latest page that can be read of each logical one.
+    fn latest(&self) -> HashMap<Page, (u64, u64, usize)> {
+        let mut latest: HashMap<Page, (u64, u64, usize)> = HashMap::new();
+        for (at, content) in self.content.iter().enumerate() {
+            if let Content::Held(spare, version) = *content {
+                let found = latest.entry((spare.cluster, spare.lpn)).or_default();
+                *found = (*found).max((spare.sequence + 1, version, at));
+            }
+        }
+        latest
+    }
+
+    /// Everything that was said to be written is there, or what was written later, and the state
+    /// machine finds it.
+    pub fn keeps_its_word(&self, ftl: &Ftl<'_, '_>) {
+        let latest = self.latest();
+        for (page, &version) in &self.acknowledged {
+            let found = latest.get(page).map_or(0, |found| found.1);
+            assert!(found >= version, "page {page:?}: version {version} was acknowledged, {found} is there");
+        }
+        for (&(cluster, lpn), &(_, _, place)) in &latest {
+            let (chip, at) = ftl.locate(cluster, lpn).expect("a page that is there");
+            assert_eq!(self.at(chip, at), place, "cluster {cluster}, page {lpn}");
+        }
+    }
+}
+
+impl NandChips for Flash {
+    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose) {
+        let version = self.held(chip, at, lpn);
+        if purpose == OperationPurpose::Collection {
+            self.buffered.insert((self.clusters[&chip], lpn), version);
+        }
+        self.begins(chip, UnderWay::Read);
+    }
+
+    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
+        self.may_be_programmed(chip, at);
+        let page = (spare.cluster, spare.lpn);
+        assert_eq!(spare.cluster, self.clusters[&chip]);
+        let version = match purpose {
+            OperationPurpose::Collection => self.buffered.remove(&page).expect("it was read before"),
+            OperationPurpose::Request { source, index, .. } => {
+                self.version += 1;
+                self.requests.entry((source, index)).or_default().push((page, self.version));
+                self.version
+            }
+        };
+        self.begins(chip, UnderWay::Program(at, spare, version));
+    }
+
+    fn copyback(&mut self, chip: u32, from: FlashPage, to: FlashPage, spare: SpareBytes) {
+        let version = self.held(chip, from, spare.lpn);
+        self.may_be_programmed(chip, to);
+        self.begins(chip, UnderWay::Program(to, spare, version));
+    }
+
+    fn erase(&mut self, chip: u32, block: u32, _: OperationPurpose) {
+        self.begins(chip, UnderWay::Erase(block));
+    }
+}
+
+impl RequestHost for Flash {
+    fn complete(&mut self, source: u32, index: u64, _: u64) {
+        for (page, version) in self.requests.remove(&(source, index)).unwrap_or_default() {
+            let latest = self.acknowledged.entry(page).or_default();
+            *latest = version.max(*latest);
+        }
+    }
+
+    fn starved(&mut self, _: u32) {}
+}
+
+impl RecoveryChips for Flash {
+    fn spare(&mut self, chip: u32, at: FlashPage) -> PageState {
+        match self.content[self.at(chip, at)] {
+            Content::Erased | Content::Weak => PageState::Erased,
+            Content::Torn => PageState::Unreadable,
+            Content::Held(spare, _) => PageState::Held(spare),
+        }
+    }
+
+    fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes) {
+        let version = self.held(from.0, from.1, spare.lpn);
+        self.may_be_programmed(to.0, to.1);
+        self.begins(to.0, UnderWay::Program(to.1, spare, version));
+        if self.is_out() {
+            std::panic::resume_unwind(Box::new(PowerLost));
+        }
+        self.ends(to.0);
+    }
+
+    fn erase(&mut self, chip: u32, block: u32) {
+        self.begins(chip, UnderWay::Erase(block));
+        if self.is_out() {
+            std::panic::resume_unwind(Box::new(PowerLost));
+        }
+        self.ends(chip);
+    }
+}
+
+/// Lists as long as a geometry says.
+pub struct Lists {
+    words: Vec<u32>,
+    bits: Vec<u64>,
+    gc_jobs: Vec<rtflash_ftl::GcJob>,
+    clusters: Vec<rtflash_ftl::FtlCluster>,
+    sources: Vec<rtflash_ftl::SourceSlot>,
+    requests: Vec<rtflash_ftl::RequestSlot>,
+    processors: usize,
+}
+
+impl Lists {
+    pub fn new(of: &Geometry) -> Lists {
+        Lists {
+            words: vec![5; of.words()],
+            bits: vec![5; of.bits()],
+            gc_jobs: vec![Default::default(); of.gc_jobs],
+            clusters: vec![Default::default(); of.clusters],
+            sources: vec![Default::default(); of.sources],
+            requests: vec![Default::default(); of.requests],
+            processors: of.processors,
+        }
+    }
+
+    /// Recovers the chips, and has a look at what comes of it.
+    pub fn recovered<T>(
+        &mut self,
+        image: &Image<'_>,
+        flash: &mut Flash,
+        then: impl FnOnce(&mut Ftl<'_, '_>, &mut Flash) -> T,
+    ) -> Result<T, SetupError> {
+        let mut processors: Vec<_> = (0..self.processors).map(|_| None).collect();
+        let memory = FtlMemory {
+            words: &mut self.words,
+            bits: &mut self.bits,
+            gc_jobs: &mut self.gc_jobs,
+            processors: &mut processors,
+            clusters: &mut self.clusters,
+            sources: &mut self.sources,
+            requests: &mut self.requests,
+        };
+        let mut ftl = Ftl::recovered(image, 0, memory, flash)?;
+        Ok(then(&mut ftl, flash))
+    }
+}

@@ -1,0 +1,157 @@
+//! Power is lost at every operation, in the middle of programs and erases, and in recoveries: what
+//! was acknowledged is there, and the reserve is there again.
+
+#![allow(clippy::cast_possible_truncation)]
+
+mod common;
+#[path = "common/flash.rs"]
+mod flash;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use common::{Words, small_image};
+use flash::{Flash, Lists, PowerLost};
+use rtflash_ftl::image::{Image, ImageOrganisation};
+use rtflash_ftl::{Ftl, Geometry, SetupError};
+
+fn drawn(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    images: u64,
+    cuts: u64,
+    in_recoveries: u64,
+    torn: u64,
+    no_room: u64,
+    acknowledged: u64,
+}
+
+/// Requests as bytes say, operations that end in any order, until power goes or the bytes are over.
+fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut Words<'_>) -> u64 {
+    let (mut now, mut over) = (0u64, 0);
+    let chips = image.device().chips;
+    while !words.is_over() && !flash.is_out() {
+        if words.byte() % 3 == 0 {
+            let source = words.below(image.sources());
+            let of = image.source(source).expect("a source");
+            let count = 1 + words.below(of.pages);
+            let first = words.below(of.page_count);
+            let pages: Vec<u32> = (0..count).map(|nth| of.first_page + (first + nth) % of.page_count).collect();
+            over += u64::from(ftl.request(source, (None, now), &pages).is_ok());
+            now += u64::from(words.below(60));
+        } else {
+            let from = words.below(chips);
+            let busy = (from..from + chips).map(|chip| chip % chips).find(|&chip| flash.busy(chip));
+            if let Some(chip) = busy {
+                flash.ends(chip);
+                assert!(ftl.ended(chip, flash));
+            }
+        }
+        dispatch(ftl, flash);
+    }
+    over
+}
+
+/// Steps begin, and the host is told by the same that does them.
+fn dispatch(ftl: &mut Ftl<'_, '_>, flash: &mut Flash) {
+    /// Told nothing: requests end by operations alone, but for reads of what was never written.
+    struct Nobody;
+    impl rtflash_ftl::RequestHost for Nobody {
+        fn complete(&mut self, _: u32, _: u64, _: u64) {}
+        fn starved(&mut self, _: u32) {}
+    }
+    ftl.dispatch(flash, &mut Nobody);
+}
+
+/// Recovers, also where power is lost meanwhile, and goes on for a while.
+fn recovers(image: &Image<'_>, lists: &mut Lists, flash: &mut Flash, words: &mut Words<'_>, seen: &mut Seen) -> bool {
+    loop {
+        flash.last =
+            if !words.is_over() && words.byte() % 2 == 0 { u64::from(words.byte() % 16) + 1 } else { u64::MAX };
+        let then = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash| {
+            flash.keeps_its_word(ftl);
+            let mut number = 0;
+            for cluster in 0..image.clusters() {
+                let of = image.cluster(cluster).expect("a cluster");
+                let reserve = of.collection().map_or(0, |of| of.reserve_pages);
+                for _ in 0..of.processors() {
+                    let (arrived, free, pending) = ftl.reserve(number).expect("a processor");
+                    assert!(arrived == 0 && pending == 0 && u64::from(free) >= reserve, "R5");
+                    number += 1;
+                }
+            }
+        };
+        match catch_unwind(AssertUnwindSafe(|| lists.recovered(image, flash, then))) {
+            Ok(Ok(())) => return true,
+            Ok(Err(SetupError::NoRoom(_))) => {
+                seen.no_room += 1;
+                return false;
+            }
+            Ok(Err(other)) => panic!("{other}"),
+            Err(lost) if lost.is::<PowerLost>() => {
+                seen.in_recoveries += 1;
+                flash.loses_power(words);
+            }
+            Err(other) => resume_unwind(other),
+        }
+    }
+}
+
+fn has_no_zones(image: &Image<'_>) -> bool {
+    let mut clusters = (0..image.clusters()).filter_map(|number| image.cluster(number));
+    clusters.all(|of| of.organisation() != ImageOrganisation::Zoned)
+}
+
+/// Some runs, each ended by a cut behind so many operations, each begun by a recovery.
+fn lives(image: &Image<'_>, seed: u64, cut: u64, seen: &mut Seen) {
+    let geometry = Geometry::of(image, 0).expect("a small image");
+    let (mut lists, mut flash) = (Lists::new(&geometry), Flash::new(image));
+    let bytes = drawn(seed, 4_000);
+    let mut words = Words(&bytes);
+    for life in 0..4 {
+        if !recovers(image, &mut lists, &mut flash, &mut words, seen) {
+            return;
+        }
+        flash.begun = 0;
+        flash.last = if life == 0 { cut } else { 1 + u64::from(words.byte() % 64) };
+        let mut run = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash| runs(image, ftl, flash, &mut words);
+        let last = flash.last;
+        flash.last = u64::MAX;
+        let ran = lists.recovered(image, &mut flash, |ftl, flash| {
+            (flash.begun, flash.last) = (0, last);
+            run(ftl, flash)
+        });
+        seen.acknowledged += ran.expect("it was recovered just now");
+        flash.loses_power(&mut words);
+        seen.cuts += 1;
+    }
+    seen.torn += flash.torn;
+}
+
+#[test]
+fn what_is_acknowledged_survives_a_loss_of_power_at_every_operation() {
+    let mut seen = Seen::default();
+    for seed in 0..140 {
+        let bytes = drawn(seed, 200);
+        let image = small_image(&mut Words(&bytes));
+        let Ok(image) = Image::read(&image) else { continue };
+        if !has_no_zones(&image) || Geometry::of(&image, 0).is_none_or(|of| of.requests > 4_000) {
+            continue;
+        }
+        seen.images += 1;
+        for cut in 1..40 {
+            lives(&image, 1_000 * seed + cut, cut, &mut seen);
+        }
+    }
+    println!("{seen:?}");
+    assert!(seen.images > 50 && seen.cuts > 5_000 && seen.torn > 1_000 && seen.in_recoveries > 500, "{seen:?}");
+}
