@@ -3,6 +3,7 @@
 //!
 //! It is a state machine without a clock, an allocation or a floating-point number. Whoever runs it
 //! gives it memory, tells it what arrives and what ends, and does the operations that it asks for.
+//! `docs/firmware.md` says what that is, and what it costs.
 #![no_std]
 
 mod blocks;

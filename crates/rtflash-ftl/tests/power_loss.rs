@@ -152,6 +152,5 @@ fn what_is_acknowledged_survives_a_loss_of_power_at_every_operation() {
             lives(&image, 1_000 * seed + cut, cut, &mut seen);
         }
     }
-    println!("{seen:?}");
     assert!(seen.images > 50 && seen.cuts > 5_000 && seen.torn > 1_000 && seen.in_recoveries > 500, "{seen:?}");
 }

@@ -88,6 +88,12 @@ impl Flash {
         ((chip * self.blocks + at.block) * self.pages + at.page) as usize
     }
 
+    /// A page holds a logical page, or what cannot be read, when the chips are first used.
+    pub fn hold(&mut self, chip: u32, at: FlashPage, spare: Option<SpareBytes>) {
+        let at = self.at(chip, at);
+        self.content[at] = spare.map_or(Content::Torn, |spare| Content::Held(spare, 1));
+    }
+
     pub fn busy(&self, chip: u32) -> bool {
         self.under_way.contains_key(&chip)
     }

@@ -1,0 +1,292 @@
+//! Firmware on chips as slow as their certificate supposes, aged, and without power now and then:
+//! nothing acknowledged is lost, there is always room to recover, and behind each recovery no
+//! request is late.
+
+#[path = "../../../tests/common/cases.rs"]
+mod cases;
+#[path = "../../rtflash-ftl/tests/common/mod.rs"]
+#[allow(dead_code)]
+mod common;
+#[path = "../../rtflash-ftl/tests/common/flash.rs"]
+mod flash;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use cases::cases;
+use common::Words;
+use flash::{Flash, Lists, PowerLost};
+use rtflash_alloc::allocator::{Outcome, allocator};
+use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
+use rtflash_exec::ftl::initial_pages;
+use rtflash_exec::trace::NO_LPN;
+use rtflash_exec::{Aging, ColumnId, Plan, Promise};
+use rtflash_ftl::image::{Image, ImageOrganisation};
+use rtflash_ftl::{FlashPage, Ftl, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes};
+use rtflash_model::random::Stream;
+use rtflash_model::{Access, ClusterId, Device, Reliance, Request, Span, Task, TaskSet};
+
+struct Rng(Stream);
+
+impl Rng {
+    fn within(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn small(&mut self, low: u32, high: u32) -> u32 {
+        u32::try_from(self.within(low.into(), high.into())).expect("small")
+    }
+}
+
+fn ns(ns: u64) -> Span {
+    Span::from_ns(ns).expect("a short time")
+}
+
+/// A small device with a few tasks.
+fn set(rng: &mut Rng) -> Option<TaskSet> {
+    let mut spec = Device::profile("dgist-2021").expect("a profile").spec();
+    (spec.chips, spec.chips_per_channel) = (rng.small(1, 5), rng.small(1, 3));
+    (spec.blocks_per_chip, spec.pages_per_block) = (rng.small(10, 40), rng.small(2, 8));
+    (spec.page_read, spec.page_program, spec.block_erase, spec.page_transfer) = (ns(40), ns(90), ns(300), ns(10));
+    let device = Device::new(spec).ok()?;
+    let task = |number: u64, rng: &mut Rng| {
+        let access = Access::ALL[usize::try_from(rng.within(0, Access::ALL.len() as u64 - 1)).ok()?];
+        let mut request = |cost: u64| {
+            let pages = rng.within(1, 12);
+            let period = pages * cost * rng.within(1, 4);
+            let request = Request::new(pages, ns(period))?.with_access(access);
+            request.with_deadline(Some(ns(period - rng.within(0, period / 3))))
+        };
+        let (read, write) = (request(100)?, request(400)?);
+        let kinds = rng.within(0, 3);
+        let (read, write) = ((kinds != 1).then_some(read), (kinds != 0).then_some(write));
+        Some(Task { name: format!("t{number}"), read, write, data_pages: None })
+    };
+    let tasks: Option<Vec<Task>> = (0..rng.within(1, 4)).map(|number| task(number, rng)).collect();
+    TaskSet::new(device, tasks?, vec![]).ok()
+}
+
+/// Chips that are as slow as they may be: each page waits for one of each other chip of its channel.
+struct SlowChips<'f> {
+    flash: &'f mut Flash,
+    device: rtflash_ftl::image::ImageDevice,
+    /// Of each chip, how many others on its channel are of its superblock.
+    own: Vec<u64>,
+    now: u64,
+    ends: Vec<(u64, u32)>,
+    late: Vec<(u32, u64, u64)>,
+    starved: u64,
+    over: u64,
+}
+
+impl SlowChips<'_> {
+    fn takes(&mut self, chip: u32, length: u64) {
+        self.ends.push((self.now + length, chip));
+    }
+
+    /// What a page takes on the bus, waiting included.
+    fn bus(&self, chip: u32) -> u64 {
+        let first = chip / self.device.chips_per_channel * self.device.chips_per_channel;
+        let on_channel = self.device.chips.min(first + self.device.chips_per_channel) - first;
+        u64::from(on_channel) * self.device.page_transfer_ns
+    }
+}
+
+impl NandChips for SlowChips<'_> {
+    fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose) {
+        NandChips::read(self.flash, chip, at, lpn, purpose);
+        // Beside a page that is read a superblock's other chips are silent, or read for the same
+        // pass.
+        let own = self.own[chip as usize];
+        self.takes(chip, self.device.page_read_ns + self.bus(chip) - own * self.device.page_transfer_ns);
+    }
+
+    fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
+        NandChips::program(self.flash, chip, at, spare, purpose);
+        self.takes(chip, self.device.page_program_ns + self.bus(chip));
+    }
+
+    fn copyback(&mut self, chip: u32, from: FlashPage, to: FlashPage, spare: SpareBytes) {
+        NandChips::copyback(self.flash, chip, from, to, spare);
+        self.takes(chip, self.device.page_read_ns + self.device.page_program_ns);
+    }
+
+    fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose) {
+        NandChips::erase(self.flash, chip, block, purpose);
+        self.takes(chip, self.device.block_erase_ns);
+    }
+}
+
+impl RequestHost for SlowChips<'_> {
+    fn complete(&mut self, source: u32, index: u64, due_ns: u64) {
+        self.over += 1;
+        if self.now > due_ns {
+            self.late.push((source, index, due_ns));
+        }
+        self.flash.complete(source, index, due_ns);
+    }
+
+    fn starved(&mut self, _: u32) {
+        self.starved += 1;
+    }
+}
+
+/// What a dispatch tells by itself.
+#[derive(Default)]
+struct Told(u64);
+
+impl RequestHost for Told {
+    fn complete(&mut self, _: u32, _: u64, _: u64) {}
+
+    fn starved(&mut self, _: u32) {
+        self.0 += 1;
+    }
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    sets: u64,
+    superblocks: u64,
+    recovered: u64,
+    in_recoveries: u64,
+    torn: u64,
+    over: u64,
+    late: u64,
+    starved: u64,
+    no_room: u64,
+}
+
+/// Of each chip, how many others on its channel are of its superblock.
+fn own(image: &Image<'_>) -> Vec<u64> {
+    let device = image.device();
+    let mut own = vec![0; device.chips as usize];
+    for number in 0..image.clusters() {
+        let of = image.cluster(number).expect("a cluster");
+        let chips: Vec<u32> = (0..of.chips()).map(|place| of.chip(place).expect("a chip")).collect();
+        for &chip in chips.iter().filter(|_| of.organisation() == ImageOrganisation::Superblock) {
+            let channel = |chip: u32| chip / device.chips_per_channel;
+            own[chip as usize] = chips.iter().filter(|&&other| channel(other) == channel(chip)).count() as u64 - 1;
+        }
+    }
+    own
+}
+
+/// Requests every period from some offset on, until power goes.
+fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut Rng, seen: &mut Seen) {
+    let mut sources: Vec<(u64, u32)> = (0..image.sources())
+        .map(|number| (rng.within(0, image.source(number).expect("a source").period_ns), 0))
+        .collect();
+    if rng.within(0, 2) == 0 {
+        sources.iter_mut().for_each(|source| source.0 = 0);
+    }
+    let device = image.device();
+    let (ends, late, starved, over) = (Vec::new(), Vec::new(), 0, 0);
+    let own = own(image);
+    let mut chips = SlowChips { flash, device, own, now: 0, ends, late, starved, over };
+    while !chips.flash.is_out() {
+        let release = sources.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX);
+        chips.now = chips.ends.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX).min(release);
+        for (number, (at, next)) in (0..).zip(&mut sources) {
+            if *at != chips.now {
+                continue;
+            }
+            let of = image.source(number).expect("a source");
+            let pages: Vec<u32> = if of.order == RequestOrder::Any {
+                (0..of.pages).map(|_| of.first_page + rng.small(0, of.page_count - 1)).collect()
+            } else {
+                (0..of.pages).map(|nth| of.first_page + (*next + nth) % of.page_count).collect()
+            };
+            *next = (*next + of.pages) % of.page_count;
+            let taken = ftl.request(number, (None, chips.now), &pages).expect("as declared, and nothing late");
+            assert_eq!(taken.due_ns, chips.now + of.deadline_ns);
+            *at += of.period_ns;
+        }
+        let now = chips.now;
+        let mut ended: Vec<u32> = chips.ends.extract_if(.., |end| end.0 == now).map(|(_, chip)| chip).collect();
+        ended.sort_unstable();
+        for chip in ended {
+            chips.flash.ends(chip);
+            assert!(ftl.ended(chip, &mut chips));
+        }
+        let mut told = Told::default();
+        ftl.dispatch(&mut chips, &mut told);
+        chips.starved += told.0;
+    }
+    seen.late += chips.late.len() as u64;
+    seen.starved += chips.starved;
+    seen.over += chips.over;
+}
+
+/// The chips as a run of the executor finds them, with the reserve free and nothing else.
+fn age(plan: &Plan, image: &Image<'_>, flash: &mut Flash, seed: u64) {
+    let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
+    for (number, of) in plan.clusters().enumerate() {
+        let by = &certified[number];
+        let columns = if by.is_stripe() { of.chips.len() } else { 1 };
+        for column in 0..columns {
+            let chips = if by.is_stripe() { &of.chips[column..=column] } else { &of.chips[..] };
+            let mut stream = Stream::numbered(seed, b"initial\0", chips[0].into());
+            let column = ColumnId(u32::try_from(column).expect("few chips"));
+            let held = initial_pages(&of.layout, by.certificate.placement, column, Aging::Worst, &mut stream);
+            let width = u32::try_from(chips.len()).expect("few chips");
+            for (page, lpn) in (0u32..).zip(&held) {
+                let (block, nth) = (page / (width * of.layout.pages()), page % (width * of.layout.pages()));
+                let at = FlashPage { block, page: nth / width };
+                let sequence = u64::from(page) + 1;
+                let spare = SpareBytes { identity: image.identity(), cluster: number.0, lpn: lpn.0, sequence };
+                flash.hold(chips[(nth % width) as usize].0, at, (*lpn != NO_LPN).then_some(spare));
+            }
+        }
+    }
+}
+
+/// Some runs of one allocation, each ended by a loss of power.
+fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
+    let geometry = Geometry::of(image, 0).expect("a small device");
+    let (mut lists, mut flash) = (Lists::new(&geometry), Flash::new(image));
+    age(plan, image, &mut flash, rng.within(0, 1_000));
+    for _ in 0..8 {
+        let bytes: Vec<u8> = (0..400).map(|_| u8::try_from(rng.within(0, 255)).expect("a byte")).collect();
+        let mut words = Words(&bytes);
+        flash.last = if rng.within(0, 2) == 0 { rng.within(1, 60) } else { u64::MAX };
+        let cut = rng.within(1, 1_500);
+        let then = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash| {
+            flash.keeps_its_word(ftl);
+            (flash.begun, flash.last) = (0, cut);
+            runs(image, ftl, flash, rng, seen);
+        };
+        match catch_unwind(AssertUnwindSafe(|| lists.recovered(image, &mut flash, then))) {
+            Ok(Ok(())) => seen.recovered += 1,
+            Ok(Err(_)) => {
+                seen.no_room += 1;
+                return;
+            }
+            Err(lost) if lost.is::<PowerLost>() => seen.in_recoveries += 1,
+            Err(other) => resume_unwind(other),
+        }
+        flash.loses_power(&mut words);
+    }
+    seen.torn += flash.torn;
+}
+
+#[test]
+fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
+    let mut seen = Seen::default();
+    for case in 0..cases(1_200u64) {
+        let mut rng = Rng(Stream::numbered(5, b"power\0\0\0", case));
+        let Some(set) = set(&mut rng) else { continue };
+        let name = ["stripe", "superblock", "sound"][usize::try_from(rng.within(0, 2)).expect("a place")];
+        let analysis: &dyn Analysis = analysis_relying_on(name, Reliance::Nothing).expect("an analysis");
+        let Outcome::Schedulable(found) = allocator("best-fit").expect("an algorithm").allocate(&set, analysis) else {
+            continue;
+        };
+        let plan = rtflash_run::plan(&set, &found, analysis).expect("it can be run");
+        let bytes = plan.image().expect("firmware can run it");
+        let image = Image::read(&bytes).expect("a sound image");
+        seen.sets += 1;
+        let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
+        seen.superblocks += u64::from(plan.clusters().ids().any(|of: ClusterId| !certified[of].is_stripe()));
+        lives(&plan, &image, &mut rng, &mut seen);
+    }
+    assert!(seen.late == 0 && seen.starved == 0 && seen.no_room == 0, "{seen:?}");
+    assert!(seen.sets > 200 && seen.recovered > 1_000 && seen.over > 20_000 && seen.torn > 300, "{seen:?}");
+}
