@@ -1,7 +1,6 @@
 //! Whatever bytes are called an image, and whatever comes in: an error, or what a device allows.
 #![no_main]
 
-#[allow(dead_code)]
 #[path = "../../crates/rtflash-ftl/tests/common/mod.rs"]
 mod common;
 

@@ -40,7 +40,7 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
     let (mut now, mut over) = (0u64, 0);
     let chips = image.device().chips;
     while !words.is_over() && !flash.is_out() {
-        if words.byte() % 3 == 0 {
+        if words.byte().is_multiple_of(3) {
             let source = words.below(image.sources());
             let of = image.source(source).expect("a source");
             let count = 1 + words.below(of.pages);
@@ -75,8 +75,11 @@ fn dispatch(ftl: &mut Ftl<'_, '_>, flash: &mut Flash) {
 /// Recovers, also where power is lost meanwhile, and goes on for a while.
 fn recovers(image: &Image<'_>, lists: &mut Lists, flash: &mut Flash, words: &mut Words<'_>, seen: &mut Seen) -> bool {
     loop {
-        flash.last =
-            if !words.is_over() && words.byte() % 2 == 0 { u64::from(words.byte() % 16) + 1 } else { u64::MAX };
+        flash.last = if !words.is_over() && words.byte().is_multiple_of(2) {
+            u64::from(words.byte() % 16) + 1
+        } else {
+            u64::MAX
+        };
         let then = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash| {
             flash.keeps_its_word(ftl);
             let mut number = 0;

@@ -5,7 +5,6 @@
 #[path = "../../../tests/common/cases.rs"]
 mod cases;
 #[path = "../../rtflash-ftl/tests/common/mod.rs"]
-#[allow(dead_code)]
 mod common;
 #[path = "../../rtflash-ftl/tests/common/flash.rs"]
 mod flash;

@@ -1,5 +1,7 @@
 //! Chips that lose power: what was under way is done, not done, or torn.
 
+#![allow(dead_code)] // Each test file uses its own part of this.
+
 use std::collections::HashMap;
 
 use rtflash_ftl::image::Image;

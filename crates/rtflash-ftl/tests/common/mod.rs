@@ -1,6 +1,8 @@
 //! A NAND device that believes nothing, and events as bytes say: whatever comes, the state machine
 //! does only what a device allows, and loses no page.
 
+#![allow(dead_code)] // Each test file uses its own part of this.
+
 use std::collections::HashMap;
 
 use rtflash_ftl::image::ImageOrganisation;
