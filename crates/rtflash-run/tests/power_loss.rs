@@ -64,7 +64,7 @@ fn set(rng: &mut Rng) -> Option<TaskSet> {
     TaskSet::new(device, tasks?, vec![]).ok()
 }
 
-/// Chips that are as slow as they may be: each page waits for one of each other chip of its channel.
+/// Chips as slow as they may be: each page waits for one of each other chip of its channel.
 struct SlowChips<'f> {
     flash: &'f mut Flash,
     device: rtflash_ftl::image::ImageDevice,
