@@ -155,8 +155,8 @@ fn faults_of_notation_are_seen() {
     let altered = [
         ("| t_c, t_b |", "| t_c, t_b, v |", "v twice"),
         ("| m_0, θ |", "| m_0 |", "θ is not in the table"),
-        ("| m_0, θ |", "| m_0, θ, ζ |", "ζ is unused"),
-        ("    β = m_c t_d ", "    β = ζ m_c t_d ", "ζ is not in the table"),
+        ("| m_0, θ |", "| m_0, θ, ι |", "ι is unused"),
+        ("    β = m_c t_d ", "    β = ι m_c t_d ", "ι is not in the table"),
     ];
     for (from, to, fault) in altered {
         assert!(page.contains(from), "{from}");

@@ -49,6 +49,8 @@ fn small(chips: u32, chips_per_channel: u32, times: [u64; 4]) -> DeviceSpec {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         logical_ratio: LogicalRatio::from_decimal(50, 2).expect("a half"),
         page_read,
         page_program,

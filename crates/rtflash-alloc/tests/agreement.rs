@@ -61,6 +61,8 @@ fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
                 erase_cycles: None,
                 command: None,
                 page_registers: None,
+                spare_blocks: None,
+                program_failures: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
             })
@@ -90,6 +92,8 @@ fn real_device() -> impl Strategy<Value = Device> {
                 erase_cycles: None,
                 command: None,
                 page_registers: None,
+                spare_blocks: None,
+                program_failures: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
             })
@@ -165,6 +169,8 @@ fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
                 erase_cycles: None,
                 command: None,
                 page_registers: None,
+                spare_blocks: None,
+                program_failures: None,
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
             })
@@ -369,6 +375,8 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
             erase_cycles: None,
             command: None,
             page_registers: None,
+            spare_blocks: None,
+            program_failures: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         })
@@ -439,6 +447,8 @@ fn the_search_finds_what_best_fit_does_not() {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -490,6 +500,8 @@ fn a_merge_can_overload_a_cluster() {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

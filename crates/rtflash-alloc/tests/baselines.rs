@@ -35,6 +35,8 @@ fn chip(times: [u64; 3], pages: u32, hundredths: u128) -> Device {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -216,6 +218,8 @@ fn draw(rng: &mut Rng) -> Option<TaskSet> {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

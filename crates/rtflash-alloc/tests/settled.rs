@@ -34,6 +34,8 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -98,6 +100,8 @@ fn a_given_superblock_is_charged_for_the_bus_that_it_shares() {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     });

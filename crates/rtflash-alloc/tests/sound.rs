@@ -23,6 +23,8 @@ prop_compose! {
         erase_cycles: None,
         command: command.map(span),
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         }).ok()
@@ -250,6 +252,8 @@ fn a_load_next_to_one_is_decided() {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

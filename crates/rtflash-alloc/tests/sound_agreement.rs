@@ -31,12 +31,24 @@ fn registers() -> impl Strategy<Value = Option<u32>> {
     prop::sample::select(&[None, Some(1), Some(2)][..])
 }
 
+/// Spare blocks, and of them those that programs may need at once.
+fn failures() -> impl Strategy<Value = (Option<u32>, Option<u32>)> {
+    prop_oneof![2 => Just((None, None)), 1 => (1u32..3, prop::option::of(0u32..3)).prop_map(|(spare, at_once)| (Some(spare), at_once.map(|at_once| at_once.min(spare))))]
+}
+
 /// Devices of which every number is small; `scale` stretches all times.
 fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
-    let times = (1u64..6, 1u64..12, 1u64..40, 1u64..4, (command(), registers()), scale);
+    let times = (1u64..6, 1u64..12, 1u64..40, 1u64..4, (command(), registers(), failures()), scale);
     (1u32..=6, 1u32..5, 6u32..80, 2u32..18, 5u32..96, times).prop_filter_map(
         "a GC pass frees something",
-        |(chips, ways, blocks, pages, ratio, (read, write, erase, transfer, (command, page_registers), scale))| {
+        |(
+            chips,
+            ways,
+            blocks,
+            pages,
+            ratio,
+            (read, write, erase, transfer, (command, page_registers, (spare_blocks, program_failures)), scale),
+        )| {
             Device::new(DeviceSpec {
                 chips,
                 chips_per_channel: ways,
@@ -47,6 +59,8 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
                 erase_cycles: None,
                 command: command.map(|command| span(command * scale)),
                 page_registers,
+                spare_blocks,
+                program_failures,
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
                 logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
@@ -152,6 +166,8 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
             erase_cycles: None,
             command: command.map(|command| span(command * scale)),
             page_registers: None,
+            spare_blocks: None,
+            program_failures: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).expect("less than one"),

@@ -37,6 +37,7 @@ fn ns(nanoseconds: u64) -> Span {
 
 fn device(rng: &mut Rng) -> Option<Device> {
     let read = rng.within(1, 25);
+    let failing = rng.within(0, 7) == 0;
     let spec = DeviceSpec {
         chips: rng.small(1, 9),
         chips_per_channel: rng.small(1, 5),
@@ -46,6 +47,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
         erase_cycles: None,
         command: (rng.within(0, 7) == 0).then(|| ns(rng.within(0, 4))),
         page_registers: (rng.within(0, 2) == 0).then_some(2),
+        spare_blocks: failing.then(|| rng.small(1, 3)),
+        program_failures: (failing && rng.within(0, 1) == 0).then(|| rng.small(0, 1)),
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         shortest: Shortest { page_read: (rng.within(0, 5) == 0).then(|| ns(read.div_ceil(2))), ..Shortest::default() },
@@ -369,7 +372,7 @@ fn what_is_said_is_what_the_verifier_says() {
         all.compare(division, if two { &[Placement::CachedSuperblock] } else { placements }, granted, case);
     }
     println!("{all:?}");
-    assert!(all.verdicts.iter().chain(&all.relied).all(|&times| times > 25), "{all:?}");
+    assert!(all.verdicts.iter().chain(&all.relied).all(|&times| times > 15), "{all:?}");
     assert!(all.too_full > 6 && all.servers > 160 && all.waits > 65, "{all:?}");
 }
 
@@ -385,7 +388,13 @@ fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
     for case in 0..cases(1_200) {
         let mut rng = Rng(Stream::numbered(9, b"verified", case));
         let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
-        let spec = DeviceSpec { command: Some(ns(rng.within(1, 4))), page_registers: Some(2), ..set.device().spec() };
+        let spec = DeviceSpec {
+            command: Some(ns(rng.within(1, 4))),
+            page_registers: Some(2),
+            spare_blocks: None,
+            program_failures: None,
+            ..set.device().spec()
+        };
         let Ok(device) = Device::new(spec) else { continue };
         let Ok(set) = TaskSet::new(device, set.tasks().as_slice().to_vec(), set.jobs().to_vec()) else { continue };
         let (granted, placements) = (rng.one_of(&Reliance::ALL), rng.one_of(&CACHED));

@@ -29,6 +29,8 @@ fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Resu
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::HALF,

@@ -32,6 +32,8 @@ fn device(chips: u32, blocks: u32) -> Device {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

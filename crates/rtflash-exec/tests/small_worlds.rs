@@ -41,6 +41,8 @@ fn device(chips: u32, pages: u32) -> Device {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     };

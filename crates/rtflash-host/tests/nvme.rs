@@ -57,6 +57,8 @@ fn flash(rng: &mut Rng, chips: u32, chips_per_channel: u32, blocks_per_chip: u32
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     };

@@ -161,6 +161,8 @@ impl ConfigReader<'_> {
             erase_cycles: Some(self.product(flash, [cycles?, 1, 1], "erase cycles")?),
             command: None,
             page_registers: None,
+            spare_blocks: None,
+            program_failures: None,
             page_read_includes_transfer: Some(false),
             page_program_includes_transfer: Some(false),
         })

@@ -63,6 +63,12 @@ pub struct DeviceSpec {
     /// Page registers of a chip, 1 or 2: with two it senses or programs a page while it moves
     /// another one (cache read, cache program). `None`: one.
     pub page_registers: Option<u32>,
+    /// N_s: blocks of a chip that may fail, at a program or at an erase, kept erased until then;
+    /// `None`: none.
+    pub spare_blocks: Option<u32>,
+    /// ζ: of these, how many may fail at a program while the chip is busy without a break; `None`:
+    /// all.
+    pub program_failures: Option<u32>,
     /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
     pub page_read_includes_transfer: Option<bool>,
     /// Whether the page's transfer is in t_w. `None`: as above.
@@ -216,9 +222,22 @@ impl Device {
     }
 
     /// Whether a chip may sense or program a page while it moves another one: it has a second page
-    /// register (docs/analysis.md, Section 13).
+    /// register (docs/analysis.md, Section 13). Nobody uses it where programs may fail: a chip says
+    /// so when the next page is in its register already.
     pub fn has_cache_register(&self) -> bool {
-        self.page_registers() > 1
+        self.page_registers() > 1 && self.spare_blocks() == 0
+    }
+
+    /// N_s: blocks of each chip that may fail, and are kept erased until then (docs/analysis.md,
+    /// Section 17).
+    pub fn spare_blocks(&self) -> u32 {
+        self.spec.spare_blocks.unwrap_or(0)
+    }
+
+    /// ζ: how many of them may fail at a program, which is repeated then, while the chip is busy
+    /// without a break.
+    pub fn program_failures(&self) -> u32 {
+        self.spec.program_failures.unwrap_or(self.spare_blocks())
     }
 
     /// The shortest time that sensing a page takes; [`Device::page_read`] where no range is stated.

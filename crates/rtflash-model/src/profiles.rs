@@ -66,6 +66,8 @@ impl Profile {
             erase_cycles: self.erase_cycles,
             command: None,
             page_registers: None,
+            spare_blocks: None,
+            program_failures: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         }

@@ -20,7 +20,7 @@ pub struct Space {
     /// of the zones that the tasks own ([`Task::zones`]).
     pub needed_pages: u128,
     /// s⌊λNP⌋: logical pages that the cluster has. With zones, in which nothing is kept in reserve,
-    /// all that it has, sNP.
+    /// all that it has but for spare blocks, s(N − N_s)P.
     pub logical_pages: u128,
     /// Whether a task of the cluster declares its data.
     pub declared: bool,
@@ -42,7 +42,7 @@ impl Space {
         };
         let zone = placement.filter(|placement| placement.is_zoned()).map(|_| device.zone_pages(chips));
         let logical_pages = match zone {
-            Some(zone) => u128::from(zone) * u128::from(device.blocks_per_chip()),
+            Some(zone) => u128::from(zone) * u128::from(device.blocks_per_chip() - device.spare_blocks()),
             None => device.logical_pages_of(chips),
         };
         let mut space = Space { data_pages: 0, needed_pages: 0, logical_pages, declared: false };

@@ -347,6 +347,8 @@ fn one_chip() -> (TaskSet, RunningDevice, DemandTest) {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         logical_ratio: LogicalRatio::from_decimal(50, 2).expect("a half"),
         page_read: ns(10),
         page_program: ns(20),

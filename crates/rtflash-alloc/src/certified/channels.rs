@@ -155,10 +155,12 @@ impl<'a> ChannelContention<'a> {
     }
 
     /// Whether its chips ask for the bus as (T'') supposes: once sensed, with one page register,
-    /// and with no erases among a request's pages.
+    /// with no erases among a request's pages, and none programmed
+    /// twice.
     fn may_queue(&self, position: usize) -> bool {
         let placement = self.placements[position];
-        self.is_on_one_channel(position) && !placement.is_cached() && collects(placement)
+        let steady = self.set.device().program_failures() == 0;
+        steady && self.is_on_one_channel(position) && !placement.is_cached() && collects(placement)
     }
 
     /// Whether it is known how much a chip of the cluster moves.

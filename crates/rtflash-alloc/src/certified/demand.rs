@@ -57,6 +57,8 @@ pub struct Demand<'u> {
     share: u64,
     /// What may block in any interval: q_s, zero without a server; B where it is the same in all.
     always_blocking: Cost,
+    /// E: repeated programs, in any interval.
+    repeats: Cost,
     /// What each job may make the processor wait beside its steps, at most.
     turnaround: Cost,
     /// Whether there is a server.
@@ -97,6 +99,9 @@ impl<'u> Demand<'u> {
             blocking = blocking.max(step);
         }
         segments.reverse();
+        for segment in &mut segments {
+            segment.blocking = segment.blocking.saturating_add(demand.repeats);
+        }
         Demand { segments, ..demand }
     }
 
@@ -113,8 +118,8 @@ impl<'u> Demand<'u> {
         let always_blocking = processor.always_blocking(server).max(server_step);
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
         let turnaround = processor.turnaround_beside(server, contention.chips());
-        let segments = Vec::new();
-        Demand { processor, contention, gc, work, share, always_blocking, turnaround, server, segments }
+        let (repeats, segments) = (processor.repeats(server), Vec::new());
+        Demand { processor, contention, gc, work, share, always_blocking, repeats, turnaround, server, segments }
     }
 
     /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (48), as the contention is, and with two
@@ -189,14 +194,16 @@ impl<'u> Demand<'u> {
         (quotient_up(arrived, gc.reclaimed), gc.cost)
     }
 
-    /// B(L), Eq. (12): the longest step of what is due later, of requests those with d > L.
+    /// B(L), Eq. (12): the longest step of what is due later, of requests those with d > L. And E:
+    /// programs that fail are repeated at once.
     pub fn blocking(&self, length: Span) -> Cost {
         let after = self.segments.partition_point(|segment| segment.from <= length);
         match after.checked_sub(1) {
             Some(position) => self.segments[position].blocking,
             None => {
                 let steps = self.processor.tasks.iter().map(|item| item.step);
-                steps.chain(self.gc.map(|gc| gc.step)).fold(self.always_blocking, Cost::max)
+                let blocking = steps.chain(self.gc.map(|gc| gc.step)).fold(self.always_blocking, Cost::max);
+                blocking.saturating_add(self.repeats)
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
 
 mod cached;
+mod failures;
 mod left_out;
 mod room;
 #[cfg(test)]
@@ -112,11 +113,12 @@ pub struct Processor {
     pub write_streams: Vec<WriteStream>,
     /// PP: pages of a block of the processor.
     pub block_pages: u64,
-    /// N: blocks of the processor.
+    /// N − N_s, Eq. (76): blocks of the processor, without the spare ones.
     pub blocks: u64,
     /// Λ: logical pages mapped in the processor, at most.
     pub mapped: u64,
     costs: StepCosts,
+    repeated: u64, // Programs that may fail while it is busy.
     /// Where its chips use a second page register.
     registers: Option<Registers>,
     placement: Placement,
@@ -181,20 +183,19 @@ impl Processor {
         placement: Placement,
         bus: SharedBus,
     ) -> Option<Processor> {
-        let chips = u64::from(chips.max(1));
-        let organisation = organisation(placement);
+        let (chips, organisation) = (u64::from(chips.max(1)), organisation(placement));
         let costs = organisation.costs(device, bus)?;
         let width = organisation.width(chips);
         let tasks = tasks.into_iter();
-        // A read and a write each, at most.
-        let most = tasks.size_hint().1.unwrap_or(0);
+        let most = tasks.size_hint().1.unwrap_or(0); // A read and a write each.
         let mut processor = Processor {
             tasks: Vec::with_capacity(2 * most),
             write_streams: Vec::with_capacity(most),
             block_pages: u64::from(device.pages_per_block()).checked_mul(width)?,
-            blocks: device.blocks_per_chip().into(),
+            blocks: failures::blocks_left(device, width),
             mapped: device.logical_pages_per_chip().checked_mul(width)?,
             costs,
+            repeated: failures::repeated(device, width, organisation, &costs)?,
             registers: organisation.registers(device, bus),
             placement,
             chips,

@@ -47,6 +47,8 @@ impl ProcessorRng {
             erase_cycles: None,
             // Most devices do not count them.
             page_registers: None,
+            spare_blocks: None,
+            program_failures: None,
             command: [None, None, None, Span::from_ns(1), Span::from_ns(2)][self.small(0, 4) as usize],
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
@@ -95,7 +97,10 @@ impl Drawn {
         let mut rng = ProcessorRng::new(seed, b"the-line");
         let device = rng.device()?;
         let two = ProcessorRng::new(seed, b"register").within(0, 5) == 0;
-        let device = Device::new(DeviceSpec { page_registers: two.then_some(2), ..device.spec() }).ok()?;
+        let mut rng_of_failures = ProcessorRng::new(seed, b"failures");
+        let failing = (rng_of_failures.within(0, 3) == 0).then(|| rng_of_failures.small(1, 2));
+        let page_registers = two.then_some(2);
+        let device = Device::new(DeviceSpec { page_registers, spare_blocks: failing, ..device.spec() }).ok()?;
         let bus = SharedBus::anywhere(&device);
         let stripe = rng.within(0, 3) > 0;
         let cached = device.has_cache_register();
@@ -121,7 +126,8 @@ impl Drawn {
             let most = rng.within(1, 3);
             others.push((rng.tasks(most), rng.within(1, 2)));
         }
-        let queue = stripe && rng.within(0, 2) > 0;
+        // Nor may programs fail in a queue.
+        let queue = stripe && rng.within(0, 2) > 0 && failing.is_none();
         // In a queue all are stripes.
         let mut rng_of_rows = ProcessorRng::new(seed, b"the-rows");
         for (tasks, chips) in others {

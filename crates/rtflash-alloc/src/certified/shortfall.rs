@@ -161,7 +161,7 @@ mod tests {
             let (kind, expected) = match &reason {
                 Some(Reason::Data(_)) => (0, needed_pages as f64 / 80.0),
                 Some(Reason::Blocks(NoRoomForGc { needed_blocks, blocks })) => {
-                    let off = order * *blocks as f64 - *needed_blocks as f64;
+                    let off = order * (*blocks).max(1) as f64 - *needed_blocks as f64;
                     assert!(off.abs() < 1.0 + 1e-9, "seed {seed}: {order}, {reason:?}");
                     (1, order)
                 }

@@ -78,11 +78,15 @@ pub enum Term {
     ResetPage,
     /// A reset in B.
     ResetStep,
+    /// E: programs that fail, and are repeated.
+    Repeats,
+    /// Of neighbours, in N_j: their transfers.
+    RepeatedTransfers,
 }
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 35] = [
+    pub const ALL: [Term; 37] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -118,6 +122,8 @@ impl Term {
         Term::Resets,
         Term::ResetPage,
         Term::ResetStep,
+        Term::Repeats,
+        Term::RepeatedTransfers,
     ];
 
     /// What it is called.
@@ -158,6 +164,8 @@ impl Term {
             Term::Resets => "resets",
             Term::ResetPage => "reset-page",
             Term::ResetStep => "reset-step",
+            Term::Repeats => "repeats",
+            Term::RepeatedTransfers => "repeated-transfers",
         }
     }
 
@@ -204,6 +212,8 @@ impl Term {
             Term::Resets => "resets",
             Term::ResetPage => "the round-up of resets",
             Term::ResetStep => "a reset in B",
+            Term::Repeats => "E",
+            Term::RepeatedTransfers => "repeated programs in N_j",
         }
     }
 }

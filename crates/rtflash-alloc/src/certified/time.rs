@@ -41,6 +41,12 @@ impl Cost {
         self.0.checked_add(other.0).map(Cost)
     }
 
+    /// The sum, below 2⁶⁴ nanoseconds: what takes so long is late everywhere.
+    #[must_use]
+    pub fn saturating_add(self, other: Cost) -> Cost {
+        Cost(self.0.saturating_add(other.0))
+    }
+
     /// That many of it, or `None` at 2⁶⁴ nanoseconds and above.
     pub fn checked_mul(self, times: u64) -> Option<Cost> {
         self.0.checked_mul(times).map(Cost)

@@ -35,6 +35,8 @@ pub fn draw(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

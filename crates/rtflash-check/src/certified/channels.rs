@@ -64,6 +64,8 @@ pub(super) struct Neighbour {
     /// How many of its chips are on the channel.
     pub chips: i128,
     pub requests: Vec<Transfers>,
+    /// Programs of its processor that fail, and are repeated: on any of its chips.
+    pub repeated: i128,
     /// As its certificate states it; `None` where nothing writes.
     pub gc: Option<ReleasedGc>,
     /// Where it is a superblock.
@@ -86,7 +88,8 @@ impl Neighbour {
             let requests = self.requests.iter().filter(move |it| it.writes == writes);
             sum(requests.map(|it| it.pages.of(it.live(length)?)))
         };
-        let (read, written) = (pages(false)?, pages(true)?);
+        // What is repeated, Eq. (78), is programmed once more.
+        let (read, written) = (pages(false)?.checked_add(self.repeated)?, pages(true)?);
         let Some(Rows { chips, block_pages }) = self.rows else { return read.checked_add(written) };
         let victim = self.gc.map_or(0, |gc| gc.victim);
         let passes = self.passes(length)?;
@@ -99,7 +102,8 @@ impl Neighbour {
     pub fn transfers_above(&self) -> AffineBound {
         let pages = |writes: bool| {
             let requests = self.requests.iter().filter(move |it| it.writes == writes);
-            AffineBound::sum(requests.map(Transfers::pages_above))
+            let repeated = if writes { 0 } else { self.repeated };
+            AffineBound::sum(requests.map(Transfers::pages_above)).plus(&AffineBound::level(repeated))
         };
         let Some(Rows { chips, block_pages }) = self.rows else { return pages(false).plus(&pages(true)) };
         let whole = |number: i128| BigRational::from_integer(number.into());
@@ -289,9 +293,10 @@ fn beside(
     // What copies over the bus, or has commands of copies there, is known by its certificate.
     let commands = set.device().spec().command.is_some_and(|command| command.as_ns() > 0);
     let collects_inside = |cluster: usize| stripe(cluster) && !commands;
-    // Of a superblock that backfills, or has two page registers, it does not matter what others
-    // move.
-    let apart = |certificate: &Certificate| !certificate.backfill && !certificate.placement.is_cached();
+    // Of a superblock that backfills, has two page registers, or may have to program again it does
+    // not matter what others move.
+    let steady = set.device().program_failures() == 0;
+    let apart = |certificate: &Certificate| !certificate.backfill && !certificate.placement.is_cached() && steady;
     // Nor where one that has commands uses two; and such a superblock's chips have commands of
     // their siblings with their pages: Section 15.1.
     let by_itself = stripe(position) && !(commands && cached(position));
@@ -313,7 +318,9 @@ fn beside(
         let rows = Rows { chips: clusters[other].size().into(), block_pages: set.device().pages_per_block().into() };
         let rows = Some(rows).filter(|_| !stripe(other));
         let requests = transfers_of_a_chip(set, &clusters[other], placement(other).unwrap_or(Placement::Stripe));
-        neighbours.push(Neighbour { chips: chips[other], requests, gc: gc.flatten(), rows });
+        let failing = i128::from(set.device().program_failures()) * rows.map_or(1, |rows| rows.chips);
+        let repeated = if requests.iter().any(|it| it.writes) { failing } else { 0 };
+        neighbours.push(Neighbour { chips: chips[other], requests, repeated, gc: gc.flatten(), rows });
     }
     let own = chips[position];
     let ways = own + unknown;

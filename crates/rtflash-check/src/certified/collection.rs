@@ -53,7 +53,7 @@ struct CollectionLoad {
     row_rest: u64,
     /// Λ.
     logical: BigInt,
-    /// N.
+    /// N − N_s, Eq. (76): a block that fails takes those of its row with it.
     blocks: BigInt,
 }
 
@@ -178,7 +178,7 @@ impl CollectionLoad {
             server: certificate.server_thousandths > 0,
             row_rest: size - 1,
             logical: BigInt::from(device.logical_ratio().floor_of(physical)) * size,
-            blocks: device.blocks_per_chip().into(),
+            blocks: BigInt::from(device.blocks_per_chip()) - BigInt::from(device.spare_blocks()) * size,
         }
     }
 

@@ -115,11 +115,11 @@ impl Processor {
     }
 
     /// B(L), Eq. (12): of a request that has a job due in the interval no other job blocks it, and
-    /// that job takes longer than a step.
+    /// that job takes longer than a step. And E.
     pub fn blocking(&self, length: i128) -> i128 {
         let requests = self.tasks.iter().filter(|item| item.soonest() > length).map(|item| item.longest);
         let gc = self.gc.iter().filter(|gc| gc.deadline > length).map(|gc| gc.longest);
-        requests.chain(gc).fold(self.always_blocks, i128::max)
+        requests.chain(gc).fold(self.always_blocks, i128::max) + self.repeats
     }
 
     /// (1 − U_s) L − dbf''(L) − B(L), rounded down: below zero where the test fails.

@@ -114,7 +114,7 @@ fn last_length(processor: &Processor) -> Last {
 fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     let mut demand = AffineBound::sum(processor.tasks.iter().map(|item| item.steps.above(&due(item), item.step_cost)));
     demand = demand.plus(&resets_above(processor, |resets| resets.cost));
-    demand.constant += whole(processor.always_blocks);
+    demand.constant += whole(processor.always_blocks) + whole(processor.repeats);
     // Above the number of own jobs.
     let mut jobs = AffineBound::sum(processor.tasks.iter().map(due));
     let mut collected = AffineBound::level(0);
@@ -298,7 +298,7 @@ mod tests {
     fn assert_below_the_lines(processor: &Processor, length: i128) {
         let lines = lines_above(processor);
         let demand = processor.demand(length).unwrap();
-        let own = demand.reads + demand.writes + demand.gc + processor.always_blocks;
+        let own = demand.reads + demand.writes + demand.gc + processor.always_blocks + processor.repeats;
         let below =
             |waiting: i128, line: &AffineBound| whole(own + waiting) <= &line.rate * whole(length) + &line.constant;
         let behind = processor.waiting_behind(length).unwrap();
@@ -340,7 +340,9 @@ mod tests {
             }
             neighbour.gc.iter_mut().for_each(|gc| gc.deadline *= by);
         }
-        stretch([&mut processor.always_blocks, &mut processor.transfer, &mut processor.command], by);
+        let times =
+            [&mut processor.always_blocks, &mut processor.repeats, &mut processor.transfer, &mut processor.command];
+        stretch(times, by);
         processor.register.iter_mut().for_each(|register| register.stretch(by));
         processor
     }
@@ -411,7 +413,10 @@ mod tests {
             let rows = (draw(4) == 0).then(|| Rows { chips: chips + draw(2), block_pages: 1 + draw(4) });
             let neighbours = match draw(3) {
                 0 => vec![],
-                _ => vec![Neighbour { chips, requests, gc: gc_beside, rows }],
+                _ => {
+                    let repeated = draw(1) * draw(3);
+                    vec![Neighbour { chips, requests, repeated, gc: gc_beside, rows }]
+                }
             };
             // Each page is charged a unit of time at least, and no more is saved of it.
             let queue = ChannelQueue::of([draw(3), draw(4), 1], neighbours.clone())
@@ -427,6 +432,7 @@ mod tests {
                     Some(register) => register.blocking,
                     None => 3 * i128::from(server > 0),
                 },
+                repeats: draw(1) * draw(6),
                 // Some are superblocks.
                 superblock: register.is_none() && queue.is_none() && !zoned && draw(3) == 0,
                 register,

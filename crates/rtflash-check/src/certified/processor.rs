@@ -106,6 +106,8 @@ pub(super) struct Processor {
     pub server: i128,
     /// What may block in every interval: q_s, zero without a server; B of two page registers.
     pub always_blocks: i128,
+    /// E, Eq. (77): programs that fail, each repeated with all that it can wait. In every interval.
+    pub repeats: i128,
     /// Whether it is a superblock: what its steps wait is bounded in full as well.
     pub superblock: bool,
     /// Where its chip uses a second page register.
@@ -125,6 +127,8 @@ pub(super) struct Processor {
 struct Steps {
     /// Whether the processor is a chip of a stripe.
     stripe: bool,
+    /// Whether pages are copied inside a chip.
+    copies_inside: bool,
     /// Whether rows of a superblock wait for as long on another of its channels.
     rows_wait_elsewhere: bool,
     /// P.
@@ -169,6 +173,7 @@ impl Steps {
         let user_write = [program, longest_program];
         Steps {
             stripe,
+            copies_inside: stripe && !placement.is_zoned(),
             rows_wait_elsewhere: channel.rows_wait_elsewhere,
             block_pages: device.pages_per_block().into(),
             t_r,
@@ -197,6 +202,14 @@ impl Steps {
     fn longest(&self) -> i128 {
         let copy = if self.stripe { self.copy[1] } else { 0 };
         self.erase[1].max(self.longest_read).max(self.longest_program).max(copy)
+    }
+
+    /// What programs of a processor take to be repeated, those that may fail of each of its chips;
+    /// `None` for a number of more than 127 bits.
+    fn repeated(&self, device: &Device, size: u64) -> Option<i128> {
+        let chips = if self.stripe { 1 } else { i128::from(size) };
+        let copy = if self.copies_inside { self.copy[1] } else { 0 };
+        self.longest_program.max(copy).checked_mul(chips * i128::from(device.program_failures()))
     }
 
     /// Garbage collection with these numbers, on `size` chips of so many pages a block: C_g and
@@ -292,8 +305,8 @@ impl Processor {
         channel: &Channel,
     ) -> Option<Processor> {
         let (device, placement, size) = (set.device(), certificate.placement, u64::from(cluster.size()));
-        let steps = Steps::new(device, placement, site, channel);
-        let mut tasks = Vec::new();
+        let server = i128::from(certificate.server_thousandths);
+        let (steps, mut tasks) = (Steps::new(device, placement, site, channel), Vec::new());
         for task in cluster.tasks.iter().map(|&task| &set.tasks()[task]) {
             for (request, writes) in [(&task.read, false), (&task.write, true)] {
                 if let Some(request) = request {
@@ -301,20 +314,19 @@ impl Processor {
                 }
             }
         }
-        let server = i128::from(certificate.server_thousandths);
         let register = placement.is_cached().then(|| steps.second_register(device, site, channel));
         if let Some(register) = &register {
             tasks.iter_mut().for_each(|item| item.step_cost = register.page(item.writes));
         }
-        let gc = match gc {
-            Some(numbers) => steps.collection(numbers, size, device.pages_per_block())?,
-            None => None,
-        };
+        let gc = gc.map_or(Some(None), |numbers| steps.collection(numbers, size, device.pages_per_block()))?;
+        let [reads, writes] = [false, true].map(|does| server > 0 || tasks.iter().any(|item| item.writes == does));
+        let repeats = if writes { steps.repeated(device, size)? } else { 0 };
         let mut processor = Processor {
             tasks,
             gc,
             server,
             always_blocks: if server > 0 { steps.longest() } else { 0 },
+            repeats,
             superblock: !steps.stripe,
             register,
             transfer: steps.t_c + steps.t_d,
@@ -323,8 +335,6 @@ impl Processor {
             queue: None,
         };
         if let Some(register) = &mut processor.register {
-            let reads = server > 0 || processor.tasks.iter().any(|item| !item.writes);
-            let writes = server > 0 || processor.tasks.iter().any(|item| item.writes);
             register.works(Works { reads, writes, server: server > 0 });
             processor.always_blocks = register.blocking;
             processor.gc.iter_mut().for_each(|gc| gc.longest = 0);
@@ -332,7 +342,13 @@ impl Processor {
             return Some(processor);
         }
         // (Q1) and (Q3).
-        if steps.stripe && !placement.is_zoned() && server == 0 && channel.queued && device.has_steady_reads() {
+        if steps.stripe
+            && !placement.is_zoned()
+            && server == 0
+            && channel.queued
+            && device.has_steady_reads()
+            && device.program_failures() == 0
+        {
             let mut others = processor.neighbours.clone();
             others.extend(processor.siblings(channel.own - 1));
             let least_program = i128::from(on_chip::least_program(device));
@@ -354,6 +370,7 @@ impl Processor {
         (chips > 0).then(|| Neighbour {
             chips,
             requests: self.tasks.iter().map(transfers).collect(),
+            repeated: 0,
             // Copies of a stripe stay inside the chip.
             gc: self.gc.as_ref().map(|gc| ReleasedGc { deadline: gc.deadline, reclaimed: gc.reclaimed, victim: 0 }),
             rows: None,

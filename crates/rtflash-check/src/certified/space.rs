@@ -21,7 +21,7 @@ pub(super) fn data_fits(set: &TaskSet, cluster: &Cluster, placement: Placement) 
                 let filled = u128::from(task.data_pages.unwrap_or(1)).div_ceil(zone);
                 if task.write.is_some() { filled + 1 } else { filled }
             });
-            zones.sum::<u128>() <= device.blocks_per_chip().into()
+            zones.sum::<u128>() <= (device.blocks_per_chip() - device.spare_blocks()).into()
         }
         Placement::Superblock | Placement::CachedSuperblock => {
             data.map(u128::from).sum::<u128>() <= u128::from(size) * chip

@@ -35,6 +35,21 @@ pub(super) fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
             "1 or 2: the registers that hold a page",
         );
     }
+    let spare = spec.spare_blocks.unwrap_or(0);
+    if spare > 0 && spare >= spec.blocks_per_chip {
+        refuse(
+            "spare_blocks",
+            format!("{spare} of {} blocks are spare ones", spec.blocks_per_chip),
+            "fewer than blocks_per_chip: data are in the others",
+        );
+    }
+    if spec.program_failures.is_some_and(|failures| failures > spare) {
+        refuse(
+            "program_failures",
+            format!("{} programs may fail, and there are {spare} spare blocks", spec.program_failures.unwrap_or(0)),
+            "at most spare_blocks: each that fails takes one",
+        );
+    }
     if spec.chips > MAX_CHIPS {
         refuse("chips", format!("{} chips are too many", spec.chips), "at most 1048576 (2^20) chips");
     }

@@ -161,6 +161,8 @@ impl Row {
             erase_cycles: None,
             command: None,
             page_registers: None,
+            spare_blocks: None,
+            program_failures: None,
         });
         let order = (1..self.chips.len()).chain([0]);
         let tasks = order.map(|chip| task(format!("chip-{chip}"), self.chips[chip])).collect::<Option<Vec<_>>>();

@@ -96,6 +96,8 @@ fn device(rng: &mut Rng, times: Times) -> Option<Device> {
         erase_cycles: None,
         command: None,
         page_registers: None,
+        spare_blocks: None,
+        program_failures: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,

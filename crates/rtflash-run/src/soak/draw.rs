@@ -211,6 +211,8 @@ impl Rng {
             erase_cycles: None,
             command: None,
             page_registers: None,
+            spare_blocks: None,
+            program_failures: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         };

@@ -224,6 +224,8 @@ impl Shape {
             erase_cycles: None,
             command: None,
             page_registers: None,
+            spare_blocks: None,
+            program_failures: None,
             logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,
             page_read,
             page_program,

@@ -52,6 +52,8 @@ impl Queued {
             erase_cycles: None,
             command: None,
             page_registers: None,
+            spare_blocks: None,
+            program_failures: None,
             logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
             page_read: page_read?,
             page_program: page_program?,

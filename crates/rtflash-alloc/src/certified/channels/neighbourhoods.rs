@@ -90,9 +90,12 @@ impl ChannelContention<'_> {
     /// What there is beside a cluster on a channel with these members.
     fn on_channel(&self, position: usize, members: &[(usize, u32)], queues: bool) -> ChannelMembers {
         let (mut own, mut unbounded, mut bounded) = (0, 0, Vec::new());
-        // A superblock that backfills is charged in full, and so is one with two page registers.
-        let counts =
-            self.is_on_one_channel(position) || !self.backfill[position] && !self.placements[position].is_cached();
+        // A superblock that backfills is charged in full, and so is one with two page registers, or
+        // with programs that may fail.
+        let counts = self.is_on_one_channel(position)
+            || !self.backfill[position]
+                && !self.placements[position].is_cached()
+                && self.set.device().program_failures() == 0;
         for &(cluster, chips) in members {
             if cluster == position {
                 own += chips;

@@ -32,6 +32,8 @@ struct ForeignChip {
     chips: u64,
     requests: Vec<DemandTask>,
     gc: Option<ChosenGc>,
+    /// Programs that fail, and are repeated: of a superblock on any of its chips.
+    repeated: u64,
     /// Where it is one of a superblock.
     rows: Option<Rows>,
     /// What it does in the long run, about.
@@ -175,7 +177,9 @@ impl Contention {
         } else {
             processor.rows()
         };
-        let mut chip = ForeignChip { chips, gc, rows, requests, lines: ChipLines::default() };
+        let left_out = self.left_out == Some(Term::RepeatedTransfers);
+        let repeated = if left_out { 0 } else { processor.repeated_programs(false) };
+        let mut chip = ForeignChip { chips, gc, repeated, rows, requests, lines: ChipLines::default() };
         chip.lines = chip.lines();
         self.neighbours.push(chip);
     }

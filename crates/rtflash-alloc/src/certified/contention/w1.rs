@@ -161,9 +161,9 @@ impl ForeignChip {
 
     /// min(n_i, N_j) with N_j(L) of Eq. (33): transfers of one of these chips that are live in an
     /// interval of this length. Σ γ(⌈(L + D)/T⌉); in a superblock of s chips, a part of what
-    /// is programmed, and the copies of P_j passes.
+    /// is programmed, and the copies of P_j passes. And what is programmed once more, Eq. (78).
     pub(super) fn transfers(&self, length: Span, n_i: u128) -> u128 {
-        let (mut n_j, mut programmed) = (0u128, 0u128);
+        let (mut n_j, mut programmed) = (u128::from(self.repeated), 0u128);
         for request in self.requests.iter().filter(|request| !request.resets) {
             let pages = request.pages.of(request.live(length).into());
             let sum = if request.writes && self.rows.is_some() { &mut programmed } else { &mut n_j };
@@ -233,8 +233,8 @@ impl ForeignChip {
                 pages.add(rate.numerator().saturating_mul(each.numerator()), shared, more * each.to_f64());
             }
         }
-        // And a round-up.
-        pages.constant += if self.rows.is_some() { 1.0 } else { 0.0 };
+        // And a round-up, and what is repeated.
+        pages.constant += if self.rows.is_some() { 1.0 } else { 0.0 } + self.repeated as f64;
         let mut commands = Line::default();
         for item in self.requests.iter().filter(|item| item.resets) {
             let (of_a_job, among) = item.transfers.rate();

@@ -38,7 +38,8 @@ impl Demand<'_> {
     /// of Eqs. (13) and (14).
     pub(super) fn line<L: ChipSum>(&self) -> Option<DemandBound<L>> {
         let mut load = L::default();
-        let (mut constant, mut magnitude) = (self.always_blocking.to_f64(), self.always_blocking.to_f64());
+        let always = self.always_blocking.saturating_add(self.repeats).to_f64();
+        let (mut constant, mut magnitude) = (always, always);
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let per_page = gc.cost.to_f64() / gc.reclaimed as f64;
             let mut pages = (gc.reclaimed - 1) as f64;
@@ -97,7 +98,7 @@ impl Demand<'_> {
         let Some(room) = Rational::sum(&line.load).complement().filter(|room| !room.is_zero()) else {
             return FitsFrom::Overloaded;
         };
-        let mut more = vec![time(self.always_blocking)];
+        let mut more = vec![time(self.always_blocking), time(self.repeats)];
         let mut less = Vec::new();
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             let (cost, reclaimed) = (u128::from(gc.cost.as_ns()), u128::from(gc.reclaimed));
@@ -164,10 +165,10 @@ mod tests {
                 gaps += 1.0 - at / most.max(1.0);
             }
         }
-        assert!(compared > 100_000 && queued > 40_000 && near > 20_000, "{compared} {queued} {near}");
+        assert!(compared > 100_000 && queued > 30_000 && near > 20_000, "{compared} {queued} {near}");
         // A line further above is no error. It is a loss: tests take longer, and some are given up.
         let gap = gaps / f64::from(compared);
-        assert!(gap < 0.063, "{gap}");
+        assert!(gap < 0.066, "{gap}");
     }
 
     /// Far from a load of all that there is, doubles find the length that fractions find.

@@ -19,7 +19,7 @@ impl Processor {
     pub(in crate::certified) fn crowding(&self) -> f64 {
         let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages) as f64;
         let open = (pages / self.block_pages as f64).floor() + 1.0;
-        (open + self.mapped as f64 / self.block_pages as f64) / self.blocks as f64
+        (open + self.mapped as f64 / self.block_pages as f64) / self.blocks.max(1) as f64
     }
 
     /// F + ⌊Λ/PP⌋ + 1, where that is more than the N blocks that there are: at the shortest

@@ -80,7 +80,7 @@ fn crowding_is_what_is_needed_of_what_there_is() {
             continue;
         }
         let Some(NoRoomForGc { needed_blocks, blocks }) = processor.too_few_blocks() else { continue };
-        let needed = processor.crowding() * blocks as f64;
+        let needed = processor.crowding() * blocks.max(1) as f64;
         assert!((needed - needed_blocks as f64).abs() < 1.0 + 1e-9, "seed {seed}: {needed} for {needed_blocks}");
         compared += 1;
     }

@@ -112,6 +112,22 @@ fn a_device_may_say_how_many_page_registers_a_chip_has() {
     }
 }
 
+#[test]
+fn a_device_may_say_how_many_blocks_of_a_chip_may_fail() {
+    for (more, spare, failures, caches) in [
+        ("", 0, 0, true),
+        (", \"spare_blocks\": 0", 0, 0, true),
+        (", \"spare_blocks\": 20", 20, 20, false),
+        (", \"spare_blocks\": 20, \"program_failures\": 1", 20, 1, false),
+        (", \"spare_blocks\": 20, \"program_failures\": 0", 20, 0, false),
+    ] {
+        let device = read_device(&format!("{{ \"profile\": \"dgist-2021\", \"page_registers\": 2{more} }}")).unwrap();
+        assert_eq!((device.spare_blocks(), device.program_failures()), (spare, failures));
+        // Nobody programs a page behind one that may fail still.
+        assert_eq!(device.has_cache_register(), caches);
+    }
+}
+
 /// On the chip a time is what is stated, less the transfer where that is said to be in it.
 #[test]
 fn a_device_may_say_what_its_times_contain() {

@@ -298,6 +298,12 @@ fn devices() {
         ("{PROFILE, \"erase_cycles\": \"3000\"}", vec![("\"3000\"", "erase_cycles", "")]),
         ("{PROFILE, \"page_registers\": 0}", vec![("0", "page_registers", "neither 1 nor 2")]),
         ("{PROFILE, \"page_registers\": 3}", vec![("3", "page_registers", "neither 1 nor 2")]),
+        ("{PROFILE, \"spare_blocks\": 1024}", vec![("1024", "spare_blocks", "fewer than blocks_per_chip")]),
+        ("{PROFILE, \"program_failures\": 1}", vec![("1", "program_failures", "at most spare_blocks")]),
+        (
+            "{PROFILE, \"spare_blocks\": 4, \"program_failures\": 5}",
+            vec![("5", "program_failures", "5 programs may fail, and there are 4 spare blocks")],
+        ),
         ("{PROFILE, \"command\": 1000}", vec![("1000", "command", "")]),
         ("{PROFILE, \"command\": \"1us..2us\"}", vec![("\"1us..2us\"", "command", "")]),
         (

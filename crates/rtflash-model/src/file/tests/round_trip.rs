@@ -19,16 +19,17 @@ fn device() -> impl Strategy<Value = Device> {
     let parts = proptest::array::uniform4(proptest::option::weighted(0.3, 1..100u64));
     let erase_cycles = proptest::option::of(1..=u32::MAX);
     let command = proptest::option::of((0..10_000u64).prop_map(|ns| Span::from_ns(ns).unwrap()));
-    let registers = proptest::option::of(1..=2u32);
+    let registers = (proptest::option::of(1..=2u32), proptest::option::of(0..9u32), proptest::option::of(0..9u32));
     let includes = (proptest::option::of(any::<bool>()), proptest::option::of(any::<bool>()));
     let described = (counts, 1..10u128.pow(12), times, parts, (erase_cycles, command, registers, includes))
         .prop_filter_map(
             "α = 0, or nothing beside the transfer",
-            |(counts, ratio, times, parts, (erase_cycles, command, page_registers, includes))| {
+            |(counts, ratio, times, parts, (erase_cycles, command, registers, includes))| {
                 let (chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size) = counts;
                 let (page_read, page_program, block_erase, page_transfer) = times;
                 let logical_ratio = LogicalRatio::from_decimal(ratio, 12).ok()?;
                 let (page_read, page_program) = (Span::from_ns(page_read.as_ns() % 1_000_000_007 + 1)?, page_program);
+                let (page_registers, spare_blocks, program_failures) = registers;
                 let [read, program, erase, transfer] = parts;
                 let part = |of: Span, part: Option<u64>| {
                     part.and_then(|part| Span::from_ns((of.as_ns() / 100 * part).max(1)))
@@ -43,7 +44,8 @@ fn device() -> impl Strategy<Value = Device> {
                 #[rustfmt::skip]
         let spec = DeviceSpec {
             chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size, logical_ratio,
-            page_read, page_program, block_erase, page_transfer, shortest, erase_cycles, command, page_registers,
+            page_read, page_program, block_erase, page_transfer, shortest, erase_cycles, command,
+            page_registers, spare_blocks, program_failures,
             page_read_includes_transfer: includes.0, page_program_includes_transfer: includes.1,
         };
                 Device::new(spec).ok()

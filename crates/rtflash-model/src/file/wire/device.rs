@@ -159,6 +159,11 @@ fields! {
         /// another one (cache read, cache program); left out, 1.
         #[schemars(range(min = 1, max = 2))]
         page_registers: u32, count;
+        /// N_s: blocks of a chip that may fail, kept erased until then; left out, 0.
+        spare_blocks: u32, count;
+        /// Of the spare blocks, how many may be needed for programs that fail while the chip is
+        /// busy without a break; left out, all of them.
+        program_failures: u32, count;
         /// Whether the page's transfer is in `page_read`. Left out: as each analysis has it.
         page_read_includes_transfer: bool, truth;
         /// Whether the page's transfer is in `page_program`. Left out: as each analysis has it.

@@ -1,0 +1,49 @@
+//! Blocks that fail, and programs that are repeated (docs/analysis.md, Section 17).
+
+use rtflash_model::Device;
+
+use super::Processor;
+use crate::certified::costs::StepCosts;
+use crate::certified::organisation::{PageOrganisation, organisation};
+use crate::certified::term::Term;
+use crate::certified::time::Cost;
+
+/// Blocks of a processor of so many chips that are no spare ones: each block that fails takes those
+/// of its row with it.
+pub(super) fn blocks_left(device: &Device, width: u64) -> u64 {
+    u64::from(device.blocks_per_chip()).saturating_sub(width.saturating_mul(device.spare_blocks().into()))
+}
+
+/// Programs of such a processor that may fail while it is busy; `None` where what they take cannot
+/// be added up.
+pub(super) fn repeated(
+    device: &Device,
+    width: u64,
+    organisation: &dyn PageOrganisation,
+    costs: &StepCosts,
+) -> Option<u64> {
+    let programs = width.checked_mul(device.program_failures().into())?;
+    again(organisation, costs).checked_mul(programs)?;
+    Some(programs)
+}
+
+/// A program with all that it can wait, or a copy inside a chip.
+fn again(organisation: &dyn PageOrganisation, costs: &StepCosts) -> Cost {
+    let copies = if organisation.copies_over_the_bus() { Cost::ZERO } else { organisation.copying(costs) };
+    costs.longest_write.max(copies)
+}
+
+impl Processor {
+    /// Programs of it that may fail while it is busy without a break: of a superblock on any of its
+    /// chips. None where nothing is programmed.
+    pub(in crate::certified) fn repeated_programs(&self, server: bool) -> u64 {
+        if server || self.tasks.iter().any(|task| task.writes) { self.repeated } else { 0 }
+    }
+
+    /// E, Eq. (77): what they take to be repeated, each with all that it can wait.
+    pub(in crate::certified) fn repeats(&self, server: bool) -> Cost {
+        let programs = if self.leaves_out(Term::Repeats) { 0 } else { self.repeated_programs(server) };
+        let each = again(organisation(self.placement), &self.costs);
+        each.checked_mul(programs).unwrap_or(Cost::from_ns(u64::MAX))
+    }
+}
