@@ -1,5 +1,7 @@
 //! The blocks of one processor: programmed page after page, erased as a whole.
 
+mod retired;
+
 use crate::memory::{Memory, NONE, index};
 
 /// A block that takes pages, and its next page.
@@ -25,6 +27,9 @@ pub enum Frontiers {
 /// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
 /// fewer pages than this.
 const TAKEN: u32 = 1 << 31;
+
+/// The same of a block that is retired, which is taken as well.
+const RETIRED: u32 = 1 << 30;
 
 /// Blocks among which the least number of valid pages is known.
 pub const GROUP: u32 = 32;
@@ -72,6 +77,10 @@ pub struct Blocks<M: Memory> {
     /// A bit for each block, whether it is erased and no frontier.
     erased: M::Bits,
     erased_blocks: u32,
+    /// How many of them are kept back for those that fail, rule B1.
+    spare: u32,
+    /// Blocks that have failed.
+    retired: u32,
     /// The least entry of `valid` of each [`GROUP`] of blocks.
     least: M::Words,
     /// No block of an earlier word of `erased` is erased.
@@ -100,8 +109,21 @@ impl<M: Memory> Blocks<M> {
         let BlockMemory { lpns, bits, valid, erased, least } = memory;
         let erased_blocks = blocks.saturating_sub(first);
         let lowest = first / 64;
-        let mut made =
-            Blocks { pages, width, lpns, bits, valid, erased, erased_blocks, least, lowest, open, copy: None };
+        let mut made = Blocks {
+            pages,
+            width,
+            lpns,
+            bits,
+            valid,
+            erased,
+            erased_blocks,
+            spare: 0,
+            retired: 0,
+            least,
+            lowest,
+            open,
+            copy: None,
+        };
         made.count_valid(programmed);
         made
     }
@@ -127,7 +149,8 @@ impl<M: Memory> Blocks<M> {
         for (least, valid) in least.as_mut().iter_mut().zip(valid.as_ref().chunks(index(GROUP))) {
             *least = valid.iter().copied().min().unwrap_or(u32::MAX);
         }
-        Blocks { pages, width, lpns, bits, valid, erased, erased_blocks, least, lowest: 0, open, copy: None }
+        let (spare, retired, lowest, copy) = (0, 0, 0, None);
+        Blocks { pages, width, lpns, bits, valid, erased, erased_blocks, spare, retired, least, lowest, open, copy }
     }
 
     /// Finds out which pages are valid, of those that are programmed.
@@ -197,13 +220,13 @@ impl<M: Memory> Blocks<M> {
     /// Valid pages of a block.
     #[inline]
     pub fn valid(&self, block: u32) -> u32 {
-        self.valid.as_ref()[index(block)] & !TAKEN
+        self.valid.as_ref()[index(block)] & !(TAKEN | RETIRED)
     }
 
-    /// Erased blocks, but for those that take pages already.
+    /// Erased blocks, but for those that take pages already, and those that are kept back.
     #[inline]
     pub fn erased_blocks(&self) -> u32 {
-        self.erased_blocks
+        self.erased_blocks.saturating_sub(self.spare)
     }
 
     /// The block that takes pages, and its next page; `None` where none is open.
@@ -223,6 +246,9 @@ impl<M: Memory> Blocks<M> {
 
     /// Takes the lowest erased block.
     fn pop_erased(&mut self) -> Option<u32> {
+        if self.erased_blocks <= self.spare {
+            return None;
+        }
         let erased = self.erased.as_mut();
         while let Some(word) = erased.get_mut(index(self.lowest)) {
             if *word != 0 {

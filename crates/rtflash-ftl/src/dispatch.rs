@@ -6,6 +6,7 @@ use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
 use crate::pages::Spot;
 use crate::pass::{GcStep, RowPage};
 use crate::processor::{NextStep, PartLeft};
+use crate::programs::ProgramInStep;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, StepWork};
 
 /// What comes first on a processor.
@@ -34,6 +35,11 @@ impl<'m> Ftl<'_, 'm> {
             if !core::mem::take(&mut of.changed) || of.busy > 0 {
                 continue;
             }
+            if of.programs.again {
+                self.program_again(number, nand, host);
+                continue;
+            }
+            of.programs.clear();
             while let Some(first) = self.first_job(number) {
                 let tried = match first {
                     FirstJob::Request(slot) => self.go_on_with_request(number, slot, nand, host),
@@ -151,6 +157,7 @@ impl<'m> Ftl<'_, 'm> {
             let Some(at) = of.ftl.write(lpn) else { break };
             let spare = self.spare(number, lpn);
             self.take_page(slot, column);
+            self.programs(number, ProgramInStep { column: at.chip, block: at.block, lpn, from: place });
             let chip = self.begin(number, at.chip);
             let purpose = OperationPurpose::Request { source, index: job, place };
             nand.program(chip, at.into(), spare, purpose);
@@ -174,9 +181,13 @@ impl<'m> Ftl<'_, 'm> {
                 of.jobs.over();
                 return StepTried::Again;
             };
-            host.selected(processor, job, block, valid);
+            if of.ftl.pages.is_retired(block) {
+                host.moving(processor, job, block, valid);
+            } else {
+                host.selected(processor, job, block, valid);
+            }
         }
-        let FtlProcessor { ftl, chips, busy, cluster, .. } = of;
+        let FtlProcessor { ftl, chips, busy, cluster, programs, jobs, .. } = of;
         let mut begin = |column: u32| {
             let chip = chips[index(column)];
             at_work[index(chip / 64)] |= 1 << (chip % 64);
@@ -192,13 +203,21 @@ impl<'m> Ftl<'_, 'm> {
             if is_read {
                 nand.read(chip, spot.into(), lpn, OperationPurpose::Collection);
             } else {
+                programs.push(ProgramInStep { column: spot.chip, block: spot.block, lpn, from: NONE });
                 nand.program(chip, spot.into(), spare(lpn), OperationPurpose::Collection);
             }
         });
         let doing = match step {
             None => return StepTried::Again,
             Some(GcStep::Starved) => return self.starves(number, 1, host),
+            Some(GcStep::Moved) => {
+                ftl.moved();
+                jobs.over();
+                return StepTried::Again;
+            }
             Some(GcStep::Copyback(from, to, lpn)) => {
+                let page = from.block * ftl.pages.rows() + from.page;
+                programs.push(ProgramInStep { column: 0, block: to.block, lpn, from: page });
                 nand.copyback(begin(0), from.into(), to.into(), spare(lpn));
                 StepWork::Inside
             }
@@ -216,8 +235,15 @@ impl<'m> Ftl<'_, 'm> {
         self.is_doing(number, doing)
     }
 
+    /// A page is programmed in the step that begins.
+    fn programs(&mut self, number: usize, program: ProgramInStep) {
+        if let Some(of) = &mut self.processors[number] {
+            of.programs.push(program);
+        }
+    }
+
     /// A chip of a processor begins an operation.
-    fn begin(&mut self, number: usize, column: u32) -> u32 {
+    pub(crate) fn begin(&mut self, number: usize, column: u32) -> u32 {
         let Some(of) = &mut self.processors[number] else { return NONE };
         of.busy += 1;
         let chip = of.chips[index(column)];
@@ -233,7 +259,7 @@ impl<'m> Ftl<'_, 'm> {
     }
 
     /// What a page that is programmed now has beside it.
-    fn spare(&mut self, number: usize, lpn: u32) -> SpareBytes {
+    pub(crate) fn spare(&mut self, number: usize, lpn: u32) -> SpareBytes {
         let cluster = self.processors[number].as_ref().map_or(0, |of| of.cluster);
         let sequence = self.sequence;
         self.sequence += 1;

@@ -130,6 +130,9 @@ impl<'m> Ftl<'_, 'm> {
             return true;
         }
         of.changed = true;
+        if of.has_failed() {
+            return true;
+        }
         match core::mem::replace(&mut of.doing, StepWork::Nothing) {
             StepWork::Nothing | StepWork::Inside => {}
             StepWork::Pages(slot, pages) => {

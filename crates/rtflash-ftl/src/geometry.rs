@@ -3,6 +3,7 @@
 use crate::blocks::GROUP;
 use crate::image::{Image, ImageOrganisation};
 use crate::memory::index;
+use crate::programs::PROGRAM_WORDS;
 use crate::zones::RING_WORDS;
 
 /// What the memory of a [`Ftl`](crate::Ftl) depends on. It follows from an image
@@ -84,7 +85,7 @@ impl Geometry {
     pub const fn words(&self) -> usize {
         let map = self.used_chips * self.blocks * self.pages + self.logical_pages;
         let blocks = self.processors * (self.blocks + self.blocks.div_ceil(index(GROUP)));
-        let passes = 5 * self.superblock_chips;
+        let passes = 5 * self.superblock_chips + PROGRAM_WORDS * self.used_chips;
         let rings = RING_WORDS * self.rings;
         let requests = 2 * self.request_pages + self.parts;
         map + blocks + passes + rings + requests + self.used_chips + self.chips

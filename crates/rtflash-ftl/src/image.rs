@@ -10,7 +10,7 @@
 //! | 4 | length of the whole, in bytes |
 //! | 4 | CRC-32 (IEEE 802.3) of all bytes but these four: the image's identity |
 //! | 4 × 4 | clusters; sources; chips of clusters; rings |
-//! | 6 × 4 | the device: chips, chips of a channel, blocks of a chip, pages of a block, bytes of a page; zero |
+//! | 6 × 4 | the device: chips, chips of a channel, blocks of a chip, pages of a block, bytes of a page, spare blocks of a chip |
 //! | 5 × 8 | t_r, t_w, t_e, t_d and t_c, in nanoseconds |
 //!
 //! A cluster, [`CLUSTER_BYTES`]:
@@ -68,6 +68,8 @@ pub struct ImageDevice {
     pub pages_per_block: u32,
     /// Bytes of a page.
     pub page_bytes: u32,
+    /// N_s: blocks of a chip that may fail, and are kept erased until then.
+    pub spare_blocks: u32,
     /// t_r.
     pub page_read_ns: u64,
     /// t_w.
@@ -228,6 +230,7 @@ impl<'a> Image<'a> {
             blocks_per_chip: of.u32(44),
             pages_per_block: of.u32(48),
             page_bytes: of.u32(52),
+            spare_blocks: of.u32(56),
             page_read_ns: of.u64(60),
             page_program_ns: of.u64(68),
             block_erase_ns: of.u64(76),

@@ -9,6 +9,7 @@
 mod blocks;
 mod bus;
 mod dispatch;
+mod failures;
 mod ftl;
 mod geometry;
 pub mod image;
@@ -18,6 +19,7 @@ mod pages;
 mod pass;
 mod police;
 mod processor;
+mod programs;
 mod recover;
 mod setup;
 mod slots;

@@ -29,8 +29,8 @@ pub enum OperationPurpose {
         /// The number of the page in the request: where its data are. 0 for a reset.
         place: u32,
     },
-    /// Garbage collection. What a superblock reads for it is kept by its logical page until it is
-    /// programmed, or the victim is erased.
+    /// Garbage collection. What a superblock reads for it is kept by its logical page until it has
+    /// been programmed, or the victim is erased.
     Collection,
 }
 
@@ -50,7 +50,8 @@ pub struct SpareBytes {
 /// The flash: a driver of chips and buses.
 ///
 /// Each call starts an operation on a chip that is idle, and comes back at once. When the operation
-/// has ended, [`Ftl::ended`](crate::Ftl::ended) is told so. What the certificate supposes of it:
+/// has ended, [`Ftl::ended`](crate::Ftl::ended) is told so, or [`Ftl::failed`](crate::Ftl::failed)
+/// where a program, a copy or an erase has failed. What the certificate supposes of it:
 ///
 /// - An operation starts when it is asked for, and takes no longer than the device states.
 /// - A page that is read goes over the bus of its channel when it has been sensed; one that is
@@ -80,6 +81,12 @@ pub trait RequestHost {
     /// A pass of a GC job of a processor begins: its victim, and how many valid pages that has.
     /// Only to be told.
     fn selected(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
+        let _ = (processor, job, block, valid);
+    }
+
+    /// A void GC job of a processor begins to move pages of a retired block, which has so many valid
+    /// ones (rule B4). Only to be told.
+    fn moving(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
         let _ = (processor, job, block, valid);
     }
 

@@ -233,6 +233,50 @@ impl<M: Memory> Pages<M> {
         self.blocks.lpn(page) == lpn
     }
 
+    /// Keeps so many erased blocks back, for those that fail: they are not free. There are as many.
+    pub fn keep_back(&mut self, blocks: u32) {
+        self.blocks.keep_back(blocks);
+        self.free -= blocks * self.blocks.pages();
+    }
+
+    /// Rule B2: a block is retired, at a program or at an erase that has failed. One that was kept
+    /// back is free in its place. Nothing changes where it is retired already.
+    pub fn retire(&mut self, block: u32) {
+        if self.blocks.is_retired(block) {
+            return;
+        }
+        let open = self.blocks.frontier(Frontiers::Write).filter(|open| open.block == block);
+        self.free -= open.map_or(0, |_| self.blocks.rest(Frontiers::Write));
+        if self.blocks.retire(block, true) {
+            self.free += self.blocks.pages();
+        }
+    }
+
+    /// A block had failed before. What is kept back has been counted without it.
+    pub(crate) fn retire_at_start(&mut self, block: u32) {
+        self.blocks.retire(block, false);
+    }
+
+    /// Whether a block is retired.
+    #[inline]
+    pub fn is_retired(&self, block: u32) -> bool {
+        self.blocks.is_retired(block)
+    }
+
+    /// A retired block that holds valid pages, and how many.
+    pub fn retired_with_pages(&self) -> Option<(u32, u32)> {
+        self.blocks.retired_with_pages()
+    }
+
+    /// A logical page holds nothing any more.
+    pub fn trim(&mut self, lpn: u32) {
+        let slot = self.slot(lpn);
+        let old = core::mem::replace(&mut self.places.as_mut()[index(slot)], NONE);
+        if old != NONE && self.zones.is_none() {
+            self.blocks.invalidate(old);
+        }
+    }
+
     /// A victim is erased.
     pub fn erase(&mut self, block: u32) {
         self.blocks.erase(block);

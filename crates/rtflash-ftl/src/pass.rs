@@ -22,6 +22,8 @@ pub enum GcStep {
     Starved,
     /// Erases the victim on all chips.
     Erase(u32),
+    /// Nothing more: pages of a retired block were copied, and there is nothing to erase.
+    Moved,
 }
 
 /// A page that a step of a pass on a superblock reads or programs.
@@ -64,6 +66,8 @@ pub struct Pass<M: Memory> {
     found: Option<(u32, u32, u32)>,
     /// What is taken at least.
     padded: PaddedPass,
+    /// How many pages it copies at most, where it only moves those of a retired block.
+    moves: Option<u64>,
 }
 
 /// What a pass takes at least, with worst victims.
@@ -90,14 +94,42 @@ impl<M: Memory> Pass<M> {
     /// No pass is under way. [`pass_words`] says how long the lists have to be.
     pub fn new(rows: M::Words, buffer: M::Words) -> Pass<M> {
         let padded = PaddedPass::default();
-        Pass { victim: None, row: 0, rows, buffer, buffered: 0, steps: (0, 0), pages: 0, found: None, padded }
+        Pass {
+            victim: None,
+            row: 0,
+            rows,
+            buffer,
+            buffered: 0,
+            steps: (0, 0),
+            pages: 0,
+            found: None,
+            padded,
+            moves: None,
+        }
     }
 
     /// A pass over this victim begins.
     pub fn begin(&mut self, victim: u32, padded: PaddedPass) {
         self.rows.as_mut().fill(0);
-        (self.victim, self.padded) = (Some(victim), padded);
+        (self.victim, self.padded, self.moves) = (Some(victim), padded, None);
         (self.row, self.buffered, self.steps, self.pages, self.found) = (0, 0, (0, 0), 0, None);
+    }
+
+    /// Rule B4: so many pages of a retired block are moved, at most.
+    pub fn begin_moving(&mut self, block: u32, pages: u64) {
+        self.begin(block, PaddedPass::default());
+        self.moves = Some(pages);
+    }
+
+    /// Whether it may copy one page more.
+    #[inline]
+    fn may_move(&self, copied: u64) -> bool {
+        self.moves.is_none_or(|most| copied < most)
+    }
+
+    /// The step behind the last copy.
+    fn last_step(&self, victim: u32) -> GcStep {
+        if self.moves.is_none() { GcStep::Erase(victim) } else { GcStep::Moved }
     }
 
     /// The pass is over: what its victim was.
@@ -132,7 +164,8 @@ impl<M: Memory> Pass<M> {
     #[inline]
     pub fn step_in_chip(&mut self, pages: &mut Pages<M>) -> Option<GcStep> {
         let victim = self.victim?;
-        if let Some((row, page, lpn)) = self.next_on_first(pages) {
+        let next = if self.may_move(self.steps.0) { self.next_on_first(pages) } else { None };
+        if let Some((row, page, lpn)) = next {
             let from = pages.spot(page);
             let Some(to) = pages.program(lpn) else { return Some(GcStep::Starved) };
             self.row = row + 1;
@@ -143,7 +176,7 @@ impl<M: Memory> Pass<M> {
             self.steps.0 += 1;
             return Some(GcStep::PaddingCopyback);
         }
-        Some(GcStep::Erase(victim))
+        Some(self.last_step(victim))
     }
 
     /// The next step of a pass on a superblock. `put` is given the pages of a read or a row.
@@ -186,7 +219,7 @@ impl<M: Memory> Pass<M> {
             self.steps.1 += 1;
             return Some(GcStep::PaddingRow);
         }
-        Some(GcStep::Erase(victim))
+        Some(self.last_step(victim))
     }
 
     /// What was overwritten since it was read need not be copied.
@@ -211,7 +244,11 @@ impl<M: Memory> Pass<M> {
     fn read(&mut self, victim: u32, pages: &Pages<M>, put: &mut impl FnMut(RowPage)) -> bool {
         let before = self.buffered;
         let buffer = self.buffer.as_mut();
+        let most = self.moves.map_or(u64::MAX, |most| most.saturating_sub(self.pages));
         for (chip, from) in (0..).zip(self.rows.as_mut()) {
+            if u64::from(self.buffered - before) >= most {
+                break;
+            }
             let Some((row, page, lpn)) = pages.next_valid(victim, chip, *from) else {
                 // Nothing becomes valid in a victim: it is not looked through again.
                 *from = pages.rows();

@@ -14,6 +14,8 @@ pub struct PassTerms {
     pub reclaimed: u64,
     /// H.
     pub reserve: u64,
+    /// v.
+    pub victim: u64,
     /// What a pass takes at least.
     pub padded: PaddedPass,
 }
@@ -21,7 +23,7 @@ pub struct PassTerms {
 impl PassTerms {
     /// Where nothing is collected, and so nothing may be written.
     pub fn none(padded: PaddedPass) -> PassTerms {
-        PassTerms { deadline_ns: None, reclaimed: u64::MAX, reserve: u64::MAX, padded }
+        PassTerms { deadline_ns: None, reclaimed: u64::MAX, reserve: u64::MAX, victim: 0, padded }
     }
 }
 
@@ -214,12 +216,36 @@ impl<M: Memory> EdfProcessor<M> {
     /// is nothing to collect. Says what its victim is, with its valid pages.
     pub fn begin_pass(&mut self, server: bool) -> Option<(u32, u32)> {
         if self.has_reserve_beside(0) {
-            return None;
+            return if server { None } else { self.begin_moving() };
         }
         let (victim, valid) = self.pages.take_victim()?;
         let padded = self.terms.padded;
         self.pass(server).begin(victim, padded);
         Some((victim, valid))
+    }
+
+    /// Rule B4: a void GC job moves pages of a retired block.
+    fn begin_moving(&mut self) -> Option<(u32, u32)> {
+        let (block, valid) = self.pages.retired_with_pages()?;
+        let beyond = u64::from(self.pages.free()).checked_sub(self.pending.saturating_add(self.terms.reserve))?;
+        let most = beyond.min(self.terms.victim);
+        if most == 0 {
+            return None;
+        }
+        self.pass.begin_moving(block, most);
+        Some((block, valid))
+    }
+
+    /// Pages of a retired block were moved: the GC job is over.
+    pub fn moved(&mut self) {
+        self.pass.end();
+    }
+
+    /// The erase of a pass has failed: the pass is over.
+    pub fn erase_failed(&mut self, server: bool) {
+        if let Some(victim) = self.pass(server).end() {
+            self.pages.retire(victim);
+        }
     }
 
     /// The next step of a pass under way; `None` where none is. `put` is given the pages that a

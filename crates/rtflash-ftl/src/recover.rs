@@ -24,12 +24,16 @@ pub trait RecoveryChips {
     /// Reads what is in a page.
     fn spare(&mut self, chip: u32, at: FlashPage) -> PageState;
 
-    /// Copies a page to an erased one of the same cluster, with what is beside its data from now
-    /// on. Power may be lost meanwhile: then `from` is as it was.
-    fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes);
+    /// Whether a program or an erase of a block has failed, ever: drivers mark such blocks.
+    fn is_bad(&mut self, chip: u32, block: u32) -> bool;
 
-    /// Erases a block.
-    fn erase(&mut self, chip: u32, block: u32);
+    /// Copies a page to an erased one of the same cluster, with what is beside its data from now
+    /// on. Power may be lost meanwhile: then `from` is as it was. Says whether it was programmed: if
+    /// not, the block is bad.
+    fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes) -> bool;
+
+    /// Erases a block. Says whether it is erased: if not, it is bad.
+    fn erase(&mut self, chip: u32, block: u32) -> bool;
 }
 
 impl<'s, 'm> Ftl<'s, 'm> {
@@ -125,6 +129,9 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
     /// erased on.
     fn frontier(&mut self, of: &NewProcessor<'_>, latest: u32) -> Result<Option<Frontier>, SetupError> {
         let block = latest / of.block_pages;
+        if self.is_bad(of, block) {
+            return Ok(None);
+        }
         for nth in (0..of.block_pages).rev() {
             if self.look(of, block * of.block_pages + nth)? != PageState::Erased {
                 let next = nth + 1;
@@ -134,15 +141,59 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         Ok(None)
     }
 
+    /// Whether a block of a processor has failed.
+    fn is_bad(&mut self, of: &NewProcessor<'_>, block: u32) -> bool {
+        of.chips.iter().any(|&chip| self.chips.is_bad(chip, block))
+    }
+
+    /// Erases a block of a processor, and says whether all of it is erased.
+    fn erases(&mut self, of: &NewProcessor<'_>, block: u32) -> bool {
+        of.chips.iter().fold(true, |all, &chip| self.chips.erase(chip, block) && all)
+    }
+
+    /// Retires the blocks that have failed, and keeps back as many as may fail still.
+    fn retire(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> Result<(), SetupError> {
+        let blocks = pages.blocks().count();
+        let bad = (0..blocks).fold(0, |bad, block| bad + u32::from(self.is_bad(of, block)));
+        let spare = of.spare.saturating_sub(bad);
+        if pages.blocks().erased_blocks() < spare {
+            return Err(SetupError::NoRoom(of.number));
+        }
+        pages.keep_back(spare);
+        for block in (0..blocks).filter(|_| bad > 0) {
+            if self.is_bad(of, block) {
+                pages.retire_at_start(block);
+            }
+        }
+        Ok(())
+    }
+
     /// Erases all blocks in which nothing is valid: also those that look erased, of which it is not
     /// known whether they were being erased.
     fn erase_others(&mut self, of: &NewProcessor<'_>, memory: &mut BlockMemory<Lent<'_>>) {
         memory.erased.fill(0);
         for (block, held) in (0..).zip(memory.lpns.chunks(index(of.block_pages))) {
-            if held.iter().all(|&lpn| lpn == NONE) {
-                of.chips.iter().for_each(|&chip| self.chips.erase(chip, block));
+            if held.iter().all(|&lpn| lpn == NONE) && !self.is_bad(of, block) && self.erases(of, block) {
                 memory.erased[index(block / 64)] |= 1 << (block % 64);
             }
+        }
+    }
+
+    /// Copies a page to the frontier: once more where that fails.
+    fn copies(
+        &mut self,
+        of: &NewProcessor<'_>,
+        pages: &mut Pages<Lent<'_>>,
+        (page, lpn): (u32, u32),
+    ) -> Result<(), SetupError> {
+        loop {
+            let to = pages.program(lpn).ok_or(SetupError::NoRoom(of.number))?;
+            let spare = SpareBytes { identity: self.identity, cluster: of.cluster, lpn, sequence: self.sequence };
+            self.sequence += 1;
+            if self.chips.copy(place(of, page), spot(of, to), spare) {
+                return Ok(());
+            }
+            pages.retire(to.block);
         }
     }
 
@@ -154,16 +205,15 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
             for column in 0..of.columns.width {
                 let mut from = 0;
                 while let Some((row, page, lpn)) = pages.next_valid(victim, column, from) {
-                    let to = pages.program(lpn).ok_or(SetupError::NoRoom(of.number))?;
-                    let spare =
-                        SpareBytes { identity: self.identity, cluster: of.cluster, lpn, sequence: self.sequence };
-                    self.sequence += 1;
-                    self.chips.copy(place(of, page), spot(of, to), spare);
+                    self.copies(of, pages, (page, lpn))?;
                     from = row + 1;
                 }
             }
-            of.chips.iter().for_each(|&chip| self.chips.erase(chip, victim));
-            pages.erase(victim);
+            if self.erases(of, victim) {
+                pages.erase(victim);
+            } else {
+                pages.retire(victim);
+            }
         }
         Ok(())
     }
@@ -184,6 +234,7 @@ impl<C: RecoveryChips> PagesAtStart for ChipScan<'_, C> {
         let open = latest.map(|latest| self.frontier(of, latest)).transpose()?.flatten();
         self.erase_others(of, &mut blocks);
         let mut pages = Pages::restored(of.columns, of.block_pages, blocks, places, open);
+        self.retire(of, &mut pages)?;
         self.collect(of, &mut pages)?;
         Ok(pages)
     }

@@ -1,5 +1,7 @@
 //! From an image and memory to a state machine.
 
+mod error;
+
 use core::mem::take;
 
 use crate::blocks::{BlockMemory, GROUP};
@@ -11,8 +13,10 @@ use crate::pages::{Columns, Pages};
 use crate::pass::{PaddedPass, Pass, pass_words};
 use crate::police::{Declared, RequestOrder, SourcePolice};
 use crate::processor::{EdfProcessor, PassTerms};
+use crate::programs::{PROGRAM_WORDS, StepPrograms};
 use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, SourceSlot, StepWork};
 use crate::zones::{RING_WORDS, Ring, Zones};
+pub use error::SetupError;
 
 /// Memory for a state machine, as long as its [`Geometry`] says: what is in it does not matter.
 #[derive(Debug)]
@@ -68,41 +72,6 @@ impl AtStart for AllErased {
     }
 }
 
-/// Why no state machine can be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SetupError {
-    /// A list of the memory is too short, or the numbers of the image are too large for this
-    /// machine.
-    Memory,
-    /// This chip is in two clusters.
-    Chip(u32),
-    /// What is on this processor at the start is not what can be there: a page that is not the
-    /// processor's, or too few free ones (rule R5).
-    Start(u32),
-    /// Where tasks own zones nothing is recovered.
-    Zones(u32),
-    /// A page of this processor is of another image, or another processor: the chips are not those
-    /// of this image.
-    Foreign(u32),
-    /// This processor has no room to collect garbage until its reserve is there.
-    NoRoom(u32),
-}
-
-impl core::fmt::Display for SetupError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            SetupError::Memory => f.write_str("the memory is too short for the image"),
-            SetupError::Chip(chip) => write!(f, "chip {chip} is in two clusters"),
-            SetupError::Start(processor) => write!(f, "processor {processor} does not begin as its certificate asks"),
-            SetupError::Zones(processor) => write!(f, "processor {processor} has zones, which are not recovered"),
-            SetupError::Foreign(processor) => write!(f, "processor {processor} has pages of another image"),
-            SetupError::NoRoom(processor) => write!(f, "processor {processor} has no room to collect garbage"),
-        }
-    }
-}
-
-impl core::error::Error for SetupError {}
-
 /// Takes the first entries of a list away.
 fn first<'m, T>(of: &mut &'m mut [T], count: usize) -> Result<&'m mut [T], SetupError> {
     let (taken, rest) = take(of).split_at_mut_checked(count).ok_or(SetupError::Memory)?;
@@ -137,6 +106,8 @@ pub(crate) struct NewProcessor<'a> {
     pub(crate) chips: &'a [u32],
     /// Pages of a block of it.
     pub(crate) block_pages: u32,
+    /// Blocks of it that are kept back for those that fail.
+    pub(crate) spare: u32,
 }
 
 impl NewProcessor<'_> {
@@ -193,7 +164,9 @@ impl<S: AtStart> PagesAtStart for Stated<'_, S> {
         if of.is_zoned() {
             return zoned_pages(of, (blocks, places), rest, self.0);
         }
-        Ok(Pages::new(of.columns, of.block_pages, blocks, places, programmed))
+        let mut pages = Pages::new(of.columns, of.block_pages, blocks, places, programmed);
+        pages.keep_back(of.spare);
+        Ok(pages)
     }
 }
 
@@ -323,7 +296,9 @@ fn processor<'m>(
     }
     let (blocks, block_pages) = (index(device.blocks_per_chip), device.pages_per_block * columns.width);
     let all = blocks * index(block_pages);
-    let new = NewProcessor { of, cluster, number, columns, chips, block_pages };
+    // Where nothing is written nothing fails.
+    let spare = if of.collection().is_some() { device.spare_blocks * columns.width } else { 0 };
+    let new = NewProcessor { of, cluster, number, columns, chips, block_pages, spare };
     let memory = PageMemory {
         blocks: BlockMemory {
             lpns: rest.words(all)?,
@@ -339,6 +314,7 @@ fn processor<'m>(
         deadline_ns: collection.deadline_ns,
         reclaimed: collection.reclaimed_pages,
         reserve: collection.reserve_pages,
+        victim: collection.victim_pages,
         padded: PaddedPass::default(),
     });
     let (rows, buffer) = pass_words(columns);
@@ -354,6 +330,7 @@ fn processor<'m>(
         busy: 0,
         changed: false,
         starved: [false; 2],
+        programs: StepPrograms::new(rest.words(PROGRAM_WORDS * index(columns.width))?),
     })
 }
 
@@ -363,7 +340,9 @@ fn at_start(of: &NewProcessor<'_>, lpns: &mut [u32], start: &mut impl AtStart) -
     let programmed = start.pages(of.number, lpns);
     let free = lpns.len().checked_sub(index(programmed)).ok_or(SetupError::Start(of.number))?;
     let is_sound = lpns.iter().filter(|&&lpn| lpn != NONE).all(|&lpn| of.has(lpn))
-        && (of.is_zoned() || (free as u64 >= of.reserve() && lpns[index(programmed)..].iter().all(|&lpn| lpn == NONE)));
+        && (of.is_zoned()
+            || (free as u64 >= of.reserve() + u64::from(of.spare) * u64::from(of.block_pages)
+                && lpns[index(programmed)..].iter().all(|&lpn| lpn == NONE)));
     if is_sound { Ok(programmed) } else { Err(SetupError::Start(of.number)) }
 }
 

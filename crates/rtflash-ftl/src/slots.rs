@@ -6,6 +6,7 @@ use core::ops::Range;
 use crate::memory::{Lent, NONE};
 use crate::police::{Declared, SourcePolice};
 use crate::processor::EdfProcessor;
+use crate::programs::StepPrograms;
 
 /// What a job is, in the order in which equals are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -132,6 +133,8 @@ pub struct FtlProcessor<'m> {
     pub(crate) changed: bool,
     /// No page was free for a request, or for garbage collection, until an erase ends.
     pub(crate) starved: [bool; 2],
+    /// The pages that its step programs.
+    pub(crate) programs: StepPrograms<'m>,
 }
 
 /// GC jobs that are released and not over, in order: those of one instant together.

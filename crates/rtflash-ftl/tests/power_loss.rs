@@ -33,6 +33,8 @@ struct Seen {
     torn: u64,
     no_room: u64,
     acknowledged: u64,
+    failed_programs: u64,
+    failed_erases: u64,
 }
 
 /// Requests as bytes say, operations that end in any order, until power goes or the bytes are over.
@@ -51,9 +53,16 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
         } else {
             let from = words.below(chips);
             let busy = (from..from + chips).map(|chip| chip % chips).find(|&chip| flash.busy(chip));
-            if let Some(chip) = busy {
-                flash.ends(chip);
-                assert!(ftl.ended(chip, flash));
+            match busy {
+                Some(chip) if flash.may_fail(chip) && words.byte().is_multiple_of(8) => {
+                    flash.fails(chip);
+                    assert!(ftl.failed(chip, flash));
+                }
+                Some(chip) => {
+                    flash.ends(chip);
+                    assert!(ftl.ended(chip, flash));
+                }
+                None => {}
             }
         }
         dispatch(ftl, flash);
@@ -138,6 +147,8 @@ fn lives(image: &Image<'_>, seed: u64, cut: u64, seen: &mut Seen) {
         seen.cuts += 1;
     }
     seen.torn += flash.torn;
+    seen.failed_programs += flash.failed_programs;
+    seen.failed_erases += flash.failed_erases;
 }
 
 #[test]
@@ -156,4 +167,6 @@ fn what_is_acknowledged_survives_a_loss_of_power_at_every_operation() {
         }
     }
     assert!(seen.images > 50 && seen.cuts > 5_000 && seen.torn > 1_000 && seen.in_recoveries > 500, "{seen:?}");
+    assert!(seen.failed_programs > 1_000 && seen.failed_erases > 500, "{seen:?}");
+    println!("{seen:?}");
 }

@@ -9,6 +9,7 @@ mod common;
 #[path = "../../rtflash-ftl/tests/common/flash.rs"]
 mod flash;
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use cases::cases;
@@ -45,6 +46,10 @@ fn set(rng: &mut Rng) -> Option<TaskSet> {
     let mut spec = Device::profile("dgist-2021").expect("a profile").spec();
     (spec.chips, spec.chips_per_channel) = (rng.small(1, 5), rng.small(1, 3));
     (spec.blocks_per_chip, spec.pages_per_block) = (rng.small(10, 40), rng.small(2, 8));
+    if rng.within(0, 2) > 0 {
+        spec.spare_blocks = Some(rng.small(1, 3));
+        spec.program_failures = (rng.within(0, 1) == 0).then_some(1);
+    }
     (spec.page_read, spec.page_program, spec.block_erase, spec.page_transfer) = (ns(40), ns(90), ns(300), ns(10));
     let device = Device::new(spec).ok()?;
     let task = |number: u64, rng: &mut Rng| {
@@ -148,6 +153,8 @@ struct Seen {
     recovered: u64,
     in_recoveries: u64,
     torn: u64,
+    failed_programs: u64,
+    failed_erases: u64,
     over: u64,
     late: u64,
     starved: u64,
@@ -178,6 +185,8 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
         sources.iter_mut().for_each(|source| source.0 = 0);
     }
     let device = image.device();
+    // Blocks fail as soon as they may, or now and then.
+    let seldom = [0, 4, 40][usize::try_from(rng.within(0, 2)).expect("a place")];
     let (ends, late, starved, over) = (Vec::new(), Vec::new(), 0, 0);
     let own = own(image);
     let mut chips = SlowChips { flash, device, own, now: 0, ends, late, starved, over };
@@ -203,8 +212,16 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
         let mut ended: Vec<u32> = chips.ends.extract_if(.., |end| end.0 == now).map(|(_, chip)| chip).collect();
         ended.sort_unstable();
         for chip in ended {
-            chips.flash.ends(chip);
-            assert!(ftl.ended(chip, &mut chips));
+            if chips.flash.may_fail(chip)
+                && rng.within(0, seldom) == 0
+                && (!chips.flash.erases(chip) || rng.within(0, 3) == 0)
+            {
+                chips.flash.fails(chip);
+                assert!(ftl.failed(chip, &mut chips));
+            } else {
+                chips.flash.ends(chip);
+                assert!(ftl.ended(chip, &mut chips));
+            }
         }
         let mut told = Told::default();
         ftl.dispatch(&mut chips, &mut told);
@@ -238,6 +255,11 @@ fn age(plan: &Plan, image: &Image<'_>, flash: &mut Flash, seed: u64) {
     }
 }
 
+/// How many programs of each chip may fail until power goes: no more than while it is busy.
+fn failures(plan: &Plan) -> HashMap<u32, u32> {
+    (0..plan.device().chips()).map(|chip| (chip, plan.device().program_failures())).collect()
+}
+
 /// Some runs of one allocation, each ended by a loss of power.
 fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
     let geometry = Geometry::of(image, 0).expect("a small device");
@@ -251,6 +273,7 @@ fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
         let then = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash| {
             flash.keeps_its_word(ftl);
             (flash.begun, flash.last) = (0, cut);
+            flash.program_failures = failures(plan);
             runs(image, ftl, flash, rng, seen);
         };
         match catch_unwind(AssertUnwindSafe(|| lists.recovered(image, &mut flash, then))) {
@@ -265,6 +288,8 @@ fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
         flash.loses_power(&mut words);
     }
     seen.torn += flash.torn;
+    seen.failed_programs += flash.failed_programs;
+    seen.failed_erases += flash.failed_erases;
 }
 
 #[test]
@@ -288,4 +313,6 @@ fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
     }
     assert!(seen.late == 0 && seen.starved == 0 && seen.no_room == 0, "{seen:?}");
     assert!(seen.sets > 200 && seen.recovered > 1_000 && seen.over > 20_000 && seen.torn > 300, "{seen:?}");
+    assert!(seen.failed_programs > 500 && seen.failed_erases > 200, "{seen:?}");
+    println!("{seen:?}");
 }

@@ -40,7 +40,9 @@ pub(super) fn cluster(
     }
     let room = PlanError::NoRoom { cluster: position };
     let reserve = certificate.collection.map_or(0, |collection| collection.reserve_pages);
-    let Some(layout) = Layout::certified(device, cluster.size(), reserve) else { return Err(room) };
+    let Some(layout) = Layout::certified(device, cluster.size(), reserve, certificate.placement.is_by_chip()) else {
+        return Err(room);
+    };
     let (wide, row) = match certificate.placement {
         Placement::Stripe | Placement::CachedStripe | Placement::Zoned => (1, cluster.size()),
         Placement::Superblock | Placement::CachedSuperblock => (u64::from(cluster.size()), 1),

@@ -136,6 +136,7 @@ impl Plan {
             blocks_per_chip: of.blocks_per_chip(),
             pages_per_block: of.pages_per_block(),
             page_bytes: of.page_size(),
+            spare_blocks: of.spare_blocks(),
             page_read_ns: of.page_read().as_ns(),
             page_program_ns: of.page_program().as_ns(),
             block_erase_ns: of.block_erase().as_ns(),

@@ -78,18 +78,20 @@ impl Layout {
     }
 
     /// Under a certificate: every block holds data, and `reserve` pages are free (of each chip in a
-    /// stripe, of the cluster in a superblock). `None` where there is no logical page.
-    pub fn certified(device: &Device, chips: u32, reserve: u64) -> Option<Layout> {
-        let (blocks, pages) = (device.blocks_per_chip(), device.pages_per_block());
-        let logical = device.logical_ratio().floor_of(u64::from(blocks) * u64::from(pages));
-        let logical_per_chip = u32::try_from(logical).ok().filter(|&logical| logical > 0)?;
+    /// stripe, of the cluster in a superblock). Blocks that are kept back for those that fail are
+    /// not there: no block fails in a run. `None` where there is no logical page.
+    pub fn certified(device: &Device, chips: u32, reserve: u64, by_chip: bool) -> Option<Layout> {
+        let logical_per_chip = u32::try_from(device.logical_pages_per_chip()).ok().filter(|&logical| logical > 0)?;
+        let (spare, pages) = (device.spare_blocks(), device.pages_per_block());
+        let spare = if by_chip { spare } else { spare.checked_mul(chips)? };
+        let blocks = device.blocks_per_chip().checked_sub(spare).filter(|&blocks| blocks > 0)?;
         Some(Layout { chips, blocks, pages, reserve_pages: reserve, reserve_blocks: 0, logical_per_chip, owners: 1 })
     }
 
     /// Where tasks own zones: a logical page for each page, so that a task's begin where its zones
     /// do. `None` where they cannot be numbered.
     pub fn zoned(device: &Device, chips: u32) -> Option<Layout> {
-        let (blocks, pages) = (device.blocks_per_chip(), device.pages_per_block());
+        let (blocks, pages) = (device.blocks_per_chip() - device.spare_blocks(), device.pages_per_block());
         let logical_per_chip = blocks.checked_mul(pages)?;
         logical_per_chip.checked_mul(chips)?;
         Some(Layout { chips, blocks, pages, reserve_pages: 0, reserve_blocks: 0, logical_per_chip, owners: 1 })

@@ -95,7 +95,8 @@ impl ImageParts<'_> {
 
     fn device(&self, to: &mut ImageBytes<'_>) -> Option<()> {
         let of = self.device;
-        to.words(&[of.chips, of.chips_per_channel, of.blocks_per_chip, of.pages_per_block, of.page_bytes, 0])?;
+        to.words(&[of.chips, of.chips_per_channel, of.blocks_per_chip, of.pages_per_block, of.page_bytes])?;
+        to.words(&[of.spare_blocks])?;
         to.longs(&[of.page_read_ns, of.page_program_ns, of.block_erase_ns, of.page_transfer_ns, of.command_ns])
     }
 

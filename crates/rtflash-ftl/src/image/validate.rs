@@ -91,6 +91,7 @@ impl ImageDevice {
         let all = u64::from(self.blocks_per_chip).checked_mul(self.pages_per_block.into());
         let all = all.and_then(|all| all.checked_mul(self.chips.into()));
         let is_sound = all.is_some_and(|all| (1..=MOST_PAGES).contains(&all)) && self.chips_per_channel > 0;
+        let is_sound = is_sound && self.spare_blocks < self.blocks_per_chip;
         if is_sound { Ok(()) } else { Err(ImageError::Device) }
     }
 }
@@ -112,18 +113,24 @@ impl ImageCluster<'_> {
             return Err("has no logical pages, or more than pages");
         }
         if self.organisation() == ImageOrganisation::Zoned {
-            return self.validate_rings(device);
+            return if device.spare_blocks == 0 {
+                self.validate_rings(device)
+            } else {
+                Err("has zones and spare blocks")
+            };
         }
         if self.rings() > 0 {
             return Err("has zones, and another organisation");
         }
         let Some(of) = self.collection() else { return Ok(()) };
         let wide = if self.organisation() == ImageOrganisation::Superblock { self.chips() } else { 1 };
-        let spare = u64::from(pages - self.logical_per_chip()) * u64::from(wide);
-        if of.reserve_pages > spare {
+        let free = u64::from(pages - self.logical_per_chip()) * u64::from(wide);
+        let block = u64::from(device.pages_per_block) * u64::from(wide);
+        let kept_back = u64::from(device.spare_blocks) * u64::from(wide) * block;
+        if of.reserve_pages.checked_add(kept_back).is_none_or(|all| all > free) {
             return Err("has no room for its reserve");
         }
-        if of.victim_pages >= u64::from(device.pages_per_block) * u64::from(wide) {
+        if of.victim_pages >= block {
             return Err("has victims with no page to reclaim");
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // Each test file uses its own part of this.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rtflash_ftl::image::Image;
 use rtflash_ftl::{
@@ -27,7 +27,8 @@ enum Content {
 #[derive(Debug, Clone, Copy)]
 enum UnderWay {
     Read,
-    Program(FlashPage, SpareBytes, u64),
+    /// Whether it is for a superblock's garbage collection.
+    Program(FlashPage, SpareBytes, u64, bool),
     Erase(u32),
 }
 
@@ -55,6 +56,13 @@ pub struct Flash {
     pub begun: u64,
     pub last: u64,
     pub torn: u64,
+    /// Blocks that have failed.
+    bad: HashSet<(u32, u32)>,
+    /// How many more of each chip may, for good, and at programs until power goes.
+    spare: HashMap<u32, u32>,
+    pub program_failures: HashMap<u32, u32>,
+    pub failed_programs: u64,
+    pub failed_erases: u64,
 }
 
 /// Power is lost: what unwinds a recovery.
@@ -82,6 +90,11 @@ impl Flash {
             begun: 0,
             last: u64::MAX,
             torn: 0,
+            bad: HashSet::new(),
+            spare: (0..device.chips).map(|chip| (chip, device.spare_blocks)).collect(),
+            program_failures: HashMap::new(),
+            failed_programs: 0,
+            failed_erases: 0,
         }
     }
 
@@ -112,6 +125,7 @@ impl Flash {
 
     /// Pages of a block are programmed in order, each once after an erase that was not interrupted.
     fn may_be_programmed(&self, chip: u32, at: FlashPage) {
+        self.is_good(chip, at.block);
         assert_eq!(self.content[self.at(chip, at)], Content::Erased, "{chip} {at:?}");
         for page in at.page..self.pages {
             let content = self.content[self.at(chip, FlashPage { page, ..at })];
@@ -133,11 +147,71 @@ impl Flash {
         }
     }
 
+    /// Whether what a chip does may fail: a program or an erase, and not more blocks than stated.
+    pub fn may_fail(&self, chip: u32) -> bool {
+        self.spare.get(&chip).is_some_and(|&spare| spare > 0)
+            && match self.under_way.get(&chip) {
+                Some(UnderWay::Erase(_)) => true,
+                Some(UnderWay::Program(..)) => self.program_failures.get(&chip).is_none_or(|&failures| failures > 0),
+                _ => false,
+            }
+    }
+
+    /// Whether a chip erases.
+    pub fn erases(&self, chip: u32) -> bool {
+        matches!(self.under_way.get(&chip), Some(UnderWay::Erase(_)))
+    }
+
+    /// What a chip was doing has failed: the block is bad.
+    pub fn fails(&mut self, chip: u32) {
+        *self.spare.entry(chip).or_default() -= 1;
+        let block = match self.under_way.remove(&chip).expect("something is under way") {
+            UnderWay::Read => panic!("a read does not fail"),
+            UnderWay::Program(at, spare, version, buffered) => {
+                if let Some(failures) = self.program_failures.get_mut(&chip) {
+                    *failures -= 1;
+                }
+                if buffered {
+                    self.buffered.insert((spare.cluster, spare.lpn), version);
+                }
+                let place = self.at(chip, at);
+                self.content[place] = Content::Torn;
+                self.failed_programs += 1;
+                at.block
+            }
+            UnderWay::Erase(block) => {
+                for page in 0..self.pages {
+                    let at = self.at(chip, FlashPage { block, page });
+                    self.content[at] = if page % 2 == 0 { Content::Torn } else { Content::Weak };
+                }
+                self.failed_erases += 1;
+                block
+            }
+        };
+        self.bad.insert((chip, block));
+    }
+
+    /// In a recovery, where one in some may fail.
+    fn ends_or_fails(&mut self, chip: u32) -> bool {
+        let fails = self.begun % 11 == 7 && self.may_fail(chip);
+        if fails {
+            self.fails(chip)
+        } else {
+            self.ends(chip)
+        }
+        !fails
+    }
+
+    /// Nothing is done to a block that has failed.
+    fn is_good(&self, chip: u32, block: u32) {
+        assert!(!self.bad.contains(&(chip, block)), "chip {chip}: block {block} has failed");
+    }
+
     /// What a chip was doing has ended.
     pub fn ends(&mut self, chip: u32) {
         match self.under_way.remove(&chip).expect("something is under way") {
             UnderWay::Read => {}
-            UnderWay::Program(at, spare, version) => {
+            UnderWay::Program(at, spare, version, _) => {
                 let at = self.at(chip, at);
                 self.content[at] = Content::Held(spare, version);
             }
@@ -227,16 +301,17 @@ impl NandChips for Flash {
                 self.version
             }
         };
-        self.begins(chip, UnderWay::Program(at, spare, version));
+        self.begins(chip, UnderWay::Program(at, spare, version, purpose == OperationPurpose::Collection));
     }
 
     fn copyback(&mut self, chip: u32, from: FlashPage, to: FlashPage, spare: SpareBytes) {
         let version = self.held(chip, from, spare.lpn);
         self.may_be_programmed(chip, to);
-        self.begins(chip, UnderWay::Program(to, spare, version));
+        self.begins(chip, UnderWay::Program(to, spare, version, false));
     }
 
     fn erase(&mut self, chip: u32, block: u32, _: OperationPurpose) {
+        self.is_good(chip, block);
         self.begins(chip, UnderWay::Erase(block));
     }
 }
@@ -261,22 +336,27 @@ impl RecoveryChips for Flash {
         }
     }
 
-    fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes) {
+    fn is_bad(&mut self, chip: u32, block: u32) -> bool {
+        self.bad.contains(&(chip, block))
+    }
+
+    fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes) -> bool {
         let version = self.held(from.0, from.1, spare.lpn);
         self.may_be_programmed(to.0, to.1);
-        self.begins(to.0, UnderWay::Program(to.1, spare, version));
+        self.begins(to.0, UnderWay::Program(to.1, spare, version, false));
         if self.is_out() {
             std::panic::resume_unwind(Box::new(PowerLost));
         }
-        self.ends(to.0);
+        self.ends_or_fails(to.0)
     }
 
-    fn erase(&mut self, chip: u32, block: u32) {
+    fn erase(&mut self, chip: u32, block: u32) -> bool {
+        self.is_good(chip, block);
         self.begins(chip, UnderWay::Erase(block));
         if self.is_out() {
             std::panic::resume_unwind(Box::new(PowerLost));
         }
-        self.ends(chip);
+        self.ends_or_fails(chip)
     }
 }
 

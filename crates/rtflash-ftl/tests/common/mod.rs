@@ -3,7 +3,7 @@
 
 #![allow(dead_code)] // Each test file uses its own part of this.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rtflash_ftl::image::ImageOrganisation;
 use rtflash_ftl::image::{ClusterParts, Image, ImageCollection, ImageDevice, ImageParts, ImageRing, ImageSource};
@@ -34,6 +34,15 @@ impl Words<'_> {
 /// A page of a chip of a cluster's data: which cluster, and which logical page.
 type Held = (u32, u32);
 
+/// What a chip does.
+#[derive(Debug, Clone, Copy)]
+pub enum Doing {
+    Read,
+    /// The page, and what it is to hold, if that is for a superblock's garbage collection.
+    Program(FlashPage, Option<Held>),
+    Erase(u32),
+}
+
 /// The device.
 #[derive(Default)]
 pub struct Checked {
@@ -42,7 +51,10 @@ pub struct Checked {
     /// What each page holds, by chip.
     held: HashMap<(u32, u32, u32), Held>,
     /// What each chip does.
-    pub busy: HashMap<u32, ()>,
+    pub busy: HashMap<u32, Doing>,
+    /// Blocks that have failed.
+    bad: HashSet<(u32, u32)>,
+    pub failed: u64,
     /// The last version of each logical page, and of each physical one.
     versions: HashMap<Held, u64>,
     written: HashMap<(u32, u32, u32), u64>,
@@ -80,14 +92,34 @@ impl Checked {
         }
     }
 
-    fn begins(&mut self, chip: u32) -> u32 {
-        assert!(chip < self.chips && self.busy.insert(chip, ()).is_none(), "chip {chip} is idle");
+    fn begins(&mut self, chip: u32, doing: Doing) -> u32 {
+        assert!(chip < self.chips && self.busy.insert(chip, doing).is_none(), "chip {chip} is idle");
         self.operations += 1;
         self.clusters[&chip]
     }
 
+    /// What a chip does fails, if that may be: the block is bad. Says whether it was so.
+    pub fn fails(&mut self, chip: u32) -> bool {
+        let block = match self.busy.get(&chip) {
+            Some(&Doing::Program(at, buffered)) => {
+                let place = (chip, at.block, at.page);
+                self.held.remove(&place);
+                let version = self.written.remove(&place).expect("it was programmed");
+                if let Some(held) = buffered {
+                    self.buffered.insert(held, version);
+                }
+                at.block
+            }
+            Some(&Doing::Erase(block)) => block,
+            _ => return false,
+        };
+        self.bad.insert((chip, block));
+        self.failed += 1;
+        true
+    }
+
     fn programs(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, version: u64) {
-        assert!(at.block < self.blocks);
+        assert!(at.block < self.blocks && !self.bad.contains(&(chip, at.block)));
         let next = self.programmed.entry((chip, at.block)).or_insert(0);
         assert!(at.page == *next && at.page < self.pages_per_block, "pages of a block in order, each once");
         *next += 1;
@@ -101,7 +133,7 @@ impl Checked {
 
 impl NandChips for Checked {
     fn read(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose) {
-        let cluster = self.begins(chip);
+        let cluster = self.begins(chip, Doing::Read);
         let place = (chip, at.block, at.page);
         assert_eq!(self.held.get(&place), Some(&(cluster, lpn)), "a page holds what is read");
         let version = self.written[&place];
@@ -112,7 +144,8 @@ impl NandChips for Checked {
     }
 
     fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
-        let cluster = self.begins(chip);
+        let buffered = (purpose == OperationPurpose::Collection).then(|| (self.clusters[&chip], spare.lpn));
+        let cluster = self.begins(chip, Doing::Program(at, buffered));
         let version = match purpose {
             OperationPurpose::Collection => self.buffered.remove(&(cluster, spare.lpn)).expect("it was read before"),
             OperationPurpose::Request { .. } => {
@@ -127,7 +160,7 @@ impl NandChips for Checked {
     }
 
     fn copyback(&mut self, chip: u32, from: FlashPage, to: FlashPage, spare: SpareBytes) {
-        let cluster = self.begins(chip);
+        let cluster = self.begins(chip, Doing::Program(to, None));
         let place = (chip, from.block, from.page);
         assert_eq!(self.held.get(&place), Some(&(cluster, spare.lpn)), "a page holds what is copied");
         let version = self.written[&place];
@@ -136,7 +169,8 @@ impl NandChips for Checked {
     }
 
     fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose) {
-        self.begins(chip);
+        self.begins(chip, Doing::Erase(block));
+        assert!(!self.bad.contains(&(chip, block)));
         self.collected += u64::from(purpose == OperationPurpose::Collection);
         assert!(block < self.blocks);
         for page in 0..self.pages_per_block {
@@ -151,6 +185,8 @@ impl NandChips for Checked {
 pub struct Counts {
     pub over: u64,
     pub starved: u64,
+    /// Retired blocks of which pages were moved.
+    pub moved: u64,
 }
 
 impl RequestHost for Counts {
@@ -160,6 +196,11 @@ impl RequestHost for Counts {
 
     fn starved(&mut self, _: u32) {
         self.starved += 1;
+    }
+
+    fn moving(&mut self, _: u32, _: u64, _: u32, valid: u32) {
+        assert!(valid > 0);
+        self.moved += 1;
     }
 }
 
@@ -173,6 +214,8 @@ pub struct Ran {
     pub operations: u64,
     pub collected: u64,
     pub dropped: u64,
+    pub failed: u64,
+    pub moved: u64,
 }
 
 /// Runs an image by events that bytes say. `None` where its memory would be more than a few
@@ -204,6 +247,7 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
     let mut ftl = Ftl::new(image, late, memory, &mut AllErased).ok()?;
     let (mut nand, mut host, mut ran, mut now) = (Checked::new(image), Counts::default(), Ran::default(), 0u64);
     let device = image.device();
+    let may_fail = device.spare_blocks > 0;
     while !words.is_over() {
         match words.byte() % 8 {
             0..3 => {
@@ -230,7 +274,11 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
                 let at_work = (chip..chip + device.chips).map(|chip| chip % device.chips);
                 let at_work = at_work.into_iter().find(|chip| nand.busy.contains_key(chip));
                 let chip = if words.byte() % 16 > 0 { at_work.unwrap_or(chip) } else { chip };
-                assert_eq!(ftl.ended(chip, &mut host), nand.busy.remove(&chip).is_some());
+                if may_fail && words.byte().is_multiple_of(8) && nand.fails(chip) {
+                    assert!(ftl.failed(chip, &mut host) && nand.busy.remove(&chip).is_some());
+                } else {
+                    assert_eq!(ftl.ended(chip, &mut host), nand.busy.remove(&chip).is_some());
+                }
             }
             6 => {}
             _ => now = now.saturating_add(u64::from(words.below(1 << 10)) << (words.byte() % 2)),
@@ -240,7 +288,8 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
         }
     }
     (ran.over, ran.starved, ran.operations) = (host.over, host.starved, nand.operations);
-    (ran.collected, ran.dropped) = (nand.collected, nand.dropped);
+    (ran.collected, ran.dropped, ran.failed) = (nand.collected, nand.dropped, nand.failed);
+    ran.moved = host.moved;
     Some(ran)
 }
 
@@ -249,23 +298,31 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
     let (blocks, pages) = (3 + words.below(8), 1 + words.below(6));
     let count = 1 + words.below(3);
     let per_channel = 1 + words.below(3);
+    // Blocks that may fail, where nobody owns zones.
+    let spare_blocks = if words.byte().is_multiple_of(2) { 1 + words.below(2) } else { 0 };
+    let blocks = blocks + spare_blocks;
     let mut chips = 0;
     let mut lists = Vec::new();
     for _ in 0..count {
         let width = 1 + words.below(4);
         let organisation = [ImageOrganisation::Stripe, ImageOrganisation::Zoned, ImageOrganisation::Superblock]
             [words.below(3) as usize];
+        let organisation = match organisation {
+            ImageOrganisation::Zoned if spare_blocks > 0 => ImageOrganisation::Stripe,
+            other => other,
+        };
         let wide = if organisation == ImageOrganisation::Superblock { width } else { 1 };
         let numbers: Vec<u32> = (chips..chips + width).collect();
         chips += width;
         let zoned = organisation == ImageOrganisation::Zoned;
-        let logical = if zoned { blocks * pages } else { 1 + words.below((blocks * pages * 3 / 4).max(1)) };
+        let left = blocks.saturating_sub(spare_blocks * wide) * pages;
+        let logical = if zoned { blocks * pages } else { 1 + words.below((left * 3 / 4).max(1)) };
         let collection = (!zoned && !words.byte().is_multiple_of(8)).then(|| {
             let victim = words.below(pages * wide);
             ImageCollection {
                 deadline_ns: (!words.byte().is_multiple_of(8)).then(|| u64::from(words.below(1_000))),
                 reclaimed_pages: u64::from(pages * wide - victim).max(1),
-                reserve_pages: u64::from(words.below((blocks * pages - logical) * wide + 1)),
+                reserve_pages: u64::from(words.below(left.saturating_sub(logical) * wide + 1)),
                 victim_pages: victim.into(),
             }
         });
@@ -311,6 +368,7 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
         blocks_per_chip: blocks,
         pages_per_block: pages,
         page_bytes: 4_096,
+        spare_blocks,
         page_read_ns: 5,
         page_program_ns: 20,
         block_erase_ns: 50,

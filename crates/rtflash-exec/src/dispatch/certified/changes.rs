@@ -68,6 +68,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             deadline_ns: collection.deadline.map(Span::as_ns),
             reclaimed: collection.reclaimed_pages,
             reserve: change.goal_pages,
+            victim: collection.victim_pages,
             padded,
         };
         of.store.ftl.change(terms, counted);

@@ -189,8 +189,14 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         let step = processor.store.step_of_pass(server, &mut self.row);
         let Some(step) = step else { return ProcessorAttempt::Waits };
-        if step == GcStep::Starved {
-            return self.starve(number, key, now);
+        match step {
+            GcStep::Starved => return self.starve(number, key, now),
+            GcStep::Moved => {
+                processor.store.ftl.moved();
+                self.pass_is_over(number, key.4, now);
+                return ProcessorAttempt::Changed;
+            }
+            _ => {}
         }
         self.start_step_of_pass(number, (key.4, server), step, now);
         ProcessorAttempt::Started

@@ -35,7 +35,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &mut self.processors[number];
         let server = self.parts[part].key.1 != Kind::Gc;
         let Some(step) = of.store.step_of_pass(server, &mut self.row) else { return false };
-        if matches!(step, GcStep::Erase(_) | GcStep::Starved) {
+        if matches!(step, GcStep::Erase(_) | GcStep::Starved | GcStep::Moved) {
             return false;
         }
         // The end of a copy inside the chip is known at once, and takes the place of the last one.

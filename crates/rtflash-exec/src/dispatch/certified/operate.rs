@@ -112,7 +112,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let end = over.saturating_add(self.core.lengths.program(job, first, over));
                 self.pad((processor, part), trace::Step::Program, now, end);
             }
-            GcStep::Starved => {}
+            GcStep::Starved | GcStep::Moved => {}
             GcStep::Erase(block) => {
                 let block = BlockId(block);
                 let of = &mut self.processors[processor];

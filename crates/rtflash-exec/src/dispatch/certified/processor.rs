@@ -180,6 +180,7 @@ impl ProcessorState {
                 deadline_ns: collection.deadline.map(Span::as_ns),
                 reclaimed: collection.reclaimed_pages,
                 reserve: collection.reserve_pages,
+                victim: collection.victim_pages,
                 padded,
             },
         );

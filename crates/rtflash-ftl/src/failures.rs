@@ -1,0 +1,115 @@
+//! Programs and erases that fail (docs/analysis.md, Section 17).
+
+use crate::ftl::Ftl;
+use crate::memory::index;
+use crate::nand::{FlashPage, NandChips, OperationPurpose, RequestHost};
+use crate::pages::Spot;
+use crate::police::Refused;
+use crate::slots::{FtlProcessor, StepWork};
+
+impl FtlProcessor<'_> {
+    /// The step has ended. Retires blocks in which something has failed, and says whether pages are
+    /// to be programmed once more. A pass whose erase has failed is over.
+    pub(crate) fn has_failed(&mut self) -> bool {
+        let FtlProcessor { ftl, programs, doing, .. } = self;
+        if !programs.failed {
+            return false;
+        }
+        if *doing == StepWork::Erase {
+            programs.failed = false;
+            ftl.erase_failed(false);
+            return false;
+        }
+        for place in 0..programs.count() {
+            if let Some(block) = programs.block_of_failed(place) {
+                ftl.pages.retire(block);
+            }
+        }
+        programs.repeat_failed();
+        programs.again
+    }
+}
+
+impl Ftl<'_, '_> {
+    /// What a chip was asked to do has ended, as for [`Ftl::ended`], and it was a program, a copy
+    /// or an erase, and has failed. The block is retired: it is read until its pages have been
+    /// moved, and not used otherwise. What was to be programmed is programmed again, to another
+    /// block, by the next step of the processor.
+    ///
+    /// Reads do not fail: a page that cannot be read is the driver's affair. Nor do resets where
+    /// tasks own zones. Both are taken to have ended.
+    pub fn failed(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
+        let number = self.of_chip.get(index(chip)).copied();
+        let is_at_work = |chip: u32| self.at_work[index(chip / 64)] >> (chip % 64) & 1 == 1;
+        if let Some(Some(of)) = number.and_then(|number| self.processors.get_mut(index(number)))
+            && is_at_work(chip)
+            && let Some(column) = of.chips.iter().position(|&own| own == chip)
+        {
+            of.programs.fails(u32::try_from(column).unwrap_or(u32::MAX));
+        }
+        self.ended(chip, host)
+    }
+
+    /// Rule B3: programs what has failed once more.
+    pub(crate) fn program_again(&mut self, number: usize, nand: &mut impl NandChips, host: &mut impl RequestHost) {
+        let Some(of) = &mut self.processors[number] else { return };
+        let count = of.programs.count();
+        if index(of.ftl.pages.free()) < count {
+            // More blocks have failed than are kept back.
+            return host.starved(u32::try_from(number).unwrap_or(u32::MAX));
+        }
+        of.programs.again = false;
+        let request = match of.doing {
+            StepWork::Pages(slot, _) => Some(self.requests[index(slot)].key),
+            _ => None,
+        };
+        for place in 0..count {
+            let Some(of) = &mut self.processors[number] else { return };
+            let Some(page) = of.programs.get(place) else { return };
+            let Some(to) = of.ftl.pages.program(page.lpn) else { return };
+            of.programs.goes_to(place, to.chip, to.block);
+            let (superblock, from) = (of.ftl.pages.columns().superblock, source_of_copy(of, page.from));
+            let (chip, spare) = (self.begin(number, to.chip), self.spare(number, page.lpn));
+            match request {
+                Some(key) => {
+                    let purpose = OperationPurpose::Request { source: key.source, index: key.index, place: page.from };
+                    nand.program(chip, to.into(), spare, purpose);
+                }
+                None if superblock => nand.program(chip, to.into(), spare, OperationPurpose::Collection),
+                None => nand.copyback(chip, from, to.into(), spare),
+            }
+        }
+    }
+
+    /// Logical pages of a source's range hold nothing any more, from now on. After a loss of power
+    /// they may hold again what they held.
+    ///
+    /// # Errors
+    /// Where a page is not the source's, or is one of zones, which are overwritten as a whole. Then
+    /// nothing has changed.
+    pub fn trim(&mut self, source: u32, pages: &[u32]) -> Result<(), Refused> {
+        let of = self.sources.get(index(source)).ok_or(Refused::NoSource)?;
+        let cluster = &self.clusters[index(of.cluster)];
+        let processor = |page: u32| index(cluster.first_processor + page % cluster.processors);
+        for (place, &page) in (0..).zip(pages) {
+            let number = page.checked_sub(of.declared.first_page);
+            let is_own = number.is_some_and(|number| number < of.declared.page_count);
+            let is_zoned = |of: &FtlProcessor<'_>| of.ftl.pages.is_zoned();
+            if !is_own || self.processors[processor(page)].as_ref().is_none_or(is_zoned) {
+                return Err(Refused::Page(place));
+            }
+        }
+        for &page in pages {
+            if let Some(of) = &mut self.processors[processor(page)] {
+                of.ftl.pages.trim(page);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a copy inside a chip is from.
+fn source_of_copy(of: &FtlProcessor<'_>, page: u32) -> FlashPage {
+    let Spot { block, page, .. } = of.ftl.pages.spot(page);
+    FlashPage { block, page }
+}
