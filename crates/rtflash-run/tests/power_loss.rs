@@ -153,6 +153,7 @@ struct Seen {
     recovered: u64,
     in_recoveries: u64,
     torn: u64,
+    operations: u64,
     failed_programs: u64,
     failed_erases: u64,
     over: u64,
@@ -288,6 +289,7 @@ fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
         flash.loses_power(&mut words);
     }
     seen.torn += flash.torn;
+    seen.operations += flash.operations;
     seen.failed_programs += flash.failed_programs;
     seen.failed_erases += flash.failed_erases;
 }

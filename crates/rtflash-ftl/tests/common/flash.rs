@@ -63,6 +63,7 @@ pub struct Flash {
     pub program_failures: HashMap<u32, u32>,
     pub failed_programs: u64,
     pub failed_erases: u64,
+    pub operations: u64,
 }
 
 /// Power is lost: what unwinds a recovery.
@@ -95,6 +96,7 @@ impl Flash {
             program_failures: HashMap::new(),
             failed_programs: 0,
             failed_erases: 0,
+            operations: 0,
         }
     }
 
@@ -120,6 +122,7 @@ impl Flash {
 
     fn begins(&mut self, chip: u32, what: UnderWay) {
         self.begun += 1;
+        self.operations += 1;
         assert!(self.under_way.insert(chip, what).is_none(), "chip {chip} is idle");
     }
 
@@ -193,7 +196,7 @@ impl Flash {
 
     /// In a recovery, where one in some may fail.
     fn ends_or_fails(&mut self, chip: u32) -> bool {
-        let fails = self.begun % 11 == 7 && self.may_fail(chip);
+        let fails = self.begun % 37 == 7 && self.may_fail(chip);
         if fails {
             self.fails(chip)
         } else {
