@@ -11,7 +11,7 @@ use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
 use rtflash_run::execute;
-use rtflash_run::soak::{Search, World, soak};
+use rtflash_run::soak::{Search, World, draw, soak};
 
 /// Small devices, clusters that share no channel, actual and worst victims.
 #[test]
@@ -34,6 +34,23 @@ fn sound_promises_are_kept_at_the_limit() {
     assert!(soaked.judged >= 330, "{} were accepted", soaked.judged);
     // Where deadlines are far shorter than periods, load is not what limits.
     assert!(soaked.load > 800_000, "a mean load of {} millionths", soaked.load);
+}
+
+/// Two page registers and commands are among what is attacked there, each alone and both together,
+/// and clusters that use both registers.
+#[test]
+fn sound_sets_use_second_registers_and_commands() {
+    let (mut kinds, mut cached) = ([0; 4], 0);
+    for case in (0..200).filter_map(|run| draw(Search::new(31, World::Sound), run)) {
+        let device = case.set.device();
+        kinds[usize::from(device.has_cache_register()) + 2 * usize::from(device.has_commands())] += 1;
+        let outcome = case.allocator.allocate(&case.set, case.analysis);
+        let allocation = outcome.allocation().expect("it was accepted");
+        let placed = (0..allocation.len()).filter_map(|cluster| allocation.certificate(cluster));
+        cached += u32::from(placed.into_iter().any(|certificate| certificate.placement.is_cached()));
+    }
+    assert!(kinds[0] > 50 && kinds[1] > 20 && kinds[2] > 20 && kinds[3] > 10, "{kinds:?}");
+    assert!(cached > 20, "{cached} with a cached cluster");
 }
 
 /// Everything drawn: whatever the theory gets wrong, the flash itself is is_valid.

@@ -73,6 +73,9 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::Queue, Term::RankedWrites, true, 961, "deadlines"),
     (World::Queue, Term::ServedTwice, true, 577, "deadlines"),
     (World::Queue, Term::SigmaOfOne, true, 593, "deadlines"),
+    (World::Queue, Term::CarryIn, true, 1_657, "deadlines"),
+    (World::Stripe, Term::CarryIn, true, 1_657, "deadlines"),
+    (World::Register, Term::CarryIn, true, 902, "deadlines"),
 ];
 
 fn search(world: World, left_out: Option<Term>, climbs: bool) -> Search {

@@ -18,7 +18,7 @@ const PAGES: u64 = 3_000;
 pub fn draw(seed: u64, run: u64) -> Option<Case> {
     let mut rng = Rng::new(seed, b"sound\0\0\0", run);
     let times = rng.one_of(&[Times::Worst, Times::Worst, Times::Best, Times::Random]);
-    let device = device(&mut rng, times)?;
+    let device = with_more(&mut Rng::new(seed, b"more\0\0\0\0", run), &device(&mut rng, times)?)?;
     // The most that may be relied on is relied on, so that as much as can be is accepted: the queue
     // where reads are steady, the neighbours' load where they are not.
     let granted = Reliance::Queue;
@@ -107,6 +107,15 @@ fn device(rng: &mut Rng, times: Times) -> Option<Device> {
         page_transfer,
     })
     .ok()
+}
+
+/// The device, in a third of the cases with chips that have two page registers, in a third with
+/// commands that hold the bus for as long as a transfer at most, and in a ninth with both. All else
+/// stays what it was.
+fn with_more(rng: &mut Rng, device: &Device) -> Option<Device> {
+    let page_registers = (rng.within(0, 2) == 0).then_some(2);
+    let command = Span::from_ns(rng.within(1, device.page_transfer().as_ns())).filter(|_| rng.within(0, 2) == 0);
+    Device::new(DeviceSpec { page_registers, command, ..device.spec() }).ok()
 }
 
 /// Requests that are long beside an erase, most of them, so that what blocks does not matter much.

@@ -40,7 +40,7 @@ pub enum World {
     /// real-time tasks alone.
     Supposed,
     /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
-    /// promises.
+    /// promises; a third on devices with two page registers, a third on ones with commands.
     Sound,
     /// Small sets at the limit of (T) or (T'), for stripes.
     Stripe,
@@ -128,6 +128,7 @@ impl World {
                 Term::RankedWrites,
                 Term::OwnJobs,
                 Term::ServedTwice,
+                // J_i has it already: no set needs it (docs/analysis.md, Section 6.1).
                 Term::FirstRead,
                 Term::SigmaOfOne,
                 Term::CarryIn,

@@ -13,6 +13,7 @@ use rtflash_model::{
 };
 
 use super::World;
+use super::carried;
 use super::certified::{jobs, with_deadlines};
 use super::draw::Rng;
 use super::prescribed::{ALTERNATING, Prescribed, ZONES_BESIDE_STRIPES};
@@ -100,6 +101,9 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
 /// The set of this number; `None` where what was drawn is accepted at no load, or shows nothing of
 /// the world or of the term that is left out.
 pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
+    if left_out == Some(Term::CarryIn) && matches!(world, World::Stripe | World::Queue | World::Register) {
+        return carried::draw(seed, number, world, left_out);
+    }
     let mut rng = Rng::new(seed, b"limit\0\0\0", number);
     let mut ranges = Rng::new(seed, b"ranges\0\0", number);
     let commands = matches!(world, World::Command | World::RegisterCommand);
@@ -148,15 +152,26 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     let served = world != World::Queue && (world != World::Zoned || allocator.name() == ZONES_BESIDE_STRIPES.name());
     let jobs = if served && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
+    let by = (allocator, analysis, left_out);
+    let limit = LimitSet { varies, ..limited(&mut rng, set, by, world == World::Queue)? };
+    let queues = || reliances(&limit.set, &limit.allocation).contains(&Some(Reliance::Queue));
+    let shows = left_out.is_some() || world != World::Queue || queues();
+    shows.then_some(limit)
+}
+
+/// A set brought to the limit, by its last task's reads alone or by all requests; `None` where it is
+/// accepted at no load, or shows nothing of the term that is left out.
+pub(super) fn limited(
+    rng: &mut Rng,
+    set: TaskSet,
+    (allocator, analysis, left_out): (&'static dyn Allocator, &'static dyn Analysis, Option<Term>),
+    watches_last: bool,
+) -> Option<LimitSet> {
     let tested = Tested::new(clusters(&set, allocator, analysis)?, allocator, analysis, left_out)?;
-    let set = at_the_limit(&mut rng, set, &tested, world)?;
+    let set = at_the_limit(rng, set, &tested, watches_last)?;
     let allocation = tested.allocation(&set)?;
-    let shows = match left_out {
-        Some(term) => is_stated(term) || tested.certified(&set, None).is_none(),
-        None => world != World::Queue || reliances(&set, &allocation).contains(&Some(Reliance::Queue)),
-    };
-    let watches_last = world == World::Queue;
-    shows.then_some(LimitSet { set, allocator, analysis, left_out, allocation, varies, watches_last })
+    let shows = left_out.is_none_or(|term| is_stated(term) || tested.certified(&set, None).is_none());
+    shows.then_some(LimitSet { set, allocator, analysis, left_out, allocation, varies: false, watches_last })
 }
 
 /// The device with commands that use the bus.
@@ -290,13 +305,13 @@ fn changed(
 
 /// The set with requests enlarged and periods shortened, one after another in an order that is
 /// drawn, as long as it is accepted.
-fn at_the_limit(rng: &mut Rng, set: TaskSet, tested: &Tested, world: World) -> Option<TaskSet> {
+fn at_the_limit(rng: &mut Rng, set: TaskSet, tested: &Tested, watches_last: bool) -> Option<TaskSet> {
     let mut set = slower(set, tested)?;
     let of = |(id, task): (TaskId, &Task)| task.requests().map(move |(_, writes)| (id, writes)).collect::<Vec<_>>();
     let mut requests: Vec<(TaskId, bool)> = set.tasks().enumerate().flat_map(of).collect();
-    // In a queue the one that is looked at comes first, and nobody is enlarged.
+    // The one that is looked at comes first, and nobody is enlarged.
     let last = requests.iter().rposition(|&(_, writes)| !writes);
-    match last.filter(|_| world == World::Queue) {
+    match last.filter(|_| watches_last) {
         Some(last) => requests.swap(0, last),
         None => {
             for from in (1..requests.len()).rev() {
@@ -313,7 +328,7 @@ fn at_the_limit(rng: &mut Rng, set: TaskSet, tested: &Tested, world: World) -> O
             }
         }
     }
-    let shortened = if world == World::Queue { 1 } else { requests.len() };
+    let shortened = if watches_last { 1 } else { requests.len() };
     for &request in &requests[..shortened] {
         set = shortest(set, request, tested);
     }

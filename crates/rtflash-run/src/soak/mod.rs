@@ -5,6 +5,7 @@
 //! many times, and a term may be left out of the test that accepts it.
 
 mod attack;
+mod carried;
 mod certified;
 mod draw;
 mod limit;
