@@ -153,7 +153,7 @@ fn the_flash_keeps_the_rules_under_any_certificate() {
         judged += 1;
     }
     broken.assert_none();
-    assert!(judged > 3_000, "{judged}");
+    assert!(judged > 2_800, "{judged}");
 }
 
 /// What holds under certificates as well.

@@ -50,7 +50,9 @@ impl Pages {
         let placement = certified(plan, cluster).certificate.placement;
         let programmed = initial_pages(&of.layout, placement, ColumnId(position), options.aging, &mut random);
         let device = plan.device();
-        let (count, size) = (device.blocks_per_chip() as usize, width * device.pages_per_block() as usize);
+        // Of each chip a number of blocks is kept back, whose rows are.
+        let count = device.blocks_per_chip() as usize - width * device.spare_blocks() as usize;
+        let size = width * device.pages_per_block() as usize;
         let mut blocks = vec![vec![Page::Free; size]; count];
         for (at, lpn) in programmed.into_iter().enumerate() {
             blocks[at / size][at % size] = if lpn == NO_LPN { Page::Stale } else { Page::Holds(lpn) };

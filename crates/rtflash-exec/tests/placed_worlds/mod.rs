@@ -138,7 +138,9 @@ impl World {
         let command = (rng_of_commands.within(0, 2) == 0).then(|| ns(rng_of_commands.within(0, 3)));
         // Half of the others have two page registers.
         let page_registers = (rng_of_commands.within(0, 1) == 0).then_some(2);
-        let device = Device::new(DeviceSpec { command, page_registers, ..device.spec() }).ok()?;
+        // Of some a block is kept back, and none fails.
+        let spare_blocks = (rng_of_commands.within(0, 5) == 0).then_some(1);
+        let device = Device::new(DeviceSpec { command, page_registers, spare_blocks, ..device.spec() }).ok()?;
         let mut tasks = tasks(&mut rng);
         // In some all that writes is a stream, so that it may own zones.
         let mut rng_of_zones = Rng(Stream::numbered(seed, b"of-zones", case));
