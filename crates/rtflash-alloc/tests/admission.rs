@@ -67,6 +67,8 @@ fn drawn_device(rng: &mut Rng) -> Option<Device> {
         pages_per_block: rng.small(1, 8),
         command: (rng.within(0, 5) == 0).then(|| ns(rng.within(1, 4))),
         page_registers: (rng.within(0, 3) == 0).then_some(2),
+        spare_blocks: None,
+        program_failures: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 75).into(), 2).ok()?,
         shortest,
         ..small(rng.small(1, 8), rng.small(1, 5), times)

@@ -172,20 +172,8 @@ impl<'m> Ftl<'_, 'm> {
     fn go_on_with_pass(&mut self, number: usize, nand: &mut impl NandChips, host: &mut impl RequestHost) -> StepTried {
         let Ftl { identity, sequence, at_work, processors, .. } = self;
         let Some(of) = &mut processors[number] else { return StepTried::Begun };
-        if !of.ftl.is_collecting(false) {
-            let processor = u32::try_from(number).unwrap_or(NONE);
-            let job = of.jobs.first().map_or(0, |job| job.index);
-            let Some((block, valid)) = of.ftl.begin_pass(false) else {
-                // Rule R3.
-                host.left_out(processor, job, of.ftl.pages.free());
-                of.jobs.over();
-                return StepTried::Again;
-            };
-            if of.ftl.pages.is_retired(block) {
-                host.moving(processor, job, block, valid);
-            } else {
-                host.selected(processor, job, block, valid);
-            }
+        if !of.ftl.is_collecting(false) && !of.begins_pass(number, host) {
+            return StepTried::Again;
         }
         let FtlProcessor { ftl, chips, busy, cluster, programs, jobs, .. } = of;
         let mut begin = |column: u32| {
@@ -272,6 +260,26 @@ impl<'m> Ftl<'_, 'm> {
         }
         host.starved(u32::try_from(number).unwrap_or(NONE));
         StepTried::Again
+    }
+}
+
+impl FtlProcessor<'_> {
+    /// The first GC job begins its pass, or to move pages; or it is over without.
+    fn begins_pass(&mut self, number: usize, host: &mut impl RequestHost) -> bool {
+        let processor = u32::try_from(number).unwrap_or(NONE);
+        let job = self.jobs.first().map_or(0, |job| job.index);
+        let Some((block, valid)) = self.ftl.begin_pass(false) else {
+            // Rule R3.
+            host.left_out(processor, job, self.ftl.pages.free());
+            self.jobs.over();
+            return false;
+        };
+        if self.ftl.pages.is_retired(block) {
+            host.moving(processor, job, block, valid);
+        } else {
+            host.selected(processor, job, block, valid);
+        }
+        true
     }
 }
 

@@ -84,8 +84,8 @@ pub trait RequestHost {
         let _ = (processor, job, block, valid);
     }
 
-    /// A void GC job of a processor begins to move pages of a retired block, which has so many valid
-    /// ones (rule B4). Only to be told.
+    /// A void GC job of a processor begins to move pages of a retired block, which has so many
+    /// valid ones (rule B4). Only to be told.
     fn moving(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
         let _ = (processor, job, block, valid);
     }

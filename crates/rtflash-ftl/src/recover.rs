@@ -28,8 +28,8 @@ pub trait RecoveryChips {
     fn is_bad(&mut self, chip: u32, block: u32) -> bool;
 
     /// Copies a page to an erased one of the same cluster, with what is beside its data from now
-    /// on. Power may be lost meanwhile: then `from` is as it was. Says whether it was programmed: if
-    /// not, the block is bad.
+    /// on. Power may be lost meanwhile: then `from` is as it was. Says whether it was programmed:
+    /// if not, the block is bad.
     fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes) -> bool;
 
     /// Erases a block. Says whether it is erased: if not, it is bad.
@@ -148,7 +148,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
 
     /// Erases a block of a processor, and says whether all of it is erased.
     fn erases(&mut self, of: &NewProcessor<'_>, block: u32) -> bool {
-        of.chips.iter().fold(true, |all, &chip| self.chips.erase(chip, block) && all)
+        of.chips.iter().all(|&chip| self.chips.erase(chip, block))
     }
 
     /// Retires the blocks that have failed, and keeps back as many as may fail still.

@@ -40,6 +40,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
         erase_cycles: None,
         command,
         page_registers: (rng.within(0, 3) == 0).then_some(2),
+        spare_blocks: None,
+        program_failures: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 75).into(), 2).ok()?,
         page_read,
         page_program,

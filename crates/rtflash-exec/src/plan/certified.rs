@@ -47,9 +47,7 @@ pub(super) fn cluster(
         Placement::Stripe | Placement::CachedStripe | Placement::Zoned => (1, cluster.size()),
         Placement::Superblock | Placement::CachedSuperblock => (u64::from(cluster.size()), 1),
     };
-    // Where blocks are kept back there may be fewer pages than logical ones.
-    let Some(spare) = layout.pages_per_chip().checked_sub(layout.logical_per_chip()) else { return Err(room) };
-    let spare = u64::from(spare) * wide;
+    let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * wide;
     let own: Vec<Option<u64>> = tasks.map(|task| task.data_pages).collect();
     let all = layout.logical_pages();
     let streams = set.jobs().len();

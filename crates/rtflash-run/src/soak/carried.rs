@@ -1,8 +1,8 @@
-//! Chips that share a bus, where a neighbour's request that starts late and the next one that starts
-//! at once move their pages within one short interval: the smallest case of docs/analysis.md,
-//! Section 6, its numbers changed. Chance seldom finds it among other sets: what the neighbour moves
-//! has to be much, and to be kept waiting for long by a step of its own, and its requests have to be
-//! about as far apart as the interval is long.
+//! Chips that share a bus, where a neighbour's request that starts late and the next one that
+//! starts at once move their pages within one short interval: the smallest case of
+//! docs/analysis.md, Section 6, its numbers changed. Chance seldom finds it among other sets: what
+//! the neighbour moves has to be much, and to be kept waiting for long by a step of its own, and
+//! its requests have to be about as far apart as the interval is long.
 
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
 use rtflash_alloc::analysis::analysis_relying_on;
@@ -11,11 +11,18 @@ use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortes
 
 use super::World;
 use super::draw::Rng;
-use super::limit::{LimitSet, limited};
+use super::limit::{self, LimitSet, limited};
 use super::prescribed::{ALTERNATING, Prescribed};
 
+/// The set of this number: drawn here where that shows what the term that is left out is for.
+pub(super) fn set_at_the_limit(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
+    let is_drawn_here = matches!(world, World::Stripe | World::Queue | World::Register);
+    let draw = if is_drawn_here && left_out == Some(Term::CarryIn) { draw } else { limit::draw };
+    draw(seed, number, world, left_out)
+}
+
 /// The set of this number, at the limit by the last task's reads alone.
-pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
+fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
     let mut rng = Rng::new(seed, b"carried\0", number);
     let cached = world == World::Register;
     let world = if cached { rng.one_of(&[World::Stripe, World::Stripe, World::Mixed]) } else { world };
@@ -132,6 +139,8 @@ fn device(rng: &mut Rng, places: &Places, rows: bool, cached: bool) -> Option<De
         erase_cycles: None,
         command: None,
         page_registers: cached.then_some(2),
+        spare_blocks: None,
+        program_failures: None,
         logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
         page_read: page_read?,
         page_program: page_program?,

@@ -128,7 +128,6 @@ impl World {
                 Term::RankedWrites,
                 Term::OwnJobs,
                 Term::ServedTwice,
-                // J_i has it already: no set needs it (docs/analysis.md, Section 6.1).
                 Term::FirstRead,
                 Term::SigmaOfOne,
                 Term::CarryIn,

@@ -13,7 +13,6 @@ use rtflash_model::{
 };
 
 use super::World;
-use super::carried;
 use super::certified::{jobs, with_deadlines};
 use super::draw::Rng;
 use super::prescribed::{ALTERNATING, Prescribed, ZONES_BESIDE_STRIPES};
@@ -101,9 +100,6 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
 /// The set of this number; `None` where what was drawn is accepted at no load, or shows nothing of
 /// the world or of the term that is left out.
 pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
-    if left_out == Some(Term::CarryIn) && matches!(world, World::Stripe | World::Queue | World::Register) {
-        return carried::draw(seed, number, world, left_out);
-    }
     let mut rng = Rng::new(seed, b"limit\0\0\0", number);
     let mut ranges = Rng::new(seed, b"ranges\0\0", number);
     let commands = matches!(world, World::Command | World::RegisterCommand);
@@ -159,8 +155,8 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     shows.then_some(limit)
 }
 
-/// A set brought to the limit, by its last task's reads alone or by all requests; `None` where it is
-/// accepted at no load, or shows nothing of the term that is left out.
+/// A set brought to the limit, by its last task's reads alone or by all requests; `None` where it
+/// is accepted at no load, or shows nothing of the term that is left out.
 pub(super) fn limited(
     rng: &mut Rng,
     set: TaskSet,

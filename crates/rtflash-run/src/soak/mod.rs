@@ -63,7 +63,7 @@ pub fn draw(search: Search, run: u64) -> Option<Case> {
         | World::Register
         | World::RegisterCommand
         | World::Zoned => {
-            let limit = limit::draw(seed, run / world.runs_of_a_set(), world, left_out)?;
+            let limit = carried::set_at_the_limit(seed, run / world.runs_of_a_set(), world, left_out)?;
             let options = attack::options(seed, run, &limit, climbs)?;
             let LimitSet { set, allocator, analysis, left_out, .. } = limit;
             Some(Case { seed, run, set, allocator, analysis, options, left_out })
