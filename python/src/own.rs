@@ -77,6 +77,18 @@ impl DeviceFields {
         self.device.page_registers()
     }
 
+    /// N_s: blocks of a chip that may fail.
+    #[getter]
+    fn spare_blocks(&self) -> u32 {
+        self.device.spare_blocks()
+    }
+
+    /// How many of them at programs while the chip is busy.
+    #[getter]
+    fn program_failures(&self) -> u32 {
+        self.device.program_failures()
+    }
+
     /// t_c: zero where commands are not counted.
     #[getter]
     fn command_ns(&self) -> u64 {

@@ -118,7 +118,7 @@ pub struct Processor {
     /// Λ: logical pages mapped in the processor, at most.
     pub mapped: u64,
     costs: StepCosts,
-    repeated: u64, // Programs that may fail while it is busy.
+    repeated: failures::Failures,
     /// Where its chips use a second page register.
     registers: Option<Registers>,
     placement: Placement,

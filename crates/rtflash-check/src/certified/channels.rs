@@ -318,7 +318,9 @@ fn beside(
         let rows = Rows { chips: clusters[other].size().into(), block_pages: set.device().pages_per_block().into() };
         let rows = Some(rows).filter(|_| !stripe(other));
         let requests = transfers_of_a_chip(set, &clusters[other], placement(other).unwrap_or(Placement::Stripe));
-        let failing = i128::from(set.device().program_failures()) * rows.map_or(1, |rows| rows.chips);
+        // Its chips may be idle between failures, and others not: all that may ever fail count.
+        let failing = if steady { 0 } else { i128::from(set.device().spare_blocks()) };
+        let failing = failing * rows.map_or(1, |rows| rows.chips);
         let repeated = if requests.iter().any(|it| it.writes) { failing } else { 0 };
         neighbours.push(Neighbour { chips: chips[other], requests, repeated, gc: gc.flatten(), rows });
     }

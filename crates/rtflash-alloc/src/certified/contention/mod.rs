@@ -32,7 +32,7 @@ struct ForeignChip {
     chips: u64,
     requests: Vec<DemandTask>,
     gc: Option<ChosenGc>,
-    /// Programs that fail, and are repeated: of a superblock on any of its chips.
+    /// Programs that may ever fail, and are repeated: of a superblock on any of its chips.
     repeated: u64,
     /// Where it is one of a superblock.
     rows: Option<Rows>,
@@ -178,7 +178,7 @@ impl Contention {
             processor.rows()
         };
         let left_out = self.left_out == Some(Term::RepeatedTransfers);
-        let repeated = if left_out { 0 } else { processor.repeated_programs(false) };
+        let repeated = if left_out { 0 } else { processor.repeated_programs() };
         let mut chip = ForeignChip { chips, gc, repeated, rows, requests, lines: ChipLines::default() };
         chip.lines = chip.lines();
         self.neighbours.push(chip);

@@ -14,17 +14,26 @@ pub(super) fn blocks_left(device: &Device, width: u64) -> u64 {
     u64::from(device.blocks_per_chip()).saturating_sub(width.saturating_mul(device.spare_blocks().into()))
 }
 
-/// Programs of such a processor that may fail while it is busy; `None` where what they take cannot
-/// be added up.
+/// Programs of a processor that may fail, and are repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Failures {
+    /// While it is busy without a break.
+    at_once: u64,
+    /// Ever: others may be busy for longer.
+    ever: u64,
+}
+
+/// Programs of such a processor that may fail; `None` where what they take cannot be added up.
 pub(super) fn repeated(
     device: &Device,
     width: u64,
     organisation: &dyn PageOrganisation,
     costs: &StepCosts,
-) -> Option<u64> {
-    let programs = width.checked_mul(device.program_failures().into())?;
-    again(organisation, costs).checked_mul(programs)?;
-    Some(programs)
+) -> Option<Failures> {
+    let at_once = width.checked_mul(device.program_failures().into())?;
+    again(organisation, costs).checked_mul(at_once)?;
+    let ever = if at_once > 0 { width.checked_mul(device.spare_blocks().into())? } else { 0 };
+    Some(Failures { at_once, ever })
 }
 
 /// A program with all that it can wait, or a copy inside a chip.
@@ -34,15 +43,20 @@ fn again(organisation: &dyn PageOrganisation, costs: &StepCosts) -> Cost {
 }
 
 impl Processor {
-    /// Programs of it that may fail while it is busy without a break: of a superblock on any of its
-    /// chips. None where nothing is programmed.
-    pub(in crate::certified) fn repeated_programs(&self, server: bool) -> u64 {
-        if server || self.tasks.iter().any(|task| task.writes) { self.repeated } else { 0 }
+    /// Whether it programs anything.
+    fn programs(&self, server: bool) -> bool {
+        server || self.tasks.iter().any(|task| task.writes)
+    }
+
+    /// Programs of it that may ever fail: of a superblock on any of its chips.
+    pub(in crate::certified) fn repeated_programs(&self) -> u64 {
+        if self.programs(false) { self.repeated.ever } else { 0 }
     }
 
     /// E, Eq. (77): what they take to be repeated, each with all that it can wait.
     pub(in crate::certified) fn repeats(&self, server: bool) -> Cost {
-        let programs = if self.leaves_out(Term::Repeats) { 0 } else { self.repeated_programs(server) };
+        let counts = self.programs(server) && !self.leaves_out(Term::Repeats);
+        let programs = if counts { self.repeated.at_once } else { 0 };
         let each = again(organisation(self.placement), &self.costs);
         each.checked_mul(programs).unwrap_or(Cost::from_ns(u64::MAX))
     }
