@@ -35,10 +35,10 @@ impl<'m> Ftl<'_, 'm> {
             if !core::mem::take(&mut of.changed) || of.busy > 0 {
                 continue;
             }
-            if of.programs.again {
-                self.program_again(number, nand, host);
+            if of.programs.again && !self.program_again(number, nand, host) {
                 continue;
             }
+            let Some(of) = &mut self.processors[number] else { continue };
             of.programs.clear();
             while let Some(first) = self.first_job(number) {
                 let tried = match first {

@@ -50,13 +50,20 @@ impl Ftl<'_, '_> {
         self.ended(chip, host)
     }
 
-    /// Rule B3: programs what has failed once more.
-    pub(crate) fn program_again(&mut self, number: usize, nand: &mut impl NandChips, host: &mut impl RequestHost) {
-        let Some(of) = &mut self.processors[number] else { return };
+    /// Rule B3: programs what has failed once more. Says whether there is nothing of that: all of it
+    /// was trimmed.
+    pub(crate) fn program_again(
+        &mut self,
+        number: usize,
+        nand: &mut impl NandChips,
+        host: &mut impl RequestHost,
+    ) -> bool {
+        let Some(of) = &mut self.processors[number] else { return false };
         let count = of.programs.count();
         if index(of.ftl.pages.free()) < count {
             // More blocks have failed than are kept back.
-            return host.starved(u32::try_from(number).unwrap_or(u32::MAX));
+            host.starved(u32::try_from(number).unwrap_or(u32::MAX));
+            return false;
         }
         of.programs.again = false;
         let request = match of.doing {
@@ -64,9 +71,14 @@ impl Ftl<'_, '_> {
             _ => None,
         };
         for place in 0..count {
-            let Some(of) = &mut self.processors[number] else { return };
-            let Some(page) = of.programs.get(place) else { return };
-            let Some(to) = of.ftl.pages.program(page.lpn) else { return };
+            let Some(of) = &mut self.processors[number] else { break };
+            let Some(page) = of.programs.get(place) else { break };
+            let at = of.ftl.pages.locate(page.lpn).map(|at| (at.chip, at.block));
+            if at != Some((page.column, page.block)) {
+                // It was trimmed meanwhile.
+                continue;
+            }
+            let Some(to) = of.ftl.pages.program(page.lpn) else { break };
             of.programs.goes_to(place, to.chip, to.block);
             let (superblock, from) = (of.ftl.pages.columns().superblock, source_of_copy(of, page.from));
             let (chip, spare) = (self.begin(number, to.chip), self.spare(number, page.lpn));
@@ -79,6 +91,11 @@ impl Ftl<'_, '_> {
                 None => nand.copyback(chip, from, to.into(), spare),
             }
         }
+        let is_over = self.processors[number].as_ref().is_some_and(|of| of.busy == 0);
+        if is_over {
+            self.step_is_over(u32::try_from(number).unwrap_or(u32::MAX), host);
+        }
+        is_over
     }
 
     /// Logical pages of a source's range hold nothing any more, from now on. After a loss of power

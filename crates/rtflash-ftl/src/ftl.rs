@@ -133,6 +133,13 @@ impl<'m> Ftl<'_, 'm> {
         if of.has_failed() {
             return true;
         }
+        self.step_is_over(number, host);
+        true
+    }
+
+    /// A processor's step is over, and nothing of it has to be done again.
+    pub(crate) fn step_is_over(&mut self, number: u32, host: &mut impl RequestHost) {
+        let Some(Some(of)) = self.processors.get_mut(index(number)) else { return };
         match core::mem::replace(&mut of.doing, StepWork::Nothing) {
             StepWork::Nothing | StepWork::Inside => {}
             StepWork::Pages(slot, pages) => {
@@ -145,7 +152,6 @@ impl<'m> Ftl<'_, 'm> {
                 of.starved = [false; 2];
             }
         }
-        true
     }
 
     /// Pages of a request have been read or programmed.

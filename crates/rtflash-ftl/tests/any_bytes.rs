@@ -40,11 +40,12 @@ fn small_images_run_by_any_events() {
         all.dropped += ran.dropped;
         all.failed += ran.failed;
         all.moved += ran.moved;
+        all.trimmed += ran.trimmed;
     }
     assert!(sound > 600 && run_at_all > 600, "{sound} {run_at_all} {all:?}");
     assert!(all.taken > 20_000 && all.refused > 50_000 && all.over > 15_000, "{all:?}");
     assert!(all.operations > 40_000 && all.collected > 5_000 && all.starved > 500, "{all:?}");
-    assert!(all.failed > 1_000 && all.moved > 50, "{all:?}");
+    assert!(all.failed > 1_000 && all.moved > 50 && all.trimmed > 5_000, "{all:?}");
 }
 
 #[test]

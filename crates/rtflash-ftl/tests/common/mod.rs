@@ -98,6 +98,13 @@ impl Checked {
         self.clusters[&chip]
     }
 
+    /// Pages of a cluster hold nothing from now on: nobody reads or copies them.
+    pub fn trimmed(&mut self, cluster: u32, pages: &[u32]) {
+        for &lpn in pages {
+            self.versions.remove(&(cluster, lpn));
+        }
+    }
+
     /// What a chip does fails, if that may be: the block is bad. Says whether it was so.
     pub fn fails(&mut self, chip: u32) -> bool {
         let block = match self.busy.get(&chip) {
@@ -216,6 +223,7 @@ pub struct Ran {
     pub dropped: u64,
     pub failed: u64,
     pub moved: u64,
+    pub trimmed: u64,
 }
 
 /// Runs an image by events that bytes say. `None` where its memory would be more than a few
@@ -280,7 +288,19 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
                     assert_eq!(ftl.ended(chip, &mut host), nand.busy.remove(&chip).is_some());
                 }
             }
-            6 => {}
+            6 => {
+                let source = words.below(image.sources() + 1);
+                let of = image.source(source);
+                let count = of.map_or(1, |of| words.below(of.page_count.min(9)));
+                let first = of.map_or(0, |of| of.first_page);
+                let beyond = u32::from(words.byte().is_multiple_of(16));
+                let pages: Vec<u32> =
+                    (0..count).map(|_| first + words.below(of.map_or(1, |of| of.page_count) + beyond)).collect();
+                if ftl.trim(source, &pages).is_ok() {
+                    nand.trimmed(of.expect("a source").cluster, &pages);
+                    ran.trimmed += pages.len() as u64;
+                }
+            }
             _ => now = now.saturating_add(u64::from(words.below(1 << 10)) << (words.byte() % 2)),
         }
         if words.byte() % 8 > 0 {
