@@ -18,7 +18,8 @@ impl<M: Memory> Blocks<M> {
         if self.valid.as_ref()[index(block)] < TAKEN {
             self.take_victim(block);
         }
-        self.valid.as_mut()[index(block)] |= TAKEN | RETIRED;
+        // It is taken by now.
+        self.valid.as_mut()[index(block)] |= RETIRED;
         self.retired += 1;
         let replaced = anew && self.spare > 0;
         self.spare -= u32::from(replaced);
