@@ -50,8 +50,8 @@ impl Ftl<'_, '_> {
         self.ended(chip, host)
     }
 
-    /// Rule B3: programs what has failed once more. Says whether there is nothing of that: all of it
-    /// was trimmed.
+    /// Rule B3: programs what has failed once more. Says whether there is nothing of that: all of
+    /// it was trimmed.
     pub(crate) fn program_again(
         &mut self,
         number: usize,
