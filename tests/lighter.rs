@@ -198,7 +198,7 @@ fn options(rng: &mut Rng, set: &TaskSet, independent: bool) -> Options {
         pattern: rng.one_of(&[Pattern::Uniform, Pattern::OneChip, Pattern::Fullest, Pattern::HotCold]),
         times: Times::Worst,
         seed: rng.within(0, 999),
-        placed: Placed { backfill: true, waits },
+        placed: Placed { waits, ..Placed::default() },
         phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
         ..Options::default()
     }

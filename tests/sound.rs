@@ -37,7 +37,7 @@ fn attack(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Ve
                 pattern,
                 times: Times::Worst,
                 seed: 1,
-                placed: Placed { backfill: true, waits },
+                placed: Placed { waits, ..Placed::default() },
                 phases,
                 ..Options::default()
             };

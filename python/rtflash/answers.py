@@ -1184,6 +1184,7 @@ class ExecAnswer(Answer):
         "disobeys",
         "dispatch",
         "duration_ns",
+        "faults",
         "gc",
         "jobs",
         "meta",
@@ -1216,6 +1217,7 @@ class ExecAnswer(Answer):
         "disobeys": "str",
         "dispatch": "str",
         "duration_ns": "int",
+        "faults": "int",
         "non_rt_pages_per_s": "float",
         "pattern": "str",
         "phases": "str",
@@ -1270,6 +1272,8 @@ class ExecAnswer(Answer):
     """`serial` or `parallel`."""
     duration_ns: int
     """How long, in simulated time."""
+    faults: int | None
+    """Of a thousand programs and erases, how many fail where they may; left out where none do."""
     gc: list[JobsLine]
     """GC jobs."""
     jobs: list[JobsLine]

@@ -42,6 +42,7 @@ pub mod check;
 pub mod dispatch;
 mod earliest;
 mod error;
+mod faults;
 mod flash;
 pub mod ftl;
 mod groups;
@@ -59,6 +60,7 @@ mod ties;
 pub mod trace;
 
 pub use error::RunError;
+pub use faults::random_failure;
 pub use groups::{groups, shared_channels};
 pub use hosted::{Hosted, HostedJob};
 pub use ids::{BlockId, ChannelId, ColumnId, PageId, SourceId};

@@ -69,7 +69,9 @@ pub fn memory(plan: &Plan, options: &Options) -> u64 {
         3 * PAGE * u128::from(cluster.layout.pages_per_chip()) * u128::from(chips)
     });
     let pages = plan.clusters().iter().map(|cluster| {
-        let pages = u128::from(cluster.layout.pages_per_chip()) * u128::from(cluster.layout.chips());
+        let layout = &cluster.layout;
+        let spare = u128::from(layout.spare_blocks()) * u128::from(layout.pages());
+        let pages = (u128::from(layout.pages_per_chip()) + spare) * u128::from(layout.chips());
         // And a bit, whether it is valid.
         PAGE * pages + pages.div_ceil(8)
     });

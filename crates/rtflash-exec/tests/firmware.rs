@@ -3,6 +3,8 @@
 mod common;
 mod placed_worlds;
 
+use std::collections::{HashMap, HashSet};
+
 use common::World;
 use placed_worlds::engine;
 use rtflash_exec::ftl::{Requests, initial_pages, initial_zones};
@@ -56,6 +58,8 @@ struct Device<'w> {
     free_at: Vec<u64>,
     done: Vec<Done>,
     sequence: u64,
+    /// What fails: on which chip, and when it ends.
+    fails: HashSet<(u32, u64)>,
 }
 
 /// Lengths do not depend on whose an operation is.
@@ -226,6 +230,10 @@ impl RequestHost for Over {
         self.selected.push((self.now, processor, job, block, valid));
     }
 
+    fn moving(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
+        self.selected.push((self.now, processor, job, block, valid));
+    }
+
     fn left_out(&mut self, processor: u32, job: u64, free: u32) {
         self.left_out.push((self.now, processor, job, free));
     }
@@ -321,6 +329,24 @@ fn releases(world: &World, records: &[Record], image: &Image<'_>) -> Vec<Release
         .collect()
 }
 
+/// What fails in a run: on which chip, and when it ends, at or before the end of its step.
+fn failing(records: &[Record]) -> HashSet<(u32, u64)> {
+    let mut last = HashMap::new();
+    let mut fails = HashSet::new();
+    for record in records {
+        match record {
+            Record::Operation(of) => {
+                last.insert(of.chip, of.end.as_ns());
+            }
+            Record::Failed(failed) => {
+                fails.insert((failed.chip.0, last[&failed.chip]));
+            }
+            _ => {}
+        }
+    }
+    fails
+}
+
 /// Operations, and requests that are over, as the state machine has them.
 fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
     let image = Image::read(bytes).expect("an image that is sound");
@@ -359,6 +385,7 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
         free_at: vec![0; device.channels() as usize],
         done: Vec::new(),
         sequence: 0,
+        fails: failing(records),
     };
     let mut host = Over::default();
     let mut notified = vec![0; geometry.processors];
@@ -375,7 +402,11 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
             if nand.ends[chip] == Some(nand.now) {
                 (nand.ends[chip], nand.work[chip]) = (None, None);
                 let number = u32::try_from(chip).expect("few chips");
-                assert!(ftl.ended(number, &mut host) && !ftl.ended(number, &mut host));
+                let taken = match nand.fails.remove(&(number, nand.now)) {
+                    true => ftl.failed(number, &mut host),
+                    false => ftl.ended(number, &mut host),
+                };
+                assert!(taken && !ftl.ended(number, &mut host) && !ftl.failed(number, &mut host));
             }
         }
         if nand.now < duration {
@@ -455,6 +486,8 @@ struct Seen {
     commands: usize,
     over: usize,
     starved: usize,
+    failed: usize,
+    failed_erases: usize,
 }
 
 /// What is drawn, as firmware does it.
@@ -515,11 +548,18 @@ fn firmware_does_what_the_executor_does() {
         over.sort_unstable();
         completed.sort_unstable();
         assert_eq!(over, completed, "case {case}");
+        for record in &records {
+            if let Record::Failed(failed) = record {
+                seen.failed += 1;
+                seen.failed_erases += usize::from(failed.page == NO_PAGE);
+            }
+        }
         seen.look(&world, &done, (over.len(), ran.host.starved));
     }
     assert!(unsound < seen.worlds, "{unsound}");
     assert!(seen.worlds > 2_000 && seen.operations > 200_000 && seen.commands > 500, "{seen:?}");
     assert!(seen.stripes > 1_000 && seen.zones > 500 && seen.superblocks > 1_000 && seen.erases > 10_000, "{seen:?}");
+    assert!(seen.failed > 100 && seen.failed_erases > 10, "{seen:?}");
     assert!(seen.copies > 10_000 && seen.resets > 5_000 && seen.over > 30_000 && seen.starved > 2_000, "{seen:?}");
 }
 

@@ -15,8 +15,7 @@ use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Observer, Record, TermsChange};
 use rtflash_exec::{
-    Aging, Options, Pattern, Phases, Placed, Plan, PlanError, ReleasePattern, RunError, Times, Victims, Waits, run,
-    run_traced,
+    Aging, Options, Pattern, Phases, Placed, Plan, PlanError, ReleasePattern, RunError, Times, Victims, run, run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -268,7 +267,7 @@ fn options(rng: &mut Rng, drawn: &Drawn) -> Options {
         times: Times::Worst,
         phases: Phases::Periodic,
         seed: rng.within(0, u64::MAX - 1),
-        placed: Placed { backfill: rng.within(0, 1) == 0, waits: Waits::Actual },
+        placed: Placed { backfill: rng.within(0, 1) == 0, ..Placed::default() },
         releases: Some(Arc::new(releases)),
         ..Options::default()
     }

@@ -3,17 +3,20 @@
 
 #[path = "altered/alterations.rs"]
 mod alterations;
+#[path = "altered/failures.rs"]
+mod failures;
 #[path = "altered/worlds.rs"]
 mod worlds;
 
 use std::collections::BTreeSet;
 
 use alterations::{ALTERATIONS, Alteration};
+use failures::FAILURES;
 use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
 use rtflash_exec::trace::{Action, Kind, LeftOut, Operation, Record, Transfer};
 use rtflash_exec::{BlockId, Victims, Waits};
 use rtflash_model::{ClusterId, Instant, Span};
-use worlds::{Organisation, World, cached_worlds, other_worlds, told_worlds, worlds, zoned_worlds};
+use worlds::{Organisation, World, cached_worlds, failing_worlds, other_worlds, told_worlds, worlds, zoned_worlds};
 
 /// What an alteration does to a world's trace: the checks that fail then; `None` where there is
 /// nothing to be altered.
@@ -112,6 +115,33 @@ fn are_seen(worlds: &[World]) {
     }
     assert!(missed.is_empty(), "{missed:#?}");
     assert!(seen.len() > 150, "{}", seen.len());
+}
+
+/// Nor where blocks fail.
+#[test]
+fn alterations_where_blocks_fail_are_seen() {
+    are_seen(&failing_worlds());
+}
+
+/// What may be wrong with blocks that fail is caught by the checkers that are for it.
+#[test]
+fn failures_are_what_they_are_said_to_be() {
+    let mut caught = BTreeSet::new();
+    for world in failing_worlds() {
+        let failed = world.records.iter().filter(|record| matches!(record, Record::Failed(_))).count();
+        assert!(failed > 1, "{}: {failed}", world.name);
+        for (what, by, alter) in FAILURES {
+            let mut records = world.records.clone();
+            if alter(&mut records).is_none() {
+                continue;
+            }
+            records.sort_by_key(Record::order);
+            let broken = world.judge(&records);
+            assert!(by.iter().any(|name| broken.contains(name)), "{}: {what}: {broken:?}", world.name);
+            caught.insert(what);
+        }
+    }
+    assert_eq!(caught.len(), FAILURES.len(), "{caught:?}");
 }
 
 /// Where each of two transfers is that a read's command and the page before it are, in one turn.

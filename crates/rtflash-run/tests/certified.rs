@@ -183,7 +183,11 @@ fn draw(seed: u64, case: u64) -> Option<Case> {
         pattern: rng.one_of(&patterns),
         times: rng.one_of(&[Times::Worst, Times::Best, Times::Random]),
         seed: case,
-        placed: Placed { backfill: rng.within(0, 3) > 0, waits: rng.one_of(&[Waits::Actual, Waits::Worst]) },
+        placed: Placed {
+            backfill: rng.within(0, 3) > 0,
+            waits: rng.one_of(&[Waits::Actual, Waits::Worst]),
+            ..Placed::default()
+        },
         phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
         ..Options::default()
     };

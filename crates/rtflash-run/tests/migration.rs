@@ -18,7 +18,7 @@ use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, Record};
 use rtflash_exec::{
-    Aging, Options, Pattern, Placed, Plan, PlanError, Promise, RunError, SourceId, Victims, Waits, run, run_traced,
+    Aging, Options, Pattern, Placed, Plan, PlanError, Promise, RunError, SourceId, Victims, run, run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -234,7 +234,7 @@ fn options(rng: &mut Rng, drawn: &StageRun, duration: Instant) -> (Options, Plan
         aging: rng.one_of(&[Aging::Worst, Aging::Worst, Aging::Random]),
         pattern: rng.one_of(&[Pattern::Uniform, Pattern::HotCold, Pattern::Sequential, Pattern::Fullest]),
         seed: rng.within(0, u64::MAX - 1),
-        placed: Placed { backfill: rng.within(0, 1) == 0, waits: Waits::Actual },
+        placed: Placed { backfill: rng.within(0, 1) == 0, ..Placed::default() },
         releases: Some(Arc::new(releases)),
         ..Options::default()
     };

@@ -2,7 +2,7 @@
 //! With all terms none does. `rtflash soak --world … --without all` counts how many.
 
 use rtflash_alloc::certified::Term;
-use rtflash_exec::check::CERTIFIED;
+use rtflash_exec::check::FAILING;
 use rtflash_run::climb::rows::{LeftOutOfRow, TABLE, allocation};
 use rtflash_run::climb::{Effort, climb};
 use rtflash_run::soak::{Search, SoakOutcome, World, draw, judge, soak};
@@ -66,6 +66,11 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::Zoned, Term::Resets, false, 1, "deadlines"),
     (World::Zoned, Term::ResetPage, false, 1, "deadlines"),
     (World::Zoned, Term::ResetStep, false, 101, "deadlines"),
+    (World::Failing, Term::Blocking, false, 1_786, "deadlines"),
+    (World::Failing, Term::Transfer, false, 64, "deadlines"),
+    (World::Failing, Term::Repeats, false, 84, "deadlines"),
+    (World::Failing, Term::SpareBlocks, false, 756, "overdue"),
+    (World::Failing, Term::RepeatedTransfers, false, 39_843, "deadlines"),
     (World::Queue, Term::MinFresh, true, 417, "deadlines"),
     (World::Queue, Term::SumFresh, true, 1_089, "deadlines"),
     (World::Queue, Term::SharedFresh, true, 417, "deadlines"),
@@ -114,6 +119,8 @@ fn small_sets_at_the_limit_keep_every_promise() {
         (World::RegisterCommand, false, 800, 450),
         (World::Zoned, false, 800, 450),
         (World::Zoned, true, 160, 50),
+        (World::Failing, false, 1_600, 900),
+        (World::Failing, true, 80, 20),
         (World::Queue, false, 800, 150),
         (World::Stripe, true, 48, 30),
         (World::Superblock, true, 48, 30),
@@ -121,7 +128,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
     ] {
         let soaked = soak(search(world, None, climbs), runs);
         let broken: Vec<_> =
-            soaked.broken.iter().map(|broken| (CERTIFIED[broken.assumption].name, broken.first)).collect();
+            soaked.broken.iter().map(|broken| (FAILING[broken.assumption].name, broken.first)).collect();
         assert_eq!(broken, [], "{world:?}");
         assert!(soaked.judged >= judged, "{world:?}: {} runs", soaked.judged);
     }
@@ -130,7 +137,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
 /// What the search accepts with all terms is what an allocator accepts.
 #[test]
 fn the_search_tests_as_an_allocator_does() {
-    const SMALL: [World; 9] = [
+    const SMALL: [World; 10] = [
         World::Stripe,
         World::Queue,
         World::Superblock,
@@ -140,6 +147,7 @@ fn the_search_tests_as_an_allocator_does() {
         World::Register,
         World::RegisterCommand,
         World::Zoned,
+        World::Failing,
     ];
     for world in SMALL {
         let cases = (0..60).filter_map(|set| draw(search(world, None, false), set * world.runs_of_a_set()));

@@ -109,6 +109,9 @@ pub struct Settings {
     /// Whether idle chips of a superblock take pages of other requests, with certificates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backfill: Option<bool>,
+    /// Of a thousand programs and erases, how many fail where they may; left out where none do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<u16>,
     /// Where the randomness started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,

@@ -82,11 +82,13 @@ pub enum Term {
     Repeats,
     /// Of neighbours, in N_j: their transfers.
     RepeatedTransfers,
+    /// N_s in N − N_s: blocks that fail are counted as if they were erased.
+    SpareBlocks,
 }
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 37] = [
+    pub const ALL: [Term; 38] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -124,6 +126,7 @@ impl Term {
         Term::ResetStep,
         Term::Repeats,
         Term::RepeatedTransfers,
+        Term::SpareBlocks,
     ];
 
     /// What it is called.
@@ -166,6 +169,7 @@ impl Term {
             Term::ResetStep => "reset-step",
             Term::Repeats => "repeats",
             Term::RepeatedTransfers => "repeated-transfers",
+            Term::SpareBlocks => "spare-blocks",
         }
     }
 
@@ -214,6 +218,7 @@ impl Term {
             Term::ResetStep => "a reset in B",
             Term::Repeats => "E",
             Term::RepeatedTransfers => "repeated programs in N_j",
+            Term::SpareBlocks => "N_s in N − N_s",
         }
     }
 }

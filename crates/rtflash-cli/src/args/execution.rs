@@ -211,6 +211,10 @@ pub struct ExecArgs {
     /// Leave chips of a superblock idle that a step does not use (with certificates)
     #[arg(long)]
     pub no_backfill: bool,
+    /// Of a thousand programs and erases so many fail, while no more blocks do than the device
+    /// states (`spare_blocks`, `program_failures`; with certificates)
+    #[arg(long, value_name = "OF_A_THOUSAND", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1000))]
+    pub faults: u16,
     /// Threads to use: clusters that share no channel run side by side; the output does not depend
     /// on it
     #[arg(long, value_name = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
@@ -268,13 +272,13 @@ pub struct SoakArgs {
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
     /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream,
-    /// command, register, register-command or zoned accepts sets, and show what breaks; `all`: each
-    /// of the world's terms by itself. What is accepted so is no promise
+    /// command, register, register-command, zoned or failing accepts sets, and show what breaks;
+    /// `all`: each of the world's terms by itself. What is accepted so is no promise
     #[arg(long, value_name = "TERM", value_parser = terms())]
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
-    /// queue, superblock, mixed, stream, command, register, register-command or zoned: in its sets.
-    /// With a FILE: in this set, for each request. Without either: in the sets of
+    /// queue, superblock, mixed, stream, command, register, register-command, zoned or failing: in
+    /// its sets. With a FILE: in this set, for each request. Without either: in the sets of
     /// docs/analysis.md's table "What is necessary"
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub climb: Option<Option<PathBuf>>,
@@ -329,6 +333,8 @@ pub enum SoakWorld {
     RegisterCommand,
     /// Small sets whose tasks own zones, some beside stripes; 16 runs of each
     Zoned,
+    /// Small sets of stripes and superblocks whose blocks fail meanwhile; 16 runs of each
+    Failing,
 }
 
 /// What `--without` may leave out.
@@ -337,8 +343,6 @@ pub const ALL_TERMS: &str = "all";
 /// The terms, each in the letters of docs/analysis.md.
 fn terms() -> PossibleValuesParser {
     let all = PossibleValue::new(ALL_TERMS).help("each of the world's terms by itself");
-    // No block fails in a run.
-    let terms = Term::ALL.into_iter().filter(|term| !matches!(term, Term::Repeats | Term::RepeatedTransfers));
-    let terms = terms.map(|term| PossibleValue::new(term.name()).help(term.letters()));
+    let terms = Term::ALL.into_iter().map(|term| PossibleValue::new(term.name()).help(term.letters()));
     PossibleValuesParser::new(terms.chain([all]))
 }

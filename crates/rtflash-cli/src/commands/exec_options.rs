@@ -24,7 +24,7 @@ pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailu
     let (waits, waits_name) = policies::waits(args.waits);
     let (phases, phases_name) = policies::phases(&args.phases);
     let (recurrence, arrivals_name) = policies::arrivals(args.arrivals);
-    let placed = Placed { backfill: !args.no_backfill, waits };
+    let placed = Placed { backfill: !args.no_backfill, waits, faults: args.faults };
     let (times, times_name) = policies::times(args.times);
     let (arbitration, arbitration_name) = policies::arbitration(args.arbitration);
     let (ties, ties_name) = policies::ties(args.ties);
@@ -61,6 +61,7 @@ pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailu
         arbitration: arbitration_name.map(Into::into),
         ties: ties_name.map(Into::into),
         backfill: Some(placed.backfill),
+        faults: (args.faults > 0).then_some(args.faults),
         seed: Some(args.seed),
     };
     Ok((options, settings))

@@ -1,7 +1,7 @@
 //! `rtflash soak`: random search for a broken assumption.
 
 use rtflash_alloc::certified::Term;
-use rtflash_exec::check::CERTIFIED;
+use rtflash_exec::check::FAILING;
 use rtflash_exec::{
     Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits,
     write_release_pattern,
@@ -112,6 +112,7 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Register => World::Register,
         SoakWorld::RegisterCommand => World::RegisterCommand,
         SoakWorld::Zoned => World::Zoned,
+        SoakWorld::Failing => World::Failing,
     };
     let climbs = args.climb.is_some();
     match &args.climb {
@@ -203,7 +204,7 @@ fn without_line(of: &LeftOut) -> WithoutLine {
         runs: of.judged,
         late: of.late,
         first_run: of.first,
-        checks: of.broken.iter().map(|&(at, runs)| CheckCount { name: CERTIFIED[at].name, runs }).collect(),
+        checks: of.broken.iter().map(|&(at, runs)| CheckCount { name: FAILING[at].name, runs }).collect(),
         task_set: set,
     }
 }
@@ -211,7 +212,7 @@ fn without_line(of: &LeftOut) -> WithoutLine {
 fn broken_line(broken: &Broken) -> BrokenLine {
     let worst = broken.finding.gauge.worst();
     BrokenLine {
-        name: CERTIFIED[broken.assumption].name,
+        name: FAILING[broken.assumption].name,
         runs: broken.runs,
         first_run: broken.first,
         bound: worst.map(|worst| worst.bound),
@@ -258,6 +259,7 @@ fn command(case: &Case) -> String {
     add(options.ties == Ties::Random, " --ties random");
     add(options.recurrence == Recurrence::Sporadic, " --arrivals sporadic");
     add(!options.placed.backfill, " --no-backfill");
+    add(options.placed.faults > 0, &format!(" --faults {}", options.placed.faults));
     if let Some(releases) = &options.releases {
         let stated = write_release_pattern(releases, &case.set);
         // A shell's quotes end at each of these.

@@ -132,3 +132,19 @@ pub const CERTIFIED: [Assumption; COMMON + 2] = {
     };
     all
 };
+
+/// The same on devices that keep blocks back for those that fail.
+pub const FAILING: [Assumption; COMMON + 3] = {
+    let mut all = [CERTIFIED[0]; COMMON + 3];
+    let mut at = 0;
+    while at < CERTIFIED.len() {
+        all[at] = CERTIFIED[at];
+        at += 1;
+    }
+    all[CERTIFIED.len()] = Assumption {
+        name: "failures",
+        statement: "no more blocks fail than the device states, and what a program was to hold that failed is programmed next, at once",
+        unit: Unit::Occurrences,
+    };
+    all
+};

@@ -2,6 +2,7 @@
 //! are left out, victims, copies, cost.
 
 mod changes;
+mod failed;
 
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
@@ -60,6 +61,8 @@ struct ProcessorAccount {
     stage: usize,
     extra: u64,
     changed: Instant,
+    /// Pages of requests that are to be programmed once more.
+    repeats: u64,
     /// Of the GC jobs, and of the server.
     passes: [WatchedPass; 2],
 }
@@ -132,6 +135,7 @@ impl Collections {
                         stage: 0,
                         extra: 0,
                         changed: Instant::START,
+                        repeats: 0,
                         passes: [WatchedPass::default(), WatchedPass::default()],
                     });
                 }
@@ -232,14 +236,18 @@ impl Collections {
 
     /// A victim is chosen: rule R4.
     pub(super) fn selected(&mut self, selection: &Selection, pending: &Pending, map: &mut Mapping) {
-        let Some(account) = self.processor(selection.chip).map(|processor| &mut self.accounts[processor]) else {
-            return;
-        };
+        let Some(processor) = self.processor(selection.chip) else { return };
+        let account = &self.accounts[processor];
         let at = || selected(selection);
         let ProcessorAccount { cluster, position, chip, terms, .. } = *account;
         let waiting = account.arrived.saturating_sub(account.programmed);
         let free = map.free(cluster, position, chip, selection.at);
-        let needless = free.is_some_and(|free| free >= waiting.saturating_add(terms.reserve));
+        let wanted = waiting.saturating_add(terms.reserve);
+        if let Some(valid) = map.retired(cluster, position, chip, selection.block) {
+            return self.moves(selection, (pending, valid), free.map(|free| (free, wanted)));
+        }
+        let account = &mut self.accounts[processor];
+        let needless = free.is_some_and(|free| free >= wanted);
         self.gc.left_out.note(0, u64::from(needless || selection.forced), at);
         if let Some((fewest, lowest, open)) = map.fewest(cluster, position, chip) {
             let valid = map.take(cluster, position, chip, selection.block).unwrap_or(NONE);
@@ -281,16 +289,6 @@ impl Collections {
         }
     }
 
-    /// An operation of a request or of a server, before the map knows of it.
-    #[inline]
-    pub(super) fn own(&mut self, operation: &Operation, processor: usize) {
-        if operation.kind == Kind::Write && operation.action == Action::Program {
-            // What a trace states it began with may be any number.
-            let programmed = &mut self.accounts[processor].programmed;
-            *programmed = programmed.saturating_add(1);
-        }
-    }
-
     /// An operation that takes a page that is not pending has started: the map knows of it.
     #[inline(always)]
     pub(super) fn took(&mut self, (operation, processor): (&Operation, usize), background: bool, map: &mut Mapping) {
@@ -312,7 +310,7 @@ impl Collections {
     pub(super) fn operation(
         &mut self,
         operation: &Operation,
-        (position, processor): (ColumnId, usize),
+        (position, processor, repeated): (ColumnId, usize, bool),
         pending: &Pending,
         map: &Mapping,
         quiet: bool,
@@ -321,7 +319,9 @@ impl Collections {
         let at = || place(operation.start, pending, Some(operation.chip));
         let (terms, chips) = (account.terms, account.chips);
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
-        pass.takes(operation.start, operation.end);
+        if !repeated {
+            pass.takes(operation.start, operation.end);
+        }
         let valid = |&(lpn, spot): &(Lpn, u32)| map.is_at(operation.cluster, lpn, spot);
         let is_valid = match operation.action {
             Action::Read => {
@@ -333,9 +333,10 @@ impl Collections {
                     pass.buffer.clear();
                 }
                 pass.buffer.push_back((operation.lpn, map.spot(position, operation.block, operation.page)));
-                pass.copied += 1;
+                pass.copied += u64::from(!repeated);
+                let too_many = pass.moves.is_some_and(|(_, most)| pass.copied > most);
                 pass.read = Some(operation.end);
-                pass.victim == Some(operation.block) && !kept
+                pass.victim == Some(operation.block) && !kept && !too_many
             }
             Action::Program => {
                 if pass.began.1.replace(operation.start) != Some(operation.start) {
@@ -348,7 +349,7 @@ impl Collections {
             }
             Action::Erase => {
                 let kept = pass.buffer.iter().any(valid);
-                let is_valid = pass.victim == Some(operation.block) && !kept;
+                let is_valid = pass.victim == Some(operation.block) && !kept && pass.moves.is_none();
                 self.cost.note(terms.pass, pass.total(), at);
                 if pass.erased == 0 {
                     self.victims.note(terms.victim, pass.copied, at);

@@ -63,8 +63,11 @@ impl BusExclusion {
     }
 }
 
-/// Pages of a block are programmed in order, each once between erases: pages out of order, against
-/// zero.
+/// The mark of a block that has failed, in the place of its next page. There are fewer pages.
+const RETIRED: u32 = NONE - 1;
+
+/// Pages of a block are programmed in order, each once between erases, and nothing is done to a
+/// block that has failed: pages out of order, against zero.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct PageOrder {
     pub(super) gauge: Gauge,
@@ -91,9 +94,14 @@ impl PageOrder {
         self.next[chip * self.blocks + block.index()] = programmed;
     }
 
+    /// Rule B2: a block of a chip is retired.
+    pub(super) fn retires(&mut self, chip: usize, block: BlockId) {
+        self.next[chip * self.blocks + block.index()] = RETIRED;
+    }
+
     /// How many pages of a block of a chip are programmed, where that is known.
     pub(super) fn programmed(&self, chip: usize, block: BlockId) -> Option<u32> {
-        Some(self.next[chip * self.blocks + block.index()]).filter(|&next| next != NONE)
+        Some(self.next[chip * self.blocks + block.index()]).filter(|&next| next < RETIRED)
     }
 
     #[inline(always)]
@@ -101,13 +109,17 @@ impl PageOrder {
         let next = &mut self.next[chip * self.blocks + operation.block.index()];
         let is_valid = match operation.action {
             Action::Read => return,
-            Action::Erase => {
+            Action::Erase if *next != RETIRED => {
                 *next = 0;
                 return;
             }
+            Action::Erase => false,
+            Action::Program if *next == RETIRED => false,
             Action::Program => (*next == NONE || *next == operation.page) && operation.page < self.pages,
         };
-        *next = operation.page + 1;
+        if *next != RETIRED {
+            *next = operation.page + 1;
+        }
         self.gauge.note_zero(quiet, u64::from(!is_valid), || place(operation));
     }
 }

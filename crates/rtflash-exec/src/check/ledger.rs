@@ -18,6 +18,8 @@ pub(crate) struct Pending {
     pub(crate) reads: u64,
     /// Likewise.
     pub(crate) programs: u64,
+    /// Pages of its own that have failed.
+    pub(crate) failed: u64,
     /// When the last of all its operations ends.
     pub(crate) last_end: Instant,
     /// When it last left a pass out.
@@ -164,6 +166,7 @@ impl Ledger {
             service: 0,
             reads: 0,
             programs: 0,
+            failed: 0,
             last_end: release.at,
             left_out: None,
             collected: false,

@@ -1,44 +1,21 @@
 //! The page map, as the records have it: what is read, what is erased, how full every block is,
 //! how much is free.
 
+mod failed;
+mod rows;
+
 use prefetch_index::prefetch_index;
 use rtflash_model::{Id, Instant};
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::failed::FailedPage;
+use self::failed::LastProgram;
+use self::rows::RowPages;
 use super::flash::place;
 use super::gauge::Gauge;
 use crate::ids::{BlockId, ClusterId, ColumnId, Lpn, PerId};
 use crate::plan::{Plan, Promise};
 use crate::trace::{Action, Kind, NO_LPN, NONE, Operation};
-
-/// What is programmed in a row.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct RowPages {
-    began: Instant,
-    /// The logical pages but for the last one, each with page and block; and that one.
-    before: Vec<(Lpn, u32, BlockId)>,
-    last: (Lpn, u32, BlockId),
-}
-
-impl RowPages {
-    /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded
-    /// first was the later one.
-    #[inline(always)]
-    fn was_overwritten(&mut self, operation: &Operation) -> bool {
-        let Operation { start, lpn, page, block, .. } = *operation;
-        let last = std::mem::replace(&mut self.last, (lpn, page, block));
-        if self.began != start {
-            self.began = start;
-            self.before.clear();
-            return false;
-        }
-        self.before.push(last);
-        // A row goes from page to page; behind the last page of a block comes page 0 of another.
-        let is_later =
-            |&(of, other, at): &(Lpn, u32, BlockId)| of == lpn && if at == block { other > page } else { other < page };
-        self.before.iter().any(is_later)
-    }
-}
 
 /// How a cluster places its pages.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -60,6 +37,8 @@ struct MappedCluster {
     shape: ClusterShape,
     /// Pages of a block of a processor.
     full: u32,
+    /// Blocks of a processor that are kept back for those that fail.
+    spare: u32,
     /// Where each logical page was last seen: position of the chip · pages of a chip + page; `NONE`
     /// if it has not been yet.
     spots: PerId<Lpn, u32>,
@@ -73,6 +52,8 @@ struct Pool {
     free: i64,
     /// Ends of these erases.
     erases: Vec<Instant>,
+    /// Blocks that are kept back for those that fail.
+    spare: u32,
 }
 
 impl Pool {
@@ -110,6 +91,10 @@ pub(super) struct Mapping {
     known: bool,
     /// The last row of each cluster.
     rows: PerId<ClusterId, RowPages>,
+    /// What each chip that is watched programs, where blocks may fail: else there are none.
+    last: Vec<Option<LastProgram>>,
+    /// Blocks that have failed, by their places in `valid`.
+    retired: Vec<usize>,
 }
 
 impl Mapping {
@@ -128,7 +113,7 @@ impl Mapping {
             };
             let shape = ClusterShape { chips: cluster.layout.chips(), stripe, superblock, zoned };
             let full = if superblock { pages * shape.chips } else { pages };
-            MappedCluster { shape, full, spots: PerId::filled(NONE, logical) }
+            MappedCluster { shape, full, spare: cluster.layout.spare_blocks(), spots: PerId::filled(NONE, logical) }
         };
         let mut map = Mapping {
             gauge: Gauge::default(),
@@ -140,7 +125,9 @@ impl Mapping {
             programmed: vec![0; chips * blocks],
             pools: vec![Pool::default(); chips],
             known: false,
-            rows: plan.per_cluster(RowPages { last: (NO_LPN, NONE, BlockId(NONE)), ..RowPages::default() }),
+            rows: plan.per_cluster(RowPages::none()),
+            last: vec![None; if plan.device().spare_blocks() > 0 { chips } else { 0 }],
+            retired: Vec::new(),
         };
         let mut first = 0;
         for &number in clusters {
@@ -149,6 +136,7 @@ impl Mapping {
             for position in 0..cluster.chips.len() {
                 let pool = if stripe { first + position } else { first };
                 map.pools[pool].free += i64::from(layout.pages_per_chip());
+                map.pools[pool].spare = layout.spare_blocks();
             }
             first += cluster.chips.len();
         }
@@ -245,13 +233,15 @@ impl Mapping {
             return None;
         }
         let blocks = &self.valid[base..base + self.blocks];
+        let spare = u64::from(self.clusters[cluster].spare);
         let fewest = blocks.iter().copied().min().expect("a chip has blocks");
         if fewest >= TAKEN {
-            return Some((NONE, BlockId(0), self.blocks as u64));
+            return Some((NONE, BlockId(0), (self.blocks as u64).saturating_sub(spare)));
         }
         let open: u32 = blocks.iter().map(|&valid| valid >> 31).sum();
         let block = blocks.iter().position(|&valid| valid == fewest).expect("the fewest of some");
-        Some((fewest, BlockId::from_index(block), open.into()))
+        // Those that are kept back, or retired in whose place they are, do not count.
+        Some((fewest, BlockId::from_index(block), u64::from(open).saturating_sub(spare)))
     }
 
     /// Takes a block for a victim, and says how many valid pages it has, if it is closed and no
@@ -341,7 +331,11 @@ impl Mapping {
             Action::Program => {
                 pool.free -= i64::from(!copyback);
                 let here = self.spot(position, operation.block, operation.page);
-                self.programs((operation, told), (first, here), block, (astray, quiet));
+                let old = self.programs((operation, told), (first, here), block, (astray, quiet));
+                if let Some(last) = self.last.get_mut(chip) {
+                    let (kind, lpn) = (told.kind, operation.lpn);
+                    *last = old.map(|old| LastProgram { kind, lpn, here, old });
+                }
             }
         }
     }
@@ -353,8 +347,8 @@ impl Mapping {
         (first, here): (usize, u32),
         block: usize,
         (astray, quiet): (bool, bool),
-    ) {
-        let MappedCluster { shape, full, spots } = &mut self.clusters[operation.cluster];
+    ) -> Option<u32> {
+        let MappedCluster { shape, full, spots, .. } = &mut self.clusters[operation.cluster];
         let overwritten = (shape.stripe || shape.superblock) && self.rows[operation.cluster].was_overwritten(told);
         let programmed = &mut self.programmed[block];
         *programmed += 1;
@@ -364,11 +358,11 @@ impl Mapping {
         }
         if overwritten {
             // Stale already.
-            return;
+            return Some(NONE);
         }
         let Some(known) = spots.get_mut(operation.lpn) else {
             self.gauge.note(0, 1, || place(operation));
-            return;
+            return None;
         };
         let old = std::mem::replace(known, here);
         if old != NONE {
@@ -381,5 +375,6 @@ impl Mapping {
         }
         self.valid[block] += 1;
         self.gauge.note_zero(quiet, u64::from(astray), || place(operation));
+        Some(old)
     }
 }

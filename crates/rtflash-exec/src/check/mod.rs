@@ -7,6 +7,7 @@
 mod assumptions;
 mod collect;
 mod desks;
+mod failures;
 mod flash;
 mod gauge;
 mod ledger;
@@ -31,7 +32,7 @@ mod zones;
 
 use rtflash_model::{Instant, Span};
 
-pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, Unit};
+pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING, Unit};
 pub use gauge::{Gauge, Place, Worst};
 
 use crate::dispatch::Admission;
@@ -200,8 +201,8 @@ impl<'a> Checks<'a> {
         self.setup
     }
 
-    /// What was found, in the order of [`ASSUMPTIONS`], or [`CERTIFIED`] under certificates, when
-    /// the run ended at `duration`.
+    /// What was found, in the order of [`ASSUMPTIONS`], or [`CERTIFIED`] or [`FAILING`] under
+    /// certificates, when the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
         let pending = self.look_at_pending(duration);
         let all = self.clusters.len() == self.plan.clusters().len();
@@ -325,7 +326,7 @@ pub fn merge(findings: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
     let mut merged: Vec<Finding> = ASSUMPTIONS.iter().map(none).collect();
     for group in findings {
         if group.len() > merged.len() {
-            merged = CERTIFIED.iter().map(none).collect();
+            merged = FAILING.iter().take(group.len()).map(none).collect();
         }
         for (all, finding) in merged.iter_mut().zip(group) {
             all.gauge.merge(&finding.gauge);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::stretches::{LastStretches, REMEMBERED, Stretch};
-use super::timing::{longest_step, place};
+use super::timing::{longest_blocker, place};
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId};
 use crate::plan::{Certified, Plan};
 use crate::trace::{Action, JobId, Kind, Operation};
@@ -81,6 +81,24 @@ impl ProcessorLine {
         self.waits.clear();
     }
 
+    /// An operation of a superblock: if it is a read, what it waited for its bus, where it may wait
+    /// for other clusters so long, and takes so long without waiting.
+    #[inline(always)]
+    fn notes_read(&mut self, operation: &Operation, (bound, alone): (u64, u64), pending: &Pending, plan: &Plan) {
+        let gc = operation.kind == Kind::Gc;
+        self.only_reads &= operation.action == Action::Read && !gc;
+        if operation.action == Action::Read {
+            let took = operation.end.since(operation.start).as_ns();
+            self.waits.push(ReadWait {
+                channel: plan.channel_of(operation.chip),
+                gc,
+                bound,
+                waited: took.saturating_sub(alone),
+                place: place(operation.start, pending, Some(operation.chip)),
+            });
+        }
+    }
+
     /// A stretch is over: another one begins.
     #[inline(always)]
     fn ends(&mut self, stretch: Stretch) {
@@ -151,7 +169,7 @@ impl ProcessorLine {
 /// What a certificate bounds, for one processor.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Bounds {
-    /// The longest step.
+    /// The longest step, and what fails of it and is programmed once more.
     step: u64,
     stripe: bool,
     /// Whether its chips use a second page register.
@@ -194,7 +212,7 @@ impl Processors {
         let mut lines = Vec::new();
         for &number in clusters {
             let (cluster, stripe) = (&plan.clusters()[number], certified[number].is_stripe());
-            let step = longest_step(plan, cluster, &certified[number]);
+            let step = longest_blocker(plan, cluster, &certified[number]);
             for (place, &chip) in cluster.chips.iter().enumerate() {
                 if stripe || place == 0 {
                     let by = &certified[number];
@@ -240,6 +258,16 @@ impl Processors {
         self.lines[self.processor(chip)?].under_way.map(|step| step.end)
     }
 
+    /// Since when a processor has been busy without a break.
+    pub(super) fn busy_since(&self, processor: usize) -> Instant {
+        self.lines[processor].busy_since
+    }
+
+    /// Whether it is a chip of a stripe.
+    pub(super) fn is_stripe(&self, processor: usize) -> bool {
+        self.lines[processor].bounds.stripe
+    }
+
     /// The run is over, and a job is pending on the only processor of its cluster, that of a chip:
     /// it should not have idled.
     pub(super) fn end(&mut self, chip: ChipId, duration: Instant, pending: &Pending) {
@@ -270,7 +298,7 @@ impl Processors {
     pub(super) fn operation(
         &mut self,
         (operation, told): (&Operation, &Operation),
-        processor: usize,
+        (processor, repeated): (usize, bool),
         pending: &Pending,
         plan: &Plan,
     ) {
@@ -284,6 +312,11 @@ impl Processors {
             _ => operation.end,
         };
         match &mut line.under_way {
+            // What has failed is programmed once more before anything else: the step goes on.
+            Some(under_way) if repeated => {
+                under_way.end = under_way.end.max(end);
+                return;
+            }
             Some(under_way) if under_way.start == operation.start || copies && operation.action == Action::Program => {
                 // How long the program of a copy takes is known with its record.
                 under_way.end = if copies { end } else { under_way.end.max(end) };
@@ -310,17 +343,8 @@ impl Processors {
             }
         }
         if !bounds.stripe && (gc || !bounds.cached) {
-            line.only_reads &= operation.action == Action::Read && !gc;
-            if operation.action == Action::Read {
-                let took = operation.end.since(operation.start).as_ns();
-                line.waits.push(ReadWait {
-                    channel: plan.channel_of(operation.chip),
-                    gc,
-                    bound: self.foreign_waits[operation.chip].saturating_mul(self.times.asks),
-                    waited: took.saturating_sub(self.times.alone),
-                    place: place(operation.start, pending, Some(operation.chip)),
-                });
-            }
+            let bound = self.foreign_waits[operation.chip].saturating_mul(self.times.asks);
+            line.notes_read(operation, (bound, self.times.alone), pending, plan);
         }
         if line.judged != Some(operation.job) && !pending.was_starved {
             self.judge(processor, told, pending, deadline);

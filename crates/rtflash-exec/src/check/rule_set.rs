@@ -58,9 +58,11 @@ impl<'a> RuleSet<'a> for ByCertificates<'a> {
         (plan, mapping): (&Plan, &Mapping),
         quiet: bool,
     ) {
-        self.processors.operation((operation, told), processor, pending, plan);
+        let repeated = self.failures.may_fail()
+            && self.failures.is_repeated(told, processor, self.processors.is_stripe(processor));
+        self.processors.operation((operation, told), (processor, repeated), pending, plan);
         if operation.kind == Kind::Gc {
-            self.collections.operation(operation, (position, processor), pending, mapping, quiet);
+            self.collections.operation(operation, (position, processor, repeated), pending, mapping, quiet);
         } else {
             self.collections.own(operation, processor);
         }

@@ -3,8 +3,9 @@
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::assumptions::{ASSUMPTIONS, Assumption, CERTIFIED};
+use super::assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING};
 use super::collect::Collections;
+use super::failures::FailedBlocks;
 use super::gauge::Gauge;
 use super::ledger::Pending;
 use super::order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
@@ -57,6 +58,7 @@ pub(super) struct ByCertificates<'a> {
     pub(super) certified: &'a PerId<ClusterId, Certified>,
     pub(super) processors: Processors,
     pub(super) collections: Collections,
+    pub(super) failures: FailedBlocks,
 }
 
 /// What they have found.
@@ -76,7 +78,7 @@ pub(super) struct Found<'r> {
 }
 
 resume!(['a] ByCertificates<'a> {
-    values: [processors, collections],
+    values: [processors, collections, failures],
     parts: [],
     lists: [],
     made: [certified],
@@ -121,6 +123,7 @@ impl<'a> Rules<'a> {
                 certified,
                 processors: Processors::new(plan, certified, clusters),
                 collections: Collections::new(plan, certified, clusters),
+                failures: FailedBlocks::new(plan),
             })),
         }
     }
@@ -222,6 +225,9 @@ impl<'a> Rules<'a> {
             }
             Rules::Certified(by) => {
                 let (processors, of) = (&by.processors, &by.collections);
+                let mut more = vec![of.open, of.reserve];
+                let may_fail = by.failures.may_fail();
+                more.extend(may_fail.then_some(by.failures.gauge));
                 Found {
                     gc: &of.gc,
                     cost: of.cost,
@@ -230,8 +236,8 @@ impl<'a> Rules<'a> {
                     order: processors.order,
                     idling: processors.idling,
                     waits: processors.waits,
-                    more: vec![of.open, of.reserve],
-                    named: &CERTIFIED,
+                    more,
+                    named: if may_fail { &FAILING } else { &CERTIFIED },
                 }
             }
         }

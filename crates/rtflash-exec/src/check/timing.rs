@@ -97,6 +97,20 @@ pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -
     costs.read.max(costs.program).max(copy).max(costs.erase)
 }
 
+/// The longest that a step blocks jobs of earlier deadlines, with what fails of it and is
+/// programmed once more.
+pub(super) fn longest_blocker(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Span {
+    let step = longest_step(plan, cluster, by);
+    let (device, costs) = (plan.device(), StepSpans::new(plan.device(), cluster.page_delay));
+    let (failures, Some(costs)) = (u64::from(device.program_failures()), costs) else { return step };
+    let repeated = if by.is_stripe() {
+        costs.program.max(costs.copy).checked_mul(failures)
+    } else {
+        costs.program.checked_mul(failures.saturating_mul(u64::from(cluster.layout.chips())))
+    };
+    step.saturating_add(repeated.unwrap_or(Span::LONGEST))
+}
+
 /// A job's own pages, waiting for the bus included, within C + D.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ServiceTime {
@@ -124,7 +138,10 @@ impl ServiceTime {
                 read.checked_add(write)
             }),
         };
-        if let Some(bound) = bound {
+        // What has failed takes its time once more.
+        let delay = pending.release.cluster.map_or(Span::ZERO, |cluster| plan.clusters()[cluster].page_delay);
+        let again = plan.timing().program().saturating_add(delay).checked_mul(pending.failed);
+        if let Some(bound) = bound.and_then(|bound| bound.checked_add(again?)) {
             self.gauge.note(bound.as_ns(), pending.service, || place(complete.at, pending, None));
         }
     }

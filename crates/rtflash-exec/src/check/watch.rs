@@ -1,6 +1,6 @@
 //! What the checkers make of what happens.
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
 use super::rules::{Order, Rules};
@@ -10,8 +10,8 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Complete, JobId, Kind, LeftOut, Moved, Observer, Operation, Padding, Policed, Release, Reserve, Selection, Setup,
-    Starved, TermsChange, Transfer,
+    Complete, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Operation, Padding, Policed, Release, Reserve,
+    Selection, Setup, Starved, TermsChange, Transfer,
 };
 
 impl Checks<'_> {
@@ -98,17 +98,23 @@ impl Observer for Checks<'_> {
             }
         };
         self.conservation.note(0, u64::from(!all), || place(complete.at, &pending, None));
+        let has_moved = match &mut self.rules {
+            Rules::Certified(by) => by.collections.moved(complete.job),
+            Rules::Utilization(_) => false,
+        };
         let due = self.end_of(&pending);
-        let off = complete.at.since(due).max(due.since(complete.at));
+        // That nothing more is to be moved is seen when the job is looked at next.
+        let late = if has_moved { Span::ZERO } else { complete.at.since(due) };
+        let off = late.max(due.since(complete.at));
         self.completion.note(0, off.as_ns(), || place(complete.at, &pending, None));
-        if pending.release.kind == Kind::Gc {
+        if pending.release.kind == Kind::Gc && !has_moved {
             self.rules.collecting().complete(complete.at, &pending);
         }
         match pending.release.kind {
             Kind::Server => {
                 self.server_deadlines.complete(complete, &pending, self.rules.lateness(self.plan, &pending))
             }
-            _ => self.deadlines.complete(complete, &pending, rtflash_model::Span::ZERO),
+            _ => self.deadlines.complete(complete, &pending, Span::ZERO),
         }
         self.service.complete(complete, &pending, self.plan);
         self.rules.leaves(&pending);
@@ -155,6 +161,37 @@ impl Observer for Checks<'_> {
         if !is_valid {
             self.violation(policed.at, policed.job);
         }
+    }
+
+    fn failed(&mut self, failed: &Failed) {
+        let chip = self.chip(failed.cluster, failed.chip);
+        let job = self.ledger.get(failed.job).filter(|job| job.release.cluster == Some(failed.cluster));
+        let (Some(pending), Some((position, chip)), Rules::Certified(by)) = (job, chip, &mut self.rules) else {
+            self.violation(failed.at, failed.job);
+            return;
+        };
+        let page = self.mapping.failed(failed, position, chip);
+        // In a superblock the whole row is retired.
+        let chips = match by.certified[failed.cluster].is_stripe() {
+            true => chip..chip + 1,
+            false => {
+                chip - position.index()..chip - position.index() + self.plan.clusters()[failed.cluster].chips.len()
+            }
+        };
+        chips.for_each(|chip| self.page_order.retires(chip, failed.block));
+        let processor = self.chips[failed.chip].processor;
+        let busy_since = by.processors.busy_since(processor);
+        by.failures.failed(failed, (processor, busy_since), page);
+        if let Some(page) = page {
+            if page.kind != Kind::Gc && page.is_current {
+                pending.programs = pending.programs.saturating_sub(1);
+                pending.failed += 1;
+            }
+            by.collections.failed(processor, pending.release.kind == Kind::Server, page);
+        }
+        // A program or an erase that is said to have failed was one.
+        let is_known = failed.page == NONE || page.is_some();
+        self.conservation.note(0, u64::from(!is_known), || place(failed.at, pending, Some(failed.chip)));
     }
 
     fn reserve(&mut self, reserve: &Reserve) {
@@ -212,7 +249,9 @@ impl Observer for Checks<'_> {
             self.violation(selection.at, selection.job);
             return;
         };
-        pending.victims += 1;
+        let moves = matches!(&self.rules, Rules::Certified(_))
+            && self.mapping.retired(selection.cluster, at.0, at.1, selection.block).is_some();
+        pending.victims += u64::from(!moves);
         match &mut self.rules {
             Rules::Certified(by) => by.collections.selected(selection, pending, &mut self.mapping),
             Rules::Utilization(by) => by.passes.selected(selection, at, pending, &mut self.mapping),

@@ -6,6 +6,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, Lpn};
+use crate::trace::JobId;
 
 /// A pass under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ pub(super) struct WatchedPass {
     pub(super) time: u64,
     pub(super) step: Option<(Instant, Instant)>,
     pub(super) erased: u32,
+    /// Whose it is and how many pages it copies at most, where it moves those of a block that has
+    /// failed.
+    pub(super) moves: Option<(JobId, u64)>,
 }
 
 impl WatchedPass {

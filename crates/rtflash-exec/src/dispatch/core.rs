@@ -37,7 +37,7 @@ pub(crate) struct Core<O> {
     /// Whether a run goes on by itself, and releases nothing at this instant.
     undisturbed: bool,
     chips_per_channel: u32,
-    duration: Instant,
+    pub(super) duration: Instant,
 }
 
 resume!([O: Resume] Core<O> {

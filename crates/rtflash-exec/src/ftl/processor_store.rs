@@ -31,6 +31,12 @@ impl From<Spot> for PagePlace {
     }
 }
 
+impl From<PagePlace> for Spot {
+    fn from(at: PagePlace) -> Spot {
+        Spot { chip: at.chip.0, block: at.block.0, page: at.page }
+    }
+}
+
 impl ProcessorStore {
     /// The processor as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a
     /// stripe. `number` is its first chip's number in the device.
@@ -74,6 +80,16 @@ impl ProcessorStore {
         self.ftl.serve(lpn.0, counts).map(PagePlace::from)
     }
 
+    /// Programs once more what has failed: rule B3. `None` where no page is free.
+    pub(crate) fn program_again(&mut self, lpn: Lpn) -> Option<PagePlace> {
+        self.ftl.pages.program(lpn.0).map(PagePlace::from)
+    }
+
+    /// Rule B2: a block is retired, at a program that has failed.
+    pub(crate) fn retire(&mut self, block: BlockId) {
+        self.ftl.pages.retire(block.0);
+    }
+
     /// The next step of a pass under way, with the pages that a superblock reads or programs.
     #[inline]
     pub(crate) fn step_of_pass(&mut self, server: bool, row: &mut Vec<(PagePlace, Lpn)>) -> Option<GcStep> {
@@ -102,9 +118,11 @@ fn mapped_pages(
     let held = initial_pages(layout, by.certificate.placement, position, options.aging, &mut random);
     let programmed = held.count();
     let columns = Columns { superblock: !by.is_stripe(), width, stride, offset: position.0 * u32::from(stride > 1) };
-    let memory = Owned::blocks(layout.blocks(), block_pages, held);
+    let memory = Owned::blocks(layout.blocks() + layout.spare_blocks(), block_pages, held);
     let places = vec![0; PageId(layout.logical_per_chip() * width).index()];
-    Pages::new(columns, block_pages, memory, places, programmed)
+    let mut pages = Pages::new(columns, block_pages, memory, places, programmed);
+    pages.keep_back(layout.spare_blocks());
+    pages
 }
 
 /// Those of a chip whose blocks are those of zones.

@@ -5,13 +5,15 @@ use std::ops::Range;
 
 use rtflash_ftl::Blocks;
 
+use serde::{Deserialize, Serialize};
+
 use crate::flash::Owned;
 use crate::ids::{BlockId, ColumnId, Lpn, PageId};
 use crate::trace::NO_LPN;
 
 /// A page of a cluster or a processor: the position of its chip there, the block, and the page in
 /// the block of the chip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PagePlace {
     pub(crate) chip: ColumnId,
     pub(crate) block: BlockId,

@@ -11,6 +11,7 @@ use rtflash_model::{Device, Lpn};
 pub struct Layout {
     chips: u32,
     blocks: u32,
+    spare: u32,
     pages: u32,
     reserve_pages: u64,
     reserve_blocks: u32,
@@ -71,7 +72,7 @@ impl Layout {
                 if u64::from(logical_per_chip) * u64::from(chips) >= owners as u64 && logical_per_chip > 0 =>
             {
                 let reserve_pages = drawn.saturating_add(2 * row);
-                Ok(Layout { chips, blocks, pages, reserve_pages, reserve_blocks, logical_per_chip, owners })
+                Ok(Layout { chips, blocks, spare: 0, pages, reserve_pages, reserve_blocks, logical_per_chip, owners })
             }
             _ => Err(missing),
         }
@@ -79,7 +80,7 @@ impl Layout {
 
     /// Under a certificate: every block holds data, and `reserve` pages are free (of each chip in a
     /// stripe, of the cluster in a superblock). Blocks that are kept back for those that fail are
-    /// not there: no block fails in a run. `None` where there is no logical page, or where what is
+    /// not among them. `None` where there is no logical page, or where what is
     /// left does not hold them.
     pub fn certified(device: &Device, chips: u32, reserve: u64, by_chip: bool) -> Option<Layout> {
         let logical_per_chip = u32::try_from(device.logical_pages_per_chip()).ok().filter(|&logical| logical > 0)?;
@@ -89,16 +90,26 @@ impl Layout {
         if u64::from(blocks) * u64::from(pages) < u64::from(logical_per_chip) {
             return None;
         }
-        Some(Layout { chips, blocks, pages, reserve_pages: reserve, reserve_blocks: 0, logical_per_chip, owners: 1 })
+        Some(Layout {
+            chips,
+            blocks,
+            spare,
+            pages,
+            reserve_pages: reserve,
+            reserve_blocks: 0,
+            logical_per_chip,
+            owners: 1,
+        })
     }
 
     /// Where tasks own zones: a logical page for each page, so that a task's begin where its zones
     /// do. `None` where they cannot be numbered.
     pub fn zoned(device: &Device, chips: u32) -> Option<Layout> {
-        let (blocks, pages) = (device.blocks_per_chip() - device.spare_blocks(), device.pages_per_block());
+        let (spare, pages) = (device.spare_blocks(), device.pages_per_block());
+        let blocks = device.blocks_per_chip() - spare;
         let logical_per_chip = blocks.checked_mul(pages)?;
         logical_per_chip.checked_mul(chips)?;
-        Some(Layout { chips, blocks, pages, reserve_pages: 0, reserve_blocks: 0, logical_per_chip, owners: 1 })
+        Some(Layout { chips, blocks, spare, pages, reserve_pages: 0, reserve_blocks: 0, logical_per_chip, owners: 1 })
     }
 
     /// s: chips.
@@ -106,9 +117,15 @@ impl Layout {
         self.chips
     }
 
-    /// N: blocks on a chip.
+    /// N: blocks on a chip, without those that are kept back.
     pub fn blocks(&self) -> u32 {
         self.blocks
+    }
+
+    /// Blocks on a chip that are kept back, erased, for those that fail: N_s, in a superblock
+    /// s N_s.
+    pub fn spare_blocks(&self) -> u32 {
+        self.spare
     }
 
     /// P: pages in a block.

@@ -12,7 +12,8 @@ mod usual;
 
 use std::io::{self, Write};
 
-use super::record::{Action, JobId, Kind, Record};
+use super::any_record::Record;
+use super::record::{Action, JobId, Kind};
 use crate::Plan;
 use crate::ids::{PerId, SourceId};
 
@@ -46,6 +47,7 @@ impl<W: Write> JsonLines<W> {
         match record {
             Record::Setup(setup) => line.setup(setup),
             Record::Policed(_)
+            | Record::Failed(_)
             | Record::Reserve(_)
             | Record::Changed(_)
             | Record::LeftOut(_)

@@ -1,5 +1,6 @@
 //! What happens in a run: records, and trace files of them.
 
+mod any_record;
 mod events;
 mod jsonl;
 mod observer;
@@ -8,11 +9,12 @@ mod record;
 pub(crate) mod samples;
 mod setup;
 
+pub use any_record::Record;
 pub use events::TraceEvents;
 pub use jsonl::{JobNames, JsonLine, JsonLines, MAX_LINE, TraceError, TraceReader, quoted};
 pub use observer::Observer;
 pub use record::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
+    Action, Complete, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
     Selection, Starved, Step, TermsChange, Transfer,
 };
 pub use setup::Setup;

@@ -1,7 +1,8 @@
 //! Who observes records.
 
+use super::any_record::Record;
 use super::record::{
-    Complete, JobId, LeftOut, Moved, Operation, Padding, Policed, Record, Release, Reserve, Selection, Starved,
+    Complete, Failed, JobId, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
     TermsChange, Transfer,
 };
 use super::setup::Setup;
@@ -54,6 +55,11 @@ pub trait Observer {
         let _ = policed;
     }
 
+    /// A program or an erase has failed.
+    fn failed(&mut self, failed: &Failed) {
+        let _ = failed;
+    }
+
     /// Pages have arrived to be written, under a certificate.
     fn reserve(&mut self, reserve: &Reserve) {
         let _ = reserve;
@@ -90,6 +96,7 @@ pub trait Observer {
             Record::Setup(setup) => self.setup(setup),
             Record::Release(release) => self.release(release),
             Record::Policed(policed) => self.policed(policed),
+            Record::Failed(failed) => self.failed(failed),
             Record::Reserve(reserve) => self.reserve(reserve),
             Record::Changed(changed) => self.changed(changed),
             Record::LeftOut(left_out) => self.left_out(left_out),
@@ -123,6 +130,9 @@ impl Observer for Vec<Record> {
     // Who collects records of several groups knows how they were made.
     fn policed(&mut self, policed: &Policed) {
         self.push(Record::Policed(*policed));
+    }
+    fn failed(&mut self, failed: &Failed) {
+        self.push(Record::Failed(*failed));
     }
     fn reserve(&mut self, reserve: &Reserve) {
         self.push(Record::Reserve(*reserve));
@@ -180,6 +190,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn policed(&mut self, policed: &Policed) {
         self.0.policed(policed);
         self.1.policed(policed);
+    }
+    fn failed(&mut self, failed: &Failed) {
+        self.0.failed(failed);
+        self.1.failed(failed);
     }
     fn reserve(&mut self, reserve: &Reserve) {
         self.0.reserve(reserve);

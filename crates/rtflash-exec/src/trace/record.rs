@@ -4,7 +4,6 @@
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
-use super::setup::Setup;
 use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, Lpn, SourceId};
 
 /// One job: the `index`-th one (from 0) of a source, by the source's position in
@@ -153,6 +152,24 @@ pub struct Starved {
     pub chip: ChipId,
 }
 
+/// A program, a copy or an erase has failed, and its block with it: rule B2 of docs/analysis.md.
+/// In a superblock the blocks of all chips with this number are retired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// When the step of its processor ended.
+    pub at: Instant,
+    /// For which job it was.
+    pub job: JobId,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// On which chip.
+    pub chip: ChipId,
+    /// The block.
+    pub block: BlockId,
+    /// The page that was to be programmed; [`NONE`] for an erase.
+    pub page: u32,
+}
+
 /// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a processor
 /// (a chip of a stripe, a superblock cluster).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -284,96 +301,4 @@ pub struct TermsChange {
     pub arrived: u64,
     /// f: free pages where the terms are changed, and 0 where an extra job is released.
     pub free: u64,
-}
-
-/// Anything that happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Record {
-    /// See [`Setup`].
-    Setup(Setup),
-    /// See [`Release`].
-    Release(Release),
-    /// See [`Policed`].
-    Policed(Policed),
-    /// See [`Reserve`].
-    Reserve(Reserve),
-    /// See [`TermsChange`].
-    Changed(TermsChange),
-    /// See [`LeftOut`].
-    LeftOut(LeftOut),
-    /// See [`Complete`].
-    Complete(Complete),
-    /// See [`Starved`].
-    Starved(Starved),
-    /// See [`Moved`].
-    Moved(Moved),
-    /// See [`Selection`].
-    Selected(Selection),
-    /// See [`Padding`].
-    Padding(Padding),
-    /// See [`Operation`].
-    Operation(Operation),
-    /// See [`Transfer`].
-    Transfer(Transfer),
-}
-
-impl Record {
-    /// The order of a trace: by time (what takes time by its start), at one instant as the variants
-    /// are ordered, and within these by job, chip or channel. What is equal in that stays as it
-    /// was recorded.
-    pub fn order(&self) -> (Instant, u8, u64, u64, u32) {
-        let job = |job: JobId| (u64::from(job.source), job.index);
-        match self {
-            Record::Setup(_) => (Instant::START, 0, 0, 0, 0),
-            Record::Release(release) => (release.at, 1, job(release.job).0, job(release.job).1, 0),
-            // Behind its release.
-            Record::Policed(policed) => (policed.at, 1, job(policed.job).0, job(policed.job).1, 1),
-            Record::Reserve(reserve) => (reserve.at, 2, reserve.chip.into(), 0, 0),
-            // Terms change when nothing is left to be done; an extra job is released.
-            Record::Changed(changed) if changed.extra == 0 => (changed.at, 4, u64::MAX, 0, changed.chip.0),
-            Record::Changed(changed) => (changed.at, 1, u64::MAX, 0, changed.chip.0),
-            Record::LeftOut(left_out) => (left_out.at, 3, left_out.cluster.into(), 0, 0),
-            Record::Complete(complete) => (complete.at, 4, job(complete.job).0, job(complete.job).1, 0),
-            Record::Starved(starved) => (starved.at, 5, job(starved.job).0, job(starved.job).1, starved.chip.0),
-            Record::Moved(moved) => (moved.at, 6, moved.cluster.into(), 0, 0),
-            Record::Selected(selection) => (selection.at, 7, selection.chip.into(), 0, 0),
-            Record::Padding(padding) => (padding.start, 8, padding.chip.into(), 0, 0),
-            Record::Operation(operation) => (operation.start, 9, operation.chip.into(), 0, 0),
-            Record::Transfer(transfer) => (transfer.start, 10, transfer.channel.into(), 0, 0),
-        }
-    }
-
-    /// When it is; what takes time, when it begins. The first part of [`order`](Record::order).
-    #[inline]
-    pub fn start(&self) -> Instant {
-        match self {
-            Record::Setup(_) => Instant::START,
-            Record::Release(release) => release.at,
-            Record::Policed(policed) => policed.at,
-            Record::Reserve(reserve) => reserve.at,
-            Record::Changed(changed) => changed.at,
-            Record::LeftOut(left_out) => left_out.at,
-            Record::Complete(complete) => complete.at,
-            Record::Starved(starved) => starved.at,
-            Record::Moved(moved) => moved.at,
-            Record::Selected(selection) => selection.at,
-            Record::Padding(padding) => padding.start,
-            Record::Operation(operation) => operation.start,
-            Record::Transfer(transfer) => transfer.start,
-        }
-    }
-
-    /// Whether it says what the device does or is asked to do. The others say how it came to that:
-    /// how the run was made, why a pass began or did not, what lets time pass, how much is free.
-    pub fn is_event(&self) -> bool {
-        matches!(
-            self,
-            Record::Release(_)
-                | Record::Changed(_)
-                | Record::Complete(_)
-                | Record::Starved(_)
-                | Record::Operation(_)
-                | Record::Transfer(_)
-        )
-    }
 }

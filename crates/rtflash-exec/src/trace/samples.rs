@@ -5,8 +5,8 @@ use rtflash_exec::{BlockId, ChannelId, ClusterTerms, Period, Plan, SourceId, Tim
 use rtflash_model::{Allocation, ChipId, Cluster, ClusterId, Instant, Lpn, PerId, Span, read_task_set};
 
 use rtflash_exec::trace::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
-    Selection, Starved, Step, TermsChange, Transfer,
+    Action, Complete, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release,
+    Reserve, Selection, Starved, Step, TermsChange, Transfer,
 };
 
 /// Two clusters (chips 0 to 2 and 3 to 4) of a device of six chips on three channels; names that
@@ -80,18 +80,14 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                 }),
                 9 if second => Record::Policed(Policed { at: end, job, arrived: start, pages }),
                 5 => changed(start, (cluster, chip), (random, pages, index)),
+                6 if first => Record::Failed(Failed { at: start, job, cluster, chip, block, page }),
                 6 => Record::Moved(Moved { at: start, job, cluster, chip, lpn: Lpn(random % logical) }),
                 _ if !matches!(of, Kind::Gc | Kind::Server) => Record::Complete(Complete { at: start, job }),
                 7 => Record::LeftOut(LeftOut { at: start, job, cluster, chip, free: pages }),
-                8 => Record::Selected(Selection {
-                    at: start,
-                    job,
-                    cluster,
-                    chip,
-                    block,
-                    valid: random / 2,
-                    forced: first,
-                }),
+                8 => {
+                    let valid = random / 2;
+                    Record::Selected(Selection { at: start, job, cluster, chip, block, valid, forced: first })
+                }
                 _ => {
                     let step = [Step::Read, Step::Program, Step::Copyback][random as usize % 3];
                     Record::Padding(Padding { start, end, job, cluster, chip, step })

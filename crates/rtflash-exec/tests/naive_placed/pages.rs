@@ -24,6 +24,10 @@ pub struct Pages {
     blocks: Vec<Vec<Page>>,
     /// Blocks that passes are working on.
     pub victims: Vec<usize>,
+    /// Blocks that have failed.
+    pub retired: Vec<usize>,
+    /// Blocks that are kept back for those that fail yet.
+    spare: usize,
     rings: Vec<Ring>,
 }
 
@@ -51,13 +55,13 @@ impl Pages {
         let programmed = initial_pages(&of.layout, placement, ColumnId(position), options.aging, &mut random);
         let device = plan.device();
         // Of each chip a number of blocks is kept back, whose rows are.
-        let count = device.blocks_per_chip() as usize - width * device.spare_blocks() as usize;
+        let (count, spare) = (device.blocks_per_chip() as usize, width * device.spare_blocks() as usize);
         let size = width * device.pages_per_block() as usize;
         let mut blocks = vec![vec![Page::Free; size]; count];
         for (at, lpn) in programmed.into_iter().enumerate() {
             blocks[at / size][at % size] = if lpn == NO_LPN { Page::Stale } else { Page::Holds(lpn) };
         }
-        Pages { width, blocks, victims: Vec::new(), rings: Vec::new() }
+        Pages { width, blocks, victims: Vec::new(), retired: Vec::new(), spare, rings: Vec::new() }
     }
 
     fn of_zones(plan: &Plan, options: &Options, cluster: usize, position: usize) -> Pages {
@@ -78,7 +82,8 @@ impl Pages {
             next: next as usize,
         };
         let rings = by.rings.iter().zip(found.next).map(ring).collect();
-        Pages { width: 1, blocks: found.blocks.into_iter().map(block).collect(), victims: Vec::new(), rings }
+        let blocks = found.blocks.into_iter().map(block).collect();
+        Pages { width: 1, blocks, victims: Vec::new(), retired: Vec::new(), spare: 0, rings }
     }
 
     /// The block that has to be reset before a page of a zone is written.
@@ -99,7 +104,26 @@ impl Pages {
 
     /// f.
     pub fn free(&self) -> u64 {
-        (0..self.blocks.len()).map(|block| self.count(block, |&page| page == Page::Free) as u64).sum()
+        let free = |block: usize| self.count(block, |&page| page == Page::Free);
+        let all: usize = self.in_use().map(free).sum();
+        (all - self.spare * self.blocks[0].len()) as u64
+    }
+
+    fn in_use(&self) -> impl Iterator<Item = usize> {
+        (0..self.blocks.len()).filter(|block| !self.retired.contains(block))
+    }
+
+    /// A block has failed: one that was kept back takes its place.
+    pub fn retire(&mut self, block: usize) {
+        if !self.retired.contains(&block) {
+            self.retired.push(block);
+            self.spare -= 1;
+        }
+    }
+
+    /// The lowest block that has failed and holds valid pages.
+    pub fn to_move(&self) -> Option<usize> {
+        self.retired.iter().copied().filter(|&block| self.valid(block) > 0).min()
     }
 
     pub fn locate(&self, lpn: Lpn) -> At {
@@ -131,8 +155,9 @@ impl Pages {
             return Some(at);
         }
         let free = |block: usize| self.count(block, |&page| page == Page::Free);
-        let open = (0..self.blocks.len()).find(|&block| (1..size).contains(&free(block)));
-        let block = open.or_else(|| (0..self.blocks.len()).find(|&block| free(block) == size))?;
+        let open = self.in_use().find(|&block| (1..size).contains(&free(block)));
+        let erased: Vec<usize> = self.in_use().filter(|&block| free(block) == size).collect();
+        let block = open.or_else(|| erased.first().copied().filter(|_| erased.len() > self.spare))?;
         let place = self.blocks[block].iter().position(|&page| page == Page::Free).expect("a free page");
         for page in self.blocks.iter_mut().flatten().filter(|page| **page == Page::Holds(lpn)) {
             *page = Page::Stale;
@@ -143,7 +168,7 @@ impl Pages {
 
     fn closed(&self) -> Vec<usize> {
         let full = |&block: &usize| self.count(block, |&page| page == Page::Free) == 0;
-        (0..self.blocks.len()).filter(full).filter(|block| !self.victims.contains(block)).collect()
+        self.in_use().filter(full).filter(|block| !self.victims.contains(block)).collect()
     }
 
     pub fn choose_victim(&mut self) -> Option<usize> {

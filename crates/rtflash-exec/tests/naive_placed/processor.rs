@@ -1,7 +1,7 @@
 //! A processor: a chip of a stripe, or a superblock cluster.
 
-use rtflash_exec::trace::{Action, JobId, Kind, NONE, Operation, Record, Release, Starved, TermsChange};
-use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Ties, Victims, random_job_place};
+use rtflash_exec::trace::{Action, Failed, JobId, Kind, NONE, Operation, Record, Release, Starved, TermsChange};
+use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Ties, Victims, random_failure, random_job_place};
 use rtflash_model::{ChipId, ClusterId, Collection, Id, Lpn};
 
 use super::pages::{At, Pages};
@@ -54,10 +54,23 @@ struct Pass {
     reads: u64,
     rows: u64,
     pages: u64,
+    /// How many pages it copies at most, where it only moves those of a block that has failed.
+    moves: Option<u64>,
+}
+
+/// A page that is programmed, and where a copy inside a chip is from.
+#[derive(Debug, Clone, Copy)]
+struct Programmed {
+    id: JobId,
+    kind: Kind,
+    at: At,
+    lpn: Lpn,
+    from: Option<At>,
 }
 
 #[derive(Debug, Default)]
 struct Step {
+    programs: Vec<Programmed>,
     /// Numbers of the chips that are in it.
     chips: Vec<usize>,
     silent_until: u64,
@@ -89,6 +102,11 @@ pub struct Processor {
     pub served: u64,
     server_passes: u64,
     step: Option<Step>,
+    /// What has failed, and is to be programmed once more.
+    again: Vec<Programmed>,
+    /// Of each chip, blocks that may fail yet, and programs before the processor is idle again.
+    may_fail: Vec<(u32, u32)>,
+    ended: u64,
     /// Of a chip that uses two page registers.
     pub registers: Option<Registers>,
 }
@@ -123,10 +141,19 @@ impl Processor {
                 served: 0,
                 server_passes: 0,
                 step: None,
+                again: Vec::new(),
+                may_fail: Vec::new(),
+                ended: 0,
                 registers: is_cached(plan, cluster).then(Registers::default),
             }
         };
-        groups.into_iter().enumerate().map(processor).collect()
+        let mut all: Vec<Processor> = groups.into_iter().enumerate().map(processor).collect();
+        let device = plan.device();
+        let zoned = certified(plan, cluster).is_zoned();
+        for of in all.iter_mut().filter(|of| !zoned && of.registers.is_none() && options.placed.faults > 0) {
+            of.may_fail = vec![(device.spare_blocks(), device.program_failures()); of.chips.len()];
+        }
+        all
     }
 
     pub fn is_idle(&self) -> bool {
@@ -211,12 +238,19 @@ impl Processor {
         if step.silent_until > world.now || step.chips.iter().any(|&chip| world.chips[chip].stage.is_some()) {
             return;
         }
-        let step = self.step.take().expect("a step");
+        let mut step = self.step.take().expect("a step");
+        self.ended = world.now;
+        let erase_failed = self.look_for_failures(world, &mut step);
         for job in step.pages {
             self.page_over(world, job);
         }
         if let Some((job, victim)) = step.erases {
-            self.pages.erase(victim);
+            if erase_failed {
+                self.pages.victims.retain(|&other| other != victim);
+                self.pages.retire(victim);
+            } else {
+                self.pages.erase(victim);
+            }
             if self.kind_of(job) == Kind::Gc {
                 self.pass = None
             } else {
@@ -227,6 +261,91 @@ impl Processor {
             }
             self.pass_over(world, job);
         }
+    }
+
+    /// Whether what ends on a chip now fails.
+    fn fails(&mut self, world: &World, column: usize, is_program: bool) -> bool {
+        let Some((blocks, programs)) = self.may_fail.get_mut(column) else { return false };
+        if world.now > world.options.duration.as_ns() || *blocks == 0 || (is_program && *programs == 0) {
+            return false;
+        }
+        let Options { seed, placed, .. } = world.options;
+        let fails = random_failure(*seed, placed.faults, self.chips[column], world.at());
+        if fails {
+            *blocks -= 1;
+            *programs -= u32::from(is_program);
+        }
+        fails
+    }
+
+    /// What of a step has failed: programs are put aside. Says whether the erase has.
+    fn look_for_failures(&mut self, world: &mut World, step: &mut Step) -> bool {
+        let (at, cluster) = (world.at(), ClusterId::from_index(self.cluster));
+        let small = |number: usize| u32::try_from(number).expect("a small number");
+        for program in std::mem::take(&mut step.programs) {
+            let (block, column) = (program.at.0, program.at.1 % self.chips.len());
+            if !self.fails(world, column, true) {
+                continue;
+            }
+            let (chip, page) = (self.chips[column], small(program.at.1 / self.chips.len()));
+            let (job, block_id) = (program.id, BlockId(small(block)));
+            world.records.push(Record::Failed(Failed { at, job, cluster, chip, block: block_id, page }));
+            self.pages.retire(block);
+            // What another page of the step has overwritten need not be repeated.
+            if !self.pages.holds(program.at, program.lpn) {
+                continue;
+            }
+            self.again.push(program);
+            if program.kind != Kind::Gc {
+                let place = step.pages.iter().position(|&job| job == program.id).expect("a page of the step");
+                step.pages.remove(place);
+            }
+        }
+        let Some((job, victim)) = step.erases else { return false };
+        let mut failed = false;
+        for column in 0..self.chips.len() {
+            if self.fails(world, column, false) {
+                failed = true;
+                let (chip, block) = (self.chips[column], BlockId(small(victim)));
+                world.records.push(Record::Failed(Failed { at, job, cluster, chip, block, page: NONE }));
+            }
+        }
+        failed
+    }
+
+    /// Programs once more what has failed. `false` where pages are lacking.
+    fn program_again(&mut self, world: &mut World) -> bool {
+        if self.pages.free() < self.again.len() as u64 {
+            let at = self.queue.iter().position(|part| part.id == self.again[0].id).expect("a pending job");
+            let waits = self.queue[at].waits;
+            self.starve(world, at);
+            self.queue[at].waits = waits;
+            return false;
+        }
+        self.step = Some(Step::default());
+        for Programmed { id, kind, lpn, from, .. } in std::mem::take(&mut self.again) {
+            let to = self.pages.program(lpn).expect("as many pages are free");
+            match from {
+                Some(from) => self.copy(world, id, lpn, (from, to)),
+                None => self.start(world, id, kind, Action::Program, to, lpn, None),
+            }
+            if kind != Kind::Gc {
+                self.step.as_mut().expect("a step").pages.push(id);
+            }
+        }
+        true
+    }
+
+    /// Copies a page inside the chip.
+    fn copy(&mut self, world: &mut World, id: JobId, lpn: Lpn, (from, to): (At, At)) {
+        if let Some(part) = self.queue.iter_mut().find(|part| part.id == id) {
+            part.starved = false;
+        }
+        let [operation, program] = [(Action::Read, from), (Action::Program, to)]
+            .map(|(action, place)| self.operation(world.now, id, Kind::Gc, action, place, lpn));
+        self.inside(world, operation, Behind::Copies { program });
+        let copied = Programmed { id, kind: Kind::Gc, at: to, lpn, from: Some(from) };
+        self.step.as_mut().expect("a step").programs.push(copied);
     }
 
     /// A page of a job is read or programmed.
@@ -268,6 +387,19 @@ impl Processor {
     }
 
     pub fn dispatch(&mut self, world: &mut World) {
+        let was_idle = self.step.is_none();
+        if was_idle && !self.again.is_empty() {
+            self.program_again(world);
+            return;
+        }
+        self.dispatch_jobs(world);
+        if was_idle && self.step.is_some() && world.now > self.ended {
+            let most = world.plan.device().program_failures();
+            self.may_fail.iter_mut().for_each(|left| left.1 = most);
+        }
+    }
+
+    fn dispatch_jobs(&mut self, world: &mut World) {
         while self.step.is_none() {
             let begins = |part: &Part| part.owes || part.reads.len() + part.writes.len() > 0;
             let ready = (0..self.queue.len()).filter(|&at| !self.queue[at].waits && begins(&self.queue[at]));
@@ -439,16 +571,27 @@ impl Processor {
         let gc = self.queue[at].kind == Kind::Gc;
         let job = self.queue[at].id;
         if (if gc { &self.pass } else { &self.server_pass }).is_none() {
-            let victim = if self.reserve_is_there(0) { None } else { self.pages.choose_victim() };
+            let (victim, moves) = if self.reserve_is_there(0) {
+                let beyond = self
+                    .terms
+                    .map_or(0, |of| (self.pages.free() - self.pending - of.reserve_pages).min(of.victim_pages));
+                (self.pages.to_move().filter(|_| gc && beyond > 0), Some(beyond))
+            } else {
+                (self.pages.choose_victim(), None)
+            };
             let Some(victim) = victim else {
                 self.pass_over(world, job);
                 return;
             };
-            let pass =
-                Pass { victim, next_row: vec![0; self.chips.len()], buffered: vec![], reads: 0, rows: 0, pages: 0 };
+            let next_row = vec![0; self.chips.len()];
+            let pass = Pass { victim, next_row, buffered: vec![], reads: 0, rows: 0, pages: 0, moves };
             *(if gc { &mut self.pass } else { &mut self.server_pass }) = Some(pass);
         }
         let mut pass = (if gc { self.pass.take() } else { self.server_pass.take() }).expect("a pass");
+        if self.has_moved_all(&mut pass) {
+            self.pass_over(world, job);
+            return;
+        }
         self.step = Some(Step::default());
         let goes_on = if self.stripe {
             self.step_in_chip(world, at, &mut pass)
@@ -462,6 +605,15 @@ impl Processor {
         }
     }
 
+    /// Whether a pass that only moves pages has done so.
+    fn has_moved_all(&self, pass: &mut Pass) -> bool {
+        let Some(most) = pass.moves else { return false };
+        pass.buffered.retain(|&(place, lpn)| self.pages.holds(place, lpn));
+        let left = |column: usize| self.pages.next_valid(pass.victim, column, pass.next_row[column]).is_some();
+        let reads = pass.pages < most && (0..self.chips.len()).any(left);
+        pass.buffered.is_empty() && !reads
+    }
+
     fn step_in_chip(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
         let (chip, job) = (self.chips[0], self.queue[at].id);
         let told = self.told(world, world.sharing(chip.0) - 1);
@@ -473,10 +625,8 @@ impl Processor {
             let Some(to) = self.pages.program(lpn) else { return false };
             pass.next_row[0] = row + 1;
             pass.reads += 1;
-            self.queue[at].starved = false;
-            let [operation, program] = [(Action::Read, from), (Action::Program, to)]
-                .map(|(action, place)| self.operation(world.now, job, Kind::Gc, action, place, lpn));
-            self.inside(world, operation, Behind::Copies { program });
+            pass.pages += 1;
+            self.copy(world, job, lpn, (from, to));
         } else if pass.reads < padded_to {
             pass.reads += 1;
             self.pad(end);
@@ -494,8 +644,11 @@ impl Processor {
         pass.buffered.retain(|&(place, lpn)| self.pages.holds(place, lpn));
         let mut found = Vec::new();
         if pass.buffered.len() < width {
+            let most = pass.moves.map_or(usize::MAX, |most| usize::try_from(most - pass.pages).expect("few pages"));
             for column in 0..width {
-                if let Some((row, lpn)) = self.pages.next_valid(pass.victim, column, pass.next_row[column]) {
+                if found.len() < most
+                    && let Some((row, lpn)) = self.pages.next_valid(pass.victim, column, pass.next_row[column])
+                {
                     pass.next_row[column] = row + 1;
                     found.push(((pass.victim, row * width + column), lpn));
                 }
@@ -639,6 +792,10 @@ impl Processor {
         }
         let chip = operation.chip.index();
         self.step.as_mut().expect("a step").chips.push(chip);
+        if action == Action::Program {
+            let program = Programmed { id, kind, at: place, lpn, from: None };
+            self.step.as_mut().expect("a step").programs.push(program);
+        }
         if waits_are_worst(world) {
             let device = world.plan.device();
             let channel = device.channel_of(operation.chip.0);

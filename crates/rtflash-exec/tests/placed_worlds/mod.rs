@@ -138,9 +138,13 @@ impl World {
         let command = (rng_of_commands.within(0, 2) == 0).then(|| ns(rng_of_commands.within(0, 3)));
         // Half of the others have two page registers.
         let page_registers = (rng_of_commands.within(0, 1) == 0).then_some(2);
-        // Of some a block is kept back, and none fails.
-        let spare_blocks = (rng_of_commands.within(0, 5) == 0).then_some(1);
-        let device = Device::new(DeviceSpec { command, page_registers, spare_blocks, ..device.spec() }).ok()?;
+        // Of some a block or two are kept back, and of some of these blocks fail.
+        let mut rng_of_faults = Rng(Stream::numbered(seed, b"failing\0", case));
+        let spare_blocks = (rng_of_commands.within(0, 2) == 0).then(|| rng_of_faults.small(1, 2));
+        let program_failures = spare_blocks.filter(|_| rng_of_faults.within(0, 1) == 0).map(|_| 1);
+        let faults = if spare_blocks.is_some() { rng_of_faults.one_of(&[0, 100, 300, 1_000]) } else { 0 };
+        let device = DeviceSpec { command, page_registers, spare_blocks, program_failures, ..device.spec() };
+        let device = Device::new(device).ok()?;
         let mut tasks = tasks(&mut rng);
         // In some all that writes is a stream, so that it may own zones.
         let mut rng_of_zones = Rng(Stream::numbered(seed, b"of-zones", case));
@@ -187,6 +191,7 @@ impl World {
             placed: Placed {
                 backfill: rng.within(0, 2) > 0,
                 waits: rng.one_of(&[Waits::Actual, Waits::Actual, Waits::Worst]),
+                faults,
             },
             phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
             ..Options::default()

@@ -64,7 +64,11 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
         ]),
         times,
         seed: rng.within(0, u64::MAX - 1),
-        placed: Placed { backfill: rng.within(0, 1) == 0, waits: rng.one_of(&[Waits::Actual, Waits::Worst]) },
+        placed: Placed {
+            backfill: rng.within(0, 1) == 0,
+            waits: rng.one_of(&[Waits::Actual, Waits::Worst]),
+            ..Placed::default()
+        },
         phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
         ..Options::default()
     };

@@ -63,6 +63,9 @@ pub enum World {
     /// Small sets whose tasks own zones, at the limit of (T) or (T'), some beside stripes and some
     /// on devices whose commands use the bus.
     Zoned,
+    /// Small sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices
+    /// whose blocks fail while they run.
+    Failing,
 }
 
 /// Terms of the test of two page registers with commands.
@@ -84,6 +87,10 @@ const OF_ZONES: [Term; 11] = [
     Term::ResetStep,
 ];
 
+/// The terms of blocks that fail.
+const OF_FAILURES: [Term; 5] =
+    [Term::Blocking, Term::Transfer, Term::Repeats, Term::RepeatedTransfers, Term::SpareBlocks];
+
 impl World {
     /// What it is called.
     pub const fn name(self) -> &'static str {
@@ -100,6 +107,7 @@ impl World {
             World::Register => "register",
             World::RegisterCommand => "register-command",
             World::Zoned => "zoned",
+            World::Failing => "failing",
         }
     }
 
@@ -149,6 +157,9 @@ impl World {
             ],
             World::RegisterCommand => &REGISTERS_TOLD,
             World::Zoned => &OF_ZONES,
+            World::Failing => {
+                &[Term::Blocking, Term::Transfer, Term::Repeats, Term::RepeatedTransfers, Term::SpareBlocks]
+            }
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,

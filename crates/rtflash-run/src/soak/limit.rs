@@ -34,7 +34,10 @@ pub(super) struct LimitSet {
 /// Whether certificates state other numbers, or servers, where this term is left out. What the
 /// other terms let pass beyond the test is looked for in sets that the test rejects.
 fn is_stated(term: Term) -> bool {
-    matches!(term, Term::Arrivals | Term::ServerReserve | Term::ReservePage | Term::VictimPage | Term::Servers)
+    matches!(
+        term,
+        Term::Arrivals | Term::ServerReserve | Term::ReservePage | Term::VictimPage | Term::Servers | Term::SpareBlocks
+    )
 }
 
 /// What is tested: how tasks and chips are divided does not change with requests.
@@ -104,7 +107,9 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     let mut ranges = Rng::new(seed, b"ranges\0\0", number);
     let commands = matches!(world, World::Command | World::RegisterCommand);
     let cached = matches!(world, World::Register | World::RegisterCommand);
+    let failing = world == World::Failing;
     let world = match world {
+        World::Failing => rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed]),
         World::Command => rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed]),
         World::Register | World::RegisterCommand => {
             let stripes = [World::Stripe, World::Stripe, World::Stripe, World::Stream];
@@ -136,6 +141,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
             let device = shape.device(&mut rng, varies)?;
             let commands = commands || world == World::Zoned && rng.within(0, 3) == 0;
             let device = if commands { with_commands(&mut rng, &device)? } else { device };
+            let device = if failing { failing_blocks(&mut rng, &device)? } else { device };
             let device = if cached { with_two_registers(&device)? } else { device };
             let superblocks = world == World::Superblock;
             let cached = cached.then(|| Prescribed::cached(shape.allocator, superblocks));
@@ -174,6 +180,14 @@ pub(super) fn limited(
 fn with_commands(rng: &mut Rng, device: &Device) -> Option<Device> {
     let command = Span::from_ns(rng.within(1, 8));
     Device::new(DeviceSpec { command, ..device.spec() }).ok()
+}
+
+/// The device with some blocks more, of which some may fail, all at programs or a few at once.
+fn failing_blocks(rng: &mut Rng, device: &Device) -> Option<Device> {
+    let spare = rng.small(1, 3);
+    let program_failures = (rng.within(0, 2) > 0).then(|| rng.small(1, spare));
+    let blocks_per_chip = device.blocks_per_chip() + rng.small(0, 4 * spare);
+    Device::new(DeviceSpec { blocks_per_chip, spare_blocks: Some(spare), program_failures, ..device.spec() }).ok()
 }
 
 /// The device with chips that have two page registers.

@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 use rtflash_alloc::certified::{Term, load_millionths};
-use rtflash_exec::check::{CERTIFIED, Finding};
+use rtflash_exec::check::{FAILING, Finding};
 
 use super::{Case, LimitSet, Search, SoakOutcome, World, attack, carried, draw, judge, run, shrink, waits_as_it_may};
 
 /// An assumption that broke.
 pub struct Broken {
-    /// Its position in [`CERTIFIED`], of which the first are `ASSUMPTIONS`.
+    /// Its position in [`FAILING`], of which the first are `ASSUMPTIONS`.
     pub assumption: usize,
     /// In how many runs it did.
     pub runs: u64,
@@ -29,7 +29,7 @@ pub struct Soaked {
     /// The mean real-time load of the fullest cluster of each set, in millionths; zero where there
     /// are no certificates.
     pub load: u64,
-    /// The assumptions that broke, in the order of [`CERTIFIED`].
+    /// The assumptions that broke, in the order of [`FAILING`].
     pub broken: Vec<Broken>,
 }
 
@@ -45,7 +45,7 @@ pub struct LeftOut {
     pub late: u64,
     /// The first of these, else the first run in which anything broke.
     pub first: Option<u64>,
-    /// The assumptions that broke, by their positions in [`CERTIFIED`], and in how many runs.
+    /// The assumptions that broke, by their positions in [`FAILING`], and in how many runs.
     pub broken: Vec<(usize, u64)>,
     /// A small case in which the first of them breaks.
     pub smallest: Option<Case>,
@@ -83,7 +83,7 @@ struct SoakTally {
 
 impl SoakTally {
     fn new() -> SoakTally {
-        let broken = vec![Count::default(); CERTIFIED.len()];
+        let broken = vec![Count::default(); FAILING.len()];
         SoakTally { sets: 0, judged: 0, load: 0, late: Count::default(), broken }
     }
 
@@ -171,7 +171,8 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
             | World::Command
             | World::Register
             | World::RegisterCommand
-            | World::Zoned => run_set(search, set, &mut tally),
+            | World::Zoned
+            | World::Failing => run_set(search, set, &mut tally),
             World::Any | World::Supposed | World::Sound => {
                 let judged = draw(search, set).map(|case| judge(&case));
                 if let Some(SoakOutcome::Judged { findings, load }) = judged {

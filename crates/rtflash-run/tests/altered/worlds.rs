@@ -127,6 +127,19 @@ pub fn told_worlds() -> Vec<World> {
     cases.into_iter().flat_map(world).collect()
 }
 
+/// Worlds whose blocks fail.
+pub fn failing_worlds() -> Vec<World> {
+    let cases = [("failing stripe", Organisation::Stripe), ("failing superblock", Organisation::Superblock)];
+    let world = |(name, organisation)| {
+        [Waits::Actual, Waits::Worst].map(|waits| {
+            let run = (organisation, Victims::Actual, waits);
+            let fails = |options: Options| Options { placed: Placed { faults: 100, ..options.placed }, ..options };
+            World::on_device(name, run, "global", r#""spare_blocks": 1, "#, fails)
+        })
+    };
+    cases.into_iter().flat_map(world).collect()
+}
+
 /// Worlds whose tasks own zones, which begin with a block or anywhere.
 pub fn zoned_worlds() -> Vec<World> {
     let world = |waits| {
@@ -169,10 +182,8 @@ impl World {
             _ => None,
         };
         let mut text = text(ways);
-        if placement.is_some() {
-            let stated = format!(r#"{more}"page_registers": 2, "logical_ratio""#);
-            text = text.replacen(r#""logical_ratio""#, &stated, 1);
-        }
+        let registers = if placement.is_some() { r#""page_registers": 2, "# } else { "" };
+        text = text.replacen(r#""logical_ratio""#, &format!(r#"{more}{registers}"logical_ratio""#), 1);
         if organisation == Organisation::Zoned {
             for pages in [6, 4] {
                 let (write, stream) = (format!(r#""write": {{ "pages": {pages},"#), r#""access": "stream","#);

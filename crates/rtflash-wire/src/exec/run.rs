@@ -218,6 +218,7 @@ pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Setti
             Ties::Random => Some("random".into()),
         },
         backfill: Some(setup.backfill),
+        faults: None,
         seed: setup.seed,
     }
 }

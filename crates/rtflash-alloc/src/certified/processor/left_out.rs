@@ -29,6 +29,9 @@ impl Processor {
                 _ => {}
             }
         }
+        if term == Term::SpareBlocks {
+            self.blocks = device.blocks_per_chip().into();
+        }
         if term == Term::Resets {
             self.tasks.retain(|task| !task.resets);
         }

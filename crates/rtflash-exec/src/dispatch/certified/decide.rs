@@ -3,6 +3,7 @@
 use rtflash_model::Instant;
 
 use super::CertifiedGroup;
+use super::faults::ProcessorFaults;
 use super::operate::Planned;
 use super::queue::Key;
 use rtflash_ftl::{GcStep, NextStep, PartLeft};
@@ -27,6 +28,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let mut changed = std::mem::take(&mut self.changed);
         for &processor in &changed {
             self.notify_reserve(processor, now);
+            let was_idle = !self.processors[processor].step.is_under_way;
+            if was_idle && self.processors[processor].faults.as_ref().is_some_and(ProcessorFaults::is_to_repeat) {
+                self.program_again(processor, now);
+                continue;
+            }
             while !self.processors[processor].step.is_under_way {
                 let Some(key) = self.first_to_begin(processor) else { break };
                 match self.go_on(processor, key, now) {
@@ -34,7 +40,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                     ProcessorAttempt::Changed => {}
                 }
             }
-            if self.processors[processor].awaits_change {
+            let of = &mut self.processors[processor];
+            if let Some(faults) = of.faults.as_mut().filter(|_| was_idle && of.step.is_under_way) {
+                faults.begins(now);
+            }
+            if of.awaits_change {
                 self.change_if_idle(processor, now);
             }
         }

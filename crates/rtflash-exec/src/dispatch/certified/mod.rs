@@ -7,8 +7,10 @@
 mod backfill;
 mod changes;
 mod decide;
+mod faults;
 mod more;
 mod operate;
+mod padding;
 mod processor;
 mod queue;
 mod registers;
@@ -137,7 +139,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
                     source.cluster == Some(position) && source.releases == Releases::Collected { chip }
                 };
                 let source = plan.sources().enumerate().find(|(_, source)| collected(source));
-                let gc = (source.map(|(number, _)| number), device.chips_per_channel());
+                let gc = (source.map(|(number, _)| number), device);
                 processors.push(ProcessorState::new((of, by), (cluster, position), place, gc, options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {

@@ -11,7 +11,7 @@ use crate::flash::BusRequest;
 use crate::ftl::PagePlace;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Waits;
-use crate::trace::{self, Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Transfer};
+use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Transfer};
 
 /// A chip of the device.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &mut self.processors[processor];
         of.step.begin(planned.len());
         of.step.pages.extend(planned.iter().map(|page| page.part));
-        of.step.more = planned.first().map(|page| page.part).filter(|_| of.stripe);
+        of.step.more = planned.first().map(|page| page.part).filter(|_| of.stripe && of.faults.is_none());
         let alone = reads && !of.stripe;
         for page in planned {
             self.start_page(processor, page, alone.then_some(0), now);
@@ -81,7 +81,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     pub(super) fn start_gc(&mut self, processor: usize, part: usize, step: GcStep, now: Instant) {
         let of = &mut self.processors[processor];
         of.step.begin(1);
-        of.step.more = Some(part);
+        of.step.more = Some(part).filter(|_| of.faults.is_none());
         let first = of.first_chip();
         let job = self.parts[part].id();
         match step {
@@ -91,6 +91,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let read = self.operation(processor, &page, now);
                 let program = Operation { action: Action::Program, block: to.block, page: to.page, ..read };
                 self.chips[first].copy = Some(program);
+                if let Some(faults) = &mut self.processors[processor].faults {
+                    faults.programs(&Planned { action: Action::Program, spot: to, ..page }, Some(from));
+                }
                 self.start_inside(processor, read, BusUse::CopyCommand, now);
             }
             GcStep::Read => self.start_row(processor, part, Action::Read, now),
@@ -118,6 +121,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let of = &mut self.processors[processor];
                 let cluster = of.cluster;
                 (of.step.chips, of.step.erases, of.step.more) = (of.chips.len(), Some(part), None);
+                if let Some(faults) = &mut of.faults {
+                    faults.erases(block);
+                }
                 for chip in self.processors[processor].chips.ids() {
                     let spot = PagePlace { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
@@ -168,18 +174,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         u32::try_from(beside).expect("chips are numbered with 32 bits")
     }
 
-    fn pad(&mut self, (processor, part): (usize, usize), step: trace::Step, now: Instant, end: Instant) {
-        let of = &self.processors[processor];
-        let (cluster, chip) = (of.number, of.first_chip());
-        let job = self.parts[part].id();
-        self.core.observer.push(Record::Padding(Padding { start: now, end, job, cluster, chip, step }));
-        self.work(chip, end);
-    }
-
     /// A chip is busy to the end of its part in the step, which is known from now on. The step ends
     /// with the last one, the highest among equals.
     #[inline(always)]
-    fn work(&mut self, chip: ChipId, end: Instant) {
+    pub(super) fn work(&mut self, chip: ChipId, end: Instant) {
         let step = &mut self.processors[self.chips[chip].processor].step;
         step.last = step.last.max((end, chip));
         step.chips -= 1;
@@ -205,38 +203,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             page: page.spot.page,
             lpn: page.lpn,
         }
-    }
-
-    /// The time on the bus that a step without pages lets pass, with what it waits for.
-    fn bus_in_padding(&self, (processor, job): (usize, JobId), beside: Option<u32>, at: Instant) -> Span {
-        let chips = &self.processors[processor].chips;
-        let channel = self.core.channel_of(chips[ColumnId(0)]);
-        self.core.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor, beside))
-    }
-
-    /// What a step without pages waits for the bus: `beside` so many pages of its own cluster, or
-    /// as many as there may be.
-    fn wait_in_padding(&self, processor: usize, beside: Option<u32>) -> Span {
-        let chips = &self.processors[processor].chips;
-        let most = |of: fn(&ChipAtWork) -> u32| chips.iter().map(|&chip| of(&self.chips[chip])).max();
-        let others = most(|chip| chip.others).expect("a processor has chips");
-        let foreign = most(|chip| chip.foreign_chips).expect("a processor has chips");
-        match (self.options.placed.waits, beside) {
-            (Waits::Actual, beside) => self.plan.transfers(beside.unwrap_or(0)),
-            (Waits::Worst, None) => self.plan.transfers(others),
-            (Waits::Worst, Some(beside)) => self.plan.transfers(foreign.saturating_add(beside).min(others)),
-        }
-    }
-
-    /// When a step without pages that begins now has read, its command on the bus before that.
-    fn read_in_padding(&self, processor: usize, job: JobId, beside: Option<u32>, now: Instant) -> Instant {
-        let command = self.core.lengths.command();
-        let begun = if command == Span::ZERO {
-            now
-        } else {
-            now.saturating_add(command).saturating_add(self.wait_in_padding(processor, beside))
-        };
-        begun.saturating_add(self.core.lengths.read(job, self.processors[processor].first_chip(), begun))
     }
 
     /// Whether a copy or an erase inside a chip asks for the bus.
@@ -289,6 +255,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Starts a page that goes over the bus. `beside`: how many other chips of its own cluster use
     /// the channel's bus in this step; all may, where it is not known.
     pub(super) fn start_page(&mut self, processor: usize, page: &Planned, beside: Option<u32>, now: Instant) {
+        if let Some(faults) = self.processors[processor].faults.as_mut().filter(|_| page.action == Action::Program) {
+            faults.programs(page, None);
+        }
         let operation = self.operation(processor, page, now);
         let (chip, job) = (operation.chip, operation.job);
         if self.options.placed.waits == Waits::Worst {
@@ -332,6 +301,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// A step ends, and makes progress for all jobs that it had pages of.
     fn step_ends(&mut self, processor: usize, now: Instant) {
         self.changed.push(processor);
+        let erase_failed = self.look_for_failures(processor, now);
         let step = &mut self.processors[processor].step;
         let erases = step.erases.take();
         if !step.pages.is_empty() {
@@ -344,7 +314,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if let Some(part) = erases {
             let of = &mut self.processors[processor];
             let server = self.parts[part].key.1 != Kind::Gc;
-            of.store.ftl.erased(server);
+            match erase_failed {
+                true => of.store.ftl.erase_failed(server),
+                false => of.store.ftl.erased(server),
+            }
             let starved = std::mem::take(&mut of.starved);
             starved.into_iter().for_each(|key| of.queue.insert(key));
             self.pass_is_over(processor, part, now);

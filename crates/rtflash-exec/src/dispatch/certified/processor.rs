@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use rtflash_ftl::{PaddedPass, PassTerms};
-use rtflash_model::{Id, Instant, Span};
+use rtflash_model::{Device, Id, Instant, Span};
 use serde::{Deserialize, Serialize};
 
+use super::faults::ProcessorFaults;
 use super::queue::{Key, PartQueue};
 use super::registers::ChipRegisters;
 use crate::dispatch::cluster::BACKGROUND;
@@ -129,6 +130,8 @@ pub(super) struct ProcessorState {
     pub(super) step: ProcessorStep,
     /// Where its chip uses a second page register: what users' pages do there, step by step.
     pub(super) registers: Option<ChipRegisters>,
+    /// What of it fails.
+    pub(super) faults: Option<ProcessorFaults>,
 }
 
 /// What a pass takes at least on these chips, with so many valid pages of a victim at most.
@@ -163,9 +166,10 @@ impl ProcessorState {
         (of, by): (&ClusterPlan, &Certified),
         (cluster, number): (usize, ClusterId),
         position: usize,
-        (source, chips_per_channel): (Option<SourceId>, u32),
+        (source, device): (Option<SourceId>, &Device),
         options: &Options,
     ) -> ProcessorState {
+        let chips_per_channel = device.chips_per_channel();
         let stripe = by.is_stripe();
         let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
         let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip.0 / chips_per_channel).collect();
@@ -201,6 +205,7 @@ impl ProcessorState {
             extra: 0,
             step: ProcessorStep::default(),
             registers: by.is_cached().then(ChipRegisters::default),
+            faults: ProcessorFaults::new(device, numbers.len(), options).filter(|_| !by.is_zoned() && !by.is_cached()),
         }
     }
 

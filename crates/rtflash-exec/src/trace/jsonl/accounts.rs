@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 
 use super::fields::{LineFields, Wrong, flag, instant, number, or_null, present, string, wrong};
 use super::{JobId, JobNames, JsonLine, Record};
-use crate::ids::{ChipId, ClusterId};
+use crate::ids::{BlockId, ChipId, ClusterId};
 use crate::options::{Aging, Arbitration, Service, Ties, Victims, Waits};
-use crate::trace::record::Step;
+use crate::trace::record::{NONE, Step};
 use crate::trace::setup::Setup;
 
 const SERVICES: [(&str, Service); 2] = [("tbs", Service::Tbs), ("background", Service::Background)];
@@ -94,6 +94,14 @@ impl JsonLine {
         self.text(",\"duration\":").or_null(setup.duration.map(Instant::as_ns));
     }
 
+    /// A block, and the page if there is one.
+    fn block_and_page(&mut self, block: BlockId, page: u32) {
+        self.text(",\"block\":").number(block.into());
+        if page != NONE {
+            self.text(",\"page\":").number(page.into());
+        }
+    }
+
     /// A record of how it came to what the device does.
     pub(super) fn account(&mut self, names: &JobNames, record: &Record) {
         let key = |line: &mut JsonLine, key: &str, at: Instant| {
@@ -110,6 +118,11 @@ impl JsonLine {
                 key(self, "policed", it.at);
                 self.job(names, it.job).text(",\"arrived\":").number(it.arrived.as_ns());
                 self.text(",\"pages\":").number(it.pages);
+            }
+            Record::Failed(it) => {
+                key(self, "failed", it.at);
+                place(self, Some(it.job), it.cluster, it.chip);
+                self.block_and_page(it.block, it.page);
             }
             Record::Reserve(it) => {
                 key(self, "reserve", it.at);

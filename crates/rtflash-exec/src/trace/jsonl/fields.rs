@@ -79,6 +79,8 @@ pub(super) struct LineFields<'a> {
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) changed: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) failed: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) stage: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) extra: Option<&'a RawValue>,

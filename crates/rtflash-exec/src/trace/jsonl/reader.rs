@@ -6,8 +6,9 @@ use std::io::{self, BufRead, Read};
 use serde_json::value::RawValue;
 
 use crate::ids::{ChipId, ClusterId};
+use crate::trace::any_record::Record;
 use crate::trace::record::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
+    Action, Complete, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
     Selection, Starved, TermsChange, Transfer,
 };
 use crate::{Layout, Plan};
@@ -107,6 +108,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             fields.silent,
             fields.policed,
             fields.changed,
+            fields.failed,
             fields.arrivals,
         ];
         let mut found = keys.into_iter().enumerate().filter_map(|(which, value)| Some((which, value?)));
@@ -115,7 +117,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             _ => Err(wrong(
                 "not one kind of line",
                 "exactly one of the fields `release`, `complete`, `starved`, `start`, `reserve`, `left_out`, `moved`, \
-                 `selected`, `silent`, `policed`, `changed` and `arrivals`",
+                 `selected`, `silent`, `policed`, `changed`, `failed` and `arrivals`",
             )),
         }
         .map(Some)
@@ -172,6 +174,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             }
             9 => Record::Policed(self.policed(at, fields)?),
             10 => Record::Changed(self.changed(at, fields)?),
+            11 => Record::Failed(self.failed(at, fields)?),
             _ if self.begun => {
                 return Err(wrong(
                     "how the run was made is said behind its beginning",
@@ -191,6 +194,18 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 "the `job` of a pass: garbage collection, or one that is not real-time",
             )),
         }
+    }
+
+    fn failed(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<Failed, Wrong> {
+        let device = self.plan.device();
+        Ok(Failed {
+            at: instant("failed", at)?,
+            job: self.job(fields)?.0,
+            cluster: self.cluster(fields)?,
+            chip: self.chip(fields)?,
+            block: position("block", fields.block, device.blocks_per_chip())?,
+            page: fields.page.map_or(Ok(NONE), |page| below("page", Some(page), device.pages_per_block()))?,
+        })
     }
 
     fn changed(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<TermsChange, Wrong> {

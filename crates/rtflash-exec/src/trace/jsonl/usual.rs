@@ -9,8 +9,9 @@ use super::accounts;
 use super::sources::Sources;
 use crate::Plan;
 use crate::ids::ClusterId;
+use crate::trace::any_record::Record;
 use crate::trace::record::{
-    Action, Complete, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release, Reserve,
+    Action, Complete, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
     Selection, Starved, TermsChange, Transfer,
 };
 
@@ -33,6 +34,7 @@ pub(super) fn record<'p>(plan: &'p Plan, sources: &mut Sources<'p>, text: &[u8])
         b"starv" => line.starved(),
         b"polic" => line.policed(),
         b"chang" => line.changed(),
+        b"faile" => line.failed(),
         b"reser" => line.reserve(),
         b"left_" => line.left_out(),
         b"moved" => line.moved(),
@@ -165,6 +167,16 @@ impl<'t> UsualLine<'_, '_, 't> {
     fn starved(&mut self) -> Option<Record> {
         let (at, job) = (self.instant(b"{\"starved\":")?, self.job()?.0);
         Some(Record::Starved(Starved { at, job, cluster: self.cluster()?, chip: self.chip()? }))
+    }
+
+    fn failed(&mut self) -> Option<Record> {
+        let (at, job) = (self.instant(b"{\"failed\":")?, self.job()?.0);
+        let (cluster, chip) = (self.cluster()?, self.chip()?);
+        let block = self.position(b",\"block\":", self.plan.device().blocks_per_chip())?;
+        // An erase has no page.
+        let has_page = self.cursor.rest().starts_with(b",\"page\":");
+        let page = if has_page { self.below(b",\"page\":", self.plan.device().pages_per_block())? } else { NONE };
+        Some(Record::Failed(Failed { at, job, cluster, chip, block, page }))
     }
 
     fn reserve(&mut self) -> Option<Record> {

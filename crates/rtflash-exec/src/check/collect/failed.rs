@@ -1,0 +1,69 @@
+//! Blocks that fail, and pages that are moved from there: rules B2 and B4 of docs/analysis.md.
+
+use super::Collections;
+use crate::check::ledger::Pending;
+use crate::check::mapping::FailedPage;
+use crate::check::passes::selected;
+use crate::check::watched_pass::WatchedPass;
+use crate::trace::{Action, JobId, Kind, Operation, Selection};
+
+impl Collections {
+    /// An operation of a request or of a server, before the map knows of it.
+    #[inline]
+    pub(in crate::check) fn own(&mut self, operation: &Operation, processor: usize) {
+        if operation.kind == Kind::Write && operation.action == Action::Program {
+            let account = &mut self.accounts[processor];
+            if let Some(left) = account.repeats.checked_sub(1) {
+                account.repeats = left;
+                return;
+            }
+            // What a trace states it began with may be any number.
+            account.programmed = account.programmed.saturating_add(1);
+        }
+    }
+
+    /// What a processor was to program has failed, and is programmed once more, if it is still
+    /// what its logical page is to hold.
+    pub(in crate::check) fn failed(&mut self, processor: usize, server: bool, page: FailedPage) {
+        let account = &mut self.accounts[processor];
+        match page.kind {
+            _ if !page.is_current => {}
+            Kind::Write => account.repeats += 1,
+            Kind::Gc => {
+                // In a stripe it is read once more.
+                if !account.terms.stripe {
+                    account.passes[usize::from(server)].buffer.push_back((page.lpn, page.old));
+                }
+            }
+            Kind::Read | Kind::Server => {}
+        }
+    }
+
+    /// Pages of a block that has failed, which has so many valid ones, are moved by a GC job that
+    /// is void. `free`: free pages, and those that are there for others.
+    pub(super) fn moves(&mut self, selection: &Selection, (pending, valid): (&Pending, u32), free: Option<(u64, u64)>) {
+        let Some(account) = self.of_chip[selection.chip].map(|processor| &mut self.accounts[processor]) else { return };
+        let most = free.map_or(u64::MAX, |(free, wanted)| free.saturating_sub(wanted)).min(account.terms.victim);
+        let is_void = free.is_none_or(|(free, wanted)| free >= wanted);
+        let is_valid = is_void && most > 0 && pending.release.kind == Kind::Gc && !selection.forced;
+        let pass = &mut account.passes[0];
+        let is_honest = pass.victim.is_none() && valid > 0 && valid == selection.valid;
+        let moves = Some((selection.job, most));
+        *pass = WatchedPass { victim: Some(selection.block), moves, ..WatchedPass::default() };
+        self.gc.left_out.note(0, u64::from(!is_valid), || selected(selection));
+        self.gc.copies.note(0, u64::from(!is_honest), || selected(selection));
+    }
+
+    /// A GC job is complete: if it has moved pages, it is over with that. Says whether it has.
+    pub(in crate::check) fn moved(&mut self, job: JobId) -> bool {
+        let Some(account) = self.of_source[job.source].map(|processor| &mut self.accounts[processor]) else {
+            return false;
+        };
+        let pass = &mut account.passes[0];
+        let moves = pass.moves.is_some_and(|(of, _)| of == job);
+        if moves {
+            *pass = WatchedPass::default();
+        }
+        moves
+    }
+}

@@ -1,0 +1,90 @@
+//! What the map makes of blocks that fail: rule B2 of docs/analysis.md.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Mapping, TAKEN};
+use crate::ids::{BlockId, ClusterId, ColumnId, Lpn};
+use crate::trace::{Failed, Kind, NONE};
+
+/// What a chip programs.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct LastProgram {
+    pub(super) kind: Kind,
+    pub(super) lpn: Lpn,
+    pub(super) here: u32,
+    /// Where it was before.
+    pub(super) old: u32,
+}
+
+/// A page that was to be programmed.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::check) struct FailedPage {
+    pub(in crate::check) kind: Kind,
+    pub(in crate::check) lpn: Lpn,
+    /// Whether it was still what the logical page is to hold, so that it is programmed once more.
+    pub(in crate::check) is_current: bool,
+    /// Where it was before, and is now.
+    pub(in crate::check) old: u32,
+}
+
+impl Mapping {
+    /// Where a place is, among what is known of blocks, in a cluster whose chips begin there.
+    fn block_of(&self, cluster: ClusterId, first: usize, spot: u32) -> usize {
+        let block = BlockId(spot / self.pages).index();
+        first * self.blocks + if self.clusters[cluster].shape.superblock { block % self.blocks } else { block }
+    }
+
+    /// A block of a chip has failed, rule B2: one that is kept back is free in its place. What was
+    /// to be programmed is where it was before. `None` for an erase, or where nothing was
+    /// programmed there.
+    pub(in crate::check) fn failed(&mut self, failed: &Failed, position: ColumnId, chip: usize) -> Option<FailedPage> {
+        let Failed { at, cluster, block, page, .. } = *failed;
+        let first = chip - position.index();
+        let base = self.base(cluster, position, chip) + block.index();
+        let pool = self.pool(cluster, position, chip);
+        // Erases that are over count before it.
+        self.free_in(pool, at);
+        if !self.retired.contains(&base) {
+            self.retired.push(base);
+            let full = self.clusters[cluster].full;
+            let of = &mut self.pools[pool];
+            // What it would still have taken is lost; a block that was not erased was counted.
+            let rest = if page == NONE { full } else { full.saturating_sub(self.programmed[base]) };
+            of.free -= i64::from(rest);
+            if of.spare > 0 {
+                of.spare -= 1;
+                of.free += i64::from(full);
+            }
+            self.valid[base] |= TAKEN;
+            self.programmed[base] = full;
+        }
+        if page == NONE {
+            return None;
+        }
+        let here = self.spot(position, block, page);
+        let last = self.last.get_mut(chip)?.take();
+        let LastProgram { kind, lpn, old, .. } = last.filter(|last| last.here == here)?;
+        let is_current = self.is_at(cluster, lpn, here);
+        if is_current {
+            self.clusters[cluster].spots[lpn] = old;
+            self.valid[base] -= u32::from(self.valid[base] & !TAKEN != 0);
+            if old != NONE {
+                let old = self.block_of(cluster, first, old);
+                self.valid[old] += 1;
+            }
+        }
+        Some(FailedPage { kind, lpn, is_current, old })
+    }
+
+    /// Valid pages of a block that has failed; `None` for another one.
+    pub(in crate::check) fn retired(
+        &self,
+        cluster: ClusterId,
+        position: ColumnId,
+        chip: usize,
+        block: BlockId,
+    ) -> Option<u32> {
+        let base = self.base(cluster, position, chip) + block.index();
+        self.retired.contains(&base).then(|| self.valid[base] & !TAKEN)
+    }
+}
