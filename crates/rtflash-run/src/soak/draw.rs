@@ -157,9 +157,7 @@ impl World {
             ],
             World::RegisterCommand => &REGISTERS_TOLD,
             World::Zoned => &OF_ZONES,
-            World::Failing => {
-                &[Term::Blocking, Term::Transfer, Term::Repeats, Term::RepeatedTransfers, Term::SpareBlocks]
-            }
+            World::Failing => &OF_FAILURES,
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,
