@@ -115,16 +115,18 @@ impl<M: Memory> Pass<M> {
         (self.row, self.buffered, self.steps, self.pages, self.found) = (0, 0, (0, 0), 0, None);
     }
 
-    /// Rule B4: so many pages of a retired block are moved, at most.
+    /// Rule B4: so many pages of a retired block are moved, at most; and each only while there is
+    /// room beyond the reserve.
     pub fn begin_moving(&mut self, block: u32, pages: u64) {
         self.begin(block, PaddedPass::default());
         self.moves = Some(pages);
     }
 
-    /// Whether it may copy one page more.
+    /// How many pages it may still program, of so many that are free beyond the reserve and of
+    /// `copied` before: as many as it likes where it collects.
     #[inline]
-    fn may_move(&self, copied: u64) -> bool {
-        self.moves.is_none_or(|most| copied < most)
+    fn may_move(&self, copied: u64, beyond: u64) -> u64 {
+        self.moves.map_or(u64::MAX, |most| most.saturating_sub(copied).min(beyond))
     }
 
     /// The step behind the last copy.
@@ -160,11 +162,12 @@ impl<M: Memory> Pass<M> {
     }
 
     /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can
-    /// happen on the chip before it is. `None` where no pass is under way.
+    /// happen on the chip before it is. `beyond`: pages that are free beyond the reserve. `None`
+    /// where no pass is under way.
     #[inline]
-    pub fn step_in_chip(&mut self, pages: &mut Pages<M>) -> Option<GcStep> {
+    pub fn step_in_chip(&mut self, pages: &mut Pages<M>, beyond: u64) -> Option<GcStep> {
         let victim = self.victim?;
-        let next = if self.may_move(self.steps.0) { self.next_on_first(pages) } else { None };
+        let next = if self.may_move(self.steps.0, beyond) > 0 { self.next_on_first(pages) } else { None };
         if let Some((row, page, lpn)) = next {
             let from = pages.spot(page);
             let Some(to) = pages.program(lpn) else { return Some(GcStep::Starved) };
@@ -179,10 +182,21 @@ impl<M: Memory> Pass<M> {
         Some(self.last_step(victim))
     }
 
-    /// The next step of a pass on a superblock. `put` is given the pages of a read or a row.
-    /// `None` where no pass is under way.
-    pub fn step_in_superblock(&mut self, pages: &mut Pages<M>, mut put: impl FnMut(RowPage)) -> Option<GcStep> {
+    /// The next step of a pass on a superblock. `put` is given the pages of a read or a row,
+    /// `beyond` is as above. `None` where no pass is under way.
+    pub fn step_in_superblock(
+        &mut self,
+        pages: &mut Pages<M>,
+        beyond: u64,
+        mut put: impl FnMut(RowPage),
+    ) -> Option<GcStep> {
         let victim = self.victim?;
+        let may_program = self.may_move(0, beyond);
+        if may_program == 0 {
+            // What has been read stays where it was.
+            self.buffered = 0;
+            return Some(self.last_step(victim));
+        }
         self.forget_stale(pages);
         let width = pages.width();
         if self.buffered < width && self.read(victim, pages, &mut put) {
@@ -190,6 +204,7 @@ impl<M: Memory> Pass<M> {
         }
         if self.buffered > 0 {
             let count = self.buffered.min(width).min(pages.free());
+            let count = u32::try_from(may_program).map_or(count, |most| count.min(most));
             if count == 0 {
                 return Some(GcStep::Starved);
             }

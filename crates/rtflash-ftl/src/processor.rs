@@ -224,15 +224,18 @@ impl<M: Memory> EdfProcessor<M> {
         Some((victim, valid))
     }
 
+    /// Pages that are free beyond the reserve, f − b − H.
+    fn beyond_reserve(&self) -> u64 {
+        u64::from(self.pages.free()).saturating_sub(self.pending.saturating_add(self.terms.reserve))
+    }
+
     /// Rule B4: a void GC job moves pages of a retired block.
     fn begin_moving(&mut self) -> Option<(u32, u32)> {
         let (block, valid) = self.pages.retired_with_pages()?;
-        let beyond = u64::from(self.pages.free()).checked_sub(self.pending.saturating_add(self.terms.reserve))?;
-        let most = beyond.min(self.terms.victim);
-        if most == 0 {
+        if self.terms.victim.min(self.beyond_reserve()) == 0 {
             return None;
         }
-        self.pass.begin_moving(block, most);
+        self.pass.begin_moving(block, self.terms.victim);
         Some((block, valid))
     }
 
@@ -252,11 +255,12 @@ impl<M: Memory> EdfProcessor<M> {
     /// superblock reads or programs.
     #[inline]
     pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
+        let beyond = self.beyond_reserve();
         let pass = if server { &mut self.server_pass } else { &mut self.pass };
         if self.pages.columns().superblock {
-            pass.step_in_superblock(&mut self.pages, put)
+            pass.step_in_superblock(&mut self.pages, beyond, put)
         } else {
-            pass.step_in_chip(&mut self.pages)
+            pass.step_in_chip(&mut self.pages, beyond)
         }
     }
 

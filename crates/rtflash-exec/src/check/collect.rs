@@ -296,7 +296,11 @@ impl Collections {
         let (cluster, chip, at) = (Some(account.cluster), Some(operation.chip), operation.start);
         let Some(free) = map.free_in(account.chip, at) else { return };
         let waiting = account.arrived.saturating_sub(account.programmed);
-        if background {
+        // Rule B4: nor does a GC job that is void, and moves pages.
+        let moves = operation.kind == Kind::Gc
+            && account.passes[0].moves.is_some_and(|(job, _)| job == operation.job)
+            && operation.action == if account.terms.stripe { Action::Read } else { Action::Program };
+        if background || moves {
             // It takes nothing of what is kept in reserve.
             let waiting = waiting.saturating_add(account.terms.reserve);
             self.reserve.note(free, waiting, || Place { at, job: Some(operation.job), cluster, chip });

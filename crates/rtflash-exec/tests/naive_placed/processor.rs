@@ -572,10 +572,9 @@ impl Processor {
         let job = self.queue[at].id;
         if (if gc { &self.pass } else { &self.server_pass }).is_none() {
             let (victim, moves) = if self.reserve_is_there(0) {
-                let beyond = self
-                    .terms
-                    .map_or(0, |of| (self.pages.free() - self.pending - of.reserve_pages).min(of.victim_pages));
-                (self.pages.to_move().filter(|_| gc && beyond > 0), Some(beyond))
+                let most = self.terms.map_or(0, |of| of.victim_pages);
+                let may = gc && most > 0 && self.beyond() > 0;
+                (self.pages.to_move().filter(|_| may), Some(most))
             } else {
                 (self.pages.choose_victim(), None)
             };
@@ -611,7 +610,12 @@ impl Processor {
         pass.buffered.retain(|&(place, lpn)| self.pages.holds(place, lpn));
         let left = |column: usize| self.pages.next_valid(pass.victim, column, pass.next_row[column]).is_some();
         let reads = pass.pages < most && (0..self.chips.len()).any(left);
-        pass.buffered.is_empty() && !reads
+        pass.buffered.is_empty() && !reads || self.beyond() == 0
+    }
+
+    /// f − b − H.
+    fn beyond(&self) -> u64 {
+        self.terms.map_or(0, |of| self.pages.free().saturating_sub(self.pending + of.reserve_pages))
     }
 
     fn step_in_chip(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
@@ -668,7 +672,8 @@ impl Processor {
             pass.buffered.extend(found);
         } else if !pass.buffered.is_empty() {
             let mut busy = Vec::new();
-            while busy.len() < width && !pass.buffered.is_empty() {
+            let most = pass.moves.map_or(u64::MAX, |_| self.beyond());
+            while busy.len() < width && !pass.buffered.is_empty() && (busy.len() as u64) < most {
                 let Some(place) = self.pages.program(pass.buffered[0].1) else { break };
                 let (_, lpn) = pass.buffered.remove(0);
                 self.start(world, id, kind, Action::Program, place, lpn, None);

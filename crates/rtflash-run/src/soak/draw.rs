@@ -68,7 +68,21 @@ pub enum World {
     Failing,
 }
 
-/// Terms of the test of two page registers with commands.
+/// Terms of the test of two page registers.
+const OF_REGISTERS: [Term; 10] = [
+    Term::Blocking,
+    Term::Turnaround,
+    Term::Commit,
+    Term::FirstRank,
+    Term::CarryIn,
+    Term::Transfer,
+    Term::Arrivals,
+    Term::LastPage,
+    Term::OwnRow,
+    Term::PassStep,
+];
+
+/// The same with commands.
 const REGISTERS_TOLD: [Term; 6] =
     [Term::Blocking, Term::Turnaround, Term::Commit, Term::Transfer, Term::ToldRead, Term::PassStep];
 
@@ -143,18 +157,7 @@ impl World {
             World::Mixed => &[Term::Blocking, Term::Transfer, Term::CarryIn, Term::Copies],
             World::Stream => &[Term::Blocking, Term::Transfer, Term::StreamPage],
             World::Command => &[Term::Blocking, Term::StepWait, Term::Transfer, Term::Commands, Term::CommandWait],
-            World::Register => &[
-                Term::Blocking,
-                Term::Turnaround,
-                Term::Commit,
-                Term::FirstRank,
-                Term::CarryIn,
-                Term::Transfer,
-                Term::Arrivals,
-                Term::LastPage,
-                Term::OwnRow,
-                Term::PassStep,
-            ],
+            World::Register => &OF_REGISTERS,
             World::RegisterCommand => &REGISTERS_TOLD,
             World::Zoned => &OF_ZONES,
             World::Failing => &OF_FAILURES,

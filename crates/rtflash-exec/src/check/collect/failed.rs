@@ -43,8 +43,8 @@ impl Collections {
     /// is void. `free`: free pages, and those that are there for others.
     pub(super) fn moves(&mut self, selection: &Selection, (pending, valid): (&Pending, u32), free: Option<(u64, u64)>) {
         let Some(account) = self.of_chip[selection.chip].map(|processor| &mut self.accounts[processor]) else { return };
-        let most = free.map_or(u64::MAX, |(free, wanted)| free.saturating_sub(wanted)).min(account.terms.victim);
-        let is_void = free.is_none_or(|(free, wanted)| free >= wanted);
+        let most = account.terms.victim;
+        let is_void = free.is_none_or(|(free, wanted)| free > wanted);
         let is_valid = is_void && most > 0 && pending.release.kind == Kind::Gc && !selection.forced;
         let pass = &mut account.passes[0];
         let is_honest = pass.victim.is_none() && valid > 0 && valid == selection.valid;
