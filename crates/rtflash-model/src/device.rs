@@ -66,8 +66,8 @@ pub struct DeviceSpec {
     /// N_s: blocks of a chip that may fail, at a program or at an erase, kept erased until then;
     /// `None`: none.
     pub spare_blocks: Option<u32>,
-    /// ζ: of these, how many may fail at a program while the chip is busy without a break; `None`:
-    /// all.
+    /// ζ: of these, how many may fail at a program while the chip, or its superblock, is busy
+    /// without a break; `None`: all.
     pub program_failures: Option<u32>,
     /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
     pub page_read_includes_transfer: Option<bool>,
@@ -234,8 +234,8 @@ impl Device {
         self.spec.spare_blocks.unwrap_or(0)
     }
 
-    /// ζ: how many of them may fail at a program, which is repeated then, while the chip is busy
-    /// without a break.
+    /// ζ: how many of them may fail at a program, which is repeated then, while the chip, or its
+    /// superblock, is busy without a break.
     pub fn program_failures(&self) -> u32 {
         self.spec.program_failures.unwrap_or(self.spare_blocks())
     }

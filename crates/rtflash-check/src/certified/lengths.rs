@@ -414,7 +414,7 @@ mod tests {
             let neighbours = match draw(3) {
                 0 => vec![],
                 _ => {
-                    let repeated = draw(1) * draw(3);
+                    let repeated = draw(2) * draw(3);
                     vec![Neighbour { chips, requests, repeated, gc: gc_beside, rows }]
                 }
             };
@@ -432,7 +432,7 @@ mod tests {
                     Some(register) => register.blocking,
                     None => 3 * i128::from(server > 0),
                 },
-                repeats: draw(1) * draw(6),
+                repeats: draw(2) * draw(6),
                 // Some are superblocks.
                 superblock: register.is_none() && queue.is_none() && !zoned && draw(3) == 0,
                 register,

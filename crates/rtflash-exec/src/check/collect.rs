@@ -226,14 +226,6 @@ impl Collections {
         self.look(reserve.chip, reserve.at, free.unwrap_or(reserve.free));
     }
 
-    /// Whether the free pages of a processor suffice for what has arrived.
-    fn look(&mut self, chip: ChipId, at: Instant, free: u64) {
-        let Some(account) = self.processor(chip).map(|processor| &self.accounts[processor]) else { return };
-        let pending = account.arrived.saturating_sub(account.programmed);
-        let cluster = Some(account.cluster);
-        self.reserve.note(free, pending, || Place { at, job: None, cluster, chip: Some(chip) });
-    }
-
     /// A victim is chosen: rule R4.
     pub(super) fn selected(&mut self, selection: &Selection, pending: &Pending, map: &mut Mapping) {
         let Some(processor) = self.processor(selection.chip) else { return };
@@ -291,7 +283,12 @@ impl Collections {
 
     /// An operation that takes a page that is not pending has started: the map knows of it.
     #[inline(always)]
-    pub(super) fn took(&mut self, (operation, processor): (&Operation, usize), background: bool, map: &mut Mapping) {
+    pub(super) fn took(
+        &mut self,
+        (operation, processor): (&Operation, usize),
+        (background, repeated): (bool, bool),
+        map: &mut Mapping,
+    ) {
         let account = &self.accounts[processor];
         let (cluster, chip, at) = (Some(account.cluster), Some(operation.chip), operation.start);
         let Some(free) = map.free_in(account.chip, at) else { return };
@@ -300,7 +297,8 @@ impl Collections {
         let moves = operation.kind == Kind::Gc
             && account.passes[0].moves.is_some_and(|(job, _)| job == operation.job)
             && operation.action == if account.terms.stripe { Action::Read } else { Action::Program };
-        if background || moves {
+        // What is programmed once more has the page that a block which was kept back gave for it.
+        if (background || moves) && !repeated {
             // It takes nothing of what is kept in reserve.
             let waiting = waiting.saturating_add(account.terms.reserve);
             self.reserve.note(free, waiting, || Place { at, job: Some(operation.job), cluster, chip });

@@ -82,6 +82,11 @@ impl FailedBlocks {
         }
     }
 
+    /// Whether an operation is one that was found to be repeated.
+    pub(super) fn is_repeating(&self, operation: &Operation, processor: usize) -> bool {
+        self.repeating.contains(&(processor, operation.start))
+    }
+
     /// An operation of a processor: whether it programs a page once more, or begins to. A copy
     /// inside a chip (of a `stripe`) begins with its read.
     #[inline(always)]

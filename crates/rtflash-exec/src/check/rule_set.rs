@@ -84,7 +84,8 @@ impl<'a> RuleSet<'a> for ByCertificates<'a> {
         };
         if takes {
             let background = pending.is_background() && operation.kind != Kind::Gc;
-            self.collections.took((told, processor), background, mapping);
+            let repeated = self.failures.is_repeating(told, processor);
+            self.collections.took((told, processor), (background, repeated), mapping);
         }
     }
 }

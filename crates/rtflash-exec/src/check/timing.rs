@@ -72,7 +72,7 @@ pub(super) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pen
     } else {
         Span::ZERO
     };
-    longest_step(plan, &plan.clusters()[cluster], by).saturating_add(more)
+    longest_blocker(plan, &plan.clusters()[cluster], by).saturating_add(more)
 }
 
 /// The longest step that there is in a cluster with a certificate. With two page registers it is

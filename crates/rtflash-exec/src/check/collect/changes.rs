@@ -1,12 +1,13 @@
 //! Terms of garbage collection on a processor, and changes of them while it runs
 //! (docs/admission.md).
 
-use rtflash_model::Span;
+use rtflash_model::{Instant, Span};
 
 use super::{CollectionTerms, Collections, ProcessorAccount};
 use crate::check::gauge::Place;
 use crate::check::mapping::Mapping;
 use crate::check::watched_pass::WatchedPass;
+use crate::ids::ChipId;
 use crate::plan::{Certified, ClusterPlan, CollectionChange, Plan, Promise};
 use crate::trace::TermsChange;
 
@@ -43,6 +44,14 @@ impl ProcessorAccount {
 }
 
 impl Collections {
+    /// Whether the free pages of a processor suffice for what has arrived.
+    pub(super) fn look(&mut self, chip: ChipId, at: Instant, free: u64) {
+        let Some(account) = self.processor(chip).map(|processor| &self.accounts[processor]) else { return };
+        let pending = account.arrived.saturating_sub(account.programmed);
+        let cluster = Some(account.cluster);
+        self.reserve.note(free, pending, || Place { at, job: None, cluster, chip: Some(chip) });
+    }
+
     /// A processor goes on by other terms, or its counter is put forward. `idle`: whether none of
     /// its cluster's jobs has a step left there.
     pub(in crate::check) fn changed(&mut self, changed: &TermsChange, idle: bool, plan: &Plan, map: &mut Mapping) {

@@ -161,8 +161,8 @@ fields! {
         page_registers: u32, count;
         /// N_s: blocks of a chip that may fail, kept erased until then; left out, 0.
         spare_blocks: u32, count;
-        /// Of the spare blocks, how many may be needed for programs that fail while the chip is
-        /// busy without a break; left out, all of them.
+        /// Of the spare blocks, how many may be needed for programs that fail while the chip, or
+        /// its superblock, is busy without a break; left out, all of them.
         program_failures: u32, count;
         /// Whether the page's transfer is in `page_read`. Left out: as each analysis has it.
         page_read_includes_transfer: bool, truth;
