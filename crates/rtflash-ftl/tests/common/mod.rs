@@ -11,6 +11,11 @@ use rtflash_ftl::{
     AllErased, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes,
 };
 
+/// So many cases; under Miri, which is some thousand times slower, few.
+pub const fn cases(count: u64, under_miri: u64) -> u64 {
+    if cfg!(miri) { under_miri } else { count }
+}
+
 /// What bytes say, one after another; zeros behind them.
 pub struct Words<'b>(pub &'b [u8]);
 
