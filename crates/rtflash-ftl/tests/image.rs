@@ -395,7 +395,7 @@ fn words_that_say_nothing_are_zero() {
 #[test]
 fn bytes_behind_the_end_are_refused() {
     let bytes = sound().bytes();
-    for more in 1..64 {
+    for more in (1..64).step_by(if cfg!(miri) { 9 } else { 1 }) {
         let mut longer = bytes.clone();
         longer.resize(bytes.len() + more, 0);
         with_crc(&mut longer);
