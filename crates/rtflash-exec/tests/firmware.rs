@@ -506,7 +506,12 @@ fn as_firmware(mut world: World) -> World {
 #[test]
 fn firmware_does_what_the_executor_does() {
     let (mut seen, mut unsound) = (Seen::default(), 0);
+    // Miri is some thousand times slower.
+    let most = if cfg!(miri) { 6 } else { usize::MAX };
     for case in 0..40_000 {
+        if seen.worlds == most {
+            break;
+        }
         let Some(world) = World::draw_certified(71, case).map(as_firmware) else { continue };
         // Firmware serves no jobs that are not real-time.
         if !world.plan.jobs().is_empty() {
@@ -555,6 +560,11 @@ fn firmware_does_what_the_executor_does() {
             }
         }
         seen.look(&world, &done, (over.len(), ran.host.starved));
+    }
+    println!("{seen:?}");
+    if cfg!(miri) {
+        assert!(seen.operations > 0 && seen.over > 0, "{seen:?}");
+        return;
     }
     assert!(unsound < seen.worlds, "{unsound}");
     assert!(seen.worlds > 2_000 && seen.operations > 200_000 && seen.commands > 500, "{seen:?}");

@@ -2,7 +2,7 @@
 
 use crate::blocks::GROUP;
 use crate::image::{Image, ImageOrganisation};
-use crate::memory::index;
+use crate::memory::{NONE, index};
 use crate::programs::PROGRAM_WORDS;
 use crate::zones::RING_WORDS;
 
@@ -73,7 +73,23 @@ impl Geometry {
             let parts = waiting.checked_mul(index(image.cluster(source.cluster)?.processors()))?;
             all.parts = all.parts.checked_add(parts)?;
         }
-        Some(all)
+        all.is_countable().then_some(all)
+    }
+
+    /// Whether all lists can be counted: those of requests in 32 bits, since their places are kept
+    /// in words, and all words and bits on this machine.
+    fn is_countable(&self) -> bool {
+        let requests = self.request_pages.checked_mul(2).and_then(|words| words.checked_add(self.parts));
+        let in_words = |count: usize| u32::try_from(count).is_ok_and(|count| count < NONE);
+        if !in_words(self.requests) || !requests.is_some_and(in_words) {
+            return false;
+        }
+        // No more than 2^30 pages, and as many logical ones; of all others, less than 32 words for
+        // each block of a processor, chip and ring.
+        let others = [self.blocks.checked_mul(self.processors), Some(self.chips), Some(self.rings)];
+        let others = others.into_iter().try_fold(0usize, |sum, count| sum.checked_add(count?));
+        let words = others.and_then(|count| count.checked_mul(32)?.checked_add(1 << 31)?.checked_add(requests?));
+        words.is_some()
     }
 
     /// N·P.

@@ -208,8 +208,8 @@ impl<'a> Image<'a> {
     /// The image that these bytes are.
     ///
     /// # Errors
-    /// Where they are none, or say what cannot be. That no chip is in two clusters is looked at by
-    /// [`Ftl::new`](crate::Ftl::new).
+    /// Where they are none, or say what cannot be. Each source is compared with those before it,
+    /// and each chip looked up in the clusters before its own.
     pub fn read(bytes: &'a [u8]) -> Result<Image<'a>, ImageError> {
         let image = Image { bytes: Bytes(bytes) };
         image.validate()?;
@@ -342,7 +342,7 @@ impl ImageCluster<'_> {
         let place = index(self.first_ring().checked_add(position)?).checked_mul(RING_BYTES)?;
         let at = self.bytes.section(2).checked_add(place)?;
         let word = |nth: usize| self.bytes.u32(at.saturating_add(4 * nth));
-        (position < self.rings()).then(|| ImageRing {
+        (position < self.rings() && word(4) <= 1).then(|| ImageRing {
             first_block: word(0),
             blocks: word(1),
             first_page: word(2),

@@ -212,10 +212,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
             for column in 0..of.processors() {
                 let made = processor(image, (&of, cluster), (column, number), entries, &mut rest, start)?;
                 for &chip in made.chips.iter() {
-                    let of_chip = of_chip.get_mut(index(chip)).ok_or(SetupError::Memory)?;
-                    if core::mem::replace(of_chip, number) != NONE {
-                        return Err(SetupError::Chip(chip));
-                    }
+                    *of_chip.get_mut(index(chip)).ok_or(SetupError::Memory)? = number;
                 }
                 *places.get_mut(index(number)).ok_or(SetupError::Memory)? = Some(made);
                 (number, slot.processors) = (number + 1, slot.processors + 1);

@@ -9,7 +9,7 @@ mod flash;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use common::{Words, small_image};
+use common::{Words, cases, small_image};
 use flash::{Flash, Lists, PowerLost};
 use rtflash_ftl::image::{Image, ImageOrganisation};
 use rtflash_ftl::{Ftl, Geometry, SetupError};
@@ -127,7 +127,7 @@ fn has_no_zones(image: &Image<'_>) -> bool {
 fn lives(image: &Image<'_>, seed: u64, cut: u64, seen: &mut Seen) {
     let geometry = Geometry::of(image, 0).expect("a small image");
     let (mut lists, mut flash) = (Lists::new(&geometry), Flash::new(image));
-    let bytes = drawn(seed, 4_000);
+    let bytes = drawn(seed, if cfg!(miri) { 800 } else { 4_000 });
     let mut words = Words(&bytes);
     for life in 0..4 {
         if !recovers(image, &mut lists, &mut flash, &mut words, seen) {
@@ -154,7 +154,7 @@ fn lives(image: &Image<'_>, seed: u64, cut: u64, seen: &mut Seen) {
 #[test]
 fn what_is_acknowledged_survives_a_loss_of_power_at_every_operation() {
     let mut seen = Seen::default();
-    for seed in 0..140 {
+    for seed in 0..cases(140, 6) {
         let bytes = drawn(seed, 200);
         let image = small_image(&mut Words(&bytes));
         let Ok(image) = Image::read(&image) else { continue };
@@ -162,11 +162,15 @@ fn what_is_acknowledged_survives_a_loss_of_power_at_every_operation() {
             continue;
         }
         seen.images += 1;
-        for cut in 1..40 {
+        for cut in (1..40).step_by(if cfg!(miri) { 16 } else { 1 }) {
             lives(&image, 1_000 * seed + cut, cut, &mut seen);
         }
     }
+    println!("{seen:?}");
+    if cfg!(miri) {
+        assert!(seen.cuts > 0 && seen.acknowledged > 0, "{seen:?}");
+        return;
+    }
     assert!(seen.images > 50 && seen.cuts > 5_000 && seen.torn > 1_000 && seen.in_recoveries > 500, "{seen:?}");
     assert!(seen.failed_programs > 1_000 && seen.failed_erases > 500, "{seen:?}");
-    println!("{seen:?}");
 }

@@ -13,9 +13,7 @@ pub enum ImageError {
     Length,
     /// The checksum is another one.
     Checksum,
-    /// The device has no chip, channel, block or page, or more than 2^30 pages.
-    Device,
-    /// Something of a cluster or a source cannot be.
+    /// Something of the device, a cluster or a source cannot be.
     Fault {
         /// Of which.
         place: ImagePlace,
@@ -27,6 +25,8 @@ pub enum ImageError {
 /// Where in an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImagePlace {
+    /// The device.
+    Device,
     /// The cluster with this position.
     Cluster(u32),
     /// The source with this position.
@@ -36,6 +36,7 @@ pub enum ImagePlace {
 impl fmt::Display for ImagePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            ImagePlace::Device => f.write_str("the device"),
             ImagePlace::Cluster(number) => write!(f, "cluster {number}"),
             ImagePlace::Source(number) => write!(f, "source {number}"),
         }
@@ -49,7 +50,6 @@ impl fmt::Display for ImageError {
             ImageError::Version(version) => write!(f, "the image is of version {version} of its format"),
             ImageError::Length => f.write_str("the image is not as long as it says"),
             ImageError::Checksum => f.write_str("the image's checksum is wrong"),
-            ImageError::Device => f.write_str("the image's device has no pages, or more than 2^30"),
             ImageError::Fault { place, what } => write!(f, "{place} of the image {what}"),
         }
     }

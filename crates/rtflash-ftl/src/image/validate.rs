@@ -10,6 +10,10 @@ use crate::police::RequestOrder;
 /// Pages that a device, and a request, may have.
 const MOST_PAGES: u64 = 1 << 30;
 const MOST_REQUEST_PAGES: u32 = 1 << 24;
+/// Chips that a device may have.
+const MOST_CHIPS: u32 = 1 << 20;
+/// Times are shorter.
+const NEVER: u64 = 1 << 63;
 
 impl Image<'_> {
     pub(super) fn validate(&self) -> Result<(), ImageError> {
@@ -32,7 +36,8 @@ impl Image<'_> {
         if checksum(bytes) != self.identity() {
             return Err(ImageError::Checksum);
         }
-        self.device().validate()?;
+        let fault = |what| ImageError::Fault { place: ImagePlace::Device, what };
+        self.device().validate().map_err(fault)?;
         self.validate_clusters()?;
         self.validate_sources()
     }
@@ -56,6 +61,9 @@ impl Image<'_> {
             }
             (chips, rings) = (to_chip, to_ring);
             of.validate(self.device()).or_else(fault)?;
+            if self.has_chip_before(number, &of) {
+                return fault("has a chip that another one has");
+            }
         }
         if chips == self.bytes.chips() && rings == self.bytes.rings() { Ok(()) } else { Err(ImageError::Length) }
     }
@@ -71,28 +79,53 @@ impl Image<'_> {
             before = Some(of.number);
             let Some(cluster) = self.cluster(of.cluster) else { return fault("is of a cluster that there is not") };
             of.validate(&cluster).or_else(fault)?;
-            if cluster.organisation() == ImageOrganisation::Zoned && of.writes && self.is_written_before(position, &of)
-            {
-                return fault("writes to zones that another one writes to");
+            let zoned = cluster.organisation() == ImageOrganisation::Zoned;
+            for other in (0..position).filter_map(|before| self.source(before)) {
+                if other.cluster != of.cluster || other.is_apart_from(&of) {
+                    continue;
+                }
+                if (other.first_page, other.page_count) != (of.first_page, of.page_count) {
+                    return fault("has some pages of another one, and not the same");
+                }
+                if zoned && of.writes && other.writes {
+                    return fault("writes to zones that another one writes to");
+                }
             }
         }
         Ok(())
     }
 
-    /// Whether an earlier source writes to the same pages.
-    fn is_written_before(&self, position: u32, of: &ImageSource) -> bool {
-        let mut before = (0..position).filter_map(|before| self.source(before));
-        before.any(|before| before.writes && (before.cluster, before.first_page) == (of.cluster, of.first_page))
+    /// Whether an earlier cluster has a chip of this one.
+    fn has_chip_before(&self, number: u32, of: &ImageCluster<'_>) -> bool {
+        let before = (0..number).filter_map(|before| self.cluster(before));
+        let mut chips = (0..of.chips()).filter_map(|position| of.chip(position));
+        chips.any(|chip| before.clone().any(|other| other.has_chip(chip)))
     }
 }
 
 impl ImageDevice {
-    fn validate(&self) -> Result<(), ImageError> {
+    fn validate(&self) -> Result<(), &'static str> {
         let all = u64::from(self.blocks_per_chip).checked_mul(self.pages_per_block.into());
         let all = all.and_then(|all| all.checked_mul(self.chips.into()));
-        let is_sound = all.is_some_and(|all| (1..=MOST_PAGES).contains(&all)) && self.chips_per_channel > 0;
-        let is_sound = is_sound && self.spare_blocks < self.blocks_per_chip;
-        if is_sound { Ok(()) } else { Err(ImageError::Device) }
+        if all.is_none_or(|all| !(1..=MOST_PAGES).contains(&all)) {
+            return Err("has no pages, or more than 2^30");
+        }
+        if self.chips > MOST_CHIPS || self.chips_per_channel == 0 || self.page_bytes == 0 {
+            return Err("has more than 2^20 chips, channels without chips, or pages without bytes");
+        }
+        if self.spare_blocks >= self.blocks_per_chip {
+            return Err("has spare blocks alone");
+        }
+        let times = [self.page_read_ns, self.page_program_ns, self.block_erase_ns, self.page_transfer_ns];
+        if times.iter().any(|time| !(1..NEVER).contains(time)) {
+            return Err("has operations that take no time, or 2^63 ns");
+        }
+        let hold = self.page_transfer_ns.checked_add(self.command_ns);
+        let all = hold.and_then(|hold| hold.checked_mul(self.chips_per_channel.into()));
+        if all.is_none_or(|all| all >= NEVER) {
+            return Err("has channels on which a transfer for each chip takes 2^63 ns");
+        }
+        Ok(())
     }
 }
 
@@ -122,24 +155,45 @@ impl ImageCluster<'_> {
         if self.rings() > 0 {
             return Err("has zones, and another organisation");
         }
-        let Some(of) = self.collection() else { return Ok(()) };
         let wide = if self.organisation() == ImageOrganisation::Superblock { self.chips() } else { 1 };
+        let Some(of) = self.collection() else { return self.validate_no_collection() };
         let free = u64::from(pages - self.logical_per_chip()) * u64::from(wide);
         let block = u64::from(device.pages_per_block) * u64::from(wide);
         let kept_back = u64::from(device.spare_blocks) * u64::from(wide) * block;
         if of.reserve_pages.checked_add(kept_back).is_none_or(|all| all > free) {
             return Err("has no room for its reserve");
         }
-        if of.victim_pages >= block {
-            return Err("has victims with no page to reclaim");
+        // (C1).
+        if of.reclaimed_pages.checked_add(of.victim_pages).is_none_or(|all| all > block) {
+            return Err("has passes that reclaim more than a victim has");
+        }
+        if of.deadline_ns.is_some_and(|deadline| !(1..NEVER).contains(&deadline)) {
+            return Err("has a deadline of garbage collection of no time, or 2^63 ns");
         }
         Ok(())
     }
 
-    fn validate_rings(&self, device: ImageDevice) -> Result<(), &'static str> {
-        if self.collection().is_some() {
-            return Err("has zones and garbage collection");
+    /// Whether nothing else is said of garbage collection where there is none.
+    fn validate_no_collection(&self) -> Result<(), &'static str> {
+        let said = [24, 32, 40, 48].map(|place| self.bytes.u64(self.at + place));
+        if said == [u64::MAX, 0, 0, 0] { Ok(()) } else { Err("has no garbage collection, and numbers of it") }
+    }
+
+    /// Whether a chip is one of it.
+    fn has_chip(&self, chip: u32) -> bool {
+        let (mut low, mut high) = (0, self.chips());
+        while low < high {
+            let middle = u32::midpoint(low, high);
+            match self.chip(middle) {
+                Some(other) if other < chip => low = middle + 1,
+                _ => high = middle,
+            }
         }
+        self.chip(low) == Some(chip)
+    }
+
+    fn validate_rings(&self, device: ImageDevice) -> Result<(), &'static str> {
+        self.validate_no_collection()?;
         if self.logical_per_chip() != device.blocks_per_chip * device.pages_per_block {
             return Err("has zones, and not a logical page for each page");
         }
@@ -147,7 +201,7 @@ impl ImageCluster<'_> {
         let zone = device.pages_per_block * self.chips();
         let mut next = 0;
         for position in 0..self.rings() {
-            let ring = self.ring(position).ok_or("has a ring that there is not")?;
+            let ring = self.ring(position).ok_or("has a ring that there is not, or that is neither written nor not")?;
             let end = ring.first_block.checked_add(ring.blocks).filter(|&end| end <= device.blocks_per_chip);
             let end = end.filter(|_| ring.blocks > 0 && ring.first_block >= next);
             next = end.ok_or("has rings without blocks, or that overlap, or that the chips have not")?;
@@ -158,7 +212,7 @@ impl ImageCluster<'_> {
                 return Err("has a ring whose pages do not fit it");
             }
         }
-        if next == 0 { Err("has no rings") } else { Ok(()) }
+        Ok(())
     }
 
     /// The ring that keeps exactly these pages.
@@ -169,12 +223,24 @@ impl ImageCluster<'_> {
 }
 
 impl ImageSource {
+    /// Whether no page is in both ranges.
+    fn is_apart_from(&self, other: &ImageSource) -> bool {
+        let end = |of: &ImageSource| u64::from(of.first_page) + u64::from(of.page_count);
+        end(self) <= u64::from(other.first_page) || end(other) <= u64::from(self.first_page)
+    }
+
     fn validate(&self, cluster: &ImageCluster<'_>) -> Result<(), &'static str> {
         if self.pages == 0 || self.pages > MOST_REQUEST_PAGES {
             return Err("has requests without pages, or of more than 2^24");
         }
-        if self.period_ns == 0 || self.deadline_ns == 0 {
-            return Err("has no period, or no deadline");
+        if self.period_ns >= NEVER {
+            return Err("has a period of 2^63 ns");
+        }
+        if self.deadline_ns == 0 || self.deadline_ns > self.period_ns {
+            return Err("has no deadline, or one behind its period");
+        }
+        if self.jitter_ns >= self.deadline_ns {
+            return Err("has a jitter that leaves it no time");
         }
         let chips = cluster.chips();
         let all = u64::from(cluster.logical_per_chip()) * u64::from(chips);
@@ -183,9 +249,16 @@ impl ImageSource {
             return Err("has no logical pages, or some that its cluster has not");
         }
         let by_rows = matches!(self.order, RequestOrder::Consecutive | RequestOrder::Stream);
+        if by_rows && cluster.organisation() == ImageOrganisation::Superblock {
+            return Err("has an order of pages in a superblock, where all are alike");
+        }
         let rows = self.first_page.is_multiple_of(chips) && self.page_count.is_multiple_of(chips);
-        if by_rows && cluster.organisation() != ImageOrganisation::Superblock && !rows {
+        if by_rows && !rows {
             return Err("has consecutive pages, and not whole rows of them");
+        }
+        let writes_zones = self.writes && cluster.organisation() == ImageOrganisation::Zoned;
+        if writes_zones != (self.order == RequestOrder::Round) {
+            return Err("goes round in no zones, or writes to zones in another order");
         }
         if cluster.organisation() == ImageOrganisation::Zoned {
             let ring = cluster.ring_of(self.first_page, self.page_count);

@@ -6,8 +6,6 @@ pub enum SetupError {
     /// A list of the memory is too short, or the numbers of the image are too large for this
     /// machine.
     Memory,
-    /// This chip is in two clusters.
-    Chip(u32),
     /// What is on this processor at the start is not what can be there: a page that is not the
     /// processor's, or too few free ones (rule R5).
     Start(u32),
@@ -24,7 +22,6 @@ impl core::fmt::Display for SetupError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             SetupError::Memory => f.write_str("the memory is too short for the image"),
-            SetupError::Chip(chip) => write!(f, "chip {chip} is in two clusters"),
             SetupError::Start(processor) => write!(f, "processor {processor} does not begin as its certificate asks"),
             SetupError::Zones(processor) => write!(f, "processor {processor} has zones, which are not recovered"),
             SetupError::Foreign(processor) => write!(f, "processor {processor} has pages of another image"),

@@ -11,6 +11,11 @@ use rtflash_ftl::{
     AllErased, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes,
 };
 
+/// So many cases; under Miri, which is some thousand times slower, few.
+pub const fn cases(count: u64, under_miri: u64) -> u64 {
+    if cfg!(miri) { under_miri } else { count }
+}
+
 /// What bytes say, one after another; zeros behind them.
 pub struct Words<'b>(pub &'b [u8]);
 
@@ -227,7 +232,7 @@ pub struct Ran {
 }
 
 /// Runs an image by events that bytes say. `None` where its memory would be more than a few
-/// megabytes, or two of its clusters share a chip.
+/// megabytes.
 pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
     let mut words = Words(bytes);
     let late = words.below(4);
@@ -313,6 +318,90 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
     Some(ran)
 }
 
+/// What a cluster of a small image is made of.
+struct SmallCluster {
+    organisation: ImageOrganisation,
+    chips: Vec<u32>,
+    logical: u32,
+    collection: Option<ImageCollection>,
+    rings: Vec<ImageRing>,
+    /// Rows of the ranges of its sources: all, or one of two halves.
+    rows: u32,
+}
+
+impl SmallCluster {
+    /// A cluster of some chips from `first` on.
+    fn drawn(first: u32, (blocks, pages, spare_blocks): (u32, u32, u32), words: &mut Words<'_>) -> SmallCluster {
+        let width = 1 + words.below(4);
+        let organisation = [ImageOrganisation::Stripe, ImageOrganisation::Zoned, ImageOrganisation::Superblock]
+            [words.below(3) as usize];
+        let organisation = match organisation {
+            ImageOrganisation::Zoned if spare_blocks > 0 => ImageOrganisation::Stripe,
+            other => other,
+        };
+        let wide = if organisation == ImageOrganisation::Superblock { width } else { 1 };
+        let zoned = organisation == ImageOrganisation::Zoned;
+        let left = blocks.saturating_sub(spare_blocks * wide) * pages;
+        let logical = if zoned { blocks * pages } else { 1 + words.below((left * 3 / 4).max(1)) };
+        let collection = (!zoned && !words.byte().is_multiple_of(8)).then(|| {
+            let victim = words.below(pages * wide);
+            ImageCollection {
+                deadline_ns: (!words.byte().is_multiple_of(8)).then(|| 1 + u64::from(words.below(1_000))),
+                reclaimed_pages: u64::from(pages * wide - victim),
+                reserve_pages: u64::from(words.below(left.saturating_sub(logical) * wide + 1)),
+                victim_pages: victim.into(),
+            }
+        });
+        let zone = pages * width;
+        let ring = |(from, to): (u32, u32), writes: bool| ImageRing {
+            first_block: from,
+            blocks: to - from,
+            first_page: from * zone,
+            page_count: (to - from - u32::from(writes)) * zone,
+            writes,
+        };
+        let first_ring = if zoned && blocks > 3 && words.byte().is_multiple_of(2) { 2 } else { blocks };
+        let rings = match zoned {
+            false => vec![],
+            true if first_ring == blocks => vec![ring((0, blocks), true)],
+            true => vec![ring((0, first_ring), true), ring((first_ring, blocks), words.byte().is_multiple_of(2))],
+        };
+        let rows = if words.byte().is_multiple_of(2) { logical } else { (logical / 2).max(1) };
+        SmallCluster { organisation, chips: (first..first + width).collect(), logical, collection, rings, rows }
+    }
+
+    /// A source of it.
+    fn source(&self, (number, cluster): (u32, u32), words: &mut Words<'_>) -> ImageSource {
+        let width = u32::try_from(self.chips.len()).expect("few chips");
+        let writes = words.byte().is_multiple_of(2) && (self.collection.is_some() || !self.rings.is_empty());
+        let order = [RequestOrder::Any, RequestOrder::Consecutive, RequestOrder::Stream][words.below(3) as usize];
+        let rows = self.rows;
+        let range = match self.rings.get(words.below(2) as usize).or(self.rings.first()) {
+            Some(ring) => (ring.first_page, ring.page_count),
+            None if number % 2 == 1 && 2 * rows <= self.logical => (rows * width, rows * width),
+            None => (0, rows * width),
+        };
+        let period = 1 + words.below(400);
+        let deadline = 1 + words.below(period);
+        ImageSource {
+            number,
+            cluster,
+            writes,
+            order: match self.organisation {
+                ImageOrganisation::Zoned if writes => RequestOrder::Round,
+                ImageOrganisation::Superblock => RequestOrder::Any,
+                _ => order,
+            },
+            pages: 1 + words.below(9),
+            first_page: range.0,
+            page_count: range.1,
+            period_ns: period.into(),
+            deadline_ns: deadline.into(),
+            jitter_ns: words.below(deadline.min(100)).into(),
+        }
+    }
+}
+
 /// A small image as bytes say: most are sound.
 pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
     let (blocks, pages) = (3 + words.below(8), 1 + words.below(6));
@@ -324,62 +413,24 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
     let mut chips = 0;
     let mut lists = Vec::new();
     for _ in 0..count {
-        let width = 1 + words.below(4);
-        let organisation = [ImageOrganisation::Stripe, ImageOrganisation::Zoned, ImageOrganisation::Superblock]
-            [words.below(3) as usize];
-        let organisation = match organisation {
-            ImageOrganisation::Zoned if spare_blocks > 0 => ImageOrganisation::Stripe,
-            other => other,
-        };
-        let wide = if organisation == ImageOrganisation::Superblock { width } else { 1 };
-        let numbers: Vec<u32> = (chips..chips + width).collect();
-        chips += width;
-        let zoned = organisation == ImageOrganisation::Zoned;
-        let left = blocks.saturating_sub(spare_blocks * wide) * pages;
-        let logical = if zoned { blocks * pages } else { 1 + words.below((left * 3 / 4).max(1)) };
-        let collection = (!zoned && !words.byte().is_multiple_of(8)).then(|| {
-            let victim = words.below(pages * wide);
-            ImageCollection {
-                deadline_ns: (!words.byte().is_multiple_of(8)).then(|| u64::from(words.below(1_000))),
-                reclaimed_pages: u64::from(pages * wide - victim).max(1),
-                reserve_pages: u64::from(words.below(left.saturating_sub(logical) * wide + 1)),
-                victim_pages: victim.into(),
-            }
-        });
-        let zone = pages * width;
-        let ring = ImageRing { first_block: 0, blocks, first_page: 0, page_count: (blocks - 1) * zone, writes: true };
-        let rings = if zoned { vec![ring] } else { Vec::new() };
-        lists.push((organisation, numbers, logical, collection, rings));
+        let cluster = SmallCluster::drawn(chips, (blocks, pages, spare_blocks), words);
+        chips += u32::try_from(cluster.chips.len()).expect("few chips");
+        lists.push(cluster);
     }
-    let mut sources = Vec::new();
-    for number in 0..1 + words.below(5) {
-        let cluster = words.below(count);
-        let (organisation, numbers, logical, collection, rings) = &lists[cluster as usize];
-        let width = u32::try_from(numbers.len()).expect("few chips");
-        let writes = words.byte().is_multiple_of(2) && (collection.is_some() || !rings.is_empty());
-        let order = [RequestOrder::Any, RequestOrder::Consecutive, RequestOrder::Stream][words.below(3) as usize];
-        let all = rings.first().map_or(logical * width, |ring| ring.page_count);
-        sources.push(ImageSource {
-            number: 3 * number + words.below(2),
-            cluster,
-            writes,
-            order: if writes && *organisation == ImageOrganisation::Zoned { RequestOrder::Round } else { order },
-            pages: 1 + words.below(9),
-            first_page: 0,
-            page_count: all,
-            period_ns: 1 + u64::from(words.below(400)),
-            deadline_ns: 1 + u64::from(words.below(800)),
-            jitter_ns: u64::from(words.below(100)),
-        });
-    }
+    let sources: Vec<ImageSource> = (0..1 + words.below(5))
+        .map(|nth| {
+            let (number, cluster) = (3 * nth + words.below(2), words.below(count));
+            lists[cluster as usize].source((number, cluster), words)
+        })
+        .collect();
     let clusters: Vec<ClusterParts<'_>> = lists
         .iter()
-        .map(|(organisation, chips, logical_per_chip, collection, rings)| ClusterParts {
-            organisation: *organisation,
-            chips,
-            logical_per_chip: *logical_per_chip,
-            collection: *collection,
-            rings,
+        .map(|of| ClusterParts {
+            organisation: of.organisation,
+            chips: &of.chips,
+            logical_per_chip: of.logical,
+            collection: of.collection,
+            rings: &of.rings,
         })
         .collect();
     let device = ImageDevice {
@@ -408,6 +459,11 @@ pub fn with_checksum(bytes: &mut [u8]) {
     }
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     bytes[12..16].copy_from_slice(&length.to_le_bytes());
+    with_crc(bytes);
+}
+
+/// The same bytes with a right checksum.
+pub fn with_crc(bytes: &mut [u8]) {
     let all = bytes[..16].iter().chain(&bytes[20..]);
     let crc = all.fold(!0u32, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 })

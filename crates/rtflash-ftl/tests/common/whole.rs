@@ -1,0 +1,67 @@
+//! An image as lists that can be altered, and be an image again.
+
+#![allow(dead_code)] // Each test file uses its own part of this.
+
+use rtflash_ftl::image::{
+    ClusterParts, Image, ImageCollection, ImageDevice, ImageOrganisation, ImageParts, ImageRing, ImageSource,
+};
+
+/// What a cluster is made of.
+#[derive(Debug, Clone)]
+pub struct WholeCluster {
+    pub organisation: ImageOrganisation,
+    pub chips: Vec<u32>,
+    pub logical_per_chip: u32,
+    pub collection: Option<ImageCollection>,
+    pub rings: Vec<ImageRing>,
+}
+
+/// What an image is made of.
+#[derive(Debug, Clone)]
+pub struct Whole {
+    pub device: ImageDevice,
+    pub clusters: Vec<WholeCluster>,
+    pub sources: Vec<ImageSource>,
+}
+
+impl WholeCluster {
+    fn of(image: &Image<'_>, number: u32) -> WholeCluster {
+        let of = image.cluster(number).expect("a cluster");
+        WholeCluster {
+            organisation: of.organisation(),
+            chips: (0..of.chips()).map(|place| of.chip(place).expect("a chip")).collect(),
+            logical_per_chip: of.logical_per_chip(),
+            collection: of.collection(),
+            rings: (0..of.rings()).map(|place| of.ring(place).expect("a ring")).collect(),
+        }
+    }
+
+    fn parts(&self) -> ClusterParts<'_> {
+        ClusterParts {
+            organisation: self.organisation,
+            chips: &self.chips,
+            logical_per_chip: self.logical_per_chip,
+            collection: self.collection,
+            rings: &self.rings,
+        }
+    }
+}
+
+impl Whole {
+    pub fn of(image: &Image<'_>) -> Whole {
+        Whole {
+            device: image.device(),
+            clusters: (0..image.clusters()).map(|number| WholeCluster::of(image, number)).collect(),
+            sources: (0..image.sources()).map(|number| image.source(number).expect("a source")).collect(),
+        }
+    }
+
+    /// The image, whether it is sound or not.
+    pub fn bytes(&self) -> Vec<u8> {
+        let clusters: Vec<ClusterParts<'_>> = self.clusters.iter().map(WholeCluster::parts).collect();
+        let parts = ImageParts { device: self.device, clusters: &clusters, sources: &self.sources };
+        let mut bytes = vec![0; parts.encoded_len().expect("a small image")];
+        assert_eq!(parts.encode(&mut bytes), Some(bytes.len()));
+        bytes
+    }
+}
