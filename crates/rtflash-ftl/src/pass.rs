@@ -115,8 +115,8 @@ impl<M: Memory> Pass<M> {
         (self.row, self.buffered, self.steps, self.pages, self.found) = (0, 0, (0, 0), 0, None);
     }
 
-    /// Rule B4: so many pages of a retired block are moved, at most; and each only while there is
-    /// room beyond the reserve.
+    /// So many pages of a retired block are moved, at most; and each only while there is room
+    /// beyond the reserve.
     pub fn begin_moving(&mut self, block: u32, pages: u64) {
         self.begin(block, PaddedPass::default());
         self.moves = Some(pages);

@@ -212,18 +212,37 @@ pub fn execute_watched(
 ) -> Result<Executed, NotRun> {
     execute_by(limit, set, allocation, analysis, options, |plan, options, servers| {
         let observe = |group: &[ClusterId]| observer(plan, options, group);
+        if cfg!(target_family = "wasm") {
+            // A page in a browser has to be small: there is one way to run.
+            let mut nobody = |_: &Plan, _: &Record| Ok(());
+            return traced((plan, options), servers, sink.unwrap_or(&mut nobody), watch);
+        }
         match (sink, watch) {
             (None, None) => Ok(run(plan, options, servers, observe)?),
             (None, watch) => run_in_windows(Running::new(plan, options, servers, observe), options, watch, None),
-            (Some(sink), watch) => {
-                let mut told = Told { watch, records: 0, operations: 0 };
-                run_traced(plan, options, servers, observe, |record| {
-                    told.record(record);
-                    Ok(sink(plan, record)?)
-                })
-            }
+            (Some(sink), watch) => traced((plan, options), servers, sink, watch),
         }
     })
+}
+
+/// A run, all records of which are handed over.
+fn traced<'p>(
+    (plan, options): (&'p Plan, &'p Options),
+    servers: &mut TbsServers,
+    sink: Sink<'_>,
+    watch: Option<Watch<'_>>,
+) -> Result<Vec<GroupObservers<'p>>, NotRun> {
+    let mut told = Told { watch, records: 0, operations: 0 };
+    run_traced(
+        plan,
+        options,
+        servers,
+        |group| observer(plan, options, group),
+        |record| {
+            told.record(record);
+            Ok(sink(plan, record)?)
+        },
+    )
 }
 
 /// As [`execute_watched`], with somebody who keeps the state now and then. The result is the same,

@@ -293,7 +293,7 @@ impl Collections {
         let (cluster, chip, at) = (Some(account.cluster), Some(operation.chip), operation.start);
         let Some(free) = map.free_in(account.chip, at) else { return };
         let waiting = account.arrived.saturating_sub(account.programmed);
-        // Rule B4: nor does a GC job that is void, and moves pages.
+        // Nor does a GC job that is void, and moves pages.
         let moves = operation.kind == Kind::Gc
             && account.passes[0].moves.is_some_and(|(job, _)| job == operation.job)
             && operation.action == if account.terms.stripe { Action::Read } else { Action::Program };

@@ -94,7 +94,7 @@ impl PageOrder {
         self.next[chip * self.blocks + block.index()] = programmed;
     }
 
-    /// Rule B2: a block of a chip is retired.
+    /// A block of a chip is retired.
     pub(super) fn retires(&mut self, chip: usize, block: BlockId) {
         self.next[chip * self.blocks + block.index()] = RETIRED;
     }

@@ -38,6 +38,10 @@ impl<'a> Checks<'a> {
 
     #[inline(always)]
     fn look_by<R: RuleSet<'a>>(&mut self, class: usize, operations: &[Operation]) {
+        if cfg!(target_family = "wasm") {
+            // A page in a browser has to be small.
+            return self.look_at_any::<R>(class, operations);
+        }
         match class {
             0 => self.look::<0, R>(operations),
             1 => self.look::<1, R>(operations),
@@ -51,8 +55,19 @@ impl<'a> Checks<'a> {
     /// Operations of one class, by the rules of one kind.
     #[inline(never)]
     fn look<const CLASS: usize, R: RuleSet<'a>>(&mut self, operations: &[Operation]) {
+        self.look_in_class::<R>(CLASS, operations);
+    }
+
+    /// The same of any class.
+    #[inline(never)]
+    fn look_at_any<R: RuleSet<'a>>(&mut self, class: usize, operations: &[Operation]) {
+        self.look_in_class::<R>(class, operations);
+    }
+
+    #[inline(always)]
+    fn look_in_class<R: RuleSet<'a>>(&mut self, class: usize, operations: &[Operation]) {
         let Some(first) = operations.first() else { return };
-        let (gc, action) = (CLASS >= CLASSES / 2, ACTIONS[CLASS % ACTIONS.len()]);
+        let (gc, action) = (class >= CLASSES / 2, ACTIONS[class % ACTIONS.len()]);
         let Some(pending) = self.ledger.get(first.job) else {
             self.violation(first.start, first.job);
             return;
@@ -62,7 +77,7 @@ impl<'a> Checks<'a> {
             self.rules.waits(pending);
         }
         let rules = R::of(&mut self.rules).expect("rules of this kind");
-        rules.begins(first, pending, first.start > self.quiet[CLASS]);
+        rules.begins(first, pending, first.start > self.quiet[class]);
         for told in operations {
             let operation = &Operation { action, kind: if gc { Kind::Gc } else { told.kind }, ..*told };
             let Some(at) = self.chips[operation.chip].of(operation.cluster, pending) else {
@@ -71,7 +86,7 @@ impl<'a> Checks<'a> {
                 continue;
             };
             let WatchedChip { position, watched: chip, .. } = at;
-            let quiet = operation.start > self.quiet[CLASS];
+            let quiet = operation.start > self.quiet[class];
             rules.operation((operation, told), at, pending, (self.plan, &self.mapping), quiet);
             // With two page registers operations of a chip overlap; each counts from the end of the
             // one before.
@@ -106,8 +121,8 @@ impl<'a> Checks<'a> {
         if !behind {
             self.latest = self.latest.max(first.start);
         }
-        if first.start <= self.quiet[CLASS] {
-            self.find_quiet(CLASS);
+        if first.start <= self.quiet[class] {
+            self.find_quiet(class);
         }
     }
 

@@ -80,12 +80,12 @@ impl ProcessorStore {
         self.ftl.serve(lpn.0, counts).map(PagePlace::from)
     }
 
-    /// Programs once more what has failed: rule B3. `None` where no page is free.
+    /// Programs once more what has failed. `None` where no page is free.
     pub(crate) fn program_again(&mut self, lpn: Lpn) -> Option<PagePlace> {
         self.ftl.pages.program(lpn.0).map(PagePlace::from)
     }
 
-    /// Rule B2: a block is retired, at a program that has failed.
+    /// A block is retired, at a program that has failed.
     pub(crate) fn retire(&mut self, block: BlockId) {
         self.ftl.pages.retire(block.0);
     }

@@ -1,4 +1,4 @@
-//! Blocks that fail, and pages that are moved from there: rules B2 and B4 of docs/analysis.md.
+//! Blocks that fail, and pages that are moved from there (docs/analysis.md, rule B4).
 
 use super::Collections;
 use crate::check::ledger::Pending;

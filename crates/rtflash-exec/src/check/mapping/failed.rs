@@ -1,4 +1,4 @@
-//! What the map makes of blocks that fail: rule B2 of docs/analysis.md.
+//! What the map makes of blocks that fail.
 
 use serde::{Deserialize, Serialize};
 

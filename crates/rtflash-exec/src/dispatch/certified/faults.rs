@@ -1,4 +1,4 @@
-//! Programs and erases that fail, and what is done then: rules B1 to B4 of docs/analysis.md.
+//! Programs and erases that fail, and what is done then (docs/analysis.md, Section 17).
 
 use rtflash_ftl::GcStep;
 use rtflash_model::{Device, Instant};
