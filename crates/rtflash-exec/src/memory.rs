@@ -101,7 +101,7 @@ fn everything(plan: &Plan, groups: u128, end: Instant) -> u128 {
     let clusters = plan.clusters().iter().map(|cluster| {
         let layout = &cluster.layout;
         CLUSTER
-            + u128::from(layout.chips()) * u128::from(layout.blocks()) * BLOCK
+            + u128::from(layout.chips()) * u128::from(layout.blocks() + layout.spare_blocks()) * BLOCK
             + u128::from(layout.logical_pages()) * LOGICAL_PAGE
             // The range of pages of each.
             + (cluster.tasks.len() as u128 + streams) * 16

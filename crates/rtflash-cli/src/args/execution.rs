@@ -312,7 +312,8 @@ pub enum SoakWorld {
     /// tasks alone
     Supposed,
     /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
-    /// promises; a third on devices with two page registers, a third on ones with commands
+    /// promises; a third on devices with two page registers, a third on ones with commands, a
+    /// quarter on ones whose blocks fail
     Sound,
     /// Small sets at the limit of (T) or (T'), each cluster a stripe; 16 runs of each
     Stripe,

@@ -49,7 +49,7 @@ pub(super) fn fill(
             };
             let (width, block_pages) = (ColumnId(wide).index(), PageId(layout.pages() * wide).index());
             let pages = lpns.as_slice().chunks(block_pages).chain(std::iter::repeat(&[][..]));
-            for (block, programmed) in BlockId::first(layout.blocks()).zip(pages) {
+            for (block, programmed) in BlockId::first(layout.blocks() + layout.spare_blocks()).zip(pages) {
                 map.starts(number, processor, first, block, programmed);
                 for column in 0..width {
                     let rows = programmed.iter().skip(column).step_by(width).len();

@@ -22,11 +22,6 @@ const MOVES: u64 = 80;
 pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Option<Options> {
     let mut rng = Rng::new(seed, b"attack\0\0", run);
     let duration = Instant::from_ns(duration(limit))?;
-    // As soon as may be, or now and then: later there are more requests that it can make late.
-    let faults = match limit.set.device().spare_blocks() {
-        0 => 0,
-        _ => Rng::new(seed, b"failing\0", run).one_of(&[1_000, 300, 100, 30, 10]),
-    };
     let options = Options {
         duration,
         service: rng.one_of(&[Service::Tbs, Service::Tbs, Service::Background]),
@@ -45,7 +40,7 @@ pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Op
         placed: Placed {
             backfill: rng.within(0, 1) == 0,
             waits: rng.one_of(&[Waits::Actual, Waits::Actual, Waits::Worst]),
-            faults,
+            faults: faults(&limit.set, seed, run),
         },
         phases: rng.one_of(&[Phases::Periodic, Phases::AtErases, Phases::AtErases, Phases::Random]),
         recurrence: rng.one_of(&[Recurrence::Periodic, Recurrence::Periodic, Recurrence::Sporadic]),
@@ -60,6 +55,15 @@ pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Op
         _ => Some(Arc::new(releases(&mut rng, &limit.set)?)),
     };
     Some(Options { releases, ..options })
+}
+
+/// How often programs and erases fail where they may: as soon as may be, or now and then, when
+/// there are more requests that it can make late.
+pub(super) fn faults(set: &TaskSet, seed: u64, run: u64) -> u16 {
+    match set.device().spare_blocks() {
+        0 => 0,
+        _ => Rng::new(seed, b"failing\0", run).one_of(&[1_000, 300, 100, 30, 10]),
+    }
 }
 
 /// The same with rings of zones that begin at any page, most of them: so that resets come together,

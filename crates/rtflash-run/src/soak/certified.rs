@@ -67,7 +67,7 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
         placed: Placed {
             backfill: rng.within(0, 1) == 0,
             waits: rng.one_of(&[Waits::Actual, Waits::Worst]),
-            ..Placed::default()
+            faults: super::attack::faults(&set, seed, run),
         },
         phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
         ..Options::default()
@@ -114,12 +114,16 @@ fn device(rng: &mut Rng, times: Times) -> Option<Device> {
 }
 
 /// The device, in a third of the cases with chips that have two page registers, in a third with
-/// commands that hold the bus for as long as a transfer at most, and in a ninth with both. All else
-/// stays what it was.
+/// commands that hold the bus for as long as a transfer at most, and in a ninth with both; and in a
+/// quarter with blocks that may fail, one or two more a chip. All else stays what it was.
 fn with_more(rng: &mut Rng, device: &Device) -> Option<Device> {
     let page_registers = (rng.within(0, 2) == 0).then_some(2);
     let command = Span::from_ns(rng.within(1, device.page_transfer().as_ns())).filter(|_| rng.within(0, 2) == 0);
-    Device::new(DeviceSpec { page_registers, command, ..device.spec() }).ok()
+    let spare_blocks = (rng.within(0, 3) == 0).then(|| rng.small(1, 2));
+    let program_failures = spare_blocks.filter(|_| rng.within(0, 1) == 0).map(|_| 1);
+    let blocks_per_chip = device.blocks_per_chip() + spare_blocks.unwrap_or(0);
+    let spec = DeviceSpec { page_registers, command, spare_blocks, program_failures, ..device.spec() };
+    Device::new(DeviceSpec { blocks_per_chip, ..spec }).ok()
 }
 
 /// Requests that are long beside an erase, most of them, so that what blocks does not matter much.

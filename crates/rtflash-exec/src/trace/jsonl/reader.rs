@@ -266,7 +266,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             }
         };
         let layout = self.layout(cluster);
-        let block = position("block", fields.block, layout.blocks())?;
+        let block = position("block", fields.block, layout.blocks() + layout.spare_blocks())?;
         let (page, lpn) = match action {
             Action::Erase => (NONE, NO_LPN),
             _ => (below("page", fields.page, layout.pages())?, position("lpn", fields.lpn, layout.logical_pages())?),

@@ -125,7 +125,7 @@ impl<'t> UsualLine<'_, '_, 't> {
             [Action::Read, Action::Program, Action::Erase].into_iter().find(|it| it.name().as_bytes() == op)?;
         let (job, kind) = self.served()?;
         let layout = &self.plan.clusters()[cluster].layout;
-        let block = self.position(b",\"block\":", layout.blocks())?;
+        let block = self.position(b",\"block\":", layout.blocks() + layout.spare_blocks())?;
         let (page, lpn) = match action {
             Action::Erase => (NONE, NO_LPN),
             _ => (self.below(b",\"page\":", layout.pages())?, self.position(b",\"lpn\":", layout.logical_pages())?),
