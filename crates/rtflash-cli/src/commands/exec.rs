@@ -8,7 +8,7 @@ use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing, spaces};
 use rtflash_draw::page::Picture;
-use rtflash_exec::{Arbitration, Options, PlanError, Waits};
+use rtflash_exec::{Options, PlanError, Waits};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::{ExecAnswer, Settings};
@@ -16,7 +16,7 @@ use rtflash_wire::{ExecAnswer, Settings};
 use super::check::{gone_tasks, looked_for, uncertified};
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
-use super::exec_options::exec_options;
+use super::exec_options::{disobeys, exec_options, no_faults};
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
@@ -228,16 +228,6 @@ fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Opti
     })
 }
 
-/// Why a run says nothing of the promise of clusters that rely on the queue: Q2.
-fn disobeys(needed: Option<Reliance>, options: &Options) -> Option<String> {
-    let breaks = needed == Some(Reliance::Queue) && options.arbitration == Arbitration::RoundRobin;
-    breaks.then(|| {
-        "this run does not obey what the clusters rely on, a bus that serves first come, first served \
-         (`--arbitration round-robin`): requests that are late break no promise"
-            .into()
-    })
-}
-
 /// What a run is asked for.
 struct AskedRun<'a> {
     file: &'a TaskSetFile,
@@ -323,6 +313,9 @@ impl ExecPlan {
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
         if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, options) {
             return SetAnswer::wrong(&complaint);
+        }
+        if let Some(complaint) = no_faults(set, kind.promises(), options) {
+            return SetAnswer::wrong(complaint);
         }
         let mut keeper = Keeper::new(&self.wanted, set, options.duration);
         let executed = match self.execute(asked, allocation, analysis, options, &mut keeper) {

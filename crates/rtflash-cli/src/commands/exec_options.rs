@@ -1,6 +1,7 @@
 //! How a run is asked for: options of the executor, and what an answer says of them.
 
-use rtflash_exec::{Options, Placed, Service};
+use rtflash_exec::{Arbitration, Options, Placed, Service};
+use rtflash_model::{Reliance, TaskSet};
 use rtflash_wire::Settings;
 
 use super::policies;
@@ -65,4 +66,28 @@ pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailu
         seed: Some(args.seed),
     };
     Ok((options, settings))
+}
+
+/// Why a run says nothing of the promise of clusters that rely on the queue: Q2.
+pub fn disobeys(needed: Option<Reliance>, options: &Options) -> Option<String> {
+    let breaks = needed == Some(Reliance::Queue) && options.arbitration == Arbitration::RoundRobin;
+    breaks.then(|| {
+        "this run does not obey what the clusters rely on, a bus that serves first come, first served \
+         (`--arbitration round-robin`): requests that are late break no promise"
+            .into()
+    })
+}
+
+/// What is wrong with faults, where they are asked for: that none may be, or who is to count with
+/// them does not.
+pub fn no_faults(set: &TaskSet, promises: bool, options: &Options) -> Option<&'static str> {
+    if options.placed.faults == 0 {
+        return None;
+    }
+    if set.device().spare_blocks() == 0 {
+        return Some(
+            "--faults lets blocks fail, and the device states that none may: `\"spare_blocks\"` says how many",
+        );
+    }
+    (!promises).then_some("--faults lets blocks fail, which only certificates count with: --analysis sound gives them")
 }
