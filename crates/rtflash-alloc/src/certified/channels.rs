@@ -155,8 +155,7 @@ impl<'a> ChannelContention<'a> {
     }
 
     /// Whether its chips ask for the bus as (T'') supposes: once sensed, with one page register,
-    /// with no erases among a request's pages, and none programmed
-    /// twice.
+    /// with no erases among a request's pages, and none programmed twice.
     fn may_queue(&self, position: usize) -> bool {
         let placement = self.placements[position];
         let steady = self.set.device().program_failures() == 0;
