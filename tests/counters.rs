@@ -64,6 +64,8 @@ fn compare(name: &str, options: &[&str]) -> u32 {
     compared
 }
 
+const FAILING: [&str; 4] = ["--set", "device.spare_blocks=6", "--faults", "20"];
+
 #[test]
 fn free_pages_are_those_of_the_engine() {
     for (name, options, least) in [
@@ -72,6 +74,9 @@ fn free_pages_are_those_of_the_engine() {
         // A chip each: every cluster is one processor.
         ("stripe", &["--analysis", "stripe", "--algorithm", "equal-split"], 20),
         ("superblock", &["--analysis", "superblock", "--algorithm", "global"], 20),
+        // Blocks fail, at programs and at erases.
+        ("stripe", &[&["--analysis", "stripe", "--algorithm", "equal-split"][..], &FAILING].concat(), 20),
+        ("superblock", &[&["--analysis", "superblock", "--algorithm", "global"][..], &FAILING].concat(), 20),
     ] {
         let compared = compare(name, options);
         assert!(compared >= least, "{name}: {compared}");

@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use rtflash_model::{ChipId, ClusterId, Instant, PerId};
 
 use rtflash_exec::trace::{
-    Action, Complete, JobId, JobNames, Kind, Operation, Record, Release, Starved, TraceEvents, Transfer,
+    Action, Complete, Failed, JobId, JobNames, Kind, NONE, Operation, Record, Release, Starved, TraceEvents, Transfer,
 };
 use rtflash_exec::{ChannelId, Plan, Promise, SourceId};
 
@@ -128,6 +128,7 @@ impl<W: Write> Perfetto<W> {
             Record::Release(release) => self.release(release),
             Record::Complete(complete) => self.complete(complete),
             Record::Starved(starved) => self.starved(starved),
+            Record::Failed(failed) => self.failed(failed),
             Record::Operation(operation) => self.operation(operation),
             Record::Transfer(transfer) => self.transfer(transfer),
             // How it came to that is not drawn.
@@ -189,6 +190,20 @@ impl<W: Write> Perfetto<W> {
             .begin("i", pid, tid, starved.at)
             .text(",\"s\":\"t\",\"cat\":\"starved\",\"cname\":\"bad\",\"name\":\"STARVED ");
         self.events.line().job_name(&self.names, starved.job).text("\"");
+        self.events.end()
+    }
+
+    fn failed(&mut self, failed: &Failed) -> io::Result<()> {
+        self.counters.failed(failed);
+        let (pid, tid) = (Tracks::cluster(failed.cluster), Tracks::chip(failed.chip));
+        let line = self.events.begin("i", pid, tid, failed.at);
+        line.text(",\"s\":\"t\",\"cat\":\"failed\",\"cname\":\"terrible\",\"name\":\"FAILED block ");
+        line.number(failed.block.into()).text("\",\"args\":{\"job\":\"");
+        self.events.line().job_name(&self.names, failed.job).text("\"");
+        if failed.page != NONE {
+            self.events.line().text(",\"page\":").number(failed.page.into());
+        }
+        self.events.line().text("}");
         self.events.end()
     }
 

@@ -8,8 +8,8 @@
 use std::io::{self, Write};
 
 use rtflash_exec::ftl::free_pages_at_start;
-use rtflash_exec::trace::{Action, JsonLine, Kind, Operation, Setup, TraceEvents, Transfer};
-use rtflash_exec::{Aging, ChannelId, Plan, Promise};
+use rtflash_exec::trace::{Action, Failed, JsonLine, Kind, NONE, Operation, Setup, TraceEvents, Transfer};
+use rtflash_exec::{Aging, BlockId, ChannelId, Plan, Promise};
 use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
 
 /// Where a counter belongs: numbers of a process and of one of its threads.
@@ -55,7 +55,16 @@ struct ClusterCounters {
     superblock: bool,
     /// Whether a copy inside a chip is one operation, which takes its page as it is read.
     copybacks: bool,
+    /// Its chips, as rows go across them.
+    chips: Vec<ChipId>,
+    /// Superblocks that were programmed last, and how many pages of each.
+    programmed: Vec<(BlockId, u64)>,
+    /// Superblocks that have failed.
+    retired: Vec<BlockId>,
 }
+
+/// A row of a superblock may go on in the next one.
+const FRONTIERS: usize = 2;
 
 /// How long something has been busy in the window under way.
 #[derive(Debug)]
@@ -126,6 +135,9 @@ impl Counters {
                 at_start: [Aging::Worst, Aging::Fresh].map(|aging| free_pages_at_start(plan, number, aging)),
                 superblock,
                 copybacks,
+                chips: cluster.chips.clone(),
+                programmed: Vec::new(),
+                retired: Vec::new(),
             });
         }
         let buses =
@@ -171,6 +183,11 @@ impl Counters {
             chip.over(operation.start, operation.end, end);
         }
         self.clusters[operation.cluster].operation(operation);
+    }
+
+    /// A block has failed, at a program or an erase.
+    pub(super) fn failed(&mut self, failed: &Failed) {
+        self.clusters[failed.cluster].failed(failed);
     }
 
     /// A bus is occupied.
@@ -272,6 +289,9 @@ impl ClusterCounters {
                 if let Some(free) = &mut self.free {
                     free.value = free.value.saturating_sub(1);
                 }
+                if self.superblock {
+                    self.programs(operation);
+                }
             }
             Action::Erase => {
                 let Operation { start, end, .. } = *operation;
@@ -280,6 +300,36 @@ impl ClusterCounters {
                     None => self.erasing.push(Erasing { start, end, pages: self.block_pages }),
                 }
             }
+        }
+    }
+
+    /// A page of a superblock is programmed: those before it have been.
+    fn programs(&mut self, operation: &Operation) {
+        let Some(column) = (0..).zip(&self.chips).find(|of| *of.1 == operation.chip).map(|of| of.0) else { return };
+        let pages = u64::from(operation.page) * self.chips.len() as u64 + column + 1;
+        if let Some(of) = self.programmed.iter_mut().find(|of| of.0 == operation.block) {
+            of.1 = of.1.max(pages);
+            return;
+        }
+        if self.programmed.len() == FRONTIERS {
+            self.programmed.remove(0);
+        }
+        self.programmed.push((operation.block, pages));
+    }
+
+    /// One that was kept back is free in the place of a block that has failed, whose pages that
+    /// were not programmed are not. An erase that has failed frees as much as another.
+    fn failed(&mut self, failed: &Failed) {
+        if failed.page == NONE || self.superblock && self.retired.contains(&failed.block) {
+            return;
+        }
+        let mut programmed = u64::from(failed.page) + 1;
+        if self.superblock {
+            self.retired.push(failed.block);
+            programmed = self.programmed.iter().find(|of| of.0 == failed.block).map_or(0, |of| of.1);
+        }
+        if let Some(free) = &mut self.free {
+            free.value = free.value.saturating_add(programmed);
         }
     }
 

@@ -130,6 +130,8 @@ fn names_and_times_are_exact() {
     let mut trace = Perfetto::new(&plan(), Vec::new()).expect("memory takes all");
     trace.write(&Record::Operation(read)).expect("memory takes all");
     trace.write(&Record::Starved(starved)).expect("memory takes all");
+    let failed = Failed { at: at(8), job, cluster: ClusterId(0), chip: ChipId(1), block: BlockId(6), page: 2 };
+    trace.write(&Record::Failed(failed)).expect("memory takes all");
     // Neither a completion from nowhere nor a second release makes an event without its partner.
     trace.write(&Record::Complete(Complete { at: at(9), job })).expect("memory takes all");
     let release = Release { at: at(1000), job, kind: Kind::Read, deadline: None, pages: 1, cluster: None };
@@ -143,6 +145,9 @@ fn names_and_times_are_exact() {
         ),
         format!(
             r##"{{"ph":"i","pid":3,"tid":2,"ts":0.007,"s":"t","cat":"starved","cname":"bad","name":"STARVED {name}#3"}},"##
+        ),
+        format!(
+            r##"{{"ph":"i","pid":3,"tid":2,"ts":0.008,"s":"t","cat":"failed","cname":"terrible","name":"FAILED block 6","args":{{"job":"{name}#3","page":2}}}},"##
         ),
         format!(
             r##"{{"ph":"b","pid":1,"tid":13,"ts":1,"cat":"job,read","id":"3.3","name":"{name}","args":{{"job":"{name}#3","deadline_ns":null,"pages":1,"cluster":null}}}},"##
