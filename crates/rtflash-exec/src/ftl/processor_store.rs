@@ -177,3 +177,48 @@ impl PageStore for ProcessorStore {
         prefetch_index(pages.blocks().lpns(), PageId(pages.place(lpn.0)).index());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rtflash_ftl::PaddedPass;
+
+    use super::*;
+
+    /// Eight blocks of four pages, one of them kept back and one that has failed with three valid
+    /// pages: f is H and three.
+    fn processor() -> EdfProcessor<Owned> {
+        let held = [0, 1, 2, NO_LPN.0].into_iter().chain(3..15).map(Lpn).collect();
+        let columns = Columns { superblock: false, width: 1, stride: 1, offset: 0 };
+        let mut pages = Pages::new(columns, 4, Owned::blocks(8, 4, held), vec![0; 15], 16);
+        pages.keep_back(1);
+        pages.retire(0);
+        assert_eq!(pages.free(), 16);
+        let terms =
+            PassTerms { deadline_ns: Some(1), reclaimed: 2, reserve: 13, victim: 2, padded: PaddedPass::default() };
+        let pass = || Pass::new(Vec::new(), Vec::new());
+        EdfProcessor::new(pages, terms, [pass(), pass()])
+    }
+
+    fn moves(of: &mut EdfProcessor<Owned>) -> bool {
+        match of.step_of_pass(false, |_| ()) {
+            Some(GcStep::Copyback(from, _, _)) => from.block == 0,
+            Some(GcStep::Moved) => false,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn pages_are_moved_while_there_is_room_beyond_the_reserve() {
+        let mut of = processor();
+        assert_eq!(of.begin_pass(false), Some((0, 3)));
+        assert!(moves(&mut of) && moves(&mut of), "v pages");
+        assert!(!moves(&mut of), "no more than v");
+        // A server takes what was there at the beginning.
+        let mut of = processor();
+        assert_eq!(of.begin_pass(false), Some((0, 3)));
+        assert!(moves(&mut of));
+        assert!(of.serve(3, true).is_some() && of.serve(4, true).is_some());
+        assert_eq!(of.pages.free(), 13);
+        assert!(!moves(&mut of), "what is left is the reserve");
+    }
+}
