@@ -5,6 +5,7 @@
 //! and the argument's. A counter is written when it has changed, at most once an instant: as it
 //! stands when all records of the instant are seen.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use rtflash_exec::ftl::free_pages_at_start;
@@ -60,7 +61,7 @@ struct ClusterCounters {
     /// Superblocks that were programmed last, and how many pages of each.
     programmed: Vec<(BlockId, u64)>,
     /// Superblocks that have failed.
-    retired: Vec<BlockId>,
+    retired: BTreeSet<BlockId>,
 }
 
 /// A row of a superblock may go on in the next one.
@@ -137,7 +138,7 @@ impl Counters {
                 copybacks,
                 chips: cluster.chips.clone(),
                 programmed: Vec::new(),
-                retired: Vec::new(),
+                retired: BTreeSet::new(),
             });
         }
         let buses =
@@ -320,12 +321,11 @@ impl ClusterCounters {
     /// One that was kept back is free in the place of a block that has failed, whose pages that
     /// were not programmed are not. An erase that has failed frees as much as another.
     fn failed(&mut self, failed: &Failed) {
-        if failed.page == NONE || self.superblock && self.retired.contains(&failed.block) {
+        if failed.page == NONE || self.superblock && !self.retired.insert(failed.block) {
             return;
         }
         let mut programmed = u64::from(failed.page) + 1;
         if self.superblock {
-            self.retired.push(failed.block);
             programmed = self.programmed.iter().find(|of| of.0 == failed.block).map_or(0, |of| of.1);
         }
         if let Some(free) = &mut self.free {

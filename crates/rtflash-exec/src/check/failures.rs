@@ -1,6 +1,8 @@
 //! Blocks that fail: no more than the device states, and what a program was to hold that failed is
 //! programmed next (rules B1 and B3).
 
+use std::collections::BTreeMap;
+
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +22,11 @@ struct ChipFailures {
     busy_since: Instant,
 }
 
-/// A page that is to be programmed once more, and since when.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct PageToRepeat {
-    processor: usize,
-    lpn: Lpn,
+/// Pages that a processor is to program once more, and since when.
+#[derive(Debug, Serialize, Deserialize)]
+struct PagesToRepeat {
     at: Instant,
+    lpns: Vec<Lpn>,
 }
 
 /// Blocks that fail beyond what the device states, and pages that are not programmed once more,
@@ -36,9 +37,10 @@ pub(super) struct FailedBlocks {
     /// N_s and ζ.
     stated: (u32, u32),
     chips: PerId<ChipId, ChipFailures>,
-    to_repeat: Vec<PageToRepeat>,
-    /// The step in which a processor repeats pages: when it begins.
-    repeating: Vec<(usize, Instant)>,
+    /// By processor.
+    to_repeat: BTreeMap<usize, PagesToRepeat>,
+    /// When the step begins in which a processor repeats pages.
+    repeating: BTreeMap<usize, Instant>,
 }
 
 impl FailedBlocks {
@@ -48,8 +50,8 @@ impl FailedBlocks {
             gauge: Gauge::default(),
             stated: (device.spare_blocks(), device.program_failures()),
             chips: plan.per_chip(ChipFailures::default()),
-            to_repeat: Vec::new(),
-            repeating: Vec::new(),
+            to_repeat: BTreeMap::new(),
+            repeating: BTreeMap::new(),
         }
     }
 
@@ -77,14 +79,19 @@ impl FailedBlocks {
         let Failed { at, job, cluster, chip, .. } = *failed;
         let place = || Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) };
         self.gauge.note(0, u64::from(beyond), place);
-        if let Some(page) = page.filter(|page| page.is_current) {
-            self.to_repeat.push(PageToRepeat { processor, lpn: page.lpn, at });
+        let Some(page) = page.filter(|page| page.is_current) else { return };
+        let of = self.to_repeat.entry(processor).or_insert(PagesToRepeat { at, lpns: Vec::new() });
+        if of.at != at {
+            // What failed before has not been repeated at once.
+            self.gauge.note(0, 1, place);
+            *of = PagesToRepeat { at, lpns: Vec::new() };
         }
+        of.lpns.push(page.lpn);
     }
 
     /// Whether an operation is one that was found to be repeated.
     pub(super) fn is_repeating(&self, operation: &Operation, processor: usize) -> bool {
-        self.repeating.contains(&(processor, operation.start))
+        self.repeating.get(&processor) == Some(&operation.start)
     }
 
     /// An operation of a processor: whether it programs a page once more, or begins to. A copy
@@ -100,28 +107,26 @@ impl FailedBlocks {
     fn find_repeated(&mut self, operation: &Operation, processor: usize, stripe: bool) -> bool {
         let is_copy = stripe && operation.kind == Kind::Gc;
         // The program of a copy is behind its read.
-        if let Some(at) = self.repeating.iter().position(|&(of, _)| of == processor) {
+        if let Some(&begun) = self.repeating.get(&processor) {
             if is_copy && operation.action == Action::Program {
-                self.repeating.swap_remove(at);
+                self.repeating.remove(&processor);
                 return true;
             }
-            if self.repeating[at].1 != operation.start {
-                self.repeating.swap_remove(at);
+            if begun != operation.start {
+                self.repeating.remove(&processor);
             }
         }
-        let first = self.to_repeat.iter().position(|of| of.processor == processor);
-        let Some(first) = first else { return false };
-        let found = self.to_repeat.iter().position(|of| of.processor == processor && of.lpn == operation.lpn);
+        let Some(of) = self.to_repeat.get_mut(&processor) else { return false };
         let begins = if is_copy { Action::Read } else { Action::Program };
-        let found = found.filter(|_| operation.action == begins);
-        let PageToRepeat { at, .. } = self.to_repeat[found.unwrap_or(first)];
-        let is_valid = found.is_some() && at == operation.start;
+        let found = of.lpns.iter().position(|&lpn| lpn == operation.lpn).filter(|_| operation.action == begins);
+        let is_valid = found.is_some() && of.at == operation.start;
         self.gauge.note(0, u64::from(!is_valid), || place(operation));
         let Some(found) = found else { return false };
-        self.to_repeat.swap_remove(found);
-        if !self.repeating.iter().any(|&(of, _)| of == processor) {
-            self.repeating.push((processor, operation.start));
+        of.lpns.swap_remove(found);
+        if of.lpns.is_empty() {
+            self.to_repeat.remove(&processor);
         }
+        self.repeating.entry(processor).or_insert(operation.start);
         true
     }
 }

@@ -4,6 +4,8 @@
 mod failed;
 mod rows;
 
+use std::collections::BTreeSet;
+
 use prefetch_index::prefetch_index;
 use rtflash_model::{Id, Instant};
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,16 @@ struct ClusterShape {
     superblock: bool,
     /// Whether its tasks own zones, so that nobody asks how much is free.
     zoned: bool,
+}
+
+impl ClusterShape {
+    /// Where the block of a page is among those of all chips that are watched, which have so many
+    /// blocks of so many pages each: the cluster's stand one after another, from the `first` on.
+    #[inline(always)]
+    fn block_of(self, (blocks, pages): (usize, u32), first: usize, spot: u32) -> usize {
+        let block = BlockId(spot / pages).index();
+        first * blocks + if self.superblock { block % blocks } else { block }
+    }
 }
 
 /// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
@@ -94,7 +106,7 @@ pub(super) struct Mapping {
     /// What each chip that is watched programs, where blocks may fail: else there are none.
     last: Vec<Option<LastProgram>>,
     /// Blocks that have failed, by their places in `valid`.
-    retired: Vec<usize>,
+    retired: BTreeSet<usize>,
 }
 
 impl Mapping {
@@ -127,7 +139,7 @@ impl Mapping {
             known: false,
             rows: plan.per_cluster(RowPages::none()),
             last: vec![None; if plan.device().spare_blocks() > 0 { chips } else { 0 }],
-            retired: Vec::new(),
+            retired: BTreeSet::new(),
         };
         let mut first = 0;
         for &number in clusters {
@@ -366,10 +378,7 @@ impl Mapping {
         };
         let old = std::mem::replace(known, here);
         if old != NONE {
-            // The chips of a cluster stand one after another among those that are watched.
-            let old = BlockId(old / self.pages).index();
-            let old = first * self.blocks + if shape.superblock { old % self.blocks } else { old };
-            let valid = &mut self.valid[old];
+            let valid = &mut self.valid[shape.block_of((self.blocks, self.pages), first, old)];
             // In a trace, more pages may become stale than were programmed.
             *valid -= u32::from(*valid & !TAKEN != 0);
         }

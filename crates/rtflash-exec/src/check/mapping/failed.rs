@@ -28,12 +28,6 @@ pub(in crate::check) struct FailedPage {
 }
 
 impl Mapping {
-    /// Where a place is, among what is known of blocks, in a cluster whose chips begin there.
-    fn block_of(&self, cluster: ClusterId, first: usize, spot: u32) -> usize {
-        let block = BlockId(spot / self.pages).index();
-        first * self.blocks + if self.clusters[cluster].shape.superblock { block % self.blocks } else { block }
-    }
-
     /// A block of a chip has failed, rule B2: one that is kept back is free in its place. What was
     /// to be programmed is where it was before. `None` for an erase, or where nothing was
     /// programmed there.
@@ -44,8 +38,7 @@ impl Mapping {
         let pool = self.pool(cluster, position, chip);
         // Erases that are over count before it.
         self.free_in(pool, at);
-        if !self.retired.contains(&base) {
-            self.retired.push(base);
+        if self.retired.insert(base) {
             let full = self.clusters[cluster].full;
             let of = &mut self.pools[pool];
             // What it would still have taken is lost; a block that was not erased was counted.
@@ -69,8 +62,8 @@ impl Mapping {
             self.clusters[cluster].spots[lpn] = old;
             self.valid[base] -= u32::from(self.valid[base] & !TAKEN != 0);
             if old != NONE {
-                let old = self.block_of(cluster, first, old);
-                self.valid[old] += 1;
+                let shape = self.clusters[cluster].shape;
+                self.valid[shape.block_of((self.blocks, self.pages), first, old)] += 1;
             }
         }
         Some(FailedPage { kind, lpn, is_current, old })
