@@ -298,6 +298,8 @@ fn set() -> impl Strategy<Value = TaskSet> {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
             shortest: Shortest::default(),

@@ -51,6 +51,8 @@ fn small(chips: u32, chips_per_channel: u32, times: [u64; 4]) -> DeviceSpec {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(50, 2).expect("a half"),
         page_read,
         page_program,
@@ -69,6 +71,8 @@ fn drawn_device(rng: &mut Rng) -> Option<Device> {
         page_registers: (rng.within(0, 3) == 0).then_some(2),
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 75).into(), 2).ok()?,
         shortest,
         ..small(rng.small(1, 8), rng.small(1, 5), times)

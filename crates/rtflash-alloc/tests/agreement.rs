@@ -63,6 +63,8 @@ fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
                 page_registers: None,
                 spare_blocks: None,
                 program_failures: None,
+                erase_suspend: None,
+                erase_resume: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
             })
@@ -94,6 +96,8 @@ fn real_device() -> impl Strategy<Value = Device> {
                 page_registers: None,
                 spare_blocks: None,
                 program_failures: None,
+                erase_suspend: None,
+                erase_resume: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
             })
@@ -171,6 +175,8 @@ fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
                 page_registers: None,
                 spare_blocks: None,
                 program_failures: None,
+                erase_suspend: None,
+                erase_resume: None,
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
             })
@@ -377,6 +383,8 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         })
@@ -449,6 +457,8 @@ fn the_search_finds_what_best_fit_does_not() {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -502,6 +512,8 @@ fn a_merge_can_overload_a_cluster() {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

@@ -37,6 +37,8 @@ fn chip(times: [u64; 3], pages: u32, hundredths: u128) -> Device {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -220,6 +222,8 @@ fn draw(rng: &mut Rng) -> Option<TaskSet> {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

@@ -36,6 +36,8 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -102,6 +104,8 @@ fn a_given_superblock_is_charged_for_the_bus_that_it_shares() {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     });

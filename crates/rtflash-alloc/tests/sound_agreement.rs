@@ -36,9 +36,14 @@ fn failures() -> impl Strategy<Value = (Option<u32>, Option<u32>)> {
     prop_oneof![2 => Just((None, None)), 1 => (1u32..3, prop::option::of(0u32..3)).prop_map(|(spare, at_once)| (Some(spare), at_once.map(|at_once| at_once.min(spare))))]
 }
 
+/// t_s and t_u, of devices that suspend erases.
+fn suspensions() -> impl Strategy<Value = Option<(u64, u64)>> {
+    prop_oneof![2 => Just(None), 1 => (1u64..5, 0u64..3).prop_map(Some)]
+}
+
 /// Devices of which every number is small; `scale` stretches all times.
 fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
-    let times = (1u64..6, 1u64..12, 1u64..40, 1u64..4, (command(), registers(), failures()), scale);
+    let times = (1u64..6, 1u64..12, 1u64..40, 1u64..4, (command(), registers(), failures(), suspensions()), scale);
     (1u32..=6, 1u32..5, 6u32..80, 2u32..18, 5u32..96, times).prop_filter_map(
         "a GC pass frees something",
         |(
@@ -47,7 +52,14 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
             blocks,
             pages,
             ratio,
-            (read, write, erase, transfer, (command, page_registers, (spare_blocks, program_failures)), scale),
+            (
+                read,
+                write,
+                erase,
+                transfer,
+                (command, page_registers, (spare_blocks, program_failures), suspends),
+                scale,
+            ),
         )| {
             Device::new(DeviceSpec {
                 chips,
@@ -61,6 +73,12 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
                 page_registers,
                 spare_blocks,
                 program_failures,
+                erase_suspend: suspends
+                    .filter(|&(suspend, _)| suspend < erase)
+                    .map(|(suspend, _)| span(suspend * scale)),
+                erase_resume: suspends
+                    .filter(|&(suspend, resume)| suspend < erase && resume <= erase)
+                    .map(|(_, resume)| span(resume * scale)),
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
                 logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
@@ -168,6 +186,8 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).expect("less than one"),

@@ -329,6 +329,8 @@ fn draw(rng: &mut Rng) -> Option<Drawn> {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })

@@ -37,7 +37,7 @@ fn ns(nanoseconds: u64) -> Span {
 
 fn device(rng: &mut Rng) -> Option<Device> {
     let read = rng.within(1, 25);
-    let failing = rng.within(0, 7) == 0;
+    let (failing, suspends) = (rng.within(0, 7) == 0, rng.within(0, 3) == 0);
     let spec = DeviceSpec {
         chips: rng.small(1, 9),
         chips_per_channel: rng.small(1, 5),
@@ -49,13 +49,15 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_registers: (rng.within(0, 2) == 0).then_some(2),
         spare_blocks: failing.then(|| rng.small(1, 3)),
         program_failures: (failing && rng.within(0, 1) == 0).then(|| rng.small(0, 1)),
+        erase_suspend: suspends.then(|| ns(rng.within(1, 4))),
+        erase_resume: suspends.then(|| ns(rng.within(0, 3))),
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         shortest: Shortest { page_read: (rng.within(0, 5) == 0).then(|| ns(read.div_ceil(2))), ..Shortest::default() },
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 60).into(), 2).ok()?,
         page_read: ns(read),
         page_program: ns(rng.within(1, 60)),
-        block_erase: ns(rng.within(1, 120)),
+        block_erase: ns(rng.within(if suspends { 5 } else { 1 }, 120)),
         page_transfer: ns(rng.within(1, 12)),
     };
     Device::new(described(spec)).ok()
@@ -393,6 +395,8 @@ fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
             page_registers: Some(2),
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
             ..set.device().spec()
         };
         let Ok(device) = Device::new(spec) else { continue };

@@ -221,7 +221,7 @@ impl<W: Write> Perfetto<W> {
         self.events.line().text(",\"args\":{\"job\":\"").job_name(&self.names, operation.job);
         self.events.line().text("\",\"op\":\"").text(operation.action.name());
         self.events.line().text("\",\"block\":").number(operation.block.into());
-        if operation.action != Action::Erase {
+        if !operation.action.erases() {
             self.events.line().text(",\"page\":").number(operation.page.into());
             self.events.line().text(",\"lpn\":").number(operation.lpn.into());
         }
@@ -273,7 +273,7 @@ impl<W: Write> Perfetto<W> {
 fn look(kind: Kind, action: Action) -> (&'static str, &'static str) {
     match (kind, action) {
         (Kind::Read, _) => ("read", "rail_response"),
-        (Kind::Gc, Action::Erase) => ("erase", "black"),
+        (Kind::Gc, Action::Erase | Action::ErasePart) => ("erase", "black"),
         (Kind::Write, Action::Erase) => ("zone reset", "black"),
         (Kind::Write, _) => ("write", "thread_state_iowait"),
         (Kind::Gc, _) => ("GC copy", "olive"),

@@ -81,7 +81,7 @@ impl Run {
                 let (length, transfer) = match action {
                     Action::Read => (50_001, 30_001),
                     Action::Program => (500_000, 0),
-                    Action::Erase => (5_000_000, 0),
+                    Action::Erase | Action::ErasePart => (5_000_000, 0),
                 };
                 for &chip in all {
                     let (start, end) = (at(now), at(now + length));

@@ -517,9 +517,10 @@ fn firmware_does_what_the_executor_does() {
         if !world.plan.jobs().is_empty() {
             continue;
         }
+
         let bytes = match world.plan.image() {
             Ok(bytes) => bytes,
-            Err(NoImage::TwoRegisters(_) | NoImage::Changes(_)) => continue,
+            Err(NoImage::TwoRegisters(_) | NoImage::Suspends(_) | NoImage::Changes(_)) => continue,
             Err(NoImage::Unsound(_)) => {
                 unsound += 1;
                 continue;

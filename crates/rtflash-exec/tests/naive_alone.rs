@@ -34,6 +34,8 @@ fn device(chips: u32, blocks: u32) -> Device {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
     })
@@ -99,7 +101,7 @@ fn lines(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<String> {
             let what = match it.action {
                 Action::Read => "read",
                 Action::Program => "program",
-                Action::Erase => "erase",
+                Action::Erase | Action::ErasePart => "erase",
             };
             let page = if it.page == NONE { String::new() } else { format!(".{} = {}", it.page, it.lpn) };
             let (start, end) = (it.start.as_ns(), it.end.as_ns());
@@ -488,6 +490,7 @@ fn check(plan: &Plan, records: &[Record]) {
                         pages.push(it.lpn);
                         newest.insert((it.cluster, it.lpn), (it.chip, it.block, it.page, it.start));
                     }
+                    Action::ErasePart => panic!("nothing is suspended here"),
                     Action::Erase => {
                         let holds_newest = |place: &(ChipId, BlockId, u32, Instant)| (place.0, place.1) == block;
                         assert!(!newest.values().any(holds_newest), "{it:?}");
@@ -498,7 +501,7 @@ fn check(plan: &Plan, records: &[Record]) {
                 let least = match it.action {
                     Action::Read => device.page_read(),
                     Action::Program => device.page_program(),
-                    Action::Erase => device.block_erase(),
+                    Action::Erase | Action::ErasePart => device.block_erase(),
                 };
                 assert!(length == least || length > least && it.kind != Kind::Gc, "{it:?}");
             }

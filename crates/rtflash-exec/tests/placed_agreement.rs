@@ -53,6 +53,9 @@ struct Seen {
     failed_erases: usize,
     failed_rows: usize,
     moves: usize,
+    /// Erases that were suspended, of superblocks too.
+    suspended: usize,
+    suspended_rows: usize,
 }
 
 impl Seen {
@@ -97,6 +100,13 @@ impl Seen {
                         self.told_beside += usize::from(beside && world.plan.device().has_commands());
                         ends[operation.chip] = operation.end;
                     }
+                    if operation.action == Action::ErasePart {
+                        self.suspended += 1;
+                        self.suspended_rows += usize::from(
+                            matches!(world.plan.promise(), Promise::Certified(by) if !by[operation.cluster].is_stripe()),
+                        );
+                        continue;
+                    }
                     let erase = operation.action == Action::Erase;
                     let gc = operation.kind == Kind::Gc;
                     let server = world.plan.sources()[operation.job.source].kind == Kind::Server;
@@ -137,6 +147,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.sporadic > 1_500 && seen.round_robin > 800 && seen.ties > 1_500, "{seen:?}");
         assert!(seen.commands > 50_000, "{seen:?}");
         assert!(seen.cached > 50_000 && seen.beside > 20_000, "{seen:?}");
+        assert!(seen.suspended > 200 && seen.suspended_rows > 80, "{seen:?}");
         assert!(seen.changed > 500 && seen.extra > 500, "{seen:?}");
         assert!(seen.told_beside > 1_000 && seen.shared > 150, "{seen:?}");
         assert!(seen.resets > 4_000 && seen.in_zones > 15_000, "{seen:?}");

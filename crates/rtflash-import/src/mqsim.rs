@@ -163,6 +163,8 @@ impl ConfigReader<'_> {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
             page_read_includes_transfer: Some(false),
             page_program_includes_transfer: Some(false),
         })

@@ -61,6 +61,12 @@ impl Placement {
         matches!(self, Placement::Zoned)
     }
 
+    /// Whether erases of garbage collection may be suspended, which is on the only page register
+    /// (docs/analysis.md, Section 18).
+    pub const fn may_suspend_erases(self) -> bool {
+        matches!(self, Placement::Stripe | Placement::Superblock)
+    }
+
     /// Whether clusters of this device can be organised so.
     pub fn is_possible_on(self, device: &Device) -> bool {
         device.has_cache_register() || !self.is_cached()
@@ -124,4 +130,12 @@ pub struct Certificate {
     pub backfill: bool,
     /// The tightest interval; `None` without tasks.
     pub tightest: Option<Tightest>,
+}
+
+impl Certificate {
+    /// Whether the cluster suspends its erases on this device, whenever something more urgent is
+    /// there: not beside a server, whose own pass would erase meanwhile.
+    pub fn suspends_erases(&self, device: &Device) -> bool {
+        device.erase_suspend().is_some() && self.placement.may_suspend_erases() && self.server_thousandths == 0
+    }
 }

@@ -69,6 +69,12 @@ pub struct DeviceSpec {
     /// ζ: of these, how many may fail at a program while the chip, or its superblock, is busy
     /// without a break; `None`: all.
     pub program_failures: Option<u32>,
+    /// t_s: how long it takes, at most, until a chip that erases and is told to suspend that is free
+    /// for something else; `None`: erases cannot be suspended, or nobody does.
+    pub erase_suspend: Option<Span>,
+    /// t_u: by how much an erase takes longer, at most, for each time that it was suspended;
+    /// `None`: by nothing.
+    pub erase_resume: Option<Span>,
     /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
     pub page_read_includes_transfer: Option<bool>,
     /// Whether the page's transfer is in t_w. `None`: as above.
@@ -238,6 +244,18 @@ impl Device {
     /// superblock, is busy without a break.
     pub fn program_failures(&self) -> u32 {
         self.spec.program_failures.unwrap_or(self.spare_blocks())
+    }
+
+    /// t_s: the longest that it takes to suspend an erase; `None` where erases are not suspended
+    /// (docs/analysis.md, Section 18). With commands they are not: those of a suspension are not
+    /// counted.
+    pub fn erase_suspend(&self) -> Option<Span> {
+        self.spec.erase_suspend.filter(|_| !self.has_commands())
+    }
+
+    /// t_u: by how much an erase takes longer for each time that it was suspended, at most.
+    pub fn erase_resume(&self) -> Span {
+        self.spec.erase_resume.unwrap_or(Span::ZERO)
     }
 
     /// The shortest time that sensing a page takes; [`Device::page_read`] where no range is stated.

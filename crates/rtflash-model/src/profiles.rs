@@ -68,6 +68,8 @@ impl Profile {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         }

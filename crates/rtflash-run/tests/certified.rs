@@ -86,6 +86,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 70).into(), 2).ok()?,

@@ -33,6 +33,8 @@ fn device(times: [u64; 4], chips: u32, ways: u32, blocks: u32, pages: u32, ratio
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,

@@ -71,6 +71,10 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::Failing, Term::Repeats, false, 84, "deadlines"),
     (World::Failing, Term::SpareBlocks, false, 756, "overdue"),
     (World::Failing, Term::RepeatedTransfers, false, 39_843, "deadlines"),
+    (World::Suspending, Term::Suspend, false, 100, "deadlines"),
+    (World::Suspending, Term::Resume, false, 5_604, "overdue"),
+    (World::Suspending, Term::Blocking, false, 210, "deadlines"),
+    (World::Suspending, Term::PassStep, false, 9_914, "deadlines"),
     (World::Queue, Term::MinFresh, true, 417, "deadlines"),
     (World::Queue, Term::SumFresh, true, 1_089, "deadlines"),
     (World::Queue, Term::SharedFresh, true, 417, "deadlines"),
@@ -121,6 +125,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
         (World::Zoned, true, 160, 50),
         (World::Failing, false, 1_600, 900),
         (World::Failing, true, 80, 20),
+        (World::Suspending, false, 800, 400),
         (World::Queue, false, 800, 150),
         (World::Stripe, true, 48, 30),
         (World::Superblock, true, 48, 30),
@@ -137,7 +142,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
 /// What the search accepts with all terms is what an allocator accepts.
 #[test]
 fn the_search_tests_as_an_allocator_does() {
-    const SMALL: [World; 10] = [
+    const SMALL: [World; 11] = [
         World::Stripe,
         World::Queue,
         World::Superblock,
@@ -148,6 +153,7 @@ fn the_search_tests_as_an_allocator_does() {
         World::RegisterCommand,
         World::Zoned,
         World::Failing,
+        World::Suspending,
     ];
     for world in SMALL {
         let cases = (0..60).filter_map(|set| draw(search(world, None, false), set * world.runs_of_a_set()));

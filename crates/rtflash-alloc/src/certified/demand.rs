@@ -61,6 +61,8 @@ pub struct Demand<'u> {
     repeats: Cost,
     /// What each job may make the processor wait beside its steps, at most.
     turnaround: Cost,
+    /// c_s: what each job of a request takes where it may suspend an erase.
+    preemption: Cost,
     /// Whether there is a server.
     server: bool,
     /// Ascending.
@@ -118,8 +120,21 @@ impl<'u> Demand<'u> {
         let always_blocking = processor.always_blocking(server).max(server_step);
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
         let turnaround = processor.turnaround_beside(server, contention.chips());
-        let (repeats, segments) = (processor.repeats(server), Vec::new());
-        Demand { processor, contention, gc, work, share, always_blocking, repeats, turnaround, server, segments }
+        let (repeats, preemption) = (processor.repeats(server), processor.preemption(server));
+        let segments = Vec::new();
+        Demand {
+            processor,
+            contention,
+            gc,
+            work,
+            share,
+            always_blocking,
+            repeats,
+            turnaround,
+            preemption,
+            server,
+            segments,
+        }
     }
 
     /// dbf(L), dbf'(L) or dbf''(L), Eqs. (10), (34) and (48), as the contention is, and with two
@@ -148,7 +163,7 @@ impl<'u> Demand<'u> {
             let jobs = u128::from(jobs(item));
             // γ(n(L)).
             let pages = item.transfers.of(jobs);
-            sum = sum.saturating_add(item.step_cost.times(pages));
+            sum = sum.saturating_add(self.own_time(item, jobs));
             if item.resets {
                 activity.resets = activity.resets.saturating_add(pages);
                 continue;
@@ -165,6 +180,17 @@ impl<'u> Demand<'u> {
         let (waiting, relief) = self.contention.waiting(activity, self.processor, self.gc);
         let sum = sum.saturating_add(waiting).saturating_add(pass.times(passes));
         sum.checked_sub(relief).expect("what is taken back is part of what is charged")
+    }
+
+    /// What the steps of so many jobs of a request take, and what it takes that these suspend
+    /// erases.
+    #[inline]
+    pub(super) fn own_time(&self, item: &DemandTask, jobs: u128) -> ProcessorTime {
+        let steps = item.step_cost.times(item.transfers.of(jobs));
+        if self.preemption == Cost::ZERO {
+            return steps;
+        }
+        steps.saturating_add(self.preemption.times(item.with_pages().of(jobs)))
     }
 
     /// Requests looked at in an interval.

@@ -4,9 +4,11 @@ mod cached;
 mod failures;
 mod left_out;
 mod room;
+mod suspension;
 #[cfg(test)]
 mod tests;
 mod towards;
+mod write_stream;
 
 use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, Task};
 
@@ -17,6 +19,7 @@ use super::registers::Registers;
 use super::term::Term;
 use super::time::{Cost, ProcessorTime, ns};
 use super::workload::WorkloadCurve;
+pub use write_stream::WriteStream;
 
 /// A periodic request on a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +66,12 @@ impl DemandTask {
         }
     }
 
+    /// Of jobs in a row, those with a page on the processor, at most.
+    pub(super) fn with_pages(&self) -> WorkloadCurve {
+        let (pages, chips) = self.pages.rate();
+        if pages < chips { self.pages } else { WorkloadCurve::each(1) }
+    }
+
     /// ⌈(L + D)/T⌉: jobs that are live in an interval of this length, released before its end and
     /// due after its start, at most.
     pub fn live(&self, length: Span) -> u64 {
@@ -73,34 +82,6 @@ impl DemandTask {
     /// 1 − (D − J)/T: what [`DemandTask::due`] is above L/T, at most. Zero where D = T and J = 0.
     pub(super) fn early(&self) -> f64 {
         1.0 - ns(self.window()) / ns(self.period)
-    }
-}
-
-/// What a writing request does to a processor's free pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WriteStream {
-    /// w_i: pages of requests in a row that can fall on the processor.
-    pub pages: WorkloadCurve,
-    /// T_i, above zero.
-    pub period: Span,
-    /// J_i, below T_i.
-    pub jitter: Span,
-}
-
-impl WriteStream {
-    /// Its part of X(y), Eq. (11): γ(⌊(y + J)/T⌋ + 1) pages arrive in a closed interval of length
-    /// y, at most.
-    pub fn arriving(&self, length: Span) -> u128 {
-        // Two lengths of time are below 2⁶⁴ together, and so are these requests.
-        let requests = (length.as_ns() + self.jitter.as_ns()) / self.period.as_ns() + 1;
-        self.pages.of(requests.into())
-    }
-
-    /// γ(⌈(y + J)/T⌉): pages that arrive within a time y, its end left out, at most; `None` where
-    /// they cannot be counted.
-    fn arriving_within(&self, time: Span) -> Option<u64> {
-        let requests = (time.as_ns() + self.jitter.as_ns()).div_ceil(self.period.as_ns());
-        u64::try_from(self.pages.of(requests.into())).ok()
     }
 }
 
@@ -119,6 +100,7 @@ pub struct Processor {
     pub mapped: u64,
     costs: StepCosts,
     repeated: failures::Failures,
+    suspension: Option<suspension::Suspension>,
     /// Where its chips use a second page register.
     registers: Option<Registers>,
     placement: Placement,
@@ -196,6 +178,7 @@ impl Processor {
             mapped: device.logical_pages_per_chip().checked_mul(width)?,
             costs,
             repeated: failures::repeated(device, width, organisation, &costs)?,
+            suspension: suspension::of_erases(device, placement)?,
             registers: organisation.registers(device, bus),
             placement,
             chips,
@@ -355,13 +338,14 @@ impl Processor {
         } else {
             cost
         };
-        // Where a victim has no valid pages nothing is copied.
+        // Where a victim has no valid pages nothing is copied. q_g, and Eq. (80).
+        let copying = if valid == 0 { Cost::ZERO } else { organisation.copying(&self.costs) };
         let step = if self.leaves_out(Term::Blocking) || self.leaves_out(Term::PassStep) {
             Cost::ZERO
-        } else if valid == 0 {
-            erase
+        } else if self.suspension.is_some() {
+            copying
         } else {
-            erase.max(organisation.copying(&self.costs))
+            erase.max(copying)
         };
         Some(ChosenGc { deadline, reserve, open, valid, reclaimed, cost, in_full, step })
     }

@@ -41,7 +41,7 @@ impl ProcessorRng {
             logical_ratio: LogicalRatio::from_decimal(self.within(1, 9).into(), 1).ok()?,
             page_read: self.span(1, 5),
             page_program: self.span(1, 8),
-            block_erase: self.span(1, 29),
+            block_erase: self.span(6, 29),
             page_transfer: self.span(1, 3),
             shortest: Shortest::default(),
             erase_cycles: None,
@@ -49,6 +49,9 @@ impl ProcessorRng {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            // Nor suspend erases.
+            erase_suspend: [None, None, Span::from_ns(1), Span::from_ns(4)][self.small(0, 3) as usize],
+            erase_resume: None,
             command: [None, None, None, Span::from_ns(1), Span::from_ns(2)][self.small(0, 4) as usize],
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,

@@ -196,7 +196,7 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
         let of = |writes: bool| {
             let items = processor.tasks.iter().filter(|item| item.writes == writes);
             items
-                .map(|item| item.step_cost.times(item.transfers.of(item.due(length).into())).to_f64() / whole)
+                .map(|item| demand.own_time(item, item.due(length).into()).to_f64() / whole)
                 .fold(0.0, |sum, share| sum + share)
         };
         // Waiting for neighbours goes to reads and writes as their own time does.

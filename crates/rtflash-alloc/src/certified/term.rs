@@ -84,11 +84,15 @@ pub enum Term {
     RepeatedTransfers,
     /// N_s in N − N_s: blocks that fail are counted as if they were erased.
     SpareBlocks,
+    /// t_s of each job: until an erase is suspended.
+    Suspend,
+    /// t_u of each job: what an erase takes longer for that.
+    Resume,
 }
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 38] = [
+    pub const ALL: [Term; 40] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -127,6 +131,8 @@ impl Term {
         Term::Repeats,
         Term::RepeatedTransfers,
         Term::SpareBlocks,
+        Term::Suspend,
+        Term::Resume,
     ];
 
     /// What it is called.
@@ -170,6 +176,8 @@ impl Term {
             Term::Repeats => "repeats",
             Term::RepeatedTransfers => "repeated-transfers",
             Term::SpareBlocks => "spare-blocks",
+            Term::Suspend => "suspend",
+            Term::Resume => "resume",
         }
     }
 
@@ -219,6 +227,8 @@ impl Term {
             Term::Repeats => "E",
             Term::RepeatedTransfers => "repeated programs in N_j",
             Term::SpareBlocks => "N_s in N − N_s",
+            Term::Suspend => "t_s in c_s",
+            Term::Resume => "t_u in c_s",
         }
     }
 }

@@ -60,9 +60,11 @@ impl Processor {
             let longer = register.waits(before + chips) - register.waits(before);
             before += chips;
             let each = whole(register.hold() * chips);
-            // Every transfer at the price of a turn, or as many of either kind as there may be.
+            // Every transfer at the price of a turn, or as many of either kind as there may be, or
+            // every one behind a read, and turns at what they cost more.
             let apart = turns.times(&each).plus(&reads.times(&whole(longer)));
-            transfers.times(&each).min(apart)
+            let behind = transfers.times(&whole(longer)).plus(&turns.times(&(&each - whole(longer))));
+            transfers.times(&each).min(apart).min(behind)
         }));
         let [fill, empty] = register.turn_costs();
         Some(fills.times(&whole(fill)).plus(&empties.times(&whole(empty))).plus(&ranked))

@@ -30,7 +30,7 @@ impl Processor {
     pub fn demand(&self, length: i128) -> Option<DemandParts> {
         let requests = |writes: bool| {
             let items = self.tasks.iter().filter(move |item| item.writes == writes);
-            sum(items.map(|item| item.time_due(length)))
+            sum(items.map(|item| item.time_due(length)?.checked_add(self.preempting(item, length)?)))
         };
         Some(DemandParts {
             reads: requests(false)?,

@@ -49,7 +49,7 @@ pub(super) fn decide(processor: &Processor) -> LengthsVerdict {
 
 /// Decides (T'') with this for the limits.
 pub(super) fn decide_within(processor: &Processor, limit: u64) -> LengthsVerdict {
-    let Some(from) = processor.shortest_deadline() else { return LengthsVerdict::holding() };
+    let Some(from) = processor.deadlines().min() else { return LengthsVerdict::holding() };
     let mut verdict = LengthsVerdict { holds: None, least: None };
     let last = match last_length(processor) {
         Last::Overloaded => return LengthsVerdict { holds: Some(false), ..verdict },
@@ -132,7 +132,9 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
     }
     // Not every job of a stream has a page here.
     let with_pages = processor.tasks.iter().map(|item| due(item).min(pages_due_above(item)));
-    let with_pages = AffineBound::sum(with_pages).plus(&collected);
+    let with_pages = AffineBound::sum(with_pages);
+    let demand = demand.plus(&with_pages.times(&whole(processor.preempts)));
+    let with_pages = with_pages.plus(&collected);
     if let Some(behind) = processor.waiting_behind_above(&with_pages, |item| item.steps.above(&due(item), 1)) {
         return vec![demand.plus(&behind)];
     }
@@ -340,9 +342,8 @@ mod tests {
             }
             neighbour.gc.iter_mut().for_each(|gc| gc.deadline *= by);
         }
-        let times =
-            [&mut processor.always_blocks, &mut processor.repeats, &mut processor.transfer, &mut processor.command];
-        stretch(times, by);
+        let Processor { always_blocks, repeats, preempts, transfer, command, .. } = &mut processor;
+        stretch([always_blocks, repeats, preempts, transfer, command], by);
         processor.register.iter_mut().for_each(|register| register.stretch(by));
         processor
     }
@@ -364,7 +365,7 @@ mod tests {
             i128::from((random >> 33) % below)
         };
         let (mut outcomes, mut decisive) = ([0; 2], 0);
-        for _ in 0..8000 {
+        for _ in 0..10_000 {
             // Some have so many pages to read that what is saved of each counts.
             let (times, seldom) = if draw(2) == 0 { (50, 20) } else { (1, 2) };
             let explicit = draw(2) == 0;
@@ -433,6 +434,7 @@ mod tests {
                     None => 3 * i128::from(server > 0),
                 },
                 repeats: draw(2) * draw(6),
+                preempts: draw(2) * draw(4),
                 // Some are superblocks.
                 superblock: register.is_none() && queue.is_none() && !zoned && draw(3) == 0,
                 register,
@@ -441,7 +443,7 @@ mod tests {
                 neighbours,
                 queue,
             };
-            let from = processor.shortest_deadline().unwrap();
+            let from = processor.deadlines().min().unwrap();
             let Last::At(last) = last_length(&processor) else { continue };
             let last = i128::try_from(last).unwrap();
             if last > 20_000 {

@@ -19,6 +19,7 @@ mod queue;
 mod registers;
 mod space;
 mod statements;
+mod suspension;
 mod zones;
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::collection::{Numbers, ReleasedGc};
 use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor};
 use super::queue::ChannelQueue;
 use super::registers::{SecondRegister, Works};
+use super::suspension::suspension;
 use super::zones::ZoneResets;
 use crate::on_chip;
 
@@ -108,6 +109,8 @@ pub(super) struct Processor {
     pub always_blocks: i128,
     /// E, Eq. (77): programs that fail, each repeated with all that it can wait. In every interval.
     pub repeats: i128,
+    /// c_s: what each job of a request with a page here takes for an erase that it may suspend.
+    pub preempts: i128,
     /// Whether it is a superblock: what its steps wait is bounded in full as well.
     pub superblock: bool,
     /// Where its chip uses a second page register.
@@ -140,6 +143,8 @@ struct Steps {
     /// A copyback and an erase: what each costs, and takes at most.
     copy: [i128; 2],
     erase: [i128; 2],
+    /// c_s = t_s + t_u, Eq. (79), where erases are suspended.
+    suspension: Option<i128>,
     /// c_r and c_w, Eqs. (1) and (2): of GC and of rows.
     read: i128,
     program: i128,
@@ -181,6 +186,7 @@ impl Steps {
             t_d,
             copy,
             erase,
+            suspension: suspension(device, placement),
             read,
             program,
             longest_read,
@@ -234,8 +240,11 @@ impl Steps {
             let waits = steps.checked_mul(asks)?.checked_add(other_waits)?;
             (charged, in_full, self.longest_read.max(self.longest_program), waits)
         };
-        // Where a victim has no valid pages nothing is copied.
-        let longest = if victim == 0 { self.erase[1] } else { self.erase[1].max(step) };
+        // Where a victim has no valid pages nothing is copied. An erase that is suspended blocks
+        // for what each request is charged,
+        // Eq. (80).
+        let erase = if self.suspension.is_some() { 0 } else { self.erase[1] };
+        let longest = if victim == 0 { erase } else { erase.max(step) };
         let cost = copying.checked_add(self.erase[0])?;
         let reclaimed = numbers.reclaimed.into();
         let in_full = in_full.checked_add(self.erase[1])? - cost;
@@ -323,6 +332,7 @@ impl Processor {
         let repeats = if writes { steps.repeated(device, size)? } else { 0 };
         let mut processor = Processor {
             tasks,
+            preempts: steps.suspension.filter(|_| server == 0 && gc.is_some()).unwrap_or(0),
             gc,
             server,
             always_blocks: if server > 0 { steps.longest() } else { 0 },
@@ -381,11 +391,6 @@ impl Processor {
     /// D_g.
     pub fn deadlines(&self) -> impl Iterator<Item = i128> {
         self.tasks.iter().map(VerifiedTask::soonest).chain(self.gc.iter().map(|gc| gc.deadline))
-    }
-
-    /// The shortest of them; `None` without tasks.
-    pub fn shortest_deadline(&self) -> Option<i128> {
-        self.deadlines().min()
     }
 
     /// The items that write.

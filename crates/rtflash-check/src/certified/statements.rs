@@ -21,7 +21,7 @@ pub(super) fn reliance(stated: Reliance, levels: &TestLevels, found: &mut Certif
 /// Compares the slack of the interval that is said to be the tightest, and all that was seen of
 /// others.
 pub(super) fn tightest(levels: &TestLevels, certificate: &Certificate, found: &mut CertifiedClusterVerification) {
-    let shortest = levels.processors().iter().filter_map(Processor::shortest_deadline).min();
+    let shortest = levels.processors().iter().flat_map(Processor::deadlines).min();
     let shortest = shortest.expect("a cluster with tasks has requests");
     let stated = certificate.tightest.filter(|stated| match i128::from(stated.length.as_ns()) {
         length if length < shortest => {

@@ -113,6 +113,7 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::RegisterCommand => World::RegisterCommand,
         SoakWorld::Zoned => World::Zoned,
         SoakWorld::Failing => World::Failing,
+        SoakWorld::Suspending => World::Suspending,
     };
     let climbs = args.climb.is_some();
     match &args.climb {

@@ -59,7 +59,7 @@ impl Look {
 
     pub(super) fn of(kind: Kind, action: Action) -> Look {
         match (kind, action) {
-            (Kind::Gc | Kind::Write, Action::Erase) => Look::Erase,
+            (Kind::Gc | Kind::Write, Action::Erase | Action::ErasePart) => Look::Erase,
             (Kind::Gc, _) => Look::Copy,
             (Kind::Read, _) => Look::Read,
             (Kind::Write, _) => Look::Write,

@@ -35,7 +35,6 @@ impl TrackCounter {
 /// Blocks being erased together, and the pages that this frees.
 #[derive(Debug, Clone, Copy)]
 struct Erasing {
-    start: Instant,
     end: Instant,
     pages: u64,
 }
@@ -49,6 +48,8 @@ struct ClusterCounters {
     free: Option<TrackCounter>,
     /// In order of their starts.
     erasing: Vec<Erasing>,
+    /// Those of the row of a superblock that is being erased.
+    row: Option<Erasing>,
     block_pages: u64,
     /// Pages that are free at the start of an aged device, and of a fresh one.
     at_start: [u64; 2],
@@ -132,6 +133,7 @@ impl Counters {
                 pending: TrackCounter::default(),
                 free: None,
                 erasing: Vec::new(),
+                row: None,
                 block_pages: cluster.layout.pages().into(),
                 at_start: [Aging::Worst, Aging::Fresh].map(|aging| free_pages_at_start(plan, number, aging)),
                 superblock,
@@ -294,11 +296,17 @@ impl ClusterCounters {
                     self.programs(operation);
                 }
             }
+            Action::ErasePart => {}
             Action::Erase => {
-                let Operation { start, end, .. } = *operation;
-                match self.erasing.last_mut().filter(|last| self.superblock && last.start == start) {
-                    Some(last) => (last.end, last.pages) = (last.end.max(end), last.pages + self.block_pages),
-                    None => self.erasing.push(Erasing { start, end, pages: self.block_pages }),
+                let end = operation.end;
+                if !self.superblock {
+                    return self.erasing.push(Erasing { end, pages: self.block_pages });
+                }
+                // The row is free once its last block is erased.
+                let row = self.row.get_or_insert(Erasing { end, pages: 0 });
+                (row.end, row.pages) = (row.end.max(end), row.pages + self.block_pages);
+                if row.pages >= self.block_pages * self.chips.len() as u64 {
+                    self.erasing.extend(self.row.take());
                 }
             }
         }

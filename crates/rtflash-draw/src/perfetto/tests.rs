@@ -219,6 +219,7 @@ fn counters_are_those_of_the_records() {
                 Record::Operation(operation) if operation.cluster == cluster => match operation.action {
                     Action::Program => i64::from(operation.start <= now),
                     Action::Erase => -8 * i64::from(operation.end <= now),
+                    Action::ErasePart => 0,
                     Action::Read => 0,
                 },
                 _ => 0,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use changes::padded_steps;
 
+use super::desks::suspension;
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::mapping::Mapping;
@@ -29,6 +30,8 @@ struct CollectionTerms {
     open: u64,
     /// C_g.
     pass: u64,
+    /// t_s + t_u; zero where erases are not suspended.
+    suspension: u64,
     /// α; the largest number where nothing is collected.
     reclaimed: u64,
     /// H.
@@ -95,13 +98,15 @@ pub(super) struct Collections {
     worst: bool,
 }
 
-fn terms(cluster: &ClusterPlan, by: &Certified) -> CollectionTerms {
+fn terms(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> CollectionTerms {
     let collection = by.certificate.collection;
     let victim = collection.map_or(0, |of| of.victim_pages);
+    let suspends = by.certificate.suspends_erases(plan.device());
     CollectionTerms {
         victim,
         open: collection.map_or(0, |of| of.open_blocks),
         pass: by.pass.map_or(0, Span::as_ns),
+        suspension: suspension(plan.device()).filter(|_| suspends).map_or(0, Span::as_ns),
         reclaimed: collection.map_or(u64::MAX, |of| of.reclaimed_pages),
         reserve: collection.map_or(u64::MAX, |of| of.reserve_pages),
         releases: collection.is_some_and(|of| of.deadline.is_some()),
@@ -117,7 +122,7 @@ impl Collections {
         let mut watched = 0;
         for &number in clusters {
             let cluster = &plan.clusters()[number];
-            let (terms, count) = (terms(cluster, &certified[number]), cluster.layout.chips());
+            let (terms, count) = (terms(plan, cluster, &certified[number]), cluster.layout.chips());
             for (position, &chip) in (0..).map(ColumnId).zip(&cluster.chips) {
                 if terms.stripe || position == ColumnId(0) {
                     let chips = if terms.stripe { 1 } else { count };
@@ -349,10 +354,11 @@ impl Collections {
                 let together = !terms.stripe || pass.read == Some(operation.start);
                 read.as_ref().is_some_and(valid) && together
             }
+            Action::ErasePart => pass.is_suspended(operation, terms.suspension) && !pass.buffer.iter().any(valid),
             Action::Erase => {
                 let kept = pass.buffer.iter().any(valid);
                 let is_valid = pass.victim == Some(operation.block) && !kept && pass.moves.is_none();
-                self.cost.note(terms.pass, pass.total(), at);
+                self.cost.note(terms.pass.saturating_add(pass.suspended), pass.total(), at);
                 if pass.erased == 0 {
                     self.victims.note(terms.victim, pass.copied, at);
                     if self.worst {
@@ -379,7 +385,7 @@ impl Collections {
                 self.releases.note(0, 1, || Place { at: duration, job: None, cluster, chip: None });
             }
             for pass in &account.passes {
-                if pass.erased > 0 {
+                if pass.is_cut_off() {
                     let cluster = Some(account.cluster);
                     self.gc.copies.note(0, 1, || Place { at: duration, job: None, cluster, chip: None });
                 }

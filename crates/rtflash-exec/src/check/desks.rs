@@ -3,12 +3,15 @@
 
 mod buses;
 mod cached;
+mod parts;
 
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use self::buses::{BusLine, PlainBuses};
 use self::cached::place_of_transfer;
+use self::parts::ErasedParts;
+pub(super) use self::parts::suspension;
 use super::flash;
 use super::gauge::{Gauge, Place};
 use super::length::Length;
@@ -85,17 +88,20 @@ pub(super) struct Desks {
     read: Length,
     program: Length,
     erase: Length,
+    /// t_s + t_u, where erases are suspended.
+    suspension: Option<Span>,
+    parts: PerId<ChipId, ErasedParts>,
     /// A page alone, its transfer included.
     pages: (Length, Length),
 }
 
 resume!([] Desks {
-    values: [lengths, transfers, order, exclusion, page_waits, registers, desks, buses, turns],
+    values: [lengths, transfers, order, exclusion, page_waits, registers, desks, buses, turns, parts],
     parts: [],
     lists: [],
     made: [
         places, any_cached, plain, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer,
-        command, hold, read, program, erase, pages
+        command, hold, read, program, erase, suspension, pages
     ],
 });
 
@@ -150,6 +156,8 @@ impl Desks {
             read: Length::within(device.page_read(), read),
             program: Length::within(device.page_program(), program),
             erase: Length::within(device.block_erase(), device.block_erase().saturating_sub(device.block_erase_min())),
+            suspension: suspension(device),
+            parts: plan.per_chip(ErasedParts::default()),
             pages: (
                 Length::within(timing.read(), read.saturating_add(transfer)),
                 Length::within(timing.program(), program.saturating_add(transfer)),
@@ -180,7 +188,7 @@ impl Desks {
     fn moves(&self, operation: &Operation) -> bool {
         let inside =
             operation.kind == Kind::Gc && self.places.as_ref().is_none_or(|places| places[operation.chip].stripe);
-        operation.action != Action::Erase && !inside
+        !operation.action.erases() && !inside
     }
 
     /// `quiet`: zeroes need not be noted.
@@ -194,7 +202,12 @@ impl Desks {
             self.lacks_transfer(operation.chip);
         }
         if !moves && self.command == Span::ZERO {
-            let off = self.inside(operation.action).off(operation.end.since(operation.start));
+            let took = operation.end.since(operation.start);
+            let off = if operation.action == Action::Erase && self.suspension.is_some() {
+                self.off_with_parts(operation.chip, took)
+            } else {
+                self.inside(operation.action).off(took)
+            };
             self.lengths.note_zero(quiet, off, || flash::place(operation));
             return;
         }
@@ -246,7 +259,7 @@ impl Desks {
         match action {
             Action::Read => self.read,
             Action::Program => self.program,
-            Action::Erase => self.erase,
+            Action::Erase | Action::ErasePart => self.erase,
         }
     }
 

@@ -108,7 +108,7 @@ impl PageOrder {
     pub(super) fn operation(&mut self, operation: &Operation, chip: usize, quiet: bool) {
         let next = &mut self.next[chip * self.blocks + operation.block.index()];
         let is_valid = match operation.action {
-            Action::Read => return,
+            Action::Read | Action::ErasePart => return,
             Action::Erase if *next != RETIRED => {
                 *next = 0;
                 return;

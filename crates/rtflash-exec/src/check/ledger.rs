@@ -63,6 +63,7 @@ impl Pending {
             Action::Program => self.programs += 1,
             // A reset of its zone: no page.
             Action::Erase => self.erases += 1,
+            Action::ErasePart => {}
         }
         self.begun.get_or_insert(operation.start);
     }

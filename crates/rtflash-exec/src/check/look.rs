@@ -30,6 +30,9 @@ impl<'a> Checks<'a> {
     /// Operations of one class.
     #[inline(always)]
     fn look_alike(&mut self, class: usize, operations: &[Operation]) {
+        if class == PARTS {
+            return operations.iter().for_each(|part| self.look_at_part(part));
+        }
         match self.rules {
             Rules::Utilization(_) => self.look_by::<ByUtilization>(class, operations),
             Rules::Certified(_) => self.look_by::<ByCertificates<'a>>(class, operations),
@@ -50,6 +53,29 @@ impl<'a> Checks<'a> {
             5 => self.look::<5, R>(operations),
             _ => self.look::<2, R>(operations),
         }
+    }
+
+    /// A part of an erase.
+    #[cold]
+    #[inline(never)]
+    fn look_at_part(&mut self, part: &Operation) {
+        let Some(pending) = self.ledger.get(part.job) else { return self.violation(part.start, part.job) };
+        let at = self.chips[part.chip].of(part.cluster, pending).filter(|_| part.kind == Kind::Gc);
+        let Some(WatchedChip { position, processor, watched, .. }) = at else {
+            // A chip of another cluster, or not of a pass.
+            return self.conservation.note(0, 1, || place(part.start, pending, Some(part.chip)));
+        };
+        match &mut self.rules {
+            Rules::Certified(by) => {
+                by.processors.operation((part, part), (processor, false), pending, self.plan);
+                by.collections.operation(part, (position, processor, false), pending, &self.mapping, false);
+            }
+            Rules::Utilization(by) => by.passes.operation(part, (position, watched), pending, &self.mapping, false),
+        }
+        self.chip_exclusion.operation(part, false);
+        self.desks.part(part);
+        pending.collects(part);
+        self.latest = self.latest.max(part.start);
     }
 
     /// Operations of one class, by the rules of one kind.
@@ -161,9 +187,15 @@ fn is_astray(operation: &Operation, pending: &super::Pending, range: &std::ops::
 /// What operations do, by class.
 const ACTIONS: [Action; CLASSES / 2] = [Action::Read, Action::Program, Action::Erase];
 
+/// The class of what is looked at by itself: parts of erases.
+const PARTS: usize = CLASSES;
+
 /// The class of an operation: what it does, and whether for garbage collection.
 #[inline(always)]
 fn class_of(operation: &Operation) -> usize {
+    if operation.action == Action::ErasePart {
+        return PARTS;
+    }
     operation.action as usize + if operation.kind == Kind::Gc { CLASSES / 2 } else { 0 }
 }
 

@@ -64,20 +64,26 @@ struct Pool {
     free: i64,
     /// Ends of these erases.
     erases: Vec<Instant>,
+    /// Of the row of a superblock that is being erased, the chips that are done with it, and when
+    /// the last of them is.
+    row: (u32, Instant),
     /// Blocks that are kept back for those that fail.
     spare: u32,
 }
 
 impl Pool {
-    /// A block is erased. The blocks of a superblock are free together, once the last one is
-    /// erased: its erases are one step.
-    fn erased(&mut self, operation: &Operation, superblock: bool) {
-        let mut end = operation.end;
-        if superblock {
-            end = self.erases.iter().fold(end, |last, &other| last.max(other));
-            self.erases.iter_mut().filter(|end| **end > operation.start).for_each(|other| *other = end);
+    /// A block is erased. The blocks of a superblock, one on each of its chips, are free together,
+    /// once the last one is erased: its erases are one step, or more where they are suspended.
+    fn erased(&mut self, operation: &Operation, shape: ClusterShape) {
+        if !shape.superblock {
+            return self.erases.push(operation.end);
         }
-        self.erases.push(end);
+        let (chips, last) = self.row;
+        self.row = (chips + 1, last.max(operation.end));
+        if self.row.0 == shape.chips {
+            let (chips, end) = std::mem::take(&mut self.row);
+            self.erases.extend((0..chips).map(|_| end));
+        }
     }
 }
 
@@ -316,9 +322,10 @@ impl Mapping {
         let pool = &mut self.pools[if shape.stripe { chip } else { first }];
         let astray = shape.stripe && operation.lpn.0 % shape.chips != position.0;
         match operation.action {
+            Action::ErasePart => {}
             Action::Erase => {
                 if !shape.zoned {
-                    pool.erased(told, shape.superblock);
+                    pool.erased(told, shape);
                 }
                 let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
                 self.programmed[block] = 0;

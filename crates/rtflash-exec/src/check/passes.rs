@@ -289,6 +289,7 @@ impl Passes {
                 }
                 victim == Some(operation.block) && !dropped(held)
             }
+            Action::ErasePart => false,
         };
         self.gc.copies.note_zero(quiet, u64::from(!is_valid), at);
     }

@@ -31,6 +31,8 @@ struct ProcessorLine {
     busy_since: Instant,
     /// Time that copies without pages took, not looked at yet.
     paddings: VecDeque<(Instant, Instant)>,
+    /// Whose erase was suspended by the last step.
+    suspended: Option<JobId>,
     /// Until when it was busy, once the run is over.
     over: Option<Instant>,
     /// What it did before, the latest last.
@@ -171,6 +173,8 @@ impl ProcessorLine {
 struct Bounds {
     /// The longest step, and what fails of it and is programmed once more.
     step: u64,
+    /// The longest that an erase blocks.
+    erase: u64,
     stripe: bool,
     /// Whether its chips use a second page register.
     cached: bool,
@@ -212,12 +216,14 @@ impl Processors {
         let mut lines = Vec::new();
         for &number in clusters {
             let (cluster, stripe) = (&plan.clusters()[number], certified[number].is_stripe());
-            let step = longest_blocker(plan, cluster, &certified[number]);
+            let step = longest_blocker(plan, cluster, &certified[number]).as_ns();
+            let suspends = certified[number].certificate.suspends_erases(plan.device());
+            let erase = plan.device().erase_suspend().filter(|_| suspends).map_or(step, Span::as_ns);
             for (place, &chip) in cluster.chips.iter().enumerate() {
                 if stripe || place == 0 {
                     let by = &certified[number];
                     let (cached, backfill) = (by.is_cached(), by.may_backfill());
-                    let bounds = Bounds { step: step.as_ns(), stripe, cached, backfill };
+                    let bounds = Bounds { step, erase, stripe, cached, backfill };
                     lines.push(ProcessorLine { bounds, ..ProcessorLine::default() });
                 }
                 of_chip[chip] = Some(lines.len() - 1);
@@ -250,6 +256,13 @@ impl Processors {
     pub(super) fn padding(&mut self, chip: ChipId, start: Instant, end: Instant) {
         if let Some(processor) = self.processor(chip) {
             self.lines[processor].paddings.push_back((start, end));
+        }
+    }
+
+    /// A job has found no page: what was suspended for it goes on.
+    pub(super) fn starves(&mut self, chip: ChipId) {
+        if let Some(processor) = self.processor(chip) {
+            self.lines[processor].suspended = None;
         }
     }
 
@@ -332,7 +345,14 @@ impl Processors {
                     line.judge_waits(self.times, &mut self.waits);
                 }
                 line.only_reads = true;
-                let last = line.under_way.replace(Stretch { start: operation.start, end, deadline });
+                let erases = operation.action.erases();
+                let last = line.under_way.replace(Stretch { start: operation.start, end, deadline, erases });
+                let part = Some(operation.job).filter(|_| operation.action == Action::ErasePart);
+                let suspended = std::mem::replace(&mut line.suspended, part);
+                if suspended == Some(operation.job) {
+                    // Rule P1: nothing was more urgent.
+                    self.order.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
+                }
                 if line.job != Some(operation.job) || last.is_some_and(|last| last.start > operation.start) {
                     (line.job, line.judged) = (Some(operation.job), None);
                 }
@@ -375,12 +395,15 @@ impl Processors {
         let first = end_of(start, before.len(), line.found.0, |start| start < released);
         line.found.0 = first;
         let blocker = first.checked_sub(1).and_then(|last| line.before.get(last));
-        let mut blocked = 0;
+        let (mut blocked, mut bound) = (0, line.bounds.step);
         if let Some(blocker) = blocker.filter(|blocker| blocker.end > released && blocker.deadline > deadline) {
             blocked = blocker.end.since(released).as_ns();
-            self.blocking.note(line.bounds.step, blocked, at);
+            if blocker.erases {
+                bound = line.bounds.erase;
+            }
+            self.blocking.note(bound, blocked, at);
         }
-        if idle > 0 || blocked > line.bounds.step {
+        if idle > 0 || blocked > bound {
             line.judged = None;
         }
     }
@@ -396,7 +419,7 @@ mod tests {
     /// A line that was busy over [0, 10).
     fn line() -> ProcessorLine {
         let mut before = LastStretches::default();
-        before.push(Stretch { start: at(0), end: at(10), deadline: 0 });
+        before.push(Stretch { start: at(0), end: at(10), deadline: 0, erases: false });
         ProcessorLine { before, ..ProcessorLine::default() }
     }
 

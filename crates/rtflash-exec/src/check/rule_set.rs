@@ -78,7 +78,7 @@ impl<'a> RuleSet<'a> for ByCertificates<'a> {
         mapping: &mut Mapping,
     ) {
         let takes = match operation.kind {
-            Kind::Gc => operation.action != Action::Erase,
+            Kind::Gc => !operation.action.erases(),
             Kind::Server => operation.action == Action::Program,
             Kind::Read | Kind::Write => false,
         };

@@ -12,7 +12,7 @@ use super::order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
 use super::passes::{Collecting, Passes};
 use super::processors::Processors;
 use super::timing::{Blocking, lateness};
-use crate::ids::{ClusterId, PerId};
+use crate::ids::{ChipId, ClusterId, PerId};
 use crate::options::{Dispatch, Victims};
 use crate::plan::{Certified, Plan, Promise, Releases};
 use crate::resume::{NoState, Rest, Resume, State, resume};
@@ -165,6 +165,13 @@ impl<'a> Rules<'a> {
             && let Order::Serial(edf, _) = &mut by.order
         {
             edf.waits(pending);
+        }
+    }
+
+    /// A job has found no page on the processor of a chip.
+    pub(super) fn starves(&mut self, chip: ChipId) {
+        if let Rules::Certified(by) = self {
+            by.processors.starves(chip);
         }
     }
 

@@ -10,6 +10,8 @@ pub(super) struct Stretch {
     pub(super) end: Instant,
     /// The earliest deadline that a page of it was for.
     pub(super) deadline: u64,
+    /// Whether it was an erase, or a part of one.
+    pub(super) erases: bool,
 }
 
 /// LastStretches of a processor that are remembered at most.
@@ -64,7 +66,7 @@ mod tests {
         let mut all = LastStretches::default();
         assert!(all.last().is_none());
         for number in 0..10_000_u64 {
-            let forgets = all.push(Stretch { start: at(number), end: at(number + 1), deadline: number });
+            let forgets = all.push(Stretch { start: at(number), end: at(number + 1), deadline: number, erases: false });
             assert_eq!(forgets, number >= REMEMBERED as u64);
             let first = (number + 1).saturating_sub(REMEMBERED as u64);
             assert_eq!(all.get(0).map(|stretch| stretch.deadline), Some(first));

@@ -94,7 +94,8 @@ pub(super) fn longest_step(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -
     // Nothing is too long that has been accepted.
     let Some(costs) = StepSpans::new(plan.device(), cluster.page_delay) else { return Span::LONGEST };
     let copy = if by.is_stripe() { costs.copy } else { Span::ZERO };
-    costs.read.max(costs.program).max(copy).max(costs.erase)
+    let suspends = by.certificate.suspends_erases(plan.device());
+    costs.read.max(costs.program).max(copy).max(if suspends { Span::ZERO } else { costs.erase })
 }
 
 /// The longest that a step blocks jobs of earlier deadlines, with what fails of it and is
@@ -159,7 +160,7 @@ impl BusWait {
         let (alone, asks) = match operation.action {
             Action::Read => (plan.timing().read(), plan.timing().asks_of_a_read()),
             Action::Program => (plan.timing().program(), 1),
-            Action::Erase => return,
+            Action::Erase | Action::ErasePart => return,
         };
         let cluster = &plan.clusters()[operation.cluster];
         let waited = operation.end.since(operation.start).saturating_sub(alone);

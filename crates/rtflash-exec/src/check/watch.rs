@@ -128,6 +128,7 @@ impl Observer for Checks<'_> {
         (pending.starved, pending.was_starved) = (true, true);
         self.starved.note(0, 1, || place(starved.at, pending, Some(starved.chip)));
         self.rules.leaves(pending);
+        self.rules.starves(starved.chip);
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, Lpn};
-use crate::trace::JobId;
+use crate::trace::{JobId, Operation};
 
 /// A pass under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -29,6 +29,10 @@ pub(super) struct WatchedPass {
     pub(super) time: u64,
     pub(super) step: Option<(Instant, Instant)>,
     pub(super) erased: u32,
+    /// What it takes longer as its erase was suspended, at most, and when the last part of it
+    /// began.
+    pub(super) suspended: u64,
+    pub(super) part: Option<Instant>,
     /// Whose it is and how many pages it copies at most, where it moves those of a block that has
     /// failed.
     pub(super) moves: Option<(JobId, u64)>,
@@ -45,6 +49,21 @@ impl WatchedPass {
                 self.step = Some((start, end));
             }
         }
+    }
+
+    /// A part of its erase, which is suspended then, as it takes so long: of the victim, if it has
+    /// one.
+    pub(super) fn is_suspended(&mut self, operation: &Operation, suspension: u64) -> bool {
+        if self.part.replace(operation.start) != Some(operation.start) {
+            self.suspended = self.suspended.saturating_add(suspension);
+        }
+        self.victim == Some(operation.block) && self.moves.is_none() && suspension > 0
+    }
+
+    /// Whether some of its chips have erased, and not all: at the end of a run one that was
+    /// suspended may have been left so.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.erased > 0 && self.part.is_none()
     }
 
     /// A page is programmed: where it was, if it has been read. Nearly always it is the first one.

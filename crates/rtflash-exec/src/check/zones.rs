@@ -80,7 +80,7 @@ impl ZoneOrder {
 
     fn takes(&mut self, operation: &Operation, chip: usize, programmed: Option<u32>, plan: &Plan) {
         let is_valid = match operation.action {
-            Action::Read => return,
+            Action::Read | Action::ErasePart => return,
             Action::Program => self.programs(operation, chip, plan),
             Action::Erase => programmed != Some(0) && self.resets(operation, chip, plan),
         };

@@ -6,7 +6,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::resume::{Resume, resume};
-use crate::trace::{Observer, Operation, Record, Transfer};
+use crate::trace::{Action, Observer, Operation, Record, Transfer};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
@@ -227,6 +227,14 @@ impl<O: Observer> Sequencer<O> {
         let operation = self.operations.get(ticket.0);
         assert!(operation.end == UNKNOWN, "an operation has one end");
         operation.end = end;
+    }
+
+    /// The same of an erase that is suspended then: what was opened is a part of it.
+    pub(crate) fn suspend(&mut self, ticket: Ticket, end: Instant) {
+        self.close(ticket, end);
+        if self.notifies {
+            self.operations.get(ticket.0).action = Action::ErasePart;
+        }
     }
 
     /// An operation begins now, or later.

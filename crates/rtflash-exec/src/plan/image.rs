@@ -7,7 +7,7 @@ use rtflash_ftl::image::{
     ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageOrganisation, ImageParts, ImageRing,
     ImageSource,
 };
-use rtflash_model::{Access, Placement, Span};
+use rtflash_model::{Access, Device, Placement, Span};
 
 use super::{Certified, ClusterPlan, Plan, Promise, Source};
 use crate::ids::{ClusterId, PerId, SourceId};
@@ -20,6 +20,8 @@ pub enum NoImage {
     NoCertificates,
     /// This cluster uses a second page register.
     TwoRegisters(ClusterId),
+    /// This cluster suspends erases.
+    Suspends(ClusterId),
     /// This cluster changes its garbage collection while it runs.
     Changes(ClusterId),
     /// Pages of a request, or a period, of this source are more than an image counts.
@@ -36,6 +38,9 @@ impl fmt::Display for NoImage {
             }
             NoImage::TwoRegisters(cluster) => {
                 write!(f, "cluster {cluster} uses a second page register, which firmware does not")
+            }
+            NoImage::Suspends(cluster) => {
+                write!(f, "cluster {cluster} suspends erases, which firmware does not: `erase_suspend` left out")
             }
             NoImage::Changes(cluster) => {
                 write!(f, "cluster {cluster} changes its garbage collection while it runs, which firmware does not")
@@ -58,13 +63,16 @@ struct ClusterLists {
 }
 
 impl ClusterLists {
-    fn of((number, of, by): (ClusterId, &ClusterPlan, &Certified)) -> Result<ClusterLists, NoImage> {
+    fn of(device: &Device, (number, of, by): (ClusterId, &ClusterPlan, &Certified)) -> Result<ClusterLists, NoImage> {
         let organisation = match by.certificate.placement {
             Placement::Stripe => ImageOrganisation::Stripe,
             Placement::Zoned => ImageOrganisation::Zoned,
             Placement::Superblock => ImageOrganisation::Superblock,
             Placement::CachedStripe | Placement::CachedSuperblock => return Err(NoImage::TwoRegisters(number)),
         };
+        if by.certificate.suspends_erases(device) {
+            return Err(NoImage::Suspends(number));
+        }
         if !by.changes.is_empty() {
             return Err(NoImage::Changes(number));
         }
@@ -112,8 +120,9 @@ impl Plan {
     pub fn image(&self) -> Result<Vec<u8>, NoImage> {
         let Promise::Certified(certified) = &self.promise else { return Err(NoImage::NoCertificates) };
         let clusters = self.clusters.enumerate().zip(certified);
-        let lists: Vec<ClusterLists> =
-            clusters.map(|((number, of), by)| ClusterLists::of((number, of, by))).collect::<Result<_, _>>()?;
+        let lists: Vec<ClusterLists> = clusters
+            .map(|((number, of), by)| ClusterLists::of(&self.device, (number, of, by)))
+            .collect::<Result<_, _>>()?;
         let mut sources = Vec::new();
         for (number, of) in self.sources.enumerate() {
             if matches!(of.kind, Kind::Read | Kind::Write) {

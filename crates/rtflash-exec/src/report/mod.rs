@@ -159,13 +159,13 @@ struct ChipTally {
     busy: Span,
     /// When its last operation ends: with two page registers the next one may begin before that.
     until: Instant,
-    /// By [`Action`].
-    operations: [u64; 3],
+    /// By [`Action`]; a part of an erase is not one that is done.
+    operations: [u64; 4],
 }
 
 impl ChipTally {
     fn report(&self) -> ChipReport {
-        let [reads, programs, erases] = self.operations;
+        let [reads, programs, erases, _] = self.operations;
         ChipReport { busy: self.busy, operations: Operations { reads, programs, erases, transfers: 0 } }
     }
 }

@@ -13,7 +13,7 @@ mod usual;
 use std::io::{self, Write};
 
 use super::any_record::Record;
-use super::record::{Action, JobId, Kind};
+use super::record::{JobId, Kind};
 use crate::Plan;
 use crate::ids::{PerId, SourceId};
 
@@ -79,7 +79,7 @@ impl<W: Write> JsonLines<W> {
                 line.text(",\"op\":\"").text(operation.action.name()).text("\"");
                 line.job(&self.names, operation.job).kind(operation.kind);
                 line.text(",\"block\":").number(operation.block.into());
-                if operation.action != Action::Erase {
+                if !operation.action.erases() {
                     line.text(",\"page\":").number(operation.page.into());
                     line.text(",\"lpn\":").number(operation.lpn.into());
                 }

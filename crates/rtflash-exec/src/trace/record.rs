@@ -48,17 +48,26 @@ pub enum Action {
     Read,
     /// Programs a page.
     Program,
-    /// Erases a block.
+    /// Erases a block, or goes on with that to its end.
     Erase,
+    /// Erases a block for a part of its time, and is suspended.
+    ErasePart,
 }
 
 impl Action {
-    /// The name in trace files: `read`, `program` or `erase`.
+    /// Whether it is an erase, or a part of one.
+    #[inline(always)]
+    pub fn erases(self) -> bool {
+        matches!(self, Action::Erase | Action::ErasePart)
+    }
+
+    /// The name in trace files: `read`, `program`, `erase` or `erase-part`.
     pub fn name(self) -> &'static str {
         match self {
             Action::Read => "read",
             Action::Program => "program",
             Action::Erase => "erase",
+            Action::ErasePart => "erase-part",
         }
     }
 }
@@ -105,7 +114,7 @@ pub struct Operation {
     pub kind: Kind,
     /// The block on the chip.
     pub block: BlockId,
-    /// The page in the block; [`NONE`] for an erase.
+    /// The page in the block; [`NONE`] for an erase, or a part of one.
     pub page: u32,
     /// The logical page of the cluster; [`NO_LPN`] for an erase.
     pub lpn: Lpn,

@@ -54,9 +54,9 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
             let (cluster, chip, block) = (ClusterId(cluster), ChipId(chip), BlockId(random % 16));
             let (of, logical) = (kinds[job.source], logical[cluster]);
             let kind = if of == Kind::Server && first { Kind::Gc } else { of };
-            let action = [Action::Read, Action::Program, Action::Erase][random as usize % 3];
+            let action = [Action::Read, Action::Program, Action::Erase, Action::ErasePart][random as usize % 4];
             let (page, lpn) = match action {
-                Action::Erase => (NONE, NO_LPN),
+                Action::Erase | Action::ErasePart => (NONE, NO_LPN),
                 _ => (random % 8, Lpn(random % logical)),
             };
             match what {

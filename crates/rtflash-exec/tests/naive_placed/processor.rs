@@ -78,6 +78,8 @@ struct Step {
     pages: Vec<JobId>,
     /// The job whose pass erases this block.
     erases: Option<(JobId, usize)>,
+    /// Its erases that may be suspended: the chip's place in the cluster, and that of the record.
+    erasing: Vec<(usize, usize)>,
 }
 
 #[derive(Debug)]
@@ -107,6 +109,8 @@ pub struct Processor {
     /// Of each chip, blocks that may fail yet, and programs before the processor is idle again.
     may_fail: Vec<(u32, u32)>,
     ended: u64,
+    /// What is left of an erase that was suspended, by the chip's place in the cluster.
+    left: Vec<(usize, u64)>,
     /// Of a chip that uses two page registers.
     pub registers: Option<Registers>,
 }
@@ -144,6 +148,7 @@ impl Processor {
                 again: Vec::new(),
                 may_fail: Vec::new(),
                 ended: 0,
+                left: Vec::new(),
                 registers: is_cached(plan, cluster).then(Registers::default),
             }
         };
@@ -387,6 +392,7 @@ impl Processor {
     }
 
     pub fn dispatch(&mut self, world: &mut World) {
+        self.suspend_if_urgent(world);
         let was_idle = self.step.is_none();
         if was_idle && !self.again.is_empty() {
             self.program_again(world);
@@ -732,12 +738,63 @@ impl Processor {
     fn erase(&mut self, world: &mut World, at: usize, victim: usize) {
         let id = self.queue[at].id;
         self.queue[at].starved = false;
+        if self.suspends(world) {
+            let length = |chip: ChipId| world.lengths.erase(id, chip, world.at()).as_ns();
+            let whole = || self.chips.iter().enumerate().map(|(column, &chip)| (column, length(chip))).collect();
+            let left = if self.left.is_empty() { whole() } else { std::mem::take(&mut self.left) };
+            for (column, length) in left {
+                let operation = self.operation(world.now, id, Kind::Gc, Action::Erase, (victim, column), Lpn(NONE));
+                let (chip, until) = (operation.chip.index(), world.now + length);
+                let step = self.step.as_mut().expect("a step");
+                step.chips.push(chip);
+                step.erasing.push((column, world.records.len()));
+                world.records.push(Record::Operation(Operation { end: instant(until), ..operation }));
+                world.chips[chip].stage = Some(Stage::Works { until });
+            }
+            self.step.as_mut().expect("a step").erases = Some((id, victim));
+            world.erased.push(self.cluster);
+            return;
+        }
         for column in 0..self.chips.len() {
             let operation = self.operation(world.now, id, Kind::Gc, Action::Erase, (victim, column), Lpn(NONE));
             self.inside(world, operation, Behind::Erases);
         }
         self.step.as_mut().expect("a step").erases = Some((id, victim));
         world.erased.push(self.cluster);
+    }
+
+    fn suspends(&self, world: &World) -> bool {
+        certified(world.plan, self.cluster).certificate.suspends_erases(world.plan.device())
+    }
+
+    /// Suspends the erase under way where a job of higher priority than the pass's can go on.
+    fn suspend_if_urgent(&mut self, world: &mut World) {
+        let Some((job, _)) = self.step.as_ref().and_then(|step| step.erases) else { return };
+        if !self.suspends(world) {
+            return;
+        }
+        let device = world.plan.device();
+        let (suspend, resume) = (device.erase_suspend().expect("it suspends").as_ns(), device.erase_resume().as_ns());
+        let priority = |part: &&Part| part.priority(world.options);
+        let first = self.queue.iter().filter(|part| !part.waits).min_by_key(priority).expect("the pass's");
+        let step = self.step.as_mut().expect("a step");
+        let until = instant(world.now + suspend);
+        let end = |world: &World, record: usize| match &world.records[record] {
+            Record::Operation(operation) => operation.end,
+            other => panic!("{other:?} is no erase"),
+        };
+        if first.id == job || step.erasing.iter().all(|&(_, record)| end(world, record) <= until) {
+            return;
+        }
+        step.erases = None;
+        for (column, record) in std::mem::take(&mut step.erasing) {
+            let Record::Operation(operation) = &mut world.records[record] else { panic!("no erase") };
+            if operation.end > until {
+                self.left.push((column, operation.end.as_ns() - world.now + resume));
+                (operation.action, operation.end) = (Action::ErasePart, until);
+                world.chips[operation.chip.index()].stage = Some(Stage::Works { until: until.as_ns() });
+            }
+        }
     }
 
     pub fn operation(&self, from: u64, id: JobId, kind: Kind, action: Action, place: At, lpn: Lpn) -> Operation {
@@ -752,7 +809,7 @@ impl Processor {
             job: id,
             kind,
             block: BlockId(small(place.0)),
-            page: if action == Action::Erase { NONE } else { small(place.1 / width) },
+            page: if action.erases() { NONE } else { small(place.1 / width) },
             lpn,
         }
     }

@@ -31,6 +31,8 @@ fn device(rng: &mut Rng) -> Option<(Device, Times)> {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(20, 80).into(), 2).ok()?,
@@ -143,7 +145,14 @@ impl World {
         let spare_blocks = (rng_of_commands.within(0, 2) == 0).then(|| rng_of_faults.small(1, 2));
         let program_failures = spare_blocks.filter(|_| rng_of_faults.within(0, 1) == 0).map(|_| 1);
         let faults = if spare_blocks.is_some() { rng_of_faults.one_of(&[0, 100, 300, 1_000]) } else { 0 };
+        // Some suspend erases, those that count no commands.
+        let mut rng_of_erases = Rng(Stream::numbered(seed, b"suspends", case));
+        let erase = device.block_erase().as_ns();
+        let erase_suspend =
+            (erase > 1 && rng_of_erases.within(0, 2) > 0).then(|| ns(rng_of_erases.within(1, (erase - 1).min(4))));
+        let erase_resume = erase_suspend.map(|_| ns(rng_of_erases.within(0, 1) * rng_of_erases.within(0, erase)));
         let device = DeviceSpec { command, page_registers, spare_blocks, program_failures, ..device.spec() };
+        let device = DeviceSpec { erase_suspend, erase_resume, ..device };
         let device = Device::new(device).ok()?;
         let mut tasks = tasks(&mut rng);
         // In some all that writes is a stream, so that it may own zones.

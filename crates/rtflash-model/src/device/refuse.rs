@@ -68,6 +68,7 @@ pub(super) fn refuse_times(spec: &DeviceSpec, refuse: Refuse<'_>) {
             refuse(field, format!("`{field}` is zero"), "a time above zero, such as \"50us\"");
         }
     }
+    refuse_suspension(spec, refuse);
     for ((field, longest), shortest) in times.into_iter().zip(spec.shortest.all()) {
         let Some(shortest) = shortest else { continue };
         if longest > Span::ZERO && (shortest == Span::ZERO || shortest > longest) {
@@ -77,6 +78,30 @@ pub(super) fn refuse_times(spec: &DeviceSpec, refuse: Refuse<'_>) {
                 "two times above zero, the shorter first, such as \"40us..50us\"",
             );
         }
+    }
+}
+
+/// Suspensions of erases that are none, or no shorter than erases.
+fn refuse_suspension(spec: &DeviceSpec, refuse: Refuse<'_>) {
+    match spec.erase_suspend {
+        Some(suspend) if suspend == Span::ZERO || suspend >= spec.block_erase => refuse(
+            "erase_suspend",
+            format!("an erase of {} is suspended in {suspend}", spec.block_erase),
+            "a time above zero and below block_erase, such as \"100us\"; left out where erases are not suspended",
+        ),
+        None if spec.erase_resume.is_some() => refuse(
+            "erase_resume",
+            "`erase_resume` is stated, and no erase is suspended".into(),
+            "erase_suspend beside it, or neither",
+        ),
+        _ => {}
+    }
+    if spec.erase_resume.is_some_and(|resume| resume > spec.block_erase) {
+        refuse(
+            "erase_resume",
+            "an erase that goes on takes longer than one from its start".into(),
+            "at most block_erase",
+        );
     }
 }
 

@@ -163,6 +163,8 @@ impl Row {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
         });
         let order = (1..self.chips.len()).chain([0]);
         let tasks = order.map(|chip| task(format!("chip-{chip}"), self.chips[chip])).collect::<Option<Vec<_>>>();

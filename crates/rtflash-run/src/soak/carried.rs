@@ -141,6 +141,8 @@ fn device(rng: &mut Rng, places: &Places, rows: bool, cached: bool) -> Option<De
         page_registers: cached.then_some(2),
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
         page_read: page_read?,
         page_program: page_program?,

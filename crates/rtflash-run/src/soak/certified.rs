@@ -102,6 +102,8 @@ fn device(rng: &mut Rng, times: Times) -> Option<Device> {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        erase_suspend: None,
+        erase_resume: None,
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,
@@ -115,14 +117,19 @@ fn device(rng: &mut Rng, times: Times) -> Option<Device> {
 
 /// The device, in a third of the cases with chips that have two page registers, in a third with
 /// commands that hold the bus for as long as a transfer at most, and in a ninth with both; and in a
-/// quarter with blocks that may fail, one or two more a chip. All else stays what it was.
+/// quarter with blocks that may fail, one or two more a chip, in a quarter with erases that are
+/// suspended. All else stays what it was.
 fn with_more(rng: &mut Rng, device: &Device) -> Option<Device> {
     let page_registers = (rng.within(0, 2) == 0).then_some(2);
     let command = Span::from_ns(rng.within(1, device.page_transfer().as_ns())).filter(|_| rng.within(0, 2) == 0);
     let spare_blocks = (rng.within(0, 3) == 0).then(|| rng.small(1, 2));
     let program_failures = spare_blocks.filter(|_| rng.within(0, 1) == 0).map(|_| 1);
     let blocks_per_chip = device.blocks_per_chip() + spare_blocks.unwrap_or(0);
+    let suspends = rng.within(0, 3) == 0 && device.block_erase() > Span::from_us(1);
+    let erase_suspend = Span::from_ns(rng.within(1, device.block_erase().as_ns() / 2)).filter(|_| suspends);
+    let erase_resume = Span::from_ns(rng.within(0, device.block_erase().as_ns() / 4)).filter(|_| suspends);
     let spec = DeviceSpec { page_registers, command, spare_blocks, program_failures, ..device.spec() };
+    let spec = DeviceSpec { erase_suspend, erase_resume, ..spec };
     Device::new(DeviceSpec { blocks_per_chip, ..spec }).ok()
 }
 

@@ -67,6 +67,8 @@ pub enum World {
     /// Small sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices
     /// whose blocks fail while they run.
     Failing,
+    /// The same on devices that suspend erases, long ones.
+    Suspending,
 }
 
 /// Terms of the test of two page registers.
@@ -106,6 +108,9 @@ const OF_ZONES: [Term; 11] = [
 const OF_FAILURES: [Term; 5] =
     [Term::Blocking, Term::Transfer, Term::Repeats, Term::RepeatedTransfers, Term::SpareBlocks];
 
+/// The terms of erases that are suspended.
+const OF_SUSPENSIONS: [Term; 4] = [Term::Blocking, Term::PassStep, Term::Suspend, Term::Resume];
+
 impl World {
     /// What it is called.
     pub const fn name(self) -> &'static str {
@@ -123,6 +128,7 @@ impl World {
             World::RegisterCommand => "register-command",
             World::Zoned => "zoned",
             World::Failing => "failing",
+            World::Suspending => "suspending",
         }
     }
 
@@ -162,6 +168,7 @@ impl World {
             World::RegisterCommand => &REGISTERS_TOLD,
             World::Zoned => &OF_ZONES,
             World::Failing => &OF_FAILURES,
+            World::Suspending => &OF_SUSPENSIONS,
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,
@@ -226,6 +233,8 @@ impl Rng {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
         };

@@ -107,9 +107,11 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     let mut ranges = Rng::new(seed, b"ranges\0\0", number);
     let commands = matches!(world, World::Command | World::RegisterCommand);
     let cached = matches!(world, World::Register | World::RegisterCommand);
-    let failing = world == World::Failing;
+    let (failing, suspending) = (world == World::Failing, world == World::Suspending);
     let world = match world {
-        World::Failing => rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed]),
+        World::Failing | World::Suspending => {
+            rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed])
+        }
         World::Command => rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed]),
         World::Register | World::RegisterCommand => {
             let stripes = [World::Stripe, World::Stripe, World::Stripe, World::Stream];
@@ -141,6 +143,8 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
             let device = shape.device(&mut rng, varies)?;
             let commands = commands || world == World::Zoned && rng.within(0, 3) == 0;
             let device = if commands { with_commands(&mut rng, &device)? } else { device };
+            let device = if suspending { suspended_erases(&mut rng, &device)? } else { device };
+            let failing = failing || suspending && rng.within(0, 3) == 0;
             let device = if failing { failing_blocks(&mut rng, &device)? } else { device };
             let device = if cached { with_two_registers(&device)? } else { device };
             let superblocks = world == World::Superblock;
@@ -152,6 +156,8 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     };
     // Zones have no server.
     let served = world != World::Queue && (world != World::Zoned || allocator.name() == ZONES_BESIDE_STRIPES.name());
+    // Beside a server nothing is suspended.
+    let served = served && (!suspending || rng.within(0, 3) == 0);
     let jobs = if served && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
     let by = (allocator, analysis, left_out);
@@ -188,6 +194,16 @@ fn failing_blocks(rng: &mut Rng, device: &Device) -> Option<Device> {
     let program_failures = (rng.within(0, 2) > 0).then(|| rng.small(1, spare));
     let blocks_per_chip = device.blocks_per_chip() + rng.small(0, 4 * spare);
     Device::new(DeviceSpec { blocks_per_chip, spare_blocks: Some(spare), program_failures, ..device.spec() }).ok()
+}
+
+/// The device with erases that take up to eight times as long, and are suspended.
+fn suspended_erases(rng: &mut Rng, device: &Device) -> Option<Device> {
+    let spec = device.spec();
+    let block_erase = spec.block_erase.checked_mul(rng.within(1, 8))?.saturating_add(Span::NANOSECOND);
+    let suspend = rng.within(1, (block_erase.as_ns() / 3).max(1));
+    let resume = rng.within(0, 1) * rng.within(0, suspend);
+    let (erase_suspend, erase_resume) = (Span::from_ns(suspend), Span::from_ns(resume));
+    Device::new(DeviceSpec { block_erase, erase_suspend, erase_resume, ..spec }).ok()
 }
 
 /// The device with chips that have two page registers.
@@ -251,6 +267,8 @@ impl Shape {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
             logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,
             page_read,
             page_program,

@@ -54,6 +54,8 @@ impl Queued {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
             logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
             page_read: page_read?,
             page_program: page_program?,

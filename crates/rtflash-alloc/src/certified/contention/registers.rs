@@ -77,9 +77,18 @@ impl Contention {
         for j in neighbours {
             let each = ranks(j.chips);
             let in_turns = t_b.checked_mul(j.chips.into())?;
-            // No transfer costs more than t_b, nor is it charged twice.
+            // No transfer costs more than t_b, nor is it charged twice: all as in turns, or as many
+            // in turns and behind reads as there are of these, or all as behind reads, and turns
+            // at what they cost more.
+            let behind = u128::from(each.as_ns());
+            let more = in_turns.checked_sub(behind).expect("a rank costs no more than t_b");
             let all = in_turns as f64 * j.rate();
-            if all <= in_turns as f64 * I.rate() + each.to_f64() * mu_r {
+            let apart = in_turns as f64 * I.rate() + each.to_f64() * mu_r;
+            let in_reads = each.to_f64() * j.rate() + more as f64 * I.rate();
+            if in_reads < all && in_reads < apart {
+                self.add_transfers(&mut line, j, behind)?;
+                line.add_scaled(&I, more, 1)?;
+            } else if all <= apart {
                 self.add_transfers(&mut line, j, in_turns)?;
             } else {
                 line.add_scaled(&I, in_turns, 1)?;

@@ -56,6 +56,18 @@ impl Demand<'_> {
             constant += per_page * pages;
             magnitude += per_page * all;
         }
+        if self.preemption > Cost::ZERO {
+            for item in &self.processor.tasks {
+                let (jobs, chips) = item.with_pages().rate();
+                load.add(
+                    self.preemption.times(jobs.into()).as_ns(),
+                    u128::from(item.period.as_ns()) * u128::from(chips),
+                );
+                let early = self.preemption.to_f64() * item.with_pages().at_most(item.early());
+                constant += early;
+                magnitude += early;
+            }
+        }
         let line = self.contention.line(self.processor, self.gc, self.server)?;
         load.append(line.slope);
         let waiting = line.constant;
@@ -110,6 +122,16 @@ impl Demand<'_> {
                 more.push(Rational::product([cost, own + chips - 1], [reclaimed, chips]));
                 more.push(Rational::product([cost, own, jitter], [reclaimed, period, chips]));
                 less.push(Rational::product([cost, own, deadline], [reclaimed, period, chips]));
+            }
+        }
+        if self.preemption > Cost::ZERO {
+            let each = u128::from(self.preemption.as_ns());
+            for item in &self.processor.tasks {
+                let (jobs, chips) = item.with_pages().rate();
+                let [jobs, chips] = [jobs, chips].map(u128::from);
+                more.push(Rational::product([each, jobs + chips - 1], [chips]));
+                let [window, period] = [item.window(), item.period].map(|span| u128::from(span.as_ns()));
+                less.push(Rational::product([each, jobs, window], [period, chips]));
             }
         }
         if line.waiting > 0.0 {

@@ -20,13 +20,17 @@ impl Demand<'_> {
         // Ten thousand roundings and more stay below this.
         const MARGIN: f64 = 1e-9;
         let mut sums: Vec<Sum> = Vec::with_capacity(self.processor.tasks.len() + 1);
-        let turnaround = self.turnaround.to_f64();
+        let (turnaround, preemption) = (self.turnaround.to_f64(), self.preemption.to_f64());
+        // What jobs of a request take beside their steps: in the long run, and beyond that.
+        let beside = |item: &DemandTask| turnaround + preemption * item.with_pages().mean();
+        let beside_early =
+            |item: &DemandTask| turnaround * item.early() + preemption * item.with_pages().at_most(item.early());
         let asks = self.contention.asks(self.processor, self.gc);
         let asked = |item: &DemandTask| if self.is_charged(item) { 0.0 } else { to_f64(asks.of(item)) };
         sums.extend(self.processor.tasks.iter().map(|item| Sum {
             deadline: item.window(),
-            load: (item.step_cost.to_f64() * item.transfers.mean() + turnaround) / ns(item.period),
-            constant: item.step_cost.to_f64() * item.transfers.at_most(item.early()) + turnaround * item.early(),
+            load: (item.step_cost.to_f64() * item.transfers.mean() + beside(item)) / ns(item.period),
+            constant: item.step_cost.to_f64() * item.transfers.at_most(item.early()) + beside_early(item),
             transfers: asked(item) * item.transfers.mean() / ns(item.period),
             early: asked(item) * item.transfers.at_most(item.early()),
         }));

@@ -173,6 +173,11 @@ fn plain_share(demand: &Demand<'_>) -> f64 {
             let turn = demand.turnaround.to_f64();
             load += (cost * mean + turn) / period;
             constant += cost * more + turn * (1.0 - double(item.window()) / period);
+            // An erase that is suspended for each job with a page there.
+            let seldom = mean < 1.0;
+            let (jobs, jobs_more) = if seldom { (mean, more) } else { (1.0, 1.0 - double(item.window()) / period) };
+            load += demand.preemption.to_f64() * jobs / period;
+            constant += demand.preemption.to_f64() * jobs_more;
             // Programs of a chip with two page registers are charged in full.
             let counts = demand.processor.registers().is_none() || !item.writes;
             let asks = if counts { demand.contention.asks(demand.processor, None).of(item) as f64 } else { 0.0 };

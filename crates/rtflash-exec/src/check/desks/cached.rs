@@ -64,7 +64,7 @@ impl Desks {
             let length = match operation.action {
                 Action::Read => self.read,
                 Action::Program => self.program,
-                Action::Erase => self.erase,
+                Action::Erase | Action::ErasePart => self.erase,
             };
             begun.off = begun.off.max(length.off(operation.end.since(operation.start)));
         }

@@ -29,6 +29,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         for &processor in &changed {
             self.notify_reserve(processor, now);
             let was_idle = !self.processors[processor].step.is_under_way;
+            if !was_idle {
+                self.suspend_if_urgent(processor, now);
+            }
             if was_idle && self.processors[processor].faults.as_ref().is_some_and(ProcessorFaults::is_to_repeat) {
                 self.program_again(processor, now);
                 continue;

@@ -81,6 +81,11 @@ impl ProcessorFaults {
         self.erases = Some(block);
     }
 
+    /// The erase under way is suspended: it has not failed.
+    pub(super) fn suspends(&mut self) {
+        self.erases = None;
+    }
+
     /// Whether something is to be programmed once more.
     pub(super) fn is_to_repeat(&self) -> bool {
         !self.again.is_empty()

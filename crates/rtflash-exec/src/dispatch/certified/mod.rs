@@ -17,6 +17,7 @@ mod registers;
 mod releases;
 mod servers;
 mod slab;
+mod suspend;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

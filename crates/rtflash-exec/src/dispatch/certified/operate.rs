@@ -124,6 +124,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 if let Some(faults) = &mut of.faults {
                     faults.erases(block);
                 }
+                if of.suspends.is_some() {
+                    return self.start_erase(processor, (part, block), now);
+                }
                 for chip in self.processors[processor].chips.ids() {
                     let spot = PagePlace { chip, block, page: NONE };
                     let page = Planned { part, kind: Kind::Gc, action: Action::Erase, spot, lpn: NO_LPN };
@@ -304,6 +307,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let erase_failed = self.look_for_failures(processor, now);
         let step = &mut self.processors[processor].step;
         let erases = step.erases.take();
+        self.parts_of_erase_end(processor);
+        let step = &mut self.processors[processor].step;
         if !step.pages.is_empty() {
             let mut pages = std::mem::take(&mut step.pages);
             for part in pages.drain(..) {

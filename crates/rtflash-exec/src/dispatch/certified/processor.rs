@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::faults::ProcessorFaults;
 use super::queue::{Key, PartQueue};
 use super::registers::ChipRegisters;
+use super::suspend::SuspendedErase;
 use crate::dispatch::cluster::BACKGROUND;
 use crate::ftl::ProcessorStore;
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
@@ -132,6 +133,8 @@ pub(super) struct ProcessorState {
     pub(super) registers: Option<ChipRegisters>,
     /// What of it fails.
     pub(super) faults: Option<ProcessorFaults>,
+    /// Where its erases are suspended.
+    pub(super) suspends: Option<SuspendedErase>,
 }
 
 /// What a pass takes at least on these chips, with so many valid pages of a victim at most.
@@ -206,6 +209,7 @@ impl ProcessorState {
             step: ProcessorStep::default(),
             registers: by.is_cached().then(ChipRegisters::default),
             faults: ProcessorFaults::new(device, numbers.len(), options).filter(|_| !by.is_zoned() && !by.is_cached()),
+            suspends: SuspendedErase::new(device, &by.certificate),
         }
     }
 

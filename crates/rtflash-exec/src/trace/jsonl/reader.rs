@@ -256,19 +256,20 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             "read" => Action::Read,
             "program" => Action::Program,
             "erase" => Action::Erase,
+            "erase-part" => Action::ErasePart,
             "transfer" => {
                 let channel = position("channel", fields.channel, self.plan.device().channels())?;
                 return Ok(Record::Transfer(Transfer { start, end, channel, cluster, chip, job, kind }));
             }
             _ => {
                 let problem = format!("unknown operation `{}`", shortened(&op));
-                return Err(wrong(problem, "`op` to be one of read, program, erase and transfer"));
+                return Err(wrong(problem, "`op` to be one of read, program, erase, erase-part and transfer"));
             }
         };
         let layout = self.layout(cluster);
         let block = position("block", fields.block, layout.blocks() + layout.spare_blocks())?;
         let (page, lpn) = match action {
-            Action::Erase => (NONE, NO_LPN),
+            Action::Erase | Action::ErasePart => (NONE, NO_LPN),
             _ => (below("page", fields.page, layout.pages())?, position("lpn", fields.lpn, layout.logical_pages())?),
         };
         Ok(Record::Operation(Operation { start, end, cluster, chip, action, job, kind, block, page, lpn }))

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
 use super::*;
-use crate::trace::record::{Complete, NONE, Operation, Release, Starved, Transfer};
+use crate::trace::record::{Action, Complete, NONE, Operation, Release, Starved, Transfer};
 use crate::trace::samples::{any_record, at, plan};
 
 fn written(plan: &Plan, records: &[Record]) -> String {

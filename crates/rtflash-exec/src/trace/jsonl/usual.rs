@@ -121,13 +121,13 @@ impl<'t> UsualLine<'_, '_, 't> {
         }
         let chip = self.chip()?;
         let op = self.name(b",\"op\":")?;
-        let action =
-            [Action::Read, Action::Program, Action::Erase].into_iter().find(|it| it.name().as_bytes() == op)?;
+        let actions = [Action::Read, Action::Program, Action::Erase, Action::ErasePart];
+        let action = actions.into_iter().find(|it| it.name().as_bytes() == op)?;
         let (job, kind) = self.served()?;
         let layout = &self.plan.clusters()[cluster].layout;
         let block = self.position(b",\"block\":", layout.blocks() + layout.spare_blocks())?;
         let (page, lpn) = match action {
-            Action::Erase => (NONE, NO_LPN),
+            Action::Erase | Action::ErasePart => (NONE, NO_LPN),
             _ => (self.below(b",\"page\":", layout.pages())?, self.position(b",\"lpn\":", layout.logical_pages())?),
         };
         Some(Record::Operation(Operation { start, end, cluster, chip, action, job, kind, block, page, lpn }))

@@ -241,3 +241,20 @@ fn datasheets_names_stand_for_ours() {
     let theirs = r#"{ "profile": "dgist-2021", "tR": "25us", "tPROG": "220us..600us", "tBERS": "3ms" }"#;
     assert_eq!(read_device(ours).unwrap(), read_device(theirs).unwrap());
 }
+
+#[test]
+fn a_device_may_say_how_fast_it_suspends_erases() {
+    for (more, suspend, resume) in [
+        ("", None, 0),
+        (", \"erase_suspend\": \"100us\"", Some(100), 0),
+        (", \"erase_suspend\": \"100us\", \"erase_resume\": \"30us\"", Some(100), 30),
+        // What their commands take is not counted.
+        (", \"erase_suspend\": \"100us\", \"command\": \"1us\"", None, 0),
+    ] {
+        let device = read_device(&format!("{{ \"profile\": \"dgist-2021\"{more} }}")).unwrap();
+        assert_eq!(
+            (device.erase_suspend(), device.erase_resume()),
+            (suspend.map(crate::Span::from_us), crate::Span::from_us(resume))
+        );
+    }
+}

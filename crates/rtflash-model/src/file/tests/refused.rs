@@ -304,6 +304,13 @@ fn devices() {
             "{PROFILE, \"spare_blocks\": 4, \"program_failures\": 5}",
             vec![("5", "program_failures", "5 programs may fail, and there are 4 spare blocks")],
         ),
+        ("{PROFILE, \"erase_suspend\": \"0s\"}", vec![("\"0s\"", "erase_suspend", "below block_erase")]),
+        ("{PROFILE, \"erase_suspend\": \"5ms\"}", vec![("\"5ms\"", "erase_suspend", "is suspended in 5ms")]),
+        ("{PROFILE, \"erase_resume\": \"5us\"}", vec![("\"5us\"", "erase_resume", "erase_suspend beside it")]),
+        (
+            "{PROFILE, \"erase_suspend\": \"5us\", \"erase_resume\": \"6ms\"}",
+            vec![("\"6ms\"", "erase_resume", "at most block_erase")],
+        ),
         ("{PROFILE, \"command\": 1000}", vec![("1000", "command", "")]),
         ("{PROFILE, \"command\": \"1us..2us\"}", vec![("\"1us..2us\"", "command", "")]),
         (

@@ -21,10 +21,11 @@ fn device() -> impl Strategy<Value = Device> {
     let command = proptest::option::of((0..10_000u64).prop_map(|ns| Span::from_ns(ns).unwrap()));
     let registers = (proptest::option::of(1..=2u32), proptest::option::of(0..9u32), proptest::option::of(0..9u32));
     let includes = (proptest::option::of(any::<bool>()), proptest::option::of(any::<bool>()));
-    let described = (counts, 1..10u128.pow(12), times, parts, (erase_cycles, command, registers, includes))
+    let suspends = (proptest::option::of(1..1_000u64), proptest::option::of(0..1_000u64));
+    let described = (counts, 1..10u128.pow(12), times, parts, (erase_cycles, command, registers, includes, suspends))
         .prop_filter_map(
             "α = 0, or nothing beside the transfer",
-            |(counts, ratio, times, parts, (erase_cycles, command, registers, includes))| {
+            |(counts, ratio, times, parts, (erase_cycles, command, registers, includes, suspends))| {
                 let (chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size) = counts;
                 let (page_read, page_program, block_erase, page_transfer) = times;
                 let logical_ratio = LogicalRatio::from_decimal(ratio, 12).ok()?;
@@ -41,11 +42,13 @@ fn device() -> impl Strategy<Value = Device> {
                     block_erase: part(block_erase, erase),
                     page_transfer: part(page_transfer, transfer),
                 };
+                let erase_suspend = suspends.0.and_then(Span::from_ns);
+                let erase_resume = suspends.1.and_then(Span::from_ns).filter(|_| erase_suspend.is_some());
                 #[rustfmt::skip]
         let spec = DeviceSpec {
             chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size, logical_ratio,
             page_read, page_program, block_erase, page_transfer, shortest, erase_cycles, command,
-            page_registers, spare_blocks, program_failures,
+            page_registers, spare_blocks, program_failures, erase_suspend, erase_resume,
             page_read_includes_transfer: includes.0, page_program_includes_transfer: includes.1,
         };
                 Device::new(spec).ok()

@@ -164,6 +164,11 @@ fields! {
         /// Of the spare blocks, how many may be needed for programs that fail while the chip, or
         /// its superblock, is busy without a break; left out, all of them.
         program_failures: u32, count;
+        /// t_s: the longest until a chip that erases, and is told to suspend that, is free; left
+        /// out, erases are not suspended.
+        erase_suspend: Duration, duration;
+        /// t_u: by how much an erase takes longer for each time that it was suspended; left out, 0.
+        erase_resume: Duration, duration;
         /// Whether the page's transfer is in `page_read`. Left out: as each analysis has it.
         page_read_includes_transfer: bool, truth;
         /// Whether the page's transfer is in `page_program`. Left out: as each analysis has it.
