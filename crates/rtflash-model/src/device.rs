@@ -69,8 +69,8 @@ pub struct DeviceSpec {
     /// ζ: of these, how many may fail at a program while the chip, or its superblock, is busy
     /// without a break; `None`: all.
     pub program_failures: Option<u32>,
-    /// t_s: how long it takes, at most, until a chip that erases and is told to suspend that is free
-    /// for something else; `None`: erases cannot be suspended, or nobody does.
+    /// t_s: how long it takes, at most, until a chip that erases and is told to suspend that is
+    /// free for something else; `None`: erases cannot be suspended, or nobody does.
     pub erase_suspend: Option<Span>,
     /// t_u: by how much an erase takes longer, at most, for each time that it was suspended;
     /// `None`: by nothing.

@@ -1,7 +1,7 @@
 //! Small arithmetic that several parts need.
 
 use num_rational::BigRational;
-use rtflash_model::{Access, Placement, Request};
+use rtflash_model::{Access, Device, Placement, Request};
 
 use super::lines::AffineBound;
 
@@ -59,6 +59,22 @@ pub(super) fn pages_on_processor(request: &Request, placement: Placement, size: 
         }
         (Placement::Stripe | Placement::CachedStripe | Placement::Zoned, Access::Random)
         | (Placement::Superblock | Placement::CachedSuperblock, _) => each(request.pages()),
+    }
+}
+
+/// c_s = t_s + t_u, Eq. (79), where erases are suspended: not behind commands, not with zones, and
+/// not with a second page register.
+pub(super) fn suspension(device: &Device, placement: Placement) -> Option<i128> {
+    let spec = device.spec();
+    if spec.command.is_some_and(|command| command.as_ns() > 0) {
+        return None;
+    }
+    match placement {
+        Placement::Stripe | Placement::Superblock => {
+            let resume = spec.erase_resume.map_or(0, |resume| i128::from(resume.as_ns()));
+            Some(i128::from(spec.erase_suspend?.as_ns()) + resume)
+        }
+        Placement::CachedStripe | Placement::CachedSuperblock | Placement::Zoned => None,
     }
 }
 

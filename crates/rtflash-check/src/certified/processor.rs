@@ -5,10 +5,9 @@ use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
 
 use super::channels::{Channel, ChannelNeighbours, Neighbour, Transfers};
 use super::collection::{Numbers, ReleasedGc};
-use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor};
+use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor, suspension};
 use super::queue::ChannelQueue;
 use super::registers::{SecondRegister, Works};
-use super::suspension::suspension;
 use super::zones::ZoneResets;
 use crate::on_chip;
 
@@ -143,7 +142,7 @@ struct Steps {
     /// A copyback and an erase: what each costs, and takes at most.
     copy: [i128; 2],
     erase: [i128; 2],
-    /// c_s = t_s + t_u, Eq. (79), where erases are suspended.
+    /// c_s, where erases are suspended.
     suspension: Option<i128>,
     /// c_r and c_w, Eqs. (1) and (2): of GC and of rows.
     read: i128,
@@ -324,9 +323,8 @@ impl Processor {
             }
         }
         let register = placement.is_cached().then(|| steps.second_register(device, site, channel));
-        if let Some(register) = &register {
-            tasks.iter_mut().for_each(|item| item.step_cost = register.page(item.writes));
-        }
+        let page = |writes: bool| register.as_ref().map(|register| register.page(writes));
+        tasks.iter_mut().for_each(|item| item.step_cost = page(item.writes).unwrap_or(item.step_cost));
         let gc = gc.map_or(Some(None), |numbers| steps.collection(numbers, size, device.pages_per_block()))?;
         let [reads, writes] = [false, true].map(|does| server > 0 || tasks.iter().any(|item| item.writes == does));
         let repeats = if writes { steps.repeated(device, size)? } else { 0 };

@@ -272,8 +272,8 @@ pub struct SoakArgs {
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
     /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream,
-    /// command, register, register-command, zoned, failing or suspending accepts sets, and show what
-    /// breaks; `all`: each of the world's terms by itself. What is accepted so is no promise
+    /// command, register, register-command, zoned, failing or suspending accepts sets, and show
+    /// what breaks; `all`: each of the world's terms by itself. What is accepted so is no promise
     #[arg(long, value_name = "TERM", value_parser = terms())]
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,

@@ -42,6 +42,21 @@ struct Desk {
     to_come: ToCome,
 }
 
+impl Desk {
+    /// Of a chip that has done nothing.
+    const BLANK: Desk = Desk {
+        start: Instant::START,
+        end: Instant::START,
+        job: JobId { source: SourceId(NONE), index: 0 },
+        kind: Kind::Gc,
+        cluster: ClusterId(NONE),
+        action: Action::Erase,
+        moves: false,
+        wanted: Instant::START,
+        to_come: ToCome::Nothing,
+    };
+}
+
 /// What of an operation is still to come on the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum ToCome {
@@ -112,18 +127,6 @@ impl Desks {
         let read = device.page_read().saturating_sub(device.page_read_min());
         let program = device.page_program().saturating_sub(device.page_program_min());
         let transfer = device.page_transfer().saturating_sub(device.page_transfer_min());
-        let nobody = JobId { source: SourceId(NONE), index: 0 };
-        let blank = Desk {
-            start: Instant::START,
-            end: Instant::START,
-            job: nobody,
-            kind: Kind::Gc,
-            cluster: ClusterId(NONE),
-            action: Action::Erase,
-            moves: false,
-            wanted: Instant::START,
-            to_come: ToCome::Nothing,
-        };
         let mut desks = Desks {
             lengths: Gauge::default(),
             transfers: Gauge::default(),
@@ -131,7 +134,7 @@ impl Desks {
             exclusion: Gauge::default(),
             page_waits: Gauge::default(),
             registers: plan.per_chip(RegisterDesk::default()),
-            desks: plan.per_chip(blank),
+            desks: plan.per_chip(Desk::BLANK),
             buses: plan.per_channel(BusLine::default()),
             places: None,
             any_cached: matches!(plan.promise(), Promise::Certified(by) if by.iter().any(Certified::is_cached)),

@@ -1,5 +1,7 @@
 //! Checkers of clusters with certificates: EDF, blocking and idling on every processor.
 
+mod end;
+
 use std::collections::VecDeque;
 
 use rtflash_model::{Instant, Span};
@@ -81,6 +83,13 @@ impl ProcessorLine {
             gauge.note(bound, read.waited, || read.place);
         }
         self.waits.clear();
+    }
+
+    /// A step begins: whether the last one was suspended though nothing was more urgent, rule P1.
+    #[inline(always)]
+    fn is_without_reason(&mut self, operation: &Operation) -> bool {
+        let part = Some(operation.job).filter(|_| operation.action == Action::ErasePart);
+        std::mem::replace(&mut self.suspended, part) == Some(operation.job)
     }
 
     /// An operation of a superblock: if it is a read, what it waited for its bus, where it may wait
@@ -281,32 +290,6 @@ impl Processors {
         self.lines[processor].bounds.stripe
     }
 
-    /// The run is over, and a job is pending on the only processor of its cluster, that of a chip:
-    /// it should not have idled.
-    pub(super) fn end(&mut self, chip: ChipId, duration: Instant, pending: &Pending) {
-        let Some(processor) = self.processor(chip) else { return };
-        let line = &mut self.lines[processor];
-        let last = line.under_way.map_or(Instant::START, |step| step.end);
-        let padded = line.paddings.back().map_or(Instant::START, |&(_, end)| end);
-        let since = last.max(padded).max(pending.release.at);
-        self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, Some(chip)));
-    }
-
-    /// The same of a stripe: a job's pages wait on chips that do not change, from its release on,
-    /// so one of them at least has been busy ever since. Garbage collection is the affair of its
-    /// own chip.
-    pub(super) fn end_on_chips(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {
-        let released = pending.release.at;
-        let mut shortest = None;
-        for &chip in chips {
-            let Some(processor) = self.processor(chip) else { continue };
-            let line = &mut self.lines[processor];
-            let idle = duration.since(line.over().max(released)).max(line.busy_since.since(released));
-            shortest = Some(shortest.map_or(idle, |shortest: Span| shortest.min(idle)));
-        }
-        self.idling.note(0, shortest.map_or(0, Span::as_ns), || place(duration, pending, None));
-    }
-
     #[inline(always)]
     pub(super) fn operation(
         &mut self,
@@ -347,10 +330,7 @@ impl Processors {
                 line.only_reads = true;
                 let erases = operation.action.erases();
                 let last = line.under_way.replace(Stretch { start: operation.start, end, deadline, erases });
-                let part = Some(operation.job).filter(|_| operation.action == Action::ErasePart);
-                let suspended = std::mem::replace(&mut line.suspended, part);
-                if suspended == Some(operation.job) {
-                    // Rule P1: nothing was more urgent.
+                if line.is_without_reason(operation) {
                     self.order.note(0, 1, || place(operation.start, pending, Some(operation.chip)));
                 }
                 if line.job != Some(operation.job) || last.is_some_and(|last| last.start > operation.start) {

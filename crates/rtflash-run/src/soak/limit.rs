@@ -12,11 +12,11 @@ use rtflash_model::{
     TaskId, TaskSet,
 };
 
-use super::World;
 use super::certified::{jobs, with_deadlines};
 use super::draw::Rng;
 use super::prescribed::{ALTERNATING, Prescribed, ZONES_BESIDE_STRIPES};
 use super::queued::{self, Queued};
+use super::{World, devices};
 
 /// A set at the limit of what a test accepts.
 pub(super) struct LimitSet {
@@ -105,9 +105,8 @@ fn clusters(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -
 pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
     let mut rng = Rng::new(seed, b"limit\0\0\0", number);
     let mut ranges = Rng::new(seed, b"ranges\0\0", number);
-    let commands = matches!(world, World::Command | World::RegisterCommand);
     let cached = matches!(world, World::Register | World::RegisterCommand);
-    let (failing, suspending) = (world == World::Failing, world == World::Suspending);
+    let drawn = world;
     let world = match world {
         World::Failing | World::Suspending => {
             rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed])
@@ -141,12 +140,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         _ => {
             let shape = Shape::new(&mut rng, world);
             let device = shape.device(&mut rng, varies)?;
-            let commands = commands || world == World::Zoned && rng.within(0, 3) == 0;
-            let device = if commands { with_commands(&mut rng, &device)? } else { device };
-            let device = if suspending { suspended_erases(&mut rng, &device)? } else { device };
-            let failing = failing || suspending && rng.within(0, 3) == 0;
-            let device = if failing { failing_blocks(&mut rng, &device)? } else { device };
-            let device = if cached { with_two_registers(&device)? } else { device };
+            let device = devices::of_world(&mut rng, device, (drawn, world))?;
             let superblocks = world == World::Superblock;
             let cached = cached.then(|| Prescribed::cached(shape.allocator, superblocks));
             let allocator: &dyn Allocator = cached.map_or(shape.allocator, |cached| cached);
@@ -157,7 +151,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     // Zones have no server.
     let served = world != World::Queue && (world != World::Zoned || allocator.name() == ZONES_BESIDE_STRIPES.name());
     // Beside a server nothing is suspended.
-    let served = served && (!suspending || rng.within(0, 3) == 0);
+    let served = served && (drawn != World::Suspending || rng.within(0, 3) == 0);
     let jobs = if served && rng.within(0, 2) == 0 { jobs(&mut rng, &device) } else { Vec::new() };
     let set = TaskSet::new(device, tasks, jobs).ok()?;
     let by = (allocator, analysis, left_out);
@@ -180,35 +174,6 @@ pub(super) fn limited(
     let allocation = tested.allocation(&set)?;
     let shows = left_out.is_none_or(|term| is_stated(term) || tested.certified(&set, None).is_none());
     shows.then_some(LimitSet { set, allocator, analysis, left_out, allocation, varies: false, watches_last })
-}
-
-/// The device with commands that use the bus.
-fn with_commands(rng: &mut Rng, device: &Device) -> Option<Device> {
-    let command = Span::from_ns(rng.within(1, 8));
-    Device::new(DeviceSpec { command, ..device.spec() }).ok()
-}
-
-/// The device with some blocks more, of which some may fail, all at programs or a few at once.
-fn failing_blocks(rng: &mut Rng, device: &Device) -> Option<Device> {
-    let spare = rng.small(1, 3);
-    let program_failures = (rng.within(0, 2) > 0).then(|| rng.small(1, spare));
-    let blocks_per_chip = device.blocks_per_chip() + rng.small(0, 4 * spare);
-    Device::new(DeviceSpec { blocks_per_chip, spare_blocks: Some(spare), program_failures, ..device.spec() }).ok()
-}
-
-/// The device with erases that take up to eight times as long, and are suspended.
-fn suspended_erases(rng: &mut Rng, device: &Device) -> Option<Device> {
-    let spec = device.spec();
-    let block_erase = spec.block_erase.checked_mul(rng.within(1, 8))?.saturating_add(Span::NANOSECOND);
-    let suspend = rng.within(1, (block_erase.as_ns() / 3).max(1));
-    let resume = rng.within(0, 1) * rng.within(0, suspend);
-    let (erase_suspend, erase_resume) = (Span::from_ns(suspend), Span::from_ns(resume));
-    Device::new(DeviceSpec { block_erase, erase_suspend, erase_resume, ..spec }).ok()
-}
-
-/// The device with chips that have two page registers.
-fn with_two_registers(device: &Device) -> Option<Device> {
-    Device::new(DeviceSpec { page_registers: Some(2), ..device.spec() }).ok()
 }
 
 /// How many tasks and chips there are, and who divides them.

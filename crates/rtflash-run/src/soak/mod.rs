@@ -7,6 +7,7 @@
 mod attack;
 mod carried;
 mod certified;
+mod devices;
 mod draw;
 mod limit;
 mod prescribed;

@@ -1,0 +1,48 @@
+//! Devices of worlds that have something more, or something that fails.
+
+use rtflash_model::{Device, DeviceSpec, Span};
+
+use super::World;
+use super::draw::Rng;
+
+/// The device as the world that is drawn from has it, where the set is one of the `other`.
+pub(super) fn of_world(rng: &mut Rng, device: Device, (drawn, other): (World, World)) -> Option<Device> {
+    let commands = matches!(drawn, World::Command | World::RegisterCommand);
+    let commands = commands || other == World::Zoned && rng.within(0, 3) == 0;
+    let device = if commands { with_commands(rng, &device)? } else { device };
+    let suspends = drawn == World::Suspending;
+    let device = if suspends { suspended_erases(rng, &device)? } else { device };
+    let failing = drawn == World::Failing || suspends && rng.within(0, 3) == 0;
+    let device = if failing { failing_blocks(rng, &device)? } else { device };
+    let cached = matches!(drawn, World::Register | World::RegisterCommand);
+    if cached { with_two_registers(&device) } else { Some(device) }
+}
+
+/// The device with commands that use the bus.
+fn with_commands(rng: &mut Rng, device: &Device) -> Option<Device> {
+    let command = Span::from_ns(rng.within(1, 8));
+    Device::new(DeviceSpec { command, ..device.spec() }).ok()
+}
+
+/// The device with some blocks more, of which some may fail, all at programs or a few at once.
+fn failing_blocks(rng: &mut Rng, device: &Device) -> Option<Device> {
+    let spare = rng.small(1, 3);
+    let program_failures = (rng.within(0, 2) > 0).then(|| rng.small(1, spare));
+    let blocks_per_chip = device.blocks_per_chip() + rng.small(0, 4 * spare);
+    Device::new(DeviceSpec { blocks_per_chip, spare_blocks: Some(spare), program_failures, ..device.spec() }).ok()
+}
+
+/// The device with erases that take up to eight times as long, and are suspended.
+fn suspended_erases(rng: &mut Rng, device: &Device) -> Option<Device> {
+    let spec = device.spec();
+    let block_erase = spec.block_erase.checked_mul(rng.within(1, 8))?.saturating_add(Span::NANOSECOND);
+    let suspend = rng.within(1, (block_erase.as_ns() / 3).max(1));
+    let resume = rng.within(0, 1) * rng.within(0, suspend);
+    let (erase_suspend, erase_resume) = (Span::from_ns(suspend), Span::from_ns(resume));
+    Device::new(DeviceSpec { block_erase, erase_suspend, erase_resume, ..spec }).ok()
+}
+
+/// The device with chips that have two page registers.
+fn with_two_registers(device: &Device) -> Option<Device> {
+    Device::new(DeviceSpec { page_registers: Some(2), ..device.spec() }).ok()
+}
