@@ -159,6 +159,12 @@ impl<'u> Demand<'u> {
         self.of_jobs(length, |item| item.due(length), self.passes(length))
     }
 
+    /// The longest of all relative deadlines.
+    pub(super) fn longest_deadline(&self) -> Span {
+        let own = self.processor.tasks.iter().map(|item| item.deadline);
+        own.chain(self.gc.and_then(|gc| gc.deadline)).max().unwrap_or(Span::ZERO)
+    }
+
     /// The time that jobs released within an interval of `length`, its end left out, may take, with
     /// what they wait for the bus meanwhile.
     pub(super) fn arriving(&self, length: Span) -> ProcessorTime {
