@@ -25,9 +25,8 @@ use rtflash_run::History;
 
 fn device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
+    let profile = Device::profile("dgist-2021")?.spec();
     Device::new(DeviceSpec {
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         chips: rng.small(1, 4),
         chips_per_channel: rng.small(1, 4),
         blocks_per_chip: rng.small(16, 50),
@@ -44,6 +43,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_program,
         block_erase,
         page_transfer,
+        ..profile
     })
     .ok()
 }

@@ -18,7 +18,8 @@ pub struct MigrateAnswer<'a> {
     pub analysis: Text<'a>,
     /// Servers that get no more jobs before the first stage begins; null where all go on.
     pub left_out: Option<LeftOutAnswer>,
-    /// The first job stream that no server would have room for in the end; null where there is none.
+    /// The first job stream that no server would have room for in the end; null where there is
+    /// none.
     pub unserved: Option<ServedStream<'a>>,
     /// The time that all stages take, at most, from the end of the last job on where servers are
     /// left out; null where no way was found.
@@ -99,8 +100,8 @@ pub struct MissingCluster<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks.
     pub tasks: Vec<Text<'a>>,
-    /// `chip`, `server`, `erase`, `zones`, `data`, `share`, `range`, `late`, `not-admitted`, `full`,
-    /// `no-time`, `not-settled` or `too-long`.
+    /// `chip`, `server`, `erase`, `zones`, `data`, `share`, `range`, `late`, `not-admitted`,
+    /// `full`, `no-time`, `not-settled` or `too-long`.
     pub reason: Text<'static>,
     /// The task that this is about; null where it is about none.
     pub task: Option<Text<'a>>,

@@ -50,7 +50,8 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
 }
 
 /// An allocation with certificates: its file's name, what runs by it with all servers that it
-/// states, and tasks that it names and the set does not have. `None` where what is wrong with it has been said.
+/// states, and tasks that it names and the set does not have. `None` where what is wrong with it
+/// has been said.
 pub fn read_running(
     path: &Path,
     set: &TaskSet,

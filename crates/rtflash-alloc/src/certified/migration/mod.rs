@@ -81,8 +81,8 @@ pub struct Migration {
 }
 
 impl Migration {
-    /// How long it takes at most, from the end of the last job on where servers are left out; `None`
-    /// where that is 2⁶³ ns or more.
+    /// How long it takes at most, from the end of the last job on where servers are left out;
+    /// `None` where that is 2⁶³ ns or more.
     pub fn within(&self) -> Option<Span> {
         let begins = self.left_out.as_ref().map_or(Span::ZERO, |of| of.within);
         self.stages.iter().try_fold(begins, |sum, stage| sum.checked_add(stage.over_within))
@@ -190,8 +190,8 @@ pub struct MigrationOptions<'a> {
 /// A way from what runs to another allocation of the same tasks, both with certificates.
 ///
 /// Servers stay where they are; where no way is found so, those that are in the way are left out
-/// first. Clusters are made one behind the other, each as soon as its chips are free, the lowest position
-/// first. Where none can be made, a cluster in the way moves aside, to free chips.
+/// first. Clusters are made one behind the other, each as soon as its chips are free, the lowest
+/// position first. Where none can be made, a cluster in the way moves aside, to free chips.
 ///
 /// # Errors
 /// Why none was found. That is no proof that there is none.
