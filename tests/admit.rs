@@ -84,6 +84,36 @@ fn a_job_stream_needs_room_in_a_server() {
     assert_eq!((run.status, &run.json()["streams"][0]["reason"]), (1, &"no-server".into()), "{}", run.stderr);
 }
 
+/// When the last stream ends, its server makes room for a task.
+#[test]
+fn a_server_is_left_out() {
+    let with = |name: &str, tasks: &str, jobs: &str| {
+        let device = r#"{"profile": "dgist-2021", "chips": 1}"#;
+        file(name, format!(r#"{{"device": {device}, "tasks": [{tasks}], "jobs": [{jobs}]}}"#)).display().to_string()
+    };
+    let scan = r#"{"name": "scan", "read_pages": 8, "arrivals": {"every": "100ms"}}"#;
+    let set = with("left-out.json", RUNS, scan);
+    let run = rtflash(&["alloc", &set, "--analysis", "sound", "--format", "json"]);
+    let allocation = file("left-out-runs.json", run.stdout).display().to_string();
+    let admitted = (1..40).find_map(|pages| {
+        let more = format!(r#"{RUNS}, {{"name": "log", "write": {{"pages": {pages}, "period": "400ms"}}}}"#);
+        let refused = rtflash(&["admit", &allocation, &with("left-out-more.json", &more, scan), "--format", "json"]);
+        if refused.json()["refused"]["clusters"][0]["reason"] != "server" {
+            return None;
+        }
+        let without = with("left-out-without.json", &more, "");
+        let run = rtflash(&["admit", &allocation, &without, "--without-server", "0", "--format", "json"]);
+        (run.status == 0).then_some((run.json(), without))
+    });
+    let (answer, without) = admitted.expect("a task that only the server keeps away");
+    assert!(answer["left_out"]["within_ns"].as_u64().is_some_and(|within| within > 0), "{answer}");
+    assert_eq!(answer["clusters"][0]["certificate"]["server_thousandths"], 0, "{answer}");
+    let call = ["admit", &allocation, &without, "--without-server", "0"];
+    assert!(rtflash(&call).stdout.contains("get no more jobs"));
+    let wrong = rtflash(&["admit", &allocation, &without, "--without-server", "7"]);
+    assert!(wrong.status == 2 && wrong.stderr.contains("there is no server"), "{}", wrong.stderr);
+}
+
 #[test]
 fn what_is_refused_is_refused_by_each_cluster() {
     let allocation = runs("refuse", 1);

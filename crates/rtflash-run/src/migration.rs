@@ -112,7 +112,7 @@ impl StageRun {
             servers.push((of.server, of.pages));
             moves.push(MovedRun { task, mirror, reads, copies, copied_from, copied_by });
         }
-        let set = TaskSet::new(*set.device(), all.all, Vec::new()).ok()?;
+        let set = TaskSet::new(*set.device(), all.all, set.jobs().to_vec()).ok()?;
         Some(StageRun { set, history, moves, switched, over: after(stage.over_within)?, cluster, servers, shared })
     }
 

@@ -22,8 +22,8 @@ use rtflash_exec::{
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Allocation, Certificate, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, LogicalRatio, Placement,
-    Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
+    Access, Allocation, Arrivals, Certificate, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job,
+    LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
 use rtflash_run::{MovedRun, PlanRefusal, StageRun};
 
@@ -77,6 +77,15 @@ fn task(rng: &mut Rng, number: u64) -> Task {
         _ => Some(60),
     };
     Task { name: format!("t{number}"), read, write, data_pages }
+}
+
+/// Jobs for servers, or none.
+fn jobs(rng: &mut Rng) -> Vec<Job> {
+    let gap = ns(rng.within(5_000, 60_000));
+    let arrivals = rng.one_of(&[0, 1]);
+    let arrivals = if arrivals == 0 { Arrivals::Every(gap) } else { Arrivals::Uniform(ns(1), gap) };
+    let job = Job { name: "j".into(), read_pages: rng.within(0, 2), write_pages: rng.within(1, 2), arrivals };
+    (0..rng.within(0, 1)).map(|_| job.clone()).collect()
 }
 
 fn analysis_of(rng: &mut Rng) -> &'static dyn Analysis {
@@ -160,6 +169,12 @@ enum Tampering {
 struct Seen {
     migrations: usize,
     refused: usize,
+    /// Where a job stream would have had no server in the end.
+    unserved: usize,
+    /// Where servers were left out first.
+    left_out: usize,
+    /// Where servers went on.
+    serving: usize,
     fresh: usize,
     joined: usize,
     staged: usize,
@@ -188,9 +203,10 @@ fn draw(seed: u64, case: u64, seen: &mut Seen) -> Option<Drawn> {
     let granted = analysis.demand_test()?.rely_on;
     let aim = if other { analysis_relying_on("sound", granted)? } else { analysis };
     let turn = rng.one_of(&[0, 0, 0, 1, 2, device.chips() - 1]);
+    let jobs = jobs(&mut Rng(Stream::numbered(seed, b"jobs\0\0\0\0", case)));
     let mut found = None;
     for _ in 0..rng.one_of(&[1, 6, 20]) {
-        let set = TaskSet::new(device, tasks.clone(), Vec::new()).ok()?;
+        let set = TaskSet::new(device, tasks.clone(), jobs.clone()).ok()?;
         let mut choice = Rng(Stream::numbered(seed, b"choices\0", case));
         let Some(old) = certified(&set, analysis, &mut choice, (0, turn == 0)) else { break };
         let new = if turn == 0 {
@@ -211,6 +227,10 @@ fn draw(seed: u64, case: u64, seen: &mut Seen) -> Option<Drawn> {
                 seen.refused += 1;
                 break;
             }
+            Err(MigrationRefusal::Stream(..)) => {
+                seen.unserved += 1;
+                break;
+            }
             Err(MigrationRefusal::NotInTime(..)) => break,
             Err(other) => panic!("{other:?}"),
         }
@@ -228,7 +248,7 @@ fn options(rng: &mut Rng, drawn: &StageRun, duration: Instant) -> (Options, Plan
     let releases = drawn.releases(duration, offset, |_, _| ns(gaps.within(0, most)));
     let plan = match drawn.plan(&releases) {
         Err(PlanRefusal::Plan(PlanError::NoRoom { .. })) => drawn.history.plan(&drawn.set).map_err(|_| ()),
-        plan => Ok(plan.expect("a stage can be run")),
+        plan => Ok(plan.unwrap_or_else(|why| panic!("a stage can be run: {why:?} {:?}", drawn.history))),
     };
     let options = Options {
         duration,
@@ -420,7 +440,14 @@ fn run_migrations(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) 
         let Some(drawn) = draw(seed, case, &mut seen) else { continue };
         let mut rng = Rng(Stream::numbered(seed, b"runs\0\0\0\0", case));
         seen.migrations += 1;
-        assert_eq!(drawn.migration.stages[0].before, drawn.old);
+        let left_out = drawn.migration.left_out.as_ref();
+        assert_eq!(&drawn.migration.stages[0].before, left_out.map_or(&drawn.old, |of| &of.running));
+        seen.left_out += usize::from(left_out.is_some());
+        let serves = |of: &RunningDevice| of.certificates.iter().any(|of| of.server_thousandths > 0);
+        seen.serving += usize::from(serves(&drawn.migration.running));
+        if let Some(of) = left_out {
+            assert!(is_verified(&drawn.set, &of.running, drawn.granted), "seed {seed}, case {case}: {of:?}");
+        }
         for stage in &drawn.migration.stages {
             seen.fresh += usize::from(stage.joins.is_empty());
             seen.joined += usize::from(!stage.joins.is_empty());
@@ -482,6 +509,7 @@ fn what_moves_is_in_time_and_as_it_was() {
         let seen = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         println!("{seen:?}");
         assert!(seen.migrations > 20 && seen.fresh > 20 && seen.joined > 0 && seen.compared > 20, "{seen:?}");
+        assert!(seen.left_out > 0 && seen.serving > 0, "{seen:?}");
     }
 }
 

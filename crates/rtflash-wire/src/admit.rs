@@ -1,9 +1,9 @@
 //! What `rtflash admit --format json` prints.
 
 use rtflash_alloc::certified::admission::{
-    AddedHow, AdmissionRefusal, Admitted, CollectionStage, RunningDevice, StreamRefusal,
+    AddedHow, AdmissionRefusal, Admitted, CollectionStage, LeftOutServers, RunningDevice, StreamRefusal,
 };
-use rtflash_model::{ClusterId, Job, Span, TaskId, TaskSet};
+use rtflash_model::{ChipId, ClusterId, Job, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ pub struct AdmitAnswer<'a> {
     pub admitted: bool,
     /// The analysis by whose certificates the device runs.
     pub analysis: Text<'a>,
+    /// Servers that get no more jobs; null where all go on. All that is said here is of the device
+    /// from then on.
+    pub left_out: Option<LeftOutAnswer>,
     /// The tasks that are added, in order, each behind the one before. Empty where one is refused.
     pub added: Vec<AddedTask<'a>>,
     /// The first task that is not.
@@ -106,6 +109,15 @@ pub struct ServedStream<'a> {
     pub reason: Option<Text<'static>>,
     /// The same in words.
     pub detail: Option<String>,
+}
+
+/// Servers that are left out, in an [`AdmitAnswer`] and a [`MigrateAnswer`](crate::MigrateAnswer).
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOutAnswer {
+    /// The chips of each cluster whose server gets no more jobs.
+    pub chips: Vec<Vec<u32>>,
+    /// From the end of their last job on: when what is said of the device begins, at most.
+    pub within_ns: u64,
 }
 
 /// A task that runs, in an [`AdmitAnswer`].
@@ -206,6 +218,22 @@ impl<'a> RemovableTask<'a> {
     /// A task of the set, and how long after its last request it may be left out.
     pub fn new(set: &'a TaskSet, task: TaskId, within: Option<Span>) -> RemovableTask<'a> {
         RemovableTask { task: task_name(set, task).into(), within_ns: within.map(Span::as_ns) }
+    }
+}
+
+impl LeftOutAnswer {
+    /// The servers of what runs that do not go on.
+    pub fn new(old: &RunningDevice, left_out: &LeftOutServers) -> LeftOutAnswer {
+        let goes_on = |chips: &[ChipId]| {
+            let mut after = left_out.running.clusters.iter().zip(&left_out.running.certificates);
+            after.any(|(cluster, of)| cluster.chips == chips && of.server_thousandths > 0)
+        };
+        let servers = old.clusters.iter().zip(&old.certificates).filter(|(_, of)| of.server_thousandths > 0);
+        let gone = servers.filter(|(cluster, _)| !goes_on(&cluster.chips));
+        LeftOutAnswer {
+            chips: gone.map(|(cluster, _)| chip_numbers(&cluster.chips)).collect(),
+            within_ns: left_out.within.as_ns(),
+        }
     }
 }
 

@@ -41,7 +41,8 @@ mod size;
 mod unplaced;
 
 pub use admit::{
-    AddedTask, AdmitAnswer, RefusedTask, RefusingCluster, RemovableTask, RunningCluster, ServedStream, StageAnswer,
+    AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RefusingCluster, RemovableTask, RunningCluster, ServedStream,
+    StageAnswer,
 };
 pub use alloc::{AdviceAnswer, AllocAnswer, ClusterAnswer, GcAnswer};
 pub use check::{CheckAnswer, CheckedCluster, relied_on};

@@ -1,11 +1,12 @@
 //! What `rtflash migrate --format json` prints.
 
+use rtflash_alloc::certified::admission::RunningDevice;
 use rtflash_alloc::certified::migration::{Migration, Stage, StageRefusal, TaskMove};
 use rtflash_model::{Cluster, ClusterId, Span, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::admit::{AddedTask, RunningCluster};
+use crate::admit::{AddedTask, LeftOutAnswer, RunningCluster, ServedStream};
 use crate::parts::{Text, chip_numbers, task_name, task_names};
 
 /// What `rtflash migrate --format json` prints, on one line. It can be read as an allocation.
@@ -15,7 +16,13 @@ pub struct MigrateAnswer<'a> {
     pub found: bool,
     /// The analysis by whose certificates the device runs.
     pub analysis: Text<'a>,
-    /// The time that all stages take, at most; null where no way was found.
+    /// Servers that get no more jobs before the first stage begins; null where all go on.
+    pub left_out: Option<LeftOutAnswer>,
+    /// The first job stream that no server would have room for in the end; null where there is
+    /// none.
+    pub unserved: Option<ServedStream<'a>>,
+    /// The time that all stages take, at most, from the end of the last job on where servers are
+    /// left out; null where no way was found.
     pub within_ns: Option<u64>,
     /// One behind the other. Empty where no way was found, and where there is nothing to do.
     pub stages: Vec<MovingStage<'a>>,
@@ -93,8 +100,8 @@ pub struct MissingCluster<'a> {
     pub chips: Vec<u32>,
     /// The names of its tasks.
     pub tasks: Vec<Text<'a>>,
-    /// `chip`, `erase`, `zones`, `data`, `share`, `range`, `late`, `not-admitted`, `full`,
-    /// `no-time`, `not-settled` or `too-long`.
+    /// `chip`, `server`, `erase`, `zones`, `data`, `share`, `range`, `late`, `not-admitted`,
+    /// `full`, `no-time`, `not-settled` or `too-long`.
     pub reason: Text<'static>,
     /// The task that this is about; null where it is about none.
     pub task: Option<Text<'a>>,
@@ -151,10 +158,12 @@ impl<'a> MissingCluster<'a> {
 
 impl<'a> MigrateAnswer<'a> {
     /// A way that was found.
-    pub fn found(set: &'a TaskSet, analysis: &'a str, migration: &Migration) -> MigrateAnswer<'a> {
+    pub fn found(set: &'a TaskSet, analysis: &'a str, old: &RunningDevice, migration: &Migration) -> MigrateAnswer<'a> {
         MigrateAnswer {
             found: true,
             analysis: analysis.into(),
+            left_out: migration.left_out.as_ref().map(|of| LeftOutAnswer::new(old, of)),
+            unserved: None,
             within_ns: migration.within().map(Span::as_ns),
             stages: migration.stages.iter().map(|stage| MovingStage::new(set, stage)).collect(),
             missing: Vec::new(),
@@ -166,6 +175,7 @@ impl<'a> MigrateAnswer<'a> {
 fn name(refusal: StageRefusal) -> &'static str {
     match refusal {
         StageRefusal::Chip(_) => "chip",
+        StageRefusal::Server(_) => "server",
         StageRefusal::EraseCommands(_) => "erase",
         StageRefusal::Zones => "zones",
         StageRefusal::Data => "data",

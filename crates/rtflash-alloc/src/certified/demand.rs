@@ -6,10 +6,11 @@ mod search;
 mod share;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use rtflash_model::Span;
 
-use super::contention::{Activity, Contention};
+use super::contention::{Activity, Contention, WordWaits};
 use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
 use super::registers::TurnCounts;
 use super::time::{Cost, ProcessorTime, quotient_up};
@@ -67,6 +68,8 @@ pub struct Demand<'u> {
     server: bool,
     /// Ascending.
     segments: Vec<Segment>,
+    /// For whoever counts in single words; `None` where that is not done.
+    waits: Option<WordWaits>,
 }
 
 /// Lengths on which B stays as it is: from one relative deadline up to the next.
@@ -88,23 +91,25 @@ impl<'u> Demand<'u> {
         work: &'u Work,
     ) -> Demand<'u> {
         let demand = Demand::in_the_long_run(processor, contention, gc, server_thousandths, work);
-        let mut steps: Vec<(Span, Cost)> = Vec::with_capacity(processor.tasks.len() + 1);
-        steps.extend(processor.tasks.iter().map(|item| (item.window(), item.step)));
-        steps.extend(gc.and_then(|gc| Some((gc.deadline?, gc.step))));
-        steps.sort_unstable();
-        let mut segments: Vec<Segment> = Vec::with_capacity(steps.len());
+        // By what comes later: at first each has its own step in the place of its blocking.
+        let mut segments: Vec<Segment> = Vec::with_capacity(processor.tasks.len() + 1);
+        segments.extend(processor.tasks.iter().map(|item| Segment { from: item.window(), blocking: item.step }));
+        segments.extend(gc.and_then(|gc| Some(Segment { from: gc.deadline?, blocking: gc.step })));
+        segments.sort_unstable_by_key(|segment| std::cmp::Reverse(segment.from));
         let mut blocking = demand.always_blocking;
-        for &(from, step) in steps.iter().rev() {
-            if segments.last().is_none_or(|last| last.from != from) {
-                segments.push(Segment { from, blocking });
+        let mut kept = 0;
+        for at in 0..segments.len() {
+            let Segment { from, blocking: step } = segments[at];
+            if kept == 0 || segments[kept - 1].from != from {
+                let blocking = blocking.saturating_add(demand.repeats);
+                segments[kept] = Segment { from, blocking };
+                kept += 1;
             }
             blocking = blocking.max(step);
         }
+        segments.truncate(kept);
         segments.reverse();
-        for segment in &mut segments {
-            segment.blocking = segment.blocking.saturating_add(demand.repeats);
-        }
-        Demand { segments, ..demand }
+        Demand { segments, waits: demand.word_waits(), ..demand }
     }
 
     /// The same for whoever asks for its load alone: no interval is looked at.
@@ -134,6 +139,7 @@ impl<'u> Demand<'u> {
             preemption,
             server,
             segments,
+            waits: None,
         }
     }
 
@@ -141,7 +147,22 @@ impl<'u> Demand<'u> {
     /// page registers that of Eq. (65), or Eq. (71): time that jobs released and due within an
     /// interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
+        if let Some(time) = self.waits.and_then(|waits| self.at_in_words(waits, length)) {
+            self.work.charge(self.cost_of_look());
+            return ProcessorTime::from_ns(time.into());
+        }
+        self.at_in_two_words(length)
+    }
+
+    /// The same of any numbers.
+    fn at_in_two_words(&self, length: Span) -> ProcessorTime {
         self.of_jobs(length, |item| item.due(length), self.passes(length))
+    }
+
+    /// The longest of all relative deadlines.
+    pub(super) fn longest_deadline(&self) -> Span {
+        let own = self.processor.tasks.iter().map(|item| item.deadline);
+        own.chain(self.gc.and_then(|gc| gc.deadline)).max().unwrap_or(Span::ZERO)
     }
 
     /// The time that jobs released within an interval of `length`, its end left out, may take, with

@@ -20,6 +20,10 @@ pub struct AdmitArgs {
     pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
+    /// The server of this cluster of ALLOCATION gets no more jobs. What is said holds once its last
+    /// job is over, and the cluster has been idle
+    #[arg(long, value_name = "CLUSTER")]
+    pub without_server: Vec<usize>,
     #[command(flatten)]
     pub set: ChangeArg,
     #[command(flatten)]

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::certified::admission::{Decision, RunningDevice, removable_within, served_streams};
+use rtflash_alloc::certified::admission::{
+    Decision, RunningDevice, removable_within, served_streams, servers_left_out,
+};
 use rtflash_model::{Certificate, Frame, PartialAllocation, TaskId, TaskSet, read_partial_allocation};
-use rtflash_wire::{AddedTask, AdmitAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream};
+use rtflash_wire::{AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream};
 
 use super::{analysis_relying_on, export};
 use crate::args::AdmitArgs;
@@ -29,16 +31,27 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
         return Err(CommandFailure(refused.to_string()));
     }
     let Some((name, running, gone_tasks)) = read_running(&args.allocation, set)? else { return Ok(Status::Wrong) };
+    // Without jobs, servers that are not named have served none.
+    let named = !args.without_server.is_empty();
+    let running = if named { running } else { RunningDevice::of_parts(set, running.clusters, running.certificates) };
     if let Some(late) = running.late(set, test.rely_on, &Work::new()) {
         return Err(CommandFailure(format!("{name}: cluster {late} is not in time as it runs: see `rtflash check`")));
     }
-    let answer = answered(set, running, analysis.name(), test, gone_tasks);
+    let (running, left_out) = match &args.without_server[..] {
+        [] => (running, None),
+        positions => {
+            let (running, left_out) = without_servers(&name, set, running, positions, test)?;
+            (running, Some(left_out))
+        }
+    };
+    let answer = AdmitAnswer { left_out, ..answered(set, running, analysis.name(), test, gone_tasks) };
     output::print(&answer.render(args.format.format))?;
     Ok(Status::of(Some(answer.admitted)))
 }
 
-/// An allocation with certificates: its file's name, what runs by it, and tasks that it names and
-/// the set does not have. `None` where what is wrong with it has been said.
+/// An allocation with certificates: its file's name, what runs by it with all servers that it
+/// states, and tasks that it names and the set does not have. `None` where what is wrong with it
+/// has been said.
 pub fn read_running(
     path: &Path,
     set: &TaskSet,
@@ -59,7 +72,30 @@ pub fn read_running(
             "{name}: a cluster has no certificate to run by; `rtflash alloc --analysis sound --format json` makes them"
         )));
     };
-    Ok(Some((name, RunningDevice::of_parts(set, clusters, certificates), gone_tasks)))
+    Ok(Some((name, RunningDevice { clusters, certificates }, gone_tasks)))
+}
+
+/// What runs once some servers are left out.
+fn without_servers(
+    name: &str,
+    set: &TaskSet,
+    running: RunningDevice,
+    positions: &[usize],
+    test: DemandTest,
+) -> Result<(RunningDevice, LeftOutAnswer), CommandFailure> {
+    let serves = |&at: &usize| running.certificates.get(at).is_some_and(|of| of.server_thousandths > 0);
+    if let Some(at) = positions.iter().find(|at| !serves(at)) {
+        return Err(CommandFailure(format!("{name}: --without-server {at}: there is no server")));
+    }
+    let left_out = servers_left_out(set, &running, positions, test.rely_on, &Work::new());
+    let Some(left_out) = left_out else {
+        return Err(CommandFailure(format!(
+            "{name}: --without-server: it is not known when the cluster, or one on its channels, is idle"
+        )));
+    };
+    let answer = LeftOutAnswer::new(&running, &left_out);
+    let RunningDevice { clusters, certificates } = left_out.running;
+    Ok((RunningDevice::of_parts(set, clusters, certificates), answer))
 }
 
 /// Adds the tasks that do not run, one after another.
@@ -95,6 +131,7 @@ fn answered<'a>(
     AdmitAnswer {
         admitted: refused.is_none() && all_served,
         analysis: analysis.into(),
+        left_out: None,
         added,
         refused,
         streams,

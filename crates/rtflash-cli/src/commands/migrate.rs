@@ -6,7 +6,7 @@ use rtflash_alloc::certified::migration::{Migration, MigrationOptions, Migration
 use rtflash_exec::{DEFAULT_MEMORY, Options};
 use rtflash_model::{ClusterId, Instant, Span, TaskSet};
 use rtflash_run::{StageRun, execute_plan};
-use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, StageExecution};
+use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, StageExecution};
 
 use super::admit::read_running;
 use super::{analysis_relying_on, export};
@@ -37,7 +37,7 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
             return Err(CommandFailure(says));
         }
         names.push(name);
-        devices.push(running);
+        devices.push(RunningDevice::of_parts(set, running.clusters, running.certificates));
     }
     let [old, new] = &devices[..] else { unreachable!("two files were read") };
     let options = MigrationOptions {
@@ -48,12 +48,17 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
     let (answer, status) = match migrate(set, old, new, options, &Work::new()) {
         Ok(mut migration) => {
             migration.running = migration.running.tightened(set, test.rely_on, &Work::new());
-            let mut answer = MigrateAnswer::found(set, analysis.name(), &migration);
+            let mut answer = MigrateAnswer::found(set, analysis.name(), old, &migration);
             let passes = !args.run || executed(set, &migration, &mut answer)?;
             (answer, Status::of(Some(passes)))
         }
         Err(MigrationRefusal::NoWay(_, missing)) => {
             (not_found(set, analysis.name(), old, new, &missing), Status::CannotTell)
+        }
+        Err(MigrationRefusal::Stream(number, refusal)) => {
+            let unserved = Some(ServedStream::new(&set.jobs()[number], Err(refusal)));
+            let answer = not_found(set, analysis.name(), old, new, &[]);
+            (MigrateAnswer { unserved, ..answer }, Status::CannotTell)
         }
         Err(refusal) => return Err(CommandFailure(says(set, &names, &refusal))),
     };
@@ -64,11 +69,6 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
 /// What is wrong with the question.
 fn says(set: &TaskSet, names: &[String], refusal: &MigrationRefusal) -> String {
     match refusal {
-        MigrationRefusal::Servers => {
-            "the set has job streams: a cluster that serves them may never be idle, and is not \
-                                      moved"
-                .to_owned()
-        }
         MigrationRefusal::NotInTime(cluster, is_new) => {
             let name = &names[usize::from(*is_new)];
             format!("{name}: cluster {cluster} is not in time as it runs: see `rtflash check`")
@@ -79,7 +79,7 @@ fn says(set: &TaskSet, names: &[String], refusal: &MigrationRefusal) -> String {
             names[1],
             set.tasks().get(*task).map_or("", |task| &task.name)
         ),
-        MigrationRefusal::NoWay(..) => "no way was found".to_owned(),
+        MigrationRefusal::NoWay(..) | MigrationRefusal::Stream(..) => "no way was found".to_owned(),
     }
 }
 
@@ -96,6 +96,8 @@ fn not_found<'a>(
     MigrateAnswer {
         found: false,
         analysis: analysis.into(),
+        left_out: None,
+        unserved: None,
         within_ns: None,
         stages: Vec::new(),
         missing: missing.iter().map(of).collect(),

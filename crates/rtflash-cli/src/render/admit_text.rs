@@ -1,6 +1,6 @@
 //! The answer of `admit` for a person.
 
-use rtflash_wire::{AddedTask, AdmitAnswer, Answer, RefusedTask, ServedStream, StageAnswer};
+use rtflash_wire::{AddedTask, AdmitAnswer, Answer, LeftOutAnswer, RefusedTask, ServedStream, StageAnswer};
 
 use super::Render;
 use super::numbers::{count, names, plain, runs, time};
@@ -23,6 +23,9 @@ impl Render for AdmitAnswer<'_> {
                     + &self.added.iter().map(added).collect::<String>()
             }
         };
+        if let Some(of) = &self.left_out {
+            text += &left_out(of);
+        }
         if !self.streams.is_empty() {
             text += &format!("\nJob streams:\n{}", self.streams.iter().map(stream).collect::<String>());
         }
@@ -58,8 +61,15 @@ fn why(refused: &RefusedTask<'_>) -> String {
     text
 }
 
+/// Servers that get no more jobs.
+pub(super) fn left_out(of: &LeftOutAnswer) -> String {
+    let chips: Vec<String> = of.chips.iter().map(|chips| runs(chips)).collect();
+    let within = time(of.within_ns as f64);
+    format!("\nServers of chips {} get no more jobs; it begins {within} after their last one\n", chips.join(" and "))
+}
+
 /// Who serves a job stream.
-fn stream(of: &ServedStream<'_>) -> String {
+pub(super) fn stream(of: &ServedStream<'_>) -> String {
     let name = plain(&of.stream);
     match (of.cluster, &of.detail) {
         (Some(cluster), _) => {

@@ -3,6 +3,7 @@
 use rtflash_wire::{Answer, MigrateAnswer, MissingCluster, MovingStage, MovingTask};
 
 use super::Render;
+use super::admit_text::{left_out, stream};
 use super::numbers::{count, names, plain, runs, separated, time};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
@@ -10,7 +11,10 @@ impl Render for MigrateAnswer<'_> {
     fn text(&self) -> String {
         let by = paint(DIM, &format!("(analysis: {})", self.analysis));
         if !self.found {
-            let missing: String = self.missing.iter().map(missing).collect();
+            let mut missing: String = self.missing.iter().map(missing).collect();
+            if let Some(of) = &self.unserved {
+                missing += &stream(of);
+            }
             return format!("{}: no way was found {by}\n{missing}", paint(YELLOW, "cannot tell"));
         }
         let moved: usize = self.stages.iter().map(|stage| stage.moves.len()).sum();
@@ -24,6 +28,9 @@ impl Render for MigrateAnswer<'_> {
                 count(self.stages.len(), "stage")
             ),
         };
+        if let Some(of) = &self.left_out {
+            text += &left_out(of);
+        }
         for (stage, number) in self.stages.iter().zip(1..) {
             text += &told(stage, number);
         }

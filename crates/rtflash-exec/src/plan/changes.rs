@@ -1,6 +1,6 @@
 //! Changes of a cluster's garbage collection while it runs (docs/admission.md).
 
-use rtflash_model::{Collection, Instant, Placement, Span};
+use rtflash_model::{Arrivals, Collection, Instant, Placement, Span};
 
 use super::certified::pass_cost;
 use super::{Plan, PlanError, Promise};
@@ -46,7 +46,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`PlanError::Certificate`] where they cannot be made: the cluster collects nothing, or has a
-    /// server, or a change says what no certificate can.
+    /// server that jobs without an end come to, or a change says what no certificate can.
     pub fn with_changes(mut self, cluster: ClusterId, changes: &[CollectionChange]) -> Result<Plan, PlanError> {
         let fault = |fault| PlanError::Certificate { cluster: usize::try_from(cluster.0).unwrap_or(usize::MAX), fault };
         let device = self.device;
@@ -56,7 +56,8 @@ impl Plan {
         if by.certificate.collection.is_none() {
             return Err(fault("has no reserve, and collects nothing that could be changed"));
         }
-        if by.certificate.server_thousandths > 0 {
+        let endless = self.jobs.iter().any(|job| !matches!(job.arrivals, Arrivals::At(_)));
+        if by.certificate.server_thousandths > 0 && endless {
             return Err(fault("has a server, and may never be idle"));
         }
         let wide = match by.certificate.placement {

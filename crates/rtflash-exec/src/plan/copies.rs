@@ -23,8 +23,8 @@ impl Plan {
     /// divided anew.
     ///
     /// # Errors
-    /// Where the cluster has no certificate, does not serve these tasks, or owns zones; where the
-    /// set has job streams; where a task has no page.
+    /// Where the cluster has no certificate, does not serve these tasks, owns zones, or has a
+    /// server for job streams; where a task has no page.
     pub fn with_shared_pages(
         mut self,
         set: &TaskSet,
@@ -36,7 +36,7 @@ impl Plan {
         let by = &mut certified[cluster];
         let place = |task: TaskId| of.tasks.binary_search(&task).map_err(|_| PlanError::OtherAllocation);
         let shares = |task: &TaskId| shared.iter().any(|(other, _)| other == task);
-        if by.is_zoned() || !set.jobs().is_empty() {
+        if by.is_zoned() || by.certificate.server_thousandths > 0 && !set.jobs().is_empty() {
             return Err(PlanError::OtherAllocation);
         }
         let owners: Vec<TaskId> = of.tasks.iter().copied().filter(|task| !shares(task)).collect();

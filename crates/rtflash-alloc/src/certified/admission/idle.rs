@@ -15,10 +15,22 @@ const ROUNDS: u32 = 200;
 /// still hold is no more than B. Where both together are no more than t, the processor has been
 /// idle again by then (docs/admission.md, Lemma A2).
 pub(super) fn idle_within(demand: &Demand<'_>) -> Option<Span> {
+    idle_behind(demand, Span::ZERO)
+}
+
+/// The same from the end of a server's last job on, if no more come. What was released so long ago
+/// that it is due by then is over: what is executed from then on within t was released within t and
+/// the longest deadline (docs/admission.md, Theorem A4).
+pub(super) fn idle_after_jobs(demand: &Demand<'_>) -> Option<Span> {
+    idle_behind(demand, demand.longest_deadline())
+}
+
+/// A time t that is no shorter than what is released within it and a time before it takes.
+fn idle_behind(demand: &Demand<'_>, before: Span) -> Option<Span> {
     let blocking = demand.blocking(Span::NANOSECOND).span()?.max(Span::NANOSECOND);
     let mut time = blocking;
     for _ in 0..ROUNDS {
-        let busy = demand.arriving(time).shortest(1_000)?.checked_add(blocking)?;
+        let busy = demand.arriving(time.checked_add(before)?).shortest(1_000)?.checked_add(blocking)?;
         if busy <= time {
             return Some(time);
         }

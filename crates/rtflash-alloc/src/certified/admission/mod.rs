@@ -4,6 +4,7 @@
 mod idle;
 mod into;
 mod path;
+mod servers;
 mod streams;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use idle::longest;
 pub use into::admit_into;
 pub use path::{CollectionStage, ExtraPasses};
 use path::{TermsPath, idle_by, path};
+pub use servers::{LeftOutServers, servers_left_out};
 pub use streams::{StreamRefusal, served_streams};
 
 /// What a device runs by: clusters with certificates. A task of the set that is in none of them
@@ -219,11 +221,16 @@ pub fn removable_within(
     let of = set.tasks().get(task)?;
     let due = [of.read, of.write].into_iter().flatten().map(|request| request.deadline()).max()?;
     let site = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
-    let near = site.beside_on_channels(position);
+    // To (T) it is the same what others have asked for.
+    let near = if granted == Reliance::Nothing { vec![position] } else { site.beside_on_channels(position) };
     let idle = |at: usize| longest_idle(&site, at, &running.certificates[at], work);
     let own = idle(position)?;
     // Passes of its pages are over when its cluster has been idle; then all are idle once more.
     let settled = own.checked_add(longest(near.iter().map(|&at| idle(at)))?)?;
+    // What serves jobs alone may get tasks, and is never known to be idle.
+    if granted != Reliance::Nothing && !site.serving_on_channels(position).is_empty() {
+        return None;
+    }
     let mut clusters = running.clusters.clone();
     clusters[position].tasks.retain(|&other| other != task);
     let without = ChannelContention::of_certificates(set, &clusters, &running.certificates, granted, work);

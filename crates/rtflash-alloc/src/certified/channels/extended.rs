@@ -61,6 +61,12 @@ impl<'a> ChannelContention<'a> {
         near
     }
 
+    /// The clusters with a server that share a channel with one.
+    pub(in crate::certified) fn serving_on_channels(&self, position: usize) -> Vec<usize> {
+        let members = self.channels_of(position).flat_map(|(_, members)| members).map(|&(cluster, _)| cluster);
+        members.filter(|&cluster| self.servers[cluster] > 0).collect()
+    }
+
     /// Whether what others rely on counts how often a cluster collects: P_j.
     pub(in crate::certified) fn counts_collection_of(&self, position: usize) -> bool {
         let relied = self.granted != Reliance::Nothing;

@@ -13,6 +13,7 @@ mod registers;
 mod w1;
 mod w2;
 mod w3;
+mod words;
 
 use rtflash_model::{Device, Span};
 
@@ -23,6 +24,7 @@ use super::term::Term;
 use super::time::{ProcessorTime, ns, product_of_two};
 use crate::fraction::{Fraction, to_f64};
 use queue::{FifoBus, passes};
+pub(super) use words::{WordActivity, WordWaits};
 
 /// A chip of another cluster on the channel: it moves no more pages in an interval than its
 /// requests have, and in a superblock its copies.
@@ -45,11 +47,11 @@ struct ForeignChip {
 struct ChipLines<L> {
     /// Pages moved; the slope is μ_j.
     pages: Line<L>,
-    /// Above S_j.
+    /// Above S_j, of chips in a queue.
     switches: Line<L>,
-    /// Above V_j.
+    /// Above V_j, of chips in a queue.
     writes: Line<L>,
-    /// Above G_j: commands of copies and erases.
+    /// Above G_j: commands of copies and erases, where they use the bus.
     commands: Line<L>,
 }
 
@@ -180,7 +182,7 @@ impl Contention {
         let left_out = self.left_out == Some(Term::RepeatedTransfers);
         let repeated = if left_out { 0 } else { processor.repeated_programs() };
         let mut chip = ForeignChip { chips, gc, repeated, rows, requests, lines: ChipLines::default() };
-        chip.lines = chip.lines();
+        chip.lines = chip.lines(self.command > Span::ZERO);
         self.neighbours.push(chip);
     }
 
@@ -200,9 +202,10 @@ impl Contention {
     /// all that there are on the channel, that none of them serves other jobs, and that the bus
     /// serves first come, first served.
     #[must_use]
-    pub fn in_a_queue(self, device: &Device, siblings: u64) -> Contention {
+    pub fn in_a_queue(mut self, device: &Device, siblings: u64) -> Contention {
         let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
         let queue = FifoBus::new(device, siblings, others, self.left_out == Some(Term::SigmaOfOne));
+        self.neighbours.iter_mut().filter(|_| queue.is_some()).for_each(ForeignChip::queues);
         Contention { queue, ..self }
     }
 

@@ -3,7 +3,7 @@
 
 use rtflash_model::{Device, Span};
 
-use super::{Activity, ChipSum, Contention, more_live, total};
+use super::{Activity, ChipSum, Contention, ForeignChip, more_live, total};
 use crate::certified::long_run::{Line, LongRun};
 use crate::certified::processor::{ChosenGc, DemandTask, Processor};
 use crate::certified::term::Term;
@@ -107,6 +107,14 @@ impl Presence {
     #[allow(non_snake_case)]
     fn E_j(&self) -> u128 {
         self.V_j.saturating_add(self.S_j)
+    }
+}
+
+impl ForeignChip {
+    /// It is in a queue: what it asks the bus for in the long run is kept.
+    pub(super) fn queues(&mut self) {
+        self.lines.switches = Line::of_switches(&self.requests, self.gc);
+        self.lines.writes = Line::of_writes(&self.requests);
     }
 }
 

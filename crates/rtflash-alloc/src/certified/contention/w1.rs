@@ -149,7 +149,7 @@ fn in_time(line: &Line<f64>, length: f64) -> f64 {
 fn with_lines<L: ChipSum, R>(neighbour: &ForeignChip, of: impl FnOnce(&ChipLines<L>) -> R) -> R {
     match L::kept(neighbour) {
         Some(kept) => of(kept),
-        None => of(&neighbour.lines()),
+        None => of(&neighbour.lines(true)),
     }
 }
 
@@ -199,7 +199,7 @@ impl ForeignChip {
     }
 
     /// Pages that a pass programs.
-    fn copied(&self, gc: ChosenGc) -> u128 {
+    pub(super) fn copied(&self, gc: ChosenGc) -> u128 {
         if self.rows.is_some_and(|rows| rows.chip_pages == 0) { 0 } else { gc.valid.into() }
     }
 
@@ -213,8 +213,9 @@ impl ForeignChip {
         self.lines.commands.slope
     }
 
-    /// Lines above what the chip does; pages by ⌈(L + D)/T⌉ ≤ L/T + 1 + D/T, summed.
-    pub(super) fn lines<L: LongRun>(&self) -> ChipLines<L> {
+    /// Lines above what the chip does; pages by ⌈(L + D)/T⌉ ≤ L/T + 1 + D/T, summed. What a queue
+    /// asks for is not among them.
+    pub(super) fn lines<L: LongRun>(&self, with_commands: bool) -> ChipLines<L> {
         let mut pages = Line::default();
         for item in self.requests.iter().filter(|item| !item.resets) {
             let chips = self.rows.filter(|_| item.writes).map_or(1, |rows| rows.chips);
@@ -235,6 +236,12 @@ impl ForeignChip {
         }
         // And a round-up, and what is repeated.
         pages.constant += if self.rows.is_some() { 1.0 } else { 0.0 } + self.repeated as f64;
+        let commands = if with_commands { self.commands_line() } else { Line::default() };
+        ChipLines { pages, commands, ..ChipLines::default() }
+    }
+
+    /// A line above its commands.
+    fn commands_line<L: LongRun>(&self) -> Line<L> {
         let mut commands = Line::default();
         for item in self.requests.iter().filter(|item| item.resets) {
             let (of_a_job, among) = item.transfers.rate();
@@ -247,11 +254,6 @@ impl ForeignChip {
                 commands.add(rate.numerator().saturating_mul(of_a_pass), rate.denominator(), more * of_a_pass as f64);
             }
         }
-        ChipLines {
-            pages,
-            switches: Line::of_switches(&self.requests, self.gc),
-            writes: Line::of_writes(&self.requests),
-            commands,
-        }
+        commands
     }
 }

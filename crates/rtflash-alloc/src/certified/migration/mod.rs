@@ -3,6 +3,7 @@
 
 mod copying;
 mod parts;
+mod servers;
 mod stage;
 
 use std::collections::BTreeSet;
@@ -10,7 +11,7 @@ use std::fmt;
 
 use rtflash_model::{ChipId, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet};
 
-use super::admission::{Admitted, RunningDevice};
+use super::admission::{Admitted, LeftOutServers, RunningDevice, StreamRefusal, served_streams};
 use crate::work::Work;
 pub use copying::CopyServer;
 pub use parts::MovedParts;
@@ -71,6 +72,8 @@ pub struct Stage {
 /// The way from one allocation to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migration {
+    /// Servers that get no more jobs, and are left out before the first stage begins.
+    pub left_out: Option<LeftOutServers>,
     /// One behind the other.
     pub stages: Vec<Stage>,
     /// What runs at the end.
@@ -78,9 +81,11 @@ pub struct Migration {
 }
 
 impl Migration {
-    /// How long it takes at most; `None` where that is 2⁶³ ns or more.
+    /// How long it takes at most, from the end of the last job on where servers are left out;
+    /// `None` where that is 2⁶³ ns or more.
     pub fn within(&self) -> Option<Span> {
-        self.stages.iter().try_fold(Span::ZERO, |sum, stage| sum.checked_add(stage.over_within))
+        let begins = self.left_out.as_ref().map_or(Span::ZERO, |of| of.within);
+        self.stages.iter().try_fold(begins, |sum, stage| sum.checked_add(stage.over_within))
     }
 }
 
@@ -89,6 +94,9 @@ impl Migration {
 pub enum StageRefusal {
     /// One of its chips serves a cluster that does not get free.
     Chip(ChipId),
+    /// A server, of this cluster as it is numbered then, may never be idle: it is not known when
+    /// nothing is left of what is taken away beside it.
+    Server(ClusterId),
     /// With commands on the bus, chips that served tasks are not erased while others run.
     EraseCommands(ChipId),
     /// Zones are written in order, by their owners alone: their pages are not copied.
@@ -117,6 +125,9 @@ impl fmt::Display for StageRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StageRefusal::Chip(chip) => write!(f, "chip {chip} serves a cluster that does not get free"),
+            StageRefusal::Server(cluster) => {
+                write!(f, "cluster {cluster} has a server for job streams, and may never be idle")
+            }
             StageRefusal::EraseCommands(chip) => {
                 write!(f, "chip {chip} would be erased while commands of others use its bus")
             }
@@ -152,8 +163,9 @@ impl StageRefusal {
 /// Why no way was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MigrationRefusal {
-    /// There are job streams: a processor with a server may never be idle.
-    Servers,
+    /// This job stream would have no server with room for it: it is moved by nobody, and what is
+    /// new has no server.
+    Stream(usize, StreamRefusal),
     /// What runs, or is to run, is not in time by its certificates, or its data do not fit: the
     /// cluster, of the new allocation where that is true.
     NotInTime(ClusterId, bool),
@@ -177,8 +189,9 @@ pub struct MigrationOptions<'a> {
 
 /// A way from what runs to another allocation of the same tasks, both with certificates.
 ///
-/// Clusters are made one behind the other, each as soon as its chips are free, the lowest position
-/// first. Where none can be made, a cluster in the way moves aside, to free chips.
+/// Servers stay where they are; where no way is found so, those that are in the way are left out
+/// first. Clusters are made one behind the other, each as soon as its chips are free, the lowest
+/// position first. Where none can be made, a cluster in the way moves aside, to free chips.
 ///
 /// # Errors
 /// Why none was found. That is no proof that there is none.
@@ -190,15 +203,41 @@ pub fn migrate(
     work: &Work,
 ) -> Result<Migration, MigrationRefusal> {
     refuse(set, old, new, options.granted, work)?;
-    let mut used: BTreeSet<ChipId> = BTreeSet::new();
+    let found = ways(set, (old, old), new, options, work);
+    if set.jobs().is_empty() {
+        return found;
+    }
+    let found = match found {
+        Err(refusal) => servers::without(set, old, new, options, work)?.ok_or(refusal)?,
+        Ok(found) => found,
+    };
+    let served = served_streams(set, &found.running, options.granted, work);
+    match served.into_iter().enumerate().find_map(|(number, served)| Some((number, served.err()?))) {
+        Some((number, refusal)) => Err(MigrationRefusal::Stream(number, refusal)),
+        None => Ok(found),
+    }
+}
+
+/// A way by what runs; chips of what ran before have served tasks or jobs.
+fn ways(
+    set: &TaskSet,
+    (before, old): (&RunningDevice, &RunningDevice),
+    new: &RunningDevice,
+    options: MigrationOptions<'_>,
+    work: &Work,
+) -> Result<Migration, MigrationRefusal> {
+    let chips = |of: &RunningDevice| -> BTreeSet<ChipId> {
+        of.clusters.iter().flat_map(|cluster| cluster.chips.iter().copied()).collect()
+    };
+    let mut used = chips(before);
     let (mut now, mut stages) = (old.clone(), Vec::new());
     let mut aside = 2 * old.clusters.len();
     loop {
         let missing: Vec<usize> = (0..new.clusters.len()).filter(|&at| !is_made(&now, &new.clusters[at])).collect();
         if missing.is_empty() {
-            return Ok(Migration { stages, running: now });
+            return Ok(Migration { left_out: None, stages, running: now });
         }
-        let taken = now.clusters.iter().flat_map(|cluster| cluster.chips.iter().copied()).collect();
+        let taken = chips(&now);
         used.extend(&taken);
         let scene = Scene { set, now: &now, taken: &taken, used: &used, options, work };
         let mut refusals = Vec::new();
@@ -224,8 +263,13 @@ pub fn migrate(
     }
 }
 
-/// Whether a cluster runs as it is to be.
+/// Whether a cluster runs as it is to be. What serves jobs alone is not made.
 fn is_made(now: &RunningDevice, goal: &Cluster) -> bool {
+    goal.tasks.is_empty() || runs(now, goal)
+}
+
+/// Whether a cluster runs with these tasks on these chips.
+fn runs(now: &RunningDevice, goal: &Cluster) -> bool {
     now.clusters.iter().any(|cluster| cluster.chips == goal.chips && cluster.tasks == goal.tasks)
 }
 
@@ -237,9 +281,6 @@ fn refuse(
     granted: Reliance,
     work: &Work,
 ) -> Result<(), MigrationRefusal> {
-    if !set.jobs().is_empty() {
-        return Err(MigrationRefusal::Servers);
-    }
     let serves = |of: &RunningDevice, task: TaskId| of.clusters.iter().any(|cluster| cluster.tasks.contains(&task));
     if let Some(task) = set.tasks().ids().find(|&task| serves(old, task) != serves(new, task)) {
         return Err(MigrationRefusal::OtherTasks(task));

@@ -1,6 +1,6 @@
 //! What becomes of a task that moves, as tasks of a larger set.
 
-use rtflash_model::{Device, Id, Task, TaskId, TaskSet};
+use rtflash_model::{Device, Id, Placement, Task, TaskId, TaskSet};
 
 use super::CopyServer;
 
@@ -75,4 +75,15 @@ impl StageTasks {
         }
         Some((TaskSet::new(*device, all, Vec::new()).ok()?, numbers))
     }
+}
+
+/// Whether a task's requests go round in its range.
+pub(super) fn goes_round(task: &Task) -> bool {
+    task.requests().any(|(request, _)| request.access().is_consecutive())
+}
+
+/// The logical pages that so many pages of data take: whole rows where the cluster is a stripe.
+pub(super) fn whole_rows(pages: u64, size: u32, placement: Placement) -> u64 {
+    let row = if placement.is_by_chip() { u64::from(size) } else { 1 };
+    pages.div_ceil(row).saturating_mul(row)
 }

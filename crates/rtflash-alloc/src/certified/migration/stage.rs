@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, Task, TaskId, TaskSet};
 
 use super::copying::{CopyRoom, Destination, hold_beside};
-use super::parts::StageTasks;
+use super::parts::{StageTasks, goes_round, whole_rows};
 use super::{MigrationOptions, MovedParts, Stage, StageRefusal, TaskMove};
 use crate::certified::admission::{Admitted, Decision, RunningDevice, admit_into, removable_within};
 use crate::work::Work;
@@ -52,7 +52,7 @@ struct Setting {
 }
 
 /// A task that moves: its place, and its pages.
-type Leaving = (MovedParts, usize, u64);
+pub(super) type Leaving = (MovedParts, usize, u64);
 
 impl Scene<'_> {
     /// The stage that makes a cluster, or adds to one that runs what is missing there.
@@ -75,7 +75,7 @@ impl Scene<'_> {
         let set = tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
         if let Some(position) = position {
             let placement = self.now.certificates[position].placement;
-            let leaving = self.leaving(&tasks, placement)?;
+            let leaving = self.leaving(&tasks, placement, &goal.cluster.chips)?;
             let setting = self.joined(&set, position, &tasks.parts)?;
             return self.moved(goal, &tasks, set, (setting, &leaving), erase);
         }
@@ -85,7 +85,7 @@ impl Scene<'_> {
             if !placement.is_possible_on(self.set.device()) {
                 continue;
             }
-            let leaving = self.leaving(&tasks, placement)?;
+            let leaving = self.leaving(&tasks, placement, &goal.cluster.chips)?;
             let setting = self.fresh(goal, placement, &tasks.parts);
             match self.moved(goal, &tasks, set.clone(), (setting, &leaving), erase) {
                 Ok(stage) => return Ok(stage),
@@ -134,7 +134,12 @@ impl Scene<'_> {
     }
 
     /// The tasks that move to a cluster of this placement, with their places and pages.
-    fn leaving(&self, tasks: &StageTasks, placement: Placement) -> Result<Vec<Leaving>, StageRefusal> {
+    fn leaving(
+        &self,
+        tasks: &StageTasks,
+        placement: Placement,
+        chips: &[ChipId],
+    ) -> Result<Vec<Leaving>, StageRefusal> {
         if placement.is_zoned() {
             return Err(StageRefusal::Zones);
         }
@@ -147,6 +152,7 @@ impl Scene<'_> {
             }
             leaving.push((parts, from, self.pages(parts.task)));
         }
+        self.is_free_of_servers(chips, &leaving)?;
         Ok(leaving)
     }
 
@@ -366,7 +372,7 @@ fn with_tasks(cluster: &Cluster, more: &[TaskId]) -> Cluster {
 fn renumbered(running: RunningDevice, tasks: &StageTasks) -> RunningDevice {
     let own = |task: TaskId| tasks.parts.iter().find(|parts| parts.moved == task).map_or(task, |of| of.task);
     let pairs = running.clusters.into_iter().zip(running.certificates);
-    let busy = pairs.filter(|(cluster, _)| !cluster.tasks.is_empty());
+    let busy = pairs.filter(|(cluster, of)| !cluster.tasks.is_empty() || of.server_thousandths > 0);
     let (clusters, certificates) = busy
         .map(|(cluster, certificate)| {
             let mut tasks: Vec<TaskId> = cluster.tasks.into_iter().map(own).collect();
@@ -375,17 +381,6 @@ fn renumbered(running: RunningDevice, tasks: &StageTasks) -> RunningDevice {
         })
         .unzip();
     RunningDevice { clusters, certificates }
-}
-
-/// Whether a task's requests go round in its range.
-fn goes_round(task: &Task) -> bool {
-    task.requests().any(|(request, _)| request.access().is_consecutive())
-}
-
-/// The logical pages that so many pages of data take: whole rows where the cluster is a stripe.
-fn whole_rows(pages: u64, size: u32, placement: Placement) -> u64 {
-    let row = if placement.is_by_chip() { u64::from(size) } else { 1 };
-    pages.div_ceil(row).saturating_mul(row)
 }
 
 /// The pages of each task that states none: what is left of the cluster's logical pages in equal

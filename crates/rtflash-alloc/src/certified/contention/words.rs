@@ -1,0 +1,151 @@
+//! Waiting for the bus in single words, which hold the numbers of most devices. A search near a
+//! full load looks at hundreds of intervals.
+
+use rtflash_model::Span;
+
+use super::{Contention, ForeignChip, PerStep, steps_on_chip};
+use crate::certified::processor::{ChosenGc, DemandTask, Processor, Rows};
+
+/// What a processor does within an interval, as [`Activity`](super::Activity) says it.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::certified) struct WordActivity {
+    pub(in crate::certified) length: Span,
+    pub(in crate::certified) reads: u64,
+    pub(in crate::certified) writes: u64,
+    pub(in crate::certified) passes: u64,
+}
+
+/// A number for each step of a kind, and for each pass, in single words.
+#[derive(Debug, Clone, Copy)]
+struct PerStepWords {
+    read: u64,
+    write: u64,
+    pass: u64,
+}
+
+impl PerStepWords {
+    fn new(each: PerStep) -> Option<PerStepWords> {
+        let [read, write, pass] = [each.read, each.write, each.pass].map(|each| u64::try_from(each).ok());
+        Some(PerStepWords { read: read?, write: write?, pass: pass? })
+    }
+
+    /// The sum over all that a processor does within an interval.
+    fn of_all(self, activity: WordActivity) -> Option<u64> {
+        let users = self.read.checked_mul(activity.reads)?.checked_add(self.write.checked_mul(activity.writes)?)?;
+        users.checked_add(self.pass.checked_mul(activity.passes)?)
+    }
+}
+
+/// [`Contention::waiting`] of a processor in single words, with what is the same in all intervals.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::certified) struct WordWaits {
+    asks: PerStepWords,
+    /// With them (T) is the test.
+    in_full: Option<PerStepWords>,
+}
+
+impl Contention {
+    /// The same as [`Contention::waiting`] where nothing is taken back: with one page register, and
+    /// without a queue. `None` for others.
+    pub(in crate::certified) fn word_waits(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<WordWaits> {
+        // Nor what a search leaves out.
+        if processor.registers().is_some() || self.queue.is_some() || self.left_out.is_some() {
+            return None;
+        }
+        let in_full = match self.in_full(processor, gc) {
+            Some(full) => Some(PerStepWords::new(full)?),
+            None => None,
+        };
+        Some(WordWaits { asks: PerStepWords::new(self.asks(processor, gc))?, in_full })
+    }
+
+    /// Whether commands use the bus.
+    #[cfg(test)]
+    pub(in crate::certified) fn has_commands(&self) -> bool {
+        self.command > Span::ZERO
+    }
+
+    /// Nanoseconds that a processor waits beyond what its pages are charged; `None` where a number
+    /// on the way does not fit into a word.
+    pub(in crate::certified) fn waiting_in_words(&self, waits: WordWaits, activity: WordActivity) -> Option<u64> {
+        if self.is_none() {
+            return Some(0);
+        }
+        let n_i = waits.asks.of_all(activity)?;
+        let hold = self.hold.as_ns();
+        let all = hold.checked_mul(n_i)?;
+        let mut waiting = all.checked_mul(self.always)?;
+        for j in &self.neighbours {
+            let of_one = self.of_one_in_words(j, activity.length, (n_i, all))?;
+            waiting = waiting.checked_add(of_one.checked_mul(j.chips)?)?;
+        }
+        match waits.in_full {
+            Some(full) => Some(waiting.min(full.of_all(activity)?)),
+            None => Some(waiting),
+        }
+    }
+
+    /// What of W1 one of a neighbour's chips is.
+    fn of_one_in_words(&self, j: &ForeignChip, length: Span, (n_i, all): (u64, u64)) -> Option<u64> {
+        let n_j = j.transfers_in_words(length, n_i)?;
+        if n_j == n_i {
+            return Some(all);
+        }
+        let known = self.hold.as_ns().checked_mul(n_j)?;
+        if self.command == Span::ZERO {
+            return Some(known);
+        }
+        Some(all.min(known.checked_add(self.command.as_ns().checked_mul(j.commands_in_words(length)?)?)?))
+    }
+}
+
+impl ForeignChip {
+    /// [`ForeignChip::transfers`].
+    fn transfers_in_words(&self, length: Span, n_i: u64) -> Option<u64> {
+        let (mut n_j, mut programmed) = (self.repeated, 0u64);
+        for request in self.requests.iter().filter(|request| !request.resets) {
+            let pages = request.pages.of_word(request.live(length))?;
+            let sum = if request.writes && self.rows.is_some() { &mut programmed } else { &mut n_j };
+            *sum = sum.checked_add(pages)?;
+            if n_j >= n_i {
+                return Some(n_i);
+            }
+        }
+        if let Some(Rows { chips, chip_pages }) = self.rows {
+            if let Some(gc) = self.gc {
+                let passes = passes_live_in_words(&self.requests, gc, length)?;
+                n_j = n_j.checked_add(passes.checked_mul(gc.valid.min(chip_pages))?)?;
+                programmed = programmed.checked_add(passes.checked_mul(u64::try_from(self.copied(gc)).ok()?)?)?;
+            }
+            n_j = n_j.checked_add(programmed.div_ceil(chips))?;
+        }
+        Some(n_j.min(n_i))
+    }
+
+    /// [`ForeignChip::commands`].
+    fn commands_in_words(&self, length: Span) -> Option<u64> {
+        let mut commands = match self.gc {
+            Some(gc) => {
+                let of_a_pass = if self.rows.is_some() { 1 } else { u64::try_from(steps_on_chip(gc)).ok()? };
+                passes_live_in_words(&self.requests, gc, length)?.checked_mul(of_a_pass)?
+            }
+            None => 0,
+        };
+        for request in self.requests.iter().filter(|request| request.resets) {
+            commands = commands.checked_add(request.transfers.of_word(request.live(length))?)?;
+        }
+        Some(commands)
+    }
+}
+
+/// [`passes_live`](super::queue::passes_live).
+fn passes_live_in_words(requests: &[DemandTask], gc: ChosenGc, length: Span) -> Option<u64> {
+    let Some(deadline) = gc.deadline else { return Some(0) };
+    let window = length.as_ns().checked_add(deadline.as_ns())?;
+    let mut arrived = 0u64;
+    for item in requests.iter().filter(|item| item.writes) {
+        let released = window.checked_add(item.jitter.as_ns())?.div_ceil(item.period.as_ns());
+        arrived = arrived.checked_add(item.pages.of_word(released)?)?;
+    }
+    Some(arrived.div_ceil(gc.reclaimed))
+}
