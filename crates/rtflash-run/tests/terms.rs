@@ -85,6 +85,9 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::Queue, Term::CarryIn, true, 1_657, "deadlines"),
     (World::Stripe, Term::CarryIn, true, 1_657, "deadlines"),
     (World::Register, Term::CarryIn, true, 902, "deadlines"),
+    (World::Superblock, Term::CarryIn, true, 3_144, "deadlines"),
+    (World::Mixed, Term::CarryIn, true, 1_569, "deadlines"),
+    (World::Register, Term::LastPage, false, 24, "deadlines"),
 ];
 
 fn search(world: World, left_out: Option<Term>, climbs: bool) -> Search {

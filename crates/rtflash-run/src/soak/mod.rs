@@ -7,6 +7,8 @@
 mod attack;
 mod carried;
 mod certified;
+mod directed;
+mod drained;
 mod draw;
 mod limit;
 mod prescribed;
@@ -65,7 +67,7 @@ pub fn draw(search: Search, run: u64) -> Option<Case> {
         | World::Zoned
         | World::Failing
         | World::Suspending => {
-            let limit = carried::set_at_the_limit(seed, run / world.runs_of_a_set(), world, left_out)?;
+            let limit = directed::set_at_the_limit(seed, run / world.runs_of_a_set(), world, left_out)?;
             let options = attack::options(seed, run, &limit, climbs)?;
             let LimitSet { set, allocator, analysis, left_out, .. } = limit;
             Some(Case { seed, run, set, allocator, analysis, options, left_out })
