@@ -15,6 +15,7 @@ mod prescribed;
 mod queued;
 mod shrink;
 mod tally;
+mod told;
 
 use rtflash_alloc::certified::Term;
 use rtflash_exec::check::Finding;
@@ -62,6 +63,7 @@ pub fn draw(search: Search, run: u64) -> Option<Case> {
         | World::Mixed
         | World::Stream
         | World::Command
+        | World::QueueCommand
         | World::Register
         | World::RegisterCommand
         | World::Zoned

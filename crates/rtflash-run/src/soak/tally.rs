@@ -169,6 +169,7 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
             | World::Mixed
             | World::Stream
             | World::Command
+            | World::QueueCommand
             | World::Register
             | World::RegisterCommand
             | World::Zoned

@@ -122,7 +122,8 @@ impl ChannelContention<'_> {
     /// none where a cluster's processor is on several channels and is charged in full on each.
     pub(super) fn neighbourhoods(&self, position: usize, queues: bool) -> (SharedBus, Vec<Neighbourhood>) {
         let channels = self.channels_of(position).map(|(_, members)| self.on_channel(position, members, queues));
-        if self.placements[position].is_cached() && self.set.device().has_commands() {
+        let told = self.placements[position].is_cached() && self.set.device().has_commands();
+        if told && !self.is_on_one_channel(position) {
             // All that may be active is charged in full: Section 15.1.
             let in_full = channels.map(|members| members.in_full()).fold(SharedBus::alone(), SharedBus::most_of);
             return (in_full, Vec::new());
