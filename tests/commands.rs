@@ -61,7 +61,7 @@ fn what_is_promised_is_verified_and_run() {
 
 #[test]
 fn the_queue_counts_with_commands_that_are_steady() {
-    // 130 pages of 1 + 50 + 40 + 2 · 41 us are more than 20 ms, of 1 + 50 + 40 + 41 us they are not.
+    // 130 pages of 1 + 50 + 40 + 2 · 41 us are more than 20 ms, of 41 us less they are not.
     let queue = [&STRIPE[..], &["--rely-on", "queue"]].concat();
     let neighbours = [&STRIPE[..], &["--rely-on", "neighbours"]].concat();
     assert_eq!(alloc(&set(260, ""), &queue).0, 0);

@@ -64,7 +64,8 @@ impl Processor {
         sum(self.neighbours.iter().map(|neighbour| neighbour.chips.checked_mul(own.min(self.busy(neighbour, length)?))))
     }
 
-    /// What is asked of the bus within an interval: steps that may wait, n_i of Eq. (32) or Eq. (67).
+    /// What is asked of the bus within an interval: steps that may wait for a transfer of each
+    /// neighbour.
     fn asked(&self, length: i128) -> Option<Asked<i128>> {
         let requests = sum(self.tasks.iter().map(|item| item.waits_due(length)))?;
         let passes = self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.waits))?;

@@ -275,7 +275,7 @@ impl Processor {
             processor.tasks.iter_mut().for_each(|item| item.longest = 0);
             return Some(processor);
         }
-        // (Q1), and (Q3) or (Q5).
+        // (Q1).
         if steps.stripe
             && !placement.is_zoned()
             && server == 0
@@ -283,18 +283,23 @@ impl Processor {
             && may_be_relied_on(device)
             && device.program_failures() == 0
         {
-            let siblings = processor.siblings(channel.own - 1);
-            let mut others = processor.neighbours.clone();
-            if steps.t_c > 0 {
-                let (hold, transfer, command) = (processor.transfer, steps.t_d, steps.t_c);
-                processor.told = Some(CommandQueue { hold, transfer, command, others, siblings });
-                return Some(processor);
-            }
-            others.extend(siblings);
-            let least_program = i128::from(on_chip::least_program(device));
-            processor.queue = ChannelQueue::of([steps.t_r, least_program, steps.t_d], others);
+            processor.join_queue(device, channel, &steps);
         }
         Some(processor)
+    }
+
+    /// Its chip may rely on the queue for the bus.
+    fn join_queue(&mut self, device: &Device, channel: &Channel, steps: &Steps) {
+        let siblings = self.siblings(channel.own - 1);
+        let mut others = self.neighbours.clone();
+        if steps.t_c > 0 {
+            let (hold, transfer, command) = (self.transfer, steps.t_d, steps.t_c);
+            self.told = Some(CommandQueue { hold, transfer, command, others, siblings });
+            return;
+        }
+        others.extend(siblings);
+        let least_program = i128::from(on_chip::least_program(device));
+        self.queue = ChannelQueue::of([steps.t_r, least_program, steps.t_d], others);
     }
 
     /// The cluster's other chips on the channel, this many.

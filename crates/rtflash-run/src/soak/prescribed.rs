@@ -127,7 +127,7 @@ impl Prescribed {
                 (true, true) => Placement::CachedSuperblock,
                 (true, false) => Placement::Superblock,
                 (false, true) => Placement::CachedStripe,
-                (false, false) if self.zones && position % 2 == 0 => Placement::Zoned,
+                (false, false) if self.zones && position.is_multiple_of(2) => Placement::Zoned,
                 (false, false) => Placement::Stripe,
             }
         };

@@ -107,11 +107,11 @@ impl ChannelContention<'_> {
             }
         }
         // (Q1): all chips of the channel in stripes of one page register, known, and none of them
-        // serving other jobs. (Q3): steady reads. (Q2) and (Q4) are rules of the device.
+        // serving other jobs. (Q3), or (Q5): steady reads. (Q2) and (Q4) are rules of the device.
         let known = |&(neighbour, _): &(usize, u32)| self.may_queue(neighbour) && self.gcs[neighbour].is_some();
         let queued = queues
             && self.set.device().has_steady_reads()
-            && self.is_bounded(position)
+            && !self.serves(position)
             && self.may_queue(position)
             && unbounded == 0
             && bounded.iter().all(known);

@@ -23,7 +23,7 @@ impl Contention {
         let [fill, empty] = registers.charged();
         let turns = fill.times(activity.turns.fills).saturating_add(empty.times(activity.turns.empties));
         if self.command > Span::ZERO {
-            // Section 15.1: each page, with the command behind it, waits once, and so does each turn.
+            // Section 15.1: each page, with the command behind it, waits once, and so does a turn.
             return turns.saturating_add(self.w1(activity.length, most));
         }
         let mut N: Vec<(u128, u64)> =
