@@ -31,7 +31,7 @@ pub(super) struct Asked<N> {
 }
 
 impl CommandQueue {
-    /// V_j, Eq. (42), of one of these chips.
+    /// V_j of one of these chips.
     fn programs(other: &Neighbour, length: i128) -> Option<i128> {
         sum(other.requests.iter().filter(|it| it.writes).map(|it| it.pages.of(it.live(length)?)))
     }
