@@ -150,7 +150,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
 /// What the search accepts with all terms is what an allocator accepts.
 #[test]
 fn the_search_tests_as_an_allocator_does() {
-    const SMALL: [World; 11] = [
+    const SMALL: [World; 12] = [
         World::Stripe,
         World::Queue,
         World::Superblock,
