@@ -287,14 +287,16 @@ impl Device {
     }
 
     /// Whether the times of sensing and moving a page are stated so narrowly that somebody may rely
-    /// on them (docs/analysis.md, Section 6.1, Q3): a transfer as a single time, sensing as one or
-    /// as a range that is shorter than a transfer. Nobody may where commands use the bus, too.
+    /// on the order in which reads ask for the bus (docs/analysis.md, Section 6.1, Q3): a transfer
+    /// as a single time, sensing as one or as a range that is shorter than a transfer. With
+    /// commands (Section 6.3, Q5) sensing in a range that is shorter than these, and they no longer
+    /// than a transfer.
     pub fn has_steady_reads(&self) -> bool {
+        let narrow = |than: Span| self.page_read_min().saturating_add(than) > self.page_read();
         if self.has_commands() {
-            return false;
+            return narrow(self.command()) && self.command() <= self.page_transfer();
         }
-        let narrow = self.page_read_min().saturating_add(self.page_transfer()) > self.page_read();
-        self.spec.shortest.page_transfer.is_none() && narrow
+        self.spec.shortest.page_transfer.is_none() && narrow(self.page_transfer())
     }
 
     /// Erases that a block endures; `None` where nothing is known of it.

@@ -41,6 +41,9 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::Command, Term::Transfer, false, 66, "deadlines"),
     (World::Command, Term::Commands, false, 74_047, "deadlines"),
     (World::Command, Term::CommandWait, false, 1_552, "deadlines"),
+    (World::QueueCommand, Term::Blocking, false, 1_488, "deadlines"),
+    (World::QueueCommand, Term::Transfer, false, 32, "deadlines"),
+    (World::QueueCommand, Term::QueuedPrograms, false, 27_168, "deadlines"),
     (World::Register, Term::Blocking, false, 48, "deadlines"),
     (World::Register, Term::Turnaround, false, 541, "deadlines"),
     (World::Register, Term::Commit, false, 49, "deadlines"),
@@ -85,6 +88,9 @@ const BROKEN: &[(World, Term, bool, u64, &str)] = &[
     (World::Queue, Term::CarryIn, true, 1_657, "deadlines"),
     (World::Stripe, Term::CarryIn, true, 1_657, "deadlines"),
     (World::Register, Term::CarryIn, true, 902, "deadlines"),
+    (World::Superblock, Term::CarryIn, true, 3_144, "deadlines"),
+    (World::Mixed, Term::CarryIn, true, 1_569, "deadlines"),
+    (World::Register, Term::LastPage, false, 24, "deadlines"),
 ];
 
 fn search(world: World, left_out: Option<Term>, climbs: bool) -> Search {
@@ -127,6 +133,8 @@ fn small_sets_at_the_limit_keep_every_promise() {
         (World::Failing, true, 80, 20),
         (World::Suspending, false, 800, 400),
         (World::Queue, false, 800, 150),
+        (World::QueueCommand, false, 1_600, 400),
+        (World::QueueCommand, true, 160, 30),
         (World::Stripe, true, 48, 30),
         (World::Superblock, true, 48, 30),
         (World::Queue, true, 160, 30),
@@ -142,13 +150,14 @@ fn small_sets_at_the_limit_keep_every_promise() {
 /// What the search accepts with all terms is what an allocator accepts.
 #[test]
 fn the_search_tests_as_an_allocator_does() {
-    const SMALL: [World; 11] = [
+    const SMALL: [World; 12] = [
         World::Stripe,
         World::Queue,
         World::Superblock,
         World::Mixed,
         World::Stream,
         World::Command,
+        World::QueueCommand,
         World::Register,
         World::RegisterCommand,
         World::Zoned,

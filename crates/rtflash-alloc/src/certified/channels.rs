@@ -162,9 +162,14 @@ impl<'a> ChannelContention<'a> {
         steady && self.is_on_one_channel(position) && !placement.is_cached() && collects(placement)
     }
 
+    /// Whether it serves other jobs.
+    fn serves(&self, position: usize) -> bool {
+        self.servers[position] > 0 && self.left_out != Some(Term::Servers)
+    }
+
     /// Whether it is known how much a chip of the cluster moves.
     fn is_bounded(&self, position: usize) -> bool {
-        let serves = self.servers[position] > 0 && self.left_out != Some(Term::Servers);
+        let serves = self.serves(position);
         // What copies over the bus is known once its garbage collection is, and how often commands
         // of copies do.
         let (rows, commands) = (!self.is_on_one_channel(position), self.set.device().has_commands());

@@ -49,7 +49,8 @@ pub fn choose_with(
     work: &Work,
 ) -> Choice {
     let saved = contentions.iter().map(Contention::saved).min().expect("a neighbourhood, if only nobody's");
-    if is_waiting(processor, contentions) && is_overloaded(processor, contentions, server_thousandths, work) {
+    let may_wait = is_waiting(processor, contentions) || saved > Span::ZERO;
+    if may_wait && is_overloaded(processor, contentions, server_thousandths, work) {
         return Choice::Fails;
     }
     let Some(mut terms) = terms(processor, server_thousandths, saved, work) else { return Choice::Fails };

@@ -97,7 +97,8 @@ impl LeastLoad {
         }
         let hold = ns(device.bus_hold());
         let load = self.load + hold * waits;
-        if chips == 0.0 || granted != Reliance::Queue {
+        // Nor does a queue of commands take more off.
+        if chips == 0.0 || granted != Reliance::Queue || device.has_commands() {
             return load;
         }
         let (sense, transfer) = (ns(device.page_read()), ns(device.page_transfer()));

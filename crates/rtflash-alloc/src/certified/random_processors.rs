@@ -142,7 +142,9 @@ impl Drawn {
         }
         let queue = queue && !zoned;
         if queue && !cached {
-            contention = contention.in_a_queue(&device, rng.within(0, 2));
+            // With commands a page is charged all that its siblings let it wait less.
+            let most = if device.has_commands() { u64::from(bus.ways) - 1 } else { 2 };
+            contention = contention.in_a_queue(&device, rng.within(0, 2).min(most));
         }
         let queue = queue && !device.has_commands() && !placement.is_cached();
         let gc = gc(&processor);

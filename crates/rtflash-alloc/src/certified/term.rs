@@ -38,6 +38,8 @@ pub enum Term {
     Commands,
     /// The requests for the bus that only commands make: their waits in (T').
     CommandWait,
+    /// t_d V_j: programs of a neighbour beside a read whose command stands in the queue.
+    QueuedPrograms,
     /// The waits of a superblock's passes in (T'): they are not in n_i.
     PassWait,
     /// φ min E_j in W2.
@@ -92,7 +94,7 @@ pub enum Term {
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 40] = [
+    pub const ALL: [Term; 41] = [
         Term::Blocking,
         Term::StepWait,
         Term::Transfer,
@@ -108,6 +110,7 @@ impl Term {
         Term::Copies,
         Term::Commands,
         Term::CommandWait,
+        Term::QueuedPrograms,
         Term::PassWait,
         Term::MinFresh,
         Term::SumFresh,
@@ -153,6 +156,7 @@ impl Term {
             Term::Copies => "copies",
             Term::Commands => "commands",
             Term::CommandWait => "command-wait",
+            Term::QueuedPrograms => "queued-programs",
             Term::PassWait => "pass-wait",
             Term::MinFresh => "min-fresh",
             Term::SumFresh => "sum-fresh",
@@ -204,6 +208,7 @@ impl Term {
             Term::Copies => "copies in N_j of superblocks",
             Term::Commands => "t_c G_j",
             Term::CommandWait => "commands in n_i",
+            Term::QueuedPrograms => "t_d V_j",
             Term::PassWait => "passes in n_i of superblocks",
             Term::MinFresh => "φ min E_j",
             Term::SumFresh => "(σ − φ) Σ E_j",

@@ -23,6 +23,14 @@ impl Processor {
         let jobs = sum(with_pages)?.checked_add(self.passes(length)?)?;
         let [fills, empties] = register.turns(jobs, reads, writes)?;
         let turns = fills.checked_add(empties)?;
+        let [fill, empty] = register.turn_costs();
+        let charged = fills.checked_mul(fill)?.checked_add(empties.checked_mul(empty)?)?;
+        if self.command > 0 {
+            // Section 15.1: what asks once waits once.
+            let in_full = reads.checked_add(turns)?.checked_mul(self.transfer)?;
+            let waits = self.neighbours.iter().map(|it| it.chips.checked_mul(self.busy(it, length)?.min(in_full)));
+            return Some(Some(charged.checked_add(sum(waits)?)?));
+        }
         let of = |it: &Neighbour| Some((it.transfers(length)?, it.chips));
         let mut busy = self.neighbours.iter().map(of).collect::<Option<Vec<_>>>()?;
         busy.sort_unstable();
@@ -34,8 +42,6 @@ impl Processor {
             let behind_reads = reads.min(transfers - in_turns).checked_mul(longer)?;
             in_turns.checked_mul(register.hold())?.checked_mul(chips)?.checked_add(behind_reads)
         });
-        let [fill, empty] = register.turn_costs();
-        let charged = fills.checked_mul(fill)?.checked_add(empties.checked_mul(empty)?)?;
         Some(Some(charged.checked_add(sum(ranked)?)?))
     }
 
@@ -52,6 +58,13 @@ impl Processor {
         let [fills, empties] = register.turns_above(jobs, &reads, &writes);
         let turns = fills.plus(&empties);
         let whole = |number: i128| BigRational::from_integer(number.into());
+        let [fill, empty] = register.turn_costs();
+        let charged = fills.times(&whole(fill)).plus(&empties.times(&whole(empty)));
+        if self.command > 0 {
+            let in_full = reads.plus(&turns).times(&whole(self.transfer));
+            let waits = |it: &Neighbour| self.busy_above(it).min(in_full.clone()).times(&whole(it.chips));
+            return Some(charged.plus(&AffineBound::sum(self.neighbours.iter().map(waits))));
+        }
         let of = |it: &Neighbour| (it.transfers_above(), it.chips);
         let mut busy: Vec<(AffineBound, i128)> = self.neighbours.iter().map(of).collect();
         busy.sort_unstable();
@@ -66,7 +79,19 @@ impl Processor {
             let behind = transfers.times(&whole(longer)).plus(&turns.times(&(&each - whole(longer))));
             transfers.times(&each).min(apart).min(behind)
         }));
-        let [fill, empty] = register.turn_costs();
-        Some(fills.times(&whole(fill)).plus(&empties.times(&whole(empty))).plus(&ranked))
+        Some(charged.plus(&ranked))
+    }
+
+    /// t_b N_j + t_c G_j: for how long one chip of a neighbour holds the bus within an interval.
+    pub(super) fn busy(&self, neighbour: &Neighbour, length: i128) -> Option<i128> {
+        let transfers = neighbour.transfers(length)?.checked_mul(self.transfer)?;
+        transfers.checked_add(neighbour.commands(length)?.checked_mul(self.command)?)
+    }
+
+    /// A line above it.
+    pub(super) fn busy_above(&self, neighbour: &Neighbour) -> AffineBound {
+        let whole = |number: i128| BigRational::from_integer(number.into());
+        let transfers = neighbour.transfers_above().times(&whole(self.transfer));
+        transfers.plus(&neighbour.commands_above().times(&whole(self.command)))
     }
 }

@@ -297,10 +297,9 @@ fn beside(
     // not matter what others move.
     let steady = set.device().program_failures() == 0;
     let apart = |certificate: &Certificate| !certificate.backfill && !certificate.placement.is_cached() && steady;
-    // Nor where one that has commands uses two; and such a superblock's chips have commands of
-    // their siblings with their pages: Section 15.1.
-    let by_itself = stripe(position) && !(commands && cached(position));
-    let counts = by_itself || allocation.certificate(position).is_some_and(apart);
+    // A superblock with two, where there are commands, has those of siblings with its chips' pages:
+    // Section 15.1.
+    let counts = stripe(position) || allocation.certificate(position).is_some_and(apart);
     let joins = |cluster: usize| commands && cached(cluster) && !stripe(cluster);
     // Who is said to own zones, and writes them out of order, may do anything.
     let streams = |task: TaskId| set.tasks()[task].write.is_none_or(|write| write.access() == Access::Stream);

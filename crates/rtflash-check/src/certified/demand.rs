@@ -4,6 +4,7 @@
 use super::numbers::{ceil, sum};
 use super::processor::{Processor, VerifiedTask};
 use super::queue::OwnPages;
+use super::told::Asked;
 
 /// dbf''(L) in its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,14 +60,18 @@ impl Processor {
     /// W1, Eq. (45): how long they wait for neighbours whose load is known,
     /// for each of their transfers once, and each operation once for each of their chips.
     pub fn waiting_one_by_one(&self, length: i128) -> Option<i128> {
+        let own = self.asked(length)?.requests.checked_mul(self.transfer)?;
+        sum(self.neighbours.iter().map(|neighbour| neighbour.chips.checked_mul(own.min(self.busy(neighbour, length)?))))
+    }
+
+    /// What is asked of the bus within an interval: steps that may wait for a transfer of each
+    /// neighbour.
+    fn asked(&self, length: i128) -> Option<Asked<i128>> {
         let requests = sum(self.tasks.iter().map(|item| item.waits_due(length)))?;
         let passes = self.passes(length)?.checked_mul(self.gc.as_ref().map_or(0, |gc| gc.waits))?;
-        let own = requests.checked_add(passes)?.checked_mul(self.transfer)?;
-        sum(self.neighbours.iter().map(|neighbour| {
-            let busy = neighbour.transfers(length)?.checked_mul(self.transfer)?;
-            let busy = busy.checked_add(neighbour.commands(length)?.checked_mul(self.command)?)?;
-            neighbour.chips.checked_mul(own.min(busy))
-        }))
+        let reads = self.tasks.iter().filter(|item| !item.writes);
+        let reads = sum(reads.map(|item| item.pages_due(length)))?;
+        Some(Asked { requests: requests.checked_add(passes)?, reads })
     }
 
     /// What the steps of a superblock wait where all others are as busy as can be.
@@ -79,6 +84,9 @@ impl Processor {
     /// What the queue for the bus lets them wait, less what they are charged for the cluster's
     /// other chips.
     pub fn waiting_in_queue(&self, length: i128) -> Option<Option<i128>> {
+        if let Some(told) = &self.told {
+            return Some(Some(told.waiting(length, &self.asked(length)?)?));
+        }
         let Some(queue) = &self.queue else { return Some(None) };
         let pages = |writes: bool| {
             let items = self.tasks.iter().filter(move |item| item.writes == writes);

@@ -8,6 +8,7 @@ use num_traits::Zero;
 use super::lines::AffineBound;
 use super::numbers::ceil;
 use super::processor::{Gc, Processor, VerifiedTask};
+use super::told::Asked;
 use super::zones::ZoneResets;
 
 /// Lengths that are looked at before the test is tried in another way, and steps of the other way
@@ -144,6 +145,11 @@ fn lines_above(processor: &Processor) -> Vec<AffineBound> {
         let steps = processor.tasks.iter().map(|item| item.steps.above(&due(item), item.in_full));
         lines.push(demand.plus(&AffineBound::sum(steps)).plus(&of_passes(|gc| gc.in_full)));
     }
+    if let Some(told) = &processor.told {
+        let requests = requests_above(processor, &of_passes(|gc| gc.waits));
+        let reads = AffineBound::sum(processor.tasks.iter().filter(|item| !item.writes).map(pages_due_above));
+        lines.push(demand.plus(&told.above(&Asked { requests, reads })));
+    }
     if let Some(queue) = &processor.queue {
         let pages = |writes: bool| {
             let items = processor.tasks.iter().filter(move |item| item.writes == writes);
@@ -168,15 +174,18 @@ fn resets_above(processor: &Processor, each: fn(&ZoneResets) -> i128) -> AffineB
 /// Above what requests and passes wait for known neighbours, one by one: what Eqs. (35) and (36)
 /// add to U and K.
 fn one_by_one_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBound {
-    let waits = processor.tasks.iter().map(|item| item.steps.above(&due(item), item.waits));
-    let waits = AffineBound::sum(waits).plus(&resets_above(processor, |resets| resets.waits));
-    let own = waits.plus(pass_waits).times(&whole(processor.transfer));
-    let lines = processor.neighbours.iter().map(|neighbour| {
-        let busy = neighbour.transfers_above().times(&whole(processor.transfer));
-        let busy = busy.plus(&neighbour.commands_above().times(&whole(processor.command)));
-        busy.min(own.clone()).times(&whole(neighbour.chips))
-    });
+    let own = requests_above(processor, pass_waits).times(&whole(processor.transfer));
+    let lines = processor
+        .neighbours
+        .iter()
+        .map(|neighbour| processor.busy_above(neighbour).min(own.clone()).times(&whole(neighbour.chips)));
     AffineBound::sum(lines)
+}
+
+/// Above the steps of requests and passes that may wait.
+fn requests_above(processor: &Processor, pass_waits: &AffineBound) -> AffineBound {
+    let waits = processor.tasks.iter().map(|item| item.steps.above(&due(item), item.waits));
+    AffineBound::sum(waits).plus(&resets_above(processor, |resets| resets.waits)).plus(pass_waits)
 }
 
 /// Beyond this length, and all relative deadlines, the line is below what there is of time; `None`
@@ -205,6 +214,7 @@ impl Growth {
             })
         });
         let siblings = processor.queue.iter().flat_map(|queue| &queue.others);
+        let siblings = siblings.chain(processor.told.iter().flat_map(|told| &told.siblings));
         let others = processor.neighbours.iter().chain(siblings).flat_map(|other| {
             let live = other.requests.iter().map(|it| (1 - it.deadline, it.period));
             let passes = other.gc.iter().flat_map(|gc| {
@@ -269,6 +279,7 @@ mod tests {
     use crate::certified::numbers::PagesInARow;
     use crate::certified::queue::ChannelQueue;
     use crate::certified::registers::{SecondRegister, Works};
+    use crate::certified::told::CommandQueue;
 
     fn demand_task(
         writes: bool,
@@ -307,13 +318,18 @@ mod tests {
         let waits = behind.unwrap_or_else(|| processor.waiting_one_by_one(length).unwrap());
         assert!(below(waits, &lines[0]), "{length}: {waits} {processor:?}");
         if let Some(waits) = processor.waiting_in_queue(length).unwrap() {
-            assert_eq!(lines.len(), 4);
+            assert_eq!(lines.len(), if processor.told.is_some() { 2 } else { 4 });
             // The least of three bounds is below the line of each.
             assert!(
                 lines.iter().skip(1).all(|line| below(waits, line)),
                 "{length}: {waits} in the queue of {processor:?}"
             );
         }
+    }
+
+    fn transfers_of(item: &VerifiedTask) -> Transfers {
+        let VerifiedTask { period, deadline, jitter, pages, writes, .. } = *item;
+        Transfers { period, deadline, jitter, pages, writes, zone_block: None }
     }
 
     fn stretch<const N: usize>(times: [&mut i128; N], by: i128) {
@@ -332,11 +348,15 @@ mod tests {
         if let Some(gc) = &mut processor.gc {
             stretch([&mut gc.deadline, &mut gc.cost, &mut gc.longest, &mut gc.in_full], by);
         }
+        let told = processor.told.iter_mut().flat_map(|told| {
+            stretch([&mut told.hold, &mut told.transfer, &mut told.command], by);
+            told.others.iter_mut().chain(&mut told.siblings)
+        });
         let beside = processor.queue.iter_mut().flat_map(|queue| {
             stretch([&mut queue.saved, &mut queue.first], by);
             &mut queue.others
         });
-        for neighbour in beside.chain(&mut processor.neighbours) {
+        for neighbour in told.chain(beside).chain(&mut processor.neighbours) {
             for it in &mut neighbour.requests {
                 stretch([&mut it.period, &mut it.deadline, &mut it.jitter], by);
             }
@@ -349,9 +369,14 @@ mod tests {
     }
 
     /// A second page register of a chip that has these to do.
-    fn register(draw: &mut dyn FnMut(u64) -> i128, tasks: &[VerifiedTask], server: i128) -> SecondRegister {
-        let times = [draw(6), draw(9), draw(20), 1 + draw(3)];
-        let mut register = SecondRegister::of(times, 1 + draw(3), 1 + draw(4));
+    fn register(
+        draw: &mut dyn FnMut(u64) -> i128,
+        tasks: &[VerifiedTask],
+        (server, command): (i128, i128),
+    ) -> SecondRegister {
+        let times = [draw(6), draw(9), draw(20), if command > 0 { 1 } else { 1 + draw(3) }];
+        let most = 1 + draw(3);
+        let mut register = SecondRegister::of(times, most, 1 + draw(4)).with_commands(command, most);
         let works = |writes: bool| server > 0 || tasks.iter().any(|item| item.writes == writes);
         register.works(Works { reads: works(false), writes: works(true), server: server > 0 });
         register
@@ -364,7 +389,7 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             i128::from((random >> 33) % below)
         };
-        let (mut outcomes, mut decisive) = ([0; 2], 0);
+        let (mut outcomes, mut decisive, mut counted) = ([0; 2], 0, 0);
         for _ in 0..10_000 {
             // Some have so many pages to read that what is saved of each counts.
             let (times, seldom) = if draw(2) == 0 { (50, 20) } else { (1, 2) };
@@ -397,7 +422,7 @@ mod tests {
             }
             // Passes wait for their commands, or as a superblock's.
             let waits = if command > 0 || draw(4) == 0 { 1 + draw(6) } else { 0 };
-            let gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9), waits, in_full: draw(9) };
+            let mut gc = Gc { deadline, cost, longest: 1 + cost / 2, reclaimed: 1 + draw(9), waits, in_full: draw(9) };
             let server = draw(2) * draw(500);
             let requests: Vec<Transfers> = (0..draw(3))
                 .map(|_| {
@@ -422,9 +447,20 @@ mod tests {
             // Each page is charged a unit of time at least, and no more is saved of it.
             let queue = ChannelQueue::of([draw(3), draw(4), 1], neighbours.clone())
                 .filter(|_| server == 0 && rows.is_none() && command == 0 && !zoned && draw(3) > 0);
+            let in_a_queue = command > 0 && server == 0 && rows.is_none() && !zoned && draw(3) > 0;
+            let told = in_a_queue.then(|| {
+                let siblings = draw(3);
+                let (hold, of_own) = (1 + command, tasks.iter().map(transfers_of).collect());
+                // Siblings are charged to each request.
+                tasks.iter_mut().for_each(|item| item.step_cost += siblings * hold * item.waits);
+                gc.cost += siblings * hold * gc.waits;
+                let own = Neighbour { chips: siblings, requests: of_own, repeated: 0, gc: None, rows: None };
+                let siblings = (siblings > 0).then_some(own);
+                CommandQueue { hold, transfer: 1, command, others: neighbours.clone(), siblings }
+            });
             // Some chips have two page registers.
-            let register = (command == 0 && queue.is_none() && !zoned && draw(3) == 0)
-                .then(|| register(&mut draw, &tasks, server));
+            let register = (told.is_none() && queue.is_none() && !zoned && draw(3) == 0)
+                .then(|| register(&mut draw, &tasks, (server, command)));
             let processor = Processor {
                 tasks,
                 gc: writes.then_some(gc),
@@ -436,12 +472,13 @@ mod tests {
                 repeats: draw(2) * draw(6),
                 preempts: draw(2) * draw(4),
                 // Some are superblocks.
-                superblock: register.is_none() && queue.is_none() && !zoned && draw(3) == 0,
+                superblock: register.is_none() && queue.is_none() && told.is_none() && !zoned && draw(3) == 0,
                 register,
                 transfer: 1 + command,
                 command,
                 neighbours,
                 queue,
+                told,
             };
             let from = processor.deadlines().min().unwrap();
             let Last::At(last) = last_length(&processor) else { continue };
@@ -467,9 +504,11 @@ mod tests {
                 assert_eq!(verdict.least.map(|(_, least)| least), least, "{processor:?}");
             }
             outcomes[usize::from(truth)] += 1;
-            let without = Processor { queue: None, ..processor };
+            counted += u32::from(processor.told.as_ref().is_some_and(|told| told.siblings.is_some()));
+            let without = Processor { queue: None, told: None, ..processor };
             decisive += i32::from(truth && decide(&without).holds == Some(false));
         }
         assert!(outcomes[0] > 150 && outcomes[1] > 150 && decisive > 10, "{outcomes:?} {decisive}");
+        assert!(counted > 20, "{counted}");
     }
 }

@@ -10,6 +10,7 @@ mod behind;
 mod channels;
 mod collection;
 mod demand;
+mod items;
 mod lengths;
 mod levels;
 mod lines;
@@ -20,6 +21,7 @@ mod registers;
 mod space;
 mod statements;
 mod suspension;
+mod told;
 mod zones;
 
 #[cfg(test)]

@@ -5,95 +5,13 @@ use rtflash_model::{Certificate, Cluster, Device, Placement, Request, TaskSet};
 
 use super::channels::{Channel, ChannelNeighbours, Neighbour, Transfers};
 use super::collection::{Numbers, ReleasedGc};
+pub(super) use super::items::{Gc, VerifiedTask};
 use super::numbers::{PagesInARow, ceil, is_chip_by_chip, pages_on_processor, suspension};
 use super::queue::ChannelQueue;
 use super::registers::{SecondRegister, Works};
+use super::told::{CommandQueue, may_be_relied_on};
 use super::zones::ZoneResets;
 use crate::on_chip;
-
-/// A request: (C, T, D, J, q).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct VerifiedTask {
-    pub writes: bool,
-    /// T.
-    pub period: i128,
-    /// D.
-    pub deadline: i128,
-    /// J.
-    pub jitter: i128,
-    /// Of C each step's part, without waits for neighbours whose load is known.
-    pub step_cost: i128,
-    /// Steps on the processor.
-    pub steps: PagesInARow,
-    /// q, with all waits.
-    pub longest: i128,
-    /// Pages on the processor.
-    pub pages: PagesInARow,
-    /// How often each step may wait for a transfer of each neighbour.
-    pub waits: i128,
-    /// What each step of a superblock waits at most beyond its cost.
-    pub in_full: i128,
-    /// Where it writes zones, which it resets.
-    pub resets: Option<ZoneResets>,
-}
-
-impl VerifiedTask {
-    /// d = D − J, Eq. (18): no request is due sooner after its release.
-    pub fn soonest(&self) -> i128 {
-        self.deadline - self.jitter
-    }
-
-    /// n(L) = ⌊(L − d)/T⌋ + 1, Eq. (19), and none for L < d: requests released and due in an
-    /// interval of this length.
-    pub fn requests_due(&self, length: i128) -> i128 {
-        if length < self.soonest() { 0 } else { (length - self.soonest()).div_euclid(self.period) + 1 }
-    }
-
-    /// γ(n(L)) C/γ(1): what the requests due in an interval of this length take, with the resets of
-    /// Eq. (73).
-    pub fn time_due(&self, length: i128) -> Option<i128> {
-        let steps = self.steps.of(self.requests_due(length))?;
-        let resets = self.resets.map_or(Some(0), |resets| resets.of(steps).checked_mul(resets.cost));
-        steps.checked_mul(self.step_cost)?.checked_add(resets?)
-    }
-
-    /// Its part of n_i(L), Eq. (32): waits of the steps of requests due in an interval of this
-    /// length.
-    pub fn waits_due(&self, length: i128) -> Option<i128> {
-        let steps = self.steps.of(self.requests_due(length))?;
-        let resets = self.resets.map_or(Some(0), |resets| resets.of(steps).checked_mul(resets.waits));
-        steps.checked_mul(self.waits)?.checked_add(resets?)
-    }
-
-    /// Pages of the requests due in an interval of this length.
-    pub fn pages_due(&self, length: i128) -> Option<i128> {
-        self.pages.of(self.requests_due(length))
-    }
-
-    /// Its part of X(y), Eq. (11): pages that arrive from the start to the end of an interval of
-    /// this length, both included, γ(⌊(y + J)/T⌋ + 1).
-    pub fn pages_arriving(&self, length: i128) -> Option<i128> {
-        self.pages.of(length.checked_add(self.jitter)?.div_euclid(self.period) + 1)
-    }
-}
-
-/// Garbage collection for real-time writers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Gc {
-    /// D_g.
-    pub deadline: i128,
-    /// C_g.
-    pub cost: i128,
-    /// q_g.
-    pub longest: i128,
-    /// α.
-    pub reclaimed: i128,
-    /// How often a pass may wait for a transfer of each neighbour beyond what it is charged: copies
-    /// of a stripe for their commands alone.
-    pub waits: i128,
-    /// What a pass of a superblock waits at most beyond C_g.
-    pub in_full: i128,
-}
 
 /// A processor: a superblock cluster, or a chip of a stripe on one of its channels, since their
 /// neighbours differ.
@@ -122,6 +40,8 @@ pub(super) struct Processor {
     /// What is known of the queue for the bus; `None` where someone in it may ask as often as it
     /// likes, or nobody else is in it.
     pub queue: Option<ChannelQueue>,
+    /// The same where commands stand in it.
+    pub told: Option<CommandQueue>,
 }
 
 /// Times of a processor's steps, in nanoseconds.
@@ -131,6 +51,8 @@ struct Steps {
     stripe: bool,
     /// Whether pages are copied inside a chip.
     copies_inside: bool,
+    /// Whether passes are charged all that they can wait, as with two page registers.
+    in_full: bool,
     /// Whether rows of a superblock wait for as long on another of its channels.
     rows_wait_elsewhere: bool,
     /// P.
@@ -178,6 +100,7 @@ impl Steps {
         Steps {
             stripe,
             copies_inside: stripe && !placement.is_zoned(),
+            in_full: placement.is_cached(),
             rows_wait_elsewhere: channel.rows_wait_elsewhere,
             block_pages: device.pages_per_block().into(),
             t_r,
@@ -225,7 +148,7 @@ impl Steps {
         let victim = i128::from(numbers.victim);
         let (copying, in_full, step, waits) = if self.stripe {
             let waits = if self.t_c > 0 { victim + 1 } else { 0 };
-            let copying = victim.checked_mul(self.copy[0])?;
+            let copying = victim.checked_mul(self.copy[usize::from(self.in_full)])?;
             (copying, copying, self.copy[1], waits)
         } else {
             let (steps, rows) = (victim.min(block_pages.into()), ceil(victim, size.into()));
@@ -244,7 +167,7 @@ impl Steps {
         // Eq. (80).
         let erase = if self.suspension.is_some() { 0 } else { self.erase[1] };
         let longest = if victim == 0 { erase } else { erase.max(step) };
-        let cost = copying.checked_add(self.erase[0])?;
+        let cost = copying.checked_add(self.erase[usize::from(self.in_full)])?;
         let reclaimed = numbers.reclaimed.into();
         let in_full = in_full.checked_add(self.erase[1])? - cost;
         Some(Some(Gc { deadline: deadline.as_ns().into(), cost, longest, reclaimed, waits, in_full }))
@@ -341,6 +264,7 @@ impl Processor {
             command: steps.t_c,
             neighbours: channel.neighbours.clone(),
             queue: None,
+            told: None,
         };
         if let Some(register) = &mut processor.register {
             register.works(Works { reads, writes, server: server > 0 });
@@ -349,20 +273,31 @@ impl Processor {
             processor.tasks.iter_mut().for_each(|item| item.longest = 0);
             return Some(processor);
         }
-        // (Q1) and (Q3).
+        // (Q1).
         if steps.stripe
             && !placement.is_zoned()
             && server == 0
             && channel.queued
-            && device.has_steady_reads()
+            && may_be_relied_on(device)
             && device.program_failures() == 0
         {
-            let mut others = processor.neighbours.clone();
-            others.extend(processor.siblings(channel.own - 1));
-            let least_program = i128::from(on_chip::least_program(device));
-            processor.queue = ChannelQueue::of([steps.t_r, least_program, steps.t_d], others);
+            processor.join_queue(device, channel, &steps);
         }
         Some(processor)
+    }
+
+    /// Its chip may rely on the queue for the bus.
+    fn join_queue(&mut self, device: &Device, channel: &Channel, steps: &Steps) {
+        let siblings = self.siblings(channel.own - 1);
+        let mut others = self.neighbours.clone();
+        if steps.t_c > 0 {
+            let (hold, transfer, command) = (self.transfer, steps.t_d, steps.t_c);
+            self.told = Some(CommandQueue { hold, transfer, command, others, siblings });
+            return;
+        }
+        others.extend(siblings);
+        let least_program = i128::from(on_chip::least_program(device));
+        self.queue = ChannelQueue::of([steps.t_r, least_program, steps.t_d], others);
     }
 
     /// The cluster's other chips on the channel, this many.

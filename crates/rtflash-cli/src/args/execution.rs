@@ -272,14 +272,15 @@ pub struct SoakArgs {
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
     /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream,
-    /// command, register, register-command, zoned, failing or suspending accepts sets, and show
-    /// what breaks; `all`: each of the world's terms by itself. What is accepted so is no promise
+    /// command, queue-command, register, register-command, zoned, failing or suspending accepts
+    /// sets, and show what breaks; `all`: each of the world's terms by itself. What is accepted so
+    /// is no promise
     #[arg(long, value_name = "TERM", value_parser = terms())]
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
-    /// queue, superblock, mixed, stream, command, register, register-command, zoned, failing or
-    /// suspending: in its sets. With a FILE: in this set, for each request. Without either: in the
-    /// sets of docs/analysis.md's table "What is necessary"
+    /// queue, superblock, mixed, stream, command, queue-command, register, register-command, zoned,
+    /// failing or suspending: in its sets. With a FILE: in this set, for each request. Without
+    /// either: in the sets of docs/analysis.md's table "What is necessary"
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub climb: Option<Option<PathBuf>>,
     #[command(flatten)]
@@ -327,6 +328,8 @@ pub enum SoakWorld {
     Stream,
     /// Small sets of stripes and superblocks whose commands use the bus; 16 runs of each
     Command,
+    /// Small sets of stripes of which (T'') with commands alone accepts a cluster; 16 runs of each
+    QueueCommand,
     /// Small sets at the limit of (T2), for stripes and superblocks with two page registers; 16
     /// runs of each
     Register,

@@ -109,6 +109,7 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Mixed => World::Mixed,
         SoakWorld::Stream => World::Stream,
         SoakWorld::Command => World::Command,
+        SoakWorld::QueueCommand => World::QueueCommand,
         SoakWorld::Register => World::Register,
         SoakWorld::RegisterCommand => World::RegisterCommand,
         SoakWorld::Zoned => World::Zoned,
@@ -120,8 +121,8 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         Some(Some(path)) => return super::climb::answer(args, Some(path)),
         Some(None) if world == World::Any => return super::climb::answer(args, None),
         Some(None) if world.terms().is_empty() => {
-            let failure = "--climb: --world stripe, queue, superblock, mixed, stream, command, register or \
-                           register-command has sets to climb in; without --world it is in those of the table, and \
+            let failure = "--climb: --world stripe, queue, superblock, mixed, stream, command, queue-command, \
+                           register or register-command has sets to climb in; without --world it is in those of the table, and \
                            --climb FILE in a set of your own";
             return Err(CommandFailure(failure.into()).into());
         }
@@ -148,7 +149,7 @@ fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     let of_world = world.terms();
     if of_world.is_empty() {
         let failure = "--without leaves a term out of the test of --world stripe, queue, superblock, mixed, stream, \
-                       command, register or register-command, and of no other";
+                       command, queue-command, register or register-command, and of no other";
         return Err(CommandFailure(failure.into()));
     }
     if name == ALL_TERMS {

@@ -11,24 +11,18 @@ use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortes
 
 use super::World;
 use super::draw::Rng;
-use super::limit::{self, LimitSet, limited};
+use super::limit::{LimitSet, limited};
 use super::prescribed::{ALTERNATING, Prescribed};
 
-/// The set of this number: drawn here where that shows what the term that is left out is for.
-pub(super) fn set_at_the_limit(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
-    let is_drawn_here = matches!(world, World::Stripe | World::Queue | World::Register);
-    let draw = if is_drawn_here && left_out == Some(Term::CarryIn) { draw } else { limit::draw };
-    draw(seed, number, world, left_out)
-}
-
 /// The set of this number, at the limit by the last task's reads alone.
-fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
+pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>) -> Option<LimitSet> {
     let mut rng = Rng::new(seed, b"carried\0", number);
     let cached = world == World::Register;
     let world = if cached { rng.one_of(&[World::Stripe, World::Stripe, World::Mixed]) } else { world };
     let (analysis, granted, allocator): (_, _, &dyn Allocator) = match world {
         World::Queue => ("stripe", Reliance::Queue, &EqualSplit),
         World::Mixed => ("sound", Reliance::Neighbours, &ALTERNATING),
+        World::Superblock => ("superblock", Reliance::Neighbours, &EqualSplit),
         _ => ("stripe", Reliance::Neighbours, &EqualSplit),
     };
     let allocator = if cached { Prescribed::cached(allocator, false) } else { allocator };
@@ -60,10 +54,12 @@ struct Places {
 impl Places {
     /// The last task's chip, or one of them, shares its channel with one chip at least of the task
     /// before.
-    fn new(rng: &mut Rng, world: World) -> Places {
+    fn new(rng: &mut Rng, world: World, cached: bool) -> Places {
         match world {
             // Two, two and one: the second cluster is a superblock.
-            World::Mixed => Places { tasks: 3, chips: 5, ways: rng.one_of(&[3, 3, 5]) },
+            World::Mixed if cached => Places { tasks: 3, chips: 5, ways: rng.one_of(&[3, 3, 5]) },
+            // One each: all that a superblock of one chip reads is on that chip.
+            World::Mixed => Places { tasks: 3, chips: 3, ways: 3 },
             _ => {
                 let tasks = rng.one_of(&[2, 2, 3]);
                 Places { tasks, chips: tasks, ways: tasks }
@@ -79,8 +75,8 @@ impl Places {
 
 impl Carried {
     fn new(rng: &mut Rng, world: World, cached: bool) -> Option<Carried> {
-        let places = Places::new(rng, world);
-        let rows = world == World::Mixed;
+        let places = Places::new(rng, world, cached);
+        let rows = world == World::Mixed && cached;
         let device = device(rng, &places, rows, cached)?;
         let [read, program, transfer] =
             [device.page_read(), device.page_program(), device.page_transfer()].map(Span::as_ns);

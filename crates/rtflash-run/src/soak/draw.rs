@@ -56,6 +56,9 @@ pub enum World {
     /// Small sets of the worlds of stripes and superblocks, at the limit of (T) or (T'), on devices
     /// whose commands use the bus.
     Command,
+    /// Small sets of stripes, at the limit of (T'') with commands, of which (T') rejects a cluster
+    /// at least.
+    QueueCommand,
     /// Small sets of the worlds of stripes and superblocks, at the limit of (T2), most clusters of
     /// which use two page registers.
     Register,
@@ -86,8 +89,8 @@ const OF_REGISTERS: [Term; 10] = [
 ];
 
 /// The same with commands.
-const REGISTERS_TOLD: [Term; 6] =
-    [Term::Blocking, Term::Turnaround, Term::Commit, Term::Transfer, Term::ToldRead, Term::PassStep];
+const REGISTERS_TOLD: [Term; 7] =
+    [Term::Blocking, Term::Turnaround, Term::Commit, Term::Transfer, Term::ToldRead, Term::PassStep, Term::Commands];
 
 /// The terms of zones.
 const OF_ZONES: [Term; 11] = [
@@ -124,6 +127,7 @@ impl World {
             World::Mixed => "mixed",
             World::Stream => "stream",
             World::Command => "command",
+            World::QueueCommand => "queue-command",
             World::Register => "register",
             World::RegisterCommand => "register-command",
             World::Zoned => "zoned",
@@ -164,6 +168,7 @@ impl World {
             World::Mixed => &[Term::Blocking, Term::Transfer, Term::CarryIn, Term::Copies],
             World::Stream => &[Term::Blocking, Term::Transfer, Term::StreamPage],
             World::Command => &[Term::Blocking, Term::StepWait, Term::Transfer, Term::Commands, Term::CommandWait],
+            World::QueueCommand => &[Term::Blocking, Term::Transfer, Term::QueuedPrograms],
             World::Register => &OF_REGISTERS,
             World::RegisterCommand => &REGISTERS_TOLD,
             World::Zoned => &OF_ZONES,

@@ -177,14 +177,14 @@ pub(super) fn limited(
 }
 
 /// How many tasks and chips there are, and who divides them.
-struct Shape {
-    tasks: u32,
+pub(super) struct Shape {
+    pub(super) tasks: u32,
     chips: u32,
-    allocator: &'static dyn Allocator,
+    pub(super) allocator: &'static dyn Allocator,
 }
 
 impl Shape {
-    fn new(rng: &mut Rng, world: World) -> Shape {
+    pub(super) fn new(rng: &mut Rng, world: World) -> Shape {
         if world == World::Mixed {
             let tasks = rng.small(2, 4);
             return Shape { tasks, chips: tasks * rng.small(2, 3), allocator: &ALTERNATING };
@@ -206,7 +206,7 @@ impl Shape {
         Shape { tasks, chips, allocator }
     }
 
-    fn device(&self, rng: &mut Rng, varies: bool) -> Option<Device> {
+    pub(super) fn device(&self, rng: &mut Rng, varies: bool) -> Option<Device> {
         let times = [20, 40, 60, 12].map(|most| Span::from_ns(rng.within(1, most)));
         let [page_read, page_program, block_erase, page_transfer] = times;
         let (page_read, page_program) = (page_read?, page_program?);
@@ -260,7 +260,7 @@ fn task(number: u32, read: Option<Request>, write: Option<Request>) -> Task {
 }
 
 /// Tasks that read, write or do both.
-fn tasks(rng: &mut Rng, count: u32, world: World) -> Option<Vec<Task>> {
+pub(super) fn tasks(rng: &mut Rng, count: u32, world: World) -> Option<Vec<Task>> {
     let mut drawn = |number: u32| {
         let kinds = rng.within(0, 4);
         let (period, pages) = ((40, 1_200), (1, 4));

@@ -8,12 +8,15 @@ mod attack;
 mod carried;
 mod certified;
 mod devices;
+mod directed;
+mod drained;
 mod draw;
 mod limit;
 mod prescribed;
 mod queued;
 mod shrink;
 mod tally;
+mod told;
 
 use rtflash_alloc::certified::Term;
 use rtflash_exec::check::Finding;
@@ -61,12 +64,13 @@ pub fn draw(search: Search, run: u64) -> Option<Case> {
         | World::Mixed
         | World::Stream
         | World::Command
+        | World::QueueCommand
         | World::Register
         | World::RegisterCommand
         | World::Zoned
         | World::Failing
         | World::Suspending => {
-            let limit = carried::set_at_the_limit(seed, run / world.runs_of_a_set(), world, left_out)?;
+            let limit = directed::set_at_the_limit(seed, run / world.runs_of_a_set(), world, left_out)?;
             let options = attack::options(seed, run, &limit, climbs)?;
             let LimitSet { set, allocator, analysis, left_out, .. } = limit;
             Some(Case { seed, run, set, allocator, analysis, options, left_out })

@@ -21,7 +21,7 @@ pub(super) struct Prescribed {
     zones: bool,
 }
 
-/// Which clusters of several chips are superblocks.
+/// Which clusters are superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Superblocks {
     None,
@@ -29,7 +29,7 @@ enum Superblocks {
     All,
 }
 
-/// Every second cluster of several chips a superblock.
+/// Every second cluster a superblock.
 pub(super) static ALTERNATING: Prescribed = Prescribed {
     name: "alternating",
     summary: "equal split, every second cluster a superblock",
@@ -117,21 +117,21 @@ impl Prescribed {
 
     /// The placement of pages in each of the clusters.
     pub(super) fn placements(&self, clusters: &[Cluster]) -> Vec<Placement> {
-        let of = |(position, cluster): (usize, &Cluster)| {
+        let of = |position: usize| {
             let rows = match self.superblocks {
                 Superblocks::None => false,
-                Superblocks::EverySecond => position % 2 == 1 && cluster.size() > 1,
+                Superblocks::EverySecond => position % 2 == 1,
                 Superblocks::All => true,
             };
             match (rows, self.caches && position % 4 != 2) {
                 (true, true) => Placement::CachedSuperblock,
                 (true, false) => Placement::Superblock,
                 (false, true) => Placement::CachedStripe,
-                (false, false) if self.zones && position % 2 == 0 => Placement::Zoned,
+                (false, false) if self.zones && position.is_multiple_of(2) => Placement::Zoned,
                 (false, false) => Placement::Stripe,
             }
         };
-        clusters.iter().enumerate().map(of).collect()
+        (0..clusters.len()).map(of).collect()
     }
 }
 

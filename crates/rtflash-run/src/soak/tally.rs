@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use rtflash_alloc::certified::{Term, load_millionths};
 use rtflash_exec::check::{FAILING, Finding};
 
-use super::{Case, LimitSet, Search, SoakOutcome, World, attack, carried, draw, judge, run, shrink, waits_as_it_may};
+use super::{Case, LimitSet, Search, SoakOutcome, World, attack, directed, draw, judge, run, shrink, waits_as_it_may};
 
 /// An assumption that broke.
 pub struct Broken {
@@ -169,6 +169,7 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
             | World::Mixed
             | World::Stream
             | World::Command
+            | World::QueueCommand
             | World::Register
             | World::RegisterCommand
             | World::Zoned
@@ -191,7 +192,7 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
 /// All runs of a set at the limit.
 fn run_set(search: Search, number: u64, tally: &mut SoakTally) {
     let Search { seed, world, left_out, climbs } = search;
-    let Some(limit) = carried::set_at_the_limit(seed, number, world, left_out) else { return };
+    let Some(limit) = directed::set_at_the_limit(seed, number, world, left_out) else { return };
     let first = number * world.runs_of_a_set();
     let options: Vec<_> =
         (first..first + world.runs_of_a_set()).map(|run| (run, attack::options(seed, run, &limit, climbs))).collect();

@@ -107,11 +107,11 @@ impl ChannelContention<'_> {
             }
         }
         // (Q1): all chips of the channel in stripes of one page register, known, and none of them
-        // serving other jobs. (Q3): steady reads. (Q2) and (Q4) are rules of the device.
+        // serving other jobs. (Q3), or (Q5): steady reads. (Q2) and (Q4) are rules of the device.
         let known = |&(neighbour, _): &(usize, u32)| self.may_queue(neighbour) && self.gcs[neighbour].is_some();
         let queued = queues
             && self.set.device().has_steady_reads()
-            && self.is_bounded(position)
+            && !self.serves(position)
             && self.may_queue(position)
             && unbounded == 0
             && bounded.iter().all(known);
@@ -122,7 +122,8 @@ impl ChannelContention<'_> {
     /// none where a cluster's processor is on several channels and is charged in full on each.
     pub(super) fn neighbourhoods(&self, position: usize, queues: bool) -> (SharedBus, Vec<Neighbourhood>) {
         let channels = self.channels_of(position).map(|(_, members)| self.on_channel(position, members, queues));
-        if self.placements[position].is_cached() && self.set.device().has_commands() {
+        let told = self.placements[position].is_cached() && self.set.device().has_commands();
+        if told && !self.is_on_one_channel(position) {
             // All that may be active is charged in full: Section 15.1.
             let in_full = channels.map(|members| members.in_full()).fold(SharedBus::alone(), SharedBus::most_of);
             return (in_full, Vec::new());

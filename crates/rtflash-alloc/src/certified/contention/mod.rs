@@ -3,13 +3,15 @@
 //!
 //! Bounds on the time that a chip's pages wait for the bus within an interval: [`w1`] by the
 //! transfers that its neighbours make, [`w2`] by the queue for the bus, [`w3`] by both. The
-//! smallest one counts. Of chips with two page registers there is one, [`registers`]. The letters
+//! smallest one counts. Of chips with two page registers there is one, [`registers`], and where
+//! commands stand in a queue one, [`told`]. The letters
 //! are those of docs/analysis.md, Sections 6 and 6.1, with deadlines and jitter as in Section 2.9.
 
 #[cfg(test)]
 mod lines;
 mod queue;
 mod registers;
+mod told;
 mod w1;
 mod w2;
 mod w3;
@@ -67,6 +69,8 @@ pub struct Contention {
     /// Transfers that every page waits for here beside those that it is charged anyway.
     always: u64,
     queue: Option<FifoBus>,
+    /// The chip's siblings, where all others are known and commands stand in the queue.
+    told: Option<u64>,
     /// Whether rows of the processor, a superblock, wait on another of its channels for at least as
     /// long as they may on that of the neighbours.
     rows_wait_elsewhere: bool,
@@ -205,8 +209,10 @@ impl Contention {
     pub fn in_a_queue(mut self, device: &Device, siblings: u64) -> Contention {
         let others = siblings + self.neighbours.iter().map(|neighbour| neighbour.chips).sum::<u64>();
         let queue = FifoBus::new(device, siblings, others, self.left_out == Some(Term::SigmaOfOne));
-        self.neighbours.iter_mut().filter(|_| queue.is_some()).for_each(ForeignChip::queues);
-        Contention { queue, ..self }
+        let told = device.has_commands().then_some(siblings);
+        let in_line = queue.is_some() || told.is_some();
+        self.neighbours.iter_mut().filter(|_| in_line).for_each(ForeignChip::queues);
+        Contention { queue, told, ..self }
     }
 
     /// Requests of the neighbours.
@@ -214,9 +220,11 @@ impl Contention {
         self.neighbours.iter().map(|neighbour| neighbour.requests.len()).sum()
     }
 
-    /// σ: what each read may wait less, at most.
+    /// σ: what each read may wait less, at most; with commands one of the two waits for each
+    /// sibling.
     pub(super) fn saved(&self) -> Span {
-        self.queue.map_or(Span::ZERO, FifoBus::sigma)
+        let of_siblings = |siblings| self.hold.checked_mul(siblings).unwrap_or(Span::ZERO);
+        self.told.map_or_else(|| self.queue.map_or(Span::ZERO, FifoBus::sigma), of_siblings)
     }
 
     /// Says that rows of the processor, a superblock, wait on another of its channels, if so, for
@@ -231,6 +239,10 @@ impl Contention {
     /// the bus, Eq. (67), with commands twice where it reads.
     pub(super) fn asks(&self, processor: &Processor, gc: Option<ChosenGc>) -> PerStep {
         let commands = u128::from(self.command > Span::ZERO && self.left_out != Some(Term::CommandWait));
+        if processor.registers().is_some() {
+            // With commands, too, a page and the command behind it ask once.
+            return PerStep { read: 1, write: 1, reset: 0, pass: 0 };
+        }
         let (read, victim) = (1 + commands, gc.map_or(0, |gc| gc.valid));
         let Some(Rows { chips, chip_pages }) = processor.rows() else {
             return PerStep { read, write: 1, reset: commands, pass: commands * gc.map_or(0, steps_on_chip) };
@@ -271,6 +283,9 @@ impl Contention {
         }
         // Eq. (32).
         let n_i = self.asks(processor, gc).of_all(activity);
+        if let Some(siblings) = self.told {
+            return self.told(siblings, activity, n_i, processor);
+        }
         let w1 = self.w1(activity.length, n_i);
         if let Some(full) = self.in_full(processor, gc) {
             return (w1.min(ProcessorTime::from_ns(full.of_all(activity))), ProcessorTime::ZERO);
@@ -298,6 +313,9 @@ impl Contention {
         if let Some(registers) = processor.registers() {
             return self.w4_line(registers, processor, (gc, server));
         }
+        if let Some(siblings) = self.told {
+            return self.told_line(siblings, processor, gc);
+        }
         let w1 = self.w1_line(processor, gc)?;
         if let Some(full) = self.in_full(processor, gc) {
             let full = self.own_line(processor, gc, full, 1)?;
@@ -310,7 +328,8 @@ impl Contention {
 
     /// Lengths up to this one from which on the other chips do no more.
     pub(super) fn steps(&self, length: Span, processor: &Processor, gc: Option<ChosenGc>) -> Span {
-        let siblings = self.queue.filter(|queue| queue.siblings() > 0).map(|_| (&processor.tasks, gc));
+        let siblings = self.queue.map(FifoBus::siblings).or(self.told).filter(|&siblings| siblings > 0);
+        let siblings = siblings.map(|_| (&processor.tasks, gc));
         let chips = siblings.into_iter().chain(self.neighbours.iter().map(|each| (&each.requests, each.gc)));
         let mut last = Span::ZERO;
         for (requests, gc) in chips {

@@ -1,5 +1,8 @@
 //! W4: what reads of a chip with two page registers wait for neighbours (docs/analysis.md, Section
-//! 13). A page waits while the next one is sensed, so that only the longest waits count.
+//! 13). A page waits while the next one is sensed, so that only the longest waits count. With
+//! commands (Section 15.1) all of them do.
+
+use rtflash_model::Span;
 
 use super::queue::passes;
 use super::{Activity, ChipSum, Contention, ForeignChip};
@@ -17,13 +20,17 @@ impl Contention {
     pub(super) fn w4(&self, registers: Registers, activity: Activity) -> ProcessorTime {
         let (n_r, I) = (activity.reads, activity.turns.all());
         let most = n_r.saturating_add(I);
+        let [fill, empty] = registers.charged();
+        let turns = fill.times(activity.turns.fills).saturating_add(empty.times(activity.turns.empties));
+        if self.command > Span::ZERO {
+            // Section 15.1: each page, with the command behind it, waits once, and so does a turn.
+            return turns.saturating_add(self.w1(activity.length, most));
+        }
         let mut N: Vec<(u128, u64)> =
             self.neighbours.iter().map(|j| (j.transfers(activity.length, most), j.chips)).collect();
         N.push((most, self.always));
         N.sort_unstable_by(|one, other| other.cmp(one));
         let (mut ranks, t_b) = (self.ranks(registers), registers.hold());
-        let [fill, empty] = registers.charged();
-        let turns = fill.times(activity.turns.fills).saturating_add(empty.times(activity.turns.empties));
         N.iter().fold(turns, |sum, &(N_j, chips)| {
             let in_turns = N_j.min(I);
             let each = t_b.times(in_turns).saturating_mul(chips.into());
@@ -68,6 +75,9 @@ impl Contention {
         let mut I = fills;
         I.add_scaled(&empties, 1, 1)?;
         let mu_r = read_rate(processor);
+        if self.command > Span::ZERO {
+            return self.w4_line_told(line, processor, &I);
+        }
         let mut neighbours: Vec<&ForeignChip> = self.neighbours.iter().collect();
         neighbours.sort_by(|one, other| other.rate().total_cmp(&one.rate()));
         let (mut ranks, t_b) = (self.ranks(registers), u128::from(registers.hold().as_ns()));
@@ -98,9 +108,32 @@ impl Contention {
         Some(line)
     }
 
+    /// The same with commands, where this is above all that is charged.
+    #[allow(non_snake_case)]
+    fn w4_line_told<L: ChipSum>(&self, mut line: Line<L>, processor: &Processor, I: &Line<L>) -> Option<Line<L>> {
+        let hold = u128::from(self.hold.as_ns());
+        let add_all = |line: &mut Line<L>, chips: u64| {
+            let each = u64::try_from(hold.checked_mul(chips.into())?).ok()?;
+            add_reads(line, processor, Cost::from_ns(each))?;
+            line.add_scaled(I, each.into(), 1)
+        };
+        add_all(&mut line, self.always)?;
+        let rate = read_rate(processor) + I.rate();
+        for j in &self.neighbours {
+            let each = hold.checked_mul(j.chips.into())?;
+            if !self.add_busy(&mut line, j, (rate, each))? {
+                add_all(&mut line, j.chips)?;
+            }
+        }
+        Some(line)
+    }
+
     /// The share of intervals of `length` and more that is W4, at most, for a processor that reads
     /// `rate` pages a nanosecond.
     pub(super) fn w4_share(&self, registers: Registers, length: f64, rate: f64) -> f64 {
+        if self.command > Span::ZERO {
+            return self.w1_share(length, rate);
+        }
         let busy = |j: &ForeignChip| j.busy(length).min(rate);
         let mut neighbours: Vec<(f64, u64)> = self.neighbours.iter().map(|j| (busy(j), j.chips)).collect();
         neighbours.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -151,7 +184,7 @@ fn turns_lines<L: ChipSum>(processor: &Processor, gc: Option<ChosenGc>, server: 
 }
 
 /// Pages that a processor reads in a nanosecond, in the long run.
-fn read_rate(processor: &Processor) -> f64 {
+pub(super) fn read_rate(processor: &Processor) -> f64 {
     let reads = processor.tasks.iter().filter(|item| !item.writes);
     reads.map(|item| item.transfers.mean() / ns(item.period)).sum()
 }

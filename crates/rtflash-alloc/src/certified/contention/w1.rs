@@ -16,18 +16,22 @@ impl Contention {
     /// counts; with commands Σ min(t_b n_i, t_b N_j + t_c G_j), Section 2.10.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn w1(&self, length: Span, n_i: u128) -> ProcessorTime {
+        let always = Cost::from(self.hold).times(n_i).saturating_mul(self.always.into());
+        let waits = self.neighbours.iter().map(|j| self.w1_of(j, length, n_i).saturating_mul(j.chips.into()));
+        waits.fold(always, |sum, wait| sum.saturating_add(wait))
+    }
+
+    /// The part of one of these chips.
+    #[allow(non_snake_case)] // The document's letters.
+    pub(super) fn w1_of(&self, j: &ForeignChip, length: Span, n_i: u128) -> ProcessorTime {
         let all = |pages: u128| Cost::from(self.hold).times(pages);
-        let of_one = |j: &ForeignChip| {
-            let N_j = j.transfers(length, n_i);
-            // What is charged in full already is no more with commands.
-            if self.command == Span::ZERO || N_j == n_i {
-                return all(N_j);
-            }
-            let G_j = self.kept(Term::Commands, j.commands(length));
-            all(n_i).min(all(N_j).saturating_add(Cost::from(self.command).times(G_j)))
-        };
-        let waits = self.neighbours.iter().map(|j| of_one(j).saturating_mul(j.chips.into()));
-        waits.fold(all(n_i).saturating_mul(self.always.into()), |sum, wait| sum.saturating_add(wait))
+        let N_j = j.transfers(length, n_i);
+        // What is charged in full already is no more with commands.
+        if self.command == Span::ZERO || N_j == n_i {
+            return all(N_j);
+        }
+        let G_j = self.kept(Term::Commands, j.commands(length));
+        all(n_i).min(all(N_j).saturating_add(Cost::from(self.command).times(G_j)))
     }
 
     /// A line above W1 and the requests' own time, Eqs. (35) and (36): of each neighbour the
@@ -72,8 +76,23 @@ impl Contention {
         neighbour: &ForeignChip,
         (mu_i, each): (f64, u128),
     ) -> Option<()> {
-        if ns(self.hold) * neighbour.rate() + ns(self.command) * neighbour.rate_of_commands() >= ns(self.hold) * mu_i {
-            return add_counted(line, processor, gc, self.asks(processor, gc), each);
+        if self.add_busy(line, neighbour, (mu_i, each))? {
+            return Some(());
+        }
+        add_counted(line, processor, gc, self.asks(processor, gc), each)
+    }
+
+    /// Adds a line above what a neighbour's transfers and commands take, `each` for a transfer,
+    /// where that has a smaller rate than what asks of this rate may wait for one each; says
+    /// whether. `None` where numbers are too large.
+    pub(super) fn add_busy<L: ChipSum>(
+        &self,
+        line: &mut Line<L>,
+        neighbour: &ForeignChip,
+        (rate, each): (f64, u128),
+    ) -> Option<bool> {
+        if self.rate_of_waits(neighbour, rate) >= ns(self.hold) * rate {
+            return Some(false);
         }
         self.add_transfers(line, neighbour, each)?;
         if self.command > Span::ZERO {
@@ -81,7 +100,13 @@ impl Contention {
             let times = self.kept(Term::Commands, commands);
             with_lines(neighbour, |lines| line.add_scaled(&lines.commands, times, 1))?;
         }
-        Some(())
+        Some(true)
+    }
+
+    /// The rate at which one chip of a neighbour makes such requests wait, at most.
+    pub(super) fn rate_of_waits(&self, neighbour: &ForeignChip, mu_i: f64) -> f64 {
+        let busy = ns(self.hold) * neighbour.rate() + ns(self.command) * neighbour.rate_of_commands();
+        busy.min(ns(self.hold) * mu_i)
     }
 
     /// Adds a line above `each` for each transfer of a neighbour; `None` where numbers are too
@@ -101,6 +126,11 @@ impl Contention {
         if let Some(registers) = processor.registers() {
             return self.w4_share(registers, length, rate);
         }
+        self.w1_share(length, rate)
+    }
+
+    /// The same of W1.
+    pub(super) fn w1_share(&self, length: f64, rate: f64) -> f64 {
         let (hold, command) = (ns(self.hold), ns(self.command));
         let shares = self.neighbours.iter().map(|j| {
             let busy = hold * j.busy(length) + command * in_time(&j.lines.commands, length);
@@ -112,7 +142,7 @@ impl Contention {
 
 /// Adds `each` for each of what is counted by step of all that a processor does; `None` where that
 /// is too large.
-fn add_counted<L: ChipSum>(
+pub(super) fn add_counted<L: ChipSum>(
     line: &mut Line<L>,
     processor: &Processor,
     gc: Option<ChosenGc>,
@@ -122,7 +152,16 @@ fn add_counted<L: ChipSum>(
     for item in &processor.tasks {
         line.add_due(item, each.checked_mul(counted.of(item))?)?;
     }
-    let of_a_pass = each.checked_mul(counted.pass)?;
+    add_counted_passes(line, processor, gc, each.checked_mul(counted.pass)?)
+}
+
+/// Adds so much for each pass; `None` where that is too large.
+pub(super) fn add_counted_passes<L: ChipSum>(
+    line: &mut Line<L>,
+    processor: &Processor,
+    gc: Option<ChosenGc>,
+    of_a_pass: u128,
+) -> Option<()> {
     if of_a_pass > 0 {
         for (rate, _) in passes(&processor.tasks, gc) {
             line.add(of_a_pass.checked_mul(rate.numerator())?, rate.denominator(), 0.0);

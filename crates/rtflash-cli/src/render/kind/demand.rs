@@ -30,18 +30,19 @@ impl KindText for DemandKind {
         if self.test.rely_on != Reliance::Queue || device.has_steady_reads() {
             return String::new();
         }
-        if device.has_commands() {
-            let command = device.command();
-            return format!(
-                "--rely-on queue allows no more than --rely-on neighbours here: commands of {command} use the bus, too \
-                 (docs/analysis.md, Section 2.10).\n"
-            );
-        }
         let stated = |[least, most]: [Span; 2]| {
             if least == most { most.to_string() } else { format!("{least} to {most}") }
         };
         let sensing = stated([device.page_read_min(), device.page_read()]);
         let transfers = stated([device.page_transfer_min(), device.page_transfer()]);
+        if device.has_commands() {
+            let command = device.command();
+            return format!(
+                "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
+                 commands of {command}, sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section \
+                 6.3, Q5).\n"
+            );
+        }
         format!(
             "--rely-on queue allows no more than --rely-on neighbours here: the device has no steady reads, with \
              sensing of {sensing} and transfers of {transfers} (docs/analysis.md, Section 6.1, Q3).\n"
