@@ -6,6 +6,7 @@
 
 mod assumptions;
 mod collect;
+mod copies;
 mod desks;
 mod failures;
 mod flash;

@@ -1,6 +1,7 @@
 //! Who observes records.
 
 use super::any_record::Record;
+use super::copies::CopyRun;
 use super::record::{
     Complete, Failed, JobId, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
     TermsChange, Transfer,
@@ -25,6 +26,12 @@ pub trait Observer {
     fn operations(&mut self, operations: &[Operation]);
     /// A bus is occupied.
     fn transfer(&mut self, transfer: &Transfer);
+
+    /// A pass copies pages, and nothing else happens in the cluster meanwhile. It is as if the
+    /// operations came step by step.
+    fn copies(&mut self, run: &CopyRun) {
+        run.for_each_step(|_, _| true, |step| self.operations(step));
+    }
 
     /// A logical page of a cluster will be read or programmed soon, in all likelihood: an observer
     /// may ask memory for what it knows of it.
@@ -174,6 +181,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn transfer(&mut self, transfer: &Transfer) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
+    }
+    fn copies(&mut self, run: &CopyRun) {
+        self.0.copies(run);
+        self.1.copies(run);
     }
     fn is_notified(&self) -> bool {
         self.0.is_notified() || self.1.is_notified()

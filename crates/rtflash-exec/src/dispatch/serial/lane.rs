@@ -7,6 +7,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Common;
+use super::copies::CopyBuffer;
 use crate::dispatch::cluster::{ClusterState, Jobs, PendingJob, Priority};
 use crate::dispatch::releases::Periodics;
 use crate::error::RunError;
@@ -78,13 +79,15 @@ pub(super) struct Lane {
     pub(super) holds_copies: bool,
     /// Operations of one step.
     pub(super) batch: Vec<Operation>,
+    /// Copies of a pass that nobody has been notified of yet.
+    pub(super) copies: CopyBuffer,
 }
 
 resume!([] Lane {
     values: [cluster, jobs, pending, starved, releases, arrivals, running, busy_until, open, holds_copies],
     parts: [sources],
     lists: [],
-    made: [columns, batch],
+    made: [columns, batch, copies],
 });
 
 impl AsMut<ClusterState> for Lane {
@@ -106,6 +109,7 @@ impl Lane {
             let channel = plan.channel_of(chip);
             Column { chip, channel, shared: shared[channel] }
         };
+        let position = cluster.position;
         Lane {
             columns: cluster.chips.iter().map(column).collect(),
             cluster,
@@ -120,6 +124,7 @@ impl Lane {
             open: None,
             holds_copies: false,
             batch: Vec::new(),
+            copies: CopyBuffer::new(position),
         }
     }
 
@@ -256,7 +261,9 @@ impl Lane {
                 LaneAttempt::Started(mut until) => {
                     while until < undisturbed && self.is_copying() {
                         now = until;
-                        until = self.go_on_with_pass(common, slot, now, observer);
+                        until = self
+                            .go_on_with_copies(common, slot, (now, undisturbed), observer)
+                            .unwrap_or_else(|| self.go_on_with_pass(common, slot, now, observer));
                     }
                     self.busy_until = until;
                     return None;

@@ -1,0 +1,81 @@
+//! Pages of a chip that are copied from one place to another, without certificates.
+
+use super::{Mapping, TAKEN};
+use crate::check::WatchedChip;
+use crate::ids::{BlockId, ClusterId, Lpn, PerId};
+use crate::trace::NONE;
+
+/// The pages of a chip.
+pub(in crate::check) struct PlainPages<'m> {
+    spots: &'m mut PerId<Lpn, u32>,
+    /// Of each block of the chip.
+    valid: &'m mut [u32],
+    programmed: &'m mut [u32],
+    pages: u32,
+    /// Where the first page of the chip is, as a number.
+    first: u32,
+}
+
+impl Mapping {
+    /// Whether copies of a cluster are all alike: page by page, each block by itself, and none may
+    /// fail.
+    pub(in crate::check) fn has_plain_copies(&self, cluster: ClusterId) -> bool {
+        let shape = self.clusters[cluster].shape;
+        !shape.stripe && !shape.superblock && self.last.is_empty()
+    }
+
+    /// The pages of a chip of such a cluster.
+    pub(in crate::check) fn plain_pages(&mut self, at: WatchedChip) -> PlainPages<'_> {
+        let first = self.spot(at.position, BlockId(0), 0);
+        let blocks = at.watched * self.blocks..(at.watched + 1) * self.blocks;
+        PlainPages {
+            spots: &mut self.clusters[at.cluster].spots,
+            valid: &mut self.valid[blocks.clone()],
+            programmed: &mut self.programmed[blocks],
+            pages: self.pages,
+            first,
+        }
+    }
+
+    /// So many free pages of such a chip are programmed.
+    pub(in crate::check) fn takes(&mut self, at: WatchedChip, pages: usize) {
+        let pages = i64::try_from(pages).expect("a device that is run has at most 2^30 pages");
+        self.pools[at.watched - at.position.index()].free -= pages;
+    }
+}
+
+impl PlainPages<'_> {
+    /// Where a page is, as a number.
+    #[inline(always)]
+    pub(in crate::check) fn spot(&self, (block, page): (BlockId, u32)) -> u32 {
+        // A device that is run has at most 2^30 pages.
+        self.first.wrapping_add(block.0.wrapping_mul(self.pages)).wrapping_add(page)
+    }
+
+    /// A logical page that was there is here from now on: says whether it was, and if not, nothing
+    /// has changed.
+    #[inline(always)]
+    pub(in crate::check) fn moves(
+        &mut self,
+        lpn: Lpn,
+        (from, there): ((BlockId, u32), u32),
+        (to, here): ((BlockId, u32), u32),
+    ) -> bool {
+        let (old, new) = (from.0.index(), to.0.index());
+        let Some(known) = self.spots.get_mut(lpn) else { return false };
+        let is_there = *known == there && there != NONE && from.1 < self.pages;
+        if !is_there || old.max(new) >= self.valid.len().min(self.programmed.len()) {
+            return false;
+        }
+        *known = here;
+        self.programmed[new] += 1;
+        if self.programmed[new] == self.pages {
+            // Closed with its last page.
+            self.valid[new] &= !TAKEN;
+        }
+        let valid = &mut self.valid[old];
+        *valid -= u32::from(*valid & !TAKEN != 0);
+        self.valid[new] += 1;
+        true
+    }
+}
