@@ -55,6 +55,11 @@ impl BusExclusion {
         BusExclusion { gauge: Gauge::default(), free_at: plan.per_channel(Instant::START) }
     }
 
+    /// When a bus is free.
+    pub(super) fn free_at(&mut self, channel: ChannelId) -> &mut Instant {
+        &mut self.free_at[channel]
+    }
+
     #[inline]
     pub(super) fn transfer(&mut self, transfer: &Transfer, quiet: bool) {
         let free_at = &mut self.free_at[transfer.channel];

@@ -179,7 +179,7 @@ impl<'a> Checks<'a> {
 
 /// Whether an operation is on a page of somebody else; a reset is on none.
 #[inline(always)]
-fn is_astray(operation: &Operation, pending: &super::Pending, range: &std::ops::Range<Lpn>) -> bool {
+pub(super) fn is_astray(operation: &Operation, pending: &super::Pending, range: &std::ops::Range<Lpn>) -> bool {
     let own = operation.action == Action::Erase || pending.release.kind == Kind::Server;
     !own && !range.contains(&operation.lpn)
 }

@@ -16,6 +16,7 @@ mod length;
 mod look;
 mod mapping;
 mod order;
+mod pages;
 mod passes;
 mod processors;
 mod registers;

@@ -140,6 +140,10 @@ impl Observer for Checks<'_> {
         self.look_at_copies(run);
     }
 
+    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
+        self.look_at_page(operation, transfer);
+    }
+
     fn transfer(&mut self, transfer: &Transfer) {
         if self.setup.waits == Waits::Worst && matches!(self.rules, Rules::Certified(_)) {
             // Nobody looks at buses then.

@@ -1,5 +1,7 @@
 //! Who observes records.
 
+use std::slice;
+
 use super::any_record::Record;
 use super::copies::CopyRun;
 use super::record::{
@@ -26,6 +28,13 @@ pub trait Observer {
     fn operations(&mut self, operations: &[Operation]);
     /// A bus is occupied.
     fn transfer(&mut self, transfer: &Transfer);
+
+    /// A chip is occupied, and a bus meanwhile.
+    #[inline]
+    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
+        self.operations(slice::from_ref(operation));
+        self.transfer(transfer);
+    }
 
     /// A pass copies pages, and nothing else happens in the cluster meanwhile. It is as if the
     /// operations came step by step.
@@ -112,7 +121,7 @@ pub trait Observer {
             Record::Moved(moved) => self.moved(moved),
             Record::Selected(selection) => self.selected(selection),
             Record::Padding(padding) => self.padding(padding),
-            Record::Operation(operation) => self.operations(std::slice::from_ref(operation)),
+            Record::Operation(operation) => self.operations(slice::from_ref(operation)),
             Record::Transfer(transfer) => self.transfer(transfer),
         }
     }
@@ -181,6 +190,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn transfer(&mut self, transfer: &Transfer) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
+    }
+    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
+        self.0.page(operation, transfer);
+        self.1.page(operation, transfer);
     }
     fn copies(&mut self, run: &CopyRun) {
         self.0.copies(run);

@@ -3,7 +3,7 @@
 use super::{Mapping, TAKEN};
 use crate::check::WatchedChip;
 use crate::ids::{BlockId, ClusterId, Lpn, PerId};
-use crate::trace::NONE;
+use crate::trace::{NONE, Operation};
 
 /// The pages of a chip.
 pub(in crate::check) struct PlainPages<'m> {
@@ -35,6 +35,29 @@ impl Mapping {
             pages: self.pages,
             first,
         }
+    }
+
+    /// A logical page is programmed on such a chip: says whether there is such a page, and if not,
+    /// nothing has changed.
+    #[inline(always)]
+    pub(in crate::check) fn programs_plainly(&mut self, operation: &Operation, at: WatchedChip) -> bool {
+        let here = self.spot(at.position, operation.block, operation.page);
+        let (first, blocks) = (at.watched - at.position.index(), self.blocks);
+        let Some(known) = self.clusters[at.cluster].spots.get_mut(operation.lpn) else { return false };
+        let old = std::mem::replace(known, here);
+        let new = at.watched * blocks + operation.block.index();
+        self.pools[first].free -= 1;
+        self.programmed[new] += 1;
+        if self.programmed[new] == self.pages {
+            // Closed with its last page.
+            self.valid[new] &= !TAKEN;
+        }
+        if old != NONE {
+            let valid = &mut self.valid[first * blocks + BlockId(old / self.pages).index()];
+            *valid -= u32::from(*valid & !TAKEN != 0);
+        }
+        self.valid[new] += 1;
+        true
     }
 
     /// So many free pages of such a chip are programmed.

@@ -315,8 +315,7 @@ impl Lane {
     ) -> Instant {
         let transfer = common.lengths.moves(&mut operation, channel, now);
         self.busy_until = operation.end;
-        observer.operations(std::slice::from_ref(&operation));
-        observer.transfer(&transfer);
+        observer.page(&operation, &transfer);
         transfer.end
     }
 
