@@ -1,7 +1,14 @@
-//! Copies of passes under serial dispatch that are as they should be in all respects: nearly all
-//! are. They are looked at together, chip by chip, and no gauge changes.
+//! Copies of passes that are as they should be in all respects: nearly all are. They are looked at
+//! together, chip by chip, and no gauge changes.
+//!
+//! Here are those under serial dispatch.
+
+mod stripe;
+
+use rtflash_model::Instant;
 
 use super::Checks;
+use super::length::Length;
 use super::look::class_of;
 use super::rules::{Order, Rules};
 use crate::trace::{Action, CopiedPage, CopyRun, CopyTimes, Kind};
@@ -11,6 +18,11 @@ impl Checks<'_> {
     /// the rest.
     pub(super) fn look_at_copies(&mut self, run: &CopyRun) {
         let (Some(first), Some(last)) = (run.times.first(), run.times.last()) else { return };
+        if let Rules::Certified(_) = self.rules {
+            let seen = self.look_at_copies_in_stripe(run);
+            run.for_each_step(|copy, _| copy >= seen, |step| self.look_at(step));
+            return;
+        }
         if !self.may_be_plain(run, first) {
             run.for_each_step(|_, _| true, |step| self.look_at(step));
             return;
@@ -33,27 +45,26 @@ impl Checks<'_> {
     /// Whether copies are in their turn, one behind the other, and take as long as they should, so
     /// that only the pages have to be looked at; and zeroes need not be noted.
     fn may_be_plain(&mut self, run: &CopyRun, first: &CopyTimes) -> bool {
+        let quiet = self.quiet_of_copies();
         let Rules::Utilization(by) = &self.rules else { return false };
         let Order::Serial(edf, idling) = &by.order else { return false };
         let (Some(pending), Some((read, program))) = (self.ledger.get(run.job), self.desks.plain_copies()) else {
             return false;
         };
-        let quiet = [Action::Read, Action::Program].map(|action| self.quiet[class_of(action, Kind::Gc)]);
-        let mut now = first.start;
-        let in_time = |times: &CopyTimes| {
-            let CopyTimes { start, read: between, end } = *times;
-            let follows = start == now && start <= between && between <= end;
-            now = end;
-            follows && read.off(between.since(start)) == 0 && program.off(end.since(between)) == 0
-        };
         run.pages.len() == run.times.len() * run.chips.len()
-            && first.start > quiet[0].max(quiet[1])
+            && first.start > quiet
             && !pending.starved
             && pending.release.cluster == Some(run.cluster)
             && edf.is_right(run.cluster, run.job)
             && idling.is_busy(run.cluster, first.start, pending)
             && self.mapping.has_plain_copies(run.cluster)
-            && run.times.iter().all(in_time)
+            && follow_each_other(run, (read, program))
+    }
+
+    /// Behind which instant zeroes need not be noted of what passes read and program.
+    fn quiet_of_copies(&self) -> Instant {
+        let quiet = |action| self.quiet[class_of(action, Kind::Gc)];
+        quiet(Action::Read).max(quiet(Action::Program))
     }
 
     /// Looks at the copies on a chip, by its position in the run, as long as each is as it should
@@ -105,4 +116,14 @@ impl Checks<'_> {
         }
         self.latest = self.latest.max(last.read);
     }
+}
+
+/// Whether each copy begins when the one before ends, and takes as long as it should.
+fn follow_each_other(run: &CopyRun, (read, program): (Length, Length)) -> bool {
+    let mut now = run.start();
+    run.times.iter().all(|&CopyTimes { start, read: between, end }| {
+        let follows = start == now && start <= between && between <= end;
+        now = end;
+        follows && read.has(between.since(start)) && program.has(end.since(between))
+    })
 }

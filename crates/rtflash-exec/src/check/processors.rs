@@ -11,7 +11,7 @@ use super::stretches::{LastStretches, REMEMBERED, Stretch};
 use super::timing::{longest_blocker, place};
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId};
 use crate::plan::{Certified, Plan};
-use crate::trace::{Action, JobId, Kind, Operation};
+use crate::trace::{Action, CopyTimes, JobId, Kind, Operation};
 
 /// A processor, as its operations show it.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -263,6 +263,31 @@ impl Processors {
     pub(super) fn starves(&mut self, chip: ChipId) {
         if let Some(processor) = self.processor(chip) {
             self.lines[processor].suspended = None;
+        }
+    }
+
+    /// Whether a job's operations on a chip of a stripe have waited for nothing, and it goes on
+    /// without a break when the last one has ended.
+    pub(super) fn is_judged(&self, processor: usize, job: JobId, start: Instant) -> bool {
+        let line = &self.lines[processor];
+        let follows = line.under_way.is_some_and(|last| last.start < start && start <= last.end);
+        follows
+            && line.bounds.stripe
+            && line.judged == Some(job)
+            && line.job == Some(job)
+            && line.waits.is_empty()
+            && line.paddings.is_empty()
+            && line.suspended.is_none()
+    }
+
+    /// Its job goes on with copies.
+    pub(super) fn goes_on_with_copies(&mut self, processor: usize, copies: &[CopyTimes], deadline: u64) {
+        let line = &mut self.lines[processor];
+        line.only_reads = true;
+        for &CopyTimes { start, end, .. } in copies {
+            if let Some(last) = line.under_way.replace(Stretch { start, end, deadline, erases: false }) {
+                line.ends(last);
+            }
         }
     }
 

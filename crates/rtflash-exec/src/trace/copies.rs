@@ -1,12 +1,13 @@
 //! Copies of a pass, which observers are notified of together.
 
 use rtflash_model::Instant;
+use serde::{Deserialize, Serialize};
 
 use super::record::{Action, JobId, Kind, NONE, Operation};
 use crate::ids::{BlockId, ChipId, ClusterId, Lpn};
 
 /// When pages are copied: they are read over [start, read), and programmed over [read, end).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct CopyTimes {
     /// When the reads begin.
     pub start: Instant,
@@ -17,7 +18,7 @@ pub struct CopyTimes {
 }
 
 /// A page that is copied inside a chip.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct CopiedPage {
     /// The logical page.
     pub lpn: Lpn,
@@ -29,7 +30,7 @@ pub struct CopiedPage {
 
 /// Copies that a pass makes on the same chips of a cluster, one behind the other: each time all of
 /// them read a page, together, and then program it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct CopyRun {
     /// The cluster.
     pub cluster: ClusterId,
@@ -47,6 +48,11 @@ impl CopyRun {
     /// No copies of a cluster.
     pub(crate) fn new(cluster: ClusterId, job: JobId) -> CopyRun {
         CopyRun { cluster, job, chips: Vec::new(), times: Vec::new(), pages: Vec::new() }
+    }
+
+    /// When they begin; at the end of time where there are none.
+    pub(crate) fn start(&self) -> Instant {
+        self.times.first().map_or(Instant::END, |times| times.start)
     }
 
     /// Those of a job, on no chips yet.

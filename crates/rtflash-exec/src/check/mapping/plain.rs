@@ -1,5 +1,7 @@
 //! Pages of a chip that are copied from one place to another, without certificates.
 
+use rtflash_model::Instant;
+
 use super::{Mapping, TAKEN};
 use crate::check::WatchedChip;
 use crate::ids::{BlockId, ClusterId, Lpn, PerId};
@@ -12,6 +14,8 @@ pub(in crate::check) struct PlainPages<'m> {
     valid: &'m mut [u32],
     programmed: &'m mut [u32],
     pages: u32,
+    /// The position of the chip among those of its cluster.
+    chips: (u32, u32),
     /// Where the first page of the chip is, as a number.
     first: u32,
 }
@@ -29,6 +33,7 @@ impl Mapping {
         let first = self.spot(at.position, BlockId(0), 0);
         let blocks = at.watched * self.blocks..(at.watched + 1) * self.blocks;
         PlainPages {
+            chips: (at.position.0, self.clusters[at.cluster].shape.chips),
             spots: &mut self.clusters[at.cluster].spots,
             valid: &mut self.valid[blocks.clone()],
             programmed: &mut self.programmed[blocks],
@@ -60,6 +65,32 @@ impl Mapping {
         true
     }
 
+    /// Whether a cluster is a stripe no block of which may fail.
+    pub(in crate::check) fn is_plain_stripe(&self, cluster: ClusterId) -> bool {
+        self.clusters[cluster].shape.stripe && self.last.is_empty()
+    }
+
+    /// Free pages of a processor at an instant, by its first chip, if they are known and no erase
+    /// is under way.
+    pub(in crate::check) fn lasting_free_in(&mut self, pool: usize, at: Instant) -> Option<u64> {
+        let free = self.free_in(pool, at);
+        free.filter(|_| self.pools[pool].erases.is_empty())
+    }
+
+    /// So many pages have been copied on a chip of a stripe: the last one to this place, from then
+    /// on.
+    pub(in crate::check) fn copied(
+        &mut self,
+        at: WatchedChip,
+        (lpn, (block, page)): (Lpn, (BlockId, u32)),
+        start: Instant,
+        pages: usize,
+    ) {
+        let pages = i64::try_from(pages).expect("a device that is run has at most 2^30 pages");
+        self.pools[at.watched].free -= pages;
+        self.rows[at.cluster].begins(start, (lpn, page, block));
+    }
+
     /// So many free pages of such a chip are programmed.
     pub(in crate::check) fn takes(&mut self, at: WatchedChip, pages: usize) {
         let pages = i64::try_from(pages).expect("a device that is run has at most 2^30 pages");
@@ -73,6 +104,13 @@ impl PlainPages<'_> {
     pub(in crate::check) fn spot(&self, (block, page): (BlockId, u32)) -> u32 {
         // A device that is run has at most 2^30 pages.
         self.first.wrapping_add(block.0.wrapping_mul(self.pages)).wrapping_add(page)
+    }
+
+    /// Whether a logical page is one of this chip in a stripe.
+    #[inline(always)]
+    pub(in crate::check) fn is_of_chip(&self, lpn: Lpn) -> bool {
+        let (position, chips) = self.chips;
+        lpn.0 % chips == position
     }
 
     /// A logical page that was there is here from now on: says whether it was, and if not, nothing
