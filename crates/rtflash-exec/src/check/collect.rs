@@ -2,6 +2,8 @@
 //! are left out, victims, copies, cost.
 
 mod changes;
+mod copies;
+mod end;
 mod failed;
 
 use rtflash_model::{Instant, Span};
@@ -19,7 +21,7 @@ use super::watched_pass::WatchedPass;
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Victims;
 use crate::plan::{Certified, ClusterPlan, Plan, Releases};
-use crate::trace::{Action, CopyTimes, Kind, LeftOut, NONE, Operation, Padding, Release, Reserve, Selection, Step};
+use crate::trace::{Action, Kind, LeftOut, NONE, Operation, Padding, Release, Reserve, Selection, Step};
 
 /// What a certificate says of a processor.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -286,31 +288,6 @@ impl Collections {
         }
     }
 
-    /// How many pages of a processor are free, and how many of them may be taken that are not
-    /// pending; `None` where that is not known, or changes soon.
-    pub(super) fn may_take(&self, processor: usize, map: &mut Mapping, at: Instant) -> Option<(u64, usize)> {
-        let account = &self.accounts[processor];
-        let free = map.lasting_free_in(account.chip, at)?;
-        let waiting = account.arrived.saturating_sub(account.programmed);
-        Some((free, usize::try_from(free.saturating_sub(waiting)).unwrap_or(usize::MAX)))
-    }
-
-    /// The pass of the GC jobs of a processor, from these copies on; `None` where it holds pages
-    /// that have been read, or only moves what is left in a block.
-    pub(super) fn plain_pass(&mut self, processor: usize, first: &CopyTimes) -> Option<&mut WatchedPass> {
-        let [pass, _] = &mut self.accounts[processor].passes;
-        let is_next = pass.step.is_none_or(|(start, _)| start < first.start);
-        Some(pass).filter(|pass| is_next && pass.buffer.is_empty() && pass.moves.is_none())
-    }
-
-    /// Copies have taken pages, so that so many are free with the last one: it leaves the fewest.
-    pub(super) fn takes(&mut self, processor: usize, chip: ChipId, free: u64, at: Instant) {
-        let account = &self.accounts[processor];
-        let waiting = account.arrived.saturating_sub(account.programmed);
-        let cluster = Some(account.cluster);
-        self.reserve.note_by_chip(free, waiting, Place { at, job: None, cluster, chip: Some(chip) });
-    }
-
     /// An operation that takes a page that is not pending has started: the map knows of it.
     #[inline(always)]
     pub(super) fn took(
@@ -333,14 +310,8 @@ impl Collections {
             let waiting = waiting.saturating_add(account.terms.reserve);
             self.reserve.note(free, waiting, || Place { at, job: Some(operation.job), cluster, chip });
         }
-        let place = Place { at, job: None, cluster, chip };
-        // Copies are told of together: of what begins at one instant the lowest chip comes first,
-        // but for what arrives then.
-        if !account.terms.stripe || self.arrivals[account.cluster].at == at {
-            self.reserve.note(free, waiting, || place);
-        } else {
-            self.reserve.note_by_chip(free, waiting, place);
-        }
+        let stripe = account.terms.stripe;
+        self.leaves(stripe, (free, waiting), Place { at, job: None, cluster, chip });
     }
 
     /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.
@@ -405,28 +376,5 @@ impl Collections {
             }
         };
         self.gc.copies.note_zero(quiet, u64::from(!is_valid), at);
-    }
-
-    /// The run is over.
-    pub(super) fn finish(&mut self, duration: Instant) {
-        for account in &self.accounts {
-            let due = if account.terms.releases { account.arrived / account.terms.reclaimed } else { 0 };
-            let astray = account.released.is_some() && account.released > account.stated;
-            if account.collected != due || astray {
-                let cluster = Some(account.cluster);
-                self.releases.note(0, 1, || Place { at: duration, job: None, cluster, chip: None });
-            }
-            for pass in &account.passes {
-                if pass.is_cut_off() {
-                    let cluster = Some(account.cluster);
-                    self.gc.copies.note(0, 1, || Place { at: duration, job: None, cluster, chip: None });
-                }
-            }
-        }
-        for (cluster, arrivals) in self.arrivals.enumerate() {
-            if arrivals.released != arrivals.stated {
-                self.releases.note(0, 1, || Place { at: duration, job: None, cluster: Some(cluster), chip: None });
-            }
-        }
     }
 }

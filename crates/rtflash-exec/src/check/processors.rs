@@ -1,5 +1,8 @@
 //! Checkers of clusters with certificates: EDF, blocking and idling on every processor.
 
+mod copies;
+mod end;
+
 use std::collections::VecDeque;
 
 use rtflash_model::{Instant, Span};
@@ -11,7 +14,7 @@ use super::stretches::{LastStretches, REMEMBERED, Stretch};
 use super::timing::{longest_blocker, place};
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId};
 use crate::plan::{Certified, Plan};
-use crate::trace::{Action, CopyTimes, JobId, Kind, Operation};
+use crate::trace::{Action, JobId, Kind, Operation};
 
 /// A processor, as its operations show it.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -266,31 +269,6 @@ impl Processors {
         }
     }
 
-    /// Whether a job's operations on a chip of a stripe have waited for nothing, and it goes on
-    /// without a break when the last one has ended.
-    pub(super) fn is_judged(&self, processor: usize, job: JobId, start: Instant) -> bool {
-        let line = &self.lines[processor];
-        let follows = line.under_way.is_some_and(|last| last.start < start && start <= last.end);
-        follows
-            && line.bounds.stripe
-            && line.judged == Some(job)
-            && line.job == Some(job)
-            && line.waits.is_empty()
-            && line.paddings.is_empty()
-            && line.suspended.is_none()
-    }
-
-    /// Its job goes on with copies.
-    pub(super) fn goes_on_with_copies(&mut self, processor: usize, copies: &[CopyTimes], deadline: u64) {
-        let line = &mut self.lines[processor];
-        line.only_reads = true;
-        for &CopyTimes { start, end, .. } in copies {
-            if let Some(last) = line.under_way.replace(Stretch { start, end, deadline, erases: false }) {
-                line.ends(last);
-            }
-        }
-    }
-
     /// When the step that was recorded last ends, on the processor of a chip.
     pub(super) fn step_end(&self, chip: ChipId) -> Option<Instant> {
         self.lines[self.processor(chip)?].under_way.map(|step| step.end)
@@ -304,32 +282,6 @@ impl Processors {
     /// Whether it is a chip of a stripe.
     pub(super) fn is_stripe(&self, processor: usize) -> bool {
         self.lines[processor].bounds.stripe
-    }
-
-    /// The run is over, and a job is pending on the only processor of its cluster, that of a chip:
-    /// it should not have idled.
-    pub(super) fn end(&mut self, chip: ChipId, duration: Instant, pending: &Pending) {
-        let Some(processor) = self.processor(chip) else { return };
-        let line = &mut self.lines[processor];
-        let last = line.under_way.map_or(Instant::START, |step| step.end);
-        let padded = line.paddings.back().map_or(Instant::START, |&(_, end)| end);
-        let since = last.max(padded).max(pending.release.at);
-        self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, Some(chip)));
-    }
-
-    /// The same of a stripe: a job's pages wait on chips that do not change, from its release on,
-    /// so one of them at least has been busy ever since. Garbage collection is the affair of its
-    /// own chip.
-    pub(super) fn end_on_chips(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {
-        let released = pending.release.at;
-        let mut shortest = None;
-        for &chip in chips {
-            let Some(processor) = self.processor(chip) else { continue };
-            let line = &mut self.lines[processor];
-            let idle = duration.since(line.over().max(released)).max(line.busy_since.since(released));
-            shortest = Some(shortest.map_or(idle, |shortest: Span| shortest.min(idle)));
-        }
-        self.idling.note(0, shortest.map_or(0, Span::as_ns), || place(duration, pending, None));
     }
 
     #[inline(always)]

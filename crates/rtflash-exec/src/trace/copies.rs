@@ -30,7 +30,7 @@ pub struct CopiedPage {
 
 /// Copies that a pass makes on the same chips of a cluster, one behind the other: each time all of
 /// them read a page, together, and then program it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CopyRun {
     /// The cluster.
     pub cluster: ClusterId,

@@ -15,7 +15,8 @@ use crate::ids::{ClusterId, Lpn};
 ///
 /// A run notifies of each cluster's releases, completions and operations in the order of
 /// [`Record::order`], and each channel's transfers in theirs, each behind its operation; between
-/// clusters, and between transfers and the rest, the order is not fixed. What else happens at an
+/// clusters, between transfers and the rest, and between copies on a chip of a stripe and other
+/// chips up to the next release, the order is not fixed. What else happens at an
 /// instant is notified of behind the releases and before the operations of that instant.
 pub trait Observer {
     /// A job is released.

@@ -17,7 +17,7 @@ use crate::resume::resume;
 use crate::trace::{Complete, Observer, Operation, Release};
 
 /// Later than everything that happens.
-const NEVER: Instant = Instant::END;
+pub(super) const NEVER: Instant = Instant::END;
 
 /// What a cluster is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub(super) struct Lane {
     /// Jobs that have arrived and that the lane has not come to yet, in order.
     arrivals: VecDeque<(Release, PendingJob)>,
     /// The job that is served, and with what; until when is in `busy_until`.
-    running: Option<(usize, LaneStep)>,
+    pub(super) running: Option<(usize, LaneStep)>,
     pub(super) busy_until: Instant,
     /// An operation that waits for its bus, or will: nobody has been notified of it.
     pub(super) open: Option<Operation>,
@@ -145,6 +145,9 @@ impl Lane {
         observer: &mut impl Observer,
     ) -> Result<Option<Ask>, RunError> {
         let mut released = self.next_release();
+        if let Some(ask) = self.go_on_with_pages(common, released.min(limit), observer) {
+            return Ok(Some(ask));
+        }
         loop {
             let next = self.busy_until.min(released);
             if next >= limit {
@@ -292,6 +295,7 @@ impl Lane {
     }
 
     /// It has the bus of a channel. Says until when.
+    #[inline(always)]
     pub(super) fn granted(
         &mut self,
         common: &Common<'_>,
@@ -299,8 +303,12 @@ impl Lane {
         now: Instant,
         observer: &mut impl Observer,
     ) -> Instant {
-        let operation = self.open.take().expect("a lane that has asked has an operation");
-        self.transfers(common, operation, channel, now, observer)
+        let operation = self.open.as_mut().expect("a lane that has asked has an operation");
+        let transfer = common.lengths.moves(operation, channel, now);
+        self.busy_until = operation.end;
+        observer.page(operation, &transfer);
+        self.open = None;
+        transfer.end
     }
 
     /// The page of an operation is moved, from now on, and the lane is busy until the operation
