@@ -162,7 +162,7 @@ const OF_PAGES: [fn(&mut Operation, &mut Transfer); 9] = [
     |_, transfer| transfer.start = later(transfer.start, 1),
     |_, transfer| transfer.end = later(transfer.end, 1),
     |_, transfer| transfer.job.index += 1,
-    |_, transfer| transfer.channel.0 ^= 1,
+    |_, transfer| transfer.chip.0 ^= 1,
 ];
 
 /// The positions of some notices, not the first ones of their kind.

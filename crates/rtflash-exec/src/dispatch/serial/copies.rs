@@ -6,73 +6,12 @@ use rtflash_model::Instant;
 use super::Common;
 use super::lane::{Lane, LaneStep};
 use crate::dispatch::cluster::ClusterState;
-use crate::ftl::{NextCopy, PageStore};
-use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PageId, SourceId};
-use crate::trace::{CopyRun, CopyTimes, JobId, NONE, Observer};
+use crate::ftl::PageStore;
+use crate::ids::ColumnId;
+use crate::trace::{CopyTimes, Observer};
 
 /// Observers are notified of so many pages together at most, and what is copied at once.
 const PAGES: usize = 256;
-
-/// Copies that are made in one go.
-#[derive(Debug)]
-pub(super) struct CopyBuffer {
-    run: CopyRun,
-    next: ChipCopies,
-    /// Those behind them.
-    later: ChipCopies,
-}
-
-/// The page that each chip copies next that takes part.
-#[derive(Debug, Default)]
-struct ChipCopies {
-    pages: Vec<(ColumnId, (PageId, Lpn))>,
-    /// Whether a chip does something else.
-    is_mixed: bool,
-}
-
-impl ChipCopies {
-    fn clear(&mut self) {
-        self.pages.clear();
-        self.is_mixed = false;
-    }
-
-    /// What a chip does next.
-    #[inline(always)]
-    fn add(&mut self, chip: ColumnId, next: NextCopy) -> Option<Lpn> {
-        match next {
-            NextCopy::Page(page, lpn) => {
-                self.pages.push((chip, (page, lpn)));
-                return Some(lpn);
-            }
-            NextCopy::Nothing => {}
-            NextCopy::Other => self.is_mixed = true,
-        }
-        None
-    }
-
-    /// Whether there are copies, and nothing else.
-    fn are_all(&self) -> bool {
-        !self.is_mixed && !self.pages.is_empty()
-    }
-}
-
-impl CopyBuffer {
-    /// For a cluster.
-    pub(super) fn new(cluster: ClusterId) -> CopyBuffer {
-        let nobody = JobId { source: SourceId(NONE), index: 0 };
-        let (next, later) = (ChipCopies::default(), ChipCopies::default());
-        CopyBuffer { run: CopyRun::new(cluster, nobody), next, later }
-    }
-
-    /// Observers are notified of what there is. What follows is on the chips that are next.
-    fn notify(&mut self, job: JobId, chip_of: impl Fn(ColumnId) -> ChipId, observer: &mut impl Observer) {
-        if !self.run.times.is_empty() {
-            observer.copies(&self.run);
-        }
-        self.run.clear(job);
-        self.run.chips.extend(self.next.pages.iter().map(|&(chip, _)| chip_of(chip)));
-    }
-}
 
 impl Lane {
     /// Goes on with copies of the pass that a job is served with, as long as they begin before

@@ -7,7 +7,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Common;
-use super::copies::CopyBuffer;
+use super::buffer::CopyBuffer;
 use crate::dispatch::cluster::{ClusterState, Jobs, PendingJob, Priority};
 use crate::dispatch::releases::Periodics;
 use crate::error::RunError;
