@@ -58,7 +58,7 @@ impl Checks<'_> {
             }
             Action::Erase | Action::ErasePart => return false,
         }
-        turn.is_taken();
+        turn.take();
         (*free_at, *bus_free_at) = (end, transfer.end);
         by.under_way.begins(cluster.index(), (start, end), pending.deadline());
         idling.works(cluster, start, end);

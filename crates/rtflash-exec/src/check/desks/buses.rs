@@ -52,7 +52,7 @@ pub(in crate::check) struct BusTurn<'d> {
 impl BusTurn<'_> {
     /// It is moved.
     #[inline(always)]
-    pub(in crate::check) fn is_taken(self) {
+    pub(in crate::check) fn take(self) {
         self.bus.last = Some((self.wanted, self.chip));
         self.bus.free_at = self.end.max(self.bus.free_at);
     }

@@ -62,7 +62,7 @@ pub(super) struct Lane {
     pub(super) cluster: ClusterState,
     pub(super) columns: PerId<ColumnId, Column>,
     pub(super) jobs: Jobs,
-    pending: BTreeSet<Priority>,
+    pub(super) pending: BTreeSet<Priority>,
     /// Jobs that are starved: they are looked at again when an erase has ended.
     starved: Vec<Priority>,
     sources: Periodics,

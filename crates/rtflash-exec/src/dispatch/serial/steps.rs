@@ -40,8 +40,8 @@ impl Lane {
         }
     }
 
-    /// A job whose page has ended goes on with its next one, as long as nothing else happens before
-    /// it does, and until it asks for a bus: it is still the first one.
+    /// A job whose page has ended, and which is still the first one, goes on with its next page, as
+    /// long as nothing else happens before that, and until it asks for a bus.
     #[inline(always)]
     pub(super) fn go_on_with_pages(
         &mut self,
@@ -53,7 +53,8 @@ impl Lane {
             && now < undisturbed
         {
             let job = &self.jobs[slot];
-            let is_next = job.passes == 0 && !job.is_background();
+            let is_first = self.pending.first().is_some_and(|first| first.4 == slot);
+            let is_next = is_first && job.passes == 0 && !job.is_background();
             let attempt = if is_next && job.reads > 0 {
                 self.read(common, slot, now, observer)
             } else if is_next && job.writes > 0 {
