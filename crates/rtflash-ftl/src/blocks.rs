@@ -159,10 +159,23 @@ impl<M: Memory> Blocks<M> {
         let (held, rest) = lpns.split_at_mut(index(programmed).min(lpns.len()));
         rest.fill(NONE);
         let bits = self.bits.as_mut();
+        let rows = self.pages / self.width;
         if self.width == 1 {
             // The first page of a word is its lowest bit.
             for (word, lpns) in bits.iter_mut().zip(held.chunks(64)) {
                 *word = lpns.iter().rev().fold(0, |word, &lpn| word << 1 | u64::from(lpn != NONE));
+            }
+        } else if rows.is_multiple_of(64) && rows * self.width == self.pages {
+            // A chip has words of its own.
+            let blocks = bits.chunks_exact_mut(index(self.pages / 64)).zip(held.chunks(index(self.pages)));
+            for (words, lpns) in blocks {
+                for (chip, words) in words.chunks_exact_mut(index(rows / 64)).enumerate() {
+                    let mut of_chip = lpns.iter().skip(chip).step_by(index(self.width));
+                    for word in words {
+                        let held = (0..64).zip(of_chip.by_ref());
+                        *word = held.fold(0, |word, (row, &lpn)| word | u64::from(lpn != NONE) << row);
+                    }
+                }
             }
         } else {
             for (page, &lpn) in (0..).zip(held.iter()) {

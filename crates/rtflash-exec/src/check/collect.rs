@@ -2,6 +2,8 @@
 //! are left out, victims, copies, cost.
 
 mod changes;
+mod copies;
+mod end;
 mod failed;
 
 use rtflash_model::{Instant, Span};
@@ -308,7 +310,8 @@ impl Collections {
             let waiting = waiting.saturating_add(account.terms.reserve);
             self.reserve.note(free, waiting, || Place { at, job: Some(operation.job), cluster, chip });
         }
-        self.reserve.note(free, waiting, || Place { at, job: None, cluster, chip });
+        let stripe = account.terms.stripe;
+        self.leaves(stripe, (free, waiting), Place { at, job: None, cluster, chip });
     }
 
     /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.
@@ -373,28 +376,5 @@ impl Collections {
             }
         };
         self.gc.copies.note_zero(quiet, u64::from(!is_valid), at);
-    }
-
-    /// The run is over.
-    pub(super) fn finish(&mut self, duration: Instant) {
-        for account in &self.accounts {
-            let due = if account.terms.releases { account.arrived / account.terms.reclaimed } else { 0 };
-            let astray = account.released.is_some() && account.released > account.stated;
-            if account.collected != due || astray {
-                let cluster = Some(account.cluster);
-                self.releases.note(0, 1, || Place { at: duration, job: None, cluster, chip: None });
-            }
-            for pass in &account.passes {
-                if pass.is_cut_off() {
-                    let cluster = Some(account.cluster);
-                    self.gc.copies.note(0, 1, || Place { at: duration, job: None, cluster, chip: None });
-                }
-            }
-        }
-        for (cluster, arrivals) in self.arrivals.enumerate() {
-            if arrivals.released != arrivals.stated {
-                self.releases.note(0, 1, || Place { at: duration, job: None, cluster: Some(cluster), chip: None });
-            }
-        }
     }
 }

@@ -256,6 +256,23 @@ impl Desks {
         self.lengths.note_zero(quiet, off, || flash::place(operation));
     }
 
+    /// What copies without certificates take, inside a chip and without a command: a read, and a
+    /// program. `None` where they are not all alike.
+    pub(super) fn plain_copies(&self) -> Option<(Length, Length)> {
+        (self.places.is_none() && self.command == Span::ZERO).then_some((self.read, self.program))
+    }
+
+    /// The same of a chip of a stripe with one page register.
+    pub(super) fn plain_copies_in_stripe(&self, chip: ChipId) -> Option<(Length, Length)> {
+        let place = &self.places.as_ref()?[chip];
+        (place.stripe && !place.cached && self.command == Span::ZERO).then_some((self.read, self.program))
+    }
+
+    /// Whether nothing is to come before the next operation of a chip.
+    pub(super) fn is_clear(&self, chip: ChipId) -> bool {
+        self.desks[chip].to_come == ToCome::Nothing
+    }
+
     /// What an operation takes inside a chip.
     #[inline(always)]
     fn inside(&self, action: Action) -> Length {

@@ -73,6 +73,20 @@ impl Gauge {
         self.note_if_worse(Worst { bound, observed, place });
     }
 
+    /// Notes an observation. Of equal ones in a cluster at one instant that of the lowest chip is
+    /// the worst, whichever is noted first.
+    #[inline(always)]
+    pub(crate) fn note_by_chip(&mut self, bound: u64, observed: u64, place: Place) {
+        self.note(bound, observed, || place);
+        if let Some(worst) = &mut self.worst
+            && (worst.bound, worst.observed) == (bound, observed)
+            && (worst.place.at, worst.place.cluster) == (place.at, place.cluster)
+            && place.chip < worst.place.chip
+        {
+            worst.place = place;
+        }
+    }
+
     /// Notes what should be zero. `quiet`: it is known that one more zero changes nothing.
     #[inline(always)]
     pub(crate) fn note_zero(&mut self, quiet: bool, observed: u64, place: impl FnOnce() -> Place) {

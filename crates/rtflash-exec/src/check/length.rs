@@ -18,10 +18,16 @@ impl Length {
         Length { min: max.saturating_sub(shorter), max }
     }
 
+    /// Whether a span is within.
+    #[inline(always)]
+    pub(super) fn has(self, span: Span) -> bool {
+        self.min <= span && span <= self.max
+    }
+
     /// By how much a span is not within.
     #[inline]
     pub(super) fn off(self, span: Span) -> u64 {
-        if self.min <= span && span <= self.max {
+        if self.has(span) {
             return 0;
         }
         span.saturating_sub(self.max).max(self.min.saturating_sub(span)).as_ns()

@@ -16,11 +16,11 @@ impl<'a> Checks<'a> {
     #[inline(always)]
     pub(super) fn look_at(&mut self, operations: &[Operation]) {
         let Some((first, others)) = operations.split_first() else { return };
-        let class = class_of(first);
+        let class = class_of(first.action, first.kind);
         // What is told together is alike.
-        if others.iter().any(|other| class_of(other) != class) {
+        if others.iter().any(|other| class_of(other.action, other.kind) != class) {
             for operation in operations {
-                self.look_alike(class_of(operation), std::slice::from_ref(operation));
+                self.look_alike(class_of(operation.action, operation.kind), std::slice::from_ref(operation));
             }
             return;
         }
@@ -179,7 +179,7 @@ impl<'a> Checks<'a> {
 
 /// Whether an operation is on a page of somebody else; a reset is on none.
 #[inline(always)]
-fn is_astray(operation: &Operation, pending: &super::Pending, range: &std::ops::Range<Lpn>) -> bool {
+pub(super) fn is_astray(operation: &Operation, pending: &super::Pending, range: &std::ops::Range<Lpn>) -> bool {
     let own = operation.action == Action::Erase || pending.release.kind == Kind::Server;
     !own && !range.contains(&operation.lpn)
 }
@@ -190,13 +190,13 @@ const ACTIONS: [Action; CLASSES / 2] = [Action::Read, Action::Program, Action::E
 /// The class of what is looked at by itself: parts of erases.
 const PARTS: usize = CLASSES;
 
-/// The class of an operation: what it does, and whether for garbage collection.
+/// The class of operations: what they do, and whether for garbage collection.
 #[inline(always)]
-fn class_of(operation: &Operation) -> usize {
-    if operation.action == Action::ErasePart {
+pub(super) fn class_of(action: Action, kind: Kind) -> usize {
+    if action == Action::ErasePart {
         return PARTS;
     }
-    operation.action as usize + if operation.kind == Kind::Gc { CLASSES / 2 } else { 0 }
+    action as usize + if kind == Kind::Gc { CLASSES / 2 } else { 0 }
 }
 
 impl WatchedChip {

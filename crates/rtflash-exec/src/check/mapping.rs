@@ -2,6 +2,7 @@
 //! how much is free.
 
 mod failed;
+mod plain;
 mod rows;
 
 use std::collections::BTreeSet;

@@ -6,6 +6,7 @@
 
 mod assumptions;
 mod collect;
+mod copies;
 mod desks;
 mod failures;
 mod flash;
@@ -15,6 +16,7 @@ mod length;
 mod look;
 mod mapping;
 mod order;
+mod pages;
 mod passes;
 mod processors;
 mod registers;

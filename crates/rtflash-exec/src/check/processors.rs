@@ -1,5 +1,6 @@
 //! Checkers of clusters with certificates: EDF, blocking and idling on every processor.
 
+mod copies;
 mod end;
 
 use std::collections::VecDeque;

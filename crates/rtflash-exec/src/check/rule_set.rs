@@ -105,7 +105,7 @@ impl<'a> RuleSet<'a> for ByUtilization {
     fn begins(&mut self, first: &Operation, pending: &Pending, quiet: bool) {
         if let Order::Serial(edf, idling) = &mut self.order {
             edf.operation(first, pending);
-            self.under_way.begins(first.cluster.index(), first, pending.deadline());
+            self.under_way.begins(first.cluster.index(), (first.start, first.end), pending.deadline());
             idling.works(first.cluster, first.start, first.end);
             idling.serves(first.cluster, first.start, pending, quiet);
         }
@@ -144,6 +144,6 @@ impl ByUtilization {
             self.blocking.blocked(left, plan.device().block_erase(), pending, operation.chip);
         }
         edf.operation(operation, pending, quiet);
-        self.under_way.begins(operation.chip.index(), operation, pending.deadline());
+        self.under_way.begins(operation.chip.index(), (operation.start, operation.end), pending.deadline());
     }
 }

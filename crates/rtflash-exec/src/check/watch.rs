@@ -10,8 +10,8 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Complete, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Operation, Padding, Policed, Release, Reserve,
-    Selection, Setup, Starved, TermsChange, Transfer,
+    Complete, CopyRun, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Operation, Padding, Policed, Release,
+    Reserve, Selection, Setup, Starved, TermsChange, Transfer,
 };
 
 impl Checks<'_> {
@@ -134,6 +134,14 @@ impl Observer for Checks<'_> {
     #[inline(always)]
     fn operations(&mut self, operations: &[Operation]) {
         self.look_at(operations);
+    }
+
+    fn copies(&mut self, run: &CopyRun) {
+        self.look_at_copies(run);
+    }
+
+    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
+        self.look_at_page(operation, transfer);
     }
 
     fn transfer(&mut self, transfer: &Transfer) {

@@ -6,7 +6,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, Lpn};
-use crate::trace::{JobId, Operation};
+use crate::trace::{CopyTimes, JobId, Operation};
 
 /// A pass under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -64,6 +64,23 @@ impl WatchedPass {
     /// suspended may have been left so.
     pub(super) fn is_cut_off(&self) -> bool {
         self.erased > 0 && self.part.is_none()
+    }
+
+    /// Whether a page of this block is to be copied inside a chip.
+    #[inline(always)]
+    pub(super) fn may_copy(&self, block: BlockId) -> bool {
+        self.victim == Some(block)
+    }
+
+    /// So many copies have been made inside a chip, one behind the other.
+    pub(super) fn go_on(&mut self, copies: u64, first: &CopyTimes, last: &CopyTimes) {
+        // All steps but the last one are over.
+        self.time = self.total().saturating_add(last.read.since(first.start).as_ns());
+        self.step = Some((last.read, last.end));
+        self.began = (Some(last.start), Some(last.read));
+        self.steps = (self.steps.0 + copies, self.steps.1 + copies);
+        self.copied += copies;
+        self.read = Some(last.read);
     }
 
     /// A page is programmed: where it was, if it has been read. Nearly always it is the first one.

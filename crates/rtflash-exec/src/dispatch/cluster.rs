@@ -148,6 +148,7 @@ impl ClusterState {
     }
 
     /// The next logical page of a slot.
+    #[inline]
     pub(crate) fn draw(&mut self, slot: usize) -> Lpn {
         let map = &self.map;
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
@@ -155,6 +156,7 @@ impl ClusterState {
 
     /// So many pages are about to be drawn from a slot for writes: chooses them, where they are
     /// chosen by what is on the device.
+    #[inline]
     pub(crate) fn choose(&mut self, slot: usize, pages: u64) {
         if let Some(part) = self.addresses[slot].chooses_from() {
             let chosen = self.map.fullest(part, pages);
@@ -190,6 +192,7 @@ impl ClusterState {
     }
 
     /// The first chip from `from` on, round the cluster, that has room for a write.
+    #[inline]
     pub(crate) fn chip_with_room(&self, from: ColumnId) -> Option<ColumnId> {
         if self.collector.has_room(&self.map, from) {
             return Some(from);
@@ -199,11 +202,13 @@ impl ClusterState {
     }
 
     /// The pointer moves behind a chip.
+    #[inline]
     pub(crate) fn advance(&mut self, chip: ColumnId) {
         self.pointer = ColumnId(if chip.0 + 1 < self.size() { chip.0 + 1 } else { 0 });
     }
 
     /// Writes a page drawn from a slot to a chip that has room.
+    #[inline]
     pub(crate) fn write(&mut self, slot: usize, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
         let place = self.map.write(lpn, chip)?;
         self.addresses[slot].written(lpn, chip);

@@ -34,8 +34,9 @@ pub(crate) struct Core<O> {
     pub(super) ends: Earliest,
     pub(super) channels: Channels,
     pub(super) observer: Sequencer<O>,
-    /// Whether a run goes on by itself, and releases nothing at this instant.
-    undisturbed: bool,
+    /// Before this instant a run goes on by itself, and nothing more is released, nor at the
+    /// instant that it is: the start of time where that is not so.
+    undisturbed: Instant,
     chips_per_channel: u32,
     pub(super) duration: Instant,
 }
@@ -56,10 +57,16 @@ impl<O: Observer> Core<O> {
             ends: Earliest::new(ChipId(device.chips()).index()),
             channels: Channels::new(used, options),
             observer: Sequencer::new(observer),
-            undisturbed: false,
+            undisturbed: Instant::START,
             chips_per_channel: device.chips_per_channel(),
             duration: options.duration,
         }
+    }
+
+    /// Before this instant nothing more is released, where a run goes on by itself.
+    #[inline]
+    pub(super) fn undisturbed(&self) -> Instant {
+        self.undisturbed
     }
 
     #[inline]
@@ -173,7 +180,7 @@ pub(crate) trait ChipPolicy {
     fn ends(&mut self, now: Instant) {
         while let Some(number) = self.core().ends.first_at(now) {
             let chip = ChipId::from_index(number);
-            if self.core().undisturbed && self.carries_on(chip, now) {
+            if now < self.core().undisturbed && self.carries_on(chip, now) {
                 continue;
             }
             self.core().ends.set(number, None);
@@ -206,7 +213,8 @@ pub(crate) trait ChipPolicy {
             let next = earlier(self.as_core().next_end(), release);
             let Some(now) = next.filter(|&now| now < limit) else { break };
             self.core().observer.passes(now);
-            self.core().undisturbed = release != Some(now);
+            let until = release.unwrap_or(limit).min(limit);
+            self.core().undisturbed = if release == Some(now) { Instant::START } else { until };
             if release == Some(now) {
                 self.releases(now);
             }
@@ -217,7 +225,7 @@ pub(crate) trait ChipPolicy {
                 return Err(RunError::TooManyPending { at: now, limit });
             }
         }
-        self.core().undisturbed = false;
+        self.core().undisturbed = Instant::START;
         Ok(())
     }
 

@@ -1,12 +1,15 @@
 //! Puts records into the order of a trace where some become known late, and some early.
 
+mod beside;
+
 use std::collections::VecDeque;
 
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
+use self::beside::HeldBeside;
 use crate::resume::{Resume, resume};
-use crate::trace::{Action, Observer, Operation, Record, Transfer};
+use crate::trace::{Action, CopyRun, Observer, Operation, Record, Transfer};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
@@ -80,86 +83,6 @@ impl<T> HeldList<T> {
     }
 }
 
-/// What is passed on beside operations, and how much of it has been.
-struct HeldBeside<'r> {
-    others: &'r mut [Record],
-    transfers: &'r mut [Transfer],
-    passed: (usize, usize),
-    /// When both go on: at the end of time where there are no more.
-    next: (Instant, Instant),
-}
-
-impl<'r> HeldBeside<'r> {
-    fn new(others: &'r mut [Record], transfers: &'r mut [Transfer]) -> HeldBeside<'r> {
-        let mut beside = HeldBeside { others, transfers, passed: (0, 0), next: (Instant::END, Instant::END) };
-        beside.next = (beside.next_other(), beside.next_transfer());
-        beside
-    }
-
-    #[inline]
-    fn next_other(&self) -> Instant {
-        self.others.get(self.passed.0).map_or(Instant::END, Record::start)
-    }
-
-    #[inline]
-    fn next_transfer(&self) -> Instant {
-        self.transfers.get(self.passed.1).map_or(Instant::END, |transfer| transfer.start)
-    }
-
-    /// Passes on what comes before the operations that begin at this instant.
-    #[inline(always)]
-    fn pass_on_before(&mut self, start: Instant, observer: &mut impl Observer) {
-        if self.next.0 <= start {
-            self.pass_on(start, true, observer);
-        }
-        while self.next.1 < start {
-            self.pass_on_transfers(observer);
-        }
-    }
-
-    /// Passes on what comes before this instant, and what there is at it but transfers, if it is
-    /// `whole`.
-    fn pass_on(&mut self, limit: Instant, whole: bool, observer: &mut impl Observer) {
-        loop {
-            let (other, transfer) = self.next;
-            // At one instant transfers come last.
-            if other <= transfer && (other < limit || whole && other == limit) {
-                let rest = &mut self.others[self.passed.0..];
-                let alike = rest.iter().take_while(|record| record.start() == other).count();
-                rest[..alike].sort_by_key(Record::order);
-                rest[..alike].iter().for_each(|record| observer.record(record));
-                self.passed.0 += alike;
-                self.next.0 = self.next_other();
-            } else if transfer < limit {
-                self.pass_on_transfers(observer);
-            } else {
-                return;
-            }
-        }
-    }
-
-    /// Passes on the next transfers, which begin at one instant.
-    #[inline(always)]
-    fn pass_on_transfers(&mut self, observer: &mut impl Observer) {
-        let (first, begun) = (self.passed.1, self.next.1);
-        self.passed.1 += 1;
-        self.next.1 = self.next_transfer();
-        if self.next.1 != begun {
-            observer.transfer(&self.transfers[first]);
-            return;
-        }
-        while self.next.1 == begun && self.passed.1 < self.transfers.len() {
-            self.passed.1 += 1;
-            self.next.1 = self.next_transfer();
-        }
-        let alike = &mut self.transfers[first..self.passed.1];
-        if alike.len() > 1 {
-            alike.sort_by_key(|transfer| transfer.channel);
-        }
-        alike.iter().for_each(|transfer| observer.transfer(transfer));
-    }
-}
-
 /// Holds records back until nothing can come before them any more.
 #[derive(Debug)]
 pub(crate) struct Sequencer<O> {
@@ -169,6 +92,8 @@ pub(crate) struct Sequencer<O> {
     /// Those that are open among them, without their ends.
     operations: HeldList<Operation>,
     transfers: HeldList<Transfer>,
+    /// Copies that have been made in one go, by their first starts.
+    runs: HeldList<CopyRun>,
     /// How many have to be held for the next look.
     enough: usize,
     /// Operations that start later than now, by their starts; at one instant as they came.
@@ -185,7 +110,7 @@ pub(crate) struct Sequencer<O> {
 }
 
 resume!([O: Resume] Sequencer<O> {
-    values: [others, operations, transfers, enough, later_operations, later, soonest, now],
+    values: [others, operations, transfers, runs, enough, later_operations, later, soonest, now],
     parts: [observer],
     lists: [],
     made: [notifies],
@@ -197,6 +122,7 @@ impl<O: Observer> Sequencer<O> {
             others: HeldList::default(),
             operations: HeldList::default(),
             transfers: HeldList::default(),
+            runs: HeldList::default(),
             enough: FEW,
             later_operations: VecDeque::new(),
             later: VecDeque::new(),
@@ -248,6 +174,15 @@ impl<O: Observer> Sequencer<O> {
         }
     }
 
+    /// A chip begins copies now, none of which begins at the next release or later, and does
+    /// nothing else before they are over. They may be passed on before what begins later on other
+    /// chips.
+    pub(crate) fn copies(&mut self, run: CopyRun) {
+        if self.notifies {
+            self.runs.list.push(run);
+        }
+    }
+
     /// A transfer begins now, or later.
     #[inline]
     pub(crate) fn transfer(&mut self, transfer: Transfer) {
@@ -296,9 +231,15 @@ impl<O: Observer> Sequencer<O> {
     #[inline]
     pub(crate) fn passes(&mut self, now: Instant) {
         self.advance(now);
-        if self.operations.list.len() + self.others.list.len() >= self.enough {
+        if self.held() >= self.enough {
             self.notify(now);
         }
+    }
+
+    /// How much is held of what decides when to look again.
+    #[inline]
+    fn held(&self) -> usize {
+        self.operations.list.len() + self.others.list.len() + self.runs.list.len()
     }
 
     /// Nothing from before `now` comes any more, but the ends of what is open.
@@ -333,8 +274,8 @@ impl<O: Observer> Sequencer<O> {
     }
 
     fn notify(&mut self, now: Instant) -> Instant {
-        let Sequencer { others, operations, transfers, observer, .. } = self;
-        let mut rest = HeldBeside::new(&mut others.list, &mut transfers.list);
+        let Sequencer { others, operations, transfers, runs, observer, .. } = self;
+        let mut rest = HeldBeside::new(&mut others.list, &runs.list, &mut transfers.list);
         let (mut limit, mut ready) = (now, 0);
         while let Some(&Operation { start, mut end, .. }) = operations.list.get(ready)
             && start < now
@@ -366,11 +307,12 @@ impl<O: Observer> Sequencer<O> {
             ready = alike;
         }
         rest.pass_on(limit, false, observer);
-        let (records, moved) = rest.passed;
-        others.pass(records);
+        let passed = rest.passed;
+        others.pass(passed.others);
         operations.pass(ready);
-        transfers.pass(moved);
-        self.enough = (2 * (self.operations.list.len() + self.others.list.len())).max(FEW);
+        transfers.pass(passed.transfers);
+        runs.pass(passed.runs);
+        self.enough = (2 * self.held()).max(FEW);
         limit
     }
 

@@ -81,6 +81,12 @@ impl ChipBlocks {
         self.0.rest(stream).into()
     }
 
+    /// Whether a page of a frontier can be programmed.
+    #[inline]
+    pub(crate) fn has_room(&self, stream: Frontiers) -> bool {
+        self.0.rest(stream) > 0 || self.0.erased_blocks() > 0
+    }
+
     /// Programs the next page of a frontier with a logical page, opening the lowest erased block
     /// where the frontier has none. `None` where there is no erased block to open.
     #[inline(always)]

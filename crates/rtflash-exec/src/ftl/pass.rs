@@ -7,6 +7,7 @@ use super::map::PageMap;
 use super::store::{PagePlace, PageStore};
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Victims;
+use crate::trace::CopiedPage;
 
 /// A copy that a pass makes on one chip, between its GC read and its GC program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,31 @@ struct ChipPass {
     copy: Option<Copy>,
     /// The page that this pass programmed last on this chip, and what it holds.
     last: Option<(PageId, Lpn)>,
+}
+
+impl ChipPass {
+    /// The copy that is next is read.
+    #[inline(always)]
+    fn reads(&mut self, map: &PageMap, chip: ColumnId, copy: Copy) {
+        if let Copy::Page { page, .. } = copy {
+            let (block, place) = map.chips[chip].block_and_page(page);
+            if block == self.victim {
+                self.cursor = place + 1;
+            }
+        }
+        self.reads += 1;
+    }
+}
+
+/// What a chip may do next for a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NextCopy {
+    /// It copies this page, numbered through the chip, with this logical page.
+    Page(PageId, Lpn),
+    /// There is nothing to copy.
+    Nothing,
+    /// Something else.
+    Other,
 }
 
 /// The garbage collector of a cluster. One pass is under way at a time: whichever job is served
@@ -113,23 +139,47 @@ impl Collector {
     /// The next GC read on a chip; `None` where nothing is left to copy.
     #[inline]
     pub(crate) fn read(&mut self, map: &PageMap, chip: ColumnId) -> Option<Copy> {
-        let padded_to = self.padded_to;
+        let copy = self.next(map, chip)?;
         let pass = self.pass[chip].as_mut()?;
-        let blocks = &map.chips[chip];
-        let copy = match blocks.next_valid(pass.victim, pass.cursor) {
-            Some(page) => {
-                pass.cursor = blocks.block_and_page(page).1 + 1;
-                Copy::Page { page, lpn: blocks.lpn(page) }
-            }
-            None if pass.reads < padded_to => match pass.last {
-                Some((page, lpn)) if blocks.lpn(page) == lpn => Copy::Page { page, lpn },
-                _ => Copy::Padding,
-            },
-            None => return None,
-        };
-        pass.reads += 1;
+        pass.reads(map, chip, copy);
         pass.copy = Some(copy);
         Some(copy)
+    }
+
+    /// What the next GC read on a chip is for.
+    #[inline(always)]
+    pub(crate) fn next(&self, map: &PageMap, chip: ColumnId) -> Option<Copy> {
+        let pass = self.pass[chip].as_ref()?;
+        let blocks = &map.chips[chip];
+        match (blocks.next_valid(pass.victim, pass.cursor), pass.last) {
+            (Some(page), _) => Some(Copy::Page { page, lpn: blocks.lpn(page) }),
+            (None, _) if pass.reads >= self.padded_to => None,
+            (None, Some((page, lpn))) if blocks.lpn(page) == lpn => Some(Copy::Page { page, lpn }),
+            (None, _) => Some(Copy::Padding),
+        }
+    }
+
+    /// What a chip reads and programs next, if it is a page for which there is room.
+    #[inline(always)]
+    pub(crate) fn next_copy(&self, map: &PageMap, chip: ColumnId) -> NextCopy {
+        match self.next(map, chip) {
+            None => NextCopy::Nothing,
+            Some(Copy::Page { page, lpn }) if map.chips[chip].has_room(Frontiers::Copy) => NextCopy::Page(page, lpn),
+            Some(_) => NextCopy::Other,
+        }
+    }
+
+    /// Reads and programs the page on a chip that is next, with nothing in between: where it was,
+    /// and is now.
+    #[inline(always)]
+    pub(crate) fn copy(&mut self, map: &mut PageMap, chip: ColumnId, (page, lpn): (PageId, Lpn)) -> CopiedPage {
+        let pass = self.pass[chip].as_mut().expect("a chip that copies takes part in the pass");
+        pass.reads(map, chip, Copy::Page { page, lpn });
+        pass.finished += 1;
+        let from = map.block_and_page(page);
+        let (copied, place) = map.copy(chip, page, lpn).expect("a page that is next is there, and has room");
+        pass.last = Some((copied, lpn));
+        CopiedPage { lpn, from, to: (place.block, place.page) }
     }
 
     /// The logical page that the next GC read on a chip will probably be for, and asks memory for

@@ -14,7 +14,7 @@ use crate::check::Ledger;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
 use crate::resume::resume;
-use crate::trace::{Action, Complete, Kind, Observer, Operation, Release, Starved, Transfer};
+use crate::trace::{Action, Complete, CopyRun, Kind, Observer, Operation, Release, Starved, Transfer};
 
 /// The jobs of one source.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -252,6 +252,23 @@ impl Observer for Statistics {
                 cluster.written += programs;
             }
         }
+    }
+
+    fn copies(&mut self, run: &CopyRun) {
+        let (Some(first), Some(last)) = (run.times.first(), run.times.last()) else { return };
+        if run.chips.iter().any(|&chip| self.chips[chip].until > first.start) {
+            return run.for_each_step(|_, _| true, |step| self.operations(step));
+        }
+        let took = |from: Instant, until: Instant| until.min(self.duration).since(from).as_ns();
+        let took = run.times.iter().map(|times| took(times.start, times.read) + took(times.read, times.end)).sum();
+        let (took, count) = (Span::from_ns(took).unwrap_or(Span::LONGEST), run.times.len() as u64);
+        for &chip in &run.chips {
+            let chip = &mut self.chips[chip];
+            (chip.busy, chip.until) = (chip.busy.saturating_add(took), last.end);
+            chip.operations[Action::Read as usize] += count;
+            chip.operations[Action::Program as usize] += count;
+        }
+        self.report.clusters[run.cluster].copied += count * run.chips.len() as u64;
     }
 
     #[inline]

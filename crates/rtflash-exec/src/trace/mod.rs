@@ -1,6 +1,7 @@
 //! What happens in a run: records, and trace files of them.
 
 mod any_record;
+mod copies;
 mod events;
 mod jsonl;
 mod observer;
@@ -10,6 +11,7 @@ pub(crate) mod samples;
 mod setup;
 
 pub use any_record::Record;
+pub use copies::{CopiedPage, CopyRun, CopyTimes};
 pub use events::TraceEvents;
 pub use jsonl::{JobNames, JsonLine, JsonLines, MAX_LINE, TraceError, TraceReader, quoted};
 pub use observer::Observer;

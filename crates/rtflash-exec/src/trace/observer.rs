@@ -1,6 +1,9 @@
 //! Who observes records.
 
+use std::slice;
+
 use super::any_record::Record;
+use super::copies::CopyRun;
 use super::record::{
     Complete, Failed, JobId, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
     TermsChange, Transfer,
@@ -12,7 +15,8 @@ use crate::ids::{ClusterId, Lpn};
 ///
 /// A run notifies of each cluster's releases, completions and operations in the order of
 /// [`Record::order`], and each channel's transfers in theirs, each behind its operation; between
-/// clusters, and between transfers and the rest, the order is not fixed. What else happens at an
+/// clusters, between transfers and the rest, and between copies on a chip of a stripe and other
+/// chips up to the next release, the order is not fixed. What else happens at an
 /// instant is notified of behind the releases and before the operations of that instant.
 pub trait Observer {
     /// A job is released.
@@ -25,6 +29,19 @@ pub trait Observer {
     fn operations(&mut self, operations: &[Operation]);
     /// A bus is occupied.
     fn transfer(&mut self, transfer: &Transfer);
+
+    /// A chip is occupied, and a bus meanwhile.
+    #[inline]
+    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
+        self.operations(slice::from_ref(operation));
+        self.transfer(transfer);
+    }
+
+    /// A pass copies pages, and nothing else happens in the cluster meanwhile. It is as if the
+    /// operations came step by step.
+    fn copies(&mut self, run: &CopyRun) {
+        run.for_each_step(|_, _| true, |step| self.operations(step));
+    }
 
     /// A logical page of a cluster will be read or programmed soon, in all likelihood: an observer
     /// may ask memory for what it knows of it.
@@ -105,7 +122,7 @@ pub trait Observer {
             Record::Moved(moved) => self.moved(moved),
             Record::Selected(selection) => self.selected(selection),
             Record::Padding(padding) => self.padding(padding),
-            Record::Operation(operation) => self.operations(std::slice::from_ref(operation)),
+            Record::Operation(operation) => self.operations(slice::from_ref(operation)),
             Record::Transfer(transfer) => self.transfer(transfer),
         }
     }
@@ -174,6 +191,14 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn transfer(&mut self, transfer: &Transfer) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
+    }
+    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
+        self.0.page(operation, transfer);
+        self.1.page(operation, transfer);
+    }
+    fn copies(&mut self, run: &CopyRun) {
+        self.0.copies(run);
+        self.1.copies(run);
     }
     fn is_notified(&self) -> bool {
         self.0.is_notified() || self.1.is_notified()

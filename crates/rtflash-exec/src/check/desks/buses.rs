@@ -8,7 +8,7 @@ use super::{Desks, ToCome};
 use crate::check::length::Length;
 use crate::ids::{ChannelId, ChipId};
 use crate::options::Arbitration;
-use crate::trace::{Action, Transfer};
+use crate::trace::{Action, Operation, Transfer};
 
 /// What a bus did last.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -28,7 +28,61 @@ pub(super) struct PlainBuses {
     pub(super) lowest_first: bool,
 }
 
+impl PlainBuses {
+    /// Whether a bus is given to the page of a chip as soon as it is free and that wants it, and
+    /// whoever was served last has wanted it for longer, or is the lower one.
+    #[inline(always)]
+    fn is_in_turn(self, bus: &BusLine, (start, chip): (Instant, ChipId), wanted: Instant) -> bool {
+        wanted <= start
+            && (start <= wanted || start <= bus.free_at)
+            && bus
+                .last
+                .is_none_or(|(since, last)| since < wanted || since == wanted && last <= chip && self.lowest_first)
+    }
+}
+
+/// A page that is moved in its turn.
+pub(in crate::check) struct BusTurn<'d> {
+    bus: &'d mut BusLine,
+    wanted: Instant,
+    chip: ChipId,
+    end: Instant,
+}
+
+impl BusTurn<'_> {
+    /// It is moved.
+    #[inline(always)]
+    pub(in crate::check) fn take(self) {
+        self.bus.last = Some((self.wanted, self.chip));
+        self.bus.free_at = self.end.max(self.bus.free_at);
+    }
+}
+
 impl Desks {
+    /// The turn of a page that is moved in an operation, without certificates, if both are as they
+    /// should be in all respects.
+    #[inline(always)]
+    pub(in crate::check) fn turn(&mut self, operation: &Operation, transfer: &Transfer) -> Option<BusTurn<'_>> {
+        let Operation { start, end, cluster, chip, action, job, kind, .. } = *operation;
+        let channel = ChannelId(chip.0 / self.chips_per_channel);
+        let is_of = transfer.job == job
+            && transfer.kind == kind
+            && (transfer.cluster, transfer.chip, transfer.channel) == (cluster, chip, channel);
+        if !is_of || !self.plain.any || self.places.is_some() || self.desks[chip].to_come != ToCome::Nothing {
+            return None;
+        }
+        let (wanted, behind) = match action {
+            Action::Program => (start, self.programming),
+            _ => (start.saturating_add(self.sensing.min), Length::NONE),
+        };
+        let bus = &mut self.buses[channel];
+        let is_so = transfer.end <= end
+            && self.transfer.has(transfer.end.since(transfer.start))
+            && behind.has(end.since(transfer.end))
+            && self.plain.is_in_turn(bus, (transfer.start, chip), wanted);
+        is_so.then_some(BusTurn { bus, wanted, chip, end: transfer.end })
+    }
+
     /// Whether it is known since when a read has wanted its bus.
     pub(in crate::check) fn looks_at_order(&self) -> bool {
         self.sensing.min == self.sensing.max
@@ -47,17 +101,11 @@ impl Desks {
         let (desk, bus) = (&mut self.desks[transfer.chip], &mut self.buses[channel]);
         let (wanted, end) = (desk.wanted, transfer.end);
         let behind = if desk.action == Action::Program { self.programming } else { Length::NONE };
-        // Whoever was served last has wanted the bus for longer, or is the lower one.
-        let in_turn = bus.last.is_none_or(|(since, chip)| {
-            since < wanted || since == wanted && chip <= transfer.chip && self.plain.lowest_first
-        });
         let is_so = desk.to_come == ToCome::Page
             && self.plain.any
-            && wanted <= transfer.start
-            && (transfer.start <= wanted || transfer.start <= bus.free_at)
-            && self.transfer.off(end.since(transfer.start)) == 0
-            && behind.off(desk.end.since(end)) == 0
-            && in_turn;
+            && self.transfer.has(end.since(transfer.start))
+            && behind.has(desk.end.since(end))
+            && self.plain.is_in_turn(bus, (transfer.start, transfer.chip), wanted);
         if is_so {
             desk.to_come = ToCome::Nothing;
             desk.wanted = end.saturating_add(self.sensing.min);

@@ -20,6 +20,13 @@ impl RowPages {
         RowPages { last: (NO_LPN, NONE, BlockId(NONE)), ..RowPages::default() }
     }
 
+    /// A row begins with this page.
+    pub(super) fn begins(&mut self, start: Instant, page: (Lpn, u32, BlockId)) {
+        self.began = start;
+        self.before.clear();
+        self.last = page;
+    }
+
     /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded
     /// first was the later one.
     #[inline(always)]

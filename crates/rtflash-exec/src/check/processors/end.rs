@@ -1,4 +1,4 @@
-//! What processors should have done by the end of a run.
+//! Jobs that are pending when the run is over.
 
 use rtflash_model::{Instant, Span};
 

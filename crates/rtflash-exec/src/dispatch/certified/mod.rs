@@ -6,6 +6,7 @@
 
 mod backfill;
 mod changes;
+mod copies;
 mod decide;
 mod faults;
 mod more;

@@ -31,6 +31,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// A pass goes on with another copy, or step of copies. What else a pass does is left to who
     /// decides.
     fn goes_on_with_copies(&mut self, number: usize, chip: ChipId, part: usize, now: Instant) -> bool {
+        if self.goes_on_in_one_go(number, chip, part, now) {
+            return true;
+        }
         let asks = self.asks_inside();
         let of = &mut self.processors[number];
         let server = self.parts[part].key.1 != Kind::Gc;

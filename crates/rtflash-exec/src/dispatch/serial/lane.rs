@@ -7,6 +7,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Common;
+use super::buffer::CopyBuffer;
 use crate::dispatch::cluster::{ClusterState, Jobs, PendingJob, Priority};
 use crate::dispatch::releases::Periodics;
 use crate::error::RunError;
@@ -16,7 +17,7 @@ use crate::resume::resume;
 use crate::trace::{Complete, Observer, Operation, Release};
 
 /// Later than everything that happens.
-const NEVER: Instant = Instant::END;
+pub(super) const NEVER: Instant = Instant::END;
 
 /// What a cluster is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +62,7 @@ pub(super) struct Lane {
     pub(super) cluster: ClusterState,
     pub(super) columns: PerId<ColumnId, Column>,
     pub(super) jobs: Jobs,
-    pending: BTreeSet<Priority>,
+    pub(super) pending: BTreeSet<Priority>,
     /// Jobs that are starved: they are looked at again when an erase has ended.
     starved: Vec<Priority>,
     sources: Periodics,
@@ -70,7 +71,7 @@ pub(super) struct Lane {
     /// Jobs that have arrived and that the lane has not come to yet, in order.
     arrivals: VecDeque<(Release, PendingJob)>,
     /// The job that is served, and with what; until when is in `busy_until`.
-    running: Option<(usize, LaneStep)>,
+    pub(super) running: Option<(usize, LaneStep)>,
     pub(super) busy_until: Instant,
     /// An operation that waits for its bus, or will: nobody has been notified of it.
     pub(super) open: Option<Operation>,
@@ -78,13 +79,15 @@ pub(super) struct Lane {
     pub(super) holds_copies: bool,
     /// Operations of one step.
     pub(super) batch: Vec<Operation>,
+    /// Copies of a pass that nobody has been notified of yet.
+    pub(super) copies: CopyBuffer,
 }
 
 resume!([] Lane {
     values: [cluster, jobs, pending, starved, releases, arrivals, running, busy_until, open, holds_copies],
     parts: [sources],
     lists: [],
-    made: [columns, batch],
+    made: [columns, batch, copies],
 });
 
 impl AsMut<ClusterState> for Lane {
@@ -106,6 +109,7 @@ impl Lane {
             let channel = plan.channel_of(chip);
             Column { chip, channel, shared: shared[channel] }
         };
+        let position = cluster.position;
         Lane {
             columns: cluster.chips.iter().map(column).collect(),
             cluster,
@@ -120,6 +124,7 @@ impl Lane {
             open: None,
             holds_copies: false,
             batch: Vec::new(),
+            copies: CopyBuffer::new(position),
         }
     }
 
@@ -140,6 +145,9 @@ impl Lane {
         observer: &mut impl Observer,
     ) -> Result<Option<Ask>, RunError> {
         let mut released = self.next_release();
+        if let Some(ask) = self.go_on_with_pages(common, released.min(limit), observer) {
+            return Ok(Some(ask));
+        }
         loop {
             let next = self.busy_until.min(released);
             if next >= limit {
@@ -256,7 +264,9 @@ impl Lane {
                 LaneAttempt::Started(mut until) => {
                     while until < undisturbed && self.is_copying() {
                         now = until;
-                        until = self.go_on_with_pass(common, slot, now, observer);
+                        until = self
+                            .go_on_with_copies(common, slot, (now, undisturbed), observer)
+                            .unwrap_or_else(|| self.go_on_with_pass(common, slot, now, observer));
                     }
                     self.busy_until = until;
                     return None;
@@ -285,6 +295,7 @@ impl Lane {
     }
 
     /// It has the bus of a channel. Says until when.
+    #[inline(always)]
     pub(super) fn granted(
         &mut self,
         common: &Common<'_>,
@@ -292,8 +303,12 @@ impl Lane {
         now: Instant,
         observer: &mut impl Observer,
     ) -> Instant {
-        let operation = self.open.take().expect("a lane that has asked has an operation");
-        self.transfers(common, operation, channel, now, observer)
+        let operation = self.open.as_mut().expect("a lane that has asked has an operation");
+        let transfer = common.lengths.moves(operation, channel, now);
+        self.busy_until = operation.end;
+        observer.page(operation, &transfer);
+        self.open = None;
+        transfer.end
     }
 
     /// The page of an operation is moved, from now on, and the lane is busy until the operation
@@ -308,8 +323,7 @@ impl Lane {
     ) -> Instant {
         let transfer = common.lengths.moves(&mut operation, channel, now);
         self.busy_until = operation.end;
-        observer.operations(std::slice::from_ref(&operation));
-        observer.transfer(&transfer);
+        observer.page(&operation, &transfer);
         transfer.end
     }
 

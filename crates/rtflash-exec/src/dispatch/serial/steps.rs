@@ -3,7 +3,7 @@
 use rtflash_model::Instant;
 
 use super::Common;
-use super::lane::{Ask, Column, Lane, LaneAttempt, LaneStep};
+use super::lane::{Ask, Column, Lane, LaneAttempt, LaneStep, NEVER};
 use crate::dispatch::cluster::{ClusterState, PendingJob};
 use crate::ftl::{Copy, PagePlace, PageStore};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
@@ -40,6 +40,37 @@ impl Lane {
         }
     }
 
+    /// A job whose page has ended, and which is still the first one, goes on with its next page, as
+    /// long as nothing else happens before that, and until it asks for a bus.
+    #[inline(always)]
+    pub(super) fn go_on_with_pages(
+        &mut self,
+        common: &Common<'_>,
+        undisturbed: Instant,
+        observer: &mut impl Observer,
+    ) -> Option<Ask> {
+        while let (Some((slot, LaneStep::Page)), now) = (self.running, self.busy_until)
+            && now < undisturbed
+        {
+            let job = &self.jobs[slot];
+            let is_first = self.pending.first().is_some_and(|first| first.4 == slot);
+            let is_next = is_first && job.passes == 0 && !job.is_background();
+            let attempt = if is_next && job.reads > 0 {
+                self.read(common, slot, now, observer)
+            } else if is_next && job.writes > 0 {
+                let chip = self.cluster.chip_with_room(self.cluster.pointer())?;
+                self.write_to(common, slot, chip, now, observer)
+            } else {
+                return None;
+            };
+            if let LaneAttempt::Asks(ask) = attempt {
+                self.busy_until = NEVER;
+                return Some(ask);
+            }
+        }
+        None
+    }
+
     fn starve(&mut self, slot: usize, chip: ColumnId, now: Instant, observer: &mut impl Observer) {
         let (job, cluster) = (&mut self.jobs[slot], &self.cluster);
         if !job.starved {
@@ -66,6 +97,18 @@ impl Lane {
             self.starve(slot, pointer, now, observer);
             return self.collect_for_itself(common, slot, now, observer);
         };
+        self.write_to(common, slot, chip, now, observer)
+    }
+
+    #[inline(always)]
+    fn write_to(
+        &mut self,
+        common: &Common<'_>,
+        slot: usize,
+        chip: ColumnId,
+        now: Instant,
+        observer: &mut impl Observer,
+    ) -> LaneAttempt {
         let (job, cluster) = (&mut self.jobs[slot], &mut self.cluster);
         cluster.choose(job.slots.1, 1);
         let lpn = cluster.draw(job.slots.1);
@@ -100,6 +143,7 @@ impl Lane {
     }
 
     /// Begins an operation on one page.
+    #[inline(always)]
     fn page(
         &mut self,
         common: &Common<'_>,

@@ -1,0 +1,66 @@
+//! Copies that are made in one go, until observers are notified of them.
+
+use crate::ftl::NextCopy;
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PageId, SourceId};
+use crate::trace::{CopyRun, JobId, NONE, Observer};
+
+/// Copies that are made in one go.
+#[derive(Debug)]
+pub(super) struct CopyBuffer {
+    pub(super) run: CopyRun,
+    pub(super) next: ChipCopies,
+    /// Those behind them.
+    pub(super) later: ChipCopies,
+}
+
+/// The page that each chip copies next that takes part.
+#[derive(Debug, Default)]
+pub(super) struct ChipCopies {
+    pub(super) pages: Vec<(ColumnId, (PageId, Lpn))>,
+    /// Whether a chip does something else.
+    is_mixed: bool,
+}
+
+impl ChipCopies {
+    pub(super) fn clear(&mut self) {
+        self.pages.clear();
+        self.is_mixed = false;
+    }
+
+    /// What a chip does next.
+    #[inline(always)]
+    pub(super) fn add(&mut self, chip: ColumnId, next: NextCopy) -> Option<Lpn> {
+        match next {
+            NextCopy::Page(page, lpn) => {
+                self.pages.push((chip, (page, lpn)));
+                return Some(lpn);
+            }
+            NextCopy::Nothing => {}
+            NextCopy::Other => self.is_mixed = true,
+        }
+        None
+    }
+
+    /// Whether there are copies, and nothing else.
+    pub(super) fn are_all(&self) -> bool {
+        !self.is_mixed && !self.pages.is_empty()
+    }
+}
+
+impl CopyBuffer {
+    /// For a cluster.
+    pub(super) fn new(cluster: ClusterId) -> CopyBuffer {
+        let nobody = JobId { source: SourceId(NONE), index: 0 };
+        let (next, later) = (ChipCopies::default(), ChipCopies::default());
+        CopyBuffer { run: CopyRun::new(cluster, nobody), next, later }
+    }
+
+    /// Observers are notified of what there is. What follows is on the chips that are next.
+    pub(super) fn notify(&mut self, job: JobId, chip_of: impl Fn(ColumnId) -> ChipId, observer: &mut impl Observer) {
+        if !self.run.times.is_empty() {
+            observer.copies(&self.run);
+        }
+        self.run.clear(job);
+        self.run.chips.extend(self.next.pages.iter().map(|&(chip, _)| chip_of(chip)));
+    }
+}

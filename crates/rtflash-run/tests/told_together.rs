@@ -1,0 +1,212 @@
+//! What observers are notified of together, copies of a pass and pages with their transfers, is
+//! judged as if it came operation by operation; and where it is altered, so are the breaks found.
+
+use std::slice;
+
+use rtflash_alloc::allocator::allocator;
+use rtflash_alloc::analysis::analysis;
+use rtflash_exec::check::{Checks, Finding};
+use rtflash_exec::trace::{
+    Complete, CopyRun, Failed, LeftOut, Moved, Observer, Operation, Padding, Policed, Record, Release, Reserve,
+    Selection, Setup, Starved, TermsChange, Transfer,
+};
+use rtflash_exec::{Aging, Options, Plan, Victims, run};
+use rtflash_model::{ClusterId, Device, DeviceSpec, Instant, Lpn, Request, Span, Task, TaskSet};
+use rtflash_run::TbsServers;
+
+/// What an observer is notified of.
+#[derive(Debug, Clone)]
+enum Notice {
+    Record(Record),
+    Operations(Vec<Operation>),
+    Page(Operation, Transfer),
+    Copies(CopyRun),
+}
+
+/// Keeps all of it.
+#[derive(Debug, Default)]
+struct Notices(Vec<Notice>);
+
+macro_rules! keep {
+    ($($name:ident: $of:ident),* $(,)?) => {
+        $(fn $name(&mut self, record: &$of) {
+            self.0.push(Notice::Record(Record::from_each(record)));
+        })*
+    };
+}
+
+trait FromEach<T> {
+    fn from_each(of: &T) -> Record;
+}
+
+macro_rules! from_each {
+    ($($of:ident => $record:ident),* $(,)?) => {
+        $(impl FromEach<$of> for Record {
+            fn from_each(of: &$of) -> Record {
+                Record::$record(*of)
+            }
+        })*
+    };
+}
+
+from_each! {
+    Setup => Setup, Release => Release, Complete => Complete, Starved => Starved, Transfer => Transfer,
+    Policed => Policed, Failed => Failed, Reserve => Reserve, TermsChange => Changed, LeftOut => LeftOut,
+    Moved => Moved, Selection => Selected, Padding => Padding,
+}
+
+impl Observer for Notices {
+    keep! {
+        setup: Setup, release: Release, complete: Complete, starved: Starved, transfer: Transfer, policed: Policed,
+        failed: Failed, reserve: Reserve, changed: TermsChange, left_out: LeftOut, moved: Moved, selected: Selection,
+        padding: Padding,
+    }
+
+    fn operations(&mut self, operations: &[Operation]) {
+        self.0.push(Notice::Operations(operations.to_vec()));
+    }
+
+    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
+        self.0.push(Notice::Page(*operation, *transfer));
+    }
+
+    fn copies(&mut self, run: &CopyRun) {
+        self.0.push(Notice::Copies(run.clone()));
+    }
+}
+
+/// What is found of these notices: `together` as they came, else operation by operation.
+fn found(plan: &Plan, options: &Options, notices: &[Notice], together: bool) -> Vec<Finding> {
+    let clusters: Vec<ClusterId> = plan.clusters().ids().collect();
+    let mut checks = Checks::new(plan, options.dispatch, &clusters);
+    for notice in notices {
+        match notice {
+            Notice::Record(record) => checks.record(record),
+            Notice::Operations(operations) => checks.operations(operations),
+            Notice::Page(operation, transfer) if together => checks.page(operation, transfer),
+            Notice::Page(operation, transfer) => {
+                checks.operations(slice::from_ref(operation));
+                checks.transfer(transfer);
+            }
+            Notice::Copies(run) if together => checks.copies(run),
+            Notice::Copies(run) => run.for_each_step(|_, _| true, |step| checks.operations(step)),
+        }
+    }
+    checks.finish(options.duration)
+}
+
+/// Which checks fail.
+fn broken(findings: &[Finding]) -> Vec<&'static str> {
+    findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
+}
+
+/// A run of three tasks that write on four chips.
+fn noticed(name: &str, victims: Victims) -> (Plan, Options, Vec<Notice>) {
+    let spec = Device::profile("dgist-2021").expect("the profile").spec();
+    let spec = DeviceSpec { chips: 4, chips_per_channel: 4, blocks_per_chip: 40, pages_per_block: 32, ..spec };
+    let device = Device::new(spec).expect("a device");
+    let task = |number: u32| Task {
+        name: format!("t{number}"),
+        read: None,
+        write: Request::new(6 + u64::from(number), Span::from_us(170_000)),
+        data_pages: None,
+    };
+    let set = TaskSet::new(device, (0..2).map(task).collect(), vec![]).expect("a set");
+    let analysis = analysis(name).expect("an analysis");
+    let outcome = allocator("equal-split").expect("an allocator").allocate(&set, analysis);
+    let allocation = outcome.allocation().expect("an allocation");
+    let plan = rtflash_run::plan(&set, allocation, analysis).expect("a plan");
+    let duration = Instant::from_ns(12_000_000_000).expect("a duration");
+    let options = Options { duration, victims, aging: Aging::Random, ..Options::default() };
+    let mut servers = TbsServers::new(&set, allocation, analysis);
+    let groups = run(&plan, &options, &mut servers, |_| Notices::default()).expect("a run");
+    let notices = groups.into_iter().flat_map(|notices| notices.0).collect();
+    (plan, options, notices)
+}
+
+fn later(at: Instant, ns: u64) -> Instant {
+    at.saturating_add(Span::from_ns(ns).expect("a short time"))
+}
+
+/// Ways to alter copies, at one of them.
+const OF_COPIES: [fn(&mut CopyRun, usize); 9] = [
+    |run, at| run.pages[at].lpn = Lpn(run.pages[at].lpn.0 ^ 1),
+    |run, at| run.pages[at].from.0.0 ^= 1,
+    |run, at| run.pages[at].from.1 ^= 1,
+    |run, at| run.pages[at].to.0.0 ^= 1,
+    |run, at| run.pages[at].to.1 += 1,
+    |run, at| {
+        let width = run.chips.len();
+        run.times[at / width].read = later(run.times[at / width].read, 1);
+    },
+    |run, at| {
+        let width = run.chips.len();
+        run.times[at / width..].iter_mut().for_each(|times| times.end = later(times.end, 1));
+    },
+    |run, at| {
+        // A copy is left out.
+        let width = run.chips.len();
+        run.times.remove(at / width);
+        run.pages.drain(at / width * width..(at / width + 1) * width);
+    },
+    |run, _| run.job.index += 1,
+];
+
+/// Ways to alter a page and its transfer.
+const OF_PAGES: [fn(&mut Operation, &mut Transfer); 9] = [
+    |operation, _| operation.lpn = Lpn(operation.lpn.0 ^ 1 << 12),
+    |operation, _| operation.block.0 ^= 1,
+    |operation, _| operation.page += 1,
+    |operation, _| operation.end = later(operation.end, 1),
+    |operation, _| operation.job.index += 1,
+    |_, transfer| transfer.start = later(transfer.start, 1),
+    |_, transfer| transfer.end = later(transfer.end, 1),
+    |_, transfer| transfer.job.index += 1,
+    |_, transfer| transfer.chip.0 ^= 1,
+];
+
+/// The positions of some notices, not the first ones of their kind.
+fn some(notices: &[Notice], wanted: impl Fn(&Notice) -> bool) -> Vec<usize> {
+    let all: Vec<usize> = (0..notices.len()).filter(|&at| wanted(&notices[at])).collect();
+    assert!(all.len() > 20, "{}", all.len());
+    [all.len() / 3, all.len() / 2, all.len() - 5].map(|at| all[at]).to_vec()
+}
+
+#[test]
+fn what_is_told_together_is_judged_as_if_it_came_one_by_one() {
+    for (name, victims) in [("thesis", Victims::Worst), ("thesis", Victims::Actual), ("stripe", Victims::Worst)] {
+        let (plan, options, notices) = noticed(name, victims);
+        let findings = found(&plan, &options, &notices, true);
+        assert_eq!(broken(&findings), Vec::<&str>::new(), "{name}");
+        assert_eq!(findings, found(&plan, &options, &notices, false), "{name}");
+        let mut altered = 0;
+        let mut judge = |notices: &[Notice], what: &str, number: usize| {
+            altered += 1;
+            let together = broken(&found(&plan, &options, notices, true));
+            assert!(!together.is_empty(), "{name}: {what} {number} is not seen");
+            assert_eq!(together, broken(&found(&plan, &options, notices, false)), "{name}: {what} {number}");
+        };
+        let long = |notice: &Notice| matches!(notice, Notice::Copies(run) if run.times.len() > 3);
+        for at in some(&notices, long) {
+            for (number, alter) in OF_COPIES.iter().enumerate() {
+                let mut notices = notices.clone();
+                if let Notice::Copies(run) = &mut notices[at] {
+                    alter(run, run.pages.len() / 2);
+                }
+                judge(&notices, "copy", number);
+            }
+        }
+        if name == "thesis" {
+            for at in some(&notices, |notice| matches!(notice, Notice::Page(..))) {
+                for (number, alter) in OF_PAGES.iter().enumerate() {
+                    let mut notices = notices.clone();
+                    if let Notice::Page(operation, transfer) = &mut notices[at] {
+                        alter(operation, transfer);
+                    }
+                    judge(&notices, "page", number);
+                }
+            }
+        }
+        assert!(altered >= 27, "{altered}");
+    }
+}
