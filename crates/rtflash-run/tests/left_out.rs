@@ -18,8 +18,8 @@ use rtflash_exec::trace::{Kind, Record};
 use rtflash_exec::{Aging, Options, Pattern, Placed, Plan, RunError, Victims, run, run_traced};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskId,
-    TaskSet,
+    Access, Arrivals, Certificate, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span,
+    Task, TaskId, TaskSet,
 };
 use rtflash_run::History;
 
@@ -226,4 +226,24 @@ fn the_task_waits_until_the_server_is_left_out() {
     let seen = run_histories(2_000, Tampering::NoWait);
     println!("{seen:?}");
     assert!(seen.2 > 0, "{seen:?}");
+}
+
+/// A cluster that would suspend erases without its server does not go on without it.
+#[test]
+fn nothing_is_said_of_who_would_suspend_erases() {
+    let mut refused = 0;
+    for case in 0..400 {
+        let Some(Drawn { set, running, .. }) = draw(case) else { continue };
+        let spec = DeviceSpec { erase_suspend: Some(Span::NANOSECOND), ..set.device().spec() };
+        let Ok(device) = Device::new(spec) else { continue };
+        let certificate = Certificate { server_thousandths: 0, ..running.certificates[0] };
+        if !certificate.suspends_erases(&device) {
+            continue;
+        }
+        let set = TaskSet::new(device, set.tasks().as_slice().to_vec(), set.jobs().to_vec()).expect("the same tasks");
+        let left_out = servers_left_out(&set, &running, &[0], Reliance::Nothing, &Work::new());
+        assert!(left_out.is_none(), "case {case}");
+        refused += 1;
+    }
+    assert!(refused > 20, "{refused}");
 }

@@ -18,7 +18,7 @@ pub struct LeftOutServers {
 
 /// When the servers of these clusters may be left out, all at once, from the end of their last job
 /// on (docs/admission.md, Theorem A4). `None` where that is not known, as beside another server
-/// where neighbours are relied on.
+/// where neighbours are relied on, and where tasks would go on by suspending erases from then on.
 pub fn servers_left_out(
     set: &TaskSet,
     running: &RunningDevice,
@@ -28,6 +28,15 @@ pub fn servers_left_out(
 ) -> Option<LeftOutServers> {
     let site = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
     let serves = |at: usize| running.certificates[at].server_thousandths > 0;
+    let suspends = |&at: &usize| {
+        let placement = running.certificates[at].placement;
+        set.device().erase_suspend().is_some()
+            && placement.may_suspend_erases()
+            && !running.clusters[at].tasks.is_empty()
+    };
+    if positions.iter().any(suspends) {
+        return None;
+    }
     // Nothing is known of a neighbour whose server is left out, too, until it is.
     let idle = |at: usize| {
         let certificate = &running.certificates[at];

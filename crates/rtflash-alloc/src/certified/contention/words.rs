@@ -49,7 +49,8 @@ impl Contention {
     /// without a queue. `None` for others.
     pub(in crate::certified) fn word_waits(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<WordWaits> {
         // Nor what a search leaves out.
-        if processor.registers().is_some() || self.queue.is_some() || self.left_out.is_some() {
+        let in_line = self.queue.is_some() || self.told.is_some();
+        if processor.registers().is_some() || in_line || self.left_out.is_some() {
             return None;
         }
         let in_full = match self.in_full(processor, gc) {
