@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use rtflash_alloc::allocator::{Allocator, Limit, Outcome, allocator, decreasing_order, tested, unplaceable};
 use rtflash_alloc::analysis::{Analysis, ClusterTest, ClusterVerdict, Test, analysis_relying_on, cluster_verdict};
 use rtflash_alloc::{Fraction, Work};
-use rtflash_model::{ChipId, Cluster, Device, Reliance, Request, Task, TaskId, TaskSet};
+use rtflash_model::{ChipId, Cluster, Device, Reliance, Request, Span, Task, TaskId, TaskSet};
 
 /// A device, as a test or an algorithm written in Python sees it. Times are nanoseconds.
 #[pyclass(frozen, module = "rtflash._rtflash", name = "Device")]
@@ -87,6 +87,18 @@ impl DeviceFields {
     #[getter]
     fn program_failures(&self) -> u32 {
         self.device.program_failures()
+    }
+
+    /// t_s: `None` where erases are not suspended.
+    #[getter]
+    fn erase_suspend_ns(&self) -> Option<u64> {
+        self.device.erase_suspend().map(Span::as_ns)
+    }
+
+    /// t_u.
+    #[getter]
+    fn erase_resume_ns(&self) -> u64 {
+        self.device.erase_resume().as_ns()
     }
 
     /// t_c: zero where commands are not counted.
