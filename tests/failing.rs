@@ -55,3 +55,26 @@ fn faults_need_somebody_who_counts_with_them() {
     assert!(status == 2 && complaint.contains("certificates"), "{status} {complaint}");
     assert_eq!(exec(&set(SPARE), &["--analysis", "sound"]).0, 0);
 }
+
+/// With so many programs that may fail at once nothing fits between two requests; the advice is the
+/// largest number of them with which it does.
+#[test]
+fn fewer_failures_at_once_are_advised() {
+    let alloc = |failures: u32, format: &str| {
+        let device = format!(
+            r#""profile":"dgist-2021","chips":2,"chips_per_channel":2,"blocks_per_chip":64,"pages_per_block":16,
+               "spare_blocks":8,"program_failures":{failures}"#
+        );
+        let task = r#"{"name":"log","write":{"pages":1,"period":"10ms"}}"#;
+        let set = format!(r#"{{"device":{{{device}}},"tasks":[{task}]}}"#);
+        let options = ["alloc", "-", "--analysis", "stripe", "--algorithm", "global", "--format", format];
+        rtflash_with_input(&options, set.as_bytes())
+    };
+    let most = (0..8).rev().find(|&failures| alloc(failures, "json").status == 0).expect("none may fail");
+    assert!(most > 0 && alloc(8, "json").status == 1);
+    let (json, text) = (alloc(8, "json"), alloc(8, "text"));
+    assert!(json.stdout.contains(&format!("\"program_failures\":{most}")), "{}", json.stdout);
+    assert!(text.stdout.contains(&format!("program_failures of {most} instead of 8")), "{}", text.stdout);
+    // Where none may fail there is nothing to advise.
+    assert!(!alloc(0, "json").stdout.contains("program_failures"));
+}

@@ -92,6 +92,7 @@ class AdviceAnswer(Record):
         "data_pages",
         "load",
         "logical_ratio",
+        "program_failures",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "algorithm": "str",
@@ -102,6 +103,7 @@ class AdviceAnswer(Record):
         "data_pages": "int",
         "load": "float",
         "logical_ratio": "float",
+        "program_failures": "int",
     }
     _records: ClassVar[dict[str, str]] = {}
 
@@ -121,6 +123,8 @@ class AdviceAnswer(Record):
     """The share of the load that can be carried: every period divided by it."""
     logical_ratio: float | None
     """A λ that is small enough; where data do not fit, one that is large enough."""
+    program_failures: int | None
+    """Where programs may fail: a `program_failures` of the device that is few enough."""
 
 
 class AllocAnswer(Answer):

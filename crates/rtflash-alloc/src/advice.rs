@@ -25,6 +25,9 @@ pub struct Advice {
     pub less_data: Option<LessData>,
     /// Where data do not fit: another algorithm, under the same analysis, whose clusters hold them.
     pub algorithm: Option<&'static str>,
+    /// Where programs may fail: the largest number of them at once, below today's, that is few
+    /// enough.
+    pub program_failures: Option<u32>,
 }
 
 /// Data that would fit.
@@ -71,7 +74,9 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
         Outcome::Partitioned(verdict) => !verdict.space.fits(),
         Outcome::Schedulable(_) | Outcome::Impossible(_) | Outcome::CannotTell(_) => false,
     };
-    let part = MAX_WORK / if data { 8 } else { 4 };
+    // Blocks that fail need no other λ.
+    let fewer = set.device().program_failures() > 0 && !data;
+    let part = MAX_WORK / if data || fewer { 8 } else { 4 };
     let other = |allocator: &&'static dyn Allocator| {
         within(part / 8, set, *allocator, analysis, |set, passes| passes(set).then(|| allocator.name()))
     };
@@ -87,6 +92,7 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
         algorithm: data
             .then(|| OTHERS.iter().filter(|other| other.name() != allocator.name()).find_map(other))
             .flatten(),
+        program_failures: fewer.then(|| within(part, set, allocator, analysis, fewer_failures)).flatten(),
     }
 }
 
@@ -229,6 +235,21 @@ fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessDat
     }
     let pages = declared(&with(passing)?);
     (passing > 0).then_some(LessData { permille: passing, pages })
+}
+
+/// The largest number of programs below today's that may fail at once, found by bisection.
+fn fewer_failures(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
+    let with = |failures: u32| with_device(set, |spec| DeviceSpec { program_failures: Some(failures), ..spec });
+    let enough = |failures: u32| with(failures).is_some_and(|set| passes(&set));
+    let (mut passing, mut failing) = (0, set.device().program_failures());
+    if !enough(passing) {
+        return None;
+    }
+    while passing + 1 < failing {
+        let middle = u32::midpoint(passing, failing);
+        if enough(middle) { passing = middle } else { failing = middle }
+    }
+    Some(passing)
 }
 
 /// The largest load below today's, in thousandths, found by bisection.

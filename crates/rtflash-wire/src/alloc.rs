@@ -90,6 +90,9 @@ pub struct AdviceAnswer {
     pub data_pages: Option<u128>,
     /// Where data do not fit: another algorithm whose clusters hold them.
     pub algorithm: Option<Text<'static>>,
+    /// Where programs may fail: a `program_failures` of the device that is few enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_failures: Option<u32>,
 }
 
 impl From<Advice> for AdviceAnswer {
@@ -103,6 +106,7 @@ impl From<Advice> for AdviceAnswer {
             data: advice.less_data.map(|less| f64::from(less.permille) / 1_000.0),
             data_pages: advice.less_data.map(|less| less.pages),
             algorithm: advice.algorithm.map(Text::from),
+            program_failures: advice.program_failures,
         }
     }
 }

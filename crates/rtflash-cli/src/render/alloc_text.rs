@@ -374,6 +374,10 @@ fn advice(set: &TaskSet, advice: &Advice) -> String {
     if let Some(algorithm) = advice.algorithm {
         lines.push(format!("--algorithm {algorithm}, whose clusters hold the data"));
     }
+    if let Some(failures) = advice.program_failures {
+        let now = set.device().program_failures();
+        lines.push(format!("program_failures of {failures} instead of {now}: fewer programs that fail at once"));
+    }
     if let Some(permille) = advice.load_permille {
         let factor = 1000.0 / f64::from(permille);
         lines.push(format!(
