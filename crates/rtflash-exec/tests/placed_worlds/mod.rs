@@ -134,6 +134,15 @@ fn sharing(mut plan: Plan, set: &TaskSet, rng: &mut Rng) -> Plan {
 impl World {
     /// The world of this seed and number, if what was drawn can be run.
     pub fn draw_certified(seed: u64, case: u64) -> Option<World> {
+        World::draw_with(seed, case, true)
+    }
+
+    /// The same where erases are not suspended.
+    pub fn draw_unsuspended(seed: u64, case: u64) -> Option<World> {
+        World::draw_with(seed, case, false)
+    }
+
+    fn draw_with(seed: u64, case: u64, suspends: bool) -> Option<World> {
         let mut rng = Rng(Stream::numbered(seed, b"placed\0\0", case));
         let (device, times) = device(&mut rng)?;
         let mut rng_of_commands = Rng(Stream::numbered(seed, b"commands", case));
@@ -148,8 +157,8 @@ impl World {
         // Some suspend erases, those that count no commands.
         let mut rng_of_erases = Rng(Stream::numbered(seed, b"suspends", case));
         let erase = device.block_erase().as_ns();
-        let erase_suspend =
-            (erase > 1 && rng_of_erases.within(0, 2) > 0).then(|| ns(rng_of_erases.within(1, (erase - 1).min(4))));
+        let erase_suspend = (suspends && erase > 1 && rng_of_erases.within(0, 2) > 0)
+            .then(|| ns(rng_of_erases.within(1, (erase - 1).min(4))));
         let erase_resume = erase_suspend.map(|_| ns(rng_of_erases.within(0, 1) * rng_of_erases.within(0, erase)));
         let device = DeviceSpec { command, page_registers, spare_blocks, program_failures, ..device.spec() };
         let device = DeviceSpec { erase_suspend, erase_resume, ..device };

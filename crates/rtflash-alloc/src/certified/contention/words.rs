@@ -50,7 +50,9 @@ impl Contention {
     pub(in crate::certified) fn word_waits(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<WordWaits> {
         // Nor what a search leaves out.
         let in_line = self.queue.is_some() || self.told.is_some();
-        if processor.registers().is_some() || in_line || self.left_out.is_some() {
+        // Nor in a browser, where a page has to be small.
+        let is_elsewhere = in_line || self.left_out.is_some() || cfg!(target_family = "wasm");
+        if processor.registers().is_some() || is_elsewhere {
             return None;
         }
         let in_full = match self.in_full(processor, gc) {
