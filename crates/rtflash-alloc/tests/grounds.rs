@@ -137,6 +137,23 @@ fn each_kind_of_cluster_rests_on_its_theorems() {
     assert_eq!(["Theorem S", "Theorem 3"].map(|name| by_machine(&cached, name)), [None; 2]);
 }
 
+/// Blocks that fail, and erases that are suspended, are proved by people.
+#[test]
+fn failures_and_suspensions_are_checked_by_nobody_else() {
+    let failing = DeviceSpec { spare_blocks: Some(2), ..dgist() };
+    let suspending = DeviceSpec { erase_suspend: Some(Span::from_us(100)), ..dgist() };
+    for (spec, theorem, other) in [(failing, "Theorem 8", "Theorem 9"), (suspending, "Theorem 9", "Theorem 8")] {
+        // Beside a server nothing is suspended: there is no room for one beside such reads.
+        let read = if spec.erase_suspend.is_some() { request(2, 5) } else { None };
+        let (steps, ..) =
+            steps_of(spec, vec![(2, task("log", read, request(8, 100)), Placement::Stripe)], Reliance::Nothing);
+        let names = [theorem, "Theorem S", "Lemma 2", "Lemma 3", "Lemma 4", "Lemma 5"];
+        assert_eq!(names.map(|name| by_machine(&steps, name)), [Some(false); 6], "{theorem}");
+        assert_eq!(by_machine(&steps, "Lemma 1"), Some(true));
+        assert_eq!(by_machine(&steps, other), None);
+    }
+}
+
 /// Zones are proved by people, and so is what counts on a neighbour that has them.
 #[test]
 fn zones_are_checked_by_nobody_else() {

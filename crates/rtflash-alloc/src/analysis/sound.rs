@@ -48,8 +48,8 @@ const BUS: Assumption = Assumption {
 };
 const TIMES: Assumption = Assumption {
     name: "worst-case-times",
-    statement: "no operation takes longer than the device says: no retries, no suspended erases, no traffic of the \
-                map; where a cluster relies on the queue (--rely-on queue), a page is sensed and moved in exactly \
+    statement: "no operation takes longer than the device says: no retries, no suspensions but those of erases that \
+                it states, no traffic of the map; where a cluster relies on the queue (--rely-on queue), a page is sensed and moved in exactly \
                 these times (docs/analysis.md, Section 6.1)",
 };
 const ACCESS: Assumption = Assumption {

@@ -40,6 +40,8 @@ const PASS: Ground = checked("a pass costs C_g at most", "Sections 3 and 4", "pa
 const PASS_ROWS: Ground =
     checked("a pass of a superblock has so many reads and rows", "Section 4", "superblock_pass", "Superblock.v");
 const STATED: Ground = checked("the numbers of the certificate are enough", "Lemma 8", "lemma_8", "Closing.v");
+const FAILURES: Ground = by_hand("what fails is programmed once more, and blocks are there for it", "Theorem 8");
+const SUSPENSIONS: Ground = by_hand("an erase that is suspended is paid for by whose job suspends it", "Theorem 9");
 const SHARE: Ground = checked("a server takes its share at most", "Lemma 6", "lemma_6", "Server.v");
 const SERVER_PAGES: Ground = checked("a server draws R pages at most", "Lemma 7", "lemma_7", "Reserve.v");
 const DEMAND: Ground =
@@ -83,7 +85,7 @@ const TIGHTEST: Ground =
     checked("the tightest interval has the least slack", "Section 2.7", "tightest_correct", "Tightest.v");
 
 /// All of them, in the order of the argument.
-pub const GROUNDS: [Ground; 30] = [
+pub const GROUNDS: [Ground; 32] = [
     BUS,
     ALONE,
     COMMANDS,
@@ -94,6 +96,8 @@ pub const GROUNDS: [Ground; 30] = [
     PASS_ROWS,
     PASS,
     STATED,
+    FAILURES,
+    SUSPENSIONS,
     SHARE,
     SERVER_PAGES,
     DEMAND,
@@ -127,6 +131,9 @@ struct Promised {
     /// Whether pages of streams are counted.
     streams: bool,
     commands: bool,
+    /// Whether blocks may fail, and whether erases are suspended.
+    failing: bool,
+    suspends: bool,
     relies_on: Reliance,
     /// Clusters on the same channels, as far as they are relied on.
     beside: OtherClusters,
@@ -196,6 +203,8 @@ impl Promised {
             BACKFILL => self.superblock && self.backfill && !self.cached,
             SUPERBLOCK_WAITS => self.superblock && !self.passes_t() && !self.cached,
             COMMANDS => self.commands,
+            FAILURES => self.failing,
+            SUSPENSIONS => self.suspends,
             STREAMS => self.streams,
             SHARE | SERVER_PAGES => self.server,
             // Theorem 5 takes the place of both: its steps are others.
@@ -223,7 +232,10 @@ impl Promised {
         let Promised { cached, superblock, server, streams, commands, relies_on, beside, .. } = *self;
         let relies = relies_on > Reliance::Nothing;
         let others_are_covered = !relies || !beside.streams && !commands;
+        let is_shared = matches!(ground, BUS | ALONE | COUNTS | PASS_ROWS | PASS | SHARE | SERVER_PAGES);
         match ground {
+            // No machine knows of either.
+            _ if (self.failing || self.suspends) && !is_shared => false,
             ALONE => !commands && !cached,
             RESERVE | VICTIMS | PASS | STATED if cached && (server || superblock || commands) => false,
             SHARE | SERVER_PAGES => !cached,
@@ -265,6 +277,8 @@ pub fn grounds(
         server: certificate.server_thousandths > 0,
         streams: !superblock && clusters.get(position).is_some_and(|cluster| has_streams(set, cluster)),
         commands: set.device().has_commands(),
+        failing: set.device().spare_blocks() > 0,
+        suspends: certificate.suspends_erases(set.device()) && held.gc.is_some(),
         relies_on,
         beside: OtherClusters::new(set, allocation, position),
     };

@@ -44,12 +44,13 @@ impl RunningDevice {
     }
 
     /// The same of clusters, each with its certificate, that serve some tasks of the set. That
-    /// nobody has a server supposes that none has served a job so far.
+    /// nobody has a server supposes that none has served a job so far. Where erases would be
+    /// suspended without one, it stays: that is another way to run.
     pub fn of_parts(set: &TaskSet, clusters: Vec<Cluster>, certificates: Vec<Certificate>) -> RunningDevice {
         let serves = !set.jobs().is_empty();
-        let of = |certificate: Certificate| Certificate {
-            server_thousandths: if serves { certificate.server_thousandths } else { 0 },
-            ..certificate
+        let of = |certificate: Certificate| {
+            let without = Certificate { server_thousandths: 0, ..certificate };
+            if serves || without.suspends_erases(set.device()) { certificate } else { without }
         };
         let pairs = clusters.into_iter().zip(certificates);
         let busy = pairs.filter(|(cluster, _)| serves || !cluster.tasks.is_empty());
