@@ -508,7 +508,7 @@ fn firmware_does_what_the_executor_does() {
     let (mut seen, mut unsound) = (Seen::default(), 0);
     // Miri is some thousand times slower.
     let most = if cfg!(miri) { 6 } else { usize::MAX };
-    for case in 0..40_000 {
+    for case in 0..140_000 {
         if seen.worlds == most {
             break;
         }
