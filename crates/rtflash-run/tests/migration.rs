@@ -502,7 +502,7 @@ fn run_migrations(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) 
 
 #[test]
 fn what_moves_is_in_time_and_as_it_was() {
-    let cases = 300 * times();
+    let cases = 450 * times();
     let halves = [0..cases, cases..2 * cases];
     let halves = halves.map(|cases| std::thread::spawn(move || run_migrations(1, cases, Tampering::None)));
     for half in halves {
