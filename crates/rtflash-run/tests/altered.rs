@@ -5,6 +5,8 @@
 mod alterations;
 #[path = "altered/failures.rs"]
 mod failures;
+#[path = "altered/suspensions.rs"]
+mod suspensions;
 #[path = "altered/worlds.rs"]
 mod worlds;
 
@@ -16,7 +18,11 @@ use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
 use rtflash_exec::trace::{Action, Kind, LeftOut, Operation, Record, Transfer};
 use rtflash_exec::{BlockId, Victims, Waits};
 use rtflash_model::{ClusterId, Instant, Span};
-use worlds::{Organisation, World, cached_worlds, failing_worlds, other_worlds, told_worlds, worlds, zoned_worlds};
+use suspensions::SUSPENSIONS;
+use worlds::{
+    Organisation, World, cached_worlds, failing_worlds, other_worlds, suspending_worlds, told_worlds, worlds,
+    zoned_worlds,
+};
 
 /// What an alteration does to a world's trace: the checks that fail then; `None` where there is
 /// nothing to be altered.
@@ -142,6 +148,29 @@ fn failures_are_what_they_are_said_to_be() {
         }
     }
     assert_eq!(caught.len(), FAILURES.len(), "{caught:?}");
+}
+
+/// What may be wrong with erases that are suspended is caught by the checkers that are for it.
+#[test]
+fn suspensions_are_what_they_are_said_to_be() {
+    let mut caught = BTreeSet::new();
+    for world in suspending_worlds() {
+        let parts = |record: &&Record| matches!(record, Record::Operation(it) if it.action == Action::ErasePart);
+        let parts = world.records.iter().filter(parts).count();
+        assert!(parts > 1, "{}: {parts}", world.name);
+        assert_eq!(world.judge(&world.records), Vec::<&str>::new(), "{}: an honest trace", world.name);
+        for (what, by, alter) in SUSPENSIONS {
+            let mut records = world.records.clone();
+            if alter(&mut records).is_none() {
+                continue;
+            }
+            records.sort_by_key(Record::order);
+            let broken = world.judge(&records);
+            assert!(by.iter().any(|name| broken.contains(name)), "{}: {what}: {broken:?}", world.name);
+            caught.insert(what);
+        }
+    }
+    assert_eq!(caught.len(), SUSPENSIONS.len(), "{caught:?}");
 }
 
 /// Where each of two transfers is that a read's command and the page before it are, in one turn.

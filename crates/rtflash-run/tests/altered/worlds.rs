@@ -140,6 +140,19 @@ pub fn failing_worlds() -> Vec<World> {
     cases.into_iter().flat_map(world).collect()
 }
 
+/// Worlds whose erases are suspended: without servers.
+pub fn suspending_worlds() -> Vec<World> {
+    let cases = [("suspending stripe", Organisation::Stripe), ("suspending superblock", Organisation::Superblock)];
+    let world = |(name, organisation)| {
+        [Waits::Actual, Waits::Worst].map(|waits| {
+            let run = (organisation, Victims::Actual, waits);
+            let behind_erases = |options: Options| Options { phases: Phases::AtErases, ..options };
+            World::on_device(name, run, "global", r#""erase_suspend": "30us", "erase_resume": "10us", "#, behind_erases)
+        })
+    };
+    cases.into_iter().flat_map(world).collect()
+}
+
 /// Worlds whose tasks own zones, which begin with a block or anywhere.
 pub fn zoned_worlds() -> Vec<World> {
     let world = |waits| {
@@ -190,7 +203,11 @@ impl World {
                 text = text.replacen(&write, &format!("{write} {stream}"), 1);
             }
         }
-        let set = read_task_set(&text).expect("a task set").set;
+        let mut set = read_task_set(&text).expect("a task set").set;
+        let suspends = set.device().erase_suspend().is_some();
+        if suspends {
+            set = TaskSet::new(*set.device(), set.tasks().as_slice().to_vec(), vec![]).expect("the same tasks");
+        }
         let outcome = allocator(algorithm).expect("an allocator").allocate(&set, analysis);
         assert_eq!(outcome.is_schedulable(), Some(true), "{name}");
         let mut allocation = outcome.allocation().expect("an allocation").clone();
@@ -199,6 +216,12 @@ impl World {
             allocation = certified(&set, &bare, &[placement], Reliance::Neighbours, &Work::new()).0;
             let certificate = allocation.certificate(0).expect("it holds so, too");
             assert_eq!(certificate.placement, placement);
+        }
+        if suspends {
+            let certificates = (0..allocation.len()).map(|at| allocation.certificate(at).copied());
+            let served = |of: Certificate| Certificate { server_thousandths: 0, ..of };
+            let alone = certificates.map(|of| of.map(served)).collect();
+            allocation = allocation.with_certificates(alone);
         }
         let options = Options {
             duration: Instant::from_ns(1_200_000_000).expect("a second or so"),
