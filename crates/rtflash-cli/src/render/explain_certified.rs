@@ -183,8 +183,20 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     }
     if let Some(gc) = held.gc {
         text += &collection(set, cluster, held, gc);
+        text += &suspension(set.device(), held);
     }
     text + &test(held) + &data::lines(set, &cluster.tasks, &held.space)
+}
+
+/// What each job takes for an erase that it may suspend.
+fn suspension(device: &Device, held: &Held) -> String {
+    let Some(suspend) = device.erase_suspend().filter(|_| held.certificate.suspends_erases(device)) else {
+        return String::new();
+    };
+    let (resume, both) = (device.erase_resume(), suspend.saturating_add(device.erase_resume()));
+    format!(
+        "  c_s = t_s + t_u = {suspend} + {resume} = {both} more of each job: it may suspend an erase (Section 18)\n"
+    )
 }
 
 /// Steps of a job; of a stream also what it has in the long run, which is what the share is of.

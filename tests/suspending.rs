@@ -1,0 +1,57 @@
+//! Erases that are suspended, as the command has them: promised, explained, run, and judged by a
+//! trace.
+
+mod common;
+
+use std::path::Path;
+
+use common::{rtflash, rtflash_with_input};
+
+/// Two chips of few blocks, a read that comes a little more often than an erase is long, and who writes.
+fn set(more: &str) -> String {
+    let device = r#""profile":"dgist-2021","chips":2,"blocks_per_chip":40,"pages_per_block":16"#;
+    let tasks =
+        r#"{"name":"log","write":{"pages":8,"period":"60ms"}},{"name":"control","read":{"pages":2,"period":"4900us"}}"#;
+    format!(r#"{{"device":{{{device}{more}}},"tasks":[{tasks}]}}"#)
+}
+
+const SUSPENDS: &str = r#","erase_suspend":"100us","erase_resume":"50us""#;
+
+#[test]
+fn who_comes_more_often_than_an_erase_is_long_is_in_time() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-suspending", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let [path, trace] = ["set.json", "trace.jsonl"].map(|name| directory.join(name));
+    std::fs::write(&path, set(SUSPENDS)).expect("a file");
+    let [path, trace] = [&path, &trace].map(|path| path.to_str().expect("a name"));
+    for analysis in ["stripe", "superblock"] {
+        let by = ["--algorithm", "global", "--analysis", analysis];
+        let alloc = |set: &str| rtflash_with_input(&[&["alloc", "-"], &by[..]].concat(), set.as_bytes()).status;
+        assert_eq!((alloc(&set("")), alloc(&set(SUSPENDS))), (1, 0), "{analysis}");
+        let explain = rtflash(&[&["explain", path], &by[..]].concat()).stdout;
+        assert!(explain.contains("c_s = t_s + t_u = 100us + 50us = 150us"), "{explain}");
+        let options = ["--duration", "8s", "--trace", trace];
+        let exec = rtflash(&[&["exec", path], &by[..], &options].concat());
+        assert_eq!(exec.status, 0, "{}{}", exec.stdout, exec.stderr);
+        let records = std::fs::read_to_string(trace).expect("a trace");
+        assert!(records.lines().filter(|line| line.contains("\"erase-part\"")).count() > 1, "{analysis}");
+        let check = rtflash(&[&["check", path], &by[..], &["--trace", trace]].concat());
+        assert_eq!(check.status, 0, "{}{}", check.stdout, check.stderr);
+        // A part that is not told has not happened.
+        let silent: Vec<&str> = records.lines().filter(|line| !line.contains("\"erase-part\"")).collect();
+        std::fs::write(trace, silent.join("\n") + "\n").expect("a file");
+        assert_eq!(rtflash(&[&["check", path], &by[..], &["--trace", trace]].concat()).status, 1);
+    }
+    std::fs::remove_dir_all(directory).expect("it was made here");
+}
+
+#[test]
+fn firmware_does_not_suspend_and_says_so() {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-suspending.bin", std::process::id()));
+    let options = ["export", "firmware", "-", "--analysis", "stripe", "--out"];
+    let export =
+        rtflash_with_input(&[&options[..], &[out.to_str().expect("a name")]].concat(), set(SUSPENDS).as_bytes());
+    assert_eq!(export.status, 2, "{}", export.stderr);
+    assert!(export.stderr.contains("cluster 0 suspends erases, which firmware does not"), "{}", export.stderr);
+    assert!(!out.exists());
+}
