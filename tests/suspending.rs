@@ -7,7 +7,8 @@ use std::path::Path;
 
 use common::{rtflash, rtflash_with_input};
 
-/// Two chips of few blocks, a read that comes a little more often than an erase is long, and who writes.
+/// Two chips of few blocks, who writes, and reads that come a little more often than an erase is
+/// long.
 fn set(more: &str) -> String {
     let device = r#""profile":"dgist-2021","chips":2,"blocks_per_chip":40,"pages_per_block":16"#;
     let tasks =

@@ -162,8 +162,8 @@ impl Steps {
             let waits = steps.checked_mul(asks)?.checked_add(other_waits)?;
             (charged, in_full, self.longest_read.max(self.longest_program), waits)
         };
-        // Where a victim has no valid pages nothing is copied. What an erase that is suspended blocks
-        // each request is charged for, Eq. (80).
+        // Where a victim has no valid pages nothing is copied. What an erase that is suspended
+        // blocks each request is charged for, Eq. (80).
         let erase = if self.suspension.is_some() { 0 } else { self.erase[1] };
         let longest = if victim == 0 { erase } else { erase.max(step) };
         let cost = copying.checked_add(self.erase[usize::from(self.in_full)])?;
