@@ -35,7 +35,7 @@ pub use pages::{Columns, Pages, Spot};
 pub use pass::{GcStep, PaddedPass, Pass, RowPage, pass_words};
 pub use police::{Declared, Refused, RequestOrder};
 pub use processor::{EdfProcessor, NextStep, PartLeft, PassTerms};
-pub use recover::{PageState, RecoveryChips};
+pub use recover::{PageState, RecoveryBound, RecoveryChips};
 pub use setup::{AllErased, AtStart, FtlMemory, SetupError};
 pub use slots::{FtlCluster, FtlProcessor, GcJob, RequestSlot, SourceSlot};
 pub use zones::{RING_WORDS, Ring, Zones};

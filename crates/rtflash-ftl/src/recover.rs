@@ -1,5 +1,9 @@
 //! The state of the chips after power was lost, found by a look at all pages.
 
+mod bound;
+
+pub use bound::RecoveryBound;
+
 use crate::blocks::{BlockMemory, Frontier};
 use crate::ftl::Ftl;
 use crate::image::Image;
@@ -44,8 +48,8 @@ impl<'s, 'm> Ftl<'s, 'm> {
     /// requests that arrive from now on meet their deadlines.
     ///
     /// Looks at each page once, twice where there is an older one of it, and at the pages of one
-    /// block of each processor once more; erases each block at most once, and then so many as it
-    /// takes passes until there is the reserve: fewer than there are blocks.
+    /// block of each processor once more; erases each block at most once, and collects garbage
+    /// until there is the reserve. [`RecoveryBound`] says what that is at most.
     ///
     /// # Errors
     /// Where the memory is too short, tasks own zones, pages are of another image, or there is no

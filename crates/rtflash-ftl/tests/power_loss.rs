@@ -35,6 +35,8 @@ struct Seen {
     acknowledged: u64,
     failed_programs: u64,
     failed_erases: u64,
+    /// As in the chips.
+    recovery_shares: [u64; 3],
 }
 
 /// Requests as bytes say, operations that end in any order, until power goes or the bytes are over.
@@ -149,6 +151,9 @@ fn lives(image: &Image<'_>, seed: u64, cut: u64, seen: &mut Seen) {
     seen.torn += flash.torn;
     seen.failed_programs += flash.failed_programs;
     seen.failed_erases += flash.failed_erases;
+    for (seen, share) in seen.recovery_shares.iter_mut().zip(flash.recovery_shares) {
+        *seen = share.max(*seen);
+    }
 }
 
 #[test]
@@ -173,4 +178,5 @@ fn what_is_acknowledged_survives_a_loss_of_power_at_every_operation() {
     }
     assert!(seen.images > 50 && seen.cuts > 5_000 && seen.torn > 1_000 && seen.in_recoveries > 500, "{seen:?}");
     assert!(seen.failed_programs > 1_000 && seen.failed_erases > 500, "{seen:?}");
+    assert!(seen.recovery_shares.iter().all(|&share| share > 200), "{seen:?}");
 }

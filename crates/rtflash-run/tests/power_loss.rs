@@ -160,6 +160,8 @@ struct Seen {
     late: u64,
     starved: u64,
     no_room: u64,
+    /// Largest parts of what is stated of a recovery, in thousandths: looks, copies, erases.
+    recovery_shares: [u64; 3],
 }
 
 /// Of each chip, how many others on its channel are of its superblock.
@@ -289,6 +291,9 @@ fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
         flash.loses_power(&mut words);
     }
     seen.torn += flash.torn;
+    for (seen, share) in seen.recovery_shares.iter_mut().zip(flash.recovery_shares) {
+        *seen = share.max(*seen);
+    }
     seen.operations += flash.operations;
     seen.failed_programs += flash.failed_programs;
     seen.failed_erases += flash.failed_erases;
@@ -316,5 +321,6 @@ fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
     assert!(seen.late == 0 && seen.starved == 0 && seen.no_room == 0, "{seen:?}");
     assert!(seen.sets > 200 && seen.recovered > 1_000 && seen.over > 20_000 && seen.torn > 300, "{seen:?}");
     assert!(seen.failed_programs > 500 && seen.failed_erases > 200, "{seen:?}");
+    assert!(seen.recovery_shares.iter().all(|&share| share > 200), "{seen:?}");
     println!("{seen:?}");
 }

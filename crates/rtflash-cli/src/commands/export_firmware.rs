@@ -5,8 +5,8 @@ use std::mem::size_of;
 use std::path::Path;
 
 use rtflash_ftl::image::Image;
-use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RequestSlot, SourceSlot};
-use rtflash_model::{Allocation, TaskSet};
+use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RecoveryBound, RequestSlot, SourceSlot};
+use rtflash_model::{Allocation, Span, TaskSet};
 use rtflash_wire::{ExportAnswer, line};
 
 use super::analysis;
@@ -40,6 +40,7 @@ pub fn write(
         image.sources()
     )];
     notes.push(format!("on this machine it takes {} bytes of memory", memory(&geometry)));
+    notes.extend(recovery(&image));
     if !set.jobs().is_empty() {
         notes.push("jobs that are not real-time are not served".into());
     }
@@ -63,6 +64,17 @@ pub fn write(
         }
     }
     Ok(Status::Yes)
+}
+
+/// How long it takes at most until requests are served after a loss of power.
+fn recovery(image: &Image<'_>) -> Option<String> {
+    let bound = RecoveryBound::of(image)?;
+    let RecoveryBound { reads, copybacks, copies, erases } = bound;
+    let length = Span::from_ns(bound.length_ns(&image.device()))?;
+    let copies = copybacks.saturating_add(copies);
+    Some(format!(
+        "after a loss of power it serves requests within {length}, one operation at a time: {reads} reads, {erases} erases, {copies} copies at most"
+    ))
 }
 
 /// Bytes of all lists.

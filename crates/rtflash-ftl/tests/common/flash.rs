@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use rtflash_ftl::image::Image;
 use rtflash_ftl::{
-    FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, PageState, RecoveryChips, RequestHost,
-    SetupError, SpareBytes,
+    FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, PageState, RecoveryBound, RecoveryChips,
+    RequestHost, SetupError, SpareBytes,
 };
 
 use super::Words;
@@ -64,6 +64,10 @@ pub struct Flash {
     pub failed_programs: u64,
     pub failed_erases: u64,
     pub operations: u64,
+    /// What was done since the last recovery began, and the largest parts of what is stated of any
+    /// recovery, in thousandths: looks, copies, erases.
+    recovery: RecoveryBound,
+    pub recovery_shares: [u64; 3],
 }
 
 /// Power is lost: what unwinds a recovery.
@@ -97,6 +101,8 @@ impl Flash {
             failed_programs: 0,
             failed_erases: 0,
             operations: 0,
+            recovery: RecoveryBound::default(),
+            recovery_shares: [0; 3],
         }
     }
 
@@ -268,6 +274,17 @@ impl Flash {
         latest
     }
 
+    /// A recovery that has ended has taken no longer than is stated.
+    fn kept_its_bound(&mut self, image: &Image<'_>) {
+        let bound = RecoveryBound::of(image).expect("no zones");
+        let (did, moved) = (self.recovery, bound.copybacks + bound.copies);
+        let parts = [(did.reads, bound.reads), (did.copies, moved), (did.erases, bound.erases)];
+        assert!(parts.iter().all(|(did, most)| did <= most), "{did:?}, and at most {bound:?}");
+        for (share, (did, most)) in self.recovery_shares.iter_mut().zip(parts) {
+            *share = (*share).max((1_000 * did).checked_div(most).unwrap_or(0));
+        }
+    }
+
     /// Everything that was said to be written is there, or what was written later, and the state
     /// machine finds it.
     pub fn keeps_its_word(&self, ftl: &Ftl<'_, '_>) {
@@ -332,6 +349,7 @@ impl RequestHost for Flash {
 
 impl RecoveryChips for Flash {
     fn spare(&mut self, chip: u32, at: FlashPage) -> PageState {
+        self.recovery.reads += 1;
         match self.content[self.at(chip, at)] {
             Content::Erased | Content::Weak => PageState::Erased,
             Content::Torn => PageState::Unreadable,
@@ -344,6 +362,7 @@ impl RecoveryChips for Flash {
     }
 
     fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes) -> bool {
+        self.recovery.copies += 1;
         let version = self.held(from.0, from.1, spare.lpn);
         self.may_be_programmed(to.0, to.1);
         self.begins(to.0, UnderWay::Program(to.1, spare, version, false));
@@ -354,6 +373,7 @@ impl RecoveryChips for Flash {
     }
 
     fn erase(&mut self, chip: u32, block: u32) -> bool {
+        self.recovery.erases += 1;
         self.is_good(chip, block);
         self.begins(chip, UnderWay::Erase(block));
         if self.is_out() {
@@ -404,7 +424,9 @@ impl Lists {
             sources: &mut self.sources,
             requests: &mut self.requests,
         };
+        flash.recovery = RecoveryBound::default();
         let mut ftl = Ftl::recovered(image, 0, memory, flash)?;
+        flash.kept_its_bound(image);
         Ok(then(&mut ftl, flash))
     }
 }

@@ -1,0 +1,94 @@
+//! How long a recovery takes at most.
+
+use core::ops::Add;
+
+use crate::image::{Image, ImageCluster, ImageDevice, ImageOrganisation};
+
+/// What [`Ftl::recovered`](crate::Ftl::recovered) does at most, while no more blocks fail than the
+/// device states, from the instant on at which power is there for good.
+///
+/// A processor of s chips has M = sNP pages, L logical ones, and s·N_s blocks kept back
+/// (docs/firmware.md has why each of these is enough):
+///
+/// - reads: 2M + sP;
+/// - erases: sN;
+/// - copies: K·v + s·N_s, where v = ⌊L/c⌋ pages of a victim are valid at most,
+///   c = N − s·N_s − 1 − ⌊(H − 1)/(sP)⌋ blocks are victims to choose from at least, and
+///   K = ⌈H/(sP − v)⌉ passes are enough; never more than L + sP + s·N_s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RecoveryBound {
+    /// Pages that are looked at, with what is beside their data.
+    pub reads: u64,
+    /// Pages that are copied inside their chips.
+    pub copybacks: u64,
+    /// Pages of superblocks, which are copied over the bus.
+    pub copies: u64,
+    /// Blocks of chips that are erased.
+    pub erases: u64,
+}
+
+impl Add for RecoveryBound {
+    type Output = RecoveryBound;
+
+    fn add(self, other: RecoveryBound) -> RecoveryBound {
+        RecoveryBound {
+            reads: self.reads.saturating_add(other.reads),
+            copybacks: self.copybacks.saturating_add(other.copybacks),
+            copies: self.copies.saturating_add(other.copies),
+            erases: self.erases.saturating_add(other.erases),
+        }
+    }
+}
+
+impl RecoveryBound {
+    /// That of an image. `None` where tasks own zones, which are not recovered.
+    pub fn of(image: &Image<'_>) -> Option<RecoveryBound> {
+        let clusters = (0..image.clusters()).filter_map(|number| image.cluster(number));
+        clusters.map(|of| cluster(&image.device(), &of)).try_fold(RecoveryBound::default(), |sum, one| Some(sum + one?))
+    }
+
+    /// How long it takes where operations are done one after the other, in nanoseconds. A page is
+    /// read with its transfer, and copied over the bus twice.
+    pub fn length_ns(&self, device: &ImageDevice) -> u64 {
+        let over_bus = device.page_transfer_ns.saturating_add(device.command_ns);
+        let read = device.page_read_ns.saturating_add(over_bus);
+        let copyback = [device.page_read_ns, device.page_program_ns, device.command_ns, device.command_ns];
+        let copyback = copyback.into_iter().fold(0, u64::saturating_add);
+        let copy = read.saturating_add(device.page_program_ns).saturating_add(over_bus);
+        let erase = device.block_erase_ns.saturating_add(device.command_ns);
+        let parts = [(self.reads, read), (self.copybacks, copyback), (self.copies, copy), (self.erases, erase)];
+        parts.into_iter().map(|(count, length)| count.saturating_mul(length)).fold(0, u64::saturating_add)
+    }
+}
+
+/// That of all processors of a cluster.
+fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> Option<RecoveryBound> {
+    let superblock = match of.organisation() {
+        ImageOrganisation::Zoned => return None,
+        ImageOrganisation::Stripe => false,
+        ImageOrganisation::Superblock => true,
+    };
+    let width = if superblock { u64::from(of.chips()) } else { 1 };
+    let (blocks, block_pages) = (u64::from(device.blocks_per_chip), width * u64::from(device.pages_per_block));
+    let (pages, logical) = (blocks * block_pages, width * u64::from(of.logical_per_chip()));
+    let collection = of.collection();
+    let spare = collection.map_or(0, |_| width * u64::from(device.spare_blocks));
+    let reserve = collection.map_or(0, |collection| collection.reserve_pages);
+    let copies = moved((blocks, block_pages), logical, spare, reserve).saturating_add(spare);
+    let processors = u64::from(of.processors());
+    Some(RecoveryBound {
+        reads: processors.saturating_mul(2 * pages + block_pages),
+        copybacks: if superblock { 0 } else { processors.saturating_mul(copies) },
+        copies: if superblock { copies } else { 0 },
+        erases: processors * width * blocks,
+    })
+}
+
+/// Pages that garbage collection moves until there is the reserve, those aside whose copies fail.
+fn moved((blocks, block_pages): (u64, u64), logical: u64, spare: u64, reserve: u64) -> u64 {
+    let all = logical.saturating_add(block_pages);
+    let Some(behind) = reserve.checked_sub(1) else { return 0 };
+    let victims = blocks.saturating_sub(spare).saturating_sub(1).saturating_sub(behind / block_pages);
+    let Some(valid) = logical.checked_div(victims).filter(|&valid| valid < block_pages) else { return all };
+    reserve.div_ceil(block_pages - valid).saturating_mul(valid).min(all)
+}
