@@ -10,6 +10,7 @@
 
 use std::collections::HashSet;
 
+use rtflash_model::sorting;
 use rtflash_model::{Allocation, ChipId, ChipRectangle, Cluster, Placement, TaskSet};
 
 use crate::analysis::{Analysis, DemandTest};
@@ -43,7 +44,7 @@ pub fn in_rectangles(set: &TaskSet, analysis: &dyn Analysis, allocation: &Alloca
         return Some(allocation.clone());
     }
     // The largest first; of those that are as large, in order.
-    busy.sort_by_key(|block| std::cmp::Reverse(block.cluster.size()));
+    sorting::by_key(&mut busy, |block| std::cmp::Reverse(block.cluster.size()));
     let work = Work::new();
     let grid = TakenChips::new(set.device().chips(), set.device().chips_per_channel());
     let mut layout = LayoutSearch {
@@ -187,7 +188,7 @@ impl LayoutSearch<'_> {
         let fitting =
             (1..=most).filter(|channels| chips.is_multiple_of(*channels) && chips / channels <= self.grid.ways);
         let mut shapes: Vec<(u32, u32)> = fitting.map(|channels| (channels, chips / channels)).collect();
-        shapes.sort_by_key(|(channels, _)| channels.abs_diff(was));
+        sorting::by_key(&mut shapes, |(channels, _)| channels.abs_diff(was));
         shapes
     }
 
@@ -208,7 +209,7 @@ impl LayoutSearch<'_> {
         let idle = self.test.map(DemandTest::idle);
         let free = (0..self.grid.taken.len()).filter(|&at| !self.grid.taken[at]);
         clusters.extend(free.map(|at| (Cluster::of([chip(at)], []), idle)));
-        clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
+        sorting::by_key(&mut clusters, |(cluster, _)| cluster.chips.first().copied());
         let (clusters, placements): (Vec<Cluster>, Vec<Option<Placement>>) = clusters.into_iter().unzip();
         let allocation = Allocation::new(self.set.device().chips(), self.set.tasks().len(), &clusters).ok()?;
         let Some(test) = self.test else {

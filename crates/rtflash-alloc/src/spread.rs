@@ -6,6 +6,7 @@
 //! fastest passes with none more. Every cluster is tested again after each change, and certificates
 //! are made anew.
 
+use rtflash_model::sorting;
 use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet};
 
 use crate::analysis::{Analysis, DemandTest};
@@ -158,8 +159,10 @@ impl SpreadSearch<'_> {
             chips
         };
         let (mut near, mut least_loaded) = (now.free.clone(), now.free.clone());
-        near.sort_by_key(|&chip| (std::cmp::Reverse(own[channel(chip)]), std::cmp::Reverse(free[channel(chip)]), chip));
-        least_loaded.sort_by_key(|&chip| (others[channel(chip)], chip));
+        sorting::by_key(&mut near, |&chip| {
+            (std::cmp::Reverse(own[channel(chip)]), std::cmp::Reverse(free[channel(chip)]), chip)
+        });
+        sorting::by_key(&mut least_loaded, |&chip| (others[channel(chip)], chip));
         let (near, least_loaded) = (first(near), first(least_loaded));
         // Where chips are decides nothing under Theorem 1.
         if near == least_loaded || self.test.is_none() { vec![near] } else { vec![near, least_loaded] }
@@ -182,7 +185,7 @@ impl SpreadSearch<'_> {
         let rest = now.free.iter().filter(|chip| chips.binary_search(chip).is_err());
         let idle = self.test.map(DemandTest::idle);
         clusters.extend(rest.map(|&chip| (Cluster { chips: vec![chip], tasks: vec![] }, idle)));
-        clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
+        sorting::by_key(&mut clusters, |(cluster, _)| cluster.chips.first().copied());
         let allocation = self.tested(clusters)?;
         let after = Arranged::of(self.set, self.analysis, &allocation);
         let before = now.busy[cluster].wear;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use rtflash_exec::trace::{Action, Complete, JobId, Kind, NO_LPN, NONE, Operation, Record, Release, Transfer};
 use rtflash_exec::{BlockId, ChannelId, Plan, Releases};
+use rtflash_model::sorting;
 use rtflash_model::{ChipId, ClusterId, Lpn};
 
 pub(crate) use shared::{any_record, at, plan};
@@ -18,7 +19,7 @@ pub(crate) fn run(duration: u64) -> Vec<Record> {
     for cluster in 0..2 {
         run.cluster(ClusterId(cluster));
     }
-    run.records.sort_by_key(Record::order);
+    sorting::by_key(&mut run.records, Record::order);
     run.records
 }
 

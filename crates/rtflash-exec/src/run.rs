@@ -1,6 +1,7 @@
 //! A run: groups of clusters, each with its observer, in windows of time.
 
 use rayon::prelude::*;
+use rtflash_model::sorting;
 use rtflash_model::{Instant, Span};
 
 use crate::dispatch::{
@@ -295,7 +296,7 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
             *records = later;
             ready.extend::<Vec<Record>>(now);
         }
-        ready.sort_by_key(Record::order);
+        sorting::by_key(&mut ready, Record::order);
         ready.iter().try_for_each(&mut sink)
     };
     while !running.is_over() {

@@ -1,5 +1,6 @@
 //! The optimum: an allocation whenever there is one, by search over all partitions of the tasks.
 
+use rtflash_model::sorting;
 use rtflash_model::{TaskId, TaskSet};
 
 use super::clusters::index;
@@ -160,7 +161,7 @@ impl<S: Sizes> Subsets<S> {
             groups.push(TaskGroup { tasks: self.members(block), size: self.size[block], held: self.held[block] });
             (subset, at) = (subset & !block, rest as usize);
         }
-        groups.sort_by_key(|group| group.tasks.first().copied());
+        sorting::by_key(&mut groups, |group| group.tasks.first().copied());
         Some(groups)
     }
 
@@ -196,7 +197,7 @@ impl<S: Sizes> Subsets<S> {
             (needed <= chips).then(|| (needed, S::load(self.held[block]), block))
         };
         let mut options: Vec<(u32, f64, usize)> = blocks_of(subset).filter_map(option).collect();
-        options.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        sorting::by(&mut options, |a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
         for (_, _, block) in options {
             blocks.push(block);
             self.split(subset & !block, chips - self.size[block], fewest, blocks, found, most);

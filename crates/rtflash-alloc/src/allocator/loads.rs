@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 
+use rtflash_model::sorting;
 use rtflash_model::{Cluster, PerId, Request, TaskId, TaskSet};
 
 use super::Unplaced;
@@ -208,7 +209,7 @@ impl<'a> Loads<'a> {
             let (a, b) = (&self.set.tasks()[a], &self.set.tasks()[b]);
             (a.read, a.write) == (b.read, b.write)
         };
-        order.sort_unstable_by(|&a, &b| {
+        sorting::by(order, |&a, &b| {
             let by_utilization = compare_doubles((shares[b].tasks, 1), (shares[a].tasks, 1)).unwrap_or_else(|| {
                 if alike(a, b) { Ordering::Equal } else { self.exact_task(b, 1).cmp(&self.exact_task(a, 1)) }
             });

@@ -1,6 +1,7 @@
 //! What an algorithm of your own is made of, beside [`cluster_verdict`]: Algorithm 1's order, and
 //! outcomes.
 
+use rtflash_model::sorting;
 use rtflash_model::{Allocation, Cluster, PerId, TaskId, TaskSet};
 
 use super::unplaced::unplaced;
@@ -16,7 +17,7 @@ pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> 
     let loads: PerId<TaskId, Rational> =
         set.tasks().ids().map(|task| task_load(set, analysis, task, 1, work)).collect();
     let mut order: Vec<TaskId> = loads.ids().collect();
-    order.sort_by(|&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
+    sorting::by(&mut order, |&a, &b| loads[b].cmp(&loads[a]).then(a.cmp(&b)));
     order
 }
 

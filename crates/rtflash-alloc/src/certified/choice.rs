@@ -1,6 +1,7 @@
 //! The relative deadline of garbage collection: a free parameter, searched for.
 
 use rtflash_model::Span;
+use rtflash_model::sorting;
 use std::cell::Cell;
 
 use super::contention::Contention;
@@ -250,7 +251,7 @@ fn candidates(processor: &Processor, rate: f64, light: impl Fn(Span) -> bool) ->
                 at *= ratio;
             }
             steps.dedup();
-            steps.sort_by_key(|&deadline| deadline.max(even).checked_sub(deadline.min(even)));
+            sorting::by_key(&mut steps, |&deadline| deadline.max(even).checked_sub(deadline.min(even)));
             steps
         };
         std::iter::once(level(even)).chain(std::iter::once(()).flat_map(move |()| others()))

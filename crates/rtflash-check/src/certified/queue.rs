@@ -1,6 +1,7 @@
 //! What chips wait for a bus that serves first come, first served: docs/analysis.md, Section 6.1.
 
 use num_rational::BigRational;
+use rtflash_model::sorting;
 
 use super::channels::{Neighbour, Transfers};
 use super::lines::AffineBound;
@@ -96,7 +97,7 @@ impl ChannelQueue {
             let count = pages.min(other.transfers(length)?);
             counts.push((count, other.chips));
         }
-        counts.sort_unstable_by(|a, b| b.cmp(a));
+        sorting::by(&mut counts, |a, b| b.cmp(a));
         let one_by_one = sum(counts.iter().map(|(count, chips)| count.checked_mul(*chips)))?.checked_mul(transfer)?;
         let mut greatest = counts.iter().flat_map(|&(count, chips)| (0..chips.min(2)).map(move |_| count));
         let first = self.first.checked_mul(greatest.next().unwrap_or(0))?;
@@ -169,7 +170,7 @@ impl ChannelQueue {
             let line = pages.clone().min(other.transfers_above());
             lines.extend((0..other.chips).map(|_| line.clone()));
         }
-        lines.sort_unstable_by(|a, b| b.cmp(a));
+        sorting::by(&mut lines, |a, b| b.cmp(a));
         let less = [self.first, self.saved - self.first].into_iter().chain(std::iter::repeat(0));
         let charged =
             |(line, less): (&AffineBound, i128)| line.times(&BigRational::from_integer((transfer - less).into()));

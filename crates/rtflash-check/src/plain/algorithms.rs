@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use rtflash_model::sorting;
 use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
 use super::{PlainOutcome, PlainProblem, PlainUnplaced, feasible, utilization_of};
@@ -45,7 +46,7 @@ fn order<S: Scalar>(problem: &PlainProblem<'_>) -> Vec<TaskId> {
     let alone: PerId<TaskId, S> =
         problem.set.tasks().iter().map(|task| S::sum(problem.theory.utilizations(task, 1))).collect();
     let mut order: Vec<TaskId> = alone.ids().collect();
-    order.sort_by(|&a, &b| alone[b].compare(&alone[a]).then(a.cmp(&b)));
+    sorting::by(&mut order, |&a, &b| alone[b].compare(&alone[a]).then(a.cmp(&b)));
     order
 }
 

@@ -5,6 +5,7 @@ mod beside;
 use std::collections::VecDeque;
 
 use rtflash_model::Instant;
+use rtflash_model::sorting;
 use serde::{Deserialize, Serialize};
 
 use self::beside::HeldBeside;
@@ -301,7 +302,7 @@ impl<O: Observer> Sequencer<O> {
             rest.pass_on_before(start, observer);
             let begun = &mut operations.list[ready..alike];
             if begun.len() > 1 && !begun.is_sorted_by_key(|operation| operation.chip) {
-                begun.sort_by_key(|operation| operation.chip);
+                sorting::by_key(begun, |operation| operation.chip);
             }
             pass_on(begun, observer);
             ready = alike;

@@ -1,5 +1,6 @@
 //! Chips for clusters: compact ones on aligned parts of channels, the others on what is left.
 
+use rtflash_model::sorting;
 use rtflash_model::{ChipId, Cluster, Device, TaskSet};
 
 use super::organisations::{DemandHeld, Organisation};
@@ -27,7 +28,7 @@ pub(super) fn place(
     let mut chips_of: Vec<Vec<ChipId>> = vec![Vec::new(); groups.len()];
     let mut compact: Vec<usize> =
         (0..groups.len()).filter(|&group| groups[group].held.organisation.is_compact()).collect();
-    compact.sort_by_key(|&group| std::cmp::Reverse(groups[group].size));
+    sorting::by_key(&mut compact, |&group| std::cmp::Reverse(groups[group].size));
     for group in compact {
         chips_of[group] = free.take_aligned(groups[group].size)?;
     }
@@ -41,7 +42,7 @@ pub(super) fn place(
         }
         ChipLayout::Balanced => {
             let rates: Vec<f64> = groups.iter().map(|group| transfers_a_second(set, group)).collect();
-            others.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
+            sorting::by(&mut others, |&a, &b| rates[b].total_cmp(&rates[a]).then(a.cmp(&b)));
             let mut busy = vec![0.0; free.channels.len()];
             for group in others {
                 for _ in 0..groups[group].size {
@@ -59,7 +60,7 @@ pub(super) fn place(
     let mut clusters: Vec<(Cluster, Option<Organisation>)> = named.collect();
     let rest = free.channels.concat();
     clusters.extend(rest.into_iter().map(|chip| (Cluster { chips: vec![chip], tasks: vec![] }, None)));
-    clusters.sort_by_key(|(cluster, _)| cluster.chips.first().copied());
+    sorting::by_key(&mut clusters, |(cluster, _)| cluster.chips.first().copied());
     Some(clusters)
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use rtflash_model::sorting;
 use rtflash_model::{Allocation, Placement, Request, Task};
 use rustc_hash::FxHashMap;
 
@@ -44,7 +45,7 @@ pub(super) fn search(search: &mut PartitionTrials<'_>, all: &[Vec<TaskBlock>]) -
     let mean = pages(set.tasks().iter()) / f64::from(set.device().chips());
     let mut refinement = Refinement { search, mean, known: FxHashMap::default() };
     let mut divisions: Vec<Division<'_>> = all.iter().filter_map(|parts| refinement.divided(parts)).collect();
-    divisions.sort_by(|a, b| a.most.total_cmp(&b.most));
+    sorting::by(&mut divisions, |a, b| a.most.total_cmp(&b.most));
     divisions.into_iter().find_map(|division| refinement.refined(division))
 }
 
@@ -61,7 +62,7 @@ impl Refinement<'_, '_> {
         let mut loads: Vec<f64> = parts.iter().zip(&sizes).map(of).collect::<Option<_>>()?;
         for _ in sizes.iter().sum()..self.chips() {
             let mut order: Vec<usize> = (0..parts.len()).collect();
-            order.sort_by(|&a, &b| loads[b].total_cmp(&loads[a]).then(a.cmp(&b)));
+            sorting::by(&mut order, |&a, &b| loads[b].total_cmp(&loads[a]).then(a.cmp(&b)));
             let less = order.into_iter().find_map(|at| {
                 let load = self.rough(&parts[at], sizes[at] + 1)?.load;
                 (load < loads[at]).then_some((at, load))

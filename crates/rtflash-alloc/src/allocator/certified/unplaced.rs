@@ -1,5 +1,6 @@
 //! Why no allocation was found under a demand test, and the outcome of a division that is given.
 
+use rtflash_model::sorting;
 use rtflash_model::{Allocation, Cluster, Placement, TaskId, TaskSet};
 
 use super::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
@@ -135,7 +136,7 @@ fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tr
         (tried, shortfall)
     };
     let mut tried: Vec<(Tried, Shortfall<'_>)> = tried.map(short).collect();
-    tried.sort_by(|a, b| a.1.order.total_cmp(&b.1.order));
+    sorting::by(&mut tried, |a, b| a.1.order.total_cmp(&b.1.order));
     // Only a few tasks are tried in each group, and one of the other groups may hold it after all.
     let failing = tried.iter().find_map(|(tried, shortfall)| Some((tried, shortfall.reason()?)));
     let fails = failing.is_some();

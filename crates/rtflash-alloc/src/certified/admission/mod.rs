@@ -9,6 +9,7 @@ mod streams;
 
 use std::fmt;
 
+use rtflash_model::sorting;
 use rtflash_model::{
     Allocation, Certificate, ChipId, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet, Tightest,
 };
@@ -162,7 +163,7 @@ pub fn admit(
     work: &Work,
 ) -> Decision {
     let mut order: Vec<usize> = (0..running.clusters.len()).collect();
-    order.sort_by_key(|&position| (running.clusters[position].size(), position));
+    sorting::by_key(&mut order, |&position| (running.clusters[position].size(), position));
     let begun = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
     let mut refused = Vec::with_capacity(order.len());
     let mut open = Vec::with_capacity(order.len());
@@ -203,7 +204,7 @@ pub fn admit(
     if let Some(admitted) = alone(set, running, new, placements, &begun) {
         return Decision::Admitted(Box::new(admitted));
     }
-    refused.sort_by_key(|&(cluster, _)| cluster);
+    sorting::by_key(&mut refused, |&(cluster, _)| cluster);
     Decision::Refused(refused)
 }
 

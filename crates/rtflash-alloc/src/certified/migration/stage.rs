@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rtflash_model::sorting;
 use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, Task, TaskId, TaskSet};
 
 use super::copying::{CopyRoom, Destination, hold_beside};
@@ -69,7 +70,7 @@ impl Scene<'_> {
             return Err(StageRefusal::Chip(goal.cluster.chips[0]));
         }
         // The most pages first: a new cluster's certificate is made with them.
-        moving.sort_by_key(|&task| (std::cmp::Reverse(self.pages(task)), task));
+        sorting::by_key(&mut moving, |&task| (std::cmp::Reverse(self.pages(task)), task));
         let erase = if position.is_none() { self.erase(&goal.cluster.chips)? } else { None };
         let tasks = StageTasks::new(self.set, &moving);
         let set = tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
@@ -104,7 +105,7 @@ impl Scene<'_> {
         let blocks = |goal: &Cluster, cluster: &&Cluster| cluster.chips.iter().any(|chip| wants(goal, chip));
         let in_the_way = |goal: &Cluster| self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)).count();
         let mut goals: Vec<&Cluster> = missing.to_vec();
-        goals.sort_by_key(|goal| in_the_way(goal));
+        sorting::by_key(&mut goals, |goal| in_the_way(goal));
         for goal in goals {
             let is_free = |chip: &ChipId| !self.taken.contains(chip) && !wants(goal, chip);
             let free: Vec<ChipId> = ChipId::first(self.set.device().chips()).filter(is_free).collect();

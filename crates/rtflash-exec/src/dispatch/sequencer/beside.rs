@@ -1,6 +1,7 @@
 //! What is passed on beside operations.
 
 use rtflash_model::Instant;
+use rtflash_model::sorting;
 
 use crate::trace::{CopyRun, Observer, Record, Transfer};
 
@@ -74,7 +75,7 @@ impl<'r> HeldBeside<'r> {
             if other <= run.min(transfer) && is_due(other) {
                 let rest = &mut self.others[self.passed.others..];
                 let alike = rest.iter().take_while(|record| record.start() == other).count();
-                rest[..alike].sort_by_key(Record::order);
+                sorting::by_key(&mut rest[..alike], Record::order);
                 rest[..alike].iter().for_each(|record| observer.record(record));
                 self.passed.others += alike;
                 self.next.other = self.next_other();
@@ -106,7 +107,7 @@ impl<'r> HeldBeside<'r> {
         }
         let alike = &mut self.transfers[first..self.passed.transfers];
         if alike.len() > 1 {
-            alike.sort_by_key(|transfer| transfer.channel);
+            sorting::by_key(alike, |transfer| transfer.channel);
         }
         alike.iter().for_each(|transfer| observer.transfer(transfer));
     }
