@@ -298,6 +298,8 @@ fn set() -> impl Strategy<Value = TaskSet> {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            wear_gap: None,
+            wear_passes: None,
             erase_suspend: None,
             erase_resume: None,
             page_read_includes_transfer: None,

@@ -62,6 +62,8 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
         page_registers: if bytes.ratio(1, 3)? { Some(2) } else { None },
         spare_blocks: if bytes.ratio(1, 4)? { Some(bytes.int_in_range(0..=2)?) } else { None },
         program_failures: None,
+        wear_gap: None,
+        wear_passes: None,
         erase_suspend: if bytes.ratio(1, 4)? { Some(Span::from_us(bytes.int_in_range(1..=400)?)) } else { None },
         erase_resume: None,
         page_read_includes_transfer: None,

@@ -186,6 +186,8 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            wear_gap: None,
+            wear_passes: None,
             erase_suspend: None,
             erase_resume: None,
             page_read_includes_transfer: None,

@@ -329,6 +329,8 @@ fn draw(rng: &mut Rng) -> Option<Drawn> {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        wear_gap: None,
+        wear_passes: None,
         erase_suspend: None,
         erase_resume: None,
         page_read_includes_transfer: None,

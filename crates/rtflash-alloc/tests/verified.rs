@@ -395,6 +395,8 @@ fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
             page_registers: Some(2),
             spare_blocks: None,
             program_failures: None,
+            wear_gap: None,
+            wear_passes: None,
             erase_suspend: None,
             erase_resume: None,
             ..set.device().spec()

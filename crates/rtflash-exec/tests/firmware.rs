@@ -520,7 +520,7 @@ fn firmware_does_what_the_executor_does() {
 
         let bytes = match world.plan.image() {
             Ok(bytes) => bytes,
-            Err(NoImage::TwoRegisters(_) | NoImage::Suspends(_) | NoImage::Changes(_)) => continue,
+            Err(NoImage::TwoRegisters(_) | NoImage::Suspends(_) | NoImage::Levels(_) | NoImage::Changes(_)) => continue,
             Err(NoImage::Unsound(_)) => {
                 unsound += 1;
                 continue;

@@ -7,6 +7,8 @@ mod placed_worlds;
 
 use common::{ALWAYS_HOLD, Broken, World, agree};
 use placed_worlds::engine;
+use std::collections::HashSet;
+
 use rtflash_exec::check::Checks;
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, NONE, Observer, Record};
@@ -53,6 +55,8 @@ struct Seen {
     failed_erases: usize,
     failed_rows: usize,
     moves: usize,
+    /// Blocks that pages are moved from so that wear is level.
+    levelled: usize,
     /// Erases that were suspended, of superblocks too.
     suspended: usize,
     suspended_rows: usize,
@@ -76,7 +80,7 @@ impl Seen {
         self.ties += usize::from(options.ties != Ties::Lowest);
         self.misbehave += usize::from(world.misbehaves());
         let mut ends = PerId::<ChipId, Instant>::filled(Instant::START, world.plan.device().chips());
-        let mut retired = Vec::new();
+        let (mut retired, mut chosen) = (Vec::new(), HashSet::new());
         for record in records {
             match record {
                 Record::Policed(_) => self.policed += 1,
@@ -90,7 +94,8 @@ impl Seen {
                     self.failed_rows += usize::from(superblock && failed.page != NONE);
                     retired.push((failed.cluster, failed.block));
                 }
-                Record::Selected(of) => self.moves += usize::from(retired.contains(&(of.cluster, of.block))),
+                Record::Selected(of) if retired.contains(&(of.cluster, of.block)) => self.moves += 1,
+                Record::Selected(of) if world.plan.device().wear_gap().is_some() => _ = chosen.insert(of.job),
                 Record::Transfer(_) => self.commands += usize::from(world.plan.device().has_commands()),
                 Record::Operation(operation) => {
                     if matches!(world.plan.promise(), Promise::Certified(by) if by[operation.cluster].is_cached()) {
@@ -108,6 +113,9 @@ impl Seen {
                         continue;
                     }
                     let erase = operation.action == Action::Erase;
+                    if erase {
+                        chosen.remove(&operation.job);
+                    }
                     let gc = operation.kind == Kind::Gc;
                     let server = world.plan.sources()[operation.job.source].kind == Kind::Server;
                     self.erases += usize::from(erase);
@@ -123,6 +131,8 @@ impl Seen {
                 _ => {}
             }
         }
+        // Jobs that have chosen a block, and erased none.
+        self.levelled += chosen.len();
     }
 }
 
@@ -153,6 +163,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.resets > 4_000 && seen.in_zones > 15_000, "{seen:?}");
         assert!(seen.failed_programs > 300 && seen.failed_erases > 30, "{seen:?}");
         assert!(seen.failed_rows > 100 && seen.moves > 100, "{seen:?}");
+        assert!(seen.levelled > 100, "{seen:?}");
         assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
     }
 }

@@ -1,6 +1,9 @@
 //! The blocks of one processor: programmed page after page, erased as a whole.
 
 mod retired;
+mod worn;
+
+use worn::Wear;
 
 use crate::memory::{Memory, NONE, index};
 
@@ -87,6 +90,7 @@ pub struct Blocks<M: Memory> {
     lowest: u32,
     open: Option<Frontier>,
     copy: Option<Frontier>,
+    wear: Wear<M>,
 }
 
 impl<M: Memory> Blocks<M> {
@@ -123,6 +127,7 @@ impl<M: Memory> Blocks<M> {
             lowest,
             open,
             copy: None,
+            wear: Wear::none(),
         };
         made.count_valid(programmed);
         made
@@ -149,8 +154,23 @@ impl<M: Memory> Blocks<M> {
         for (least, valid) in least.as_mut().iter_mut().zip(valid.as_ref().chunks(index(GROUP))) {
             *least = valid.iter().copied().min().unwrap_or(u32::MAX);
         }
-        let (spare, retired, lowest, copy) = (0, 0, 0, None);
-        Blocks { pages, width, lpns, bits, valid, erased, erased_blocks, spare, retired, least, lowest, open, copy }
+        let (spare, retired, lowest, copy, wear) = (0, 0, 0, None, Wear::none());
+        Blocks {
+            pages,
+            width,
+            lpns,
+            bits,
+            valid,
+            erased,
+            erased_blocks,
+            spare,
+            retired,
+            least,
+            lowest,
+            open,
+            copy,
+            wear,
+        }
     }
 
     /// Finds out which pages are valid, of those that are programmed.
@@ -257,10 +277,13 @@ impl<M: Memory> Blocks<M> {
         self.frontier(stream).map_or(0, |frontier| self.pages - frontier.next)
     }
 
-    /// Takes the lowest erased block.
+    /// Takes the lowest erased block, where wear is levelled the least worn one.
     fn pop_erased(&mut self) -> Option<u32> {
         if self.erased_blocks <= self.spare {
             return None;
+        }
+        if self.wear.is_levelled() {
+            return self.pop_least_worn();
         }
         let erased = self.erased.as_mut();
         while let Some(word) = erased.get_mut(index(self.lowest)) {
@@ -372,6 +395,7 @@ impl<M: Memory> Blocks<M> {
         self.erased.as_mut()[index(block / 64)] |= 1 << (block % 64);
         self.erased_blocks += 1;
         self.lowest = self.lowest.min(block / 64);
+        self.wear.erased(block);
     }
 
     /// Where the bit of a page is, which is in a block at a place.

@@ -239,6 +239,23 @@ impl<M: Memory> Pages<M> {
         self.free -= blocks * self.blocks.pages();
     }
 
+    /// Levels wear, with this Δ and the erases of each block until now.
+    pub fn level(&mut self, gap: u32, erases: M::Words) {
+        self.blocks.level(gap, erases);
+    }
+
+    /// Rule L2: takes the block whose pages are to be moved, if any are. Says how many are valid.
+    pub(crate) fn take_least_worn(&mut self) -> Option<(u32, u32)> {
+        let (block, valid) = self.blocks.least_worn_with_pages()?;
+        self.blocks.take_victim(block);
+        Some((block, valid))
+    }
+
+    /// Pages of a block were moved.
+    pub(crate) fn give_back(&mut self, block: u32) {
+        self.blocks.give_back(block);
+    }
+
     /// Rule B2: a block is retired, at a program or at an erase that has failed. One that was kept
     /// back is free in its place. Nothing changes where it is retired already.
     pub fn retire(&mut self, block: u32) {

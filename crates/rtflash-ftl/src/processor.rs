@@ -229,19 +229,21 @@ impl<M: Memory> EdfProcessor<M> {
         u64::from(self.pages.free()).saturating_sub(self.pending.saturating_add(self.terms.reserve))
     }
 
-    /// Rule B4: a void GC job moves pages of a retired block.
+    /// Rules B4 and L2: a void GC job moves pages of a retired block, or of the least worn one.
     fn begin_moving(&mut self) -> Option<(u32, u32)> {
-        let (block, valid) = self.pages.retired_with_pages()?;
         if self.terms.victim.min(self.beyond_reserve()) == 0 {
             return None;
         }
+        let (block, valid) = self.pages.retired_with_pages().or_else(|| self.pages.take_least_worn())?;
         self.pass.begin_moving(block, self.terms.victim);
         Some((block, valid))
     }
 
-    /// Pages of a retired block were moved: the GC job is over.
+    /// Pages of a block were moved: the GC job is over.
     pub fn moved(&mut self) {
-        self.pass.end();
+        if let Some(block) = self.pass.end() {
+            self.pages.give_back(block);
+        }
     }
 
     /// The erase of a pass has failed: the pass is over.

@@ -59,6 +59,8 @@ fn flash(rng: &mut Rng, chips: u32, chips_per_channel: u32, blocks_per_chip: u32
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        wear_gap: None,
+        wear_passes: None,
         erase_suspend: None,
         erase_resume: None,
         page_read_includes_transfer: None,

@@ -75,6 +75,11 @@ pub struct DeviceSpec {
     /// t_u: by how much an erase takes longer, at most, for each time that it was suspended;
     /// `None`: by nothing.
     pub erase_resume: Option<Span>,
+    /// Δ: wear is levelled, and valid pages of a block are moved once it was erased so many times
+    /// less often than another one of its chip; `None`: nobody does.
+    pub wear_gap: Option<u32>,
+    /// κ: α leaves one GC job in so many for that; `None`: what others leave has to do.
+    pub wear_passes: Option<u32>,
     /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
     pub page_read_includes_transfer: Option<bool>,
     /// Whether the page's transfer is in t_w. `None`: as above.
@@ -229,9 +234,10 @@ impl Device {
 
     /// Whether a chip may sense or program a page while it moves another one: it has a second page
     /// register (docs/analysis.md, Section 13). Nobody uses it where programs may fail: a chip says
-    /// so when the next page is in its register already.
+    /// so when the next page is in its register already. Nor where wear is levelled, which is not
+    /// proved beside it.
     pub fn has_cache_register(&self) -> bool {
-        self.page_registers() > 1 && self.spare_blocks() == 0
+        self.page_registers() > 1 && self.spare_blocks() == 0 && self.wear_gap().is_none()
     }
 
     /// N_s: blocks of each chip that may fail, and are kept erased until then (docs/analysis.md,
@@ -244,6 +250,17 @@ impl Device {
     /// superblock, is busy without a break.
     pub fn program_failures(&self) -> u32 {
         self.spec.program_failures.unwrap_or(self.spare_blocks())
+    }
+
+    /// Δ: by how many erases blocks of a chip may differ before valid pages of the one that was
+    /// erased least often are moved (docs/analysis.md, Section 19); `None`: by any number.
+    pub fn wear_gap(&self) -> Option<u32> {
+        self.spec.wear_gap
+    }
+
+    /// κ: one GC job in so many is left for that by α, if any is.
+    pub fn wear_passes(&self) -> Option<u32> {
+        self.spec.wear_passes
     }
 
     /// t_s: the longest that it takes to suspend an erase; `None` where erases are not suspended

@@ -44,6 +44,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_registers: (rng.within(0, 3) == 0).then_some(2),
         spare_blocks: None,
         program_failures: None,
+        wear_gap: None,
+        wear_passes: None,
         erase_suspend: None,
         erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(15, 75).into(), 2).ok()?,

@@ -49,6 +49,8 @@ impl ProcessorRng {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            wear_gap: None,
+            wear_passes: None,
             // Nor suspend erases.
             erase_suspend: [None, None, Span::from_ns(1), Span::from_ns(4)][self.small(0, 3) as usize],
             erase_resume: None,

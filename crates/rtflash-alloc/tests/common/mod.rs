@@ -37,6 +37,8 @@ pub fn draw(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        wear_gap: None,
+        wear_passes: None,
         erase_suspend: None,
         erase_resume: None,
         page_read_includes_transfer: None,

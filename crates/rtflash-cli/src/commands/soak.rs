@@ -1,7 +1,7 @@
 //! `rtflash soak`: random search for a broken assumption.
 
 use rtflash_alloc::certified::Term;
-use rtflash_exec::check::FAILING;
+use rtflash_exec::check::LEVELLED;
 use rtflash_exec::{
     Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits,
     write_release_pattern,
@@ -206,7 +206,7 @@ fn without_line(of: &LeftOut) -> WithoutLine {
         runs: of.judged,
         late: of.late,
         first_run: of.first,
-        checks: of.broken.iter().map(|&(at, runs)| CheckCount { name: FAILING[at].name, runs }).collect(),
+        checks: of.broken.iter().map(|&(at, runs)| CheckCount { name: LEVELLED[at].name, runs }).collect(),
         task_set: set,
     }
 }
@@ -214,7 +214,7 @@ fn without_line(of: &LeftOut) -> WithoutLine {
 fn broken_line(broken: &Broken) -> BrokenLine {
     let worst = broken.finding.gauge.worst();
     BrokenLine {
-        name: FAILING[broken.assumption].name,
+        name: LEVELLED[broken.assumption].name,
         runs: broken.runs,
         first_run: broken.first,
         bound: worst.map(|worst| worst.bound),

@@ -148,3 +148,19 @@ pub const FAILING: [Assumption; COMMON + 3] = {
     };
     all
 };
+
+/// The same where wear is levelled, whether or not blocks may fail.
+pub const LEVELLED: [Assumption; COMMON + 4] = {
+    let mut all = [FAILING[0]; COMMON + 4];
+    let mut at = 0;
+    while at < FAILING.len() {
+        all[at] = FAILING[at];
+        at += 1;
+    }
+    all[FAILING.len()] = Assumption {
+        name: "levelled-wear",
+        statement: "of the erased blocks the one that was erased least often takes pages next",
+        unit: Unit::Occurrences,
+    };
+    all
+};

@@ -234,16 +234,27 @@ impl Collections {
     }
 
     /// A victim is chosen: rule R4.
-    pub(super) fn selected(&mut self, selection: &Selection, pending: &Pending, map: &mut Mapping) {
-        let Some(processor) = self.processor(selection.chip) else { return };
+    /// Says whether it is one, and not a block whose pages a void GC job moves.
+    pub(super) fn selected(&mut self, selection: &Selection, pending: &Pending, map: &mut Mapping) -> bool {
+        let Some(processor) = self.processor(selection.chip) else { return true };
         let account = &self.accounts[processor];
         let at = || selected(selection);
         let ProcessorAccount { cluster, position, chip, terms, .. } = *account;
         let waiting = account.arrived.saturating_sub(account.programmed);
         let free = map.free(cluster, position, chip, selection.at);
         let wanted = waiting.saturating_add(terms.reserve);
-        if let Some(valid) = map.retired(cluster, position, chip, selection.block) {
-            return self.moves(selection, (pending, valid), free.map(|free| (free, wanted)));
+        let from = match map.retired(cluster, position, chip, selection.block) {
+            Some(valid) => Some(valid),
+            // Where enough is free there is no pass.
+            None if free.is_some_and(|free| free > wanted) && pending.release.kind == Kind::Gc => {
+                let least = map.least_worn(cluster, position, chip).filter(|least| least.0 == selection.block);
+                least.map(|(block, valid)| map.take(cluster, position, chip, block).unwrap_or(valid))
+            }
+            None => None,
+        };
+        if let Some(valid) = from {
+            self.moves(selection, (pending, valid), free.map(|free| (free, wanted)));
+            return false;
         }
         let account = &mut self.accounts[processor];
         let needless = free.is_some_and(|free| free >= wanted);
@@ -257,6 +268,7 @@ impl Collections {
         let pass = &mut account.passes[usize::from(pending.release.kind == Kind::Server)];
         self.gc.copies.note(0, u64::from(pass.victim.is_some()), at);
         *pass = WatchedPass { victim: Some(selection.block), ..WatchedPass::default() };
+        true
     }
 
     /// A pass is left out: rule R3.

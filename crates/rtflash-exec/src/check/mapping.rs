@@ -4,6 +4,7 @@
 mod failed;
 mod plain;
 mod rows;
+mod worn;
 
 use std::collections::BTreeSet;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::failed::FailedPage;
 use self::failed::LastProgram;
 use self::rows::RowPages;
+use self::worn::BlockWear;
 use super::flash::place;
 use super::gauge::Gauge;
 use crate::ids::{BlockId, ClusterId, ColumnId, Lpn, PerId};
@@ -114,6 +116,8 @@ pub(super) struct Mapping {
     last: Vec<Option<LastProgram>>,
     /// Blocks that have failed, by their places in `valid`.
     retired: BTreeSet<usize>,
+    /// Where wear is levelled.
+    wear: Option<BlockWear>,
 }
 
 impl Mapping {
@@ -134,6 +138,7 @@ impl Mapping {
             let full = if superblock { pages * shape.chips } else { pages };
             MappedCluster { shape, full, spare: cluster.layout.spare_blocks(), spots: PerId::filled(NONE, logical) }
         };
+        let levelled = plan.device().wear_gap().filter(|_| matches!(plan.promise(), Promise::Certified(_)));
         let mut map = Mapping {
             gauge: Gauge::default(),
             blocks,
@@ -147,6 +152,7 @@ impl Mapping {
             rows: plan.per_cluster(RowPages::none()),
             last: vec![None; if plan.device().spare_blocks() > 0 { chips } else { 0 }],
             retired: BTreeSet::new(),
+            wear: levelled.map(|gap| BlockWear::new(gap, chips * blocks)),
         };
         let mut first = 0;
         for &number in clusters {
@@ -330,6 +336,9 @@ impl Mapping {
                 }
                 let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
                 self.programmed[block] = 0;
+                if let Some(wear) = &mut self.wear {
+                    wear.erased(block, told.end, if shape.superblock { shape.chips } else { 1 });
+                }
                 self.gauge.note_zero(quiet, lost.into(), || place(operation));
             }
             Action::Read => {
@@ -350,6 +359,9 @@ impl Mapping {
             }
             Action::Program => {
                 pool.free -= i64::from(!copyback);
+                if self.wear.is_some() && self.programmed[block] == 0 {
+                    self.opens(told, base, block);
+                }
                 let here = self.spot(position, operation.block, operation.page);
                 let old = self.programs((operation, told), (first, here), block, (astray, quiet));
                 if let Some(last) = self.last.get_mut(chip) {

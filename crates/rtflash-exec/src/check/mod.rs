@@ -34,7 +34,7 @@ mod zones;
 
 use rtflash_model::{Instant, Span};
 
-pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING, Unit};
+pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING, LEVELLED, Unit};
 pub use gauge::{Gauge, Place, Worst};
 
 use crate::dispatch::Admission;
@@ -203,8 +203,8 @@ impl<'a> Checks<'a> {
         self.setup
     }
 
-    /// What was found, in the order of [`ASSUMPTIONS`], or [`CERTIFIED`] or [`FAILING`] under
-    /// certificates, when the run ended at `duration`.
+    /// What was found, in the order of [`ASSUMPTIONS`], or under certificates of [`CERTIFIED`],
+    /// [`FAILING`] or [`LEVELLED`], when the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
         let pending = self.look_at_pending(duration);
         let all = self.clusters.len() == self.plan.clusters().len();
@@ -215,7 +215,7 @@ impl<'a> Checks<'a> {
         self.releases.finish(duration, &self.clusters, all);
         self.desks.finish();
         self.rules.finish(duration, &mut self.releases.gauge);
-        let found = self.rules.found();
+        let found = self.rules.found(self.mapping.wear());
         let mut bus_wait = self.bus_wait.gauge;
         bus_wait.merge(&found.waits);
         bus_wait.merge(&self.desks.page_waits);
@@ -328,7 +328,7 @@ pub fn merge(findings: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
     let mut merged: Vec<Finding> = ASSUMPTIONS.iter().map(none).collect();
     for group in findings {
         if group.len() > merged.len() {
-            merged = FAILING.iter().take(group.len()).map(none).collect();
+            merged = LEVELLED.iter().take(group.len()).map(none).collect();
         }
         for (all, finding) in merged.iter_mut().zip(group) {
             all.gauge.merge(&finding.gauge);

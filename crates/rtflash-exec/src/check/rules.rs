@@ -3,7 +3,7 @@
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING};
+use super::assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING, LEVELLED};
 use super::collect::Collections;
 use super::failures::FailedBlocks;
 use super::gauge::Gauge;
@@ -211,7 +211,8 @@ impl<'a> Rules<'a> {
         }
     }
 
-    pub(super) fn found(&self) -> Found<'_> {
+    /// `wear`: what is found of wear that is levelled.
+    pub(super) fn found(&self, wear: Option<Gauge>) -> Found<'_> {
         match self {
             Rules::Utilization(by) => {
                 let (order, idling) = match &by.order {
@@ -234,7 +235,8 @@ impl<'a> Rules<'a> {
                 let (processors, of) = (&by.processors, &by.collections);
                 let mut more = vec![of.open, of.reserve];
                 let may_fail = by.failures.may_fail();
-                more.extend(may_fail.then_some(by.failures.gauge));
+                more.extend((may_fail || wear.is_some()).then_some(by.failures.gauge));
+                more.extend(wear);
                 Found {
                     gc: &of.gc,
                     cost: of.cost,
@@ -244,7 +246,11 @@ impl<'a> Rules<'a> {
                     idling: processors.idling,
                     waits: processors.waits,
                     more,
-                    named: if may_fail { &FAILING } else { &CERTIFIED },
+                    named: match wear {
+                        Some(_) => &LEVELLED,
+                        None if may_fail => &FAILING,
+                        None => &CERTIFIED,
+                    },
                 }
             }
         }

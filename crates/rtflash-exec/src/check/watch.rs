@@ -99,7 +99,7 @@ impl Observer for Checks<'_> {
         };
         self.conservation.note(0, u64::from(!all), || place(complete.at, &pending, None));
         let has_moved = match &mut self.rules {
-            Rules::Certified(by) => by.collections.moved(complete.job),
+            Rules::Certified(by) => by.collections.moved(complete.job, &mut self.mapping),
             Rules::Utilization(_) => false,
         };
         let due = self.end_of(&pending);
@@ -266,13 +266,14 @@ impl Observer for Checks<'_> {
             self.violation(selection.at, selection.job);
             return;
         };
-        let moves = matches!(&self.rules, Rules::Certified(_))
-            && self.mapping.retired(selection.cluster, at.0, at.1, selection.block).is_some();
-        pending.victims += u64::from(!moves);
-        match &mut self.rules {
+        let is_victim = match &mut self.rules {
             Rules::Certified(by) => by.collections.selected(selection, pending, &mut self.mapping),
-            Rules::Utilization(by) => by.passes.selected(selection, at, pending, &mut self.mapping),
-        }
+            Rules::Utilization(by) => {
+                by.passes.selected(selection, at, pending, &mut self.mapping);
+                true
+            }
+        };
+        pending.victims += u64::from(is_victim);
     }
 
     fn padding(&mut self, padding: &Padding) {

@@ -122,6 +122,9 @@ fn mapped_pages(
     let places = vec![0; PageId(layout.logical_per_chip() * width).index()];
     let mut pages = Pages::new(columns, block_pages, memory, places, programmed);
     pages.keep_back(layout.spare_blocks());
+    if let Some(gap) = layout.wear_gap() {
+        pages.level(gap, vec![0; BlockId(layout.blocks() + layout.spare_blocks()).index()]);
+    }
     pages
 }
 

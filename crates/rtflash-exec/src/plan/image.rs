@@ -22,6 +22,8 @@ pub enum NoImage {
     TwoRegisters(ClusterId),
     /// This cluster suspends erases.
     Suspends(ClusterId),
+    /// This cluster levels wear.
+    Levels(ClusterId),
     /// This cluster changes its garbage collection while it runs.
     Changes(ClusterId),
     /// Pages of a request, or a period, of this source are more than an image counts.
@@ -41,6 +43,9 @@ impl fmt::Display for NoImage {
             }
             NoImage::Suspends(cluster) => {
                 write!(f, "cluster {cluster} suspends erases, which firmware does not: `erase_suspend` left out")
+            }
+            NoImage::Levels(cluster) => {
+                write!(f, "cluster {cluster} levels wear, which firmware does not: `wear_gap` left out")
             }
             NoImage::Changes(cluster) => {
                 write!(f, "cluster {cluster} changes its garbage collection while it runs, which firmware does not")
@@ -72,6 +77,9 @@ impl ClusterLists {
         };
         if by.certificate.suspends_erases(device) {
             return Err(NoImage::Suspends(number));
+        }
+        if device.wear_gap().is_some() && by.certificate.collection.is_some() {
+            return Err(NoImage::Levels(number));
         }
         if !by.changes.is_empty() {
             return Err(NoImage::Changes(number));

@@ -17,6 +17,7 @@ pub struct Layout {
     reserve_blocks: u32,
     logical_per_chip: u32,
     owners: usize,
+    wear_gap: Option<u32>,
 }
 
 /// A cluster without room for its reserve and its data.
@@ -72,7 +73,17 @@ impl Layout {
                 if u64::from(logical_per_chip) * u64::from(chips) >= owners as u64 && logical_per_chip > 0 =>
             {
                 let reserve_pages = drawn.saturating_add(2 * row);
-                Ok(Layout { chips, blocks, spare: 0, pages, reserve_pages, reserve_blocks, logical_per_chip, owners })
+                Ok(Layout {
+                    chips,
+                    blocks,
+                    spare: 0,
+                    pages,
+                    reserve_pages,
+                    reserve_blocks,
+                    logical_per_chip,
+                    owners,
+                    wear_gap: None,
+                })
             }
             _ => Err(missing),
         }
@@ -99,6 +110,7 @@ impl Layout {
             reserve_blocks: 0,
             logical_per_chip,
             owners: 1,
+            wear_gap: device.wear_gap(),
         })
     }
 
@@ -109,7 +121,17 @@ impl Layout {
         let blocks = device.blocks_per_chip() - spare;
         let logical_per_chip = blocks.checked_mul(pages)?;
         logical_per_chip.checked_mul(chips)?;
-        Some(Layout { chips, blocks, spare, pages, reserve_pages: 0, reserve_blocks: 0, logical_per_chip, owners: 1 })
+        Some(Layout {
+            chips,
+            blocks,
+            spare,
+            pages,
+            reserve_pages: 0,
+            reserve_blocks: 0,
+            logical_per_chip,
+            owners: 1,
+            wear_gap: None,
+        })
     }
 
     /// s: chips.
@@ -126,6 +148,11 @@ impl Layout {
     /// s N_s.
     pub fn spare_blocks(&self) -> u32 {
         self.spare
+    }
+
+    /// Δ, where wear is levelled.
+    pub fn wear_gap(&self) -> Option<u32> {
+        self.wear_gap
     }
 
     /// P: pages in a block.

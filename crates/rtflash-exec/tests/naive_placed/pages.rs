@@ -29,6 +29,10 @@ pub struct Pages {
     /// Blocks that are kept back for those that fail yet.
     spare: usize,
     rings: Vec<Ring>,
+    /// How often each block was erased.
+    erases: Vec<u32>,
+    /// By how much they may differ.
+    wear_gap: Option<u32>,
 }
 
 /// Zones of a task on a chip.
@@ -61,7 +65,8 @@ impl Pages {
         for (at, lpn) in programmed.into_iter().enumerate() {
             blocks[at / size][at % size] = if lpn == NO_LPN { Page::Stale } else { Page::Holds(lpn) };
         }
-        Pages { width, blocks, victims: Vec::new(), retired: Vec::new(), spare, rings: Vec::new() }
+        let (erases, wear_gap) = (vec![0; count], device.wear_gap());
+        Pages { width, blocks, victims: Vec::new(), retired: Vec::new(), spare, rings: Vec::new(), erases, wear_gap }
     }
 
     fn of_zones(plan: &Plan, options: &Options, cluster: usize, position: usize) -> Pages {
@@ -82,8 +87,9 @@ impl Pages {
             next: next as usize,
         };
         let rings = by.rings.iter().zip(found.next).map(ring).collect();
-        let blocks = found.blocks.into_iter().map(block).collect();
-        Pages { width: 1, blocks, victims: Vec::new(), retired: Vec::new(), spare: 0, rings }
+        let blocks: Vec<Vec<Page>> = found.blocks.into_iter().map(block).collect();
+        let erases = vec![0; blocks.len()];
+        Pages { width: 1, blocks, victims: vec![], retired: vec![], spare: 0, rings, erases, wear_gap: None }
     }
 
     /// The block that has to be reset before a page of a zone is written.
@@ -126,6 +132,16 @@ impl Pages {
         self.retired.iter().copied().filter(|&block| self.valid(block) > 0).min()
     }
 
+    /// The block whose pages are moved so that wear is level: it was erased least often of those
+    /// that hold any, and much less often than another one.
+    pub fn to_level(&self) -> Option<usize> {
+        let gap = self.wear_gap?;
+        let held = self.closed().into_iter().filter(|&block| self.valid(block) > 0);
+        let block = held.min_by_key(|&block| (self.erases[block], block))?;
+        let most = self.erases.iter().max().expect("there are blocks");
+        (most - self.erases[block] >= gap).then_some(block)
+    }
+
     pub fn locate(&self, lpn: Lpn) -> At {
         let in_block = |block: &Vec<Page>| block.iter().position(|&page| page == Page::Holds(lpn));
         let found = self.blocks.iter().enumerate().find_map(|(block, pages)| Some((block, in_block(pages)?)));
@@ -157,7 +173,9 @@ impl Pages {
         let free = |block: usize| self.count(block, |&page| page == Page::Free);
         let open = self.in_use().find(|&block| (1..size).contains(&free(block)));
         let erased: Vec<usize> = self.in_use().filter(|&block| free(block) == size).collect();
-        let block = open.or_else(|| erased.first().copied().filter(|_| erased.len() > self.spare))?;
+        let wear = |block: usize| if self.wear_gap.is_some() { self.erases[block] } else { 0 };
+        let next = erased.iter().copied().min_by_key(|&block| (wear(block), block));
+        let block = open.or_else(|| next.filter(|_| erased.len() > self.spare))?;
         let place = self.blocks[block].iter().position(|&page| page == Page::Free).expect("a free page");
         for page in self.blocks.iter_mut().flatten().filter(|page| **page == Page::Holds(lpn)) {
             *page = Page::Stale;
@@ -189,6 +207,7 @@ impl Pages {
     }
 
     pub fn erase(&mut self, block: usize) {
+        self.erases[block] += 1;
         self.blocks[block].fill(Page::Free);
         self.victims.retain(|&victim| victim != block);
     }

@@ -580,7 +580,9 @@ impl Processor {
             let (victim, moves) = if self.reserve_is_there(0) {
                 let most = self.terms.map_or(0, |of| of.victim_pages);
                 let may = gc && most > 0 && self.beyond() > 0;
-                (self.pages.to_move().filter(|_| may), Some(most))
+                let levelled = if may && self.pages.to_move().is_none() { self.pages.to_level() } else { None };
+                self.pages.victims.extend(levelled);
+                (levelled.or_else(|| self.pages.to_move().filter(|_| may)), Some(most))
             } else {
                 (self.pages.choose_victim(), None)
             };
@@ -594,6 +596,7 @@ impl Processor {
         }
         let mut pass = (if gc { self.pass.take() } else { self.server_pass.take() }).expect("a pass");
         if self.has_moved_all(&mut pass) {
+            self.pages.victims.retain(|&block| block != pass.victim);
             self.pass_over(world, job);
             return;
         }

@@ -31,6 +31,8 @@ fn device(rng: &mut Rng) -> Option<(Device, Times)> {
         page_registers: None,
         spare_blocks: None,
         program_failures: None,
+        wear_gap: None,
+        wear_passes: None,
         erase_suspend: None,
         erase_resume: None,
         page_read_includes_transfer: None,
@@ -137,12 +139,12 @@ impl World {
         World::draw_with(seed, case, true)
     }
 
-    /// The same where erases are not suspended.
+    /// The same where erases are not suspended, and wear is not levelled.
     pub fn draw_unsuspended(seed: u64, case: u64) -> Option<World> {
         World::draw_with(seed, case, false)
     }
 
-    fn draw_with(seed: u64, case: u64, suspends: bool) -> Option<World> {
+    fn draw_with(seed: u64, case: u64, in_executor: bool) -> Option<World> {
         let mut rng = Rng(Stream::numbered(seed, b"placed\0\0", case));
         let (device, times) = device(&mut rng)?;
         let mut rng_of_commands = Rng(Stream::numbered(seed, b"commands", case));
@@ -157,11 +159,14 @@ impl World {
         // Some suspend erases, those that count no commands.
         let mut rng_of_erases = Rng(Stream::numbered(seed, b"suspends", case));
         let erase = device.block_erase().as_ns();
-        let erase_suspend = (suspends && erase > 1 && rng_of_erases.within(0, 2) > 0)
+        let erase_suspend = (in_executor && erase > 1 && rng_of_erases.within(0, 2) > 0)
             .then(|| ns(rng_of_erases.within(1, (erase - 1).min(4))));
         let erase_resume = erase_suspend.map(|_| ns(rng_of_erases.within(0, 1) * rng_of_erases.within(0, erase)));
         let device = DeviceSpec { command, page_registers, spare_blocks, program_failures, ..device.spec() };
-        let device = DeviceSpec { erase_suspend, erase_resume, ..device };
+        // Some level wear.
+        let mut rng_of_wear = Rng(Stream::numbered(seed, b"levelled", case));
+        let wear_gap = (in_executor && rng_of_wear.within(0, 2) == 0).then(|| rng_of_wear.small(1, 3));
+        let device = DeviceSpec { erase_suspend, erase_resume, wear_gap, ..device };
         let device = Device::new(device).ok()?;
         let mut tasks = tasks(&mut rng);
         // In some all that writes is a stream, so that it may own zones.

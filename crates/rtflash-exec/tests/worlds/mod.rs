@@ -72,6 +72,8 @@ impl World {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            wear_gap: None,
+            wear_passes: None,
             erase_suspend: None,
             erase_resume: None,
             page_read_includes_transfer: None,

@@ -50,6 +50,19 @@ pub(super) fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
             "at most spare_blocks: each that fails takes one",
         );
     }
+    if spec.wear_gap == Some(0) {
+        refuse("wear_gap", "`wear_gap` is zero".into(), "a whole number from 1 up, or none where wear is not levelled");
+    }
+    if spec.wear_passes.is_some_and(|passes| passes < 2) {
+        refuse("wear_passes", "`wear_passes` is less than 2".into(), "2 or more: one of so many GC jobs levels wear");
+    }
+    if spec.wear_passes.is_some() && spec.wear_gap.is_none() {
+        refuse(
+            "wear_passes",
+            "`wear_passes`, and no `wear_gap`".into(),
+            "a `wear_gap` beside it: by how much blocks may differ",
+        );
+    }
     if spec.chips > MAX_CHIPS {
         refuse("chips", format!("{} chips are too many", spec.chips), "at most 1048576 (2^20) chips");
     }

@@ -163,6 +163,8 @@ impl Row {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            wear_gap: None,
+            wear_passes: None,
             erase_suspend: None,
             erase_resume: None,
         });

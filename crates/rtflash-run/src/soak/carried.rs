@@ -137,6 +137,8 @@ fn device(rng: &mut Rng, places: &Places, rows: bool, cached: bool) -> Option<De
         page_registers: cached.then_some(2),
         spare_blocks: None,
         program_failures: None,
+        wear_gap: None,
+        wear_passes: None,
         erase_suspend: None,
         erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,

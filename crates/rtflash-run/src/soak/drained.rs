@@ -48,6 +48,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_registers: Some(2),
         spare_blocks: None,
         program_failures: None,
+        wear_gap: None,
+        wear_passes: None,
         erase_suspend: None,
         erase_resume: None,
         logical_ratio: LogicalRatio::HALF,

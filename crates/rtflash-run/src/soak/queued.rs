@@ -54,6 +54,8 @@ impl Queued {
             page_registers: None,
             spare_blocks: None,
             program_failures: None,
+            wear_gap: None,
+            wear_passes: None,
             erase_suspend: None,
             erase_resume: None,
             logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,

@@ -1,8 +1,9 @@
-//! Blocks that fail, and pages that are moved from there (docs/analysis.md, rule B4).
+//! Blocks that fail, and pages that are moved from there, or from blocks that are worn least
+//! (docs/analysis.md, rules B4 and L2).
 
 use super::Collections;
 use crate::check::ledger::Pending;
-use crate::check::mapping::FailedPage;
+use crate::check::mapping::{FailedPage, Mapping};
 use crate::check::passes::selected;
 use crate::check::watched_pass::WatchedPass;
 use crate::trace::{Action, JobId, Kind, Operation, Selection};
@@ -39,8 +40,8 @@ impl Collections {
         }
     }
 
-    /// Pages of a block that has failed, which has so many valid ones, are moved by a GC job that
-    /// is void. `free`: free pages, and those that are there for others.
+    /// Pages of a block that has failed, or is worn least, and has so many valid ones, are moved by
+    /// a GC job that is void. `free`: free pages, and those that are there for others.
     pub(super) fn moves(&mut self, selection: &Selection, (pending, valid): (&Pending, u32), free: Option<(u64, u64)>) {
         let Some(account) = self.of_chip[selection.chip].map(|processor| &mut self.accounts[processor]) else { return };
         let most = account.terms.victim;
@@ -55,14 +56,17 @@ impl Collections {
     }
 
     /// A GC job is complete: if it has moved pages, it is over with that. Says whether it has.
-    pub(in crate::check) fn moved(&mut self, job: JobId) -> bool {
+    pub(in crate::check) fn moved(&mut self, job: JobId, map: &mut Mapping) -> bool {
         let Some(account) = self.of_source[job.source].map(|processor| &mut self.accounts[processor]) else {
             return false;
         };
         let pass = &mut account.passes[0];
         let moves = pass.moves.is_some_and(|(of, _)| of == job);
         if moves {
-            *pass = WatchedPass::default();
+            let of = std::mem::take(pass);
+            if let Some(block) = of.victim {
+                map.give_back(account.cluster, account.position, account.chip, block);
+            }
         }
         moves
     }

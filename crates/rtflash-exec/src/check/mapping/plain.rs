@@ -65,9 +65,9 @@ impl Mapping {
         true
     }
 
-    /// Whether a cluster is a stripe no block of which may fail.
+    /// Whether a cluster is a stripe no block of which may fail, and whose wear is not levelled.
     pub(in crate::check) fn is_plain_stripe(&self, cluster: ClusterId) -> bool {
-        self.clusters[cluster].shape.stripe && self.last.is_empty()
+        self.clusters[cluster].shape.stripe && self.last.is_empty() && self.wear.is_none()
     }
 
     /// Free pages of a processor at an instant, by its first chip, if they are known and no erase

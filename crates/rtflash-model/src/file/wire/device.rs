@@ -169,6 +169,14 @@ fields! {
         erase_suspend: Duration, duration;
         /// t_u: by how much an erase takes longer for each time that it was suspended; left out, 0.
         erase_resume: Duration, duration;
+        /// Wear is levelled: valid pages of a block are moved once it was erased so many times less
+        /// often than another one of its chip; left out, nobody does.
+        #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+        wear_gap: u32, count;
+        /// For that one GC job in so many is left over by what a certificate promises; left out, it
+        /// is done when a GC job has nothing else to do.
+        #[schemars(range(min = 2, max = 4_294_967_295_u32))]
+        wear_passes: u32, count;
         /// Whether the page's transfer is in `page_read`. Left out: as each analysis has it.
         page_read_includes_transfer: bool, truth;
         /// Whether the page's transfer is in `page_program`. Left out: as each analysis has it.
