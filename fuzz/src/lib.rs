@@ -45,6 +45,7 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
     };
     let command = if bytes.ratio(1, 4)? { Some(Span::from_us(bytes.int_in_range(0..=10)?)) } else { None };
     let Ok(logical_ratio) = LogicalRatio::from_decimal(bytes.int_in_range(5..=95u128)?, 2) else { return Ok(None) };
+    let wear_gap = if bytes.ratio(1, 4)? { Some(bytes.int_in_range(1..=3)?) } else { None };
     let spec = DeviceSpec {
         chips: bytes.int_in_range(1..=8)?,
         chips_per_channel: bytes.int_in_range(1..=4)?,
@@ -62,8 +63,8 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
         page_registers: if bytes.ratio(1, 3)? { Some(2) } else { None },
         spare_blocks: if bytes.ratio(1, 4)? { Some(bytes.int_in_range(0..=2)?) } else { None },
         program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
+        wear_gap,
+        wear_passes: if wear_gap.is_some() && bytes.ratio(1, 2)? { Some(bytes.int_in_range(2..=9)?) } else { None },
         erase_suspend: if bytes.ratio(1, 4)? { Some(Span::from_us(bytes.int_in_range(1..=400)?)) } else { None },
         erase_resume: None,
         page_read_includes_transfer: None,

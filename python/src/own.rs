@@ -89,6 +89,18 @@ impl DeviceFields {
         self.device.program_failures()
     }
 
+    /// Δ: `None` where wear is not levelled.
+    #[getter]
+    fn wear_gap(&self) -> Option<u32> {
+        self.device.wear_gap()
+    }
+
+    /// κ: one GC job in so many is left for wear, if any is.
+    #[getter]
+    fn wear_passes(&self) -> Option<u32> {
+        self.device.wear_passes()
+    }
+
     /// t_s: `None` where erases are not suspended.
     #[getter]
     fn erase_suspend_ns(&self) -> Option<u64> {

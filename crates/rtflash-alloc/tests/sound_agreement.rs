@@ -73,6 +73,8 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
                 page_registers,
                 spare_blocks,
                 program_failures,
+                wear_gap: read.is_multiple_of(4).then_some(1),
+                wear_passes: read.is_multiple_of(4).then_some(2 + blocks % 5),
                 erase_suspend: suspends
                     .filter(|&(suspend, _)| suspend < erase)
                     .map(|(suspend, _)| span(suspend * scale)),

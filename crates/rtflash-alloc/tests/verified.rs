@@ -49,6 +49,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_registers: (rng.within(0, 2) == 0).then_some(2),
         spare_blocks: failing.then(|| rng.small(1, 3)),
         program_failures: (failing && rng.within(0, 1) == 0).then(|| rng.small(0, 1)),
+        wear_gap: read.is_multiple_of(5).then_some(2),
+        wear_passes: read.is_multiple_of(5).then_some(2 + u32::try_from(read / 5).expect("small")),
         erase_suspend: suspends.then(|| ns(rng.within(1, 4))),
         erase_resume: suspends.then(|| ns(rng.within(0, 3))),
         page_read_includes_transfer: None,
@@ -393,10 +395,10 @@ fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
         let spec = DeviceSpec {
             command: Some(ns(rng.within(1, 4))),
             page_registers: Some(2),
-            spare_blocks: None,
-            program_failures: None,
             wear_gap: None,
             wear_passes: None,
+            spare_blocks: None,
+            program_failures: None,
             erase_suspend: None,
             erase_resume: None,
             ..set.device().spec()

@@ -8,6 +8,7 @@ mod suspension;
 #[cfg(test)]
 mod tests;
 mod towards;
+mod wear;
 mod write_stream;
 
 use rtflash_model::{Certificate, Collection, Device, Placement, Request, Span, Task};
@@ -101,6 +102,8 @@ pub struct Processor {
     costs: StepCosts,
     repeated: failures::Failures,
     suspension: Option<suspension::Suspension>,
+    /// κ, where α leaves GC jobs for wear.
+    wear_passes: Option<u32>,
     /// Where its chips use a second page register.
     registers: Option<Registers>,
     placement: Placement,
@@ -179,6 +182,7 @@ impl Processor {
             costs,
             repeated: failures::repeated(device, width, organisation, &costs)?,
             suspension: suspension::of_erases(device, placement)?,
+            wear_passes: device.wear_passes(),
             registers: organisation.registers(device, bus),
             placement,
             chips,
@@ -277,12 +281,22 @@ impl Processor {
         let copied = (self.block_pages - 1).saturating_sub(u64::from(self.leaves_out(Term::ReservePage)));
         let reserve = arrivals.checked_add(copied)?.checked_add(drawn)?;
         let open = self.open(reserve, server)?;
-        let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
-        // v and α, Eqs. (8) and (9).
-        let valid = (self.mapped / closed).saturating_sub(u64::from(self.leaves_out(Term::VictimPage)));
-        let reclaimed = self.block_pages.checked_sub(valid).filter(|&reclaimed| reclaimed > 0)?;
+        let [open, valid, gained] = self.collected(open)?;
+        let terms = if self.wear_passes.is_some() {
+            self.left_for_wear([reserve, open, valid, gained], server && drawn > 0)?
+        } else {
+            [reserve, open, valid, gained]
+        };
         let deadline = (!self.write_streams.is_empty()).then_some(deadline);
-        self.terms(deadline, [reserve, open, valid, reclaimed])
+        self.terms(deadline, terms)
+    }
+
+    /// F, and with it v and α, Eqs. (8) and (9).
+    fn collected(&self, open: u64) -> Option<[u64; 3]> {
+        let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
+        let valid = (self.mapped / closed).saturating_sub(u64::from(self.leaves_out(Term::VictimPage)));
+        let gained = self.block_pages.checked_sub(valid).filter(|&gained| gained > 0)?;
+        Some([open, valid, gained])
     }
 
     /// Garbage collection as a certificate states it, at what it costs here; `None` inside where
@@ -301,6 +315,7 @@ impl Processor {
         let (valid, reclaimed) = (stated.victim_pages, stated.reclaimed_pages);
         // (C1): α ≥ 1 and α + v ≤ PP.
         let emptied = valid.checked_add(reclaimed).filter(|&pages| reclaimed > 0 && pages <= self.block_pages)?;
+        wear::left_for(self.block_pages - valid, self.wear_passes).filter(|&left| reclaimed <= left)?;
         let unfilled = organisation(self.placement).unfilled(self.chips);
         let drawn = if server { emptied.checked_add(unfilled)? } else { 0 };
         let arrivals = deadline.map_or(Some(0), |deadline| self.arrivals(deadline))?;

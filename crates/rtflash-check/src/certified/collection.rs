@@ -55,6 +55,8 @@ struct CollectionLoad {
     logical: BigInt,
     /// N − N_s, Eq. (76): a block that fails takes those of its row with it.
     blocks: BigInt,
+    /// κ.
+    wear_passes: Option<u32>,
 }
 
 /// A writing request of a cluster.
@@ -179,6 +181,7 @@ impl CollectionLoad {
             row_rest: size - 1,
             logical: BigInt::from(device.logical_ratio().floor_of(physical)) * size,
             blocks: BigInt::from(device.blocks_per_chip()) - BigInt::from(device.spare_blocks()) * size,
+            wear_passes: device.wear_passes(),
         }
     }
 
@@ -194,8 +197,10 @@ impl CollectionLoad {
                 verified.notes.push(format!("{what} is {said}, where {needed} would do"));
             }
         };
-        // (C1): α + v ≤ PP.
-        let most = &self.per_block - &victim;
+        // (C1): α + v ≤ PP; and Eq. (81).
+        let gained = &self.per_block - &victim;
+        let for_wear = self.wear_passes.map_or(BigInt::zero(), |passes| (&gained + passes - 1) / passes);
+        let most = gained - for_wear;
         compare("alpha", &alpha, alpha <= most, &most);
         // (C2): H ≥ A + α + v − 1 + R.
         let drawn = if self.server { &alpha + &victim + self.row_rest } else { BigInt::zero() };

@@ -44,11 +44,15 @@ fn device() -> impl Strategy<Value = Device> {
                 };
                 let erase_suspend = suspends.0.and_then(Span::from_ns);
                 let erase_resume = suspends.1.and_then(Span::from_ns).filter(|_| erase_suspend.is_some());
+                // Derived: wear is levelled in some.
+                let wear_gap = chips.is_multiple_of(3).then_some(1 + pages_per_block);
+                let wear_passes = wear_gap.filter(|gap| gap.is_multiple_of(2)).map(|_| 2 + blocks_per_chip / 3);
                 #[rustfmt::skip]
         let spec = DeviceSpec {
             chips, chips_per_channel, blocks_per_chip, pages_per_block, page_size, logical_ratio,
             page_read, page_program, block_erase, page_transfer, shortest, erase_cycles, command,
             page_registers, spare_blocks, program_failures, erase_suspend, erase_resume,
+            wear_gap, wear_passes,
             page_read_includes_transfer: includes.0, page_program_includes_transfer: includes.1,
         };
                 Device::new(spec).ok()
