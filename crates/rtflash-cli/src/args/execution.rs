@@ -272,14 +272,14 @@ pub struct SoakArgs {
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
     /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream,
-    /// command, queue-command, register, register-command, zoned, failing or suspending accepts
-    /// sets, and show what breaks; `all`: each of the world's terms by itself. What is accepted so
+    /// command, queue-command, register, register-command, zoned, failing, suspending or levelling
+    /// accepts sets, and show what breaks; `all`: each of the world's terms by itself. What is accepted so
     /// is no promise
     #[arg(long, value_name = "TERM", value_parser = terms())]
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
     /// queue, superblock, mixed, stream, command, queue-command, register, register-command, zoned,
-    /// failing or suspending: in its sets. With a FILE: in this set, for each request. Without
+    /// failing, suspending or levelling: in its sets. With a FILE: in this set, for each request. Without
     /// either: in the sets of docs/analysis.md's table "What is necessary"
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub climb: Option<Option<PathBuf>>,
@@ -341,6 +341,8 @@ pub enum SoakWorld {
     Failing,
     /// Small sets of stripes and superblocks that suspend long erases; 16 runs of each
     Suspending,
+    /// Small sets of stripes and superblocks that level wear; 16 runs of each
+    Levelling,
 }
 
 /// What `--without` may leave out.

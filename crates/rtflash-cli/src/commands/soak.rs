@@ -115,6 +115,7 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         SoakWorld::Zoned => World::Zoned,
         SoakWorld::Failing => World::Failing,
         SoakWorld::Suspending => World::Suspending,
+        SoakWorld::Levelling => World::Levelling,
     };
     let climbs = args.climb.is_some();
     match &args.climb {

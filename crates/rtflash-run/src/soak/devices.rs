@@ -14,6 +14,7 @@ pub(super) fn of_world(rng: &mut Rng, device: Device, (drawn, other): (World, Wo
     let device = if suspends { suspended_erases(rng, &device)? } else { device };
     let failing = drawn == World::Failing || suspends && rng.within(0, 3) == 0;
     let device = if failing { failing_blocks(rng, &device)? } else { device };
+    let device = if drawn == World::Levelling { levelled_wear(rng, &device)? } else { device };
     let cached = matches!(drawn, World::Register | World::RegisterCommand);
     if cached { with_two_registers(&device) } else { Some(device) }
 }
@@ -40,6 +41,15 @@ fn suspended_erases(rng: &mut Rng, device: &Device) -> Option<Device> {
     let resume = rng.within(0, 1) * rng.within(0, suspend);
     let (erase_suspend, erase_resume) = (Span::from_ns(suspend), Span::from_ns(resume));
     Device::new(DeviceSpec { block_erase, erase_suspend, erase_resume, ..spec }).ok()
+}
+
+/// The device with wear that is levelled, often as soon as blocks differ, and blocks that fail in
+/// some.
+fn levelled_wear(rng: &mut Rng, device: &Device) -> Option<Device> {
+    let device = if rng.within(0, 3) == 0 { failing_blocks(rng, device)? } else { *device };
+    let wear_gap = Some(rng.small(1, 3));
+    let wear_passes = (rng.within(0, 1) == 0).then(|| rng.small(2, 8));
+    Device::new(DeviceSpec { wear_gap, wear_passes, ..device.spec() }).ok()
 }
 
 /// The device with chips that have two page registers.

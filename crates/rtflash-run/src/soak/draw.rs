@@ -72,6 +72,8 @@ pub enum World {
     Failing,
     /// The same on devices that suspend erases, long ones.
     Suspending,
+    /// Wear is levelled.
+    Levelling,
 }
 
 /// Terms of the test of two page registers.
@@ -114,6 +116,9 @@ const OF_FAILURES: [Term; 5] =
 /// The terms of erases that are suspended.
 const OF_SUSPENSIONS: [Term; 4] = [Term::Blocking, Term::PassStep, Term::Suspend, Term::Resume];
 
+/// Terms that matter where wear is levelled.
+const OF_LEVELLING: [Term; 4] = [Term::Blocking, Term::Arrivals, Term::ReservePage, Term::VictimPage];
+
 impl World {
     /// What it is called.
     pub const fn name(self) -> &'static str {
@@ -133,6 +138,7 @@ impl World {
             World::Zoned => "zoned",
             World::Failing => "failing",
             World::Suspending => "suspending",
+            World::Levelling => "levelling",
         }
     }
 
@@ -174,6 +180,7 @@ impl World {
             World::Zoned => &OF_ZONES,
             World::Failing => &OF_FAILURES,
             World::Suspending => &OF_SUSPENSIONS,
+            World::Levelling => &OF_LEVELLING,
             World::Superblock => &[
                 Term::Blocking,
                 Term::StepWait,

@@ -108,7 +108,7 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
     let cached = matches!(world, World::Register | World::RegisterCommand);
     let drawn = world;
     let world = match world {
-        World::Failing | World::Suspending => {
+        World::Failing | World::Suspending | World::Levelling => {
             rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed])
         }
         World::Command => rng.one_of(&[World::Stripe, World::Stripe, World::Stream, World::Superblock, World::Mixed]),

@@ -69,7 +69,8 @@ pub fn draw(search: Search, run: u64) -> Option<Case> {
         | World::RegisterCommand
         | World::Zoned
         | World::Failing
-        | World::Suspending => {
+        | World::Suspending
+        | World::Levelling => {
             let limit = directed::set_at_the_limit(seed, run / world.runs_of_a_set(), world, left_out)?;
             let options = attack::options(seed, run, &limit, climbs)?;
             let LimitSet { set, allocator, analysis, left_out, .. } = limit;

@@ -174,7 +174,8 @@ fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
             | World::RegisterCommand
             | World::Zoned
             | World::Failing
-            | World::Suspending => run_set(search, set, &mut tally),
+            | World::Suspending
+            | World::Levelling => run_set(search, set, &mut tally),
             World::Any | World::Supposed | World::Sound => {
                 let judged = draw(search, set).map(|case| judge(&case));
                 if let Some(SoakOutcome::Judged { findings, load }) = judged {
