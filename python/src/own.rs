@@ -95,7 +95,7 @@ impl DeviceFields {
         self.device.wear_gap()
     }
 
-    /// κ: one GC job in so many is left for wear, if any is.
+    /// N_g: one GC job in so many is left for wear, if any is.
     #[getter]
     fn wear_passes(&self) -> Option<u32> {
         self.device.wear_passes()

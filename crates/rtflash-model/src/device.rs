@@ -78,7 +78,7 @@ pub struct DeviceSpec {
     /// Δ: wear is levelled, and valid pages of a block are moved once it was erased so many times
     /// less often than another one of its chip; `None`: nobody does.
     pub wear_gap: Option<u32>,
-    /// κ: α leaves one GC job in so many for that; `None`: what others leave has to do.
+    /// N_g: α leaves one GC job in so many for that; `None`: what others leave has to do.
     pub wear_passes: Option<u32>,
     /// Whether the page's transfer is in t_r. `None`: each analysis takes it as its source does.
     pub page_read_includes_transfer: Option<bool>,
@@ -258,7 +258,7 @@ impl Device {
         self.spec.wear_gap
     }
 
-    /// κ: one GC job in so many is left for that by α, if any is.
+    /// N_g: one GC job in so many is left for that by α, if any is.
     pub fn wear_passes(&self) -> Option<u32> {
         self.spec.wear_passes
     }

@@ -7,6 +7,8 @@ mod alterations;
 mod failures;
 #[path = "altered/suspensions.rs"]
 mod suspensions;
+#[path = "altered/wear.rs"]
+mod wear;
 #[path = "altered/worlds.rs"]
 mod worlds;
 
@@ -19,9 +21,10 @@ use rtflash_exec::trace::{Action, Kind, LeftOut, Operation, Record, Transfer};
 use rtflash_exec::{BlockId, Victims, Waits};
 use rtflash_model::{ClusterId, Instant, Span};
 use suspensions::SUSPENSIONS;
+use wear::WEAR;
 use worlds::{
-    Organisation, World, cached_worlds, failing_worlds, other_worlds, suspending_worlds, told_worlds, worlds,
-    zoned_worlds,
+    Organisation, World, cached_worlds, failing_worlds, levelling_worlds, other_worlds, suspending_worlds, told_worlds,
+    worlds, zoned_worlds,
 };
 
 /// What an alteration does to a world's trace: the checks that fail then; `None` where there is
@@ -171,6 +174,26 @@ fn suspensions_are_what_they_are_said_to_be() {
         }
     }
     assert_eq!(caught.len(), SUSPENSIONS.len(), "{caught:?}");
+}
+
+/// What may be wrong with wear that is levelled is caught by the checkers that are for it.
+#[test]
+fn wear_is_levelled_as_it_is_said_to_be() {
+    let mut caught = BTreeSet::new();
+    for world in levelling_worlds() {
+        assert_eq!(world.judge(&world.records), Vec::<&str>::new(), "{}: an honest trace", world.name);
+        for (what, by, alter) in WEAR {
+            let mut records = world.records.clone();
+            if alter(&mut records).is_none() {
+                continue;
+            }
+            records.sort_by_key(Record::order);
+            let broken = world.judge(&records);
+            assert!(by.iter().any(|name| broken.contains(name)), "{}: {what}: {broken:?}", world.name);
+            caught.insert(what);
+        }
+    }
+    assert_eq!(caught.len(), WEAR.len(), "{caught:?}");
 }
 
 /// Where each of two transfers is that a read's command and the page before it are, in one turn.

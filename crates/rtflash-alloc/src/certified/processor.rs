@@ -102,7 +102,7 @@ pub struct Processor {
     costs: StepCosts,
     repeated: failures::Failures,
     suspension: Option<suspension::Suspension>,
-    /// κ, where α leaves GC jobs for wear.
+    /// N_g, where α leaves GC jobs for wear.
     wear_passes: Option<u32>,
     /// Where its chips use a second page register.
     registers: Option<Registers>,

@@ -55,7 +55,7 @@ struct CollectionLoad {
     logical: BigInt,
     /// N − N_s, Eq. (76): a block that fails takes those of its row with it.
     blocks: BigInt,
-    /// κ.
+    /// N_g: of so many GC jobs one is left for wear.
     wear_passes: Option<u32>,
 }
 

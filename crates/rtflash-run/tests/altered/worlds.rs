@@ -153,6 +153,16 @@ pub fn suspending_worlds() -> Vec<World> {
     cases.into_iter().flat_map(world).collect()
 }
 
+/// Worlds that level wear as soon as blocks differ.
+pub fn levelling_worlds() -> Vec<World> {
+    let cases = [("levelling stripe", Organisation::Stripe), ("levelling superblock", Organisation::Superblock)];
+    let world = |(name, organisation)| {
+        let run = (organisation, Victims::Actual, Waits::Actual);
+        World::on_device(name, run, "global", r#""wear_gap": 1, "wear_passes": 2, "#, |options| options)
+    };
+    cases.into_iter().map(world).collect()
+}
+
 /// Worlds whose tasks own zones, which begin with a block or anywhere.
 pub fn zoned_worlds() -> Vec<World> {
     let world = |waits| {

@@ -2,7 +2,7 @@
 
 use super::Processor;
 
-/// α, Eq. (81), where a pass gains so many pages: α − ⌈α/κ⌉ leaves one GC job in κ. `None` where
+/// α, Eq. (81), where a pass gains so many pages: α − ⌈α/N_g⌉ leaves one GC job in N_g. `None` where
 /// nothing is left.
 pub(super) fn left_for(gained: u64, passes: Option<u32>) -> Option<u64> {
     gained.checked_sub(passes.map_or(0, |passes| gained.div_ceil(passes.into()))).filter(|&left| left > 0)
