@@ -129,6 +129,7 @@ impl PageOrder {
     }
 
     /// The next pages of the blocks of a chip.
+    #[inline(always)]
     pub(super) fn next_pages(&mut self, chip: usize) -> NextPages<'_> {
         NextPages { next: &mut self.next[chip * self.blocks..][..self.blocks], pages: self.pages }
     }

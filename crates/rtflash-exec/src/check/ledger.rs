@@ -54,7 +54,7 @@ impl Pending {
     }
 
     /// An operation on a page of its own, which takes its chip so much longer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn serves(&mut self, operation: &Operation, own: Span) {
         self.last_end = operation.end.max(self.last_end);
         self.service = self.service.saturating_add(own.as_ns());

@@ -153,6 +153,13 @@ impl Observer for Checks<'_> {
     }
 
     fn transfer(&mut self, transfer: &Transfer) {
+        if transfer.start > self.quiet_buses {
+            let free_at = self.bus_exclusion.free_at(transfer.channel);
+            if *free_at <= transfer.start && self.desks.takes_plainly(transfer) {
+                *free_at = transfer.end.max(*free_at);
+                return;
+            }
+        }
         if self.setup.waits == Waits::Worst && matches!(self.rules, Rules::Certified(_)) {
             // Nobody looks at buses then.
             self.violation(transfer.start, transfer.job);

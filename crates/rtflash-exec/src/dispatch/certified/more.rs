@@ -75,7 +75,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.step.begin(1);
         of.step.more = Some(part);
         self.core.ends.set(chip.index(), None);
-        self.start_page(number, &Planned { part, kind, action, spot, lpn }, None, now);
+        self.start_each(number, &[Planned { part, kind, action, spot, lpn }], None, now);
         true
     }
 }
