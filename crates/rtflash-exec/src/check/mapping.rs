@@ -4,6 +4,7 @@
 mod failed;
 mod plain;
 mod rows;
+mod runs;
 
 use std::collections::BTreeSet;
 

@@ -1,13 +1,13 @@
 //! Who gets a bus, and when.
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::cached::place_of_transfer;
 use super::{Desk, Desks, ToCome};
 use crate::check::length::Length;
 use crate::ids::{ChannelId, ChipId};
-use crate::options::Arbitration;
+use crate::options::{Arbitration, Waits};
 use crate::trace::{Action, Operation, Transfer};
 
 /// What a bus did last.
@@ -105,6 +105,21 @@ impl Desks {
     pub(super) fn keeps_bus(&mut self, transfer: &Transfer, channel: ChannelId) {
         let bus = &mut self.buses[channel];
         bus.free_at = transfer.end.max(bus.free_at);
+    }
+
+    /// Whether pages under certificates ask for their buses once, and with no command.
+    pub(in crate::check) fn has_plain_steps(&self) -> bool {
+        self.places.is_some() && self.waits == Waits::Actual && self.command == Span::ZERO && !self.any_cached
+    }
+
+    /// An operation under a certificate that moves a page, in its turn on its chip: the page is to
+    /// come.
+    #[inline(always)]
+    pub(in crate::check) fn asks_plainly(&mut self, operation: &Operation) {
+        let Operation { start, end, job, kind, cluster, action, .. } = *operation;
+        let wanted = if action == Action::Program { start } else { start.saturating_add(self.sensing.min) };
+        let to_come = ToCome::Page;
+        self.desks[operation.chip] = Desk { start, end, job, kind, cluster, action, moves: true, wanted, to_come };
     }
 
     /// Whether a transfer is that of the page of its chip's last operation, and all is as it should

@@ -66,6 +66,7 @@ impl Mapping {
     }
 
     /// Whether a cluster is a stripe no block of which may fail.
+    #[inline]
     pub(in crate::check) fn is_plain_stripe(&self, cluster: ClusterId) -> bool {
         self.clusters[cluster].shape.stripe && self.last.is_empty()
     }

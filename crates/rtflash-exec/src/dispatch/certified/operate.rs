@@ -192,7 +192,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         step.last = step.last.max((end, chip));
         step.chips -= 1;
         if step.chips == 0 {
-            self.core.ends.set(step.last.1.index(), Some(step.last.0));
+            self.core.ends.set(step.last.1, Some(step.last.0));
         }
     }
 
