@@ -26,6 +26,7 @@ impl Checks<'_> {
             run.for_each_step(|copy, _| copy >= seen, |step| self.look_at(step));
             return;
         }
+        run.chips.iter().for_each(|&chip| self.settle_lane(run.cluster, chip));
         if !self.may_be_plain(run, first) {
             run.for_each_step(|_, _| true, |step| self.look_at(step));
             return;

@@ -37,6 +37,7 @@ impl<'a> Checks<'a> {
             return operations.iter().for_each(|part| self.look_at_part(part));
         }
         if !self.plain_steps {
+            operations.iter().for_each(|operation| self.settle_lane(operation.cluster, operation.chip));
             return self.look_by_rules(class, operations);
         }
         let own = class < CLASSES / 2 && operations.iter().all(|operation| self.is_in_stripe(operation));

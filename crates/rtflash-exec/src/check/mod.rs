@@ -11,6 +11,7 @@ mod desks;
 mod failures;
 mod flash;
 mod gauge;
+mod lane_runs;
 mod ledger;
 mod length;
 mod look;
@@ -47,6 +48,7 @@ use crate::resume::resume;
 use crate::trace::{Kind, NONE, Setup};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
+use lane_runs::LaneRun;
 pub(crate) use ledger::Ledger;
 use ledger::Pending;
 use mapping::Mapping;
@@ -122,6 +124,9 @@ pub struct Checks<'a> {
     rows: Vec<RowRun>,
     /// Processors that have such ones.
     kept: Vec<usize>,
+    /// The same of clusters under serial dispatch, each in the place of its first chip.
+    lanes: Vec<LaneRun>,
+    kept_lanes: Vec<usize>,
     /// How often it was said of all pages, and of all steps, that nothing follows them.
     breaks: (u64, u64),
     /// Whether any are kept, as the run is made.
@@ -137,7 +142,7 @@ resume!(['a] Checks<'a> {
     values: [
         ledger, deadlines, overdue, server_deadlines, server_overdue, service, bus_wait, starved,
         chip_exclusion, bus_exclusion, page_order, zones, mapping, completion, conservation, completed, released,
-        kinds, latest, runs, rows, kept, breaks
+        kinds, latest, runs, rows, kept, lanes, kept_lanes, breaks
     ],
     parts: [rules, releases, desks],
     lists: [],
@@ -158,6 +163,11 @@ impl<'a> Checks<'a> {
                 watched += 1;
             }
         }
+        let (lanes, processors) = match (plan.promise(), dispatch) {
+            (Promise::Certified(_), _) => (0, processors),
+            (Promise::Utilization, Dispatch::Serial) => (watched, 0),
+            (Promise::Utilization, Dispatch::Parallel) => (0, 0),
+        };
         Checks {
             plan,
             setup: Setup::default(),
@@ -191,6 +201,8 @@ impl<'a> Checks<'a> {
             runs: vec![PageRun::none(); processors],
             rows: vec![RowRun::none(); processors],
             kept: Vec::new(),
+            lanes: vec![LaneRun::none(); lanes],
+            kept_lanes: Vec::new(),
             breaks: (0, 0),
             plain_steps: false,
             one_by_one: false,

@@ -15,7 +15,7 @@ use crate::ids::{BlockId, ChipId, Lpn, SourceId};
 use crate::trace::{Action, JobId, Kind, NO_LPN, NONE, Operation};
 
 /// So many pages are kept at most.
-const MANY: usize = 1 << 10;
+const MANY: usize = 1 << 6;
 
 /// Pages of a job on a chip that follow each other.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -191,6 +191,7 @@ impl Checks<'_> {
     /// What is kept is told. More pages may follow, and no steps of superblocks.
     pub(super) fn tell_all(&mut self) {
         self.breaks.1 += 1;
+        self.settle_lanes();
         while let Some(processor) = self.kept.pop() {
             self.tell(processor);
             self.settle_rows(processor);

@@ -150,7 +150,7 @@ impl Observer for Checks<'_> {
     }
 
     fn page(&mut self, operation: &Operation, transfer: &Transfer) {
-        if cfg!(target_family = "wasm") {
+        if cfg!(target_family = "wasm") || self.one_by_one {
             self.operations(std::slice::from_ref(operation));
             return self.transfer(transfer);
         }
@@ -295,6 +295,7 @@ impl Observer for Checks<'_> {
 
     fn padding(&mut self, padding: &Padding) {
         self.settle(self.chips[padding.chip].processor);
+        self.settle_lane(padding.cluster, padding.chip);
         let chip = self.chip(padding.cluster, padding.chip);
         let (Some(pending), Some((_, chip))) = (self.ledger.get(padding.job), chip) else {
             self.violation(padding.start, padding.job);
