@@ -45,6 +45,12 @@ impl TieBreaker {
         }
     }
 
+    /// Whether a chip is known to go behind another one that asks for a bus at the same instant.
+    #[inline]
+    pub(crate) fn is_behind(self, chip: ChipId, other: ChipId) -> bool {
+        self.ties == Ties::Lowest && chip > other
+    }
+
     /// The place of a chip among those that ask for a bus at the same instant.
     #[inline]
     pub(crate) fn of_chip(self, chip: ChipId, at: Instant) -> u64 {

@@ -19,10 +19,14 @@ impl Checks<'_> {
     pub(super) fn look_at_copies(&mut self, run: &CopyRun) {
         let (Some(first), Some(last)) = (run.times.first(), run.times.last()) else { return };
         if let Rules::Certified(_) = self.rules {
+            for &chip in &run.chips {
+                self.settle(self.chips[chip].processor);
+            }
             let seen = self.look_at_copies_in_stripe(run);
             run.for_each_step(|copy, _| copy >= seen, |step| self.look_at(step));
             return;
         }
+        run.chips.iter().for_each(|&chip| self.settle_lane(run.cluster, chip));
         if !self.may_be_plain(run, first) {
             run.for_each_step(|_, _| true, |step| self.look_at(step));
             return;

@@ -301,15 +301,9 @@ impl Desks {
             return self.moves_from_registers(transfer, channel);
         }
         let desk = &mut self.desks[transfer.chip];
-        let is_valid = desk.to_come != ToCome::Nothing
-            && desk.job == transfer.job
-            && desk.kind == transfer.kind
-            && desk.cluster == transfer.cluster
-            && channel == transfer.channel
-            && transfer.start >= desk.start
-            && transfer.end <= desk.end;
+        let is_valid = desk.to_come != ToCome::Nothing && desk.has(transfer, channel);
         self.transfers.note_zero(quiet, u64::from(!is_valid), place);
-        if !is_valid || quiet && self.takes_its_turn(transfer, channel) {
+        if !is_valid {
             return;
         }
         let desk = &mut self.desks[transfer.chip];

@@ -128,7 +128,22 @@ impl PageOrder {
         Some(self.next[chip * self.blocks + block.index()]).filter(|&next| next < RETIRED)
     }
 
+    /// Whether what is programmed is the next page of its block, which is known.
+    #[inline(always)]
+    pub(super) fn is_next(&self, chip: usize, operation: &Operation) -> bool {
+        let block = operation.block.index();
+        let next = self.next.get(chip * self.blocks + block).copied();
+        block < self.blocks && next == Some(operation.page) && operation.page < self.pages
+    }
+
+    /// It is programmed.
+    #[inline(always)]
+    pub(super) fn programs(&mut self, chip: usize, operation: &Operation) {
+        self.next[chip * self.blocks + operation.block.index()] = operation.page + 1;
+    }
+
     /// The next pages of the blocks of a chip.
+    #[inline(always)]
     pub(super) fn next_pages(&mut self, chip: usize) -> NextPages<'_> {
         NextPages { next: &mut self.next[chip * self.blocks..][..self.blocks], pages: self.pages }
     }

@@ -15,6 +15,9 @@ impl<'a> Checks<'a> {
     /// Operations that are told together.
     #[inline(always)]
     pub(super) fn look_at(&mut self, operations: &[Operation]) {
+        if self.plain_steps && self.keeps(operations) {
+            return;
+        }
         let Some((first, others)) = operations.split_first() else { return };
         let class = class_of(first.action, first.kind);
         // What is told together is alike.
@@ -33,6 +36,27 @@ impl<'a> Checks<'a> {
         if class == PARTS {
             return operations.iter().for_each(|part| self.look_at_part(part));
         }
+        if !self.plain_steps {
+            operations.iter().for_each(|operation| self.settle_lane(operation.cluster, operation.chip));
+            return self.look_by_rules(class, operations);
+        }
+        let own = class < CLASSES / 2 && operations.iter().all(|operation| self.is_in_stripe(operation));
+        if !own {
+            operations.iter().for_each(|operation| self.settle(self.chips[operation.chip].processor));
+            self.look_by_rules(class, operations);
+            return self.begins_rows(operations);
+        }
+        for operation in operations {
+            if !self.keeps_page(operation) {
+                self.settle(self.chips[operation.chip].processor);
+                self.look_by_rules(class, std::slice::from_ref(operation));
+                self.begins_run(operation);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn look_by_rules(&mut self, class: usize, operations: &[Operation]) {
         match self.rules {
             Rules::Utilization(_) => self.look_by::<ByUtilization>(class, operations),
             Rules::Certified(_) => self.look_by::<ByCertificates<'a>>(class, operations),
@@ -59,6 +83,7 @@ impl<'a> Checks<'a> {
     #[cold]
     #[inline(never)]
     fn look_at_part(&mut self, part: &Operation) {
+        self.settle(self.chips[part.chip].processor);
         let Some(pending) = self.ledger.get(part.job) else { return self.violation(part.start, part.job) };
         let at = self.chips[part.chip].of(part.cluster, pending).filter(|_| part.kind == Kind::Gc);
         let Some(WatchedChip { position, processor, watched, .. }) = at else {

@@ -4,6 +4,7 @@
 mod failed;
 mod plain;
 mod rows;
+mod runs;
 mod worn;
 
 use std::collections::BTreeSet;

@@ -11,6 +11,7 @@ mod desks;
 mod failures;
 mod flash;
 mod gauge;
+mod lane_runs;
 mod ledger;
 mod length;
 mod look;
@@ -21,8 +22,10 @@ mod passes;
 mod processors;
 mod registers;
 mod releases;
+mod row_runs;
 mod rule_set;
 mod rules;
+mod runs;
 mod sites;
 mod start;
 mod stretches;
@@ -45,11 +48,14 @@ use crate::resume::resume;
 use crate::trace::{Kind, NONE, Setup};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
+use lane_runs::LaneRun;
 pub(crate) use ledger::Ledger;
 use ledger::Pending;
 use mapping::Mapping;
 use releases::{Grants, Released};
+use row_runs::RowRun;
 use rules::{Order, Rules};
+use runs::PageRun;
 use timing::{BusWait, Deadlines, Overdue, ServiceTime, longest_step, place};
 use zones::ZoneOrder;
 
@@ -113,6 +119,20 @@ pub struct Checks<'a> {
     quiet: [Instant; CLASSES],
     /// Likewise those of transfers.
     quiet_buses: Instant,
+    /// Pages and steps of each processor that the other lists do not know of yet.
+    runs: Vec<PageRun>,
+    rows: Vec<RowRun>,
+    /// Processors that have such ones.
+    kept: Vec<usize>,
+    /// The same of clusters under serial dispatch, each in the place of its first chip.
+    lanes: Vec<LaneRun>,
+    kept_lanes: Vec<usize>,
+    /// How often it was said of all pages, and of all steps, that nothing follows them.
+    breaks: (u64, u64),
+    /// Whether any are kept, as the run is made.
+    plain_steps: bool,
+    /// Whether they are never looked at together.
+    one_by_one: bool,
 }
 
 /// Classes of operations: what they do, for requests and for garbage collection.
@@ -122,11 +142,11 @@ resume!(['a] Checks<'a> {
     values: [
         ledger, deadlines, overdue, server_deadlines, server_overdue, service, bus_wait, starved,
         chip_exclusion, bus_exclusion, page_order, zones, mapping, completion, conservation, completed, released,
-        kinds, latest
+        kinds, latest, runs, rows, kept, lanes, kept_lanes, breaks
     ],
     parts: [rules, releases, desks],
     lists: [],
-    made: [plan, setup, clusters, chips, ranges, quiet, quiet_buses],
+    made: [plan, setup, clusters, chips, ranges, quiet, quiet_buses, plain_steps, one_by_one],
 });
 
 impl<'a> Checks<'a> {
@@ -143,6 +163,11 @@ impl<'a> Checks<'a> {
                 watched += 1;
             }
         }
+        let (lanes, processors) = match (plan.promise(), dispatch) {
+            (Promise::Certified(_), _) => (0, processors),
+            (Promise::Utilization, Dispatch::Serial) => (watched, 0),
+            (Promise::Utilization, Dispatch::Parallel) => (0, 0),
+        };
         Checks {
             plan,
             setup: Setup::default(),
@@ -173,6 +198,14 @@ impl<'a> Checks<'a> {
             latest: Instant::START,
             quiet: [Instant::END; CLASSES],
             quiet_buses: Instant::END,
+            runs: vec![PageRun::none(); processors],
+            rows: vec![RowRun::none(); processors],
+            kept: Vec::new(),
+            lanes: vec![LaneRun::none(); lanes],
+            kept_lanes: Vec::new(),
+            breaks: (0, 0),
+            plain_steps: false,
+            one_by_one: false,
         }
     }
 
@@ -198,6 +231,13 @@ impl<'a> Checks<'a> {
         self
     }
 
+    /// Every operation is looked at by itself. What is found is the same: to compare.
+    #[must_use]
+    pub fn one_by_one(mut self) -> Checks<'a> {
+        self.one_by_one = true;
+        self
+    }
+
     /// How the run was made, as far as its records say.
     pub fn setup_stated(&self) -> Setup {
         self.setup
@@ -206,6 +246,7 @@ impl<'a> Checks<'a> {
     /// What was found, in the order of [`ASSUMPTIONS`], or under certificates of [`CERTIFIED`],
     /// [`FAILING`] or [`LEVELLED`], when the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
+        self.settle_all();
         let pending = self.look_at_pending(duration);
         let all = self.clusters.len() == self.plan.clusters().len();
         let skipped = if all { self.ledger.skipped() } else { 0 };

@@ -11,7 +11,13 @@ use crate::trace::{Action, Kind, Observer, Operation, Transfer};
 impl Checks<'_> {
     /// An operation on a page of a job's own, and the transfer inside it.
     pub(super) fn look_at_page(&mut self, operation: &Operation, transfer: &Transfer) {
-        if !self.is_plain_page(operation, transfer) {
+        if self.keeps_page_of_lane(operation, transfer) {
+            return;
+        }
+        self.settle_lane(operation.cluster, operation.chip);
+        if self.is_plain_page(operation, transfer) {
+            self.begins_lane(operation);
+        } else {
             self.look_at(slice::from_ref(operation));
             self.transfer(transfer);
         }

@@ -75,6 +75,13 @@ fn end_of<T>(get: impl Fn(usize) -> Option<T>, len: usize, guess: usize, below: 
 impl ProcessorLine {
     /// The step under way is over: what its reads have waited for their buses.
     fn judge_waits(&mut self, times: ReadTimes, gauge: &mut Gauge) {
+        if let [read] = self.waits[..] {
+            // Nothing is beside it.
+            if read.gc || self.only_reads {
+                gauge.note(read.bound, read.waited, || read.place);
+            }
+            return self.waits.clear();
+        }
         let hold = times.hold.saturating_mul(times.asks);
         for read in self.waits.iter().filter(|read| read.gc || self.only_reads) {
             // Reads of a pass wait for each other, and for nothing else of their cluster.

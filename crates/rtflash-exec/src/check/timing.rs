@@ -164,8 +164,8 @@ impl BusWait {
         };
         let cluster = &plan.clusters()[operation.cluster];
         let waited = operation.end.since(operation.start).saturating_sub(alone);
-        let at = || place(operation.start, pending, Some(operation.chip));
-        self.gauge.note(cluster.page_delay.as_ns().saturating_mul(asks), waited.as_ns(), at);
+        let at = place(operation.start, pending, Some(operation.chip));
+        self.gauge.note_by_chip(cluster.page_delay.as_ns().saturating_mul(asks), waited.as_ns(), at);
     }
 }
 

@@ -47,10 +47,12 @@ impl Checks<'_> {
 
 impl Observer for Checks<'_> {
     fn setup(&mut self, setup: &Setup) {
+        self.settle_all();
         self.setup = *setup;
         self.releases.setup(setup, self.plan);
         self.desks.setup(setup);
         self.rules.setup(setup.victims);
+        self.plain_steps = self.has_plain_steps();
         if let (Some(aging), Some(seed)) = (setup.aging, setup.seed) {
             start::fill(self.plan, &self.clusters, (aging, seed), &mut self.page_order, &mut self.mapping);
             start::rings(self.plan, &self.clusters, (aging, seed), &mut self.zones);
@@ -58,6 +60,7 @@ impl Observer for Checks<'_> {
     }
 
     fn release(&mut self, release: &Release) {
+        self.tell_all();
         if !self.ledger.is_next(release) {
             self.violation(release.at, release.job);
             return;
@@ -81,6 +84,7 @@ impl Observer for Checks<'_> {
     }
 
     fn complete(&mut self, complete: &Complete) {
+        self.settle_all();
         let Some(pending) = self.ledger.complete(complete.job) else {
             self.violation(complete.at, complete.job);
             return;
@@ -121,6 +125,7 @@ impl Observer for Checks<'_> {
     }
 
     fn starved(&mut self, starved: &Starved) {
+        self.settle_all();
         let Some(pending) = self.ledger.get(starved.job) else {
             self.violation(starved.at, starved.job);
             return;
@@ -145,7 +150,7 @@ impl Observer for Checks<'_> {
     }
 
     fn page(&mut self, operation: &Operation, transfer: &Transfer) {
-        if cfg!(target_family = "wasm") {
+        if cfg!(target_family = "wasm") || self.one_by_one {
             self.operations(std::slice::from_ref(operation));
             return self.transfer(transfer);
         }
@@ -153,6 +158,13 @@ impl Observer for Checks<'_> {
     }
 
     fn transfer(&mut self, transfer: &Transfer) {
+        if transfer.start > self.quiet_buses {
+            let free_at = self.bus_exclusion.free_at(transfer.channel);
+            if *free_at <= transfer.start && self.desks.takes_plainly(transfer) {
+                *free_at = transfer.end.max(*free_at);
+                return;
+            }
+        }
         if self.setup.waits == Waits::Worst && matches!(self.rules, Rules::Certified(_)) {
             // Nobody looks at buses then.
             self.violation(transfer.start, transfer.job);
@@ -169,6 +181,7 @@ impl Observer for Checks<'_> {
     }
 
     fn policed(&mut self, policed: &Policed) {
+        self.tell_all();
         // Of a request that is released now, and it came no later, with no fewer pages.
         let released = self.ledger.get(policed.job).map(|pending| pending.release);
         let is_valid = released.is_some_and(|release| {
@@ -181,6 +194,7 @@ impl Observer for Checks<'_> {
     }
 
     fn failed(&mut self, failed: &Failed) {
+        self.settle_all();
         let chip = self.chip(failed.cluster, failed.chip);
         let job = self.ledger.get(failed.job).filter(|job| job.release.cluster == Some(failed.cluster));
         let (Some(pending), Some((position, chip)), Rules::Certified(by)) = (job, chip, &mut self.rules) else {
@@ -212,12 +226,14 @@ impl Observer for Checks<'_> {
     }
 
     fn reserve(&mut self, reserve: &Reserve) {
+        self.tell_all();
         if let Rules::Certified(by) = &mut self.rules {
             by.collections.reserved(reserve, &mut self.mapping);
         }
     }
 
     fn changed(&mut self, changed: &TermsChange) {
+        self.settle_all();
         self.releases.changed(changed);
         if let Rules::Certified(by) = &mut self.rules {
             // In a stripe requests may be under way on other chips.
@@ -233,6 +249,7 @@ impl Observer for Checks<'_> {
     }
 
     fn left_out(&mut self, left_out: &LeftOut) {
+        self.tell_all();
         let chip = self.chip(left_out.cluster, left_out.chip);
         let job = self.ledger.get(left_out.job).filter(|job| job.release.cluster == Some(left_out.cluster));
         let (Some(pending), Some((position, chip))) = (job, chip) else {
@@ -260,6 +277,7 @@ impl Observer for Checks<'_> {
     }
 
     fn selected(&mut self, selection: &Selection) {
+        self.tell_all();
         let chip = self.chip(selection.cluster, selection.chip);
         let job = self.ledger.get(selection.job).filter(|job| job.release.cluster == Some(selection.cluster));
         let (Some(pending), Some(at)) = (job, chip) else {
@@ -277,6 +295,8 @@ impl Observer for Checks<'_> {
     }
 
     fn padding(&mut self, padding: &Padding) {
+        self.settle(self.chips[padding.chip].processor);
+        self.settle_lane(padding.cluster, padding.chip);
         let chip = self.chip(padding.cluster, padding.chip);
         let (Some(pending), Some((_, chip))) = (self.ledger.get(padding.job), chip) else {
             self.violation(padding.start, padding.job);

@@ -6,7 +6,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, Lpn};
-use crate::trace::{CopyTimes, JobId, Operation};
+use crate::trace::{Action, CopyTimes, JobId, Operation};
 
 /// A pass under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -70,6 +70,33 @@ impl WatchedPass {
     #[inline(always)]
     pub(super) fn may_copy(&self, block: BlockId) -> bool {
         self.victim == Some(block)
+    }
+
+    /// Where a page was that has been read and not programmed.
+    #[inline(always)]
+    pub(super) fn finds(&self, lpn: Lpn) -> Option<u32> {
+        self.buffer.iter().find(|&&(other, _)| other == lpn).map(|&(_, there)| there)
+    }
+
+    /// It goes on with a step of a superblock that ends then: what is read is at a spot, what is
+    /// programmed has been read.
+    #[inline(always)]
+    pub(super) fn goes_on_in_row(&mut self, operations: &[Operation], end: Instant, spot: impl Fn(&Operation) -> u32) {
+        let (Some(first), Some(last)) = (operations.first(), operations.last()) else { return };
+        self.takes(first.start, end);
+        if first.action == Action::Read {
+            self.steps.0 += u64::from(self.began.0.replace(first.start) != Some(first.start));
+            for operation in operations {
+                self.buffer.push_back((operation.lpn, spot(operation)));
+            }
+            self.copied += operations.len() as u64;
+            self.read = Some(last.end);
+            return;
+        }
+        self.steps.1 += u64::from(self.began.1.replace(first.start) != Some(first.start));
+        for operation in operations {
+            self.takes_from_buffer(operation.lpn);
+        }
     }
 
     /// So many copies have been made inside a chip, one behind the other.

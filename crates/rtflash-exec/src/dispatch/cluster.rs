@@ -156,7 +156,7 @@ impl ClusterState {
 
     /// So many pages are about to be drawn from a slot for writes: chooses them, where they are
     /// chosen by what is on the device.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn choose(&mut self, slot: usize, pages: u64) {
         if let Some(part) = self.addresses[slot].chooses_from() {
             let chosen = self.map.fullest(part, pages);

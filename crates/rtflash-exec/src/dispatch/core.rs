@@ -3,6 +3,7 @@
 //! policy's.
 
 use rtflash_model::{Id, Instant};
+use serde::{Deserialize, Serialize};
 
 use super::Arrival;
 use super::sequencer::{Sequencer, Ticket};
@@ -27,11 +28,47 @@ pub(super) enum ChipStep {
     Padding(Step),
 }
 
+/// When what each chip does ends, as far as that is known.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ChipEnds {
+    /// The first chip: the others of the group follow, with few others between them.
+    first: ChipId,
+    ends: Earliest,
+}
+
+impl ChipEnds {
+    /// Of the chips on some channels.
+    fn new(plan: &Plan, used: &PerId<ChannelId, bool>) -> ChipEnds {
+        let is_used = |&chip: &ChipId| used[plan.channel_of(chip)];
+        let mut chips = ChipId::first(plan.device().chips()).filter(is_used);
+        let first = chips.next().unwrap_or(ChipId(0));
+        let last = chips.next_back().unwrap_or(first);
+        ChipEnds { first, ends: Earliest::new(last.index() - first.index() + 1) }
+    }
+
+    /// What a chip does ends then, or it is not known.
+    #[inline(always)]
+    pub(super) fn set(&mut self, chip: ChipId, end: Option<Instant>) {
+        self.ends.set(chip.index() - self.first.index(), end);
+    }
+
+    /// The chip whose end is first, if that is now: the lowest among equals.
+    #[inline(always)]
+    fn first_at(&self, now: Instant) -> Option<ChipId> {
+        self.ends.first_at(now).map(|number| ChipId::from_index(self.first.index() + number))
+    }
+
+    /// When something ends first, in nanoseconds.
+    #[inline(always)]
+    fn first_ns(&self) -> u64 {
+        self.ends.first_ns()
+    }
+}
+
 /// Time, ends, buses and observers.
 pub(crate) struct Core<O> {
     pub(super) lengths: Lengths,
-    /// When what each chip does ends, as far as that is known.
-    pub(super) ends: Earliest,
+    pub(super) ends: ChipEnds,
     pub(super) channels: Channels,
     pub(super) observer: Sequencer<O>,
     /// Before this instant a run goes on by itself, and nothing more is released, nor at the
@@ -54,7 +91,7 @@ impl<O: Observer> Core<O> {
         let device = plan.device();
         Core {
             lengths: Lengths::new(plan, options),
-            ends: Earliest::new(ChipId(device.chips()).index()),
+            ends: ChipEnds::new(plan, used),
             channels: Channels::new(used, options),
             observer: Sequencer::new(observer),
             undisturbed: Instant::START,
@@ -89,7 +126,7 @@ impl<O: Observer> Core<O> {
                 self.observer.push(Record::Padding(Padding { start, end, job, cluster, chip, step }));
             }
         }
-        self.ends.set(chip.index(), Some(end));
+        self.ends.set(chip, Some(end));
         None
     }
 
@@ -178,12 +215,11 @@ pub(crate) trait ChipPolicy {
     /// What ends now ends.
     #[inline(always)]
     fn ends(&mut self, now: Instant) {
-        while let Some(number) = self.core().ends.first_at(now) {
-            let chip = ChipId::from_index(number);
+        while let Some(chip) = self.core().ends.first_at(now) {
             if now < self.core().undisturbed && self.carries_on(chip, now) {
                 continue;
             }
-            self.core().ends.set(number, None);
+            self.core().ends.set(chip, None);
             self.end(chip, now);
         }
     }

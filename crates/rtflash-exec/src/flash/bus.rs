@@ -43,7 +43,10 @@ impl Bus {
     /// Says whether the request is the next one in order. Most come behind all others.
     #[inline(always)]
     fn request(&mut self, ties: TieBreaker, request: BusRequest) -> bool {
-        if self.waiting.back().is_none_or(|last| last.since < request.since) {
+        let is_behind = |last: &BusRequest| {
+            last.since < request.since || last.since == request.since && ties.is_behind(request.chip, last.chip)
+        };
+        if self.waiting.back().is_none_or(is_behind) {
             self.waiting.push_back(request);
             return self.waiting.len() == 1;
         }

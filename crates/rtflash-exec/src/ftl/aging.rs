@@ -38,7 +38,8 @@ pub fn aged_chip(layout: &Layout, aging: Aging, position: ColumnId, stream: &mut
             // Logical pages go round the blocks, so that every block has its share of every task's
             // pages.
             let blocks = layout.data_blocks();
-            let mut lpns = Vec::with_capacity(PageId(blocks * pages).index());
+            // With room for the others, which are free: the list is the chip's from then on.
+            let mut lpns = Vec::with_capacity(PageId(layout.blocks() * pages).index());
             for block in 0..blocks {
                 let valid = round_robin(logical, blocks, block);
                 lpns.extend((0..valid).map(|place| lpn(place * blocks + block)));

@@ -67,7 +67,8 @@ pub fn initial_pages(
     let reserve = u32::try_from(layout.reserve_pages()).expect("what is mapped fits beside the reserve");
     let programmed = all - reserve;
     let closed = programmed / block_pages * block_pages;
-    let mut lpns = Vec::with_capacity(PageId(programmed).index());
+    // With room for the others, which are free: the list is the processor's from then on.
+    let mut lpns = Vec::with_capacity(PageId(all + layout.spare_blocks() * block_pages).index());
     let blocks = closed / block_pages;
     // As many as the closed blocks hold go there, evenly; what is too much for them is in the open
     // block.

@@ -35,6 +35,31 @@ impl Collections {
         self.reserve.note_by_chip(free, waiting, Place { at, job: None, cluster, chip: Some(chip) });
     }
 
+    /// The pass of a processor: of the GC jobs, or of the server.
+    #[inline(always)]
+    pub(in crate::check) fn pass_of(&mut self, processor: usize, server: bool) -> &mut WatchedPass {
+        &mut self.accounts[processor].passes[usize::from(server)]
+    }
+
+    /// So many pages of a processor are programmed.
+    pub(in crate::check) fn takes_in_rows(&self, processor: usize, pages: u64, map: &mut Mapping) {
+        map.takes_of(self.accounts[processor].chip, pages);
+    }
+
+    /// So many pages of a superblock are free with a step of a pass.
+    pub(in crate::check) fn leaves_in_rows(&mut self, processor: usize, free: u64, place: Place) {
+        let account = &self.accounts[processor];
+        let waiting = account.arrived.saturating_sub(account.programmed);
+        self.reserve.note(free, waiting, || place);
+    }
+
+    /// A processor has programmed so many pages of requests.
+    pub(in crate::check) fn programmed(&mut self, processor: usize, pages: u64) {
+        let account = &mut self.accounts[processor];
+        // What a trace states it began with may be any number.
+        account.programmed = account.programmed.saturating_add(pages);
+    }
+
     /// So many pages are free with an operation. Observers are notified of copies together: of what
     /// begins in a stripe at one instant the lowest chip comes first, but behind what arrives then.
     #[inline(always)]

@@ -40,7 +40,8 @@ impl Checks<'_> {
         self.mapping.copied(at, (page.lpn, page.to), last.read, seen);
         by.collections.takes(at.processor, chip, free.saturating_sub(seen as u64), last.start);
         if let Some(pending) = self.ledger.get(run.job) {
-            by.processors.goes_on_with_copies(at.processor, &run.times[..seen], pending.deadline());
+            let steps = run.times[..seen].iter().map(|times| (times.start, times.end));
+            by.processors.goes_on_with(at.processor, steps, pending.deadline());
             pending.last_end = pending.last_end.max(last.end);
             pending.collected = true;
         }

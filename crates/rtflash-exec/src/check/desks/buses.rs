@@ -1,13 +1,13 @@
 //! Who gets a bus, and when.
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::cached::place_of_transfer;
-use super::{Desks, ToCome};
+use super::{Desk, Desks, ToCome};
 use crate::check::length::Length;
 use crate::ids::{ChannelId, ChipId};
-use crate::options::Arbitration;
+use crate::options::{Arbitration, Waits};
 use crate::trace::{Action, Operation, Transfer};
 
 /// What a bus did last.
@@ -58,6 +58,19 @@ impl BusTurn<'_> {
     }
 }
 
+impl Desk {
+    /// Whether a transfer on a channel, that of its chip, is inside this operation.
+    #[inline(always)]
+    pub(super) fn has(&self, transfer: &Transfer, channel: ChannelId) -> bool {
+        self.job == transfer.job
+            && self.kind == transfer.kind
+            && self.cluster == transfer.cluster
+            && channel == transfer.channel
+            && transfer.start >= self.start
+            && transfer.end <= self.end
+    }
+}
+
 impl Desks {
     /// The turn of a page that is moved in an operation, without certificates, if both are as they
     /// should be in all respects.
@@ -92,6 +105,29 @@ impl Desks {
     pub(super) fn keeps_bus(&mut self, transfer: &Transfer, channel: ChannelId) {
         let bus = &mut self.buses[channel];
         bus.free_at = transfer.end.max(bus.free_at);
+    }
+
+    /// Whether pages under certificates ask for their buses once, and with no command.
+    pub(in crate::check) fn has_plain_steps(&self) -> bool {
+        self.places.is_some() && self.waits == Waits::Actual && self.command == Span::ZERO && !self.any_cached
+    }
+
+    /// An operation under a certificate that moves a page, in its turn on its chip: the page is to
+    /// come.
+    #[inline(always)]
+    pub(in crate::check) fn asks_plainly(&mut self, operation: &Operation) {
+        let Operation { start, end, job, kind, cluster, action, .. } = *operation;
+        let wanted = if action == Action::Program { start } else { start.saturating_add(self.sensing.min) };
+        let to_come = ToCome::Page;
+        self.desks[operation.chip] = Desk { start, end, job, kind, cluster, action, moves: true, wanted, to_come };
+    }
+
+    /// Whether a transfer is that of the page of its chip's last operation, and all is as it should
+    /// be: if not, nothing has changed.
+    #[inline(always)]
+    pub(in crate::check) fn takes_plainly(&mut self, transfer: &Transfer) -> bool {
+        let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
+        self.desks[transfer.chip].has(transfer, channel) && self.takes_its_turn(transfer, channel)
     }
 
     /// Whether the page of the last operation of a chip, which is moved in it, is as it should be

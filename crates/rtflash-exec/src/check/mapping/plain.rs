@@ -66,8 +66,9 @@ impl Mapping {
     }
 
     /// Whether a cluster is a stripe no block of which may fail, and whose wear is not levelled.
+    #[inline]
     pub(in crate::check) fn is_plain_stripe(&self, cluster: ClusterId) -> bool {
-        self.clusters[cluster].shape.stripe && self.last.is_empty() && self.wear.is_none()
+        self.clusters[cluster].shape.stripe && self.is_plain()
     }
 
     /// Free pages of a processor at an instant, by its first chip, if they are known and no erase

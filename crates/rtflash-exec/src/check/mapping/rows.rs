@@ -27,6 +27,19 @@ impl RowPages {
         self.last = page;
     }
 
+    /// A page is programmed that is not in its row yet.
+    #[inline(always)]
+    pub(super) fn adds(&mut self, operation: &Operation) {
+        let Operation { start, lpn, page, block, .. } = *operation;
+        let last = std::mem::replace(&mut self.last, (lpn, page, block));
+        if self.began == start {
+            self.before.push(last);
+        } else {
+            self.began = start;
+            self.before.clear();
+        }
+    }
+
     /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded
     /// first was the later one.
     #[inline(always)]

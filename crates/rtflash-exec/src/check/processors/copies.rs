@@ -2,9 +2,11 @@
 
 use rtflash_model::Instant;
 
-use super::Processors;
+use super::{Processors, ReadWait};
+use crate::check::flash;
 use crate::check::stretches::Stretch;
-use crate::trace::{CopyTimes, JobId};
+use crate::plan::Plan;
+use crate::trace::{Action, JobId, Kind, Operation};
 
 impl Processors {
     /// Whether a job's operations on a chip of a stripe have waited for nothing, and it goes on
@@ -21,11 +23,82 @@ impl Processors {
             && line.suspended.is_none()
     }
 
-    /// Its job goes on with copies.
-    pub(in crate::check) fn goes_on_with_copies(&mut self, processor: usize, copies: &[CopyTimes], deadline: u64) {
+    /// Whether what a processor does, over [start, end), is a job's, whose operations on a chip of
+    /// a stripe have waited for nothing.
+    pub(in crate::check) fn is_as_judged(
+        &self,
+        processor: usize,
+        job: JobId,
+        (start, end): (Instant, Instant),
+    ) -> bool {
+        let line = &self.lines[processor];
+        let is_so = line.under_way.is_some_and(|step| (step.start, step.end) == (start, end) && !step.erases);
+        is_so
+            && line.bounds.stripe
+            && (line.judged, line.job) == (Some(job), Some(job))
+            && line.waits.is_empty()
+            && line.paddings.is_empty()
+            && line.suspended.is_none()
+    }
+
+    /// When the step begins and ends that a processor is at, if it begins then, and is a job's
+    /// whose operations on a superblock have waited for nothing.
+    pub(in crate::check) fn step_as_judged(
+        &self,
+        processor: usize,
+        job: JobId,
+        start: Instant,
+    ) -> Option<(Instant, Instant)> {
+        let line = &self.lines[processor];
+        let is_so = !line.bounds.stripe
+            && (line.judged, line.job) == (Some(job), Some(job))
+            && line.paddings.is_empty()
+            && line.suspended.is_none();
+        line.under_way.filter(|step| is_so && step.start == start && !step.erases).map(|step| (step.start, step.end))
+    }
+
+    /// Its job goes on with a step of a superblock, which ends then.
+    #[inline(always)]
+    pub(in crate::check) fn goes_on_in_row(
+        &mut self,
+        processor: usize,
+        operations: &[Operation],
+        (end, deadline): (Instant, u64),
+        plan: &Plan,
+    ) {
+        let line = &mut self.lines[processor];
+        let (Some(first), Some(last)) = (operations.first(), line.under_way) else { return };
+        if !line.waits.is_empty() {
+            line.judge_waits(self.times, &mut self.waits);
+        }
+        let gc = first.kind == Kind::Gc;
+        line.only_reads = first.action == Action::Read && !gc;
+        line.under_way = Some(Stretch { start: first.start, end, deadline, erases: false });
+        line.ends(last);
+        if first.action == Action::Read {
+            for operation in operations {
+                let bound = self.foreign_waits[operation.chip].saturating_mul(self.times.asks);
+                line.waits.push(ReadWait {
+                    channel: plan.channel_of(operation.chip),
+                    gc,
+                    bound,
+                    waited: operation.end.since(first.start).as_ns().saturating_sub(self.times.alone),
+                    place: flash::place(operation),
+                });
+            }
+        }
+    }
+
+    /// Its job goes on with steps over these times, one behind the other.
+    pub(in crate::check) fn goes_on_with(
+        &mut self,
+        processor: usize,
+        steps: impl Iterator<Item = (Instant, Instant)>,
+        deadline: u64,
+    ) {
         let line = &mut self.lines[processor];
         line.only_reads = true;
-        for &CopyTimes { start, end, .. } in copies {
+        for (start, end) in steps {
             if let Some(last) = line.under_way.replace(Stretch { start, end, deadline, erases: false }) {
                 line.ends(last);
             }

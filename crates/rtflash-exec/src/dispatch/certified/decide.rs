@@ -215,7 +215,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         ProcessorAttempt::Started
     }
 
-    /// Starts a step of a pass, and asks memory for what the next one will probably read.
+    /// Starts a step of a pass, and in a stripe asks memory for what the next one will probably
+    /// read.
     pub(super) fn start_step_of_pass(
         &mut self,
         number: usize,
@@ -224,7 +225,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         now: Instant,
     ) {
         let of = &mut self.processors[number];
-        if let Some(lpn) = of.store.next_of_pass(server) {
+        if of.stripe
+            && let Some(lpn) = of.store.next_of_pass(server)
+        {
             of.store.prefetch_place(lpn);
             self.core.observer.as_observer().expect(of.number, lpn);
         }

@@ -11,6 +11,7 @@ mod decide;
 mod faults;
 mod more;
 mod operate;
+mod over_bus;
 mod padding;
 mod processor;
 mod queue;
@@ -259,7 +260,7 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn granted(&mut self, request: BusRequest, now: Instant) {
         self.goes_over_bus(request, now);
     }

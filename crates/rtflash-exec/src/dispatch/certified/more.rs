@@ -43,7 +43,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         // The end of a copy inside the chip is known at once, and takes the place of the last one.
         if asks || !of.stripe {
-            self.core.ends.set(chip.index(), None);
+            self.core.ends.set(chip, None);
         }
         self.start_step_of_pass(number, (part, server), step, now);
         true
@@ -74,8 +74,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.entered -= 1;
         of.step.begin(1);
         of.step.more = Some(part);
-        self.core.ends.set(chip.index(), None);
-        self.start_page(number, &Planned { part, kind, action, spot, lpn }, None, now);
+        self.core.ends.set(chip, None);
+        self.start_each(number, &[Planned { part, kind, action, spot, lpn }], None, now);
         true
     }
 }

@@ -72,9 +72,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.step.pages.extend(planned.iter().map(|page| page.part));
         of.step.more = planned.first().map(|page| page.part).filter(|_| of.stripe && of.faults.is_none());
         let alone = reads && !of.stripe;
-        for page in planned {
-            self.start_page(processor, page, alone.then_some(0), now);
-        }
+        self.start_each(processor, planned, alone.then_some(0), now);
     }
 
     /// Starts a step of a pass.
@@ -151,6 +149,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Starts a step of all pages of `self.row`.
     fn start_row(&mut self, processor: usize, part: usize, action: Action, now: Instant) {
+        if self.start_row_at_once(processor, part, action, now) {
+            return;
+        }
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
         planned.extend(self.row.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
@@ -181,11 +182,17 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// with the last one, the highest among equals.
     #[inline(always)]
     pub(super) fn work(&mut self, chip: ChipId, end: Instant) {
-        let step = &mut self.processors[self.chips[chip].processor].step;
+        self.works(self.chips[chip].processor, chip, end);
+    }
+
+    /// The same of a chip of this processor.
+    #[inline(always)]
+    fn works(&mut self, processor: usize, chip: ChipId, end: Instant) {
+        let step = &mut self.processors[processor].step;
         step.last = step.last.max((end, chip));
         step.chips -= 1;
         if step.chips == 0 {
-            self.core.ends.set(step.last.1.index(), Some(step.last.0));
+            self.core.ends.set(step.last.1, Some(step.last.0));
         }
     }
 
@@ -343,15 +350,22 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// A request for a bus is granted.
+    #[inline(always)]
     pub(super) fn goes_over_bus(&mut self, request: BusRequest, now: Instant) {
         let BusRequest { channel, chip, lane, .. } = request;
         let at = &mut self.chips[chip].open;
         if let Some(OpenOperation { operation, ticket, asks_for: BusUse::Page }) = at {
             let end = self.core.moves((operation, *ticket), channel, now);
             *at = None;
-            return self.work(chip, end);
+            return self.works(lane, chip, end);
         }
-        let open = at.take().expect("a chip that asks has an operation");
+        self.goes_over_bus_otherwise(request, now);
+    }
+
+    /// The same where it is not asked for a page alone.
+    fn goes_over_bus_otherwise(&mut self, request: BusRequest, now: Instant) {
+        let BusRequest { channel, chip, lane, .. } = request;
+        let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
         let OpenOperation { operation, ticket, asks_for } = open;
         match asks_for {
             BusUse::CachedPage => return self.moves_cached(lane, open, channel, now),

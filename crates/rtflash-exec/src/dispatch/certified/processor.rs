@@ -26,9 +26,9 @@ pub(super) struct OpenJob {
 }
 
 impl Part {
-    /// A part without pages.
-    pub(super) fn new(job: usize, processor: usize, key: Key) -> Part {
-        let (reads, writes) = (VecDeque::new(), VecDeque::new());
+    /// A part without pages, with room for so many that it reads and writes.
+    pub(super) fn new(job: usize, processor: usize, key: Key, (reads, writes): (usize, usize)) -> Part {
+        let (reads, writes) = (VecDeque::with_capacity(reads), VecDeque::with_capacity(writes));
         Part { job, processor, key, reads, writes, unfinished: 0, owes: key.1 == Kind::Gc, starved: false }
     }
 

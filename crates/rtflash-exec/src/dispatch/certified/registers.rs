@@ -279,7 +279,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn wake(&mut self, processor: usize) {
         let chip: ChipId = self.processors[processor].first_chip();
         let next = self.registers(processor).next();
-        self.core.ends.set(chip.index(), next);
+        self.core.ends.set(chip, next);
     }
 
     /// Rule X4: what is due at this instant happens. A page that has been moved leaves the cache

@@ -17,6 +17,9 @@ use crate::plan::{Certified, Plan};
 use crate::resume::resume;
 use crate::trace::{JobId, Kind, Observer, Record, Release};
 
+/// There is room for so many pages of a job on a processor at most before there are any.
+const SHARE: usize = 1 << 10;
+
 /// The read or the write requests of a task.
 #[derive(Debug)]
 pub(super) struct RequestSource {
@@ -248,12 +251,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let mut parts: Vec<Option<usize>> = std::mem::take(&mut self.parts_of);
         parts.clear();
         parts.resize(count, None);
+        // About as many come to each of them.
+        let share = |pages: usize| if pages > 0 { pages.div_ceil(count).next_power_of_two().min(SHARE) } else { 0 };
+        let read = usize::try_from(reads).unwrap_or(lpns.len());
+        let room = (share(read), share(lpns.len().saturating_sub(read)));
         for (&lpn, place) in lpns.iter().zip(0..) {
             let at = lpn.index() % count;
             let processor = &mut self.processors[processors.start + at];
             let part = *parts[at].get_or_insert_with(|| {
                 let part =
-                    self.parts.insert(Part::new(job, processors.start + at, (due, kind, id.source, id.index, 0)));
+                    self.parts.insert(Part::new(job, processors.start + at, (due, kind, id.source, id.index, 0), room));
                 let key = &mut self.parts[part].key;
                 key.4 = part;
                 let key = *key;
@@ -292,7 +299,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             self.core.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
             let job = self.jobs.insert(OpenJob { id, parts: 1 });
             let place = self.ties.of_job(kind, id);
-            let part = self.parts.insert(Part::new(job, number, ((due.as_ns(), place), kind, id.source, id.index, 0)));
+            let part =
+                self.parts.insert(Part::new(job, number, ((due.as_ns(), place), kind, id.source, id.index, 0), (0, 0)));
             self.parts[part].key.4 = part;
             processor.queue.insert(self.parts[part].key);
             self.changed.push(number);

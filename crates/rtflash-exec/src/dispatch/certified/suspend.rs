@@ -92,9 +92,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if let Some(faults) = &mut of.faults {
             faults.suspends();
         }
-        self.core.ends.set(last.index(), None);
+        self.core.ends.set(last, None);
         let (end, chip) = of.step.last;
-        self.core.ends.set(chip.index(), Some(end));
+        self.core.ends.set(chip, Some(end));
     }
 
     /// A step has ended: what is not known yet of the erases in it.

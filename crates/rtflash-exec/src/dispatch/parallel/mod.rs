@@ -338,7 +338,7 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
         let of = &mut self.chips[chip];
         let ticket = of.ticket.take().expect("a chip that asks has a page that waits");
         let end = self.core.moves((&mut of.operation, ticket), request.channel, now);
-        self.core.ends.set(chip.index(), Some(end));
+        self.core.ends.set(chip, Some(end));
     }
 
     #[inline]
