@@ -6,7 +6,10 @@ mod search;
 mod share;
 #[cfg(test)]
 mod tests;
+mod windows;
 mod words;
+
+use std::borrow::Cow;
 
 use rtflash_model::Span;
 
@@ -17,6 +20,7 @@ use super::time::{Cost, ProcessorTime, quotient_up};
 use crate::fraction::{Fraction, Rational};
 use crate::work::Work;
 use end::FitsFrom;
+pub(super) use windows::Windows;
 
 pub use patience::Patience;
 
@@ -66,6 +70,7 @@ pub struct Demand<'u> {
     preemption: Cost,
     /// Whether there is a server.
     server: bool,
+    windows: Cow<'u, Windows>,
     /// Ascending.
     segments: Vec<Segment>,
     /// For whoever counts in single words; `None` where that is not done.
@@ -90,26 +95,21 @@ impl<'u> Demand<'u> {
         server_thousandths: u32,
         work: &'u Work,
     ) -> Demand<'u> {
+        let windows = Cow::Owned(Windows::new(processor));
+        Demand::in_order(windows, processor, contention, (gc, server_thousandths), work)
+    }
+
+    /// The same for whoever knows the order in which its requests are due.
+    pub(super) fn in_order(
+        windows: Cow<'u, Windows>,
+        processor: &'u Processor,
+        contention: &'u Contention,
+        (gc, server_thousandths): (Option<ChosenGc>, u32),
+        work: &'u Work,
+    ) -> Demand<'u> {
         let demand = Demand::in_the_long_run(processor, contention, gc, server_thousandths, work);
-        // By what comes later: at first each has its own step in the place of its blocking.
-        let mut segments: Vec<Segment> = Vec::with_capacity(processor.tasks.len() + 1);
-        segments.extend(processor.tasks.iter().map(|item| Segment { from: item.window(), blocking: item.step }));
-        segments.extend(gc.and_then(|gc| Some(Segment { from: gc.deadline?, blocking: gc.step })));
-        segments.sort_unstable_by_key(|segment| std::cmp::Reverse(segment.from));
-        let mut blocking = demand.always_blocking;
-        let mut kept = 0;
-        for at in 0..segments.len() {
-            let Segment { from, blocking: step } = segments[at];
-            if kept == 0 || segments[kept - 1].from != from {
-                let blocking = blocking.saturating_add(demand.repeats);
-                segments[kept] = Segment { from, blocking };
-                kept += 1;
-            }
-            blocking = blocking.max(step);
-        }
-        segments.truncate(kept);
-        segments.reverse();
-        Demand { segments, waits: demand.word_waits(), ..demand }
+        let segments = demand.segments_of(&windows);
+        Demand { segments, windows, waits: demand.word_waits(), ..demand }
     }
 
     /// The same for whoever asks for its load alone: no interval is looked at.
@@ -126,7 +126,6 @@ impl<'u> Demand<'u> {
         let share = 1_000 - u64::from(server_thousandths.min(1_000));
         let turnaround = processor.turnaround_beside(server, contention.chips());
         let (repeats, preemption) = (processor.repeats(server), processor.preemption(server));
-        let segments = Vec::new();
         Demand {
             processor,
             contention,
@@ -138,7 +137,8 @@ impl<'u> Demand<'u> {
             turnaround,
             preemption,
             server,
-            segments,
+            windows: Cow::Owned(Windows::default()),
+            segments: Vec::new(),
             waits: None,
         }
     }

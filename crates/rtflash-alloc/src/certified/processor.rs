@@ -1,5 +1,6 @@
 //! What one EDF queue serves: a chip of a static stripe, or a whole superblock cluster.
 
+mod by_deadline;
 mod cached;
 mod failures;
 mod left_out;
@@ -20,6 +21,8 @@ use super::registers::Registers;
 use super::term::Term;
 use super::time::{Cost, ProcessorTime, ns};
 use super::workload::WorkloadCurve;
+pub(super) use by_deadline::GcByDeadline;
+use room::GcNumbers;
 pub use write_stream::WriteStream;
 
 /// A periodic request on a processor.
@@ -82,7 +85,7 @@ impl DemandTask {
 
     /// 1 − (D − J)/T: what [`DemandTask::due`] is above L/T, at most. Zero where D = T and J = 0.
     pub(super) fn early(&self) -> f64 {
-        1.0 - ns(self.window()) / ns(self.period)
+        if self.window() == self.period { 0.0 } else { 1.0 - ns(self.window()) / ns(self.period) }
     }
 }
 
@@ -270,33 +273,9 @@ impl Processor {
         if !organisation(self.placement).collects() {
             return None;
         }
-        let arrivals = if self.leaves_out(Term::Arrivals) { 0 } else { self.arrivals(deadline)? };
-        // R, Eq. (5).
-        let drawn = if server && !self.leaves_out(Term::ServerReserve) {
-            self.block_pages + organisation(self.placement).unfilled(self.chips)
-        } else {
-            0
-        };
-        // H, Eq. (6).
-        let copied = (self.block_pages - 1).saturating_sub(u64::from(self.leaves_out(Term::ReservePage)));
-        let reserve = arrivals.checked_add(copied)?.checked_add(drawn)?;
-        let open = self.open(reserve, server)?;
-        let [open, valid, gained] = self.collected(open)?;
-        let terms = if self.wear_passes.is_some() {
-            self.left_for_wear([reserve, open, valid, gained], server && drawn > 0)?
-        } else {
-            [reserve, open, valid, gained]
-        };
+        let numbers = self.numbers(self.arrivals_of_gc(deadline)?, self.pending(), server)?;
         let deadline = (!self.write_streams.is_empty()).then_some(deadline);
-        self.terms(deadline, terms)
-    }
-
-    /// F, and with it v and α, Eqs. (8) and (9).
-    fn collected(&self, open: u64) -> Option<[u64; 3]> {
-        let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
-        let valid = (self.mapped / closed).saturating_sub(u64::from(self.leaves_out(Term::VictimPage)));
-        let gained = self.block_pages.checked_sub(valid).filter(|&gained| gained > 0)?;
-        Some([open, valid, gained])
+        self.terms(deadline, numbers)
     }
 
     /// Garbage collection as a certificate states it, at what it costs here; `None` inside where
@@ -315,23 +294,32 @@ impl Processor {
         let (valid, reclaimed) = (stated.victim_pages, stated.reclaimed_pages);
         // (C1): α ≥ 1 and α + v ≤ PP.
         let emptied = valid.checked_add(reclaimed).filter(|&pages| reclaimed > 0 && pages <= self.block_pages)?;
-        wear::left_for(self.block_pages - valid, self.wear_passes).filter(|&left| reclaimed <= left)?;
+        if reclaimed > wear::left_for(self.block_pages - valid, self.wear_passes) {
+            return None;
+        }
         let unfilled = organisation(self.placement).unfilled(self.chips);
         let drawn = if server { emptied.checked_add(unfilled)? } else { 0 };
         let arrivals = deadline.map_or(Some(0), |deadline| self.arrivals(deadline))?;
         let reserve = arrivals.checked_add(emptied - 1)?.checked_add(drawn)?;
-        let open = self.open(stated.reserve_pages, server)?;
+        let open = self.open(stated.reserve_pages, self.pending(), server)?;
         let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
         // (C2), (C3) and (C4).
         if stated.reserve_pages < reserve || stated.open_blocks < open || valid < self.mapped / closed {
             return None;
         }
-        self.terms(deadline, [stated.reserve_pages, stated.open_blocks, valid, reclaimed]).map(Some)
+        let (reserve, open) = (stated.reserve_pages, stated.open_blocks);
+        self.terms(deadline, GcNumbers { reserve, open, valid, reclaimed }).map(Some)
     }
 
     /// Garbage collection that was chosen elsewhere, at what it costs here.
     pub(super) fn costing(&self, gc: ChosenGc) -> Option<ChosenGc> {
-        self.terms(gc.deadline, [gc.reserve, gc.open, gc.valid, gc.reclaimed])
+        let ChosenGc { reserve, open, valid, reclaimed, .. } = gc;
+        self.terms(gc.deadline, GcNumbers { reserve, open, valid, reclaimed })
+    }
+
+    /// A, where no search leaves it out.
+    fn arrivals_of_gc(&self, deadline: Span) -> Option<u64> {
+        if self.leaves_out(Term::Arrivals) { Some(0) } else { self.arrivals(deadline) }
     }
 
     /// A = Σ γ(⌈(D_g + J)/T⌉), Eq. (3): pages that may arrive within this time.
@@ -339,20 +327,11 @@ impl Processor {
         self.write_streams.iter().try_fold(0u64, |sum, writer| sum.checked_add(writer.arriving_within(deadline)?))
     }
 
-    /// F with so many pages in reserve, Eq. (7). Without a page in reserve no pass is ever begun.
-    fn open(&self, reserve: u64, server: bool) -> Option<u64> {
-        Some(reserve.saturating_sub(1).checked_add(self.pending())? / self.block_pages + 1 + u64::from(server))
-    }
-
     /// With these H, F, v and α.
-    fn terms(&self, deadline: Option<Span>, [reserve, open, valid, reclaimed]: [u64; 4]) -> Option<ChosenGc> {
+    fn terms(&self, deadline: Option<Span>, numbers: GcNumbers) -> Option<ChosenGc> {
+        let GcNumbers { reserve, open, valid, reclaimed } = numbers;
         let (erase, organisation) = (self.costs.longest_erase, organisation(self.placement));
-        let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
-        let in_full = if organisation.copies_over_the_bus() {
-            organisation.pass(&self.costs.in_full(), valid, self.block_pages, self.chips)?
-        } else {
-            cost
-        };
+        let (cost, in_full) = self.pass_of(valid)?;
         // Where a victim has no valid pages nothing is copied. q_g, and Eq. (80).
         let copying = if valid == 0 { Cost::ZERO } else { organisation.copying(&self.costs) };
         let step = if self.leaves_out(Term::Blocking) || self.leaves_out(Term::PassStep) {
@@ -363,6 +342,16 @@ impl Processor {
             erase.max(copying)
         };
         Some(ChosenGc { deadline, reserve, open, valid, reclaimed, cost, in_full, step })
+    }
+
+    /// C_g of so many valid pages, and with all that its steps can wait.
+    fn pass_of(&self, valid: u64) -> Option<(Cost, Cost)> {
+        let organisation = organisation(self.placement);
+        let cost = organisation.pass(&self.costs, valid, self.block_pages, self.chips)?;
+        if !organisation.copies_over_the_bus() {
+            return Some((cost, cost));
+        }
+        Some((cost, organisation.pass(&self.costs.in_full(), valid, self.block_pages, self.chips)?))
     }
 
     /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.

@@ -57,16 +57,19 @@ impl WorkloadCurve {
     }
 
     /// n/s, about.
+    #[inline]
     pub fn mean(self) -> f64 {
-        self.pages as f64 / self.chips as f64
+        if self.chips == 1 { self.pages as f64 } else { self.pages as f64 / self.chips as f64 }
     }
 
     /// 1 − 1/s: what γ(k) is above k n/s, at most.
+    #[inline]
     pub fn round_up(self) -> f64 {
-        self.more as f64 / self.chips as f64
+        if self.more == 0 { 0.0 } else { self.more as f64 / self.chips as f64 }
     }
 
     /// k n/s + 1 − 1/s, which is γ(k) at least, of any number of jobs.
+    #[inline]
     pub fn at_most(self, jobs: f64) -> f64 {
         self.mean() * jobs + self.round_up()
     }

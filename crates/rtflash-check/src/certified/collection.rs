@@ -200,7 +200,7 @@ impl CollectionLoad {
         // (C1): α + v ≤ PP; and Eq. (81).
         let gained = &self.per_block - &victim;
         let for_wear = self.wear_passes.map_or(BigInt::zero(), |passes| (&gained + passes - 1) / passes);
-        let most = gained - for_wear;
+        let most = if for_wear >= gained { gained.min(one.clone()) } else { gained - for_wear };
         compare("alpha", &alpha, alpha <= most, &most);
         // (C2): H ≥ A + α + v − 1 + R.
         let drawn = if self.server { &alpha + &victim + self.row_rest } else { BigInt::zero() };

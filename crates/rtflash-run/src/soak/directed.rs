@@ -3,7 +3,7 @@
 use rtflash_alloc::certified::Term;
 
 use super::limit::LimitSet;
-use super::{World, carried, drained, limit, told};
+use super::{World, carried, copied, drained, limit, told};
 
 /// The set of this number: among those that show what the term that is left out is for, where
 /// others seldom do.
@@ -13,6 +13,9 @@ pub(super) fn set_at_the_limit(seed: u64, number: u64, world: World, left_out: O
             carried::draw(seed, number, world, left_out)
         }
         (Some(Term::LastPage), World::Register) => drained::draw(seed, number, left_out),
+        (Some(Term::Commands), World::Command | World::QueueCommand | World::RegisterCommand) => {
+            copied::draw(seed, number, world, left_out)
+        }
         (_, World::QueueCommand) => told::draw(seed, number, left_out),
         _ => limit::draw(seed, number, world, left_out),
     }

@@ -174,7 +174,7 @@ impl World {
             World::Mixed => &[Term::Blocking, Term::Transfer, Term::CarryIn, Term::Copies],
             World::Stream => &[Term::Blocking, Term::Transfer, Term::StreamPage],
             World::Command => &[Term::Blocking, Term::StepWait, Term::Transfer, Term::Commands, Term::CommandWait],
-            World::QueueCommand => &[Term::Blocking, Term::Transfer, Term::QueuedPrograms],
+            World::QueueCommand => &[Term::Blocking, Term::Transfer, Term::QueuedPrograms, Term::Commands],
             World::Register => &OF_REGISTERS,
             World::RegisterCommand => &REGISTERS_TOLD,
             World::Zoned => &OF_ZONES,

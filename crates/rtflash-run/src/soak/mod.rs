@@ -7,6 +7,7 @@
 mod attack;
 mod carried;
 mod certified;
+mod copied;
 mod devices;
 mod directed;
 mod drained;

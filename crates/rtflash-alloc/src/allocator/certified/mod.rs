@@ -19,7 +19,7 @@ mod sizes;
 mod supposed;
 mod unplaced;
 
-use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskSet};
+use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskId, TaskSet};
 
 use self::chips::{ChipLayout, place};
 use self::known::KnownLoads;
@@ -69,14 +69,14 @@ fn divided(problem: Problem<'_>, strategy: Strategy) -> Outcome {
 }
 
 fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
-    let organisations =
-        Organisations::new(problem, ContentionAssumption::WorstCase).of_one_chip(strategy == Strategy::OneChipEach);
+    let organisations = Organisations::new(problem, ContentionAssumption::WorstCase).asked_by(strategy);
     let mut given_up = false;
-    let groups = match groups(&organisations, strategy) {
-        Ok(groups) => groups,
-        Err(limit) => return Outcome::CannotTell(limit),
-    };
-    if let Some(allocation) = groups.and_then(|groups| settle(problem, &groups, ChipLayout::InOrder, &mut given_up)) {
+    let first = groups(&organisations, strategy);
+    if let Err(NoGroups::GivenUp(limit)) = first {
+        return Outcome::CannotTell(limit);
+    }
+    let settled = first.as_ref().ok().and_then(|groups| settle(problem, groups, ChipLayout::InOrder, &mut given_up));
+    if let Some(allocation) = settled {
         return Outcome::Schedulable(allocation);
     }
     let found = if strategy == Strategy::Exact {
@@ -87,7 +87,7 @@ fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
     match found {
         Some(allocation) => Outcome::Schedulable(allocation),
         None if given_up || organisations.given_up() => Outcome::CannotTell(Limit::TestGivenUp),
-        None => unplaced::failure(problem, &organisations, strategy)
+        None => unplaced::failure(problem, &organisations, strategy, first)
             .map_or(Outcome::CannotTell(Limit::TestGivenUp), Outcome::NotSchedulable),
     }
 }
@@ -106,10 +106,10 @@ fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut
         .chain(queue)
         .chain(fewer_transfers(ways).map(ContentionAssumption::Optimistic));
     for assumption in assumptions {
-        let optimistic = Organisations::new(problem, assumption).of_one_chip(strategy == Strategy::OneChipEach);
+        let optimistic = Organisations::new(problem, assumption).asked_by(strategy);
         let groups = groups(&optimistic, strategy);
-        *given_up |= optimistic.given_up() || groups.is_err();
-        let Some(groups) = groups.ok().flatten() else {
+        *given_up |= optimistic.given_up() || matches!(groups, Err(NoGroups::GivenUp(_)));
+        let Ok(groups) = groups else {
             // What does not pass without any waiting passes nowhere: then nothing else is tried.
             if assumption == ContentionAssumption::Optimistic(1) {
                 return None;
@@ -156,34 +156,49 @@ fn exact_search(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation>
     found
 }
 
-/// Groups that need no more chips than there are; an error where too much work would be needed to
-/// find out.
-fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Option<Vec<TaskGroup<DemandHeld>>>, Limit> {
+/// Why there are no groups that need no more chips than there are.
+enum NoGroups {
+    /// Too much work would be needed to find out.
+    GivenUp(Limit),
+    /// Best fit came to a task for which there are not enough chips, with these groups before.
+    Full(TaskId, Vec<TaskGroup<DemandHeld>>),
+    /// None were found.
+    NotFound,
+}
+
+impl From<Limit> for NoGroups {
+    fn from(limit: Limit) -> NoGroups {
+        NoGroups::GivenUp(limit)
+    }
+}
+
+/// Groups that need no more chips than there are.
+fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Vec<TaskGroup<DemandHeld>>, NoGroups> {
     if organisations.has_too_few_chips() {
-        return Ok(None);
+        return Err(NoGroups::NotFound);
     }
     match strategy {
         Strategy::OneChipEach | Strategy::Growing => match filled(DemandSizes::new(organisations)) {
-            Filled::Fits(groups) => Ok(Some(groups)),
-            Filled::Full { .. } => Ok(None),
-            Filled::GivenUp(limit) => Err(limit),
+            Filled::Fits(groups) => Ok(groups),
+            Filled::Full { task, before } => Err(NoGroups::Full(task, before)),
+            Filled::GivenUp(limit) => Err(limit.into()),
         },
         Strategy::Merging => match merged(organisations) {
-            Ok(groups) => Ok(Some(groups)),
-            Err(Stuck::Unplaced { .. } | Stuck::Overloaded { .. }) => Ok(None),
-            Err(Stuck::GivenUp(limit)) => Err(limit),
+            Ok(groups) => Ok(groups),
+            Err(Stuck::Unplaced { .. } | Stuck::Overloaded { .. }) => Err(NoGroups::NotFound),
+            Err(Stuck::GivenUp(limit)) => Err(limit.into()),
         },
-        Strategy::Search => Ok(search::search(DemandSizes::bounded(organisations, MAX_TESTS))),
+        Strategy::Search => search::search(DemandSizes::bounded(organisations, MAX_TESTS)).ok_or(NoGroups::NotFound),
         Strategy::Exact => {
             if Exact::refuses(organisations.set().tasks().count()).is_none() && organisations.surely_too_few_chips() {
                 organisations.keep_too_few_chips();
-                return Ok(None);
+                return Err(NoGroups::NotFound);
             }
             let groups = exact::search(&mut DemandSizes::new(organisations))?;
             if groups.is_none() && !organisations.given_up() {
                 organisations.keep_too_few_chips();
             }
-            Ok(groups)
+            groups.ok_or(NoGroups::NotFound)
         }
     }
 }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::Problem;
 use super::known::{KnownLoads, LoadKey, MOST_TASKS};
 pub(super) use super::supposed::{ContentionAssumption, ORGANISATIONS, Organisation};
-use crate::allocator::exact;
+use crate::allocator::{Strategy, exact};
 use crate::certified::{
     Choice, Contention, Demand, LeastLoad, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with,
     waits_for_each,
@@ -41,6 +41,8 @@ pub(super) struct Organisations<'a> {
     assumption: ContentionAssumption,
     /// The largest cluster.
     largest: u32,
+    /// Whether organisations are passed over that surely have more to do than one that holds.
+    passes_over: bool,
     /// Tests so far.
     tests: Cell<u64>,
     /// Tests that were given up.
@@ -52,8 +54,8 @@ pub(super) struct Organisations<'a> {
     loads_alone: RefCell<FxHashMap<(Organisation, u32), LoadsAlone>>,
 }
 
-/// The load of each task that was asked for.
-type LoadsAlone = Vec<Option<f64>>;
+/// The load of each task that was asked for; of others not a number.
+type LoadsAlone = Vec<f64>;
 
 /// Tests given up after which no more are begun: each of them takes long.
 const GIVEN_UP: u32 = 8;
@@ -75,6 +77,7 @@ impl<'a> Organisations<'a> {
             chain,
             assumption,
             largest: chips,
+            passes_over: false,
             tests: Cell::new(0),
             given_up: Cell::new(0),
             left_open: Cell::new(false),
@@ -82,9 +85,12 @@ impl<'a> Organisations<'a> {
         }
     }
 
-    /// The same with clusters of one chip only, if so.
-    pub(super) fn of_one_chip(self, so: bool) -> Organisations<'a> {
-        Organisations { largest: if so { 1 } else { self.largest }, ..self }
+    /// The same as a strategy asks for them: with clusters of one chip only, if so, and without
+    /// tests that change nothing where none are counted or remembered.
+    pub(super) fn asked_by(self, strategy: Strategy) -> Organisations<'a> {
+        let largest = if strategy == Strategy::OneChipEach { 1 } else { self.largest };
+        let is_bounded = !matches!(strategy, Strategy::OneChipEach | Strategy::Growing);
+        Organisations { largest, passes_over: !is_bounded && self.set.tasks().count() > MOST_TASKS, ..self }
     }
 
     /// Every partition needs more chips than there are.
@@ -182,7 +188,7 @@ impl<'a> Organisations<'a> {
             return None;
         }
         let has_too_much = || key.is_some_and(|key| self.has_too_much(key, organisation, chips));
-        if self.has_too_much_alone(tasks, organisation, chips) || has_too_much() {
+        if self.load_alone(tasks, organisation, chips) > SURELY_ABOVE_ONE || has_too_much() {
             return None;
         }
         // Sums of doubles do not depend on the order in which somebody asks.
@@ -225,10 +231,9 @@ impl<'a> Organisations<'a> {
         gc.map_or(f64::INFINITY, |gc| Demand::in_the_long_run(processor, others, gc, 0, self.work).load())
     }
 
-    /// Whether what tasks have to do alone in a cluster, waiting included, is too much for it
-    /// together. They never have less to do together: they leave no more room to garbage
-    /// collection, and wait no less.
-    fn has_too_much_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> bool {
+    /// The sum of what tasks have to do alone in a cluster, waiting included. They never have less
+    /// to do together: they leave no more room to garbage collection, and wait no less.
+    fn load_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
         let mut known = self.loads_alone.borrow_mut();
         let known = known.entry((organisation, chips)).or_default();
         let alone = |task: TaskId| {
@@ -238,12 +243,13 @@ impl<'a> Organisations<'a> {
         };
         let loads = tasks.iter().map(|&task| {
             let at = task.0 as usize;
-            if known.len() <= at {
-                known.resize(at + 1, None);
+            known.resize(known.len().max(at + 1), f64::NAN);
+            if known[at].is_nan() {
+                known[at] = alone(task);
             }
-            *known[at].get_or_insert_with(|| alone(task))
+            known[at]
         });
-        loads.sum::<f64>() > SURELY_ABOVE_ONE
+        loads.sum()
     }
 
     /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
@@ -319,9 +325,21 @@ impl<'a> Organisations<'a> {
             .iter()
             .copied()
             .filter(|&organisation| self.may_be(organisation, chips) && tried(organisation));
-        let held = allowed
-            .filter_map(|organisation| Some(DemandHeld { organisation, load: self.load(tasks, organisation, chips)? }));
-        held.min_by(|a, b| a.load.total_cmp(&b.load))
+        let mut best: Option<DemandHeld> = None;
+        for organisation in allowed {
+            let passed_over = best.is_some_and(|best| self.surely_has_more(best.load, tasks, organisation, chips));
+            let load = if passed_over { None } else { self.load(tasks, organisation, chips) };
+            if let Some(load) = load.filter(|load| best.is_none_or(|best| load.total_cmp(&best.load).is_lt())) {
+                best = Some(DemandHeld { organisation, load });
+            }
+        }
+        best
+    }
+
+    /// Whether these tasks have more to do than this load in a cluster of this organisation, by
+    /// what each of them has to do there alone: then nobody has to know whether they hold in it.
+    fn surely_has_more(&self, load: f64, tasks: &[TaskId], organisation: Organisation, chips: u32) -> bool {
+        self.passes_over && self.load_alone(tasks, organisation, chips) > load + SURELY_ABOVE_ONE - 1.0
     }
 
     /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.

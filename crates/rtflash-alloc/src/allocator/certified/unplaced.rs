@@ -5,7 +5,7 @@ use rtflash_model::{Allocation, Cluster, Placement, TaskId, TaskSet};
 
 use super::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
 use super::sizes::DemandSizes;
-use super::{KnownLoads, Problem, merged};
+use super::{KnownLoads, NoGroups, Problem, merged};
 use crate::allocator::best_fit::{Filled, filled};
 use crate::allocator::merging::Stuck;
 use crate::allocator::sizes::TaskGroup;
@@ -16,13 +16,21 @@ use crate::certified::{ChannelContention, Contention, PlacedProcessor, Processor
 use crate::reason::Reason;
 use crate::work::Work;
 
-/// The first task for which there is no room, and the cluster that it comes nearest to fit in;
-/// `None` where it is not found to fail in any, but a test was left open.
-pub(super) fn failure(problem: Problem<'_>, organisations: &Organisations<'_>, strategy: Strategy) -> Option<Failure> {
-    let ((unplaced, fails), by_merge) = if strategy == Strategy::Merging {
-        not_merged(problem, organisations)
-    } else {
-        (not_filled(problem, organisations), false)
+/// The first task for which there is no room, and the cluster that it comes nearest to fit in, by
+/// what the first search came to; `None` where it is not found to fail in any, but a test was left
+/// open.
+pub(super) fn failure(
+    problem: Problem<'_>,
+    organisations: &Organisations<'_>,
+    strategy: Strategy,
+    first: Result<Vec<TaskGroup<DemandHeld>>, NoGroups>,
+) -> Option<Failure> {
+    let ((unplaced, fails), by_merge) = match (strategy, first) {
+        (Strategy::Merging, _) => not_merged(problem, organisations),
+        // Best fit was made already.
+        (_, Err(NoGroups::Full(task, before))) => (nearest(problem, organisations, task, &before), false),
+        (Strategy::OneChipEach | Strategy::Growing, Ok(groups)) => (not_settled(problem, organisations, groups), false),
+        _ => (not_filled(problem, organisations), false),
     };
     (fails || !organisations.left_open()).then_some(Failure { unplaced, overloaded: None, by_merge })
 }

@@ -19,21 +19,9 @@ impl Demand<'_> {
         self.work.charge(4 * self.processor.tasks.len() + self.contention.requests() + 16);
         // Ten thousand roundings and more stay below this.
         const MARGIN: f64 = 1e-9;
-        let mut sums: Vec<Sum> = Vec::with_capacity(self.processor.tasks.len() + 1);
-        let (turnaround, preemption) = (self.turnaround.to_f64(), self.preemption.to_f64());
-        // What jobs of a request take beside their steps: in the long run, and beyond that.
-        let beside = |item: &DemandTask| turnaround + preemption * item.with_pages().mean();
-        let beside_early =
-            |item: &DemandTask| turnaround * item.early() + preemption * item.with_pages().at_most(item.early());
-        let asks = self.contention.asks(self.processor, self.gc);
-        let asked = |item: &DemandTask| if self.is_charged(item) { 0.0 } else { to_f64(asks.of(item)) };
-        sums.extend(self.processor.tasks.iter().map(|item| Sum {
-            deadline: item.window(),
-            load: (item.step_cost.to_f64() * item.transfers.mean() + beside(item)) / ns(item.period),
-            constant: item.step_cost.to_f64() * item.transfers.at_most(item.early()) + beside_early(item),
-            transfers: asked(item) * item.transfers.mean() / ns(item.period),
-            early: asked(item) * item.transfers.at_most(item.early()),
-        }));
+        let (asks, waits) = (self.contention.asks(self.processor, self.gc), !self.contention.is_none());
+        let asked = |item: &DemandTask| if waits && !self.is_charged(item) { to_f64(asks.of(item)) } else { 0.0 };
+        let mut of_gc = None;
         if let Some((gc, deadline)) = self.gc.and_then(|gc| Some((gc, gc.deadline?))) {
             // What a pass may make the processor wait comes with it.
             let per_page = (gc.cost.to_f64() + self.turnaround.to_f64()) / gc.reclaimed as f64;
@@ -49,26 +37,48 @@ impl Demand<'_> {
             let constant = per_page * (pages + end::ROUNDINGS * all);
             let of_a_page = to_f64(asks.pass) / gc.reclaimed as f64;
             let (transfers, early) = (of_a_page * rate, of_a_page * pages.max(0.0));
-            sums.push(Sum { deadline, load: per_page * rate, constant, transfers, early });
+            of_gc = Some(Sum { deadline, load: per_page * rate, constant, transfers, early });
         }
-        sums.sort_unstable_by_key(|sum| sum.deadline);
-        let (mut load, mut constant, mut transfers, mut early, mut next) = (0.0, 0.0, 0.0, 0.0, 0);
+        let mut next = self.windows.0.iter().peekable();
+        let (mut load, mut constant, mut transfers, mut early) = (0.0, 0.0, 0.0, 0.0);
         let mut most = 0.0f64;
         for &Segment { from, blocking } in &self.segments {
             // What is due at once, as a certificate from elsewhere may have it, fits into no share.
             if from == Span::ZERO {
                 return f64::INFINITY;
             }
-            while let Some(sum) = sums.get(next).filter(|sum| sum.deadline <= from) {
+            let due = std::iter::from_fn(|| next.next_if(|&&(window, _)| window <= from));
+            let items = due.map(|&(_, place)| &self.processor.tasks[place]);
+            let requests = items.map(|item| self.sum_of(item, asked(item)));
+            for sum in requests.chain(of_gc.take_if(|sum| sum.deadline <= from)) {
                 (load, constant) = (load + sum.load, constant + sum.constant);
                 (transfers, early) = (transfers + sum.transfers, early + sum.early);
-                next += 1;
             }
             let length = ns(from);
             let waiting = self.contention.share(self.processor, length, transfers + early / length);
             most = most.max(load + waiting + (constant.max(0.0) + blocking.to_f64()) / length);
         }
         if self.segments.is_empty() { 0.0 } else { most + MARGIN }
+    }
+
+    /// Of a request, each step of which makes so many requests for the bus.
+    fn sum_of(&self, item: &DemandTask, asked: f64) -> Sum {
+        let (turnaround, preemption) = (self.turnaround.to_f64(), self.preemption.to_f64());
+        let (cost, period, early) = (item.step_cost.to_f64(), ns(item.period), item.early());
+        let (mean, beyond) = (item.transfers.mean(), item.transfers.at_most(early));
+        // What jobs take beside their steps: in the long run, and beyond that.
+        let (mut beside, mut beside_early) = (turnaround, turnaround * early);
+        if preemption > 0.0 {
+            beside += preemption * item.with_pages().mean();
+            beside_early += preemption * item.with_pages().at_most(early);
+        }
+        Sum {
+            deadline: item.window(),
+            load: (cost * mean + beside) / period,
+            constant: cost * beyond + beside_early,
+            transfers: asked * mean / period,
+            early: asked * beyond,
+        }
     }
 
     /// Whether an item is charged all that its pages wait: programs are, where there are two page

@@ -2,10 +2,54 @@
 
 use rtflash_model::Span;
 
-use super::{Processor, WriteStream};
+use super::{Processor, WriteStream, organisation};
+use crate::certified::term::Term;
 use crate::reason::NoRoomForGc;
 
+/// H, F, v and α.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GcNumbers {
+    pub(super) reserve: u64,
+    pub(super) open: u64,
+    pub(super) valid: u64,
+    pub(super) reclaimed: u64,
+}
+
 impl Processor {
+    /// H, F, v and α where A and W are so many pages; `None` where the blocks do not suffice.
+    pub(super) fn numbers(&self, arrivals: u64, pending: u64, server: bool) -> Option<GcNumbers> {
+        let reserve = self.reserve(arrivals, server)?;
+        let open = self.open(reserve, pending, server)?;
+        let valid = self.valid(open)?;
+        let numbers = GcNumbers { reserve, open, valid, reclaimed: self.block_pages - valid };
+        if self.wear_passes.is_some() { self.left_for_wear(numbers, pending, server) } else { Some(numbers) }
+    }
+
+    /// H where A is so many pages, Eq. (6).
+    pub(super) fn reserve(&self, arrivals: u64, server: bool) -> Option<u64> {
+        // R, Eq. (5).
+        let drawn = if server && !self.leaves_out(Term::ServerReserve) {
+            self.block_pages + organisation(self.placement).unfilled(self.chips)
+        } else {
+            0
+        };
+        let copied = (self.block_pages - 1).saturating_sub(u64::from(self.leaves_out(Term::ReservePage)));
+        arrivals.checked_add(copied)?.checked_add(drawn)
+    }
+
+    /// v where F is so many blocks, Eq. (8); `None` where there are no more, or α would be zero,
+    /// Eq. (9).
+    pub(super) fn valid(&self, open: u64) -> Option<u64> {
+        let closed = self.blocks.checked_sub(open).filter(|&closed| closed > 0)?;
+        let valid = (self.mapped / closed).saturating_sub(u64::from(self.leaves_out(Term::VictimPage)));
+        (valid < self.block_pages).then_some(valid)
+    }
+
+    /// F with so many pages in reserve, Eq. (7). Without a page in reserve no pass is ever begun.
+    pub(super) fn open(&self, reserve: u64, pending: u64, server: bool) -> Option<u64> {
+        Some(reserve.saturating_sub(1).checked_add(pending)? / self.block_pages + 1 + u64::from(server))
+    }
+
     /// The longest deadline of garbage collection within which one request of each writer arrives
     /// at most: min (T − J); `None` without writers.
     pub(crate) fn shortest_gc_deadline(&self) -> Option<Span> {

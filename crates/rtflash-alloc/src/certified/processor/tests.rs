@@ -89,3 +89,27 @@ fn crowding_is_what_is_needed_of_what_there_is() {
     }
     assert!(compared > 100, "{compared}");
 }
+
+/// What is said of a deadline without counting is what is found there, whatever the deadline.
+#[test]
+fn passes_by_deadline_are_those_of_each() {
+    let (mut compared, mut none) = (0, 0);
+    for seed in 0..4_000 {
+        let Some(Drawn { processor, mut rng, .. }) = Drawn::new(seed) else { continue };
+        if processor.write_streams.is_empty() {
+            continue;
+        }
+        let server = rng.within(0, 1) > 0;
+        let passes = GcByDeadline::new(&processor, server);
+        for _ in 0..40 {
+            let digits = rng.within(1, 60);
+            let deadline = ns(rng.within(1, 1 << digits));
+            let found = processor.gc(deadline, server).map(|gc| (gc.cost, gc.reclaimed));
+            let said = passes.pass(deadline).map(|pass| (pass.cost, pass.reclaimed));
+            assert_eq!(said, found, "seed {seed}, {deadline:?}: {processor:?}");
+            compared += u32::from(found.is_some());
+            none += u32::from(found.is_none());
+        }
+    }
+    assert!(compared > 5_000 && none > 5_000, "{compared}, {none}");
+}

@@ -2,6 +2,7 @@
 
 use rtflash_model::{Certificate, Collection, Span};
 
+use super::room::GcNumbers;
 use super::{ChosenGc, Processor, organisation};
 
 impl Processor {
@@ -10,7 +11,8 @@ impl Processor {
     /// (docs/admission.md, Theorem A3).
     pub(in crate::certified) fn gc_towards(&self, deadline: Span, next: &ChosenGc) -> Option<ChosenGc> {
         let reserve = self.arrivals(deadline)?.checked_add(next.valid)?.checked_add(next.reclaimed - 1)?;
-        self.terms(Some(deadline), [reserve, next.open, next.valid, next.reclaimed])
+        let (open, valid, reclaimed) = (next.open, next.valid, next.reclaimed);
+        self.terms(Some(deadline), GcNumbers { reserve, open, valid, reclaimed })
     }
 
     /// The same certificate once the server is left out: its reserve without R (docs/admission.md,

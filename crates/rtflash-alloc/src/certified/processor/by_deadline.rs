@@ -1,0 +1,96 @@
+//! Garbage collection at many deadlines, each looked at by what it takes alone: requests are
+//! counted one by one only where an estimate of their pages does not decide it.
+
+use std::cell::Cell;
+
+use rtflash_model::Span;
+
+use super::Processor;
+use crate::certified::term::Term;
+use crate::certified::time::{Cost, ns};
+
+/// Roundings of an estimate stay below this part of it.
+const MARGIN: f64 = 1e-9;
+
+/// What a pass takes, and reclaims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::certified) struct PassLoad {
+    /// C_g.
+    pub(in crate::certified) cost: Cost,
+    /// α.
+    pub(in crate::certified) reclaimed: u64,
+}
+
+/// What passes take, by their deadline.
+pub(in crate::certified) struct GcByDeadline<'p> {
+    processor: &'p Processor,
+    server: bool,
+    /// W.
+    pending: u64,
+    /// A ≥ slope · D_g + least, and A ≤ slope · D_g + most, about.
+    slope: f64,
+    least: f64,
+    most: f64,
+    /// What was found last, by F: it depends on nothing else.
+    last: Cell<Option<(u64, Option<PassLoad>)>>,
+}
+
+impl<'p> GcByDeadline<'p> {
+    pub(in crate::certified) fn new(processor: &'p Processor, server: bool) -> GcByDeadline<'p> {
+        let (mut slope, mut least, mut most) = (0.0, 0.0, 0.0);
+        if !processor.leaves_out(Term::Arrivals) {
+            for writer in &processor.write_streams {
+                let (w, t, j) = (writer.pages.mean(), ns(writer.period), ns(writer.jitter));
+                slope += w / t;
+                // γ(k) is less than a page away from w k, and k less than one from (D_g + J)/T.
+                least += w * j / t - 1.0;
+                most += w * (1.0 + j / t) + 1.0;
+            }
+        }
+        GcByDeadline { processor, server, pending: processor.pending(), slope, least, most, last: Cell::new(None) }
+    }
+
+    /// What a pass takes and reclaims with [`Processor::gc`] of this deadline.
+    pub(in crate::certified) fn pass(&self, deadline: Span) -> Option<PassLoad> {
+        if self.processor.wear_passes.is_some() {
+            // F is not all that it depends on.
+            let arrivals = self.processor.arrivals_of_gc(deadline)?;
+            let numbers = self.processor.numbers(arrivals, self.pending, self.server)?;
+            let (cost, _) = self.processor.pass_of(numbers.valid)?;
+            return Some(PassLoad { cost, reclaimed: numbers.reclaimed });
+        }
+        let length = ns(deadline);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates, which is meant.
+        let pages = |beyond: f64, margin: f64| ((self.slope * length + beyond) * margin) as u64;
+        let open = |arrivals: u64| {
+            let reserve = self.processor.reserve(arrivals, self.server)?;
+            self.processor.open(reserve, self.pending, self.server)
+        };
+        // With more pages there is never more room, nor are victims emptier.
+        let least = open(pages(self.least, 1.0 - MARGIN))?;
+        let most = open(pages(self.most, 1.0 + MARGIN));
+        if most == Some(least) {
+            return self.of_open(least);
+        }
+        let valid = self.processor.valid(least)?;
+        if most.and_then(|most| self.processor.valid(most)) == Some(valid) {
+            return self.of_open(least);
+        }
+        self.of_open(open(self.processor.arrivals_of_gc(deadline)?)?)
+    }
+
+    /// The same where F is so many blocks.
+    fn of_open(&self, open: u64) -> Option<PassLoad> {
+        if let Some((known, pass)) = self.last.get()
+            && known == open
+        {
+            return pass;
+        }
+        let pass = self.processor.valid(open).and_then(|valid| {
+            let (cost, _) = self.processor.pass_of(valid)?;
+            Some(PassLoad { cost, reclaimed: self.processor.block_pages - valid })
+        });
+        self.last.set(Some((open, pass)));
+        pass
+    }
+}
