@@ -112,11 +112,11 @@ fn assert_same(case: u64, world: &World, own: &[Record]) -> usize {
     assert_eq!(over.len(), complete.len(), "case {case}");
     for ((told, job), (at, of)) in over.into_iter().zip(complete) {
         let left_out = |record: &Record| matches!(record, Record::LeftOut(of) if of.job == job && of.at == at);
-        // Pages are moved from a block that has failed until nothing more is found there.
-        let moves = |record: &Record| {
-            matches!(record, Record::Selected(of) if of.job == job
-                && own.iter().any(|other| matches!(other, Record::Failed(failed) if failed.block == of.block)))
-        };
+        // Pages are moved, of a block that has failed or is worn least, until nothing more is found
+        // there. Nothing is erased then.
+        let erases = |record: &Record| matches!(record, Record::Operation(of) if of.job == job && of.action.erases());
+        let chooses = |record: &Record| matches!(record, Record::Selected(of) if of.job == job);
+        let moves = |record: &Record| chooses(record) && !own.iter().any(erases);
         // What leaves its last pass out, or has moved all, is reported a nanosecond later.
         let later = u64::from(told != at && own.iter().any(|record| left_out(record) || moves(record)));
         assert_eq!((told.as_ns(), job), (at.as_ns() + later, of), "case {case}");

@@ -3,7 +3,7 @@
 mod retired;
 mod worn;
 
-use worn::Wear;
+use worn::EraseCounts;
 
 use crate::memory::{Memory, NONE, index};
 
@@ -90,7 +90,7 @@ pub struct Blocks<M: Memory> {
     lowest: u32,
     open: Option<Frontier>,
     copy: Option<Frontier>,
-    wear: Wear<M>,
+    wear: EraseCounts<M>,
 }
 
 impl<M: Memory> Blocks<M> {
@@ -127,7 +127,7 @@ impl<M: Memory> Blocks<M> {
             lowest,
             open,
             copy: None,
-            wear: Wear::none(),
+            wear: EraseCounts::none(),
         };
         made.count_valid(programmed);
         made
@@ -154,7 +154,7 @@ impl<M: Memory> Blocks<M> {
         for (least, valid) in least.as_mut().iter_mut().zip(valid.as_ref().chunks(index(GROUP))) {
             *least = valid.iter().copied().min().unwrap_or(u32::MAX);
         }
-        let (spare, retired, lowest, copy, wear) = (0, 0, 0, None, Wear::none());
+        let (spare, retired, lowest, copy, wear) = (0, 0, 0, None, EraseCounts::none());
         Blocks {
             pages,
             width,
@@ -275,27 +275,6 @@ impl<M: Memory> Blocks<M> {
     #[inline]
     pub fn rest(&self, stream: Frontiers) -> u32 {
         self.frontier(stream).map_or(0, |frontier| self.pages - frontier.next)
-    }
-
-    /// Takes the lowest erased block, where wear is levelled the least worn one.
-    fn pop_erased(&mut self) -> Option<u32> {
-        if self.erased_blocks <= self.spare {
-            return None;
-        }
-        if self.wear.is_levelled() {
-            return self.pop_least_worn();
-        }
-        let erased = self.erased.as_mut();
-        while let Some(word) = erased.get_mut(index(self.lowest)) {
-            if *word != 0 {
-                let block = self.lowest * 64 + word.trailing_zeros();
-                *word &= *word - 1;
-                self.erased_blocks -= 1;
-                return Some(block);
-            }
-            self.lowest += 1;
-        }
-        None
     }
 
     /// Programs the next page of a frontier with a logical page, opening the lowest erased block

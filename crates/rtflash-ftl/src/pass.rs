@@ -66,8 +66,11 @@ pub struct Pass<M: Memory> {
     found: Option<(u32, u32, u32)>,
     /// What is taken at least.
     padded: PaddedPass,
-    /// How many pages it copies at most, where it only moves those of a retired block.
+    /// How many pages it copies at most, where it only moves those of a block that is retired or
+    /// worn least.
     moves: Option<u64>,
+    /// Whether there was no room for all of its last row: then it moves no more.
+    cut: bool,
 }
 
 /// What a pass takes at least, with worst victims.
@@ -105,6 +108,7 @@ impl<M: Memory> Pass<M> {
             found: None,
             padded,
             moves: None,
+            cut: false,
         }
     }
 
@@ -115,11 +119,16 @@ impl<M: Memory> Pass<M> {
         (self.row, self.buffered, self.steps, self.pages, self.found) = (0, 0, (0, 0), 0, None);
     }
 
-    /// So many pages of a retired block are moved, at most; and each only while there is room
+    /// So many pages of a block are moved, at most; and each only while there is room
     /// beyond the reserve.
     pub fn begin_moving(&mut self, block: u32, pages: u64) {
         self.begin(block, PaddedPass::default());
-        self.moves = Some(pages);
+        (self.moves, self.cut) = (Some(pages), false);
+    }
+
+    /// The block that it moves pages from.
+    pub fn moves_from(&self) -> Option<u32> {
+        self.victim.filter(|_| self.moves.is_some())
     }
 
     /// How many pages it may still program, of so many that are free beyond the reserve and of
@@ -192,7 +201,7 @@ impl<M: Memory> Pass<M> {
     ) -> Option<GcStep> {
         let victim = self.victim?;
         let may_program = self.may_move(0, beyond);
-        if may_program == 0 {
+        if may_program == 0 || self.moves.is_some() && self.cut {
             // What has been read stays where it was.
             self.buffered = 0;
             return Some(self.last_step(victim));
@@ -204,7 +213,9 @@ impl<M: Memory> Pass<M> {
         }
         if self.buffered > 0 {
             let count = self.buffered.min(width).min(pages.free());
+            let whole = count;
             let count = u32::try_from(may_program).map_or(count, |most| count.min(most));
+            self.cut = count < whole;
             if count == 0 {
                 return Some(GcStep::Starved);
             }

@@ -16,6 +16,8 @@ pub struct PassTerms {
     pub reserve: u64,
     /// v.
     pub victim: u64,
+    /// PP − v − α, where α leaves GC jobs for wear: so many pages of H may be taken for that.
+    pub for_wear: u64,
     /// What a pass takes at least.
     pub padded: PaddedPass,
 }
@@ -23,7 +25,7 @@ pub struct PassTerms {
 impl PassTerms {
     /// Where nothing is collected, and so nothing may be written.
     pub fn none(padded: PaddedPass) -> PassTerms {
-        PassTerms { deadline_ns: None, reclaimed: u64::MAX, reserve: u64::MAX, victim: 0, padded }
+        PassTerms { deadline_ns: None, reclaimed: u64::MAX, reserve: u64::MAX, victim: 0, for_wear: 0, padded }
     }
 }
 
@@ -224,17 +226,21 @@ impl<M: Memory> EdfProcessor<M> {
         Some((victim, valid))
     }
 
-    /// Pages that are free beyond the reserve, f − b − H.
-    fn beyond_reserve(&self) -> u64 {
-        u64::from(self.pages.free()).saturating_sub(self.pending.saturating_add(self.terms.reserve))
+    /// Pages that are free beyond the reserve, f − b − H; for wear, where α leaves some for that,
+    /// beyond what is left of it.
+    fn beyond_reserve(&self, for_wear: bool) -> u64 {
+        let reserve = self.terms.reserve.saturating_sub(if for_wear { self.terms.for_wear } else { 0 });
+        u64::from(self.pages.free()).saturating_sub(self.pending.saturating_add(reserve))
     }
 
     /// Rules B4 and L2: a void GC job moves pages of a retired block, or of the least worn one.
     fn begin_moving(&mut self) -> Option<(u32, u32)> {
-        if self.terms.victim.min(self.beyond_reserve()) == 0 {
-            return None;
-        }
-        let (block, valid) = self.pages.retired_with_pages().or_else(|| self.pages.take_least_worn())?;
+        let has_room = |for_wear| self.terms.victim.min(self.beyond_reserve(for_wear)) > 0;
+        let (block, valid) = match self.pages.retired_with_pages() {
+            Some(retired) => Some(retired).filter(|_| has_room(false))?,
+            None if has_room(true) => self.pages.take_least_worn()?,
+            None => return None,
+        };
         self.pass.begin_moving(block, self.terms.victim);
         Some((block, valid))
     }
@@ -257,7 +263,8 @@ impl<M: Memory> EdfProcessor<M> {
     /// superblock reads or programs.
     #[inline]
     pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
-        let beyond = self.beyond_reserve();
+        let levels = !server && self.pass.moves_from().is_some_and(|block| !self.pages.blocks().is_retired(block));
+        let beyond = self.beyond_reserve(levels);
         let pass = if server { &mut self.server_pass } else { &mut self.pass };
         if self.pages.columns().superblock {
             pass.step_in_superblock(&mut self.pages, beyond, put)

@@ -312,6 +312,7 @@ fn processor<'m>(
         reclaimed: collection.reclaimed_pages,
         reserve: collection.reserve_pages,
         victim: collection.victim_pages,
+        for_wear: 0,
         padded: PaddedPass::default(),
     });
     let (rows, buffer) = pass_words(columns);

@@ -6,7 +6,7 @@ mod cases;
 use cases::cases;
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
-use rtflash_exec::check::{ASSUMPTIONS, FAILING};
+use rtflash_exec::check::{ASSUMPTIONS, LEVELLED};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
@@ -29,7 +29,7 @@ fn accepted_sets_without_shared_channels_keep_every_bound() {
 fn sound_promises_are_kept_at_the_limit() {
     let soaked = soak(Search::new(31, World::Sound), cases(500));
     let broken: Vec<_> =
-        soaked.broken.iter().map(|broken| (FAILING[broken.assumption].name, broken.runs, broken.first)).collect();
+        soaked.broken.iter().map(|broken| (LEVELLED[broken.assumption].name, broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
     assert!(soaked.judged >= 330, "{} were accepted", soaked.judged);
     // Where deadlines are far shorter than periods, load is not what limits.

@@ -293,10 +293,7 @@ impl Processor {
         let deadline = if self.write_streams.is_empty() { None } else { Some(stated.deadline?) };
         let (valid, reclaimed) = (stated.victim_pages, stated.reclaimed_pages);
         // (C1): α ≥ 1 and α + v ≤ PP.
-        let emptied = valid.checked_add(reclaimed).filter(|&pages| reclaimed > 0 && pages <= self.block_pages)?;
-        if reclaimed > wear::left_for(self.block_pages - valid, self.wear_passes) {
-            return None;
-        }
+        let emptied = self.emptied(valid, reclaimed).filter(|_| reclaimed > 0)?;
         let unfilled = organisation(self.placement).unfilled(self.chips);
         let drawn = if server { emptied.checked_add(unfilled)? } else { 0 };
         let arrivals = deadline.map_or(Some(0), |deadline| self.arrivals(deadline))?;

@@ -197,14 +197,15 @@ impl CollectionLoad {
                 verified.notes.push(format!("{what} is {said}, where {needed} would do"));
             }
         };
-        // (C1): α + v ≤ PP; and Eq. (81).
+        // (C1): α + v ≤ PP. Eq. (81) says what would do.
         let gained = &self.per_block - &victim;
         let for_wear = self.wear_passes.map_or(BigInt::zero(), |passes| (&gained + passes - 1) / passes);
-        let most = if for_wear >= gained { gained.min(one.clone()) } else { gained - for_wear };
-        compare("alpha", &alpha, alpha <= most, &most);
-        // (C2): H ≥ A + α + v − 1 + R.
-        let drawn = if self.server { &alpha + &victim + self.row_rest } else { BigInt::zero() };
-        let least = &self.arriving + &alpha + &victim - &one + drawn;
+        let most = if for_wear >= gained { gained.clone().min(one.clone()) } else { &gained - for_wear };
+        compare("alpha", &alpha, alpha <= gained, &most);
+        // (C2): H ≥ A + α + v − 1 + R, with what α leaves for wear.
+        let emptied = if self.wear_passes.is_some() { self.per_block.clone() } else { &alpha + &victim };
+        let drawn = if self.server { &emptied + self.row_rest } else { BigInt::zero() };
+        let least = &self.arriving + &emptied - &one + drawn;
         compare("H", &reserve, reserve >= least, &least);
         // (C3): F ≥ ⌊(H − 1 + W)/PP⌋ + 1, with the H that is stated.
         let held = (&reserve - &one + &self.pending).max(BigInt::zero());

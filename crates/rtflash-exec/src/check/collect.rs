@@ -38,6 +38,8 @@ struct CollectionTerms {
     reclaimed: u64,
     /// H.
     reserve: u64,
+    /// So many pages of it are there for wear.
+    for_wear: u64,
     /// Whether GC jobs are released.
     releases: bool,
     stripe: bool,
@@ -111,6 +113,7 @@ fn terms(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> CollectionTerms 
         suspension: suspension(plan.device()).filter(|_| suspends).map_or(0, Span::as_ns),
         reclaimed: collection.map_or(u64::MAX, |of| of.reclaimed_pages),
         reserve: collection.map_or(u64::MAX, |of| of.reserve_pages),
+        for_wear: by.pages_for_wear(cluster, plan.device()),
         releases: collection.is_some_and(|of| of.deadline.is_some()),
         stripe: by.is_stripe(),
         padded: padded_steps(cluster, by, victim),
@@ -243,17 +246,16 @@ impl Collections {
         let waiting = account.arrived.saturating_sub(account.programmed);
         let free = map.free(cluster, position, chip, selection.at);
         let wanted = waiting.saturating_add(terms.reserve);
-        let from = match map.retired(cluster, position, chip, selection.block) {
-            Some(valid) => Some(valid),
-            // Where enough is free there is no pass.
-            None if free.is_some_and(|free| free > wanted) && pending.release.kind == Kind::Gc => {
-                let least = map.least_worn(cluster, position, chip).filter(|least| least.0 == selection.block);
-                least.map(|(block, valid)| map.take(cluster, position, chip, block).unwrap_or(valid))
-            }
-            None => None,
-        };
-        if let Some(valid) = from {
-            self.moves(selection, (pending, valid), free.map(|free| (free, wanted)));
+        let retired = map.retired(cluster, position, chip, selection.block);
+        // Where enough is free there is no pass.
+        let levels = retired.is_none()
+            && free.is_some_and(|free| free >= wanted)
+            && pending.release.kind == Kind::Gc
+            && map.least_worn(cluster, position, chip).is_some_and(|least| least.0 == selection.block);
+        let taken = if levels { map.take(cluster, position, chip, selection.block) } else { None };
+        if let Some(valid) = retired.or(taken) {
+            let room = wanted.saturating_sub(if levels { terms.for_wear.min(terms.reserve) } else { 0 });
+            self.moves(selection, (pending, valid, levels), (free, room));
             return false;
         }
         let account = &mut self.accounts[processor];
@@ -279,7 +281,10 @@ impl Collections {
         let free = map.free(cluster, position, chip, left_out.at);
         let enough = left_out.free >= waiting.saturating_add(terms.reserve);
         let nothing = map.fewest(cluster, position, chip).is_none_or(|(fewest, ..)| fewest == NONE);
-        let is_valid = free.is_none_or(|free| free == left_out.free) && (enough || nothing);
+        let uneven = self.of_source[left_out.job.source].is_some()
+            && free.is_some_and(|free| terms.may_level(free, waiting))
+            && map.least_worn(cluster, position, chip).is_some();
+        let is_valid = free.is_none_or(|free| free == left_out.free) && (enough || nothing) && !uneven;
         self.gc.left_out.note(0, u64::from(!is_valid), || leaving(left_out));
     }
 
@@ -318,8 +323,10 @@ impl Collections {
             && operation.action == if account.terms.stripe { Action::Read } else { Action::Program };
         // What is programmed once more has the page that a block which was kept back gave for it.
         if (background || moves) && !repeated {
-            // It takes nothing of what is kept in reserve.
-            let waiting = waiting.saturating_add(account.terms.reserve);
+            // It takes nothing of what is kept in reserve, but for what is there for wear.
+            let levels = moves && account.passes[0].levels;
+            let for_wear = if levels { account.terms.for_wear } else { 0 };
+            let waiting = waiting.saturating_add(account.terms.reserve.saturating_sub(for_wear));
             self.reserve.note(free, waiting, || Place { at, job: Some(operation.job), cluster, chip });
         }
         let stripe = account.terms.stripe;

@@ -3,6 +3,7 @@
 
 mod failed;
 mod plain;
+mod pool;
 mod rows;
 mod runs;
 mod worn;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::failed::FailedPage;
 use self::failed::LastProgram;
+use self::pool::Pool;
 use self::rows::RowPages;
 use self::worn::BlockWear;
 use super::flash::place;
@@ -58,37 +60,6 @@ struct MappedCluster {
     /// Where each logical page was last seen: position of the chip · pages of a chip + page; `NONE`
     /// if it has not been yet.
     spots: PerId<Lpn, u32>,
-}
-
-/// Free pages of a processor, or of a whole cluster without a certificate.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Pool {
-    /// Without what erases have freed that have not been looked at: it may be below zero, also
-    /// because a trace has more programs than there are pages.
-    free: i64,
-    /// Ends of these erases.
-    erases: Vec<Instant>,
-    /// Of the row of a superblock that is being erased, the chips that are done with it, and when
-    /// the last of them is.
-    row: (u32, Instant),
-    /// Blocks that are kept back for those that fail.
-    spare: u32,
-}
-
-impl Pool {
-    /// A block is erased. The blocks of a superblock, one on each of its chips, are free together,
-    /// once the last one is erased: its erases are one step, or more where they are suspended.
-    fn erased(&mut self, operation: &Operation, shape: ClusterShape) {
-        if !shape.superblock {
-            return self.erases.push(operation.end);
-        }
-        let (chips, last) = self.row;
-        self.row = (chips + 1, last.max(operation.end));
-        if self.row.0 == shape.chips {
-            let (chips, end) = std::mem::take(&mut self.row);
-            self.erases.extend((0..chips).map(|_| end));
-        }
-    }
 }
 
 /// What is read is what was last written, and nothing that is valid is erased: stale reads and lost

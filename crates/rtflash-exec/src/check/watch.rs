@@ -103,7 +103,7 @@ impl Observer for Checks<'_> {
         };
         self.conservation.note(0, u64::from(!all), || place(complete.at, &pending, None));
         let has_moved = match &mut self.rules {
-            Rules::Certified(by) => by.collections.moved(complete.job, &mut self.mapping),
+            Rules::Certified(by) => by.collections.moved((complete.job, complete.at), &mut self.mapping),
             Rules::Utilization(_) => false,
         };
         let due = self.end_of(&pending);

@@ -36,6 +36,8 @@ pub(super) struct WatchedPass {
     /// Whose it is and how many pages it copies at most, where it moves those of a block that has
     /// failed.
     pub(super) moves: Option<(JobId, u64)>,
+    /// Whether that block is worn least, and has not failed.
+    pub(super) levels: bool,
 }
 
 impl WatchedPass {

@@ -196,8 +196,14 @@ mod tests {
         pages.keep_back(1);
         pages.retire(0);
         assert_eq!(pages.free(), 16);
-        let terms =
-            PassTerms { deadline_ns: Some(1), reclaimed: 2, reserve: 13, victim: 2, padded: PaddedPass::default() };
+        let terms = PassTerms {
+            deadline_ns: Some(1),
+            reclaimed: 2,
+            reserve: 13,
+            victim: 2,
+            for_wear: 0,
+            padded: PaddedPass::default(),
+        };
         let pass = || Pass::new(Vec::new(), Vec::new());
         EdfProcessor::new(pages, terms, [pass(), pass()])
     }

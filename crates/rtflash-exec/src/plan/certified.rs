@@ -185,6 +185,15 @@ impl Certified {
         self.certificate.placement.is_zoned()
     }
 
+    /// PP − v − α: pages of its reserve that are there for wear, where the device leaves GC jobs
+    /// for that (docs/analysis.md, Section 19).
+    pub fn pages_for_wear(&self, cluster: &ClusterPlan, device: &Device) -> u64 {
+        let chips = if self.is_stripe() { 1 } else { u64::from(cluster.layout.chips()) };
+        let pages = chips * u64::from(device.pages_per_block());
+        let left = |of: Collection| pages.saturating_sub(of.victim_pages.saturating_add(of.reclaimed_pages));
+        self.certificate.collection.filter(|_| device.wear_passes().is_some()).map_or(0, left)
+    }
+
     /// Whether its chips use a second page register.
     pub fn is_cached(&self) -> bool {
         self.certificate.placement.is_cached()

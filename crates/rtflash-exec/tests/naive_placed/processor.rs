@@ -46,6 +46,15 @@ impl Part {
     }
 }
 
+/// PP − v − α, where a device leaves GC jobs for wear.
+fn for_wear(plan: &Plan, cluster: usize) -> u64 {
+    let (device, by) = (plan.device(), certified(plan, cluster));
+    let chips = if by.is_stripe() { 1 } else { plan.clusters().as_slice()[cluster].chips.len() as u64 };
+    let pages = chips * u64::from(device.pages_per_block());
+    let left = |of: Collection| pages.saturating_sub(of.victim_pages + of.reclaimed_pages);
+    by.certificate.collection.filter(|_| device.wear_passes().is_some()).map_or(0, left)
+}
+
 #[derive(Debug)]
 struct Pass {
     victim: usize,
@@ -56,6 +65,8 @@ struct Pass {
     pages: u64,
     /// How many pages it copies at most, where it only moves those of a block that has failed.
     moves: Option<u64>,
+    /// Whether there was no room for all of its last row.
+    cut: bool,
 }
 
 /// A page that is programmed, and where a copy inside a chip is from.
@@ -95,6 +106,8 @@ pub struct Processor {
     /// What is collected by now, its reserve what a pass is left out with; the last change, from 1,
     /// and the extra jobs that have been released since, the last one when.
     terms: Option<Collection>,
+    /// What α leaves of it for wear.
+    for_wear: u64,
     stage: usize,
     extra: u64,
     advanced: u64,
@@ -136,6 +149,7 @@ impl Processor {
                 arrived: 0,
                 collected: 0,
                 terms: certified(plan, cluster).certificate.collection,
+                for_wear: for_wear(plan, cluster),
                 stage: 0,
                 extra: 0,
                 advanced: 0,
@@ -184,6 +198,7 @@ impl Processor {
             return;
         }
         self.arrived = count + reserve_pages.max(free) - free;
+        self.for_wear = 0;
         self.terms = Some(Collection { reserve_pages: next.goal_pages, ..next.collection });
         (self.stage, self.extra) = (self.stage + 1, 0);
         self.advanced = world.now + 1;
@@ -579,10 +594,15 @@ impl Processor {
         if (if gc { &self.pass } else { &self.server_pass }).is_none() {
             let (victim, moves) = if self.reserve_is_there(0) {
                 let most = self.terms.map_or(0, |of| of.victim_pages);
-                let may = gc && most > 0 && self.beyond() > 0;
-                let levelled = if may && self.pages.to_move().is_none() { self.pages.to_level() } else { None };
-                self.pages.victims.extend(levelled);
-                (levelled.or_else(|| self.pages.to_move().filter(|_| may)), Some(most))
+                let may = |block: &usize| gc && most > 0 && self.beyond(*block) > 0;
+                let from = match self.pages.to_move() {
+                    Some(block) => Some(block).filter(may),
+                    None => self.pages.to_level().filter(may),
+                };
+                if from.is_some() && self.pages.to_move().is_none() {
+                    self.pages.victims.extend(from);
+                }
+                (from, Some(most))
             } else {
                 (self.pages.choose_victim(), None)
             };
@@ -591,7 +611,7 @@ impl Processor {
                 return;
             };
             let next_row = vec![0; self.chips.len()];
-            let pass = Pass { victim, next_row, buffered: vec![], reads: 0, rows: 0, pages: 0, moves };
+            let pass = Pass { victim, next_row, buffered: vec![], reads: 0, rows: 0, pages: 0, moves, cut: false };
             *(if gc { &mut self.pass } else { &mut self.server_pass }) = Some(pass);
         }
         let mut pass = (if gc { self.pass.take() } else { self.server_pass.take() }).expect("a pass");
@@ -619,12 +639,14 @@ impl Processor {
         pass.buffered.retain(|&(place, lpn)| self.pages.holds(place, lpn));
         let left = |column: usize| self.pages.next_valid(pass.victim, column, pass.next_row[column]).is_some();
         let reads = pass.pages < most && (0..self.chips.len()).any(left);
-        pass.buffered.is_empty() && !reads || self.beyond() == 0
+        pass.buffered.is_empty() && !reads || self.beyond(pass.victim) == 0 || pass.cut
     }
 
-    /// f − b − H.
-    fn beyond(&self) -> u64 {
-        self.terms.map_or(0, |of| self.pages.free().saturating_sub(self.pending + of.reserve_pages))
+    /// f − b − H, and what α leaves for wear, where it is not a block that has failed.
+    fn beyond(&self, block: usize) -> u64 {
+        let for_wear = if self.pages.retired.contains(&block) { 0 } else { self.for_wear };
+        let reserve = |of: Collection| self.pending + of.reserve_pages.saturating_sub(for_wear);
+        self.terms.map_or(0, |of| self.pages.free().saturating_sub(reserve(of)))
     }
 
     fn step_in_chip(&mut self, world: &mut World, at: usize, pass: &mut Pass) -> bool {
@@ -681,7 +703,8 @@ impl Processor {
             pass.buffered.extend(found);
         } else if !pass.buffered.is_empty() {
             let mut busy = Vec::new();
-            let most = pass.moves.map_or(u64::MAX, |_| self.beyond());
+            let most = pass.moves.map_or(u64::MAX, |_| self.beyond(pass.victim));
+            pass.cut = most < (pass.buffered.len().min(width) as u64);
             while busy.len() < width && !pass.buffered.is_empty() && (busy.len() as u64) < most {
                 let Some(place) = self.pages.program(pass.buffered[0].1) else { break };
                 let (_, lpn) = pass.buffered.remove(0);

@@ -166,7 +166,8 @@ impl World {
         // Some level wear.
         let mut rng_of_wear = Rng(Stream::numbered(seed, b"levelled", case));
         let wear_gap = (in_executor && rng_of_wear.within(0, 2) == 0).then(|| rng_of_wear.small(1, 3));
-        let device = DeviceSpec { erase_suspend, erase_resume, wear_gap, ..device };
+        let wear_passes = wear_gap.filter(|_| rng_of_wear.within(0, 1) == 0).map(|_| 4);
+        let device = DeviceSpec { erase_suspend, erase_resume, wear_gap, wear_passes, ..device };
         let device = Device::new(device).ok()?;
         let mut tasks = tasks(&mut rng);
         // In some all that writes is a stream, so that it may own zones.

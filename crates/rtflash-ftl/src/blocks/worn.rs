@@ -1,4 +1,4 @@
-//! Wear that is levelled (docs/analysis.md, Section 19).
+//! EraseCounts that is levelled (docs/analysis.md, Section 19).
 
 use super::{Blocks, TAKEN};
 use crate::memory::{Memory, index};
@@ -10,16 +10,16 @@ use crate::memory::{Memory, index};
     derive(serde::Serialize, serde::Deserialize),
     serde(bound(serialize = "M::Words: serde::Serialize", deserialize = "M::Words: serde::Deserialize<'de>"))
 )]
-pub(super) struct Wear<M: Memory> {
+pub(super) struct EraseCounts<M: Memory> {
     /// Δ, and the erases of each block; `None` where wear is not levelled.
     levelled: Option<(u32, M::Words)>,
     /// Of the block that was erased most often.
     most: u32,
 }
 
-impl<M: Memory> Wear<M> {
-    pub(super) fn none() -> Wear<M> {
-        Wear { levelled: None, most: 0 }
+impl<M: Memory> EraseCounts<M> {
+    pub(super) fn none() -> EraseCounts<M> {
+        EraseCounts { levelled: None, most: 0 }
     }
 
     #[inline]
@@ -42,12 +42,33 @@ impl<M: Memory> Blocks<M> {
     /// Levels wear from now on, with this Δ; `erases` has how often each block was erased.
     pub(crate) fn level(&mut self, gap: u32, erases: M::Words) {
         let most = erases.as_ref().iter().copied().max().unwrap_or(0);
-        self.wear = Wear { levelled: Some((gap, erases)), most };
+        self.wear = EraseCounts { levelled: Some((gap, erases)), most };
+    }
+
+    /// Takes the lowest erased block, where wear is levelled the least worn one.
+    pub(super) fn pop_erased(&mut self) -> Option<u32> {
+        if self.erased_blocks <= self.spare {
+            return None;
+        }
+        if self.wear.is_levelled() {
+            return self.pop_least_worn();
+        }
+        let erased = self.erased.as_mut();
+        while let Some(word) = erased.get_mut(index(self.lowest)) {
+            if *word != 0 {
+                let block = self.lowest * 64 + word.trailing_zeros();
+                *word &= *word - 1;
+                self.erased_blocks -= 1;
+                return Some(block);
+            }
+            self.lowest += 1;
+        }
+        None
     }
 
     /// Rule L1: takes the erased block that was erased least often, the lowest among equals. Looks
     /// at all that are erased.
-    pub(super) fn pop_least_worn(&mut self) -> Option<u32> {
+    fn pop_least_worn(&mut self) -> Option<u32> {
         let (_, erases) = self.wear.levelled.as_ref()?;
         let words = (0..).zip(self.erased.as_ref().iter().copied());
         let blocks = words

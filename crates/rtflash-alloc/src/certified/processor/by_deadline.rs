@@ -52,13 +52,6 @@ impl<'p> GcByDeadline<'p> {
 
     /// What a pass takes and reclaims with [`Processor::gc`] of this deadline.
     pub(in crate::certified) fn pass(&self, deadline: Span) -> Option<PassLoad> {
-        if self.processor.wear_passes.is_some() {
-            // F is not all that it depends on.
-            let arrivals = self.processor.arrivals_of_gc(deadline)?;
-            let numbers = self.processor.numbers(arrivals, self.pending, self.server)?;
-            let (cost, _) = self.processor.pass_of(numbers.valid)?;
-            return Some(PassLoad { cost, reclaimed: numbers.reclaimed });
-        }
         let length = ns(deadline);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates, which is meant.
         let pages = |beyond: f64, margin: f64| ((self.slope * length + beyond) * margin) as u64;
@@ -88,7 +81,7 @@ impl<'p> GcByDeadline<'p> {
         }
         let pass = self.processor.valid(open).and_then(|valid| {
             let (cost, _) = self.processor.pass_of(valid)?;
-            Some(PassLoad { cost, reclaimed: self.processor.block_pages - valid })
+            Some(PassLoad { cost, reclaimed: self.processor.reclaimed(valid) })
         });
         self.last.set(Some((open, pass)));
         pass

@@ -21,8 +21,7 @@ impl Processor {
         let reserve = self.reserve(arrivals, server)?;
         let open = self.open(reserve, pending, server)?;
         let valid = self.valid(open)?;
-        let numbers = GcNumbers { reserve, open, valid, reclaimed: self.block_pages - valid };
-        if self.wear_passes.is_some() { self.left_for_wear(numbers, pending, server) } else { Some(numbers) }
+        Some(GcNumbers { reserve, open, valid, reclaimed: self.reclaimed(valid) })
     }
 
     /// H where A is so many pages, Eq. (6).

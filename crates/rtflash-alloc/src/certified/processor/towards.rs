@@ -19,7 +19,7 @@ impl Processor {
     /// Theorem A4). `None` where it states less.
     pub(in crate::certified) fn without_server(&self, certificate: &Certificate) -> Option<Certificate> {
         let without = |of: Collection| {
-            let emptied = of.victim_pages.checked_add(of.reclaimed_pages)?;
+            let emptied = self.emptied(of.victim_pages, of.reclaimed_pages)?;
             let drawn = emptied.checked_add(organisation(self.placement).unfilled(self.chips))?;
             Some(Collection { reserve_pages: of.reserve_pages.checked_sub(drawn)?, ..of })
         };

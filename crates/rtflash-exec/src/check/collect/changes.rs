@@ -91,6 +91,7 @@ impl Collections {
                 pass: planned.pass.as_ns(),
                 reclaimed: change.collection.reclaimed_pages,
                 reserve: change.goal_pages,
+                for_wear: 0,
                 releases: true,
                 padded: padded_steps(of, by, change.collection.victim_pages),
                 ..account.terms

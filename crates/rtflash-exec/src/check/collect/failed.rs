@@ -1,12 +1,22 @@
 //! Blocks that fail, and pages that are moved from there, or from blocks that are worn least
 //! (docs/analysis.md, rules B4 and L2).
 
-use super::Collections;
+use rtflash_model::Instant;
+
+use super::{CollectionTerms, Collections};
+use crate::check::gauge::Place;
 use crate::check::ledger::Pending;
 use crate::check::mapping::{FailedPage, Mapping};
 use crate::check::passes::selected;
 use crate::check::watched_pass::WatchedPass;
 use crate::trace::{Action, JobId, Kind, Operation, Selection};
+
+impl CollectionTerms {
+    /// Whether pages may be moved so that wear is level, where so many are free, and so many wait.
+    pub(super) fn may_level(&self, free: u64, waiting: u64) -> bool {
+        self.victim > 0 && free > waiting.saturating_add(self.reserve.saturating_sub(self.for_wear))
+    }
+}
 
 impl Collections {
     /// An operation of a request or of a server, before the map knows of it.
@@ -42,21 +52,26 @@ impl Collections {
 
     /// Pages of a block that has failed, or is worn least, and has so many valid ones, are moved by
     /// a GC job that is void. `free`: free pages, and those that are there for others.
-    pub(super) fn moves(&mut self, selection: &Selection, (pending, valid): (&Pending, u32), free: Option<(u64, u64)>) {
+    pub(super) fn moves(
+        &mut self,
+        selection: &Selection,
+        (pending, valid, levels): (&Pending, u32, bool),
+        (free, room): (Option<u64>, u64),
+    ) {
         let Some(account) = self.of_chip[selection.chip].map(|processor| &mut self.accounts[processor]) else { return };
         let most = account.terms.victim;
-        let is_void = free.is_none_or(|(free, wanted)| free > wanted);
+        let is_void = free.is_none_or(|free| free > room);
         let is_valid = is_void && most > 0 && pending.release.kind == Kind::Gc && !selection.forced;
         let pass = &mut account.passes[0];
         let is_honest = pass.victim.is_none() && valid > 0 && valid == selection.valid;
         let moves = Some((selection.job, most));
-        *pass = WatchedPass { victim: Some(selection.block), moves, ..WatchedPass::default() };
+        *pass = WatchedPass { victim: Some(selection.block), moves, levels, ..WatchedPass::default() };
         self.gc.left_out.note(0, u64::from(!is_valid), || selected(selection));
         self.gc.copies.note(0, u64::from(!is_honest), || selected(selection));
     }
 
     /// A GC job is complete: if it has moved pages, it is over with that. Says whether it has.
-    pub(in crate::check) fn moved(&mut self, job: JobId, map: &mut Mapping) -> bool {
+    pub(in crate::check) fn moved(&mut self, (job, at): (JobId, Instant), map: &mut Mapping) -> bool {
         let Some(account) = self.of_source[job.source].map(|processor| &mut self.accounts[processor]) else {
             return false;
         };
@@ -64,6 +79,8 @@ impl Collections {
         let moves = pass.moves.is_some_and(|(of, _)| of == job);
         if moves {
             let of = std::mem::take(pass);
+            let at = || Place { at, job: Some(job), cluster: Some(account.cluster), chip: None };
+            self.cost.note(account.terms.pass, of.total(), at);
             if let Some(block) = of.victim {
                 map.give_back(account.cluster, account.position, account.chip, block);
             }

@@ -39,6 +39,9 @@ impl Mapping {
         // Erases that are over count before it.
         self.free_in(pool, at);
         if self.retired.insert(base) {
+            if let Some(wear) = self.wear.as_mut().filter(|_| page == NONE) {
+                wear.erase_failed(base);
+            }
             let full = self.clusters[cluster].full;
             let of = &mut self.pools[pool];
             // What it would still have taken is lost; a block that was not erased was counted.

@@ -44,7 +44,8 @@ impl Mapping {
         is_so
     }
 
-    /// Whether a cluster is a superblock no block of which may fail, and whose wear is not levelled.
+    /// Whether a cluster is a superblock no block of which may fail, and whose wear is not
+    /// levelled.
     pub(in crate::check) fn is_plain_superblock(&self, cluster: ClusterId) -> bool {
         self.clusters[cluster].shape.superblock && self.is_plain()
     }

@@ -38,6 +38,13 @@ impl BlockWear {
             self.erases[block] = self.erases[block].saturating_add(1);
         }
     }
+
+    /// The erase of a block has failed: it was none.
+    pub(super) fn erase_failed(&mut self, block: usize) {
+        if std::mem::take(&mut self.chips[block]) == 0 {
+            self.erases[block] = self.erases[block].saturating_sub(1);
+        }
+    }
 }
 
 impl Mapping {
@@ -58,7 +65,7 @@ impl Mapping {
     }
 
     /// Rule L2: the block whose pages a void GC job may move, with how many it has; `None` where
-    /// wear is not levelled, or even.
+    /// wear is not levelled, or even, or there are pages to be moved from blocks that have failed.
     pub(in crate::check) fn least_worn(
         &self,
         cluster: ClusterId,
@@ -67,6 +74,11 @@ impl Mapping {
     ) -> Option<(BlockId, u32)> {
         let wear = self.wear.as_ref()?;
         let base = self.base(cluster, position, chip);
+        // Pages of blocks that have failed come first.
+        let mut retired = self.retired.range(base..base + self.blocks);
+        if retired.any(|&block| self.valid[block] & !TAKEN > 0) {
+            return None;
+        }
         let held = (base..base + self.blocks).filter(|&block| (1..TAKEN).contains(&self.valid[block]));
         let block = held.min_by_key(|&block| (wear.erases[block], block))?;
         let most = wear.erases[base..base + self.blocks].iter().copied().max().unwrap_or(0);

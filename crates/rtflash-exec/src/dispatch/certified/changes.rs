@@ -69,6 +69,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             reclaimed: collection.reclaimed_pages,
             reserve: change.goal_pages,
             victim: collection.victim_pages,
+            for_wear: 0,
             padded,
         };
         of.store.ftl.change(terms, counted);

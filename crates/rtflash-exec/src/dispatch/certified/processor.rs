@@ -188,6 +188,7 @@ impl ProcessorState {
                 reclaimed: collection.reclaimed_pages,
                 reserve: collection.reserve_pages,
                 victim: collection.victim_pages,
+                for_wear: by.pages_for_wear(of, device),
                 padded,
             },
         );
