@@ -73,3 +73,25 @@ fn firmware_does_not_level_wear() {
     assert!(run.status != 0 && run.stderr.contains("levels wear"), "{}", run.stderr);
     assert!(!out.exists());
 }
+
+/// A GC job that moves pages takes no longer than a pass, also where a server's pass makes room for
+/// it: it ends with the first row for which there is not room (rule B4).
+#[test]
+fn pages_are_moved_in_the_time_of_a_pass() {
+    let times = r#""page_read":"5us","page_program":"300us","block_erase":"50us","page_transfer":"5us""#;
+    let device = format!(
+        r#""profile":"dgist-2021","chips":2,"chips_per_channel":2,"blocks_per_chip":34,"pages_per_block":4,
+        "logical_ratio":0.5,{times},"wear_gap":1"#
+    );
+    let load = r#""tasks":[{"name":"a","write":{"pages":6,"period":"9ms"}}],
+        "jobs":[{"name":"j","write_pages":1,"arrivals":{"every":"1200us"}}]"#;
+    let by = ["--analysis", "superblock", "--algorithm", "global", "--server", "tbs", "--duration", "2s"];
+    let how = ["--pattern", "hot-cold", "--aging", "random", "--format", "json"];
+    let set = format!("{{\"device\":{{{device}}},{load}}}");
+    let run = rtflash_with_input(&[&["exec", "-"], &by[..], &how[..]].concat(), set.as_bytes());
+    assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
+    let answer: Value = serde_json::from_str(&run.stdout).expect("an answer");
+    let checks = answer["checks"].as_array().expect("checks");
+    let cost = checks.iter().find(|check| check["name"] == "gc-cost").expect("it is looked at");
+    assert!(cost["holds"] == true && cost["observed"].as_u64() > Some(600_000), "{cost}");
+}
