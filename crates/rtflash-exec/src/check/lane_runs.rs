@@ -76,7 +76,7 @@ impl Checks<'_> {
     pub(super) fn keeps_page_of_lane(&mut self, operation: &Operation, transfer: &Transfer) -> bool {
         let Operation { start, end, cluster, chip, action, .. } = *operation;
         let lane = self.lane_of(chip);
-        let Some(run) = self.lanes.get_mut(lane) else { return false };
+        let Some(run) = self.lanes.get_mut(lane).filter(|_| !cfg!(target_family = "wasm")) else { return false };
         if run.breaks != self.breaks.1 || !run.has_next(operation) {
             return false;
         }
@@ -120,7 +120,7 @@ impl Checks<'_> {
     /// A page has been found to be as it should be: whatever follows it may be kept.
     pub(super) fn begins_lane(&mut self, operation: &Operation) {
         let Operation { start, end, cluster, action, job, kind, .. } = *operation;
-        let is_own = matches!(kind, Kind::Read | Kind::Write) && !self.one_by_one;
+        let is_own = matches!(kind, Kind::Read | Kind::Write) && !self.one_by_one && !cfg!(target_family = "wasm");
         let lane = self.lane_of(operation.chip);
         let Some(run) = self.lanes.get_mut(lane).filter(|run| is_own && run.pages == 0) else { return };
         let timing = self.plan.timing();

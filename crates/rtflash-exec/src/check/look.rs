@@ -15,7 +15,8 @@ impl<'a> Checks<'a> {
     /// Operations that are told together.
     #[inline(always)]
     pub(super) fn look_at(&mut self, operations: &[Operation]) {
-        if self.plain_steps && self.keeps(operations) {
+        let keeps = !cfg!(target_family = "wasm") && self.plain_steps;
+        if keeps && self.keeps(operations) {
             return;
         }
         let Some((first, others)) = operations.split_first() else { return };
@@ -36,7 +37,7 @@ impl<'a> Checks<'a> {
         if class == PARTS {
             return operations.iter().for_each(|part| self.look_at_part(part));
         }
-        if !self.plain_steps {
+        if cfg!(target_family = "wasm") || !self.plain_steps {
             operations.iter().for_each(|operation| self.settle_lane(operation.cluster, operation.chip));
             return self.look_by_rules(class, operations);
         }
