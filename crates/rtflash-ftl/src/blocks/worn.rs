@@ -1,4 +1,4 @@
-//! EraseCounts that is levelled (docs/analysis.md, Section 19).
+//! Which erased block is opened, and wear that is levelled (docs/analysis.md, Section 19).
 
 use super::{Blocks, TAKEN};
 use crate::memory::{Memory, index};

@@ -48,10 +48,10 @@ pub(super) struct TermsPath {
 }
 
 /// Whether everything that holds at an idle instant by the terms `now` is what `next` begins with:
-/// H' − α' ≤ H − α.
-fn is_there(now: Collection, next: &ChosenGc) -> bool {
+/// H' − α' ≤ H − δ − α, where so many pages of H may have been taken for wear.
+fn is_there((now, for_wear): (Collection, u64), next: &ChosenGc) -> bool {
     let room = |reserve: u64, reclaimed: u64| i128::from(reserve) - i128::from(reclaimed);
-    room(next.reserve, next.reclaimed) <= room(now.reserve_pages, now.reclaimed_pages)
+    room(next.reserve, next.reclaimed) <= room(now.reserve_pages, now.reclaimed_pages) - i128::from(for_wear)
 }
 
 /// Whether a cluster in its place is in time by these terms.
@@ -75,11 +75,12 @@ pub(super) fn path(
     certificate: &Certificate,
     work: &Work,
 ) -> Result<TermsPath, AdmissionRefusal> {
-    let now = certificate.collection.ok_or(AdmissionRefusal::NoReserve)?;
+    let collection = certificate.collection.ok_or(AdmissionRefusal::NoReserve)?;
     // Its own chips change at different instants: what they do meanwhile is not relied on.
     let placed = with.beside_others(position).ok_or(AdmissionRefusal::Late)?;
     let before = without.beside_others(position).ok_or(AdmissionRefusal::Late)?;
     let stated = before.processor.stated(certificate).ok_or(AdmissionRefusal::Late)?;
+    let now = (collection, before.processor.for_wear(&collection));
     if choice::is_surely_late(&placed.processor, &placed.contentions, work) {
         return Err(AdmissionRefusal::Late);
     }
@@ -122,9 +123,14 @@ pub(super) fn path(
 
 /// Terms by which a processor runs without the new task until its reserve is that of `next`, and
 /// how long that takes at most.
-fn bridge(before: &PlacedProcessor, now: Collection, next: &ChosenGc, work: &Work) -> Option<(CollectionStage, Span)> {
+fn bridge(
+    before: &PlacedProcessor,
+    now: (Collection, u64),
+    next: &ChosenGc,
+    work: &Work,
+) -> Option<(CollectionStage, Span)> {
     let processor = &before.processor;
-    let own = now.deadline.into_iter();
+    let own = now.0.deadline.into_iter();
     let others = choice::terms_without_server(processor, &before.contentions, work).filter_map(|gc| gc.deadline);
     for deadline in own.chain(others).take(TERMS) {
         let Some(gc) = processor.gc_towards(deadline, next) else { continue };

@@ -7,6 +7,7 @@ use crate::certified::time::ns;
 
 /// Steps of the search over deadlines, between the shortest and the longest that make sense.
 const STEPS: u32 = 40;
+
 /// Deadlines worth trying, in the order of trying, all but the first made once they are asked for.
 /// `light` says whether the load at a deadline is below one; it is up to some deadline, and not
 /// beyond.

@@ -1,5 +1,7 @@
 //! Garbage collection that leaves jobs for wear (docs/analysis.md, Section 19).
 
+use rtflash_model::Collection;
+
 use super::Processor;
 
 impl Processor {
@@ -14,5 +16,11 @@ impl Processor {
     pub(super) fn emptied(&self, valid: u64, reclaimed: u64) -> Option<u64> {
         let pages = valid.checked_add(reclaimed).filter(|&pages| pages <= self.block_pages)?;
         Some(if self.wear_passes.is_some() { self.block_pages } else { pages })
+    }
+
+    /// δ: pages of H that may be taken for wear.
+    pub(in crate::certified) fn for_wear(&self, of: &Collection) -> u64 {
+        let pages = self.emptied(of.victim_pages, of.reclaimed_pages).unwrap_or(0);
+        pages.saturating_sub(of.victim_pages.saturating_add(of.reclaimed_pages))
     }
 }
