@@ -27,6 +27,8 @@ use rtflash_run::{History, PlanRefusal};
 fn device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
     let command = (rng.within(0, 5) == 0).then(|| ns(rng.within(1, 4)));
+    // Some level wear as soon as blocks differ, and leave a half of the GC jobs for that.
+    let levels = page_program.as_ns().is_multiple_of(4);
     Device::new(DeviceSpec {
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
@@ -41,8 +43,8 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_registers: (rng.within(0, 3) == 0).then_some(2),
         spare_blocks: None,
         program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
+        wear_gap: levels.then_some(1),
+        wear_passes: levels.then_some(2),
         erase_suspend: None,
         erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 75).into(), 2).ok()?,
