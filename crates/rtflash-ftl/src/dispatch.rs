@@ -8,10 +8,11 @@ use crate::pass::{GcStep, RowPage};
 use crate::processor::{NextStep, PartLeft};
 use crate::programs::ProgramInStep;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, StepWork};
+use crate::suspend::{has, takes};
 
 /// What comes first on a processor.
 #[derive(Debug, Clone, Copy)]
-enum FirstJob {
+pub(crate) enum FirstJob {
     Request(u32),
     Collection,
 }
@@ -32,7 +33,11 @@ impl<'m> Ftl<'_, 'm> {
     pub fn dispatch(&mut self, nand: &mut impl NandChips, host: &mut impl RequestHost) {
         for number in 0..self.processors.len() {
             let Some(of) = &mut self.processors[number] else { continue };
-            if !core::mem::take(&mut of.changed) || of.busy > 0 {
+            if !core::mem::take(&mut of.changed) {
+                continue;
+            }
+            if of.busy > 0 {
+                self.suspend_if_urgent(number, nand);
                 continue;
             }
             if of.programs.again && !self.program_again(number, nand, host) {
@@ -53,7 +58,7 @@ impl<'m> Ftl<'_, 'm> {
     }
 
     /// The job with the earliest deadline that has a step left on a processor.
-    fn first_job(&self, number: usize) -> Option<FirstJob> {
+    pub(crate) fn first_job(&self, number: usize) -> Option<FirstJob> {
         let of = self.processors[number].as_ref()?;
         let [writes, collection] = of.starved;
         let cluster = &self.clusters[index(of.cluster)];
@@ -155,7 +160,7 @@ impl<'m> Ftl<'_, 'm> {
             let lpn = self.words[index(self.requests[index(slot)].pages) + 2 * index(place)];
             let Some(of) = &mut self.processors[number] else { break };
             let Some(at) = of.ftl.write(lpn) else { break };
-            let spare = self.spare(number, lpn);
+            let spare = self.spare(number, (lpn, at.block));
             self.take_page(slot, column);
             self.programs(number, ProgramInStep { column: at.chip, block: at.block, lpn, from: place });
             let chip = self.begin(number, at.chip);
@@ -170,29 +175,27 @@ impl<'m> Ftl<'_, 'm> {
     }
 
     fn go_on_with_pass(&mut self, number: usize, nand: &mut impl NandChips, host: &mut impl RequestHost) -> StepTried {
-        let Ftl { identity, sequence, at_work, processors, .. } = self;
+        let Ftl { identity, sequence, at_work, suspended, processors, .. } = self;
         let Some(of) = &mut processors[number] else { return StepTried::Begun };
         if !of.ftl.is_collecting(false) && !of.begins_pass(number, host) {
             return StepTried::Again;
         }
-        let FtlProcessor { ftl, chips, busy, cluster, programs, jobs, .. } = of;
+        let FtlProcessor { ftl, chips, busy, cluster, programs, jobs, erase_failed, .. } = of;
         let mut begin = |column: u32| {
             let chip = chips[index(column)];
             at_work[index(chip / 64)] |= 1 << (chip % 64);
             *busy += 1;
             chip
         };
-        let mut spare = |lpn: u32| {
+        let mut spare = |lpn: u32, erases: u32| {
             *sequence += 1;
-            SpareBytes { identity: *identity, cluster: *cluster, lpn, sequence: *sequence - 1 }
+            SpareBytes { identity: *identity, cluster: *cluster, lpn, sequence: *sequence - 1, erases }
         };
         let step = ftl.step_of_pass(false, |RowPage { is_read, spot, lpn }| {
-            let chip = begin(spot.chip);
             if is_read {
-                nand.read(chip, spot.into(), lpn, OperationPurpose::Collection);
+                nand.read(begin(spot.chip), spot.into(), lpn, OperationPurpose::Collection);
             } else {
                 programs.push(ProgramInStep { column: spot.chip, block: spot.block, lpn, from: NONE });
-                nand.program(chip, spot.into(), spare(lpn), OperationPurpose::Collection);
             }
         });
         let doing = match step {
@@ -206,19 +209,33 @@ impl<'m> Ftl<'_, 'm> {
             Some(GcStep::Copyback(from, to, lpn)) => {
                 let page = from.block * ftl.pages.rows() + from.page;
                 programs.push(ProgramInStep { column: 0, block: to.block, lpn, from: page });
-                nand.copyback(begin(0), from.into(), to.into(), spare(lpn));
+                nand.copyback(begin(0), from.into(), to.into(), spare(lpn, ftl.pages.blocks().erases(to.block)));
                 StepWork::Inside
             }
             Some(GcStep::Erase(block)) => {
-                for column in 0..ftl.pages.width() {
-                    nand.erase(begin(column), block, OperationPurpose::Collection);
+                let goes_on = chips.iter().any(|&chip| has(suspended, chip));
+                for (column, &chip) in (0..).zip(chips.iter()) {
+                    if !goes_on {
+                        nand.erase(begin(column), block, OperationPurpose::Collection);
+                    } else if takes(suspended, chip) {
+                        nand.resume(begin(column), block);
+                    }
                 }
+                programs.failed = core::mem::take(erase_failed);
                 StepWork::Erase
             }
+            Some(GcStep::Row) => {
+                for page in (0..programs.count()).filter_map(|place| programs.get(place)) {
+                    let Some(at) = ftl.pages.locate(page.lpn) else { continue };
+                    let spare = spare(page.lpn, ftl.pages.blocks().erases(at.block));
+                    nand.program(begin(at.chip), at.into(), spare, OperationPurpose::Collection);
+                }
+                StepWork::Inside
+            }
             // What is padded is of the executor's worst victims alone.
-            Some(
-                GcStep::Read | GcStep::Row | GcStep::PaddingCopyback | GcStep::PaddingRead(_) | GcStep::PaddingRow,
-            ) => StepWork::Inside,
+            Some(GcStep::Read | GcStep::PaddingCopyback | GcStep::PaddingRead(_) | GcStep::PaddingRow) => {
+                StepWork::Inside
+            }
         };
         self.is_doing(number, doing)
     }
@@ -247,11 +264,12 @@ impl<'m> Ftl<'_, 'm> {
     }
 
     /// What a page that is programmed now has beside it.
-    pub(crate) fn spare(&mut self, number: usize, lpn: u32) -> SpareBytes {
-        let cluster = self.processors[number].as_ref().map_or(0, |of| of.cluster);
+    pub(crate) fn spare(&mut self, number: usize, (lpn, block): (u32, u32)) -> SpareBytes {
+        let of = self.processors[number].as_ref();
+        let (cluster, erases) = of.map_or((0, 0), |of| (of.cluster, of.ftl.pages.blocks().erases(block)));
         let sequence = self.sequence;
         self.sequence += 1;
-        SpareBytes { identity: self.identity, cluster, lpn, sequence }
+        SpareBytes { identity: self.identity, cluster, lpn, sequence, erases }
     }
 
     fn starves(&mut self, number: usize, what: usize, host: &mut impl RequestHost) -> StepTried {
@@ -276,6 +294,8 @@ impl FtlProcessor<'_> {
         };
         if self.ftl.pages.is_retired(block) {
             host.moving(processor, job, block, valid);
+        } else if self.ftl.moves() {
+            host.levelling(processor, job, block, valid);
         } else {
             host.selected(processor, job, block, valid);
         }

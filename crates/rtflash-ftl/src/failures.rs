@@ -6,6 +6,7 @@ use crate::nand::{FlashPage, NandChips, OperationPurpose, RequestHost};
 use crate::pages::Spot;
 use crate::police::Refused;
 use crate::slots::{FtlProcessor, StepWork};
+use crate::suspend::has;
 
 impl FtlProcessor<'_> {
     /// The step has ended. Retires blocks in which something has failed, and says whether pages are
@@ -40,9 +41,8 @@ impl Ftl<'_, '_> {
     /// tasks own zones. Both are taken to have ended.
     pub fn failed(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
         let number = self.of_chip.get(index(chip)).copied();
-        let is_at_work = |chip: u32| self.at_work[index(chip / 64)] >> (chip % 64) & 1 == 1;
         if let Some(Some(of)) = number.and_then(|number| self.processors.get_mut(index(number)))
-            && is_at_work(chip)
+            && has(self.at_work, chip)
             && let Some(column) = of.chips.iter().position(|&own| own == chip)
         {
             of.programs.fails(u32::try_from(column).unwrap_or(u32::MAX));
@@ -81,7 +81,7 @@ impl Ftl<'_, '_> {
             let Some(to) = of.ftl.pages.program(page.lpn) else { break };
             of.programs.goes_to(place, to.chip, to.block);
             let (superblock, from) = (of.ftl.pages.columns().superblock, source_of_copy(of, page.from));
-            let (chip, spare) = (self.begin(number, to.chip), self.spare(number, page.lpn));
+            let (chip, spare) = (self.begin(number, to.chip), self.spare(number, (page.lpn, to.block)));
             match request {
                 Some(key) => {
                     let purpose = OperationPurpose::Request { source: key.source, index: key.index, place: page.from };

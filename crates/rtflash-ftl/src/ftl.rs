@@ -4,6 +4,7 @@ use crate::memory::{NONE, index};
 use crate::nand::{FlashPage, RequestHost};
 use crate::police::Refused;
 use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, RequestSlot, SourceSlot, StepWork};
+use crate::suspend::takes;
 
 /// The certified organisations of a device's chips, at work.
 ///
@@ -23,6 +24,8 @@ pub struct Ftl<'s, 'm> {
     pub(crate) of_chip: &'m mut [u32],
     /// A bit for each chip, whether it is at work.
     pub(crate) at_work: &'m mut [u64],
+    /// Likewise, whether its erase is suspended.
+    pub(crate) suspended: &'m mut [u64],
     /// Of the page that is programmed next.
     pub(crate) sequence: u64,
 }
@@ -118,22 +121,22 @@ impl<'m> Ftl<'_, 'm> {
     /// What a chip was asked to do has ended. Says whether there was anything.
     pub fn ended(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
         let Some(&number) = self.of_chip.get(index(chip)) else { return false };
-        let bit = 1u64 << (chip % 64);
-        let word = &mut self.at_work[index(chip / 64)];
-        if *word & bit == 0 {
+        if !takes(self.at_work, chip) {
             return false;
         }
-        *word &= !bit;
         let Some(Some(of)) = self.processors.get_mut(index(number)) else { return false };
         of.busy = of.busy.saturating_sub(1);
         if of.busy > 0 {
             return true;
         }
         of.changed = true;
-        if of.has_failed() {
+        if self.is_to_go_on(number) {
             return true;
         }
-        self.step_is_over(number, host);
+        let Some(Some(of)) = self.processors.get_mut(index(number)) else { return false };
+        if !of.has_failed() {
+            self.step_is_over(number, host);
+        }
         true
     }
 
@@ -141,7 +144,7 @@ impl<'m> Ftl<'_, 'm> {
     pub(crate) fn step_is_over(&mut self, number: u32, host: &mut impl RequestHost) {
         let Some(Some(of)) = self.processors.get_mut(index(number)) else { return };
         match core::mem::replace(&mut of.doing, StepWork::Nothing) {
-            StepWork::Nothing | StepWork::Inside => {}
+            StepWork::Nothing | StepWork::Inside | StepWork::SuspendedErase => {}
             StepWork::Pages(slot, pages) => {
                 let cluster = of.cluster;
                 self.pages_are_over(cluster, slot, pages, host);

@@ -1,7 +1,7 @@
 //! How much memory the state machine needs.
 
 use crate::blocks::GROUP;
-use crate::image::{Image, ImageOrganisation};
+use crate::image::{Image, ImageCluster, ImageDevice, ImageOrganisation};
 use crate::memory::{NONE, index};
 use crate::programs::PROGRAM_WORDS;
 use crate::zones::RING_WORDS;
@@ -26,6 +26,8 @@ pub struct Geometry {
     pub logical_pages: usize,
     /// Rings of zones, those of each chip counted.
     pub rings: usize,
+    /// Blocks of all processors whose erases are counted: of those that level wear.
+    pub counted_blocks: usize,
     /// Clusters.
     pub clusters: usize,
     /// Sources of requests.
@@ -61,6 +63,9 @@ impl Geometry {
             all.processors += index(cluster.processors());
             all.superblock_chips += if cluster.organisation() == ImageOrganisation::Superblock { width } else { 0 };
             all.logical_pages = all.logical_pages.checked_add(index(cluster.logical_per_chip()).checked_mul(width)?)?;
+            if levels_wear(device, &cluster) {
+                all.counted_blocks += all.blocks.checked_mul(index(cluster.processors()))?;
+            }
             all.rings = all.rings.checked_add(index(cluster.rings()).checked_mul(width)?)?;
             let jobs = gc_jobs(image, number, late)?;
             all.gc_jobs = all.gc_jobs.checked_add(index(jobs).checked_mul(index(cluster.processors()))?)?;
@@ -104,14 +109,19 @@ impl Geometry {
         let passes = 5 * self.superblock_chips + PROGRAM_WORDS * self.used_chips;
         let rings = RING_WORDS * self.rings;
         let requests = 2 * self.request_pages + self.parts;
-        map + blocks + passes + rings + requests + self.used_chips + self.chips
+        map + blocks + self.counted_blocks + passes + rings + requests + self.used_chips + self.chips
     }
 
     /// Words of 64 bits.
     pub const fn bits(&self) -> usize {
         let pages = self.used_chips * self.blocks * self.pages / 64 + self.processors;
-        pages + 2 * self.processors * self.blocks.div_ceil(64) + self.chips.div_ceil(64)
+        pages + 2 * self.processors * self.blocks.div_ceil(64) + 2 * self.chips.div_ceil(64)
     }
+}
+
+/// Whether the erases of a cluster's blocks are counted.
+pub(crate) fn levels_wear(device: ImageDevice, of: &ImageCluster<'_>) -> bool {
+    device.wear_gap > 0 && of.collection().is_some()
 }
 
 /// Requests of a source that may wait at once where all deadlines are met, and so many more: those

@@ -10,18 +10,18 @@
 //! | 4 | length of the whole, in bytes |
 //! | 4 | CRC-32 (IEEE 802.3) of all bytes but these four: the image's identity |
 //! | 4 × 4 | clusters; sources; chips of clusters; rings |
-//! | 6 × 4 | the device: chips, chips of a channel, blocks of a chip, pages of a block, bytes of a page, spare blocks of a chip |
-//! | 5 × 8 | t_r, t_w, t_e, t_d and t_c, in nanoseconds |
+//! | 7 × 4 | the device: chips, chips of a channel, blocks of a chip, pages of a block, bytes of a page, spare blocks of a chip, Δ (0: wear is not levelled) |
+//! | 7 × 8 | t_r, t_w, t_e, t_d, t_c, t_s and t_u, in nanoseconds |
 //!
 //! A cluster, [`CLUSTER_BYTES`]:
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 4 | organisation: 0 stripe, 1 zones, 2 superblock |
+//! | 4 | organisation: 0 stripe, 1 zones, 2 superblock; 256 more where erases are suspended |
 //! | 2 × 4 | its first entry in the list of chips, and how many |
 //! | 4 | logical pages of each chip |
 //! | 2 × 4 | its first ring, and how many |
-//! | 4 × 8 | D_g in nanoseconds (2^64 − 1: no GC jobs); α (0: no garbage collection); H; v |
+//! | 5 × 8 | D_g in nanoseconds (2^64 − 1: no GC jobs); α (0: no garbage collection); H; v; δ |
 //!
 //! A source, [`SOURCE_BYTES`]: its number in the plan, its cluster, flags (1: it writes; 256 times
 //! the order of its pages, as in [`RequestOrder`]), w, its first logical page, how many it has (4
@@ -29,6 +29,7 @@
 //! [`RING_BYTES`]: its first block, how many, its first logical page, how many, whether it is
 //! written (4 bytes each).
 
+mod checksum;
 mod encode;
 mod error;
 mod validate;
@@ -36,24 +37,26 @@ mod validate;
 pub use encode::{ClusterParts, ImageParts};
 pub use error::{ImageError, ImagePlace};
 
+use checksum::{CHECKSUM, checksum};
+
 use crate::memory::index;
 use crate::police::RequestOrder;
 
 /// What an image begins with.
 pub const MAGIC: [u8; 8] = *b"rtflash\0";
 /// The version of the format.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Bytes before the first cluster.
-pub const HEADER_BYTES: usize = 100;
+pub const HEADER_BYTES: usize = 120;
 /// Bytes of a cluster.
-pub const CLUSTER_BYTES: usize = 56;
+pub const CLUSTER_BYTES: usize = 64;
 /// Bytes of a source.
 pub const SOURCE_BYTES: usize = 48;
 /// Bytes of a ring.
 pub const RING_BYTES: usize = 20;
 
-/// Where the checksum is.
-const CHECKSUM: core::ops::Range<usize> = 16..20;
+/// What the organisation of a cluster is more where its erases are suspended.
+const SUSPENDS: u32 = 256;
 
 /// The device that an image is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +73,9 @@ pub struct ImageDevice {
     pub page_bytes: u32,
     /// N_s: blocks of a chip that may fail, and are kept erased until then.
     pub spare_blocks: u32,
+    /// Δ: by how many erases the blocks of a chip may differ before something is done; 0 where wear
+    /// is not levelled.
+    pub wear_gap: u32,
     /// t_r.
     pub page_read_ns: u64,
     /// t_w.
@@ -80,6 +86,10 @@ pub struct ImageDevice {
     pub page_transfer_ns: u64,
     /// t_c; 0 where commands are not counted.
     pub command_ns: u64,
+    /// t_s: how long it takes to suspend an erase; 0 where the device does not.
+    pub erase_suspend_ns: u64,
+    /// t_u: by how much an erase takes longer each time.
+    pub erase_resume_ns: u64,
 }
 
 /// How the chips of a cluster are used.
@@ -104,6 +114,8 @@ pub struct ImageCollection {
     pub reserve_pages: u64,
     /// v.
     pub victim_pages: u64,
+    /// δ: so many pages of H may be taken for wear.
+    pub wear_pages: u64,
 }
 
 /// A ring of zones, on each chip of its cluster.
@@ -231,11 +243,14 @@ impl<'a> Image<'a> {
             pages_per_block: of.u32(48),
             page_bytes: of.u32(52),
             spare_blocks: of.u32(56),
-            page_read_ns: of.u64(60),
-            page_program_ns: of.u64(68),
-            block_erase_ns: of.u64(76),
-            page_transfer_ns: of.u64(84),
-            command_ns: of.u64(92),
+            wear_gap: of.u32(60),
+            page_read_ns: of.u64(64),
+            page_program_ns: of.u64(72),
+            block_erase_ns: of.u64(80),
+            page_transfer_ns: of.u64(88),
+            command_ns: of.u64(96),
+            erase_suspend_ns: of.u64(104),
+            erase_resume_ns: of.u64(112),
         }
     }
 
@@ -293,11 +308,16 @@ impl ImageCluster<'_> {
     /// How its chips are used. What is no organisation is taken for a stripe; no sound image has
     /// that.
     pub fn organisation(&self) -> ImageOrganisation {
-        match self.bytes.u32(self.at) {
+        match self.bytes.u32(self.at) % SUSPENDS {
             1 => ImageOrganisation::Zoned,
             2 => ImageOrganisation::Superblock,
             _ => ImageOrganisation::Stripe,
         }
+    }
+
+    /// Whether the erases of its passes are suspended for jobs that are more urgent.
+    pub fn suspends_erases(&self) -> bool {
+        self.bytes.u32(self.at) & SUSPENDS != 0
     }
 
     fn first_chip(&self) -> u32 {
@@ -353,37 +373,14 @@ impl ImageCluster<'_> {
 
     /// By what it collects garbage; `None` where it does not.
     pub fn collection(&self) -> Option<ImageCollection> {
-        let [deadline, reclaimed_pages, reserve_pages, victim_pages] =
-            [24, 32, 40, 48].map(|place| self.bytes.u64(self.at + place));
+        let [deadline, reclaimed_pages, reserve_pages, victim_pages, wear_pages] =
+            [24, 32, 40, 48, 56].map(|place| self.bytes.u64(self.at + place));
         (reclaimed_pages > 0).then_some(ImageCollection {
             deadline_ns: (deadline != u64::MAX).then_some(deadline),
             reclaimed_pages,
             reserve_pages,
             victim_pages,
+            wear_pages,
         })
     }
-}
-
-/// The remainders of all bytes.
-const REMAINDERS: [u32; 256] = {
-    let mut remainders = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut remainder, mut bit) = (byte, 0);
-        while bit < 8 {
-            remainder = if remainder & 1 == 1 { remainder >> 1 ^ 0xEDB8_8320 } else { remainder >> 1 };
-            bit += 1;
-        }
-        remainders[byte as usize] = remainder;
-        byte += 1;
-    }
-    remainders
-};
-
-/// CRC-32 of an image, but for the bytes where it is kept.
-fn checksum(bytes: &[u8]) -> u32 {
-    let (before, rest) = bytes.split_at(CHECKSUM.start.min(bytes.len()));
-    let behind = rest.get(CHECKSUM.len()..).unwrap_or_default();
-    let all = before.iter().chain(behind);
-    !all.fold(!0, |crc, &byte| crc >> 8 ^ REMAINDERS[usize::from(crc.to_le_bytes()[0] ^ byte)])
 }

@@ -23,6 +23,7 @@ mod programs;
 mod recover;
 mod setup;
 mod slots;
+mod suspend;
 mod zones;
 
 pub use blocks::{BlockMemory, Blocks, Frontier, Frontiers, GROUP};

@@ -45,6 +45,8 @@ pub struct SpareBytes {
     pub lpn: u32,
     /// Higher than of all pages programmed before.
     pub sequence: u64,
+    /// How often the block had been erased; 0 where wear is not levelled.
+    pub erases: u32,
 }
 
 /// The flash: a driver of chips and buses.
@@ -71,6 +73,14 @@ pub trait NandChips {
 
     /// Erases a block.
     fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose);
+
+    /// Suspends the erase that a chip is doing, rule P1. When the chip is free, no later than t_s,
+    /// [`Ftl::suspended`](crate::Ftl::suspended) is told; where the erase is over before that by
+    /// itself, as always. Only where the image has clusters that suspend erases.
+    fn suspend(&mut self, chip: u32);
+
+    /// Goes on with the erase of a block that was suspended, rule P2.
+    fn resume(&mut self, chip: u32, block: u32);
 }
 
 /// Whoever sent the requests.
@@ -87,6 +97,12 @@ pub trait RequestHost {
     /// A void GC job of a processor begins to move pages of a retired block, which has so many
     /// valid ones (rule B4). Only to be told.
     fn moving(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
+        let _ = (processor, job, block, valid);
+    }
+
+    /// A void GC job of a processor begins to move pages of the least worn block, likewise (rule
+    /// L2). Only to be told.
+    fn levelling(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
         let _ = (processor, job, block, valid);
     }
 

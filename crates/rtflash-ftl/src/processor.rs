@@ -245,6 +245,11 @@ impl<M: Memory> EdfProcessor<M> {
         Some((block, valid))
     }
 
+    /// Whether the GC job moves pages, and erases nothing.
+    pub fn moves(&self) -> bool {
+        self.pass.moves_from().is_some()
+    }
+
     /// Pages of a block were moved: the GC job is over.
     pub fn moved(&mut self) {
         if let Some(block) = self.pass.end() {

@@ -31,6 +31,14 @@ pub trait RecoveryChips {
     /// Whether a program or an erase of a block has failed, ever: drivers mark such blocks.
     fn is_bad(&mut self, chip: u32, block: u32) -> bool;
 
+    /// How often the driver knows that a block was erased, where wear is levelled; `None` where it
+    /// keeps no count. Then what is beside the block's pages says so. Of a block in which nothing
+    /// can be read the count is lost: it is taken for as worn as any other one.
+    fn erase_count(&mut self, chip: u32, block: u32) -> Option<u32> {
+        let _ = (chip, block);
+        None
+    }
+
     /// Copies a page to an erased one of the same cluster, with what is beside its data from now
     /// on. Power may be lost meanwhile: then `from` is as it was. Says whether it was programmed:
     /// if not, the block is bad.
@@ -66,6 +74,9 @@ impl<'s, 'm> Ftl<'s, 'm> {
         Ok(ftl)
     }
 }
+
+/// Erases of a block that are counted, at most.
+const MOST_ERASES: u32 = NONE - 2;
 
 /// A look at all chips.
 struct ChipScan<'c, C> {
@@ -103,14 +114,19 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
     fn latest(
         &mut self,
         of: &NewProcessor<'_>,
-        lpns: &mut [u32],
-        places: &mut [u32],
+        (lpns, places, erases): (&mut [u32], &mut [u32], &mut [u32]),
     ) -> Result<Option<u32>, SetupError> {
         lpns.fill(NONE);
         places.fill(NONE);
+        erases.fill(NONE);
         let mut latest: Option<(u64, u32)> = None;
         for page in 0..u32::try_from(lpns.len()).unwrap_or(NONE) {
-            let PageState::Held(SpareBytes { lpn, sequence, .. }) = self.look(of, page)? else { continue };
+            let PageState::Held(SpareBytes { lpn, sequence, erases: worn, .. }) = self.look(of, page)? else {
+                continue;
+            };
+            if let Some(erases) = erases.get_mut(index(page / of.block_pages)) {
+                *erases = worn.min(MOST_ERASES);
+            }
             latest = latest.max(Some((sequence, page)));
             let slot = index((lpn - of.columns.offset) / of.columns.stride);
             let other = places[slot];
@@ -127,6 +143,19 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
             self.sequence = self.sequence.max(sequence.saturating_add(1));
         }
         Ok(latest.map(|(_, page)| page))
+    }
+
+    /// How often each block was erased: as the driver knows, or as is beside its pages, or as often
+    /// as any other.
+    fn count_erases(&mut self, of: &NewProcessor<'_>, erases: &mut [u32]) {
+        for (block, erases) in (0..).zip(erases.iter_mut()) {
+            let known = of.chips.iter().filter_map(|&chip| self.chips.erase_count(chip, block)).max();
+            *erases = known.map_or(*erases, |known| known.min(MOST_ERASES));
+        }
+        let most = erases.iter().copied().filter(|&erases| erases != NONE).max().unwrap_or(0);
+        for erases in erases.iter_mut().filter(|erases| **erases == NONE) {
+            *erases = most;
+        }
     }
 
     /// The block that takes pages, which has the latest one: from behind the last page that is not
@@ -174,11 +203,14 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
 
     /// Erases all blocks in which nothing is valid: also those that look erased, of which it is not
     /// known whether they were being erased.
-    fn erase_others(&mut self, of: &NewProcessor<'_>, memory: &mut BlockMemory<Lent<'_>>) {
+    fn erase_others(&mut self, of: &NewProcessor<'_>, memory: &mut BlockMemory<Lent<'_>>, erases: &mut [u32]) {
         memory.erased.fill(0);
         for (block, held) in (0..).zip(memory.lpns.chunks(index(of.block_pages))) {
             if held.iter().all(|&lpn| lpn == NONE) && !self.is_bad(of, block) && self.erases(of, block) {
                 memory.erased[index(block / 64)] |= 1 << (block % 64);
+                if let Some(erases) = erases.get_mut(index(block)) {
+                    *erases += 1;
+                }
             }
         }
     }
@@ -192,7 +224,9 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
     ) -> Result<(), SetupError> {
         loop {
             let to = pages.program(lpn).ok_or(SetupError::NoRoom(of.number))?;
-            let spare = SpareBytes { identity: self.identity, cluster: of.cluster, lpn, sequence: self.sequence };
+            let erases = pages.blocks().erases(to.block);
+            let spare =
+                SpareBytes { identity: self.identity, cluster: of.cluster, lpn, sequence: self.sequence, erases };
             self.sequence += 1;
             if self.chips.copy(place(of, page), spot(of, to), spare) {
                 return Ok(());
@@ -233,11 +267,15 @@ impl<C: RecoveryChips> PagesAtStart for ChipScan<'_, C> {
         if of.is_zoned() {
             return Err(SetupError::Zones(of.number));
         }
-        let PageMemory { mut blocks, places } = memory;
-        let latest = self.latest(of, blocks.lpns, places)?;
+        let PageMemory { mut blocks, places, erases } = memory;
+        let latest = self.latest(of, (blocks.lpns, places, erases))?;
+        self.count_erases(of, erases);
         let open = latest.map(|latest| self.frontier(of, latest)).transpose()?.flatten();
-        self.erase_others(of, &mut blocks);
+        self.erase_others(of, &mut blocks, erases);
         let mut pages = Pages::restored(of.columns, of.block_pages, blocks, places, open);
+        if of.wear_gap > 0 {
+            pages.level(of.wear_gap, erases);
+        }
         self.retire(of, &mut pages)?;
         self.collect(of, &mut pages)?;
         Ok(pages)

@@ -6,7 +6,7 @@ use core::mem::take;
 
 use crate::blocks::{BlockMemory, GROUP};
 use crate::ftl::Ftl;
-use crate::geometry::{Geometry, gc_jobs, waiting};
+use crate::geometry::{Geometry, gc_jobs, levels_wear, waiting};
 use crate::image::{Image, ImageCluster, ImageOrganisation, ImageSource};
 use crate::memory::{Lent, NONE, index};
 use crate::pages::{Columns, Pages};
@@ -46,6 +46,12 @@ pub trait AtStart {
     ///
     /// Where tasks own zones any pages may be programmed, and the answer does not matter.
     fn pages(&mut self, processor: u32, lpns: &mut [u32]) -> u32;
+
+    /// How often a block of a processor was erased, where wear is levelled.
+    fn erase_count(&mut self, processor: u32, block: u32) -> u32 {
+        let _ = (processor, block);
+        0
+    }
 
     /// The next page of a ring on a processor, counted through its blocks.
     fn ring(&mut self, processor: u32, ring: u32) -> u32;
@@ -108,6 +114,8 @@ pub(crate) struct NewProcessor<'a> {
     pub(crate) block_pages: u32,
     /// Blocks of it that are kept back for those that fail.
     pub(crate) spare: u32,
+    /// Δ; 0 where its erases are not counted.
+    pub(crate) wear_gap: u32,
 }
 
 impl NewProcessor<'_> {
@@ -137,6 +145,8 @@ impl NewProcessor<'_> {
 pub(crate) struct PageMemory<'m> {
     pub(crate) blocks: BlockMemory<Lent<'m>>,
     pub(crate) places: &'m mut [u32],
+    /// A word for each block, where wear is levelled.
+    pub(crate) erases: &'m mut [u32],
 }
 
 /// Who knows what is on the chips when the state machine begins.
@@ -159,12 +169,18 @@ impl<S: AtStart> PagesAtStart for Stated<'_, S> {
         memory: PageMemory<'m>,
         rest: &mut Unlent<'m>,
     ) -> Result<Pages<Lent<'m>>, SetupError> {
-        let PageMemory { blocks, places } = memory;
+        let PageMemory { blocks, places, erases } = memory;
         let programmed = at_start(of, blocks.lpns, self.0)?;
         if of.is_zoned() {
             return zoned_pages(of, (blocks, places), rest, self.0);
         }
         let mut pages = Pages::new(of.columns, of.block_pages, blocks, places, programmed);
+        if of.wear_gap > 0 {
+            for (block, erases) in (0..).zip(erases.iter_mut()) {
+                *erases = self.0.erase_count(of.number, block);
+            }
+            pages.level(of.wear_gap, erases);
+        }
         pages.keep_back(of.spare);
         Ok(pages)
     }
@@ -199,6 +215,8 @@ impl<'s, 'm> Ftl<'s, 'm> {
         of_chip.fill(NONE);
         let at_work = rest.bits(geometry.chips.div_ceil(64))?;
         at_work.fill(0);
+        let suspended = rest.bits(geometry.chips.div_ceil(64))?;
+        suspended.fill(0);
         let request_words = rest.words(2 * geometry.request_pages + geometry.parts)?;
         let clusters = clusters.get_mut(..geometry.clusters).ok_or(SetupError::Memory)?;
         let sources = sources.get_mut(..geometry.sources).ok_or(SetupError::Memory)?;
@@ -239,6 +257,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
             words: request_words,
             of_chip,
             at_work,
+            suspended,
             sequence: 0,
         })
     }
@@ -295,7 +314,8 @@ fn processor<'m>(
     let all = blocks * index(block_pages);
     // Where nothing is written nothing fails.
     let spare = if of.collection().is_some() { device.spare_blocks * columns.width } else { 0 };
-    let new = NewProcessor { of, cluster, number, columns, chips, block_pages, spare };
+    let wear_gap = if levels_wear(device, of) { device.wear_gap } else { 0 };
+    let new = NewProcessor { of, cluster, number, columns, chips, block_pages, spare, wear_gap };
     let memory = PageMemory {
         blocks: BlockMemory {
             lpns: rest.words(all)?,
@@ -305,6 +325,7 @@ fn processor<'m>(
             least: rest.words(blocks.div_ceil(index(GROUP)))?,
         },
         places: rest.words(new.logical())?,
+        erases: rest.words(if wear_gap > 0 { blocks } else { 0 })?,
     };
     let pages = start.pages(&new, memory, rest)?;
     let terms = of.collection().map_or(PassTerms::none(PaddedPass::default()), |collection| PassTerms {
@@ -312,7 +333,7 @@ fn processor<'m>(
         reclaimed: collection.reclaimed_pages,
         reserve: collection.reserve_pages,
         victim: collection.victim_pages,
-        for_wear: 0,
+        for_wear: collection.wear_pages,
         padded: PaddedPass::default(),
     });
     let (rows, buffer) = pass_words(columns);
@@ -329,6 +350,8 @@ fn processor<'m>(
         changed: false,
         starved: [false; 2],
         programs: StepPrograms::new(rest.words(PROGRAM_WORDS * index(columns.width))?),
+        suspends: of.suspends_erases(),
+        erase_failed: false,
     })
 }
 

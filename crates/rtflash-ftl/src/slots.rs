@@ -116,6 +116,8 @@ pub(crate) enum StepWork {
     Inside,
     /// The erase that ends a pass.
     Erase,
+    /// The same, and it has been asked to be suspended.
+    SuspendedErase,
 }
 
 /// A processor.
@@ -135,6 +137,10 @@ pub struct FtlProcessor<'m> {
     pub(crate) starved: [bool; 2],
     /// The pages that its step programs.
     pub(crate) programs: StepPrograms<'m>,
+    /// Whether its erases are suspended where something more urgent is there.
+    pub(crate) suspends: bool,
+    /// Whether the erase that is suspended has failed on a chip.
+    pub(crate) erase_failed: bool,
 }
 
 /// GC jobs that are released and not over, in order: those of one instant together.

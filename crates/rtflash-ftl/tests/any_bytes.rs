@@ -43,6 +43,8 @@ fn small_images_run_by_any_events() {
         all.dropped += ran.dropped;
         all.failed += ran.failed;
         all.moved += ran.moved;
+        all.levelled += ran.levelled;
+        all.suspensions += ran.suspensions;
         all.trimmed += ran.trimmed;
     }
     assert!(run_at_all > 0 && all.taken > 0 && all.operations > 0, "{all:?}");
@@ -53,6 +55,7 @@ fn small_images_run_by_any_events() {
     assert!(all.taken > 20_000 && all.refused > 50_000 && all.over > 15_000, "{all:?}");
     assert!(all.operations > 40_000 && all.collected > 5_000 && all.starved > 500, "{all:?}");
     assert!(all.failed > 1_000 && all.moved > 50 && all.trimmed > 5_000, "{all:?}");
+    assert!(all.levelled > 50 && all.suspensions > 20, "{all:?}");
 }
 
 #[test]
@@ -92,7 +95,7 @@ proptest! {
     fn no_bytes_are_read_behind_their_end(mut bytes in prop::collection::vec(any::<u8>(), 0..400), checked: bool) {
         if bytes.len() >= HEADER_BYTES {
             bytes[..8].copy_from_slice(&rtflash_ftl::image::MAGIC);
-            bytes[8..12].copy_from_slice(&[1, 0, 0, 0]);
+            bytes[8..12].copy_from_slice(&u32::from(rtflash_ftl::image::VERSION).to_le_bytes());
             // Lists of a few entries.
             for place in (20..60).filter(|place| place % 4 != 0) {
                 bytes[place] = 0;

@@ -19,11 +19,14 @@ const DEVICE: ImageDevice = ImageDevice {
     pages_per_block: 4,
     page_bytes: 4_096,
     spare_blocks: 0,
+    wear_gap: 3,
     page_read_ns: 5,
     page_program_ns: 20,
     block_erase_ns: 50,
     page_transfer_ns: 4,
-    command_ns: 1,
+    command_ns: 0,
+    erase_suspend_ns: 9,
+    erase_resume_ns: 2,
 };
 
 const SOURCE: ImageSource = ImageSource {
@@ -40,7 +43,12 @@ const SOURCE: ImageSource = ImageSource {
 };
 
 fn collection(reclaimed_pages: u64, reserve_pages: u64, victim_pages: u64) -> Option<ImageCollection> {
-    Some(ImageCollection { deadline_ns: Some(500), reclaimed_pages, reserve_pages, victim_pages })
+    Some(ImageCollection { deadline_ns: Some(500), reclaimed_pages, reserve_pages, victim_pages, wear_pages: 0 })
+}
+
+/// The same, with so many pages of its reserve for wear.
+fn wear(of: Option<ImageCollection>, wear_pages: u64) -> Option<ImageCollection> {
+    of.map(|of| ImageCollection { wear_pages, ..of })
 }
 
 /// A stripe of two chips with two tasks, a superblock of two, zones of two, and a chip that is only
@@ -48,6 +56,7 @@ fn collection(reclaimed_pages: u64, reserve_pages: u64, victim_pages: u64) -> Op
 fn sound() -> Whole {
     let cluster = |organisation, chips: [u32; 2], logical_per_chip, collection| WholeCluster {
         organisation,
+        suspends_erases: false,
         chips: chips.into(),
         logical_per_chip,
         collection,
@@ -127,7 +136,13 @@ const NEVER: u64 = 1 << 63;
 fn what_is_sound_is_taken() {
     taken(&[
         |_| {},
-        |of| of.device.command_ns = 0,
+        |of| of.device.command_ns = 1,
+        |of| of.clusters[0].suspends_erases = true,
+        |of| (of.clusters[1].suspends_erases, of.clusters[3].suspends_erases) = (true, true),
+        |of| (of.device.erase_suspend_ns, of.device.erase_resume_ns) = (49, NEVER - 1),
+        |of| (of.device.erase_suspend_ns, of.device.erase_resume_ns, of.device.wear_gap) = (0, 0, 0),
+        |of| of.clusters[0].collection = wear(collection(2, 6, 1), 1),
+        |of| of.clusters[1].collection = wear(collection(1, 9, 2), 5),
         |of| of.device.chips_per_channel = 100,
         |of| of.clusters[0].collection = collection(3, 16, 1),
         |of| of.clusters[0].collection = collection(1, 6, 3),
@@ -172,6 +187,15 @@ fn devices_that_cannot_be_are_refused() {
             |of| of.device.page_program_ns = NEVER,
             |of| of.device.block_erase_ns = u64::MAX,
             |of| of.device.page_transfer_ns = 0,
+        ],
+    );
+    refused(
+        "suspensions as long as erases",
+        &[
+            |of| of.device.erase_suspend_ns = 50,
+            |of| of.device.erase_suspend_ns = u64::MAX,
+            |of| of.device.erase_suspend_ns = 0,
+            |of| of.device.erase_resume_ns = NEVER,
         ],
     );
     refused(
@@ -231,6 +255,30 @@ fn clusters_that_cannot_be_are_refused() {
             |of| of.clusters[0].collection = collection(3, u64::MAX, 1),
         ],
     );
+    refused(
+        of(0),
+        "pages for wear that is not levelled, or more than its passes leave",
+        &[
+            |of| of.clusters[0].collection = wear(collection(3, 6, 1), 1),
+            |of| of.clusters[0].collection = wear(collection(1, 6, 1), 3),
+            |of| of.clusters[0].collection = wear(collection(1, 1, 1), 2),
+            |of| of.clusters[0].collection = wear(collection(1, 6, 1), u64::MAX),
+            |of| (of.clusters[0].collection, of.device.wear_gap) = (wear(collection(2, 6, 1), 1), 0),
+        ],
+    );
+    let suspends = "suspends erases, where the device does not, has commands or tasks own zones";
+    refused(
+        of(0),
+        suspends,
+        &[
+            |of| (of.clusters[0].suspends_erases, of.device.command_ns) = (true, 1),
+            |of| {
+                of.clusters[0].suspends_erases = true;
+                (of.device.erase_suspend_ns, of.device.erase_resume_ns) = (0, 0);
+            },
+        ],
+    );
+    refused(of(2), suspends, &[|of| of.clusters[2].suspends_erases = true]);
     let deadline = |of: &mut Whole, deadline_ns| {
         of.clusters[0].collection = collection(3, 6, 1).map(|of| ImageCollection { deadline_ns, ..of });
     };
@@ -374,20 +422,23 @@ fn sources_that_cannot_be_are_refused() {
 #[test]
 fn words_that_say_nothing_are_zero() {
     // The version's upper half, the flags, and numbers of garbage collection where there is none.
-    assert_eq!(Image::read(&with_word(8, 0x0001_0001)), Err(ImageError::Version(1)));
+    assert_eq!(Image::read(&with_word(8, 0x0001_0002)), Err(ImageError::Version(2)));
+    assert_eq!(Image::read(&with_word(8, 1)), Err(ImageError::Version(1)));
     for bit in (1..8).chain(10..32) {
         let flags = 1 << bit | 1;
         assert!(refusal(&with_word(first_source() + SOURCE_BYTES + 8, flags)).1.contains("an order that"), "{bit}");
     }
     let last = HEADER_BYTES + 3 * CLUSTER_BYTES;
-    for place in [24, 28, 40, 48, 52] {
+    for place in [24, 28, 40, 48, 52, 56, 60] {
         let (place, what) = refusal(&with_word(last + place, 1));
         assert!(place == ImagePlace::Cluster(3) && what.contains("and numbers of it"), "{place:?} {what}");
     }
     let ring = first_chip() + 4 * 7;
     let (place, what) = refusal(&with_word(ring + 16, 2));
     assert!(place == ImagePlace::Cluster(2) && what.contains("neither written nor not"), "{what}");
-    assert!(refusal(&with_word(HEADER_BYTES, 3)).1.contains("an organisation that there is not"));
+    for word in [3, 128, 256 + 3, 512, 1 << 31] {
+        assert!(refusal(&with_word(HEADER_BYTES, word)).1.contains("an organisation that there is not"), "{word}");
+    }
     assert!(refusal(&with_word(HEADER_BYTES + 4, 1)).1.contains("do not follow those before"));
     assert!(refusal(&with_word(HEADER_BYTES + 16, 1)).1.contains("do not follow those before"));
 }

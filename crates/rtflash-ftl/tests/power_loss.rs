@@ -35,6 +35,7 @@ struct Seen {
     acknowledged: u64,
     failed_programs: u64,
     failed_erases: u64,
+    suspensions: u64,
     /// As in the chips.
     recovery_shares: [u64; 3],
 }
@@ -59,6 +60,10 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
                 Some(chip) if flash.may_fail(chip) && words.byte().is_multiple_of(8) => {
                     flash.fails(chip);
                     assert!(ftl.failed(chip, flash));
+                }
+                Some(chip) if flash.is_asked(chip) && words.byte().is_multiple_of(2) => {
+                    flash.suspends(chip);
+                    assert!(ftl.suspended(chip, flash));
                 }
                 Some(chip) => {
                     flash.ends(chip);
@@ -151,6 +156,7 @@ fn lives(image: &Image<'_>, seed: u64, cut: u64, seen: &mut Seen) {
     seen.torn += flash.torn;
     seen.failed_programs += flash.failed_programs;
     seen.failed_erases += flash.failed_erases;
+    seen.suspensions += flash.suspensions;
     for (seen, share) in seen.recovery_shares.iter_mut().zip(flash.recovery_shares) {
         *seen = share.max(*seen);
     }
@@ -178,5 +184,6 @@ fn what_is_acknowledged_survives_a_loss_of_power_at_every_operation() {
     }
     assert!(seen.images > 50 && seen.cuts > 5_000 && seen.torn > 1_000 && seen.in_recoveries > 500, "{seen:?}");
     assert!(seen.failed_programs > 1_000 && seen.failed_erases > 500, "{seen:?}");
+    assert!(seen.suspensions > 50, "{seen:?}");
     assert!(seen.recovery_shares.iter().all(|&share| share > 200), "{seen:?}");
 }

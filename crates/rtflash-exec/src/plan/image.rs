@@ -20,10 +20,6 @@ pub enum NoImage {
     NoCertificates,
     /// This cluster uses a second page register.
     TwoRegisters(ClusterId),
-    /// This cluster suspends erases.
-    Suspends(ClusterId),
-    /// This cluster levels wear.
-    Levels(ClusterId),
     /// This cluster changes its garbage collection while it runs.
     Changes(ClusterId),
     /// Pages of a request, or a period, of this source are more than an image counts.
@@ -41,12 +37,6 @@ impl fmt::Display for NoImage {
             NoImage::TwoRegisters(cluster) => {
                 write!(f, "cluster {cluster} uses a second page register, which firmware does not")
             }
-            NoImage::Suspends(cluster) => {
-                write!(f, "cluster {cluster} suspends erases, which firmware does not: `erase_suspend` left out")
-            }
-            NoImage::Levels(cluster) => {
-                write!(f, "cluster {cluster} levels wear, which firmware does not: `wear_gap` left out")
-            }
             NoImage::Changes(cluster) => {
                 write!(f, "cluster {cluster} changes its garbage collection while it runs, which firmware does not")
             }
@@ -61,6 +51,7 @@ impl std::error::Error for NoImage {}
 /// A cluster's lists, which an image is made from.
 struct ClusterLists {
     organisation: ImageOrganisation,
+    suspends_erases: bool,
     chips: Vec<u32>,
     logical_per_chip: u32,
     collection: Option<ImageCollection>,
@@ -75,12 +66,6 @@ impl ClusterLists {
             Placement::Superblock => ImageOrganisation::Superblock,
             Placement::CachedStripe | Placement::CachedSuperblock => return Err(NoImage::TwoRegisters(number)),
         };
-        if by.certificate.suspends_erases(device) {
-            return Err(NoImage::Suspends(number));
-        }
-        if device.wear_gap().is_some() && by.certificate.collection.is_some() {
-            return Err(NoImage::Levels(number));
-        }
         if !by.changes.is_empty() {
             return Err(NoImage::Changes(number));
         }
@@ -89,6 +74,7 @@ impl ClusterLists {
             reclaimed_pages: collection.reclaimed_pages,
             reserve_pages: collection.reserve_pages,
             victim_pages: collection.victim_pages,
+            wear_pages: by.pages_for_wear(of, device),
         });
         let rings = by.rings.iter().map(|ring| ImageRing {
             first_block: ring.blocks.start.0,
@@ -99,6 +85,7 @@ impl ClusterLists {
         });
         Ok(ClusterLists {
             organisation,
+            suspends_erases: by.certificate.suspends_erases(device),
             chips: of.chips.iter().map(|chip| chip.0).collect(),
             logical_per_chip: of.layout.logical_per_chip(),
             collection,
@@ -109,6 +96,7 @@ impl ClusterLists {
     fn parts(&self) -> ClusterParts<'_> {
         ClusterParts {
             organisation: self.organisation,
+            suspends_erases: self.suspends_erases,
             chips: &self.chips,
             logical_per_chip: self.logical_per_chip,
             collection: self.collection,
@@ -154,11 +142,14 @@ impl Plan {
             pages_per_block: of.pages_per_block(),
             page_bytes: of.page_size(),
             spare_blocks: of.spare_blocks(),
+            wear_gap: of.wear_gap().unwrap_or(0),
             page_read_ns: of.page_read().as_ns(),
             page_program_ns: of.page_program().as_ns(),
             block_erase_ns: of.block_erase().as_ns(),
             page_transfer_ns: of.page_transfer().as_ns(),
             command_ns: of.command().as_ns(),
+            erase_suspend_ns: of.erase_suspend().map_or(0, Span::as_ns),
+            erase_resume_ns: of.erase_resume().as_ns(),
         }
     }
 

@@ -45,6 +45,11 @@ impl<M: Memory> Blocks<M> {
         self.wear = EraseCounts { levelled: Some((gap, erases)), most };
     }
 
+    /// How often a block was erased; 0 where wear is not levelled.
+    pub fn erases(&self, block: u32) -> u32 {
+        self.wear.levelled.as_ref().map_or(0, |(_, erases)| erases.as_ref()[index(block)])
+    }
+
     /// Takes the lowest erased block, where wear is levelled the least worn one.
     pub(super) fn pop_erased(&mut self) -> Option<u32> {
         if self.erased_blocks <= self.spare {

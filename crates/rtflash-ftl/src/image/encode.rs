@@ -2,7 +2,7 @@
 
 use super::{
     CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageOrganisation, ImageRing, ImageSource,
-    MAGIC, RING_BYTES, SOURCE_BYTES, VERSION, checksum,
+    MAGIC, RING_BYTES, SOURCE_BYTES, SUSPENDS, VERSION, checksum,
 };
 use crate::police::RequestOrder;
 
@@ -22,6 +22,8 @@ pub struct ImageParts<'a> {
 pub struct ClusterParts<'a> {
     /// How its chips are used.
     pub organisation: ImageOrganisation,
+    /// Whether the erases of its passes are suspended.
+    pub suspends_erases: bool,
     /// Its chips, ascending.
     pub chips: &'a [u32],
     /// Logical pages of each of them.
@@ -96,8 +98,9 @@ impl ImageParts<'_> {
     fn device(&self, to: &mut ImageBytes<'_>) -> Option<()> {
         let of = self.device;
         to.words(&[of.chips, of.chips_per_channel, of.blocks_per_chip, of.pages_per_block, of.page_bytes])?;
-        to.words(&[of.spare_blocks])?;
-        to.longs(&[of.page_read_ns, of.page_program_ns, of.block_erase_ns, of.page_transfer_ns, of.command_ns])
+        to.words(&[of.spare_blocks, of.wear_gap])?;
+        to.longs(&[of.page_read_ns, of.page_program_ns, of.block_erase_ns, of.page_transfer_ns, of.command_ns])?;
+        to.longs(&[of.erase_suspend_ns, of.erase_resume_ns])
     }
 
     fn clusters(&self, to: &mut ImageBytes<'_>) -> Option<()> {
@@ -107,13 +110,13 @@ impl ImageParts<'_> {
                 ImageOrganisation::Stripe => 0,
                 ImageOrganisation::Zoned => 1,
                 ImageOrganisation::Superblock => 2,
-            };
+            } + if cluster.suspends_erases { SUSPENDS } else { 0 };
             let (chips, rings) = (u32::try_from(cluster.chips.len()).ok()?, u32::try_from(cluster.rings.len()).ok()?);
             to.words(&[organisation, chip, chips, cluster.logical_per_chip, ring, rings])?;
             (chip, ring) = (chip.checked_add(chips)?, ring.checked_add(rings)?);
-            let longs = cluster.collection.map_or([u64::MAX, 0, 0, 0], |of| {
+            let longs = cluster.collection.map_or([u64::MAX, 0, 0, 0, 0], |of| {
                 let deadline = of.deadline_ns.unwrap_or(u64::MAX);
-                [deadline, of.reclaimed_pages, of.reserve_pages, of.victim_pages]
+                [deadline, of.reclaimed_pages, of.reserve_pages, of.victim_pages, of.wear_pages]
             });
             to.longs(&longs)?;
         }

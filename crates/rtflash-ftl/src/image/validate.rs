@@ -1,7 +1,7 @@
 //! What has to be true of an image.
 
 use super::{
-    HEADER_BYTES, Image, ImageCluster, ImageError, ImageOrganisation, ImagePlace, ImageSource, MAGIC, VERSION,
+    HEADER_BYTES, Image, ImageCluster, ImageError, ImageOrganisation, ImagePlace, ImageSource, MAGIC, SUSPENDS, VERSION,
 };
 use super::{ImageDevice, checksum};
 use crate::memory::index;
@@ -48,7 +48,7 @@ impl Image<'_> {
             let place = ImagePlace::Cluster(number);
             let fault = |what| Err(ImageError::Fault { place, what });
             let Some(of) = self.cluster(number) else { return Err(ImageError::Length) };
-            if of.bytes.u32(of.at) > 2 {
+            if of.bytes.u32(of.at) & !SUSPENDS > 2 {
                 return fault("has an organisation that there is not");
             }
             if of.first_chip() != chips || of.first_ring() != rings {
@@ -120,6 +120,10 @@ impl ImageDevice {
         if times.iter().any(|time| !(1..NEVER).contains(time)) {
             return Err("has operations that take no time, or 2^63 ns");
         }
+        let (suspend, resume) = (self.erase_suspend_ns, self.erase_resume_ns);
+        if suspend >= self.block_erase_ns || resume >= NEVER || suspend == 0 && resume > 0 {
+            return Err("has suspensions as long as erases, or that take 2^63 ns, or resumes what it does not suspend");
+        }
         let hold = self.page_transfer_ns.checked_add(self.command_ns);
         let all = hold.and_then(|hold| hold.checked_mul(self.chips_per_channel.into()));
         if all.is_none_or(|all| all >= NEVER) {
@@ -145,6 +149,7 @@ impl ImageCluster<'_> {
         if self.logical_per_chip() == 0 || self.logical_per_chip() > pages {
             return Err("has no logical pages, or more than pages");
         }
+        self.validate_suspension(device)?;
         if self.organisation() == ImageOrganisation::Zoned {
             return if device.spare_blocks == 0 {
                 self.validate_rings(device)
@@ -164,8 +169,13 @@ impl ImageCluster<'_> {
             return Err("has no room for its reserve");
         }
         // (C1).
-        if of.reclaimed_pages.checked_add(of.victim_pages).is_none_or(|all| all > block) {
+        let reclaimed = of.reclaimed_pages.checked_add(of.victim_pages);
+        if reclaimed.is_none_or(|all| all > block) {
             return Err("has passes that reclaim more than a victim has");
+        }
+        let left = reclaimed.map_or(0, |all| block - all);
+        if of.wear_pages > 0 && (device.wear_gap == 0 || of.wear_pages > left.min(of.reserve_pages)) {
+            return Err("has pages for wear that is not levelled, or more than its passes leave");
         }
         if of.deadline_ns.is_some_and(|deadline| !(1..NEVER).contains(&deadline)) {
             return Err("has a deadline of garbage collection of no time, or 2^63 ns");
@@ -173,10 +183,20 @@ impl ImageCluster<'_> {
         Ok(())
     }
 
+    /// Whether erases are suspended only where that is proved: on devices that do so and whose
+    /// commands are not counted, and for garbage collection.
+    fn validate_suspension(&self, device: ImageDevice) -> Result<(), &'static str> {
+        let may = device.erase_suspend_ns > 0 && device.command_ns == 0;
+        if self.suspends_erases() && !(may && self.organisation() != ImageOrganisation::Zoned) {
+            return Err("suspends erases, where the device does not, has commands or tasks own zones");
+        }
+        Ok(())
+    }
+
     /// Whether nothing else is said of garbage collection where there is none.
     fn validate_no_collection(&self) -> Result<(), &'static str> {
-        let said = [24, 32, 40, 48].map(|place| self.bytes.u64(self.at + place));
-        if said == [u64::MAX, 0, 0, 0] { Ok(()) } else { Err("has no garbage collection, and numbers of it") }
+        let said = [24, 32, 40, 48, 56].map(|place| self.bytes.u64(self.at + place));
+        if said == [u64::MAX, 0, 0, 0, 0] { Ok(()) } else { Err("has no garbage collection, and numbers of it") }
     }
 
     /// Whether a chip is one of it.

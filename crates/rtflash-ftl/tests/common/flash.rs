@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rtflash_ftl::image::Image;
+use rtflash_ftl::image::{Image, ImageOrganisation};
 use rtflash_ftl::{
     FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, PageState, RecoveryBound, RecoveryChips,
     RequestHost, SetupError, SpareBytes,
@@ -44,6 +44,18 @@ pub struct Flash {
     /// The cluster of each chip.
     clusters: HashMap<u32, u32>,
     under_way: HashMap<u32, UnderWay>,
+    /// Chips asked to suspend their erase, and the blocks of erases that are suspended.
+    asked: HashSet<u32>,
+    suspended: HashMap<u32, u32>,
+    pub suspensions: u64,
+    /// How often each block was erased, as far as anybody can know, where wear is levelled: a block
+    /// in which nothing can be read after a loss of power is as worn as is said of it.
+    erases: HashMap<(u32, u32), u32>,
+    levels: bool,
+    /// The most known of a chip of a stripe when it was recovered last. In a superblock another
+    /// chip may know it.
+    most: HashMap<u32, u32>,
+    superblocks: HashSet<u32>,
     /// The next version.
     version: u64,
     /// The versions that a request that is not over has programmed.
@@ -76,10 +88,14 @@ pub struct PowerLost;
 impl Flash {
     pub fn new(image: &Image<'_>) -> Flash {
         let device = image.device();
-        let mut clusters = HashMap::new();
+        let (mut clusters, mut superblocks) = (HashMap::new(), HashSet::new());
         for number in 0..image.clusters() {
             let of = image.cluster(number).expect("a cluster");
-            clusters.extend((0..of.chips()).map(|place| (of.chip(place).expect("a chip"), number)));
+            let chips = (0..of.chips()).map(|place| of.chip(place).expect("a chip"));
+            if of.organisation() == ImageOrganisation::Superblock {
+                superblocks.extend(chips.clone());
+            }
+            clusters.extend(chips.map(|chip| (chip, number)));
         }
         let all = (device.chips * device.blocks_per_chip * device.pages_per_block) as usize;
         Flash {
@@ -88,6 +104,13 @@ impl Flash {
             content: vec![Content::Erased; all],
             clusters,
             under_way: HashMap::new(),
+            asked: HashSet::new(),
+            suspended: HashMap::new(),
+            suspensions: 0,
+            erases: HashMap::new(),
+            levels: device.wear_gap > 0,
+            most: HashMap::new(),
+            superblocks,
             version: 1,
             requests: HashMap::new(),
             acknowledged: HashMap::new(),
@@ -133,8 +156,13 @@ impl Flash {
     }
 
     /// Pages of a block are programmed in order, each once after an erase that was not interrupted.
-    fn may_be_programmed(&self, chip: u32, at: FlashPage) {
+    fn may_be_programmed(&mut self, chip: u32, at: FlashPage, spare: &SpareBytes) {
         self.is_good(chip, at.block);
+        assert_ne!(self.suspended.get(&chip), Some(&at.block), "its erase is not over");
+        assert!(self.levels || spare.erases == 0);
+        let most = self.most.get(&chip).copied().unwrap_or(0);
+        let erases = *self.erases.entry((chip, at.block)).or_insert(spare.erases.max(most));
+        assert!(!self.levels || spare.erases == erases, "chip {chip}, {at:?}: {spare:?}, and not {erases}");
         assert_eq!(self.content[self.at(chip, at)], Content::Erased, "{chip} {at:?}");
         for page in at.page..self.pages {
             let content = self.content[self.at(chip, FlashPage { page, ..at })];
@@ -153,6 +181,9 @@ impl Flash {
         for page in 0..self.pages {
             let at = self.at(chip, FlashPage { block, page });
             self.content[at] = Content::Erased;
+        }
+        if let Some(erases) = self.erases.get_mut(&(chip, block)) {
+            *erases += 1;
         }
     }
 
@@ -174,6 +205,7 @@ impl Flash {
     /// What a chip was doing has failed: the block is bad.
     pub fn fails(&mut self, chip: u32) {
         *self.spare.entry(chip).or_default() -= 1;
+        self.asked.remove(&chip);
         let block = match self.under_way.remove(&chip).expect("something is under way") {
             UnderWay::Read => panic!("a read does not fail"),
             UnderWay::Program(at, spare, version, buffered) => {
@@ -224,14 +256,32 @@ impl Flash {
                 let at = self.at(chip, at);
                 self.content[at] = Content::Held(spare, version);
             }
-            UnderWay::Erase(block) => self.erase_now(chip, block),
+            UnderWay::Erase(block) => {
+                self.asked.remove(&chip);
+                self.erase_now(chip, block);
+            }
         }
+    }
+
+    /// Whether a chip was asked to suspend its erase.
+    pub fn is_asked(&self, chip: u32) -> bool {
+        self.asked.contains(&chip)
+    }
+
+    /// The erase of a chip is suspended.
+    pub fn suspends(&mut self, chip: u32) {
+        assert!(self.asked.remove(&chip));
+        let Some(UnderWay::Erase(block)) = self.under_way.remove(&chip) else { panic!("chip {chip} erases") };
+        assert!(self.suspended.insert(chip, block).is_none());
+        self.suspensions += 1;
     }
 
     /// Power is lost: what is under way is done, or not, or torn.
     pub fn loses_power(&mut self, words: &mut Words<'_>) {
         let mut under_way: Vec<(u32, UnderWay)> = self.under_way.drain().collect();
-        under_way.sort_by_key(|(chip, _)| *chip);
+        under_way.extend(self.suspended.drain().map(|(chip, block)| (chip, UnderWay::Erase(block))));
+        under_way.sort_by_key(|&(chip, what)| (chip, matches!(what, UnderWay::Erase(_))));
+        self.asked.clear();
         for (chip, what) in under_way {
             match (what, words.byte() % 3) {
                 (_, 0) | (UnderWay::Read, _) => {}
@@ -260,6 +310,24 @@ impl Flash {
         self.requests.clear();
         self.buffered.clear();
         (self.begun, self.last) = (0, u64::MAX);
+    }
+
+    /// A recovery begins: of blocks in which nothing can be read nobody knows how often they were
+    /// erased.
+    fn forgets(&mut self) {
+        let mut known = HashMap::new();
+        for (&(chip, block), &erases) in &self.erases {
+            let mut pages = (0..self.pages).map(|page| self.content[self.at(chip, FlashPage { block, page })]);
+            if pages.any(|content| matches!(content, Content::Held(..))) {
+                known.insert((chip, block), erases);
+            }
+        }
+        self.erases = known;
+        self.most.clear();
+        for (&(chip, _), &erases) in self.erases.iter().filter(|&(&(chip, _), _)| !self.superblocks.contains(&chip)) {
+            let most = self.most.entry(chip).or_default();
+            *most = erases.max(*most);
+        }
     }
 
     /// The latest page that can be read of each logical one.
@@ -310,7 +378,7 @@ impl NandChips for Flash {
     }
 
     fn program(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
-        self.may_be_programmed(chip, at);
+        self.may_be_programmed(chip, at, &spare);
         let page = (spare.cluster, spare.lpn);
         assert_eq!(spare.cluster, self.clusters[&chip]);
         let version = match purpose {
@@ -326,12 +394,22 @@ impl NandChips for Flash {
 
     fn copyback(&mut self, chip: u32, from: FlashPage, to: FlashPage, spare: SpareBytes) {
         let version = self.held(chip, from, spare.lpn);
-        self.may_be_programmed(chip, to);
+        self.may_be_programmed(chip, to, &spare);
         self.begins(chip, UnderWay::Program(to, spare, version, false));
     }
 
     fn erase(&mut self, chip: u32, block: u32, _: OperationPurpose) {
         self.is_good(chip, block);
+        assert!(!self.suspended.contains_key(&chip), "a chip has one erase at a time");
+        self.begins(chip, UnderWay::Erase(block));
+    }
+
+    fn suspend(&mut self, chip: u32) {
+        assert!(self.erases(chip) && self.asked.insert(chip), "chip {chip} erases, and is asked once");
+    }
+
+    fn resume(&mut self, chip: u32, block: u32) {
+        assert_eq!(self.suspended.remove(&chip), Some(block));
         self.begins(chip, UnderWay::Erase(block));
     }
 }
@@ -364,7 +442,7 @@ impl RecoveryChips for Flash {
     fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes) -> bool {
         self.recovery.copies += 1;
         let version = self.held(from.0, from.1, spare.lpn);
-        self.may_be_programmed(to.0, to.1);
+        self.may_be_programmed(to.0, to.1, &spare);
         self.begins(to.0, UnderWay::Program(to.1, spare, version, false));
         if self.is_out() {
             std::panic::resume_unwind(Box::new(PowerLost));
@@ -425,6 +503,7 @@ impl Lists {
             requests: &mut self.requests,
         };
         flash.recovery = RecoveryBound::default();
+        flash.forgets();
         let mut ftl = Ftl::recovered(image, 0, memory, flash)?;
         flash.kept_its_bound(image);
         Ok(then(&mut ftl, flash))

@@ -57,6 +57,13 @@ pub struct Checked {
     held: HashMap<(u32, u32, u32), Held>,
     /// What each chip does.
     pub busy: HashMap<u32, Doing>,
+    /// Chips asked to suspend their erase, and the blocks of erases that are suspended.
+    pub asked: HashSet<u32>,
+    suspended: HashMap<u32, u32>,
+    pub suspensions: u64,
+    /// Whether wear is levelled, and how often each block was erased.
+    levels: bool,
+    erases: HashMap<(u32, u32), u32>,
     /// Blocks that have failed.
     bad: HashSet<(u32, u32)>,
     pub failed: u64,
@@ -92,6 +99,7 @@ impl Checked {
             pages_per_block: device.pages_per_block,
             blocks: device.blocks_per_chip,
             chips: device.chips,
+            levels: device.wear_gap > 0,
             clusters,
             ..Checked::default()
         }
@@ -101,6 +109,23 @@ impl Checked {
         assert!(chip < self.chips && self.busy.insert(chip, doing).is_none(), "chip {chip} is idle");
         self.operations += 1;
         self.clusters[&chip]
+    }
+
+    /// What a chip was doing is over. Says whether there was anything.
+    pub fn ends(&mut self, chip: u32) -> bool {
+        self.asked.remove(&chip);
+        self.busy.remove(&chip).is_some()
+    }
+
+    /// The erase of a chip is suspended, if it was asked to be.
+    pub fn suspends(&mut self, chip: u32) -> bool {
+        if !self.asked.remove(&chip) {
+            return false;
+        }
+        let Some(Doing::Erase(block)) = self.busy.remove(&chip) else { panic!("chip {chip} erases") };
+        assert!(self.suspended.insert(chip, block).is_none());
+        self.suspensions += 1;
+        true
     }
 
     /// Pages of a cluster hold nothing from now on: nobody reads or copies them.
@@ -132,6 +157,9 @@ impl Checked {
 
     fn programs(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, version: u64) {
         assert!(at.block < self.blocks && !self.bad.contains(&(chip, at.block)));
+        assert_ne!(self.suspended.get(&chip), Some(&at.block), "its erase is not over");
+        let erases = self.erases.get(&(chip, at.block)).copied().filter(|_| self.levels);
+        assert_eq!(spare.erases, erases.unwrap_or(0), "chip {chip}, {at:?}");
         let next = self.programmed.entry((chip, at.block)).or_insert(0);
         assert!(at.page == *next && at.page < self.pages_per_block, "pages of a block in order, each once");
         *next += 1;
@@ -183,12 +211,25 @@ impl NandChips for Checked {
     fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose) {
         self.begins(chip, Doing::Erase(block));
         assert!(!self.bad.contains(&(chip, block)));
+        assert!(!self.suspended.contains_key(&chip), "a chip has one erase at a time");
+        // Resets of zones are not counted.
+        *self.erases.entry((chip, block)).or_default() += u32::from(purpose == OperationPurpose::Collection);
         self.collected += u64::from(purpose == OperationPurpose::Collection);
         assert!(block < self.blocks);
         for page in 0..self.pages_per_block {
             self.held.remove(&(chip, block, page));
         }
         self.programmed.insert((chip, block), 0);
+    }
+
+    fn suspend(&mut self, chip: u32) {
+        assert!(matches!(self.busy.get(&chip), Some(Doing::Erase(_))), "chip {chip} erases");
+        assert!(self.asked.insert(chip), "it is asked once");
+    }
+
+    fn resume(&mut self, chip: u32, block: u32) {
+        assert_eq!(self.suspended.remove(&chip), Some(block));
+        self.begins(chip, Doing::Erase(block));
     }
 }
 
@@ -199,6 +240,7 @@ pub struct Counts {
     pub starved: u64,
     /// Retired blocks of which pages were moved.
     pub moved: u64,
+    pub levelled: u64,
 }
 
 impl RequestHost for Counts {
@@ -214,6 +256,11 @@ impl RequestHost for Counts {
         assert!(valid > 0);
         self.moved += 1;
     }
+
+    fn levelling(&mut self, _: u32, _: u64, _: u32, valid: u32) {
+        assert!(valid > 0);
+        self.levelled += 1;
+    }
 }
 
 /// What came of events.
@@ -228,6 +275,9 @@ pub struct Ran {
     pub dropped: u64,
     pub failed: u64,
     pub moved: u64,
+    /// Of them, blocks that had not failed: the least worn ones.
+    pub levelled: u64,
+    pub suspensions: u64,
     pub trimmed: u64,
 }
 
@@ -288,9 +338,12 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
                 let at_work = at_work.into_iter().find(|chip| nand.busy.contains_key(chip));
                 let chip = if words.byte() % 16 > 0 { at_work.unwrap_or(chip) } else { chip };
                 if may_fail && words.byte().is_multiple_of(8) && nand.fails(chip) {
-                    assert!(ftl.failed(chip, &mut host) && nand.busy.remove(&chip).is_some());
+                    assert!(ftl.failed(chip, &mut host) && nand.ends(chip));
+                } else if words.byte().is_multiple_of(2) && nand.suspends(chip) {
+                    assert!(ftl.suspended(chip, &mut host) && !ftl.suspended(chip, &mut host));
                 } else {
-                    assert_eq!(ftl.ended(chip, &mut host), nand.busy.remove(&chip).is_some());
+                    assert!(nand.asked.contains(&chip) || !ftl.suspended(chip, &mut host), "it was not asked");
+                    assert_eq!(ftl.ended(chip, &mut host), nand.ends(chip));
                 }
             }
             6 => {
@@ -314,7 +367,7 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
     }
     (ran.over, ran.starved, ran.operations) = (host.over, host.starved, nand.operations);
     (ran.collected, ran.dropped, ran.failed) = (nand.collected, nand.dropped, nand.failed);
-    ran.moved = host.moved;
+    (ran.moved, ran.levelled, ran.suspensions) = (host.moved, host.levelled, nand.suspensions);
     Some(ran)
 }
 
@@ -325,13 +378,15 @@ struct SmallCluster {
     logical: u32,
     collection: Option<ImageCollection>,
     rings: Vec<ImageRing>,
+    suspends_erases: bool,
     /// Rows of the ranges of its sources: all, or one of two halves.
     rows: u32,
 }
 
 impl SmallCluster {
     /// A cluster of some chips from `first` on.
-    fn drawn(first: u32, (blocks, pages, spare_blocks): (u32, u32, u32), words: &mut Words<'_>) -> SmallCluster {
+    fn drawn(first: u32, device: &ImageDevice, words: &mut Words<'_>) -> SmallCluster {
+        let ImageDevice { blocks_per_chip: blocks, pages_per_block: pages, spare_blocks, .. } = *device;
         let width = 1 + words.below(4);
         let organisation = [ImageOrganisation::Stripe, ImageOrganisation::Zoned, ImageOrganisation::Superblock]
             [words.below(3) as usize];
@@ -345,11 +400,15 @@ impl SmallCluster {
         let logical = if zoned { blocks * pages } else { 1 + words.below((left * 3 / 4).max(1)) };
         let collection = (!zoned && !words.byte().is_multiple_of(8)).then(|| {
             let victim = words.below(pages * wide);
+            let reserve = words.below(left.saturating_sub(logical) * wide + 1);
+            let most = if device.wear_gap > 0 { reserve.min(pages * wide - victim - 1) } else { 0 };
+            let wear = if most > 0 { words.below(most + 1) } else { 0 };
             ImageCollection {
                 deadline_ns: (!words.byte().is_multiple_of(8)).then(|| 1 + u64::from(words.below(1_000))),
-                reclaimed_pages: u64::from(pages * wide - victim),
-                reserve_pages: u64::from(words.below(left.saturating_sub(logical) * wide + 1)),
+                reclaimed_pages: u64::from(pages * wide - victim - wear),
+                reserve_pages: reserve.into(),
                 victim_pages: victim.into(),
+                wear_pages: wear.into(),
             }
         });
         let zone = pages * width;
@@ -367,7 +426,9 @@ impl SmallCluster {
             true => vec![ring((0, first_ring), true), ring((first_ring, blocks), words.byte().is_multiple_of(2))],
         };
         let rows = if words.byte().is_multiple_of(2) { logical } else { (logical / 2).max(1) };
-        SmallCluster { organisation, chips: (first..first + width).collect(), logical, collection, rings, rows }
+        let suspends_erases = !zoned && device.erase_suspend_ns > 0 && !words.byte().is_multiple_of(4);
+        let chips = (first..first + width).collect();
+        SmallCluster { organisation, chips, logical, collection, rings, suspends_erases, rows }
     }
 
     /// A source of it.
@@ -410,11 +471,28 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
     // Blocks that may fail, where nobody owns zones.
     let spare_blocks = if words.byte().is_multiple_of(2) { 1 + words.below(2) } else { 0 };
     let blocks = blocks + spare_blocks;
-    let mut chips = 0;
+    let wear_gap = if words.byte().is_multiple_of(3) { 1 + words.below(2) } else { 0 };
+    let (erase_suspend_ns, erase_resume_ns) = if words.byte().is_multiple_of(3) { (9, 2) } else { (0, 0) };
+    let mut device = ImageDevice {
+        chips: 0,
+        chips_per_channel: per_channel,
+        blocks_per_chip: blocks,
+        pages_per_block: pages,
+        page_bytes: 4_096,
+        spare_blocks,
+        wear_gap,
+        page_read_ns: 5,
+        page_program_ns: 20,
+        block_erase_ns: 50,
+        page_transfer_ns: 4,
+        command_ns: 0,
+        erase_suspend_ns,
+        erase_resume_ns,
+    };
     let mut lists = Vec::new();
     for _ in 0..count {
-        let cluster = SmallCluster::drawn(chips, (blocks, pages, spare_blocks), words);
-        chips += u32::try_from(cluster.chips.len()).expect("few chips");
+        let cluster = SmallCluster::drawn(device.chips, &device, words);
+        device.chips += u32::try_from(cluster.chips.len()).expect("few chips");
         lists.push(cluster);
     }
     let sources: Vec<ImageSource> = (0..1 + words.below(5))
@@ -427,25 +505,13 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
         .iter()
         .map(|of| ClusterParts {
             organisation: of.organisation,
+            suspends_erases: of.suspends_erases,
             chips: &of.chips,
             logical_per_chip: of.logical,
             collection: of.collection,
             rings: &of.rings,
         })
         .collect();
-    let device = ImageDevice {
-        chips,
-        chips_per_channel: per_channel,
-        blocks_per_chip: blocks,
-        pages_per_block: pages,
-        page_bytes: 4_096,
-        spare_blocks,
-        page_read_ns: 5,
-        page_program_ns: 20,
-        block_erase_ns: 50,
-        page_transfer_ns: 4,
-        command_ns: 0,
-    };
     let parts = ImageParts { device, clusters: &clusters, sources: &sources };
     let mut bytes = vec![0; parts.encoded_len().expect("a small image")];
     assert_eq!(parts.encode(&mut bytes), Some(bytes.len()));
@@ -454,7 +520,7 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
 
 /// The same bytes with a right checksum, and length.
 pub fn with_checksum(bytes: &mut [u8]) {
-    if bytes.len() < 100 {
+    if bytes.len() < rtflash_ftl::image::HEADER_BYTES {
         return;
     }
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);

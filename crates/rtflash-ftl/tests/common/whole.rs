@@ -10,6 +10,7 @@ use rtflash_ftl::image::{
 #[derive(Debug, Clone)]
 pub struct WholeCluster {
     pub organisation: ImageOrganisation,
+    pub suspends_erases: bool,
     pub chips: Vec<u32>,
     pub logical_per_chip: u32,
     pub collection: Option<ImageCollection>,
@@ -29,6 +30,7 @@ impl WholeCluster {
         let of = image.cluster(number).expect("a cluster");
         WholeCluster {
             organisation: of.organisation(),
+            suspends_erases: of.suspends_erases(),
             chips: (0..of.chips()).map(|place| of.chip(place).expect("a chip")).collect(),
             logical_per_chip: of.logical_per_chip(),
             collection: of.collection(),
@@ -39,6 +41,7 @@ impl WholeCluster {
     fn parts(&self) -> ClusterParts<'_> {
         ClusterParts {
             organisation: self.organisation,
+            suspends_erases: self.suspends_erases,
             chips: &self.chips,
             logical_per_chip: self.logical_per_chip,
             collection: self.collection,

@@ -1,0 +1,28 @@
+//! The checksum of an image.
+
+/// Where the checksum is.
+pub(super) const CHECKSUM: core::ops::Range<usize> = 16..20;
+
+/// The remainders of all bytes.
+const REMAINDERS: [u32; 256] = {
+    let mut remainders = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut remainder, mut bit) = (byte, 0);
+        while bit < 8 {
+            remainder = if remainder & 1 == 1 { remainder >> 1 ^ 0xEDB8_8320 } else { remainder >> 1 };
+            bit += 1;
+        }
+        remainders[byte as usize] = remainder;
+        byte += 1;
+    }
+    remainders
+};
+
+/// CRC-32 of an image, but for the bytes where it is kept.
+pub(super) fn checksum(bytes: &[u8]) -> u32 {
+    let (before, rest) = bytes.split_at(CHECKSUM.start.min(bytes.len()));
+    let behind = rest.get(CHECKSUM.len()..).unwrap_or_default();
+    let all = before.iter().chain(behind);
+    !all.fold(!0, |crc, &byte| crc >> 8 ^ REMAINDERS[usize::from(crc.to_le_bytes()[0] ^ byte)])
+}
