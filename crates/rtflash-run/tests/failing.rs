@@ -12,7 +12,7 @@ mod flash;
 mod limit;
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use cases::cases;
 use common::Words;
@@ -43,6 +43,9 @@ struct Chips<'f> {
     doing: BTreeMap<u32, Doing>,
     /// The chip that has the bus of a channel.
     bus: BTreeMap<u32, u32>,
+    /// Chips whose erases are being suspended, and what is left of those that are.
+    suspends: BTreeSet<u32>,
+    left: BTreeMap<u32, u64>,
     /// When requests are due.
     pending: BTreeMap<(u32, u64), u64>,
     begun: Vec<OperationPurpose>,
@@ -123,6 +126,23 @@ impl NandChips for Chips<'_> {
     fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose) {
         NandChips::erase(self.flash, chip, block, purpose);
         self.begins(chip, &[(true, self.device.command_ns), (false, self.device.block_erase_ns)], purpose);
+    }
+
+    fn suspend(&mut self, chip: u32) {
+        NandChips::suspend(self.flash, chip);
+        let doing = self.doing.get_mut(&chip).expect("it erases");
+        let until = self.now + self.device.erase_suspend_ns;
+        if doing.until > until {
+            self.left.insert(chip, doing.until - self.now + self.device.erase_resume_ns);
+            doing.until = until;
+            self.suspends.insert(chip);
+        }
+    }
+
+    fn resume(&mut self, chip: u32, block: u32) {
+        NandChips::resume(self.flash, chip, block);
+        let left = self.left.remove(&chip).expect("it was suspended");
+        self.begins(chip, &[(false, left)], OperationPurpose::Collection);
     }
 }
 
@@ -227,6 +247,12 @@ fn run(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, mut chips: Chips<'_>, at_once: 
         }
         for chip in chips.ends() {
             let cluster = processors.iter().find(|of| of.1.contains(&chip)).expect("its own").0;
+            if chips.suspends.remove(&chip) {
+                chips.doing.remove(&chip);
+                chips.flash.suspends(chip);
+                assert!(ftl.suspended(chip, &mut chips));
+                continue;
+            }
             let may = chips.flash.may_fail(chip) && (erases_fail || who.0 == 6 || !chips.flash.erases(chip));
             let failed = may && fails(who, &chips, image, (chip, cluster), rng);
             chips.doing.remove(&chip);
@@ -276,7 +302,8 @@ fn age(plan: &Plan, image: &Image<'_>, flash: &mut Flash, seed: u64) {
             for (page, (sequence, lpn)) in (1..).zip(&held).enumerate() {
                 let small = |number: usize| u32::try_from(number).expect("few pages");
                 let at = FlashPage { block: small(page / pages), page: small(page % pages / width) };
-                let spare = SpareBytes { identity: image.identity(), cluster: number.0, lpn: lpn.0, sequence };
+                let spare =
+                    SpareBytes { identity: image.identity(), cluster: number.0, lpn: lpn.0, sequence, erases: 0 };
                 flash.hold(chips[page % width].0, at, (*lpn != NO_LPN).then_some(spare));
             }
         }
@@ -309,7 +336,9 @@ fn search(beside: bool, without: Option<Term>, (first, cases): (u64, u64)) -> Se
                 (flash.begun, flash.last) = (0, last);
                 flash.program_failures.values_mut().for_each(|failures| *failures = at_once);
                 let (device, (doing, bus, pending, begun, seen)) = (image.device(), Default::default());
-                run(&image, ftl, Chips { flash, device, now: 0, doing, bus, pending, begun, seen }, at_once, &mut rng)
+                let (suspends, left) = Default::default();
+                let chips = Chips { flash, device, now: 0, doing, bus, suspends, left, pending, begun, seen };
+                run(&image, ftl, chips, at_once, &mut rng)
             });
             let seen = ran.expect("there is room");
             if without.is_none() && seen.late + seen.starved + seen.short > 0 {

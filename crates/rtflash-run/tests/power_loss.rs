@@ -9,7 +9,7 @@ mod common;
 #[path = "../../rtflash-ftl/tests/common/flash.rs"]
 mod flash;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use cases::cases;
@@ -51,6 +51,13 @@ fn set(rng: &mut Rng) -> Option<TaskSet> {
         spec.program_failures = (rng.within(0, 1) == 0).then_some(1);
     }
     (spec.page_read, spec.page_program, spec.block_erase, spec.page_transfer) = (ns(40), ns(90), ns(300), ns(10));
+    if rng.within(0, 2) == 0 {
+        (spec.erase_suspend, spec.erase_resume) = (Some(ns(rng.within(5, 60))), Some(ns(rng.within(0, 30))));
+    }
+    if rng.within(0, 2) == 0 {
+        spec.wear_gap = Some(rng.small(1, 3));
+        spec.wear_passes = (rng.within(0, 1) == 0).then(|| rng.small(2, 8));
+    }
     let device = Device::new(spec).ok()?;
     let task = |number: u64, rng: &mut Rng| {
         let access = Access::ALL[usize::try_from(rng.within(0, Access::ALL.len() as u64 - 1)).ok()?];
@@ -77,6 +84,10 @@ struct SlowChips<'f> {
     own: Vec<u64>,
     now: u64,
     ends: Vec<(u64, u32)>,
+    /// Chips whose erases are being suspended, and what is left of those that are.
+    suspends: HashSet<u32>,
+    left: HashMap<u32, u64>,
+    levelled: u64,
     late: Vec<(u32, u64, u64)>,
     starved: u64,
     over: u64,
@@ -118,6 +129,24 @@ impl NandChips for SlowChips<'_> {
         NandChips::erase(self.flash, chip, block, purpose);
         self.takes(chip, self.device.block_erase_ns);
     }
+
+    /// As late as the device states.
+    fn suspend(&mut self, chip: u32) {
+        NandChips::suspend(self.flash, chip);
+        let until = self.now + self.device.erase_suspend_ns;
+        let end = self.ends.iter_mut().find(|end| end.1 == chip).expect("it erases");
+        if end.0 > until {
+            self.left.insert(chip, end.0 - self.now + self.device.erase_resume_ns);
+            self.suspends.insert(chip);
+            end.0 = until;
+        }
+    }
+
+    fn resume(&mut self, chip: u32, block: u32) {
+        NandChips::resume(self.flash, chip, block);
+        let left = self.left.remove(&chip).expect("it was suspended");
+        self.takes(chip, left);
+    }
 }
 
 impl RequestHost for SlowChips<'_> {
@@ -134,15 +163,19 @@ impl RequestHost for SlowChips<'_> {
     }
 }
 
-/// What a dispatch tells by itself.
+/// What a dispatch tells by itself: without a free page, and blocks whose pages are moved for wear.
 #[derive(Default)]
-struct Told(u64);
+struct Told(u64, u64);
 
 impl RequestHost for Told {
     fn complete(&mut self, _: u32, _: u64, _: u64) {}
 
     fn starved(&mut self, _: u32) {
         self.0 += 1;
+    }
+
+    fn levelling(&mut self, _: u32, _: u64, _: u32, _: u32) {
+        self.1 += 1;
     }
 }
 
@@ -156,6 +189,8 @@ struct Seen {
     operations: u64,
     failed_programs: u64,
     failed_erases: u64,
+    suspended: u64,
+    levelled: u64,
     over: u64,
     late: u64,
     starved: u64,
@@ -190,9 +225,10 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
     let device = image.device();
     // Blocks fail as soon as they may, or now and then.
     let seldom = [0, 4, 40][usize::try_from(rng.within(0, 2)).expect("a place")];
-    let (ends, late, starved, over) = (Vec::new(), Vec::new(), 0, 0);
+    let (ends, late, suspends, left) = (Vec::new(), Vec::new(), HashSet::new(), HashMap::new());
     let own = own(image);
-    let mut chips = SlowChips { flash, device, own, now: 0, ends, late, starved, over };
+    let (now, starved, over, levelled) = (0, 0, 0, 0);
+    let mut chips = SlowChips { flash, device, own, now, ends, suspends, left, levelled, late, starved, over };
     while !chips.flash.is_out() {
         let release = sources.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX);
         chips.now = chips.ends.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX).min(release);
@@ -215,7 +251,10 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
         let mut ended: Vec<u32> = chips.ends.extract_if(.., |end| end.0 == now).map(|(_, chip)| chip).collect();
         ended.sort_unstable();
         for chip in ended {
-            if chips.flash.may_fail(chip)
+            if chips.suspends.remove(&chip) {
+                chips.flash.suspends(chip);
+                assert!(ftl.suspended(chip, &mut chips));
+            } else if chips.flash.may_fail(chip)
                 && rng.within(0, seldom) == 0
                 && (!chips.flash.erases(chip) || rng.within(0, 3) == 0)
             {
@@ -229,10 +268,12 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
         let mut told = Told::default();
         ftl.dispatch(&mut chips, &mut told);
         chips.starved += told.0;
+        chips.levelled += told.1;
     }
     seen.late += chips.late.len() as u64;
     seen.starved += chips.starved;
     seen.over += chips.over;
+    seen.levelled += chips.levelled;
 }
 
 /// The chips as a run of the executor finds them, with the reserve free and nothing else.
@@ -251,7 +292,8 @@ fn age(plan: &Plan, image: &Image<'_>, flash: &mut Flash, seed: u64) {
                 let (block, nth) = (page / (width * of.layout.pages()), page % (width * of.layout.pages()));
                 let at = FlashPage { block, page: nth / width };
                 let sequence = u64::from(page) + 1;
-                let spare = SpareBytes { identity: image.identity(), cluster: number.0, lpn: lpn.0, sequence };
+                let spare =
+                    SpareBytes { identity: image.identity(), cluster: number.0, lpn: lpn.0, sequence, erases: 0 };
                 flash.hold(chips[(nth % width) as usize].0, at, (*lpn != NO_LPN).then_some(spare));
             }
         }
@@ -297,6 +339,7 @@ fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
     seen.operations += flash.operations;
     seen.failed_programs += flash.failed_programs;
     seen.failed_erases += flash.failed_erases;
+    seen.suspended += flash.suspensions;
 }
 
 #[test]
@@ -318,9 +361,10 @@ fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
         seen.superblocks += u64::from(plan.clusters().ids().any(|of: ClusterId| !certified[of].is_stripe()));
         lives(&plan, &image, &mut rng, &mut seen);
     }
+    println!("{seen:?}");
     assert!(seen.late == 0 && seen.starved == 0 && seen.no_room == 0, "{seen:?}");
     assert!(seen.sets > 200 && seen.recovered > 1_000 && seen.over > 20_000 && seen.torn > 300, "{seen:?}");
-    assert!(seen.failed_programs > 500 && seen.failed_erases > 200, "{seen:?}");
+    assert!(seen.suspended > 1_000 && seen.levelled > 5_000, "{seen:?}");
+    assert!(seen.failed_programs > 300 && seen.failed_erases > 200, "{seen:?}");
     assert!(seen.recovery_shares.iter().all(|&share| share > 200), "{seen:?}");
-    println!("{seen:?}");
 }

@@ -136,6 +136,9 @@ impl Flash {
 
     /// A page holds a logical page, or what cannot be read, when the chips are first used.
     pub fn hold(&mut self, chip: u32, at: FlashPage, spare: Option<SpareBytes>) {
+        if let Some(spare) = spare {
+            self.erases.insert((chip, at.block), spare.erases);
+        }
         let at = self.at(chip, at);
         self.content[at] = spare.map_or(Content::Torn, |spare| Content::Held(spare, 1));
     }

@@ -56,6 +56,11 @@ impl Limit {
         (spec.page_read, spec.page_program) = (ns(rng.within(1, 60)), ns(rng.within(5, 250)));
         (spec.block_erase, spec.page_transfer) = (ns(rng.within(5, 600)), ns(rng.within(5, 120)));
         spec.command = (!queue && rng.one_in(4)).then(|| ns(rng.within(1, 20)));
+        // Of some erases are suspended, and of some wear is levelled.
+        let suspends = spec.command.is_none() && spec.blocks_per_chip.is_multiple_of(3);
+        spec.erase_suspend = suspends.then(|| ns(spec.block_erase.as_ns() / 5).max(ns(1)));
+        spec.wear_gap = spec.blocks_per_chip.is_multiple_of(4).then_some(1);
+        spec.wear_passes = spec.wear_gap.filter(|_| spec.blocks_per_chip.is_multiple_of(8)).map(|_| 3);
         let device = Device::new(spec).ok()?;
         let (mut clusters, mut placements, mut requests, mut next) = (Vec::new(), Vec::new(), Vec::new(), 0);
         while next < device.chips() {
