@@ -200,8 +200,8 @@ fn run() {
                 next.1 += image.source(number).map_or(u64::MAX, |of| of.period_ns);
             }
         }
-        while let Some(chip) = nand.ended() {
-            ends.of(|| ftl.ended(chip, &mut host));
+        while let Some((chip, suspended)) = nand.ended(&mut |done| tell(&mut file, &done)) {
+            ends.of(|| if suspended { ftl.suspended(chip, &mut host) } else { ftl.ended(chip, &mut host) });
         }
         if nand.now < DURATION {
             dispatches.of_many(|| {
@@ -271,7 +271,8 @@ fn tell(file: &mut HostFile, done: &Done) {
     let action = match done.action {
         Action::Read => "read",
         Action::Program => "program",
-        Action::Erase => "erase",
+        Action::Erase | Action::Resume => "erase",
+        Action::ErasePart => "erase-part",
     };
     let kind = if done.collects { "gc" } else { "request" };
     let Done { chip, start, end, at, lpn, .. } = done;

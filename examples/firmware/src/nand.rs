@@ -13,6 +13,10 @@ pub enum Action {
     Read,
     Program,
     Erase,
+    /// An erase that is suspended; in an order, what suspends one.
+    ErasePart,
+    /// An order to go on with an erase.
+    Resume,
 }
 
 /// An operation that has been asked for.
@@ -74,6 +78,16 @@ impl NandChips for Orders {
         let at = FlashPage { block, page: NONE };
         self.push(Asked { chip, action: Action::Erase, at, to: None, lpn: NONE, collects });
     }
+
+    fn suspend(&mut self, chip: u32) {
+        let at = FlashPage { block: NONE, page: NONE };
+        self.push(Asked { chip, action: Action::ErasePart, at, to: None, lpn: NONE, collects: true });
+    }
+
+    fn resume(&mut self, chip: u32, block: u32) {
+        let at = FlashPage { block, page: NONE };
+        self.push(Asked { chip, action: Action::Resume, at, to: None, lpn: NONE, collects: true });
+    }
 }
 
 /// An operation that has begun.
@@ -103,6 +117,8 @@ pub struct Nand<'m> {
     pages: &'m mut [u32],
     work: [Option<Work>; MOST_CHIPS],
     ends: [u64; MOST_CHIPS],
+    /// What is left of erases that are suspended, or are being suspended.
+    left: [u64; MOST_CHIPS],
     buses: [Option<BusQueue<'m>>; MOST_CHIPS],
     free_at: [u64; MOST_CHIPS],
     pub now: u64,
@@ -118,7 +134,7 @@ impl<'m> Nand<'m> {
             *bus = Some(BusQueue::new(memory));
         }
         let (work, ends, free_at) = ([None; MOST_CHIPS], [NEVER; MOST_CHIPS], [0; MOST_CHIPS]);
-        Nand { device, pages, work, ends, buses, free_at, now: 0 }
+        Nand { device, pages, work, ends, left: [0; MOST_CHIPS], buses, free_at, now: 0 }
     }
 
     fn page(&mut self, chip: u32, at: FlashPage) -> &mut u32 {
@@ -147,6 +163,13 @@ impl<'m> Nand<'m> {
                     *self.page(chip, FlashPage { page, ..at }) = NONE;
                 }
             }
+            Action::ErasePart => return self.suspend(chip as usize),
+            Action::Resume => {
+                let asked = Asked { action: Action::Erase, ..asked };
+                self.work[chip as usize] = Some(Work { asked, start: self.now, is_told: true });
+                self.ends[chip as usize] = self.now + core::mem::take(&mut self.left[chip as usize]);
+                return;
+            }
         }
         if let Some(to) = to {
             *self.page(chip, to) = lpn;
@@ -157,6 +180,19 @@ impl<'m> Nand<'m> {
             Action::Program => self.ask(self.now, chip),
             _ if commands => self.ask(self.now, chip),
             _ => self.goes_on(chip, self.now, done),
+        }
+    }
+
+    /// An erase is suspended, unless it is over before that.
+    fn suspend(&mut self, chip: usize) {
+        let until = self.now + self.device.erase_suspend_ns;
+        if self.ends[chip] <= until {
+            return;
+        }
+        self.left[chip] = self.ends[chip] - self.now + self.device.erase_resume_ns;
+        self.ends[chip] = until;
+        if let Some(work) = &mut self.work[chip] {
+            work.asked.action = Action::ErasePart;
         }
     }
 
@@ -173,7 +209,8 @@ impl<'m> Nand<'m> {
                 done(Done { chip, start: middle, end, action: Action::Program, at: to, lpn, collects });
                 self.ends[chip as usize] = end;
             }
-            (Action::Erase, _) => self.ends_at(chip, from + block_erase_ns, done),
+            // What it was is told when it ends: it may be suspended.
+            (Action::Erase, _) => self.ends[chip as usize] = from + block_erase_ns,
             _ => self.ask(from + page_read_ns, chip),
         }
     }
@@ -218,10 +255,15 @@ impl<'m> Nand<'m> {
         ends.min(self.buses.iter().zip(&self.free_at).map(grant).min().unwrap_or(NEVER))
     }
 
-    /// A chip whose operation ends now.
-    pub fn ended(&mut self) -> Option<u32> {
-        let chip = self.ends.iter().position(|&end| end == self.now)?;
-        (self.ends[chip], self.work[chip]) = (NEVER, None);
-        u32::try_from(chip).ok()
+    /// A chip whose operation ends now, and whether that is an erase that is suspended.
+    pub fn ended(&mut self, done: &mut impl FnMut(Done)) -> Option<(u32, bool)> {
+        let place = self.ends.iter().position(|&end| end == self.now)?;
+        let (chip, work) = (u32::try_from(place).ok()?, self.work[place]);
+        let action = work.map(|work| work.asked.action);
+        if matches!(action, Some(Action::Erase | Action::ErasePart)) {
+            self.ends_at(chip, self.now, done);
+        }
+        (self.ends[place], self.work[place]) = (NEVER, None);
+        Some((chip, action == Some(Action::ErasePart)))
     }
 }

@@ -41,6 +41,7 @@ pub fn write(
     )];
     notes.push(format!("on this machine it takes {} bytes of memory", memory(&geometry)));
     notes.extend(recovery(&image));
+    notes.extend(driver(&image));
     if !set.jobs().is_empty() {
         notes.push("jobs that are not real-time are not served".into());
     }
@@ -75,6 +76,20 @@ fn recovery(image: &Image<'_>) -> Option<String> {
     Some(format!(
         "after a loss of power it serves requests within {length}, one operation at a time: {reads} reads, {erases} erases, {copies} copies at most"
     ))
+}
+
+/// What the driver has to do beside reading, programming and erasing.
+fn driver(image: &Image<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if image.device().wear_gap > 0 {
+        notes.push("wear is levelled: how often a block was erased goes beside each of its pages".into());
+    }
+    let clusters = (0..image.clusters()).filter_map(|number| image.cluster(number));
+    let suspending = clusters.filter(rtflash_ftl::image::ImageCluster::suspends_erases).count();
+    if suspending > 0 {
+        notes.push(format!("erases are suspended in {suspending} of the clusters"));
+    }
+    notes
 }
 
 /// Bytes of all lists.
