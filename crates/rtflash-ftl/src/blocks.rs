@@ -2,10 +2,10 @@
 
 mod retired;
 mod worn;
-
-use worn::EraseCounts;
+mod zoned;
 
 use crate::memory::{Memory, NONE, index};
+use worn::EraseCounts;
 
 /// A block that takes pages, and its next page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -128,6 +128,7 @@ impl<'m> Ftl<'_, 'm> {
             NextStep::Reset(block) => {
                 let chip = self.begin(number, 0);
                 if let Some(of) = &mut self.processors[number] {
+                    of.ftl.pages.lose(block);
                     of.ftl.pages.reset(block);
                 }
                 let purpose =

@@ -103,7 +103,10 @@ impl<M: Memory> Pages<M> {
         zones: Zones<M>,
     ) -> Pages<M> {
         // What the device frees and closes by itself is nothing here.
-        let blocks = Blocks::new((block_pages, columns.width), memory, 0);
+        let mut blocks = Blocks::new((block_pages, columns.width), memory, 0);
+        for (slot, &page) in (0..).zip(places.as_ref()).filter(|&(_, &page)| page != NONE) {
+            blocks.hold(page, slot * columns.stride + columns.offset);
+        }
         Pages { columns, blocks, places, free: 0, zones: Some(zones) }
     }
 
@@ -167,6 +170,29 @@ impl<M: Memory> Pages<M> {
         }
     }
 
+    /// Logical pages in a block that is reset hold nothing any more. There are none, unless the
+    /// ring has skipped pages that could not be read, or has some twice. Looks at all pages of the
+    /// block.
+    pub(crate) fn lose(&mut self, block: u32) {
+        for page in block * self.blocks.pages()..(block + 1) * self.blocks.pages() {
+            let lpn = self.blocks.lpn(page);
+            if lpn != NONE && self.place(lpn) == page {
+                let slot = self.slot(lpn);
+                self.places.as_mut()[index(slot)] = NONE;
+            }
+        }
+    }
+
+    /// The logical page of a ring that was programmed last on this chip, by its number among those
+    /// that the ring keeps there: `count` from `first` on. Looks at all of them.
+    pub(crate) fn latest_of_ring(&self, first: u32, count: u32) -> Option<u32> {
+        let pages = self.blocks.pages();
+        let ring = self.zones.as_ref()?.ring_with(first / pages);
+        let age = |place: u32| (ring.next + 2 * ring.pages - 1 - (place - ring.first * pages)) % ring.pages;
+        let held = (0..count).map(|nth| (nth, self.places.as_ref()[index(first + nth)]));
+        held.filter(|&(_, place)| place != NONE).min_by_key(|&(_, place)| age(place)).map(|(nth, _)| nth)
+    }
+
     /// Where a page of the processor is.
     #[inline]
     pub fn spot(&self, page: u32) -> Spot {
@@ -199,6 +225,7 @@ impl<M: Memory> Pages<M> {
         if let Some(zones) = &mut self.zones {
             let page = zones.program(slot / self.blocks.pages());
             self.places.as_mut()[index(slot)] = page;
+            self.blocks.hold(page, lpn);
             return Some(self.spot(page));
         }
         let page = self.blocks.program(Frontiers::Write, lpn)?;

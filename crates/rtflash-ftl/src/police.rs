@@ -90,10 +90,12 @@ pub(crate) struct SourcePolice {
     /// The chip, or with [`RequestOrder::Round`] the page of the range, that is next; a stream
     /// begins on any chip.
     next: Option<u32>,
+    /// By how many pages the next request may go back in its round.
+    back: u32,
 }
 
 impl SourcePolice {
-    pub(crate) const NEW: SourcePolice = SourcePolice { free_from: 0, next: None };
+    pub(crate) const NEW: SourcePolice = SourcePolice { free_from: 0, next: None, back: 0 };
 
     /// Whether a request may pass now. Says when it arrived nominally: as stated, or as early as
     /// its jitter allows, so that the next one may come so much sooner.
@@ -114,8 +116,21 @@ impl SourcePolice {
         }
         let free_from = nominal.checked_add(of.period_ns).ok_or(Refused::TooLate)?;
         let next = self.after(of, pages)?;
-        (self.free_from, self.next) = (free_from, Some(next));
+        (self.free_from, self.next, self.back) = (free_from, Some(next), 0);
         Ok(nominal)
+    }
+
+    /// The next page of the range, by its number there, with [`RequestOrder::Round`].
+    pub(crate) fn next_of_round(&self) -> u32 {
+        self.next.unwrap_or(0)
+    }
+
+    /// Power was lost. The next request goes on with this page of its round, or before it: with
+    /// pages that were programmed, and not said to be.
+    pub(crate) fn goes_on(&mut self, of: &Declared, next: u32) {
+        // Where a request is half of the round it cannot be seen which page is the first one.
+        let back = if of.pages >= of.page_count / 2 { of.page_count } else { of.pages };
+        (self.next, self.back) = (Some(next), back);
     }
 
     /// What is next behind these pages.
@@ -125,7 +140,13 @@ impl SourcePolice {
             RequestOrder::Any => None,
             RequestOrder::Consecutive => pages.first().map(|page| page % chips),
             RequestOrder::Stream => self.next.or_else(|| pages.first().map(|page| page % chips)),
-            RequestOrder::Round => Some(self.next.unwrap_or(0)),
+            RequestOrder::Round => {
+                let next = self.next_of_round();
+                let first = pages.first().and_then(|page| page.checked_sub(of.first_page));
+                let first = first.filter(|&first| first < of.page_count);
+                let back = |first: u32| (next + of.page_count - first) % of.page_count;
+                Some(first.filter(|&first| back(first) <= self.back).unwrap_or(next))
+            }
         };
         for (place, &page) in (0..).zip(pages) {
             let number = page.checked_sub(of.first_page).filter(|&number| number < of.page_count);

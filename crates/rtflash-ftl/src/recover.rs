@@ -1,8 +1,11 @@
 //! The state of the chips after power was lost, found by a look at all pages.
 
 mod bound;
+mod zones;
 
 pub use bound::RecoveryBound;
+
+use core::ops::Range;
 
 use crate::blocks::{BlockMemory, Frontier};
 use crate::ftl::Ftl;
@@ -57,11 +60,11 @@ impl<'s, 'm> Ftl<'s, 'm> {
     ///
     /// Looks at each page once, twice where there is an older one of it, and at the pages of one
     /// block of each processor once more; erases each block at most once, and collects garbage
-    /// until there is the reserve. [`RecoveryBound`] says what that is at most.
+    /// until there is the reserve. [`RecoveryBound`] says what that is at most. Where tasks own
+    /// zones nothing is erased, and [`Ftl::next_of_round`] says how who writes goes on.
     ///
     /// # Errors
-    /// Where the memory is too short, tasks own zones, pages are of another image, or there is no
-    /// room.
+    /// Where the memory is too short, pages are of another image, or there is no room.
     pub fn recovered(
         image: &Image<'_>,
         late: u32,
@@ -71,6 +74,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
         let mut scan = ChipScan { chips, identity: image.identity(), sequence: 0 };
         let mut ftl = Ftl::with(image, late, memory, &mut scan)?;
         ftl.sequence = scan.sequence;
+        ftl.find_rounds();
         Ok(ftl)
     }
 }
@@ -110,17 +114,15 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         Ok(state)
     }
 
-    /// Finds the latest page of each logical one, and gives the latest of all.
+    /// Finds the latest page of each logical one among these, and gives the latest of all.
     fn latest(
         &mut self,
         of: &NewProcessor<'_>,
+        among: Range<u32>,
         (lpns, places, erases): (&mut [u32], &mut [u32], &mut [u32]),
     ) -> Result<Option<u32>, SetupError> {
-        lpns.fill(NONE);
-        places.fill(NONE);
-        erases.fill(NONE);
         let mut latest: Option<(u64, u32)> = None;
-        for page in 0..u32::try_from(lpns.len()).unwrap_or(NONE) {
+        for page in among {
             let PageState::Held(SpareBytes { lpn, sequence, erases: worn, .. }) = self.look(of, page)? else {
                 continue;
             };
@@ -165,13 +167,18 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         if self.is_bad(of, block) {
             return Ok(None);
         }
+        let next = self.behind(of, block)?;
+        Ok((next < of.block_pages).then_some(Frontier { block, next }))
+    }
+
+    /// How many pages of a block are before the first one behind which all look erased.
+    fn behind(&mut self, of: &NewProcessor<'_>, block: u32) -> Result<u32, SetupError> {
         for nth in (0..of.block_pages).rev() {
             if self.look(of, block * of.block_pages + nth)? != PageState::Erased {
-                let next = nth + 1;
-                return Ok((next < of.block_pages).then_some(Frontier { block, next }));
+                return Ok(nth + 1);
             }
         }
-        Ok(None)
+        Ok(0)
     }
 
     /// Whether a block of a processor has failed.
@@ -262,13 +269,17 @@ impl<C: RecoveryChips> PagesAtStart for ChipScan<'_, C> {
         &mut self,
         of: &NewProcessor<'_>,
         memory: PageMemory<'m>,
-        _: &mut Unlent<'m>,
+        rest: &mut Unlent<'m>,
     ) -> Result<Pages<Lent<'m>>, SetupError> {
-        if of.is_zoned() {
-            return Err(SetupError::Zones(of.number));
-        }
         let PageMemory { mut blocks, places, erases } = memory;
-        let latest = self.latest(of, (blocks.lpns, places, erases))?;
+        blocks.lpns.fill(NONE);
+        places.fill(NONE);
+        erases.fill(NONE);
+        if of.is_zoned() {
+            return self.zones(of, (blocks, places), rest);
+        }
+        let all = 0..u32::try_from(blocks.lpns.len()).unwrap_or(NONE);
+        let latest = self.latest(of, all, (blocks.lpns, places, erases))?;
         self.count_erases(of, erases);
         let open = latest.map(|latest| self.frontier(of, latest)).transpose()?.flatten();
         self.erase_others(of, &mut blocks, erases);

@@ -93,11 +93,11 @@ pub(crate) struct Unlent<'m> {
 }
 
 impl<'m> Unlent<'m> {
-    fn words(&mut self, count: usize) -> Result<&'m mut [u32], SetupError> {
+    pub(crate) fn words(&mut self, count: usize) -> Result<&'m mut [u32], SetupError> {
         first(&mut self.words, count)
     }
 
-    fn bits(&mut self, count: usize) -> Result<&'m mut [u64], SetupError> {
+    pub(crate) fn bits(&mut self, count: usize) -> Result<&'m mut [u64], SetupError> {
         first(&mut self.bits, count)
     }
 }

@@ -61,6 +61,11 @@ impl<M: Memory> Zones<M> {
         low.saturating_sub(1)
     }
 
+    /// The ring that this block belongs to.
+    pub(crate) fn ring_with(&self, block: u32) -> Ring {
+        self.ring(self.ring_of(block))
+    }
+
     /// The ring's next page, of that which a block belongs to: block, and page in it.
     fn next(&self, block: u32) -> (u32, u32) {
         let ring = self.ring(self.ring_of(block));

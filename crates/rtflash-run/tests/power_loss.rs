@@ -17,9 +17,9 @@ use common::Words;
 use flash::{Flash, Lists, PowerLost};
 use rtflash_alloc::allocator::{Outcome, allocator};
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
-use rtflash_exec::ftl::initial_pages;
+use rtflash_exec::ftl::{initial_pages, initial_zones};
 use rtflash_exec::trace::NO_LPN;
-use rtflash_exec::{Aging, ColumnId, Plan, Promise};
+use rtflash_exec::{Aging, Certified, ClusterPlan, ColumnId, Plan, Promise};
 use rtflash_ftl::image::{Image, ImageOrganisation};
 use rtflash_ftl::{FlashPage, Ftl, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes};
 use rtflash_model::random::Stream;
@@ -41,12 +41,12 @@ fn ns(ns: u64) -> Span {
     Span::from_ns(ns).expect("a short time")
 }
 
-/// A small device with a few tasks.
-fn set(rng: &mut Rng) -> Option<TaskSet> {
+/// A small device with a few tasks. Where they own zones, those that write are streams.
+fn set(rng: &mut Rng, zoned: bool) -> Option<TaskSet> {
     let mut spec = Device::profile("dgist-2021").expect("a profile").spec();
     (spec.chips, spec.chips_per_channel) = (rng.small(1, 5), rng.small(1, 3));
     (spec.blocks_per_chip, spec.pages_per_block) = (rng.small(10, 40), rng.small(2, 8));
-    if rng.within(0, 2) > 0 {
+    if !zoned && rng.within(0, 2) > 0 {
         spec.spare_blocks = Some(rng.small(1, 3));
         spec.program_failures = (rng.within(0, 1) == 0).then_some(1);
     }
@@ -69,8 +69,10 @@ fn set(rng: &mut Rng) -> Option<TaskSet> {
         };
         let (read, write) = (request(100)?, request(400)?);
         let kinds = rng.within(0, 3);
+        let write = if zoned { write.with_access(Access::Stream) } else { write };
         let (read, write) = ((kinds != 1).then_some(read), (kinds != 0).then_some(write));
-        Some(Task { name: format!("t{number}"), read, write, data_pages: None })
+        let data_pages = zoned.then(|| rng.within(20, 60));
+        Some(Task { name: format!("t{number}"), read, write, data_pages })
     };
     let tasks: Option<Vec<Task>> = (0..rng.within(1, 4)).map(|number| task(number, rng)).collect();
     TaskSet::new(device, tasks?, vec![]).ok()
@@ -88,6 +90,8 @@ struct SlowChips<'f> {
     suspends: HashSet<u32>,
     left: HashMap<u32, u64>,
     levelled: u64,
+    /// Requests that go round: which source, and the page behind their last one.
+    rounds: HashMap<(u32, u64), (u32, u32)>,
     late: Vec<(u32, u64, u64)>,
     starved: u64,
     over: u64,
@@ -156,6 +160,9 @@ impl RequestHost for SlowChips<'_> {
             self.late.push((source, index, due_ns));
         }
         self.flash.complete(source, index, due_ns);
+        if let Some((source, next)) = self.rounds.remove(&(source, index)) {
+            self.flash.goes_on.insert(source, next);
+        }
     }
 
     fn starved(&mut self, _: u32) {
@@ -183,6 +190,9 @@ impl RequestHost for Told {
 struct Seen {
     sets: u64,
     superblocks: u64,
+    zoned: u64,
+    /// Oldest pages of rings that power has cost.
+    lost: u64,
     recovered: u64,
     in_recoveries: u64,
     torn: u64,
@@ -222,13 +232,19 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
     if rng.within(0, 2) == 0 {
         sources.iter_mut().for_each(|source| source.0 = 0);
     }
+    // Who goes round goes on with what was not said to be written.
+    for (number, source) in (0..).zip(&mut sources) {
+        let first = image.source(number).expect("a source").first_page;
+        source.1 = ftl.next_of_round(number).map_or(0, |next| *flash.goes_on.entry(number).or_insert(next - first));
+    }
     let device = image.device();
     // Blocks fail as soon as they may, or now and then.
     let seldom = [0, 4, 40][usize::try_from(rng.within(0, 2)).expect("a place")];
     let (ends, late, suspends, left) = (Vec::new(), Vec::new(), HashSet::new(), HashMap::new());
+    let rounds = HashMap::new();
     let own = own(image);
     let (now, starved, over, levelled) = (0, 0, 0, 0);
-    let mut chips = SlowChips { flash, device, own, now, ends, suspends, left, levelled, late, starved, over };
+    let mut chips = SlowChips { flash, device, own, now, ends, suspends, left, levelled, rounds, late, starved, over };
     while !chips.flash.is_out() {
         let release = sources.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX);
         chips.now = chips.ends.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX).min(release);
@@ -244,6 +260,9 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
             };
             *next = (*next + of.pages) % of.page_count;
             let taken = ftl.request(number, (None, chips.now), &pages).expect("as declared, and nothing late");
+            if of.order == RequestOrder::Round {
+                chips.rounds.insert((of.number, taken.index), (number, *next));
+            }
             assert_eq!(taken.due_ns, chips.now + of.deadline_ns);
             *at += of.period_ns;
         }
@@ -281,6 +300,10 @@ fn age(plan: &Plan, image: &Image<'_>, flash: &mut Flash, seed: u64) {
     let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
     for (number, of) in plan.clusters().enumerate() {
         let by = &certified[number];
+        if by.is_zoned() {
+            age_zones((number, of, by), image, flash, seed);
+            continue;
+        }
         let columns = if by.is_stripe() { of.chips.len() } else { 1 };
         for column in 0..columns {
             let chips = if by.is_stripe() { &of.chips[column..=column] } else { &of.chips[..] };
@@ -295,6 +318,28 @@ fn age(plan: &Plan, image: &Image<'_>, flash: &mut Flash, seed: u64) {
                 let spare =
                     SpareBytes { identity: image.identity(), cluster: number.0, lpn: lpn.0, sequence, erases: 0 };
                 flash.hold(chips[(nth % width) as usize].0, at, (*lpn != NO_LPN).then_some(spare));
+            }
+        }
+    }
+}
+
+/// The same of a cluster whose tasks own zones: each ring ends with a block.
+fn age_zones((number, of, by): (ClusterId, &ClusterPlan, &Certified), image: &Image<'_>, flash: &mut Flash, seed: u64) {
+    let identity = image.identity();
+    for (column, chip) in (0..).map(ColumnId).zip(&of.chips) {
+        let found = initial_zones(of, by, column, Aging::Worst, seed);
+        for (ring, next) in by.rings.iter().zip(found.next) {
+            let all = ring.zones() * of.layout.pages();
+            for nth in 0..all {
+                let place = (next + nth) % all;
+                let at = FlashPage {
+                    block: ring.blocks.start.0 + place / of.layout.pages(),
+                    page: place % of.layout.pages(),
+                };
+                let Some(lpn) = found.blocks[at.block as usize].get(at.page as usize) else { continue };
+                let sequence = u64::from(nth) + 1;
+                let spare = SpareBytes { identity, cluster: number.0, lpn: lpn.0, sequence, erases: 0 };
+                flash.hold(chip.0, at, (*lpn != NO_LPN).then_some(spare));
             }
         }
     }
@@ -316,7 +361,7 @@ fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
         flash.last = if rng.within(0, 2) == 0 { rng.within(1, 60) } else { u64::MAX };
         let cut = rng.within(1, 1_500);
         let then = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash| {
-            flash.keeps_its_word(ftl);
+            flash.keeps_its_word(image, ftl);
             (flash.begun, flash.last) = (0, cut);
             flash.program_failures = failures(plan);
             runs(image, ftl, flash, rng, seen);
@@ -340,6 +385,7 @@ fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
     seen.failed_programs += flash.failed_programs;
     seen.failed_erases += flash.failed_erases;
     seen.suspended += flash.suspensions;
+    seen.lost += flash.lost;
 }
 
 #[test]
@@ -347,8 +393,8 @@ fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
     let mut seen = Seen::default();
     for case in 0..cases(1_200u64) {
         let mut rng = Rng(Stream::numbered(5, b"power\0\0\0", case));
-        let Some(set) = set(&mut rng) else { continue };
-        let name = ["stripe", "superblock", "sound"][usize::try_from(rng.within(0, 2)).expect("a place")];
+        let name = ["stripe", "superblock", "sound", "zoned"][usize::try_from(rng.within(0, 3)).expect("a place")];
+        let Some(set) = set(&mut rng, name == "zoned") else { continue };
         let analysis: &dyn Analysis = analysis_relying_on(name, Reliance::Nothing).expect("an analysis");
         let Outcome::Schedulable(found) = allocator("best-fit").expect("an algorithm").allocate(&set, analysis) else {
             continue;
@@ -358,6 +404,7 @@ fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
         let image = Image::read(&bytes).expect("a sound image");
         seen.sets += 1;
         let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
+        seen.zoned += u64::from(name == "zoned");
         seen.superblocks += u64::from(plan.clusters().ids().any(|of: ClusterId| !certified[of].is_stripe()));
         lives(&plan, &image, &mut rng, &mut seen);
     }

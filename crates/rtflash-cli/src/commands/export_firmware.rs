@@ -69,7 +69,7 @@ pub fn write(
 
 /// How long it takes at most until requests are served after a loss of power.
 fn recovery(image: &Image<'_>) -> Option<String> {
-    let bound = RecoveryBound::of(image)?;
+    let bound = RecoveryBound::of(image);
     let RecoveryBound { reads, copybacks, copies, erases } = bound;
     let length = Span::from_ns(bound.length_ns(&image.device()))?;
     let copies = copybacks.saturating_add(copies);

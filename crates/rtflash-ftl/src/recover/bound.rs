@@ -15,6 +15,8 @@ use crate::image::{Image, ImageCluster, ImageDevice, ImageOrganisation};
 /// - copies: K·v + s·N_s, where v = ⌊L/c⌋ pages of a victim are valid at most,
 ///   c = N − s·N_s − 1 − ⌊(H − 1)/(sP)⌋ blocks are victims to choose from at least, and
 ///   K = ⌈H/(sP − v)⌉ passes are enough; never more than L + sP + s·N_s.
+///
+/// Where tasks own zones: 2M + P reads a ring on each chip, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RecoveryBound {
     /// Pages that are looked at, with what is beside their data.
@@ -41,10 +43,10 @@ impl Add for RecoveryBound {
 }
 
 impl RecoveryBound {
-    /// That of an image. `None` where tasks own zones, which are not recovered.
-    pub fn of(image: &Image<'_>) -> Option<RecoveryBound> {
+    /// That of an image.
+    pub fn of(image: &Image<'_>) -> RecoveryBound {
         let clusters = (0..image.clusters()).filter_map(|number| image.cluster(number));
-        clusters.map(|of| cluster(&image.device(), &of)).try_fold(RecoveryBound::default(), |sum, one| Some(sum + one?))
+        clusters.map(|of| cluster(&image.device(), &of)).fold(RecoveryBound::default(), RecoveryBound::add)
     }
 
     /// How long it takes where operations are done one after the other, in nanoseconds. A page is
@@ -62,12 +64,8 @@ impl RecoveryBound {
 }
 
 /// That of all processors of a cluster.
-fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> Option<RecoveryBound> {
-    let superblock = match of.organisation() {
-        ImageOrganisation::Zoned => return None,
-        ImageOrganisation::Stripe => false,
-        ImageOrganisation::Superblock => true,
-    };
+fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
+    let superblock = of.organisation() == ImageOrganisation::Superblock;
     let width = if superblock { u64::from(of.chips()) } else { 1 };
     let (blocks, block_pages) = (u64::from(device.blocks_per_chip), width * u64::from(device.pages_per_block));
     let (pages, logical) = (blocks * block_pages, width * u64::from(of.logical_per_chip()));
@@ -76,12 +74,16 @@ fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> Option<RecoveryBound>
     let reserve = collection.map_or(0, |collection| collection.reserve_pages);
     let copies = moved((blocks, block_pages), logical, spare, reserve).saturating_add(spare);
     let processors = u64::from(of.processors());
-    Some(RecoveryBound {
+    if of.organisation() == ImageOrganisation::Zoned {
+        let reads = 2 * pages + u64::from(of.rings()) * block_pages;
+        return RecoveryBound { reads: processors.saturating_mul(reads), ..RecoveryBound::default() };
+    }
+    RecoveryBound {
         reads: processors.saturating_mul(2 * pages + block_pages),
         copybacks: if superblock { 0 } else { processors.saturating_mul(copies) },
         copies: if superblock { copies } else { 0 },
         erases: processors * width * blocks,
-    })
+    }
 }
 
 /// Pages that garbage collection moves until there is the reserve, those aside whose copies fail.

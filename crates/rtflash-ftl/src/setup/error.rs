@@ -9,8 +9,6 @@ pub enum SetupError {
     /// What is on this processor at the start is not what can be there: a page that is not the
     /// processor's, or too few free ones (rule R5).
     Start(u32),
-    /// Where tasks own zones nothing is recovered.
-    Zones(u32),
     /// A page of this processor is of another image, or another processor: the chips are not those
     /// of this image.
     Foreign(u32),
@@ -23,7 +21,6 @@ impl core::fmt::Display for SetupError {
         match self {
             SetupError::Memory => f.write_str("the memory is too short for the image"),
             SetupError::Start(processor) => write!(f, "processor {processor} does not begin as its certificate asks"),
-            SetupError::Zones(processor) => write!(f, "processor {processor} has zones, which are not recovered"),
             SetupError::Foreign(processor) => write!(f, "processor {processor} has pages of another image"),
             SetupError::NoRoom(processor) => write!(f, "processor {processor} has no room to collect garbage"),
         }

@@ -3,8 +3,9 @@
 #![allow(dead_code)] // Each test file uses its own part of this.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
-use rtflash_ftl::image::{Image, ImageOrganisation};
+use rtflash_ftl::image::{Image, ImageCluster, ImageOrganisation, ImageSource};
 use rtflash_ftl::{
     FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, PageState, RecoveryBound, RecoveryChips,
     RequestHost, SetupError, SpareBytes,
@@ -35,6 +36,59 @@ enum UnderWay {
 /// Whose page it is: cluster and logical page.
 pub type Page = (u32, u32);
 
+/// A ring of zones on a chip.
+#[derive(Debug)]
+struct RingOnChip {
+    blocks: Range<u32>,
+    /// Its first logical page, how many it keeps on each chip, and chips.
+    first: u32,
+    rows: u64,
+    chips: u32,
+    /// Pages of it that were taken, and when each logical page was.
+    taken: u64,
+    last: HashMap<u32, u64>,
+    /// When pages were taken that cannot be read, or that hold what was programmed before power was
+    /// lost.
+    wasted: Vec<u64>,
+}
+
+impl RingOnChip {
+    /// Of each chip of a cluster.
+    fn all(of: &ImageCluster<'_>, block_pages: u32) -> Vec<(u32, RingOnChip)> {
+        let ring = |(place, number): (u32, u32)| {
+            let ring = of.ring(number).expect("a ring");
+            let blocks = ring.first_block..ring.first_block + ring.blocks;
+            let rows = u64::from(ring.page_count / of.chips());
+            let (last, wasted) = (HashMap::new(), Vec::new());
+            let spare = u64::from(ring.blocks - 1) * u64::from(block_pages);
+            assert!(!ring.writes || rows <= spare, "a block is free");
+            let (first, chips) = (ring.first_page, of.chips());
+            (of.chip(place).expect("a chip"), RingOnChip { blocks, first, rows, chips, taken: 0, last, wasted })
+        };
+        let places = (0..of.chips()).flat_map(|place| (0..of.rings()).map(move |number| (place, number)));
+        places.map(ring).collect()
+    }
+
+    /// A page is taken for a logical one.
+    fn takes(&mut self, lpn: u32) {
+        self.taken += 1;
+        if self.last.insert(lpn, self.taken).is_some_and(|before| self.taken - before < self.rows) {
+            self.wasted.push(self.taken);
+        }
+    }
+
+    /// Whether a logical page may be lost: it is one of the oldest, as many as were wasted in a round
+    /// beyond what the ring has to spare.
+    fn may_lose(&self, lpn: u32, block_pages: u32) -> bool {
+        let pages = u64::from(block_pages) * u64::from(self.blocks.end - self.blocks.start);
+        let wasted = self.wasted.iter().filter(|&&at| at + pages >= self.taken).count() as u64;
+        let most = (self.rows + wasted).saturating_sub(pages - u64::from(block_pages));
+        // Where there is none it was being programmed again.
+        let older = self.last.get(&lpn).map_or(0, |own| self.last.values().filter(|at| *at < own).count() as u64);
+        older < most
+    }
+}
+
 /// Chips, and what was promised of them.
 #[derive(Debug)]
 pub struct Flash {
@@ -51,11 +105,18 @@ pub struct Flash {
     /// How often each block was erased, as far as anybody can know, where wear is levelled: a block
     /// in which nothing can be read after a loss of power is as worn as is said of it.
     erases: HashMap<(u32, u32), u32>,
-    levels: bool,
+    /// Chips whose erases are counted.
+    counted: HashSet<u32>,
     /// The most known of a chip of a stripe when it was recovered last. In a superblock another
     /// chip may know it.
     most: HashMap<u32, u32>,
     superblocks: HashSet<u32>,
+    /// Rings of zones, by chip.
+    rings: Vec<(u32, RingOnChip)>,
+    /// Pages that were said to be written, and are lost as the oldest of their rings.
+    pub lost: u64,
+    /// The page of its range that a source goes on with, where it goes round.
+    pub goes_on: HashMap<u32, u32>,
     /// The next version.
     version: u64,
     /// The versions that a request that is not over has programmed.
@@ -88,14 +149,19 @@ pub struct PowerLost;
 impl Flash {
     pub fn new(image: &Image<'_>) -> Flash {
         let device = image.device();
-        let (mut clusters, mut superblocks) = (HashMap::new(), HashSet::new());
+        let (mut clusters, mut rings) = (HashMap::new(), Vec::new());
+        let (mut superblocks, mut counted) = (HashSet::new(), HashSet::new());
         for number in 0..image.clusters() {
             let of = image.cluster(number).expect("a cluster");
             let chips = (0..of.chips()).map(|place| of.chip(place).expect("a chip"));
             if of.organisation() == ImageOrganisation::Superblock {
                 superblocks.extend(chips.clone());
             }
+            if device.wear_gap > 0 && of.collection().is_some() {
+                counted.extend(chips.clone());
+            }
             clusters.extend(chips.map(|chip| (chip, number)));
+            rings.extend(RingOnChip::all(&of, device.pages_per_block));
         }
         let all = (device.chips * device.blocks_per_chip * device.pages_per_block) as usize;
         Flash {
@@ -108,9 +174,12 @@ impl Flash {
             suspended: HashMap::new(),
             suspensions: 0,
             erases: HashMap::new(),
-            levels: device.wear_gap > 0,
+            counted,
             most: HashMap::new(),
             superblocks,
+            rings,
+            lost: 0,
+            goes_on: HashMap::new(),
             version: 1,
             requests: HashMap::new(),
             acknowledged: HashMap::new(),
@@ -162,10 +231,10 @@ impl Flash {
     fn may_be_programmed(&mut self, chip: u32, at: FlashPage, spare: &SpareBytes) {
         self.is_good(chip, at.block);
         assert_ne!(self.suspended.get(&chip), Some(&at.block), "its erase is not over");
-        assert!(self.levels || spare.erases == 0);
         let most = self.most.get(&chip).copied().unwrap_or(0);
         let erases = *self.erases.entry((chip, at.block)).or_insert(spare.erases.max(most));
-        assert!(!self.levels || spare.erases == erases, "chip {chip}, {at:?}: {spare:?}, and not {erases}");
+        let erases = if self.counted.contains(&chip) { erases } else { 0 };
+        assert!(spare.erases == erases, "chip {chip}, {at:?}: {spare:?}, and not {erases}");
         assert_eq!(self.content[self.at(chip, at)], Content::Erased, "{chip} {at:?}");
         for page in at.page..self.pages {
             let content = self.content[self.at(chip, FlashPage { page, ..at })];
@@ -251,6 +320,12 @@ impl Flash {
         assert!(!self.bad.contains(&(chip, block)), "chip {chip}: block {block} has failed");
     }
 
+    /// The ring that a block of a chip is in.
+    fn ring_on(&mut self, chip: u32, block: u32) -> Option<&mut RingOnChip> {
+        let ring = self.rings.iter_mut().find(|(on, ring)| *on == chip && ring.blocks.contains(&block));
+        ring.map(|(_, ring)| ring)
+    }
+
     /// What a chip was doing has ended.
     pub fn ends(&mut self, chip: u32) {
         match self.under_way.remove(&chip).expect("something is under way") {
@@ -287,12 +362,23 @@ impl Flash {
         self.asked.clear();
         for (chip, what) in under_way {
             match (what, words.byte() % 3) {
+                (UnderWay::Program(at, spare, ..), 0) => {
+                    // The page is not taken.
+                    if let Some(ring) = self.ring_on(chip, at.block) {
+                        ring.taken -= 1;
+                        ring.last.remove(&spare.lpn);
+                    }
+                }
                 (_, 0) | (UnderWay::Read, _) => {}
                 (_, 1) => {
                     self.under_way.insert(chip, what);
                     self.ends(chip);
                 }
-                (UnderWay::Program(at, ..), _) => {
+                (UnderWay::Program(at, spare, ..), _) => {
+                    if let Some(ring) = self.ring_on(chip, at.block) {
+                        ring.wasted.push(ring.taken);
+                        ring.last.remove(&spare.lpn);
+                    }
                     let at = self.at(chip, at);
                     self.content[at] = Content::Torn;
                     self.torn += 1;
@@ -347,7 +433,7 @@ impl Flash {
 
     /// A recovery that has ended has taken no longer than is stated.
     fn kept_its_bound(&mut self, image: &Image<'_>) {
-        let bound = RecoveryBound::of(image).expect("no zones");
+        let bound = RecoveryBound::of(image);
         let (did, moved) = (self.recovery, bound.copybacks + bound.copies);
         let parts = [(did.reads, bound.reads), (did.copies, moved), (did.erases, bound.erases)];
         assert!(parts.iter().all(|(did, most)| did <= most), "{did:?}, and at most {bound:?}");
@@ -356,14 +442,34 @@ impl Flash {
         }
     }
 
+    /// The ring that a logical page is in, where it is in one that is written.
+    fn ring_of(&self, image: &Image<'_>, ftl: &Ftl<'_, '_>, (cluster, lpn): Page) -> Option<&RingOnChip> {
+        let mut sources = (0..image.sources()).filter_map(|number| Some((number, image.source(number)?)));
+        let keeps = |of: &ImageSource| {
+            of.cluster == cluster && lpn.checked_sub(of.first_page).is_some_and(|nth| nth < of.page_count)
+        };
+        let (_, of) = sources.find(|(number, of)| ftl.next_of_round(*number).is_some() && keeps(of))?;
+        let chip = image.cluster(cluster)?.chip(lpn % image.cluster(cluster)?.chips())?;
+        let ring = self.rings.iter().find(|(on, ring)| *on == chip && ring.first == of.first_page)?;
+        Some(&ring.1)
+    }
+
     /// Everything that was said to be written is there, or what was written later, and the state
-    /// machine finds it.
-    pub fn keeps_its_word(&self, ftl: &Ftl<'_, '_>) {
-        let latest = self.latest();
+    /// machine finds it. Of a ring of zones the oldest pages may be lost, as many as power has cost.
+    pub fn keeps_its_word(&mut self, image: &Image<'_>, ftl: &Ftl<'_, '_>) {
+        let (latest, mut lost) = (self.latest(), HashSet::new());
         for (page, &version) in &self.acknowledged {
             let found = latest.get(page).map_or(0, |found| found.1);
-            assert!(found >= version, "page {page:?}: version {version} was acknowledged, {found} is there");
+            if found >= version {
+                continue;
+            }
+            let ring = self.ring_of(image, ftl, *page);
+            let may = ring.is_some_and(|ring| ring.may_lose(page.1, self.pages));
+            assert!(may, "page {page:?}: version {version} was acknowledged, {found} is there; {ring:?}");
+            lost.insert(*page);
         }
+        self.lost += lost.len() as u64;
+        self.acknowledged.retain(|page, _| !lost.contains(page));
         for (&(cluster, lpn), &(_, _, place)) in &latest {
             let (chip, at) = ftl.locate(cluster, lpn).expect("a page that is there");
             assert_eq!(self.at(chip, at), place, "cluster {cluster}, page {lpn}");
@@ -384,6 +490,9 @@ impl NandChips for Flash {
         self.may_be_programmed(chip, at, &spare);
         let page = (spare.cluster, spare.lpn);
         assert_eq!(spare.cluster, self.clusters[&chip]);
+        if let Some(ring) = self.ring_on(chip, at.block) {
+            ring.takes(spare.lpn);
+        }
         let version = match purpose {
             OperationPurpose::Collection => self.buffered.remove(&page).expect("it was read before"),
             OperationPurpose::Request { source, index, .. } => {

@@ -412,11 +412,13 @@ impl SmallCluster {
             }
         });
         let zone = pages * width;
+        let kept_less = if zoned { words.below(3) * words.below(pages + 1) } else { 0 };
         let ring = |(from, to): (u32, u32), writes: bool| ImageRing {
             first_block: from,
             blocks: to - from,
             first_page: from * zone,
-            page_count: (to - from - u32::from(writes)) * zone,
+            // Some keep less than they could, in whole rows.
+            page_count: ((to - from - u32::from(writes)) * zone).saturating_sub(kept_less * width).max(width),
             writes,
         };
         let first_ring = if zoned && blocks > 3 && words.byte().is_multiple_of(2) { 2 } else { blocks };
