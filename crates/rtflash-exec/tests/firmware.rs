@@ -570,8 +570,8 @@ fn firmware_does_what_the_executor_does() {
             Err(other) => panic!("case {case}: {other}"),
         };
         let records = engine(&world);
-        // A write for which no page is free is no reason to suspend an erase: the executor may do so,
-        // before it finds out. No certificate of the analyses lets it come to that.
+        // A write for which no page is free is no reason to suspend an erase: the executor may do
+        // so, before it finds out. No certificate of the analyses lets it come to that.
         if world.plan.device().erase_suspend().is_some() && records.iter().any(|of| matches!(of, Record::Starved(_))) {
             seen.starved_while_suspending += 1;
             continue;

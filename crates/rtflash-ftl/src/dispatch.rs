@@ -1,14 +1,13 @@
 //! What each processor does next.
 
 use crate::ftl::Ftl;
-use crate::memory::{NONE, index};
+use crate::memory::{NONE, has, index, takes};
 use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
 use crate::pages::Spot;
 use crate::pass::{GcStep, RowPage};
 use crate::processor::{NextStep, PartLeft};
 use crate::programs::ProgramInStep;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, StepWork};
-use crate::suspend::{has, takes};
 
 /// What comes first on a processor.
 #[derive(Debug, Clone, Copy)]
@@ -214,14 +213,7 @@ impl<'m> Ftl<'_, 'm> {
                 StepWork::Inside
             }
             Some(GcStep::Erase(block)) => {
-                let goes_on = chips.iter().any(|&chip| has(suspended, chip));
-                for (column, &chip) in (0..).zip(chips.iter()) {
-                    if !goes_on {
-                        nand.erase(begin(column), block, OperationPurpose::Collection);
-                    } else if takes(suspended, chip) {
-                        nand.resume(begin(column), block);
-                    }
-                }
+                erase_or_go_on((block, chips, suspended), nand, begin);
                 programs.failed = core::mem::take(erase_failed);
                 StepWork::Erase
             }
@@ -301,6 +293,22 @@ impl FtlProcessor<'_> {
             host.selected(processor, job, block, valid);
         }
         true
+    }
+}
+
+/// Erases a victim on all chips, or goes on with that where it was suspended.
+fn erase_or_go_on(
+    (block, chips, suspended): (u32, &[u32], &mut [u64]),
+    nand: &mut impl NandChips,
+    mut begin: impl FnMut(u32) -> u32,
+) {
+    let goes_on = chips.iter().any(|&chip| has(suspended, chip));
+    for (column, &chip) in (0..).zip(chips) {
+        if !goes_on {
+            nand.erase(begin(column), block, OperationPurpose::Collection);
+        } else if takes(suspended, chip) {
+            nand.resume(begin(column), block);
+        }
     }
 }
 

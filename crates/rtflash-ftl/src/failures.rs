@@ -1,12 +1,11 @@
 //! Programs and erases that fail (docs/analysis.md, Section 17).
 
 use crate::ftl::Ftl;
-use crate::memory::index;
+use crate::memory::{has, index};
 use crate::nand::{FlashPage, NandChips, OperationPurpose, RequestHost};
 use crate::pages::Spot;
 use crate::police::Refused;
 use crate::slots::{FtlProcessor, StepWork};
-use crate::suspend::has;
 
 impl FtlProcessor<'_> {
     /// The step has ended. Retires blocks in which something has failed, and says whether pages are

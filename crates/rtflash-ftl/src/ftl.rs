@@ -1,10 +1,9 @@
 //! The state machine: requests and ends of operations in, operations and completions out.
 
-use crate::memory::{NONE, index};
+use crate::memory::{NONE, index, takes};
 use crate::nand::{FlashPage, RequestHost};
 use crate::police::Refused;
 use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, RequestSlot, SourceSlot, StepWork};
-use crate::suspend::takes;
 
 /// The certified organisations of a device's chips, at work.
 ///

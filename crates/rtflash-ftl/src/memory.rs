@@ -31,3 +31,19 @@ pub(crate) const fn index(number: u32) -> usize {
     // Nothing with addresses of fewer than 32 bits holds a map.
     number as usize
 }
+
+/// Whether the bit of a chip is set, in a list of one for each.
+#[inline]
+pub(crate) fn has(bits: &[u64], chip: u32) -> bool {
+    bits.get(index(chip / 64)).is_some_and(|word| word >> (chip % 64) & 1 == 1)
+}
+
+/// Clears the bit of a chip, and says whether it was set.
+#[inline]
+pub(crate) fn takes(bits: &mut [u64], chip: u32) -> bool {
+    let was = has(bits, chip);
+    if let Some(word) = bits.get_mut(index(chip / 64)) {
+        *word &= !(1 << (chip % 64));
+    }
+    was
+}

@@ -266,6 +266,27 @@ impl<M: Memory> Pages<M> {
         self.free -= blocks * self.blocks.pages();
     }
 
+    /// In a recovery: a block that is kept back is free for the time being. Says whether there was
+    /// one.
+    pub(crate) fn lend(&mut self) -> bool {
+        let kept_back = self.blocks.kept_back();
+        if kept_back > 0 {
+            self.blocks.keep_back(kept_back - 1);
+            self.free += self.blocks.pages();
+        }
+        kept_back > 0
+    }
+
+    /// A block that was lent is kept back again, if one is erased.
+    pub(crate) fn take_back(&mut self) -> bool {
+        let is_erased = self.blocks.erased_blocks() > 0;
+        if is_erased {
+            self.blocks.keep_back(self.blocks.kept_back() + 1);
+            self.free -= self.blocks.pages();
+        }
+        is_erased
+    }
+
     /// Levels wear, with this Δ and the erases of each block until now.
     pub fn level(&mut self, gap: u32, erases: M::Words) {
         self.blocks.level(gap, erases);

@@ -1,6 +1,7 @@
 //! The state of the chips after power was lost, found by a look at all pages.
 
 mod bound;
+mod collect;
 mod zones;
 
 pub use bound::RecoveryBound;
@@ -220,47 +221,6 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
                 }
             }
         }
-    }
-
-    /// Copies a page to the frontier: once more where that fails.
-    fn copies(
-        &mut self,
-        of: &NewProcessor<'_>,
-        pages: &mut Pages<Lent<'_>>,
-        (page, lpn): (u32, u32),
-    ) -> Result<(), SetupError> {
-        loop {
-            let to = pages.program(lpn).ok_or(SetupError::NoRoom(of.number))?;
-            let erases = pages.blocks().erases(to.block);
-            let spare =
-                SpareBytes { identity: self.identity, cluster: of.cluster, lpn, sequence: self.sequence, erases };
-            self.sequence += 1;
-            if self.chips.copy(place(of, page), spot(of, to), spare) {
-                return Ok(());
-            }
-            pages.retire(to.block);
-        }
-    }
-
-    /// Collects garbage until the reserve is there.
-    fn collect(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> Result<(), SetupError> {
-        while u64::from(pages.free()) < of.reserve() {
-            let victim = pages.take_victim().filter(|&(_, valid)| valid < of.block_pages);
-            let (victim, _) = victim.ok_or(SetupError::NoRoom(of.number))?;
-            for column in 0..of.columns.width {
-                let mut from = 0;
-                while let Some((row, page, lpn)) = pages.next_valid(victim, column, from) {
-                    self.copies(of, pages, (page, lpn))?;
-                    from = row + 1;
-                }
-            }
-            if self.erases(of, victim) {
-                pages.erase(victim);
-            } else {
-                pages.retire(victim);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! From an image and memory to a state machine.
 
 mod error;
+mod stated;
 
 use core::mem::take;
 
@@ -15,8 +16,8 @@ use crate::police::{Declared, RequestOrder, SourcePolice};
 use crate::processor::{EdfProcessor, PassTerms};
 use crate::programs::{PROGRAM_WORDS, StepPrograms};
 use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, SourceSlot, StepWork};
-use crate::zones::{RING_WORDS, Ring, Zones};
 pub use error::SetupError;
+use stated::Stated;
 
 /// Memory for a state machine, as long as its [`Geometry`] says: what is in it does not matter.
 #[derive(Debug)]
@@ -159,33 +160,6 @@ pub(crate) trait PagesAtStart {
     ) -> Result<Pages<Lent<'m>>, SetupError>;
 }
 
-/// Whoever sets it up says so.
-struct Stated<'a, S>(&'a mut S);
-
-impl<S: AtStart> PagesAtStart for Stated<'_, S> {
-    fn pages<'m>(
-        &mut self,
-        of: &NewProcessor<'_>,
-        memory: PageMemory<'m>,
-        rest: &mut Unlent<'m>,
-    ) -> Result<Pages<Lent<'m>>, SetupError> {
-        let PageMemory { blocks, places, erases } = memory;
-        let programmed = at_start(of, blocks.lpns, self.0)?;
-        if of.is_zoned() {
-            return zoned_pages(of, (blocks, places), rest, self.0);
-        }
-        let mut pages = Pages::new(of.columns, of.block_pages, blocks, places, programmed);
-        if of.wear_gap > 0 {
-            for (block, erases) in (0..).zip(erases.iter_mut()) {
-                *erases = self.0.erase_count(of.number, block);
-            }
-            pages.level(of.wear_gap, erases);
-        }
-        pages.keep_back(of.spare);
-        Ok(pages)
-    }
-}
-
 impl<'s, 'm> Ftl<'s, 'm> {
     /// The state machine of an image, as the chips are at the start. `late` as in
     /// [`Geometry::of`].
@@ -316,17 +290,7 @@ fn processor<'m>(
     let spare = if of.collection().is_some() { device.spare_blocks * columns.width } else { 0 };
     let wear_gap = if levels_wear(device, of) { device.wear_gap } else { 0 };
     let new = NewProcessor { of, cluster, number, columns, chips, block_pages, spare, wear_gap };
-    let memory = PageMemory {
-        blocks: BlockMemory {
-            lpns: rest.words(all)?,
-            bits: rest.bits(all.div_ceil(64))?,
-            valid: rest.words(blocks)?,
-            erased: rest.bits(blocks.div_ceil(64))?,
-            least: rest.words(blocks.div_ceil(index(GROUP)))?,
-        },
-        places: rest.words(new.logical())?,
-        erases: rest.words(if wear_gap > 0 { blocks } else { 0 })?,
-    };
+    let memory = page_memory(&new, (blocks, all), rest)?;
     let pages = start.pages(&new, memory, rest)?;
     let terms = of.collection().map_or(PassTerms::none(PaddedPass::default()), |collection| PassTerms {
         deadline_ns: collection.deadline_ns,
@@ -355,44 +319,21 @@ fn processor<'m>(
     })
 }
 
-/// What is on a processor, once it has been looked at: how many pages are programmed.
-fn at_start(of: &NewProcessor<'_>, lpns: &mut [u32], start: &mut impl AtStart) -> Result<u32, SetupError> {
-    lpns.fill(NONE);
-    let programmed = start.pages(of.number, lpns);
-    let free = lpns.len().checked_sub(index(programmed)).ok_or(SetupError::Start(of.number))?;
-    let is_sound = lpns.iter().filter(|&&lpn| lpn != NONE).all(|&lpn| of.has(lpn))
-        && (of.is_zoned()
-            || (free as u64 >= of.reserve() + u64::from(of.spare) * u64::from(of.block_pages)
-                && lpns[index(programmed)..].iter().all(|&lpn| lpn == NONE)));
-    if is_sound { Ok(programmed) } else { Err(SetupError::Start(of.number)) }
-}
-
-/// The pages of a chip whose blocks are those of zones.
-fn zoned_pages<'m>(
+/// What the pages of a processor are kept in: so many blocks, and pages.
+fn page_memory<'m>(
     new: &NewProcessor<'_>,
-    (memory, places): (BlockMemory<Lent<'m>>, &'m mut [u32]),
+    (blocks, all): (usize, usize),
     rest: &mut Unlent<'m>,
-    start: &mut impl AtStart,
-) -> Result<Pages<Lent<'m>>, SetupError> {
-    let &NewProcessor { of, columns, number, block_pages, .. } = new;
-    let rings = rest.words(index(of.rings()) * RING_WORDS)?;
-    for (ring, words) in (0..).zip(rings.chunks_exact_mut(RING_WORDS)) {
-        let of = of.ring(ring).ok_or(SetupError::Memory)?;
-        let pages = of.blocks * block_pages;
-        let next = start.ring(number, ring);
-        if next >= pages {
-            return Err(SetupError::Start(number));
-        }
-        words.copy_from_slice(&Ring { first: of.first_block, pages, next }.words());
-    }
-    let written = rest.bits(memory.erased.len())?;
-    written.fill(0);
-    for block in (0..).zip(memory.valid.iter()).map(|(block, _)| block) {
-        written[index(block / 64)] |= u64::from(start.is_written(number, block)) << (block % 64);
-    }
-    places.fill(NONE);
-    for (page, &lpn) in (0..).zip(memory.lpns.iter()).filter(|&(_, &lpn)| lpn != NONE) {
-        places[index((lpn - columns.offset) / columns.stride)] = page;
-    }
-    Ok(Pages::of_zones(columns, block_pages, memory, places, Zones::new(rings, block_pages, written)))
+) -> Result<PageMemory<'m>, SetupError> {
+    Ok(PageMemory {
+        blocks: BlockMemory {
+            lpns: rest.words(all)?,
+            bits: rest.bits(all.div_ceil(64))?,
+            valid: rest.words(blocks)?,
+            erased: rest.bits(blocks.div_ceil(64))?,
+            least: rest.words(blocks.div_ceil(index(GROUP)))?,
+        },
+        places: rest.words(new.logical())?,
+        erases: rest.words(if new.wear_gap > 0 { blocks } else { 0 })?,
+    })
 }

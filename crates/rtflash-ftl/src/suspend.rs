@@ -2,23 +2,9 @@
 
 use crate::dispatch::FirstJob;
 use crate::ftl::Ftl;
-use crate::memory::index;
+use crate::memory::{has, index};
 use crate::nand::{NandChips, RequestHost};
 use crate::slots::{FtlProcessor, StepWork};
-
-/// Whether the bit of a chip is set.
-pub(crate) fn has(bits: &[u64], chip: u32) -> bool {
-    bits.get(index(chip / 64)).is_some_and(|word| word >> (chip % 64) & 1 == 1)
-}
-
-/// Clears the bit of a chip, and says whether it was set.
-pub(crate) fn takes(bits: &mut [u64], chip: u32) -> bool {
-    let was = has(bits, chip);
-    if let Some(word) = bits.get_mut(index(chip / 64)) {
-        *word &= !(1 << (chip % 64));
-    }
-    was
-}
 
 impl FtlProcessor<'_> {
     /// Whether the erase of its pass is suspended, on one of its chips at least.

@@ -128,7 +128,8 @@ fn recovers(image: &Image<'_>, lists: &mut Lists, flash: &mut Flash, words: &mut
         };
         match catch_unwind(AssertUnwindSafe(|| lists.recovered(image, flash, then))) {
             Ok(Ok(())) => return true,
-            Ok(Err(SetupError::NoRoom(_))) => {
+            Ok(Err(SetupError::NoRoom(processor))) => {
+                assert!(!has_room(image, flash, processor), "processor {processor} has a block that it may lend");
                 seen.no_room += 1;
                 return false;
             }
@@ -140,6 +141,27 @@ fn recovers(image: &Image<'_>, lists: &mut Lists, flash: &mut Flash, words: &mut
             Err(other) => resume_unwind(other),
         }
     }
+}
+
+/// Whether there is room to collect garbage for sure: a block of each chip of a processor is kept
+/// back still, and a block is left beside the reserve and all that is mapped.
+fn has_room(image: &Image<'_>, flash: &Flash, processor: u32) -> bool {
+    let mut before = 0;
+    for of in (0..image.clusters()).filter_map(|number| image.cluster(number)) {
+        if processor < before + of.processors() {
+            let superblock = of.organisation() == ImageOrganisation::Superblock;
+            let width = if superblock { of.chips() } else { 1 };
+            let chips = if superblock { 0..of.chips() } else { processor - before..processor - before + 1 };
+            let device = image.device();
+            let blocks = device.blocks_per_chip.saturating_sub(device.spare_blocks * width + 1);
+            let most = u64::from(blocks * device.pages_per_block * width);
+            let reserve = of.collection().map_or(0, |of| of.reserve_pages);
+            let fits = reserve + u64::from(of.logical_per_chip() * width) <= most;
+            return fits && chips.into_iter().all(|place| flash.keeps_back(of.chip(place).expect("a chip")));
+        }
+        before += of.processors();
+    }
+    false
 }
 
 /// Some runs, each ended by a cut behind so many operations, each begun by a recovery.

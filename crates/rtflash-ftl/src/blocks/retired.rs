@@ -9,6 +9,11 @@ impl<M: Memory> Blocks<M> {
         self.spare = blocks;
     }
 
+    /// How many are.
+    pub(crate) fn kept_back(&self) -> u32 {
+        self.spare
+    }
+
     /// A block has failed, rule B2: nothing is programmed to it or erased any more. Says whether
     /// one that was kept back takes its place; `anew`: that may be.
     pub(crate) fn retire(&mut self, block: u32, anew: bool) -> bool {

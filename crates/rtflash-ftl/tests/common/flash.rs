@@ -77,8 +77,8 @@ impl RingOnChip {
         }
     }
 
-    /// Whether a logical page may be lost: it is one of the oldest, as many as were wasted in a round
-    /// beyond what the ring has to spare.
+    /// Whether a logical page may be lost: it is one of the oldest, as many as were wasted in a
+    /// round beyond what the ring has to spare.
     fn may_lose(&self, lpn: u32, block_pages: u32) -> bool {
         let pages = u64::from(block_pages) * u64::from(self.blocks.end - self.blocks.start);
         let wasted = self.wasted.iter().filter(|&&at| at + pages >= self.taken).count() as u64;
@@ -269,6 +269,11 @@ impl Flash {
             }
     }
 
+    /// Whether more blocks of a chip may fail.
+    pub fn keeps_back(&self, chip: u32) -> bool {
+        self.spare.get(&chip).is_some_and(|&spare| spare > 0)
+    }
+
     /// Whether a chip erases.
     pub fn erases(&self, chip: u32) -> bool {
         matches!(self.under_way.get(&chip), Some(UnderWay::Erase(_)))
@@ -455,7 +460,8 @@ impl Flash {
     }
 
     /// Everything that was said to be written is there, or what was written later, and the state
-    /// machine finds it. Of a ring of zones the oldest pages may be lost, as many as power has cost.
+    /// machine finds it. Of a ring of zones the oldest pages may be lost, as many as power has
+    /// cost.
     pub fn keeps_its_word(&mut self, image: &Image<'_>, ftl: &Ftl<'_, '_>) {
         let (latest, mut lost) = (self.latest(), HashSet::new());
         for (page, &version) in &self.acknowledged {

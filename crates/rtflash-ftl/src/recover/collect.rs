@@ -1,0 +1,75 @@
+//! Garbage is collected until there is the reserve.
+
+use super::{ChipScan, RecoveryChips, place, spot};
+use crate::memory::Lent;
+use crate::nand::SpareBytes;
+use crate::pages::Pages;
+use crate::setup::{NewProcessor, SetupError};
+
+impl<C: RecoveryChips> ChipScan<'_, C> {
+    /// Collects garbage until the reserve is there. Where no page is free for a copy a block is
+    /// lent of those that are kept back for others that fail; it is given back when a victim is
+    /// erased.
+    pub(super) fn collect(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> Result<(), SetupError> {
+        let mut lent = 0;
+        loop {
+            while lent > 0 && pages.take_back() {
+                lent -= 1;
+            }
+            if lent == 0 && u64::from(pages.free()) >= of.reserve() {
+                return Ok(());
+            }
+            let victim = pages.take_victim().filter(|&(_, valid)| valid < of.block_pages);
+            let (victim, _) = victim.ok_or(SetupError::NoRoom(of.number))?;
+            for column in 0..of.columns.width {
+                let mut from = 0;
+                while let Some((row, page, lpn)) = pages.next_valid(victim, column, from) {
+                    self.copies(of, pages, (page, lpn), &mut lent)?;
+                    from = row + 1;
+                }
+            }
+            if self.erases(of, victim) {
+                pages.erase(victim);
+            } else {
+                retire(pages, victim, &mut lent);
+            }
+        }
+    }
+
+    /// Copies a page to the frontier: once more where that fails.
+    fn copies(
+        &mut self,
+        of: &NewProcessor<'_>,
+        pages: &mut Pages<Lent<'_>>,
+        (page, lpn): (u32, u32),
+        lent: &mut u32,
+    ) -> Result<(), SetupError> {
+        loop {
+            let Some(to) = pages.program(lpn) else {
+                if !pages.lend() {
+                    return Err(SetupError::NoRoom(of.number));
+                }
+                *lent += 1;
+                continue;
+            };
+            let erases = pages.blocks().erases(to.block);
+            let spare =
+                SpareBytes { identity: self.identity, cluster: of.cluster, lpn, sequence: self.sequence, erases };
+            self.sequence += 1;
+            if self.chips.copy(place(of, page), spot(of, to), spare) {
+                return Ok(());
+            }
+            retire(pages, to.block, lent);
+        }
+    }
+}
+
+/// A block has failed. One that was kept back takes its place, or one that was lent: that one is
+/// not given back.
+fn retire(pages: &mut Pages<Lent<'_>>, block: u32, lent: &mut u32) {
+    let kept_back = pages.blocks().kept_back();
+    pages.retire(block);
+    if pages.blocks().kept_back() == kept_back {
+        *lent = lent.saturating_sub(1);
+    }
+}
