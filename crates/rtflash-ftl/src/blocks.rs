@@ -1,5 +1,6 @@
 //! The blocks of one processor: programmed page after page, erased as a whole.
 
+mod moved;
 mod retired;
 mod worn;
 
@@ -183,7 +184,15 @@ impl<M: Memory> Blocks<M> {
         if self.width == 1 {
             // The first page of a word is its lowest bit.
             for (word, lpns) in bits.iter_mut().zip(held.chunks(64)) {
-                *word = lpns.iter().rev().fold(0, |word, &lpn| word << 1 | u64::from(lpn != NONE));
+                // Mostly those that are valid come first.
+                let count = |lpns: &[u32]| lpns.iter().map(|&lpn| u32::from(lpn != NONE)).sum::<u32>();
+                let valid = count(lpns);
+                *word = match valid {
+                    0 => 0,
+                    64 => u64::MAX,
+                    _ if count(&lpns[..index(valid)]) == valid => (1 << valid) - 1,
+                    _ => lpns.iter().rev().fold(0, |word, &lpn| word << 1 | u64::from(lpn != NONE)),
+                };
             }
         } else if rows.is_multiple_of(64) && rows * self.width == self.pages {
             // A chip has words of its own.
@@ -281,6 +290,12 @@ impl<M: Memory> Blocks<M> {
     /// where the frontier has none. `None` where there is no erased block to open.
     #[inline(always)]
     pub fn program(&mut self, stream: Frontiers, lpn: u32) -> Option<u32> {
+        self.program_at(stream, lpn).map(|(page, _)| page)
+    }
+
+    /// The same, with the block and the page's number in it.
+    #[inline(always)]
+    pub fn program_at(&mut self, stream: Frontiers, lpn: u32) -> Option<(u32, Frontier)> {
         let at = match self.frontier(stream) {
             Some(at) => at,
             None => Frontier { block: self.pop_erased()?, next: 0 },
@@ -304,7 +319,7 @@ impl<M: Memory> Blocks<M> {
             Frontiers::Write => self.open = next,
             Frontiers::Copy => self.copy = next,
         }
-        Some(page)
+        Some((page, at))
     }
 
     /// A valid page becomes stale.

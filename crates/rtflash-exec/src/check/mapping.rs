@@ -151,9 +151,8 @@ impl Mapping {
         block: BlockId,
         programmed: &[Lpn],
     ) {
-        let (shape, full) = (self.clusters[cluster].shape, self.clusters[cluster].full);
+        let shape = self.clusters[cluster].shape;
         let width = if shape.superblock { shape.chips } else { 1 };
-        let of = (first + position.index()) * self.blocks + block.index();
         let mut valid = 0;
         let (across, row) = (self.spot(ColumnId(1), BlockId(0), 0), self.spot(position, block, 0));
         let spots = &mut self.clusters[cluster].spots;
@@ -175,10 +174,29 @@ impl Mapping {
             }
         }
         let count = u32::try_from(programmed.len()).expect("a device that is run has at most 2^30 pages");
-        self.programmed[of] = count;
-        self.valid[of] = if count == full { valid } else { valid | TAKEN };
+        self.counts(cluster, (position, first), block, (count, valid));
+    }
+
+    /// So many pages of a block are programmed, and valid, at the start.
+    pub(super) fn counts(
+        &mut self,
+        cluster: ClusterId,
+        (position, first): (ColumnId, usize),
+        block: BlockId,
+        (programmed, valid): (u32, u32),
+    ) {
+        let (shape, full) = (self.clusters[cluster].shape, self.clusters[cluster].full);
+        let of = (first + position.index()) * self.blocks + block.index();
+        self.programmed[of] = programmed;
+        self.valid[of] = if programmed == full { valid } else { valid | TAKEN };
         let pool = if shape.stripe { first + position.index() } else { first };
-        self.pools[pool].free -= i64::from(count);
+        self.pools[pool].free -= i64::from(programmed);
+    }
+
+    /// The logical pages of a cluster are there at the start, by the numbers of
+    /// [`spot`](Mapping::spot).
+    pub(super) fn starts_at(&mut self, cluster: ClusterId, spots: PerId<Lpn, u32>) {
+        self.clusters[cluster].spots = spots;
     }
 
     /// All that was on the device at the start is known.

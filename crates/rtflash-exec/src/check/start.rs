@@ -6,7 +6,7 @@ use rtflash_model::random::Stream;
 use super::flash::PageOrder;
 use super::mapping::Mapping;
 use super::zones::ZoneOrder;
-use crate::ftl::{aged_chip, initial_pages, initial_zones};
+use crate::ftl::{WorstStart, aged_chip, initial_pages, initial_zones};
 use crate::ids::{BlockId, ClusterId, ColumnId, PageId};
 use crate::options::Aging;
 use crate::plan::{Plan, Promise};
@@ -28,9 +28,25 @@ pub(super) fn fill(
             Promise::Utilization => None,
             Promise::Certified(certified) => Some(certified[number].certificate.placement),
         };
+        let is_zoned = matches!(plan.promise(), Promise::Certified(certified) if certified[number].is_zoned());
+        let worst = if is_zoned { None } else { WorstStart::new(layout, placement, aging) };
+        if let Some(start) = worst {
+            let spots = start.places(ColumnId::first(layout.chips()), |chip, block, row| map.spot(chip, block, row));
+            map.starts_at(number, spots);
+        }
         let superblock = placement.is_some_and(|placement| !placement.is_by_chip());
         let (wide, processors) = if superblock { (layout.chips(), 1) } else { (1, cluster.chips.len()) };
         for (processor, &chip) in (0..).map(ColumnId).zip(&cluster.chips).take(processors) {
+            if let Some(start) = worst {
+                for (block, programmed, valid) in start.counts() {
+                    map.counts(number, (processor, first), block, (programmed, valid));
+                    for column in ColumnId::first(wide) {
+                        let rows = (programmed + wide - 1 - column.0) / wide;
+                        order.starts(first + processor.index() + column.index(), block, rows);
+                    }
+                }
+                continue;
+            }
             let drawn = |domain| Stream::numbered(seed, domain, chip.into());
             if let Promise::Certified(certified) = plan.promise()
                 && certified[number].is_zoned()

@@ -146,6 +146,24 @@ impl<O: Observer> Core<O> {
         operation.end
     }
 
+    /// Whether nothing else happens now, and this bus is free: whoever asks for it has it at once.
+    #[inline]
+    pub(super) fn is_alone(&self, channel: ChannelId, now: Instant) -> bool {
+        now < self.undisturbed
+            && self.ends.first_ns().min(self.channels.least_ns()) > now.as_ns()
+            && self.channels.is_free(channel, now)
+    }
+
+    /// An operation that begins now has the bus of this channel at once. Says when it ends.
+    #[inline]
+    pub(super) fn moves_at_once(&mut self, operation: &mut Operation, channel: ChannelId) -> Instant {
+        let transfer = self.lengths.moves(operation, channel, operation.start);
+        self.channels.serve(channel, operation.chip, transfer.end);
+        self.observer.operation(*operation);
+        self.observer.transfer(transfer);
+        operation.end
+    }
+
     /// A job is over.
     pub(super) fn complete(&mut self, job: JobId, now: Instant) {
         self.observer.observer().over(job);

@@ -168,6 +168,23 @@ impl Channels {
         self.set(number);
     }
 
+    /// Whether a bus is free.
+    #[inline]
+    pub(crate) fn is_free(&self, channel: ChannelId, now: Instant) -> bool {
+        self.of[channel].is_none_or(|number| self.channels[number].free_at <= now)
+    }
+
+    /// A chip has a bus that nobody else wants now, until then.
+    #[inline]
+    pub(crate) fn serve(&mut self, channel: ChannelId, chip: ChipId, until: Instant) {
+        let number = self.of[channel].expect("a bus that is used is shared");
+        let bus = &mut self.channels[number];
+        (bus.free_at, bus.last) = (until, Some(chip));
+        if !bus.waiting.is_empty() {
+            self.set(number);
+        }
+    }
+
     /// The state of a channel has changed.
     #[inline(always)]
     fn set(&mut self, number: usize) {

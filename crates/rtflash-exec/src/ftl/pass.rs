@@ -182,6 +182,24 @@ impl Collector {
         CopiedPage { lpn, from, to: (place.block, place.page) }
     }
 
+    /// How many pages of its victim a chip can read and program in one go.
+    #[inline]
+    pub(crate) fn movable(&self, map: &PageMap, chip: ColumnId) -> u32 {
+        let pass = self.pass[chip].as_ref().filter(|pass| pass.copy.is_none());
+        pass.map_or(0, |pass| map.chips[chip].movable(pass.victim, pass.cursor))
+    }
+
+    /// Reads and programs so many of these, with nothing in between.
+    #[inline]
+    pub(crate) fn copy_together(&mut self, map: &mut PageMap, chip: ColumnId, pages: u32, put: impl FnMut(CopiedPage)) {
+        let pass = self.pass[chip].as_mut().expect("a chip that copies takes part in the pass");
+        let copied = map.copy_together(chip, (pass.victim, pass.cursor), pages, put);
+        let (page, copied, lpn) = copied.expect("pages that can be copied are there");
+        (pass.cursor, pass.last) = (page + 1, Some((copied, lpn)));
+        pass.reads += pages;
+        pass.finished += pages;
+    }
+
     /// The logical page that the next GC read on a chip will probably be for, and asks memory for
     /// its place.
     #[inline]

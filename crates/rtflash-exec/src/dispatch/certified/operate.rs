@@ -187,7 +187,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// The same of a chip of this processor.
     #[inline(always)]
-    fn works(&mut self, processor: usize, chip: ChipId, end: Instant) {
+    pub(super) fn works(&mut self, processor: usize, chip: ChipId, end: Instant) {
         let step = &mut self.processors[processor].step;
         step.last = step.last.max((end, chip));
         step.chips -= 1;

@@ -35,6 +35,25 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
+    /// Starts a page that is programmed, where nothing else happens now and its bus is free: it has
+    /// it at once. Says whether that is so; if not, nothing has happened.
+    #[inline]
+    pub(super) fn start_at_once(&mut self, number: usize, page: &Planned, now: Instant) -> bool {
+        if page.action != Action::Program || !self.changed.is_empty() || !self.asks_at_once(number) {
+            return false;
+        }
+        let CertifiedGroup { processors, parts, core, .. } = self;
+        let of = &mut processors[number];
+        let channel = core.channel_of(of.chips[page.spot.chip]);
+        if !core.is_alone(channel, now) {
+            return false;
+        }
+        let mut operation = page_of((of, &mut parts[page.part]), (page.kind, page.action), (page.spot, page.lpn), now);
+        let end = core.moves_at_once(&mut operation, channel);
+        self.works(number, operation.chip, end);
+        true
+    }
+
     /// Starts the pages of the row that a pass reads or programs, where nothing is filled in. Says
     /// whether they are such pages; if not, nothing has happened.
     #[inline]
