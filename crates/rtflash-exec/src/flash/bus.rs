@@ -168,10 +168,10 @@ impl Channels {
         self.set(number);
     }
 
-    /// Whether a bus is free.
+    /// When a bus is free.
     #[inline]
-    pub(crate) fn is_free(&self, channel: ChannelId, now: Instant) -> bool {
-        self.of[channel].is_none_or(|number| self.channels[number].free_at <= now)
+    pub(crate) fn free_at(&self, channel: ChannelId) -> Instant {
+        self.channels[self.of[channel].expect("a bus that is used is shared")].free_at
     }
 
     /// A chip has a bus that nobody else wants now, until then.

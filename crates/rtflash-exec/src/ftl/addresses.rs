@@ -35,11 +35,11 @@ pub struct Addresses {
 /// The first chip of a cluster.
 const FIRST: ColumnId = ColumnId(0);
 
-/// How many pages are drawn ahead.
+/// How many pages are drawn ahead at least.
 const AHEAD: usize = 4;
 
-/// Room for these, and the one that is taken next.
-const RING: usize = 8;
+/// How many are at most, with the one that is taken next.
+const RING: usize = 16;
 
 impl Addresses {
     /// The addresses of the source at position `source` in the cluster at position `cluster`,
@@ -77,6 +77,7 @@ impl Addresses {
     }
 
     /// The next logical page. `chip_of` says where a page is now.
+    #[inline]
     pub fn draw(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
         if let Some(chosen) = self.chosen.pop_front() {
             return chosen;
@@ -84,13 +85,21 @@ impl Addresses {
         if self.pattern == Pattern::OneChip {
             return self.draw_next(chip_of);
         }
-        while self.drawn <= self.taken + AHEAD {
+        if self.drawn <= self.taken + AHEAD {
+            self.draw_ahead();
+        }
+        self.taken += 1;
+        self.ahead[(self.taken - 1) % RING]
+    }
+
+    /// Draws as many as there is room for.
+    #[inline(never)]
+    fn draw_ahead(&mut self) {
+        while self.drawn < self.taken + RING {
             let lpn = self.draw_next(|_| FIRST);
             self.ahead[self.drawn % RING] = lpn;
             self.drawn += 1;
         }
-        self.taken += 1;
-        self.ahead[(self.taken - 1) % RING]
     }
 
     /// The page that will be drawn so many draws later (0: the next one), if that is known yet.

@@ -74,12 +74,11 @@ impl PageMap {
 
     /// Programs a logical page on a chip that has room for it; the page it was on before is stale.
     pub(crate) fn write(&mut self, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
-        let page = self.chips[chip].program(Frontiers::Write, lpn)?;
-        let old = std::mem::replace(&mut self.places[lpn], chip.0 * self.pages_per_chip + page.0);
+        let (at, block, page) = self.chips[chip].program(Frontiers::Write, lpn)?;
+        let old = std::mem::replace(&mut self.places[lpn], chip.0 * self.pages_per_chip + at.0);
         let (old_chip, old_page) = self.split(old);
         self.chips[old_chip].invalidate(old_page);
         self.free -= 1;
-        let (block, page) = self.chips[chip].block_and_page(page);
         Some(PagePlace { chip, block, page })
     }
 
@@ -91,12 +90,11 @@ impl PageMap {
         if blocks.lpn(page) != lpn {
             return None;
         }
-        let copy = blocks.program(Frontiers::Copy, lpn)?;
+        let (copy, block, place) = blocks.program(Frontiers::Copy, lpn)?;
         blocks.invalidate(page);
-        let (block, page) = blocks.block_and_page(copy);
         self.places[lpn] = chip.0 * self.pages_per_chip + copy.0;
         self.free -= 1;
-        Some((copy, PagePlace { chip, block, page }))
+        Some((copy, PagePlace { chip, block, page: place }))
     }
 
     /// Copies so many valid pages of a victim of a chip in one go, from its page `from` on. Says

@@ -104,11 +104,15 @@ impl Collector {
     }
 
     /// Whether a write may take a page on a chip.
+    #[inline(always)]
     pub(crate) fn has_room(&self, map: &PageMap, chip: ColumnId) -> bool {
+        map.chips[chip].is_open(Frontiers::Write) || self.may_open(map, chip)
+    }
+
+    /// Whether a write may take another block on a chip.
+    #[inline(never)]
+    fn may_open(&self, map: &PageMap, chip: ColumnId) -> bool {
         let blocks = &map.chips[chip];
-        if blocks.rest(Frontiers::Write) > 0 {
-            return true;
-        }
         let Some(others) = blocks.erased_blocks().checked_sub(1) else { return false };
         let left = others * u64::from(self.pages) + blocks.rest(Frontiers::Copy);
         // The pass under way must find room for its copies, or the next one, or no page would ever

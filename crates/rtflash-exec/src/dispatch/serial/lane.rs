@@ -304,11 +304,11 @@ impl Lane {
         observer: &mut impl Observer,
     ) -> Instant {
         let operation = self.open.as_mut().expect("a lane that has asked has an operation");
-        let transfer = common.lengths.moves(operation, channel, now);
+        let bus = common.lengths.moves(operation, channel, now);
         self.busy_until = operation.end;
-        observer.page(operation, &transfer);
+        observer.page(operation, &bus);
         self.open = None;
-        transfer.end
+        bus.end
     }
 
     /// The page of an operation is moved, from now on, and the lane is busy until the operation
@@ -321,10 +321,10 @@ impl Lane {
         now: Instant,
         observer: &mut impl Observer,
     ) -> Instant {
-        let transfer = common.lengths.moves(&mut operation, channel, now);
+        let bus = common.lengths.moves(&mut operation, channel, now);
         self.busy_until = operation.end;
-        observer.page(&operation, &transfer);
-        transfer.end
+        observer.page(&operation, &bus);
+        bus.end
     }
 
     /// The run is over: what is under way is followed to its end, behind all that is released by
