@@ -10,10 +10,16 @@ use crate::trace::{Action, Kind, Observer, OnBus, Operation};
 
 impl Checks<'_> {
     /// An operation on a page of a job's own, and the transfer inside it.
+    #[inline]
     pub(super) fn look_at_page(&mut self, operation: &Operation, bus: &OnBus) {
-        if self.keeps_page_of_lane(operation, bus) {
-            return;
+        if !self.keeps_page_of_lane(operation, bus) {
+            self.look_at_page_anew(operation, bus);
         }
+    }
+
+    /// The same of one that is not kept.
+    #[inline(never)]
+    fn look_at_page_anew(&mut self, operation: &Operation, bus: &OnBus) {
         self.settle_lane(operation.cluster, operation.chip);
         if self.is_plain_page(operation, bus) {
             self.begins_lane(operation);

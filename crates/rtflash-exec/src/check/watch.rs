@@ -149,6 +149,7 @@ impl Observer for Checks<'_> {
         self.look_at_copies(run);
     }
 
+    #[inline]
     fn page(&mut self, operation: &Operation, bus: &OnBus) {
         if cfg!(target_family = "wasm") || self.one_by_one {
             self.operations(std::slice::from_ref(operation));

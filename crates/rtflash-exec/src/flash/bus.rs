@@ -137,7 +137,7 @@ impl Channels {
     /// When the next grant of all is; `None` where nobody asks.
     #[inline]
     pub(crate) fn least(&self) -> Option<Instant> {
-        self.next.first().map(|(at, _)| at)
+        Instant::from_ns(self.next.first_ns())
     }
 
     /// Whether a grant is due.

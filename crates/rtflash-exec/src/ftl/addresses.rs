@@ -103,6 +103,7 @@ impl Addresses {
     }
 
     /// The page that will be drawn so many draws later (0: the next one), if that is known yet.
+    #[inline]
     pub fn ahead(&self, later: usize) -> Option<Lpn> {
         (self.taken + later < self.drawn).then(|| self.ahead[(self.taken + later) % RING])
     }
@@ -141,6 +142,7 @@ impl Addresses {
     }
 
     /// Says that a page of this part has been written to a chip (by position in the cluster).
+    #[inline]
     pub fn written(&mut self, lpn: Lpn, chip: ColumnId) {
         if self.pattern == Pattern::OneChip && chip == FIRST {
             self.on_first.push_back(lpn);

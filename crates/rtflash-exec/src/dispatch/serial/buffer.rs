@@ -7,7 +7,7 @@ use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PageId, SourceId};
 use crate::trace::{CopiedPage, CopyRun, JobId, NO_LPN, NONE, Observer};
 
 /// A copy that is made soon.
-const NO_PAGE: CopiedPage = CopiedPage { lpn: NO_LPN, from: (BlockId(NONE), NONE), to: (BlockId(NONE), NONE) };
+const NO_PAGE: CopiedPage = CopiedPage { lpn: NO_LPN, from: (BlockId(0), 0), to: (BlockId(0), 0) };
 
 /// Copies that are made in one go.
 #[derive(Debug)]
