@@ -21,8 +21,8 @@ impl<M: Memory> Blocks<M> {
     }
 
     /// Moves so many valid pages of a victim to a frontier, from its row `from` on: what
-    /// [`movable`](Blocks::movable) says at most. `put` is given the row of each, what it holds, and
-    /// the page that it is moved to. Says which page was moved last, and where to; `None` where
+    /// [`movable`](Blocks::movable) says at most. `put` is given the row of each, what it holds,
+    /// and the page that it is moved to. Says which row was moved last, and where to; `None` where
     /// nothing is.
     #[inline]
     pub fn move_together(

@@ -149,15 +149,9 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
                 processors.push(ProcessorState::new((of, by), (cluster, position), place, gc, options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
-                let others = device.chips_on(plan.channel_of(chip).0) - 1;
                 let processor = if by.is_stripe() { first + place } else { first };
                 used[plan.channel_of(chip)] = true;
-                chips[chip] = ChipAtWork {
-                    processor,
-                    foreign_chips: plan.foreign_chips(of, chip),
-                    others,
-                    ..ChipAtWork::default()
-                };
+                chips[chip] = ChipAtWork::new((plan, of), chip, processor);
             }
             runs.push(ProcessorGroup { position, processors: first..processors.len(), background: 0 });
         }
