@@ -75,12 +75,13 @@ impl Checks<'_> {
     #[inline(always)]
     pub(super) fn keeps_page_of_lane(&mut self, operation: &Operation, bus: &OnBus) -> bool {
         let Operation { start, end, cluster, chip, action, .. } = *operation;
-        let lane = self.lane_of(chip);
+        let at = self.chips[chip];
+        let lane = at.watched.wrapping_sub(at.position.index());
         let Some(run) = self.lanes.get_mut(lane).filter(|_| !cfg!(target_family = "wasm")) else { return false };
         if run.breaks != self.breaks.1 || !run.has_next(operation) {
             return false;
         }
-        let (at, took) = (self.chips[chip], end.since(start));
+        let took = end.since(start);
         let waited = took.saturating_sub(run.times.0);
         let (free_at, bus_free_at) = (self.chip_exclusion.free_at(chip), self.bus_exclusion.free_at(bus.channel));
         if at.cluster != cluster || waited > run.times.1 || *free_at > start || *bus_free_at > bus.start {
