@@ -6,7 +6,7 @@ use rtflash_model::{Device, Instant, Span};
 use crate::ids::{ChannelId, ChipId, PerId, SourceId};
 use crate::options::{Options, Times};
 use crate::plan::Plan;
-use crate::trace::{Action, JobId, Operation, Transfer};
+use crate::trace::{Action, JobId, OnBus, Operation};
 
 /// A time that may be shorter by up to so much.
 #[derive(Debug, Clone, Copy)]
@@ -117,10 +117,10 @@ impl Lengths {
     }
 
     /// The page of an operation is moved over the bus of this channel from now on: says when the
-    /// operation ends, and gives the transfer, in which the command of a program is.
+    /// operation ends, and gives the time on the bus, in which the command of a program is.
     #[inline]
-    pub(crate) fn moves(&self, operation: &mut Operation, channel: ChannelId, now: Instant) -> Transfer {
-        let Operation { cluster, chip, job, kind, .. } = *operation;
+    pub(crate) fn moves(&self, operation: &mut Operation, channel: ChannelId, now: Instant) -> OnBus {
+        let Operation { chip, job, .. } = *operation;
         let program = operation.action == Action::Program;
         let mut over = now.saturating_add(self.transfer(job, channel, now));
         operation.end = over;
@@ -128,7 +128,17 @@ impl Lengths {
             over = over.saturating_add(self.command);
             operation.end = over.saturating_add(self.programming(job, chip, over));
         }
-        Transfer { start: now, end: over, channel, cluster, chip, job, kind }
+        OnBus { channel, start: now, end: over }
+    }
+
+    /// Where lengths do not depend on anything: since when so many pages that begin now ask for one
+    /// bus, and when the last of them is on it, if it is free until then but for these.
+    #[inline]
+    pub(crate) fn on_bus(&self, action: Action, pages: u32, now: Instant) -> Option<(Instant, Instant)> {
+        let fixed = self.fixed.as_ref()?;
+        let since = if action == Action::Read { now.saturating_add(fixed[DrawnFor::Sensing as usize]) } else { now };
+        let before = fixed[DrawnFor::Transfer as usize].checked_mul((pages - 1).into())?;
+        Some((since, since.saturating_add(before)))
     }
 
     #[inline(always)]

@@ -1,5 +1,7 @@
 //! The blocks of one processor: programmed page after page, erased as a whole.
 
+mod counted;
+mod moved;
 mod retired;
 mod worn;
 mod zoned;
@@ -173,53 +175,6 @@ impl<M: Memory> Blocks<M> {
         }
     }
 
-    /// Finds out which pages are valid, of those that are programmed.
-    fn count_valid(&mut self, programmed: u32) {
-        let lpns = self.lpns.as_mut();
-        let (held, rest) = lpns.split_at_mut(index(programmed).min(lpns.len()));
-        rest.fill(NONE);
-        let bits = self.bits.as_mut();
-        let rows = self.pages / self.width;
-        if self.width == 1 {
-            // The first page of a word is its lowest bit.
-            for (word, lpns) in bits.iter_mut().zip(held.chunks(64)) {
-                *word = lpns.iter().rev().fold(0, |word, &lpn| word << 1 | u64::from(lpn != NONE));
-            }
-        } else if rows.is_multiple_of(64) && rows * self.width == self.pages {
-            // A chip has words of its own.
-            let blocks = bits.chunks_exact_mut(index(self.pages / 64)).zip(held.chunks(index(self.pages)));
-            for (words, lpns) in blocks {
-                for (chip, words) in words.chunks_exact_mut(index(rows / 64)).enumerate() {
-                    let mut of_chip = lpns.iter().skip(chip).step_by(index(self.width));
-                    for word in words {
-                        let held = (0..64).zip(of_chip.by_ref());
-                        *word = held.fold(0, |word, (row, &lpn)| word | u64::from(lpn != NONE) << row);
-                    }
-                }
-            }
-        } else {
-            for (page, &lpn) in (0..).zip(held.iter()) {
-                let bit = bit_of(page, self.pages, self.width);
-                bits[index(bit / 64)] |= u64::from(lpn != NONE) << (bit % 64);
-            }
-        }
-        let valid = self.valid.as_mut();
-        if self.pages.is_multiple_of(64) && programmed.is_multiple_of(self.pages) {
-            let words = bits.chunks_exact(index(self.pages / 64));
-            for (valid, words) in valid.iter_mut().zip(words).take(index(programmed / self.pages)) {
-                *valid = words.iter().map(|word| word.count_ones()).sum();
-            }
-        } else {
-            for (valid, held) in valid.iter_mut().zip(held.chunks(index(self.pages))) {
-                let open = if held.len() == index(self.pages) { 0 } else { TAKEN };
-                *valid = held.iter().map(|&lpn| u32::from(lpn != NONE)).sum::<u32>() | open;
-            }
-        }
-        for (least, valid) in self.least.as_mut().iter_mut().zip(valid.chunks(index(GROUP))) {
-            *least = valid.iter().copied().min().unwrap_or(u32::MAX);
-        }
-    }
-
     /// A block's number of valid pages has become this: it may be the least of its group.
     #[inline(always)]
     fn may_be_least(&mut self, block: u32, valid: u32) {
@@ -281,6 +236,12 @@ impl<M: Memory> Blocks<M> {
     /// where the frontier has none. `None` where there is no erased block to open.
     #[inline(always)]
     pub fn program(&mut self, stream: Frontiers, lpn: u32) -> Option<u32> {
+        self.program_at(stream, lpn).map(|(page, _)| page)
+    }
+
+    /// The same, with the block and the page's number in it.
+    #[inline(always)]
+    pub fn program_at(&mut self, stream: Frontiers, lpn: u32) -> Option<(u32, Frontier)> {
         let at = match self.frontier(stream) {
             Some(at) => at,
             None => Frontier { block: self.pop_erased()?, next: 0 },
@@ -304,11 +265,11 @@ impl<M: Memory> Blocks<M> {
             Frontiers::Write => self.open = next,
             Frontiers::Copy => self.copy = next,
         }
-        Some(page)
+        Some((page, at))
     }
 
     /// A valid page becomes stale.
-    #[inline]
+    #[inline(always)]
     pub fn invalidate(&mut self, page: u32) {
         let (block, place) = self.block_and_page(page);
         self.lpns.as_mut()[index(page)] = NONE;

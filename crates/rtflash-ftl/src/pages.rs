@@ -75,6 +75,19 @@ impl<M: Memory> Pages<M> {
                 places.as_mut()[slot(lpn)] = page;
             }
         }
+        Pages::placed(columns, block_pages, memory, places, programmed)
+    }
+
+    /// The same where the caller has found out where each logical page is.
+    pub fn placed(
+        columns: Columns,
+        block_pages: u32,
+        memory: BlockMemory<M>,
+        places: M::Words,
+        programmed: u32,
+    ) -> Pages<M> {
+        let all = u32::try_from(memory.lpns.as_ref().len()).unwrap_or(u32::MAX);
+        let programmed = programmed.min(all);
         let blocks = Blocks::new((block_pages, columns.width), memory, programmed);
         Pages { columns, blocks, places, free: all - programmed, zones: None }
     }
@@ -228,13 +241,38 @@ impl<M: Memory> Pages<M> {
             self.blocks.hold(page, lpn);
             return Some(self.spot(page));
         }
-        let page = self.blocks.program(Frontiers::Write, lpn)?;
+        let (page, Frontier { block, next }) = self.blocks.program_at(Frontiers::Write, lpn)?;
         let old = core::mem::replace(&mut self.places.as_mut()[index(slot)], page);
         if old != NONE {
             self.blocks.invalidate(old);
         }
         self.free -= 1;
-        Some(self.spot(page))
+        let width = self.columns.width;
+        if width == 1 {
+            return Some(Spot { chip: 0, block, page: next });
+        }
+        Some(Spot { chip: next % width, block, page: next / width })
+    }
+
+    /// Moves so many valid pages of a victim on one chip to the frontier, from its row `from` on:
+    /// what [`Blocks::movable`] says at most. `put` is given the row of each, what it is, and where
+    /// it is from then on. Says which row was the last one.
+    #[inline]
+    pub fn move_together(
+        &mut self,
+        (victim, from): (u32, u32),
+        pages: u32,
+        mut put: impl FnMut(u32, u32, Spot),
+    ) -> Option<u32> {
+        let Pages { columns, blocks, places, free, .. } = self;
+        let Frontier { block, next } = blocks.frontier(Frontiers::Write)?;
+        let (first, places) = (block * blocks.pages() + next, places.as_mut());
+        let (row, last) = blocks.move_together(Frontiers::Write, (victim, from), pages, |row, lpn, to| {
+            places[index((lpn - columns.offset) / columns.stride)] = to;
+            put(row, lpn, Spot { chip: 0, block, page: next + (to - first) });
+        })?;
+        *free -= last + 1 - first;
+        Some(row)
     }
 
     /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest

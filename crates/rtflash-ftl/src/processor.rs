@@ -278,6 +278,30 @@ impl<M: Memory> EdfProcessor<M> {
         }
     }
 
+    /// The next copy of the pass of the GC jobs on a chip of a stripe: where it was, where it is,
+    /// and what it is. `None` where there is none, or no page is free: then nothing has changed.
+    #[inline]
+    pub fn copy_of_pass(&mut self) -> Option<(Spot, Spot, u32)> {
+        let moves_from = self.pass.moves_from();
+        let beyond = moves_from.map_or(0, |block| self.beyond_reserve(!self.pages.blocks().is_retired(block)));
+        self.pass.copy_in_chip(&mut self.pages, beyond)
+    }
+
+    /// How many copies of the pass of the GC jobs on a chip of a stripe can be made in one go.
+    #[inline]
+    pub fn copies_together(&self) -> u32 {
+        self.pass.movable(&self.pages)
+    }
+
+    /// Makes so many of these. `put` is given the block and the row of each page, what it is, and
+    /// where it is from then on.
+    #[inline]
+    pub fn copy_together(&mut self, count: u32, mut put: impl FnMut(Spot, u32, Spot)) {
+        let Some(block) = self.pass.victim() else { return };
+        let from = |page| Spot { chip: 0, block, page };
+        self.pass.copy_together(&mut self.pages, count, |row, lpn, to| put(from(row), lpn, to));
+    }
+
     /// A logical page that the next step of a pass will probably read.
     #[inline]
     pub fn next_of_pass(&mut self, server: bool) -> Option<u32> {

@@ -7,8 +7,8 @@ use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::analysis;
 use rtflash_exec::check::{Checks, Finding};
 use rtflash_exec::trace::{
-    Action, Complete, CopyRun, Failed, Kind, LeftOut, Moved, Observer, Operation, Padding, Policed, Record, Release,
-    Reserve, Selection, Setup, Starved, TermsChange, Transfer,
+    Action, Complete, CopyRun, Failed, Kind, LeftOut, Moved, Observer, OnBus, Operation, Padding, Policed, Record,
+    Release, Reserve, Selection, Setup, Starved, TermsChange, Transfer,
 };
 use rtflash_exec::{Aging, Options, Plan, Victims, run};
 use rtflash_model::{ClusterId, Device, DeviceSpec, Instant, Lpn, Request, Span, Task, TaskSet};
@@ -19,7 +19,7 @@ use rtflash_run::TbsServers;
 enum Notice {
     Record(Record),
     Operations(Vec<Operation>),
-    Page(Operation, Transfer),
+    Page(Operation, OnBus),
     Copies(CopyRun),
 }
 
@@ -66,8 +66,8 @@ impl Observer for Notices {
         self.0.push(Notice::Operations(operations.to_vec()));
     }
 
-    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
-        self.0.push(Notice::Page(*operation, *transfer));
+    fn page(&mut self, operation: &Operation, bus: &OnBus) {
+        self.0.push(Notice::Page(*operation, *bus));
     }
 
     fn copies(&mut self, run: &CopyRun) {
@@ -84,10 +84,10 @@ fn found(plan: &Plan, options: &Options, notices: &[Notice], together: bool) -> 
         match notice {
             Notice::Record(record) => checks.record(record),
             Notice::Operations(operations) => checks.operations(operations),
-            Notice::Page(operation, transfer) if together => checks.page(operation, transfer),
-            Notice::Page(operation, transfer) => {
+            Notice::Page(operation, bus) if together => checks.page(operation, bus),
+            Notice::Page(operation, bus) => {
                 checks.operations(slice::from_ref(operation));
-                checks.transfer(transfer);
+                checks.transfer(&operation.transfer(bus));
             }
             Notice::Copies(run) if together => checks.copies(run),
             Notice::Copies(run) => run.for_each_step(|_, _| true, |step| checks.operations(step)),
@@ -153,17 +153,17 @@ const OF_COPIES: [fn(&mut CopyRun, usize); 9] = [
     |run, _| run.job.index += 1,
 ];
 
-/// Ways to alter a page and its transfer.
-const OF_PAGES: [fn(&mut Operation, &mut Transfer); 9] = [
+/// Ways to alter a page and its time on the bus.
+const OF_PAGES: [fn(&mut Operation, &mut OnBus); 9] = [
     |operation, _| operation.lpn = Lpn(operation.lpn.0 ^ 1 << 12),
     |operation, _| operation.block.0 ^= 1,
     |operation, _| operation.page += 1,
     |operation, _| operation.end = later(operation.end, 1),
     |operation, _| operation.job.index += 1,
-    |_, transfer| transfer.start = later(transfer.start, 1),
-    |_, transfer| transfer.end = later(transfer.end, 1),
-    |_, transfer| transfer.job.index += 1,
-    |_, transfer| transfer.chip.0 ^= 1,
+    |operation, _| operation.chip.0 ^= 1,
+    |operation, _| operation.cluster.0 ^= 1,
+    |_, bus| bus.start = later(bus.start, 1),
+    |_, bus| bus.end = later(bus.end, 1),
 ];
 
 /// Ways to alter operations that begin together, at one of them.
@@ -248,8 +248,8 @@ fn what_is_told_together_is_judged_as_if_it_came_one_by_one() {
             for at in some(&notices, |notice| matches!(notice, Notice::Page(..))) {
                 for (number, alter) in OF_PAGES.iter().enumerate() {
                     let mut notices = notices.clone();
-                    if let Notice::Page(operation, transfer) = &mut notices[at] {
-                        alter(operation, transfer);
+                    if let Notice::Page(operation, bus) = &mut notices[at] {
+                        alter(operation, bus);
                     }
                     judge(&notices, "page", number);
                 }

@@ -11,6 +11,7 @@ use super::Checks;
 use super::length::Length;
 use super::look::class_of;
 use super::rules::{Order, Rules};
+use crate::ids::PageId;
 use crate::trace::{Action, CopiedPage, CopyRun, CopyTimes, Kind};
 
 impl Checks<'_> {
@@ -85,11 +86,19 @@ impl Checks<'_> {
         }
         let (mut pages, mut next) = (self.mapping.plain_pages(at), self.page_order.next_pages(at.watched));
         let Some(mut pass) = by.passes.plain_pass(at.watched) else { return 0 };
-        let mut seen = 0_usize;
-        for &CopiedPage { lpn, from, to } in run.pages.iter().skip(column).step_by(run.chips.len()) {
+        let (width, mut seen) = (run.chips.len(), 0_usize);
+        while let Some(next_copy @ &CopiedPage { lpn, from, to }) = run.pages.get(column + seen * width) {
             let (there, here) = (pages.spot(from), pages.spot(to));
             let Some(of_victim) = pass.may_copy(from, there) else { break };
             let Some(programmed) = next.of(to) else { break };
+            let copies = run.pages[column + seen * width..].iter().step_by(width);
+            let together = if of_victim { pages.move_together(copies, next_copy, false) } else { 0 };
+            if together > 0 {
+                *programmed += together;
+                pass.copied_together(together, here + (together - 1));
+                seen += PageId(together).index();
+                continue;
+            }
             if !pages.moves(lpn, (from, there), (to, here)) {
                 break;
             }

@@ -11,7 +11,7 @@ use super::Checks;
 use super::rules::{Order, Rules};
 use super::timing::place;
 use crate::ids::{ChipId, ClusterId, Lpn, SourceId};
-use crate::trace::{Action, JobId, Kind, NONE, Operation, Transfer};
+use crate::trace::{Action, JobId, Kind, NONE, OnBus, Operation};
 
 /// Pages of a job in a cluster that follow each other.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -73,20 +73,21 @@ impl Checks<'_> {
     /// Whether a page and its transfer are as they should be, behind others that are. Then it is
     /// kept; else nothing has changed.
     #[inline(always)]
-    pub(super) fn keeps_page_of_lane(&mut self, operation: &Operation, transfer: &Transfer) -> bool {
+    pub(super) fn keeps_page_of_lane(&mut self, operation: &Operation, bus: &OnBus) -> bool {
         let Operation { start, end, cluster, chip, action, .. } = *operation;
-        let lane = self.lane_of(chip);
+        let at = self.chips[chip];
+        let lane = at.watched.wrapping_sub(at.position.index());
         let Some(run) = self.lanes.get_mut(lane).filter(|_| !cfg!(target_family = "wasm")) else { return false };
         if run.breaks != self.breaks.1 || !run.has_next(operation) {
             return false;
         }
-        let (at, took) = (self.chips[chip], end.since(start));
+        let took = end.since(start);
         let waited = took.saturating_sub(run.times.0);
-        let (free_at, bus_free_at) = (self.chip_exclusion.free_at(chip), self.bus_exclusion.free_at(transfer.channel));
-        if at.cluster != cluster || waited > run.times.1 || *free_at > start || *bus_free_at > transfer.start {
+        let (free_at, bus_free_at) = (self.chip_exclusion.free_at(chip), self.bus_exclusion.free_at(bus.channel));
+        if at.cluster != cluster || waited > run.times.1 || *free_at > start || *bus_free_at > bus.start {
             return false;
         }
-        let Some(turn) = self.desks.turn(operation, transfer) else { return false };
+        let Some(turn) = self.desks.turn(operation, bus) else { return false };
         if action == Action::Program {
             let mut next = self.page_order.next_pages(at.watched);
             let Some(next) = next.of((operation.block, operation.page)) else { return false };
@@ -101,7 +102,7 @@ impl Checks<'_> {
             }
         }
         turn.take();
-        (*free_at, *bus_free_at) = (end, transfer.end);
+        (*free_at, *bus_free_at) = (end, bus.end);
         if run.pages == 0 {
             run.first = start;
         }

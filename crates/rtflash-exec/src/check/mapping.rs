@@ -6,6 +6,7 @@ mod plain;
 mod pool;
 mod rows;
 mod runs;
+mod start;
 mod worn;
 
 use std::collections::BTreeSet;
@@ -23,7 +24,7 @@ use super::flash::place;
 use super::gauge::Gauge;
 use crate::ids::{BlockId, ClusterId, ColumnId, Lpn, PerId};
 use crate::plan::{Plan, Promise};
-use crate::trace::{Action, Kind, NO_LPN, NONE, Operation};
+use crate::trace::{Action, Kind, NONE, Operation};
 
 /// How a cluster places its pages.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -48,6 +49,9 @@ impl ClusterShape {
 /// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
 /// fewer pages than this.
 const TAKEN: u32 = 1 << 31;
+
+/// So many blocks are looked at together.
+const AT_ONCE: usize = 32;
 
 /// What is known of a cluster.
 #[derive(Debug, Serialize, Deserialize)]
@@ -140,52 +144,6 @@ impl Mapping {
         map
     }
 
-    /// Pages of a block are programmed at the start, row by row, with these logical pages or with
-    /// what is stale. `position`: the chip, of a superblock the first one. `first`: where the
-    /// cluster's chips begin.
-    pub(super) fn starts(
-        &mut self,
-        cluster: ClusterId,
-        position: ColumnId,
-        first: usize,
-        block: BlockId,
-        programmed: &[Lpn],
-    ) {
-        let (shape, full) = (self.clusters[cluster].shape, self.clusters[cluster].full);
-        let width = if shape.superblock { shape.chips } else { 1 };
-        let of = (first + position.index()) * self.blocks + block.index();
-        let mut valid = 0;
-        let (across, row) = (self.spot(ColumnId(1), BlockId(0), 0), self.spot(position, block, 0));
-        let spots = &mut self.clusters[cluster].spots;
-        if width == 1 {
-            for (spot, &lpn) in (row..).zip(programmed) {
-                if lpn != NO_LPN {
-                    valid += 1;
-                    spots[lpn] = spot;
-                }
-            }
-        }
-        for column in (0..width).filter(|_| width > 1) {
-            let of_column = programmed.iter().skip(BlockId(column).index()).step_by(BlockId(width).index());
-            for (spot, &lpn) in (column * across + row..).zip(of_column) {
-                if lpn != NO_LPN {
-                    valid += 1;
-                    spots[lpn] = spot;
-                }
-            }
-        }
-        let count = u32::try_from(programmed.len()).expect("a device that is run has at most 2^30 pages");
-        self.programmed[of] = count;
-        self.valid[of] = if count == full { valid } else { valid | TAKEN };
-        let pool = if shape.stripe { first + position.index() } else { first };
-        self.pools[pool].free -= i64::from(count);
-    }
-
-    /// All that was on the device at the start is known.
-    pub(super) fn is_known(&mut self) {
-        self.known = true;
-    }
-
     /// Where the processor of a chip keeps what is known of its blocks.
     #[inline]
     fn base(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> usize {
@@ -231,12 +189,20 @@ impl Mapping {
         }
         let blocks = &self.valid[base..base + self.blocks];
         let spare = u64::from(self.clusters[cluster].spare);
-        let fewest = blocks.iter().copied().min().expect("a chip has blocks");
+        // Some at a time, the first of which have the fewest.
+        let (mut fewest, mut first, mut open) = (u32::MAX, 0, 0);
+        for (number, some) in blocks.chunks(AT_ONCE).enumerate() {
+            open += some.iter().map(|&valid| valid >> 31).sum::<u32>();
+            let of_some = some.iter().copied().fold(u32::MAX, u32::min);
+            if of_some < fewest {
+                (fewest, first) = (of_some, number * AT_ONCE);
+            }
+        }
         if fewest >= TAKEN {
             return Some((NONE, BlockId(0), (self.blocks as u64).saturating_sub(spare)));
         }
-        let open: u32 = blocks.iter().map(|&valid| valid >> 31).sum();
-        let block = blocks.iter().position(|&valid| valid == fewest).expect("the fewest of some");
+        let block = blocks[first..].iter().position(|&valid| valid == fewest).expect("the fewest of some");
+        let block = first + block;
         // Those that are kept back, or retired in whose place they are, do not count.
         Some((fewest, BlockId::from_index(block), u64::from(open).saturating_sub(spare)))
     }

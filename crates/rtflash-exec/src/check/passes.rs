@@ -66,6 +66,12 @@ impl PlainPass {
         (of_victim || self.worst && there == self.last).then_some(of_victim)
     }
 
+    /// So many pages of the victim are copied, the last one to here.
+    pub(super) fn copied_together(&mut self, pages: u32, here: u32) {
+        self.valid += u64::from(pages);
+        self.last = here;
+    }
+
     /// It is copied.
     #[inline(always)]
     pub(super) fn copied(&mut self, of_victim: bool, here: u32) {

@@ -1,12 +1,13 @@
 //! What is on the device when a run begins, for checkers: as `docs/executor.md` says, from the
 //! plan, the aging and the seed alone.
 
+use rtflash_model::Id;
 use rtflash_model::random::Stream;
 
 use super::flash::PageOrder;
 use super::mapping::Mapping;
 use super::zones::ZoneOrder;
-use crate::ftl::{aged_chip, initial_pages, initial_zones};
+use crate::ftl::{WorstStart, aged_chip, initial_pages, initial_zones};
 use crate::ids::{BlockId, ClusterId, ColumnId, PageId};
 use crate::options::Aging;
 use crate::plan::{Plan, Promise};
@@ -28,8 +29,15 @@ pub(super) fn fill(
             Promise::Utilization => None,
             Promise::Certified(certified) => Some(certified[number].certificate.placement),
         };
+        let is_zoned = matches!(plan.promise(), Promise::Certified(certified) if certified[number].is_zoned());
         let superblock = placement.is_some_and(|placement| !placement.is_by_chip());
         let (wide, processors) = if superblock { (layout.chips(), 1) } else { (1, cluster.chips.len()) };
+        if let Some(start) = WorstStart::new(layout, placement, aging).filter(|_| !is_zoned) {
+            let processors = ColumnId::from_index(processors).0;
+            fill_worst(start, (number, layout.chips()), (first, wide, processors), order, map);
+            first += cluster.chips.len();
+            continue;
+        }
         for (processor, &chip) in (0..).map(ColumnId).zip(&cluster.chips).take(processors) {
             let drawn = |domain| Stream::numbered(seed, domain, chip.into());
             if let Promise::Certified(certified) = plan.promise()
@@ -61,6 +69,28 @@ pub(super) fn fill(
         first += cluster.chips.len();
     }
     map.is_known();
+}
+
+/// The same of a cluster of so many chips with [`Aging::Worst`], the first of which is this one:
+/// `wide` chips are a processor.
+fn fill_worst(
+    start: WorstStart,
+    (number, chips): (ClusterId, u32),
+    (first, wide, processors): (usize, u32, u32),
+    order: &mut PageOrder,
+    map: &mut Mapping,
+) {
+    let spots = start.places(ColumnId::first(chips), |chip, block, row| map.spot(chip, block, row));
+    map.starts_at(number, spots);
+    for processor in ColumnId::first(processors) {
+        for (block, programmed, valid) in start.counts() {
+            map.counts(number, (processor, first), block, (programmed, valid));
+            for column in ColumnId::first(wide) {
+                let rows = (programmed + wide - 1 - column.0) / wide;
+                order.starts(first + processor.index() + column.index(), block, rows);
+            }
+        }
+    }
 }
 
 /// Where the rings of those clusters go on whose tasks own zones.

@@ -10,8 +10,8 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Complete, CopyRun, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Operation, Padding, Policed, Release,
-    Reserve, Selection, Setup, Starved, TermsChange, Transfer,
+    Complete, CopyRun, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, OnBus, Operation, Padding, Policed,
+    Release, Reserve, Selection, Setup, Starved, TermsChange, Transfer,
 };
 
 impl Checks<'_> {
@@ -149,12 +149,13 @@ impl Observer for Checks<'_> {
         self.look_at_copies(run);
     }
 
-    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
+    #[inline]
+    fn page(&mut self, operation: &Operation, bus: &OnBus) {
         if cfg!(target_family = "wasm") || self.one_by_one {
             self.operations(std::slice::from_ref(operation));
-            return self.transfer(transfer);
+            return self.transfer(&operation.transfer(bus));
         }
-        self.look_at_page(operation, transfer);
+        self.look_at_page(operation, bus);
     }
 
     fn transfer(&mut self, transfer: &Transfer) {

@@ -154,6 +154,29 @@ impl ClusterState {
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
     }
 
+    /// Writes the next page that a slot draws to a chip that has room. Says what it is, where it
+    /// goes, and which page the slot will draw a few draws later, if that is known.
+    #[inline(always)]
+    pub(crate) fn write_next(&mut self, slot: usize, chip: ColumnId) -> (Lpn, PagePlace, Option<Lpn>) {
+        let (map, addresses) = (&mut self.map, &mut self.addresses[slot]);
+        if let Some(part) = addresses.chooses_from() {
+            let chosen = map.fullest(part, 1);
+            addresses.choose(chosen);
+        }
+        let lpn = addresses.draw(|lpn| map.chip_of(lpn));
+        let place = map.write(lpn, chip).expect("a chip that has room has a page");
+        addresses.written(lpn, chip);
+        if let Some(soon) = addresses.ahead(1) {
+            map.prefetch_page(soon);
+        }
+        let later = addresses.ahead(3);
+        if let Some(later) = later {
+            map.prefetch_place(later);
+        }
+        self.advance(chip);
+        (lpn, place, later)
+    }
+
     /// So many pages are about to be drawn from a slot for writes: chooses them, where they are
     /// chosen by what is on the device.
     #[inline(always)]

@@ -139,10 +139,40 @@ impl<O: Observer> Core<O> {
         channel: ChannelId,
         now: Instant,
     ) -> Instant {
-        let transfer = self.lengths.moves(operation, channel, now);
-        self.channels.hold(channel, transfer.end);
+        let bus = self.lengths.moves(operation, channel, now);
+        self.channels.hold(channel, bus.end);
         self.observer.close(ticket, operation.end);
-        self.observer.transfer(transfer);
+        self.observer.transfer(operation.transfer(&bus));
+        operation.end
+    }
+
+    /// Whether nothing else happens until `last`, that included, and this bus is free: whoever asks
+    /// for it has it at once.
+    #[inline]
+    pub(super) fn is_alone(&self, channel: ChannelId, (now, last): (Instant, Instant)) -> bool {
+        last < self.undisturbed
+            && self.ends.first_ns().min(self.channels.least_ns()) > last.as_ns()
+            && self.channels.free_at(channel) <= now
+    }
+
+    /// An operation that begins now has the bus of this channel from then on, or as soon as it is
+    /// free, where nothing else happens by then. Says when it ends.
+    #[inline]
+    pub(super) fn moves_in_turn(&mut self, operation: &mut Operation, channel: ChannelId, since: Instant) -> Instant {
+        let bus = self.lengths.moves(operation, channel, since.max(self.channels.free_at(channel)));
+        self.channels.serve(channel, operation.chip, bus.end);
+        self.observer.operation(*operation);
+        self.observer.transfer_ahead(operation.transfer(&bus));
+        operation.end
+    }
+
+    /// An operation that begins now has the bus of this channel at once. Says when it ends.
+    #[inline]
+    pub(super) fn moves_at_once(&mut self, operation: &mut Operation, channel: ChannelId) -> Instant {
+        let bus = self.lengths.moves(operation, channel, operation.start);
+        self.channels.serve(channel, operation.chip, bus.end);
+        self.observer.operation(*operation);
+        self.observer.transfer(operation.transfer(&bus));
         operation.end
     }
 

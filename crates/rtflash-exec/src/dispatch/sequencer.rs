@@ -194,6 +194,17 @@ impl<O: Observer> Sequencer<O> {
         }
     }
 
+    /// The same where nothing else begins before it.
+    #[inline]
+    pub(crate) fn transfer_ahead(&mut self, transfer: Transfer) {
+        if self.soonest < Instant::END {
+            return self.transfer(transfer);
+        }
+        if self.notifies {
+            self.transfers.list.push(transfer);
+        }
+    }
+
     /// Something starts now, or later.
     #[inline]
     pub(crate) fn push(&mut self, record: Record) {

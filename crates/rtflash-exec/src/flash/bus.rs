@@ -137,7 +137,7 @@ impl Channels {
     /// When the next grant of all is; `None` where nobody asks.
     #[inline]
     pub(crate) fn least(&self) -> Option<Instant> {
-        self.next.first().map(|(at, _)| at)
+        Instant::from_ns(self.next.first_ns())
     }
 
     /// Whether a grant is due.
@@ -166,6 +166,23 @@ impl Channels {
         let number = self.of[channel].expect("a bus that is granted is shared");
         self.channels[number].free_at = until;
         self.set(number);
+    }
+
+    /// When a bus is free.
+    #[inline]
+    pub(crate) fn free_at(&self, channel: ChannelId) -> Instant {
+        self.channels[self.of[channel].expect("a bus that is used is shared")].free_at
+    }
+
+    /// A chip has a bus that nobody else wants now, until then.
+    #[inline]
+    pub(crate) fn serve(&mut self, channel: ChannelId, chip: ChipId, until: Instant) {
+        let number = self.of[channel].expect("a bus that is used is shared");
+        let bus = &mut self.channels[number];
+        (bus.free_at, bus.last) = (until, Some(chip));
+        if !bus.waiting.is_empty() {
+            self.set(number);
+        }
     }
 
     /// The state of a channel has changed.

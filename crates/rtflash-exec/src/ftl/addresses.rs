@@ -35,11 +35,11 @@ pub struct Addresses {
 /// The first chip of a cluster.
 const FIRST: ColumnId = ColumnId(0);
 
-/// How many pages are drawn ahead.
+/// How many pages are drawn ahead at least.
 const AHEAD: usize = 4;
 
-/// Room for these, and the one that is taken next.
-const RING: usize = 8;
+/// How many are at most, with the one that is taken next.
+const RING: usize = 16;
 
 impl Addresses {
     /// The addresses of the source at position `source` in the cluster at position `cluster`,
@@ -77,6 +77,7 @@ impl Addresses {
     }
 
     /// The next logical page. `chip_of` says where a page is now.
+    #[inline]
     pub fn draw(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
         if let Some(chosen) = self.chosen.pop_front() {
             return chosen;
@@ -84,16 +85,25 @@ impl Addresses {
         if self.pattern == Pattern::OneChip {
             return self.draw_next(chip_of);
         }
-        while self.drawn <= self.taken + AHEAD {
-            let lpn = self.draw_next(|_| FIRST);
-            self.ahead[self.drawn % RING] = lpn;
-            self.drawn += 1;
+        if self.drawn <= self.taken + AHEAD {
+            self.draw_ahead();
         }
         self.taken += 1;
         self.ahead[(self.taken - 1) % RING]
     }
 
+    /// Draws as many as there is room for.
+    #[inline(never)]
+    fn draw_ahead(&mut self) {
+        while self.drawn < self.taken + RING {
+            let lpn = self.draw_next(|_| FIRST);
+            self.ahead[self.drawn % RING] = lpn;
+            self.drawn += 1;
+        }
+    }
+
     /// The page that will be drawn so many draws later (0: the next one), if that is known yet.
+    #[inline]
     pub fn ahead(&self, later: usize) -> Option<Lpn> {
         (self.taken + later < self.drawn).then(|| self.ahead[(self.taken + later) % RING])
     }
@@ -132,6 +142,7 @@ impl Addresses {
     }
 
     /// Says that a page of this part has been written to a chip (by position in the cluster).
+    #[inline]
     pub fn written(&mut self, lpn: Lpn, chip: ColumnId) {
         if self.pattern == Pattern::OneChip && chip == FIRST {
             self.on_first.push_back(lpn);

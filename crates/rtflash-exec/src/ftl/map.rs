@@ -8,13 +8,14 @@ use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
 use super::aging::aged_chip;
+use super::places::WorstStart;
 use super::store::{PagePlace, PageStore, fullest};
 use crate::flash::ChipBlocks;
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::ClusterPlan;
 use crate::plan::layout::Layout;
-use crate::trace::{NO_LPN, NONE};
+use crate::trace::{CopiedPage, NO_LPN, NONE};
 
 /// The logical pages of a cluster on its chips.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,16 +32,19 @@ impl PageMap {
     pub(crate) fn new(cluster: &ClusterPlan, options: &Options) -> PageMap {
         let layout: &Layout = &cluster.layout;
         let pages_per_chip = layout.pages_per_chip();
-        let mut places = PerId::filled(NONE, layout.logical_pages());
+        let spot = |chip: ColumnId, block: BlockId, page| chip.0 * pages_per_chip + block.0 * layout.pages() + page;
+        let known = WorstStart::new(layout, None, options.aging)
+            .map(|start| start.places(ColumnId::first(layout.chips()), spot));
+        let is_known = known.is_some();
+        let mut places = known.unwrap_or_else(|| PerId::filled(NONE, layout.logical_pages()));
         let mut free = 0;
         let mut chips = PerId::default();
         for (&chip, position) in cluster.chips.iter().zip((0..).map(ColumnId)) {
             let mut random = Random::numbered(options.seed, b"aging\0\0\0", chip.into());
             let aged = aged_chip(layout, options.aging, position, &mut random);
-            for (place, &lpn) in (position.0 * pages_per_chip..).zip(&aged.lpns) {
-                if lpn != NO_LPN {
-                    places[lpn] = place;
-                }
+            let held = (position.0 * pages_per_chip..).zip(&aged.lpns);
+            for (place, &lpn) in held.filter(|&(_, &lpn)| !is_known && lpn != NO_LPN) {
+                places[lpn] = place;
             }
             free += u64::from(layout.blocks() - aged.full_blocks) * u64::from(layout.pages());
             chips.push(ChipBlocks::new(layout.blocks(), layout.pages(), aged.lpns));
@@ -70,12 +74,11 @@ impl PageMap {
 
     /// Programs a logical page on a chip that has room for it; the page it was on before is stale.
     pub(crate) fn write(&mut self, lpn: Lpn, chip: ColumnId) -> Option<PagePlace> {
-        let page = self.chips[chip].program(Frontiers::Write, lpn)?;
-        let old = std::mem::replace(&mut self.places[lpn], chip.0 * self.pages_per_chip + page.0);
+        let (at, block, page) = self.chips[chip].program(Frontiers::Write, lpn)?;
+        let old = std::mem::replace(&mut self.places[lpn], chip.0 * self.pages_per_chip + at.0);
         let (old_chip, old_page) = self.split(old);
         self.chips[old_chip].invalidate(old_page);
         self.free -= 1;
-        let (block, page) = self.chips[chip].block_and_page(page);
         Some(PagePlace { chip, block, page })
     }
 
@@ -87,12 +90,30 @@ impl PageMap {
         if blocks.lpn(page) != lpn {
             return None;
         }
-        let copy = blocks.program(Frontiers::Copy, lpn)?;
+        let (copy, block, place) = blocks.program(Frontiers::Copy, lpn)?;
         blocks.invalidate(page);
-        let (block, page) = blocks.block_and_page(copy);
         self.places[lpn] = chip.0 * self.pages_per_chip + copy.0;
         self.free -= 1;
-        Some((copy, PagePlace { chip, block, page }))
+        Some((copy, PagePlace { chip, block, page: place }))
+    }
+
+    /// Copies so many valid pages of a victim of a chip in one go, from its page `from` on. Says
+    /// which was the last one, where it is, and what it is.
+    #[inline]
+    pub(super) fn copy_together(
+        &mut self,
+        chip: ColumnId,
+        (victim, from): (BlockId, u32),
+        pages: u32,
+        mut put: impl FnMut(CopiedPage),
+    ) -> Option<(u32, PageId, Lpn)> {
+        let (first, blocks, places) = (chip.0 * self.pages_per_chip, &mut self.chips[chip], &mut self.places);
+        let (page, copied) = blocks.move_together((victim, from), pages, |page, lpn, (to, block, row)| {
+            places[lpn] = first + to.0;
+            put(CopiedPage { lpn, from: (victim, page), to: (block, row) });
+        })?;
+        self.free -= u64::from(pages);
+        Some((page, copied, blocks.lpn(copied)))
     }
 
     /// Erases a victim.

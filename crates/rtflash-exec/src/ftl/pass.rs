@@ -104,11 +104,15 @@ impl Collector {
     }
 
     /// Whether a write may take a page on a chip.
+    #[inline(always)]
     pub(crate) fn has_room(&self, map: &PageMap, chip: ColumnId) -> bool {
+        map.chips[chip].is_open(Frontiers::Write) || self.may_open(map, chip)
+    }
+
+    /// Whether a write may take another block on a chip.
+    #[inline(never)]
+    fn may_open(&self, map: &PageMap, chip: ColumnId) -> bool {
         let blocks = &map.chips[chip];
-        if blocks.rest(Frontiers::Write) > 0 {
-            return true;
-        }
         let Some(others) = blocks.erased_blocks().checked_sub(1) else { return false };
         let left = others * u64::from(self.pages) + blocks.rest(Frontiers::Copy);
         // The pass under way must find room for its copies, or the next one, or no page would ever
@@ -180,6 +184,24 @@ impl Collector {
         let (copied, place) = map.copy(chip, page, lpn).expect("a page that is next is there, and has room");
         pass.last = Some((copied, lpn));
         CopiedPage { lpn, from, to: (place.block, place.page) }
+    }
+
+    /// How many pages of its victim a chip can read and program in one go.
+    #[inline]
+    pub(crate) fn movable(&self, map: &PageMap, chip: ColumnId) -> u32 {
+        let pass = self.pass[chip].as_ref().filter(|pass| pass.copy.is_none());
+        pass.map_or(0, |pass| map.chips[chip].movable(pass.victim, pass.cursor))
+    }
+
+    /// Reads and programs so many of these, with nothing in between.
+    #[inline]
+    pub(crate) fn copy_together(&mut self, map: &mut PageMap, chip: ColumnId, pages: u32, put: impl FnMut(CopiedPage)) {
+        let pass = self.pass[chip].as_mut().expect("a chip that copies takes part in the pass");
+        let copied = map.copy_together(chip, (pass.victim, pass.cursor), pages, put);
+        let (page, copied, lpn) = copied.expect("pages that can be copied are there");
+        (pass.cursor, pass.last) = (page + 1, Some((copied, lpn)));
+        pass.reads += pages;
+        pass.finished += pages;
     }
 
     /// The logical page that the next GC read on a chip will probably be for, and asks memory for

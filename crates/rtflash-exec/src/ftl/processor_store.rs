@@ -5,17 +5,19 @@ use std::ops::Range;
 
 use prefetch_index::prefetch_index;
 use rtflash_ftl::{Columns, EdfProcessor, GcStep, Pages, Pass, PassTerms, RING_WORDS, Ring, Spot, Zones, pass_words};
+use rtflash_model::Id;
 use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
 use super::initial::initial_pages;
+use super::places::WorstStart;
 use super::store::{PagePlace, PageStore, fullest};
 use super::zones::initial_zones;
 use crate::flash::Owned;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::{Certified, ClusterPlan};
-use crate::trace::NO_LPN;
+use crate::trace::{CopiedPage, NO_LPN};
 
 /// The state of a processor.
 #[derive(Debug, Serialize, Deserialize)]
@@ -97,6 +99,28 @@ impl ProcessorStore {
         self.ftl.step_of_pass(server, |page| row.push((page.spot.into(), Lpn(page.lpn))))
     }
 
+    /// How many copies of the pass of the GC jobs on a chip of a stripe can be made in one go.
+    #[inline]
+    pub(crate) fn copies_together(&self) -> usize {
+        PageId(self.ftl.copies_together()).index()
+    }
+
+    /// Makes so many of these, or the next copy: none where no page is free.
+    #[inline]
+    pub(crate) fn copy_together(&mut self, count: usize, mut put: impl FnMut(CopiedPage)) {
+        let copied = |from: Spot, lpn: u32, to: Spot| CopiedPage {
+            lpn: Lpn(lpn),
+            from: (BlockId(from.block), from.page),
+            to: (BlockId(to.block), to.page),
+        };
+        if count > 1 {
+            return self.ftl.copy_together(PageId::from_index(count).0, |from, lpn, to| put(copied(from, lpn, to)));
+        }
+        if let Some((from, to, lpn)) = self.ftl.copy_of_pass() {
+            put(copied(from, lpn, to));
+        }
+    }
+
     /// A logical page that the next step of a pass will probably read.
     #[inline]
     pub(crate) fn next_of_pass(&mut self, server: bool) -> Option<Lpn> {
@@ -119,8 +143,19 @@ fn mapped_pages(
     let programmed = held.count();
     let columns = Columns { superblock: !by.is_stripe(), width, stride, offset: position.0 * u32::from(stride > 1) };
     let memory = Owned::blocks(layout.blocks() + layout.spare_blocks(), block_pages, held);
-    let places = vec![0; PageId(layout.logical_per_chip() * width).index()];
-    let mut pages = Pages::new(columns, block_pages, memory, places, programmed);
+    let spot =
+        |chip: ColumnId, block: BlockId, row| block.0 * block_pages + row * width + chip.0 * u32::from(width > 1);
+    let chips = std::iter::once(position);
+    let mut pages = match WorstStart::new(layout, Some(by.certificate.placement), options.aging) {
+        Some(start) => {
+            let places = start.places(chips, spot).into_vec();
+            Pages::placed(columns, block_pages, memory, places, programmed)
+        }
+        None => {
+            let places = vec![0; PageId(layout.logical_per_chip() * width).index()];
+            Pages::new(columns, block_pages, memory, places, programmed)
+        }
+    };
     pages.keep_back(layout.spare_blocks());
     if let Some(gap) = layout.wear_gap() {
         pages.level(gap, vec![0; BlockId(layout.blocks() + layout.spare_blocks()).index()]);

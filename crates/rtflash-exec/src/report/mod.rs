@@ -14,7 +14,7 @@ use crate::check::Ledger;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
 use crate::resume::resume;
-use crate::trace::{Action, Complete, CopyRun, Kind, Observer, Operation, Release, Starved, Transfer};
+use crate::trace::{Action, Complete, CopyRun, Kind, Observer, OnBus, Operation, Release, Starved, Transfer};
 
 /// The jobs of one source.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -254,6 +254,26 @@ impl Observer for Statistics {
         }
     }
 
+    #[inline]
+    fn page(&mut self, operation: &Operation, bus: &OnBus) {
+        let Operation { start, end, cluster, chip, action, kind, .. } = *operation;
+        let chip = &mut self.chips[chip];
+        chip.busy = chip.busy.saturating_add(end.min(self.duration).since(start.max(chip.until)));
+        chip.until = end;
+        chip.operations[action as usize] += 1;
+        let (cluster, programs) = (&mut self.report.clusters[cluster], u64::from(action == Action::Program));
+        match kind {
+            Kind::Gc => cluster.copied += programs,
+            Kind::Write => cluster.written += programs,
+            Kind::Read => {}
+            Kind::Server => {
+                cluster.non_real_time += 1;
+                cluster.written += programs;
+            }
+        }
+        self.is_on_bus(bus.channel, (bus.start, bus.end));
+    }
+
     fn copies(&mut self, run: &CopyRun) {
         let (Some(first), Some(last)) = (run.times.first(), run.times.last()) else { return };
         if run.chips.iter().any(|&chip| self.chips[chip].until > first.start) {
@@ -273,8 +293,15 @@ impl Observer for Statistics {
 
     #[inline]
     fn transfer(&mut self, transfer: &Transfer) {
-        let busy = transfer.end.min(self.duration).since(transfer.start);
-        let channel = &mut self.report.channels[transfer.channel];
+        self.is_on_bus(transfer.channel, (transfer.start, transfer.end));
+    }
+}
+
+impl Statistics {
+    #[inline]
+    fn is_on_bus(&mut self, channel: ChannelId, (start, end): (Instant, Instant)) {
+        let busy = end.min(self.duration).since(start);
+        let channel = &mut self.report.channels[channel];
         channel.busy = channel.busy.saturating_add(busy);
         channel.transfers += 1;
     }

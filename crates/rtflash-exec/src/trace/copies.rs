@@ -44,10 +44,18 @@ pub struct CopyRun {
     pub pages: Vec<CopiedPage>,
 }
 
+/// Room for so many copies: seldom more are made in one go.
+const ROOM: usize = 32;
+
 impl CopyRun {
     /// No copies of a cluster.
     pub(crate) fn new(cluster: ClusterId, job: JobId) -> CopyRun {
         CopyRun { cluster, job, chips: Vec::new(), times: Vec::new(), pages: Vec::new() }
+    }
+
+    /// The same of one chip, with room for some.
+    pub(crate) fn on_chip(cluster: ClusterId, job: JobId, chip: ChipId) -> CopyRun {
+        CopyRun { cluster, job, chips: vec![chip], times: Vec::with_capacity(ROOM), pages: Vec::with_capacity(ROOM) }
     }
 
     /// When they begin; at the end of time where there are none.

@@ -16,7 +16,7 @@ pub use events::TraceEvents;
 pub use jsonl::{JobNames, JsonLine, JsonLines, MAX_LINE, TraceError, TraceReader, quoted};
 pub use observer::Observer;
 pub use record::{
-    Action, Complete, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
-    Selection, Starved, Step, TermsChange, Transfer,
+    Action, Complete, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, OnBus, Operation, Padding, Policed, Release,
+    Reserve, Selection, Starved, Step, TermsChange, Transfer,
 };
 pub use setup::Setup;

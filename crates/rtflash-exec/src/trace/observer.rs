@@ -5,7 +5,7 @@ use std::slice;
 use super::any_record::Record;
 use super::copies::CopyRun;
 use super::record::{
-    Complete, Failed, JobId, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
+    Complete, Failed, JobId, LeftOut, Moved, OnBus, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
     TermsChange, Transfer,
 };
 use super::setup::Setup;
@@ -30,11 +30,11 @@ pub trait Observer {
     /// A bus is occupied.
     fn transfer(&mut self, transfer: &Transfer);
 
-    /// A chip is occupied, and a bus meanwhile.
+    /// A chip is occupied, and a bus meanwhile by its page.
     #[inline]
-    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
+    fn page(&mut self, operation: &Operation, bus: &OnBus) {
         self.operations(slice::from_ref(operation));
-        self.transfer(transfer);
+        self.transfer(&operation.transfer(bus));
     }
 
     /// A pass copies pages, and nothing else happens in the cluster meanwhile. It is as if the
@@ -192,9 +192,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
     }
-    fn page(&mut self, operation: &Operation, transfer: &Transfer) {
-        self.0.page(operation, transfer);
-        self.1.page(operation, transfer);
+    fn page(&mut self, operation: &Operation, bus: &OnBus) {
+        self.0.page(operation, bus);
+        self.1.page(operation, bus);
     }
     fn copies(&mut self, run: &CopyRun) {
         self.0.copies(run);

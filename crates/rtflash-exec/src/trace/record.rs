@@ -120,6 +120,26 @@ pub struct Operation {
     pub lpn: Lpn,
 }
 
+/// Which bus the page of an operation is on, over [start, end).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnBus {
+    /// The channel.
+    pub channel: ChannelId,
+    /// First instant.
+    pub start: Instant,
+    /// First instant after it.
+    pub end: Instant,
+}
+
+impl Operation {
+    /// The transfer of its page.
+    #[inline]
+    pub fn transfer(&self, bus: &OnBus) -> Transfer {
+        let (OnBus { channel, start, end }, Operation { cluster, chip, job, kind, .. }) = (*bus, *self);
+        Transfer { start, end, channel, cluster, chip, job, kind }
+    }
+}
+
 /// A page is on a channel's bus over [start, end).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {

@@ -3,7 +3,7 @@
 use super::follow_each_other;
 use crate::check::rules::Rules;
 use crate::check::{Checks, WatchedChip};
-use crate::ids::ChipId;
+use crate::ids::{ChipId, PageId};
 use crate::trace::{CopiedPage, CopyRun, Kind};
 
 impl Checks<'_> {
@@ -22,11 +22,17 @@ impl Checks<'_> {
         let Some(pass) = by.collections.plain_pass(at.processor, first) else { return 0 };
         let (mut pages, mut next) = (self.mapping.plain_pages(at), self.page_order.next_pages(at.watched));
         let mut seen = 0_usize;
-        for &CopiedPage { lpn, from, to } in run.pages.iter().take(most) {
+        while let Some(first @ &CopiedPage { lpn, from, to }) = run.pages.get(seen).filter(|_| seen < most) {
             let (there, here) = (pages.spot(from), pages.spot(to));
             let Some(programmed) = next.of(to).filter(|_| pass.may_copy(from.0) && pages.is_of_chip(lpn)) else {
                 break;
             };
+            let together = pages.move_together(run.pages[seen..].iter().take(most - seen), first, true);
+            if together > 0 {
+                *programmed += together;
+                seen += PageId(together).index();
+                continue;
+            }
             if !pages.moves(lpn, (from, there), (to, here)) {
                 break;
             }

@@ -8,7 +8,7 @@ use super::{Desk, Desks, ToCome};
 use crate::check::length::Length;
 use crate::ids::{ChannelId, ChipId};
 use crate::options::{Arbitration, Waits};
-use crate::trace::{Action, Operation, Transfer};
+use crate::trace::{Action, OnBus, Operation, Transfer};
 
 /// What a bus did last.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -75,13 +75,14 @@ impl Desks {
     /// The turn of a page that is moved in an operation, without certificates, if both are as they
     /// should be in all respects.
     #[inline(always)]
-    pub(in crate::check) fn turn(&mut self, operation: &Operation, transfer: &Transfer) -> Option<BusTurn<'_>> {
-        let Operation { start, end, cluster, chip, action, job, kind, .. } = *operation;
+    pub(in crate::check) fn turn(&mut self, operation: &Operation, on: &OnBus) -> Option<BusTurn<'_>> {
+        let Operation { start, end, chip, action, .. } = *operation;
         let channel = ChannelId(chip.0 / self.chips_per_channel);
-        let is_of = transfer.job == job
-            && transfer.kind == kind
-            && (transfer.cluster, transfer.chip, transfer.channel) == (cluster, chip, channel);
-        if !is_of || !self.plain.any || self.places.is_some() || self.desks[chip].to_come != ToCome::Nothing {
+        if on.channel != channel
+            || !self.plain.any
+            || self.places.is_some()
+            || self.desks[chip].to_come != ToCome::Nothing
+        {
             return None;
         }
         let (wanted, behind) = match action {
@@ -89,11 +90,11 @@ impl Desks {
             _ => (start.saturating_add(self.sensing.min), Length::NONE),
         };
         let bus = &mut self.buses[channel];
-        let is_so = transfer.end <= end
-            && self.transfer.has(transfer.end.since(transfer.start))
-            && behind.has(end.since(transfer.end))
-            && self.plain.is_in_turn(bus, (transfer.start, chip), wanted);
-        is_so.then_some(BusTurn { bus, wanted, chip, end: transfer.end })
+        let is_so = on.end <= end
+            && self.transfer.has(on.end.since(on.start))
+            && behind.has(end.since(on.end))
+            && self.plain.is_in_turn(bus, (on.start, chip), wanted);
+        is_so.then_some(BusTurn { bus, wanted, chip, end: on.end })
     }
 
     /// Whether it is known since when a read has wanted its bus.

@@ -5,7 +5,7 @@ use rtflash_model::Instant;
 use super::{Mapping, TAKEN};
 use crate::check::WatchedChip;
 use crate::ids::{BlockId, ClusterId, Lpn, PerId};
-use crate::trace::{NONE, Operation};
+use crate::trace::{CopiedPage, NONE, Operation};
 
 /// The pages of a chip.
 pub(in crate::check) struct PlainPages<'m> {
@@ -112,6 +112,47 @@ impl PlainPages<'_> {
     pub(in crate::check) fn is_of_chip(&self, lpn: Lpn) -> bool {
         let (position, chips) = self.chips;
         lpn.0 % chips == position
+    }
+
+    /// Copies from the block of the first one to pages of another that follow each other, the next
+    /// one of which is this: each page was where it is said to have been, and is where it is copied
+    /// to from then on. Says how many such copies there are, until the first one that is not;
+    /// `in_stripe`: also one that is not of this chip there.
+    #[inline(always)]
+    pub(in crate::check) fn move_together<'c>(
+        &mut self,
+        copies: impl Iterator<Item = &'c CopiedPage>,
+        first: &CopiedPage,
+        in_stripe: bool,
+    ) -> u32 {
+        let (victim, target) = (first.from.0, first.to.0);
+        let (old, new) = (victim.index(), target.index());
+        if old == new || old.max(new) >= self.valid.len().min(self.programmed.len()) {
+            return 0;
+        }
+        let (there, mut here, mut page) = (self.spot((victim, 0)), self.spot(first.to), first.to.1);
+        let mut count = 0;
+        for &CopiedPage { lpn, from, to } in copies {
+            if from.0 != victim || to != (target, page) || from.1.max(page) >= self.pages {
+                break;
+            }
+            if in_stripe && !self.is_of_chip(lpn) {
+                break;
+            }
+            let Some(known) = self.spots.get_mut(lpn).filter(|known| **known == there + from.1) else { break };
+            *known = here;
+            (here, page, count) = (here + 1, page + 1, count + 1);
+        }
+        let before = self.programmed[new];
+        self.programmed[new] += count;
+        if before < self.pages && self.programmed[new] >= self.pages {
+            // Closed with its last page.
+            self.valid[new] &= !TAKEN;
+        }
+        let valid = &mut self.valid[old];
+        *valid -= count.min(*valid & !TAKEN);
+        self.valid[new] += count;
+        count
     }
 
     /// A logical page that was there is here from now on: says whether it was, and if not, nothing

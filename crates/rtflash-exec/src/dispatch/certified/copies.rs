@@ -1,14 +1,12 @@
 //! Copies of a GC job inside a chip of a stripe, which nobody else looks at before the next
 //! release: they are made in one go.
 
-use rtflash_ftl::GcStep;
 use rtflash_model::{Instant, Span};
 
 use super::CertifiedGroup;
-use crate::ftl::{PagePlace, PageStore};
-use crate::ids::{ChipId, Lpn};
+use crate::ids::ChipId;
 use crate::options::Phases;
-use crate::trace::{CopiedPage, CopyRun, CopyTimes, Kind, Observer};
+use crate::trace::{CopyRun, CopyTimes, Kind, Observer};
 
 /// So many copies are made in one go at most.
 const COPIES: usize = 256;
@@ -25,30 +23,40 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             return false;
         }
         let job = self.parts[part].id();
-        let mut run = CopyRun::new(of.number, job);
-        let (mut at, mut next) = (now, of.store.next_of_pass(false));
-        while next.is_some() && at < until && run.times.len() < COPIES {
-            let read = at.saturating_add(self.core.lengths.read(job, chip, at));
-            if read >= until {
+        let mut run = CopyRun::on_chip(of.number, job, chip);
+        let (mut at, mut is_next) = (now, of.store.next_of_pass(false).is_some());
+        while is_next && at < until && run.times.len() < COPIES {
+            let begun = run.times.len();
+            let most = of.store.copies_together().clamp(1, COPIES - begun);
+            while run.times.len() - begun < most && at < until {
+                let read = at.saturating_add(self.core.lengths.read(job, chip, at));
+                if read >= until {
+                    break;
+                }
+                let end = read.saturating_add(self.core.lengths.program(job, chip, read));
+                run.times.push(CopyTimes { start: at, read, end });
+                at = end;
+            }
+            let count = run.times.len() - begun;
+            if count == 0 {
                 break;
             }
+            let (observer, pages) = (self.core.observer.as_observer(), &mut run.pages);
+            of.store.copy_together(count, |copied| {
+                observer.expect(of.number, copied.lpn);
+                pages.push(copied);
+            });
             // Where no page is free, nothing has changed.
-            let Some(GcStep::Copyback(from, to, lpn)) = of.store.step_of_pass(false, &mut self.row) else { break };
-            let end = read.saturating_add(self.core.lengths.program(job, chip, read));
-            let place = |spot: PagePlace| (spot.block, spot.page);
-            run.pages.push(CopiedPage { lpn: Lpn(lpn), from: place(from.into()), to: place(to.into()) });
-            run.times.push(CopyTimes { start: at, read, end });
-            at = end;
-            next = of.store.next_of_pass(false);
-            if let Some(lpn) = next {
-                of.store.prefetch_place(lpn);
-                self.core.observer.as_observer().expect(of.number, lpn);
+            if run.pages.len() < run.times.len() {
+                at = run.times[begun].start;
+                run.times.truncate(begun);
+                break;
             }
+            is_next = of.store.next_of_pass(false).is_some();
         }
         if run.times.is_empty() {
             return false;
         }
-        run.chips.push(chip);
         of.step.begin(1);
         of.step.more = Some(part);
         self.parts[part].starved = false;

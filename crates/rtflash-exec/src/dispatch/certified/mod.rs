@@ -39,7 +39,7 @@ use crate::options::Options;
 use crate::plan::{self, Certified, Plan, Releases};
 use crate::resume::{Resume, resume};
 use crate::ties::TieBreaker;
-use crate::trace::{JobId, Observer};
+use crate::trace::{JobId, Observer, Operation};
 use operate::{ChipAtWork, Planned};
 use processor::{OpenJob, Part, ProcessorState};
 use releases::RequestSource;
@@ -92,7 +92,10 @@ pub(crate) struct CertifiedGroup<'a, O> {
     ties: TieBreaker,
     /// Processors that may begin a step.
     changed: Vec<usize>,
+    /// Whether no other processor begins anything now.
+    is_alone: bool,
     // Kept for their memory.
+    operations: Vec<Operation>,
     lpns: Vec<Lpn>,
     parts_of: Vec<Option<usize>>,
     planned: Vec<Planned>,
@@ -104,7 +107,7 @@ resume!(['a, O: Resume] CertifiedGroup<'a, O> {
     parts: [core],
     lists: [sources],
     made: [
-        plan, certified, options, pending, ties, lpns, parts_of, planned, row
+        plan, certified, options, pending, ties, is_alone, operations, lpns, parts_of, planned, row
     ],
 });
 
@@ -146,15 +149,9 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
                 processors.push(ProcessorState::new((of, by), (cluster, position), place, gc, options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
-                let others = device.chips_on(plan.channel_of(chip).0) - 1;
                 let processor = if by.is_stripe() { first + place } else { first };
                 used[plan.channel_of(chip)] = true;
-                chips[chip] = ChipAtWork {
-                    processor,
-                    foreign_chips: plan.foreign_chips(of, chip),
-                    others,
-                    ..ChipAtWork::default()
-                };
+                chips[chip] = ChipAtWork::new((plan, of), chip, processor);
             }
             runs.push(ProcessorGroup { position, processors: first..processors.len(), background: 0 });
         }
@@ -175,6 +172,8 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             chips,
             ties: options.into(),
             changed: Vec::new(),
+            is_alone: false,
+            operations: Vec::new(),
             lpns: Vec::new(),
             parts_of: Vec::new(),
             planned: Vec::new(),
@@ -250,7 +249,10 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
 
     #[inline]
     fn carries_on(&mut self, chip: ChipId, now: Instant) -> bool {
-        self.goes_on(chip, now)
+        self.is_alone = self.changed.is_empty();
+        let goes_on = self.goes_on(chip, now);
+        self.is_alone = false;
+        goes_on
     }
 
     #[inline]

@@ -75,7 +75,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.step.begin(1);
         of.step.more = Some(part);
         self.core.ends.set(chip, None);
-        self.start_each(number, &[Planned { part, kind, action, spot, lpn }], None, now);
+        let page = Planned { part, kind, action, spot, lpn };
+        if !self.start_at_once(number, &page, now) {
+            self.start_each(number, &[page], None, now);
+        }
         true
     }
 }

@@ -11,6 +11,7 @@ use crate::flash::BusRequest;
 use crate::ftl::PagePlace;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Waits;
+use crate::plan::{ClusterPlan, Plan};
 use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Transfer};
 
 /// A chip of the device.
@@ -25,6 +26,14 @@ pub(super) struct ChipAtWork {
     pub(super) open: Option<OpenOperation>,
     /// What the copy programs whose command waits for its bus.
     pub(super) copy: Option<Operation>,
+}
+
+impl ChipAtWork {
+    /// A chip of a processor in a cluster that has done nothing.
+    pub(super) fn new((plan, cluster): (&Plan, &ClusterPlan), chip: ChipId, processor: usize) -> ChipAtWork {
+        let others = plan.device().chips_on(plan.channel_of(chip).0) - 1;
+        ChipAtWork { processor, foreign_chips: plan.foreign_chips(cluster, chip), others, open: None, copy: None }
+    }
 }
 
 /// An operation that waits for its bus, or will.
@@ -187,7 +196,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// The same of a chip of this processor.
     #[inline(always)]
-    fn works(&mut self, processor: usize, chip: ChipId, end: Instant) {
+    pub(super) fn works(&mut self, processor: usize, chip: ChipId, end: Instant) {
         let step = &mut self.processors[processor].step;
         step.last = step.last.max((end, chip));
         step.chips -= 1;

@@ -6,8 +6,7 @@ use rtflash_model::Instant;
 use super::Common;
 use super::lane::{Lane, LaneStep};
 use crate::dispatch::cluster::ClusterState;
-use crate::ftl::PageStore;
-use crate::ids::ColumnId;
+use crate::ids::{ColumnId, PageId};
 use crate::trace::{CopyTimes, Observer};
 
 /// Observers are notified of so many pages together at most, and what is copied at once.
@@ -35,25 +34,28 @@ impl Lane {
         of.run.clear(job);
         let mut until = None;
         while of.next.are_all() && now < undisturbed {
-            let read = now.saturating_add(common.lengths.read(job, first, now));
-            if read >= undisturbed {
-                break;
-            }
-            if of.run.chips.len() != of.next.pages.len() || of.run.pages.len() >= PAGES {
+            let width = of.next.pages.len();
+            if of.run.chips.len() != width || of.run.pages.len() >= PAGES {
                 of.notify(job, |chip| chips[chip], observer);
             }
-            of.later.clear();
-            for &(chip, page) in &of.next.pages {
-                of.run.pages.push(collector.copy(map, chip, page));
-                if let Some(lpn) = of.later.add(chip, collector.next_copy(map, chip)) {
-                    map.prefetch_place(lpn);
-                    observer.expect(*position, lpn);
+            let together = of.next.pages.iter().map(|&(chip, _)| collector.movable(map, chip)).min().unwrap_or(0);
+            let most = PageId(together).index().clamp(1, (PAGES - of.run.pages.len()).div_ceil(width));
+            let begun = of.run.times.len();
+            while of.run.times.len() - begun < most && now < undisturbed {
+                let read = now.saturating_add(common.lengths.read(job, first, now));
+                if read >= undisturbed {
+                    break;
                 }
+                let end = read.saturating_add(common.lengths.program(job, first, read));
+                of.run.times.push(CopyTimes { start: now, read, end });
+                now = end;
             }
-            std::mem::swap(&mut of.next, &mut of.later);
-            let end = read.saturating_add(common.lengths.program(job, first, read));
-            of.run.times.push(CopyTimes { start: now, read, end });
-            (now, until) = (end, Some(end));
+            let count = of.run.times.len() - begun;
+            if count == 0 {
+                break;
+            }
+            until = Some(now);
+            of.copy((collector, map), count, |lpn| observer.expect(*position, lpn));
         }
         of.notify(job, |chip| chips[chip], observer);
         if until.is_some() {

@@ -56,18 +56,53 @@ pub(super) struct Column {
     pub(super) shared: bool,
 }
 
+/// The jobs that are pending, by priority. Who comes first is asked for every page, and changes
+/// seldom.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct PendingJobs {
+    first: Option<Priority>,
+    all: BTreeSet<Priority>,
+}
+
+impl PendingJobs {
+    #[inline]
+    pub(super) fn first(&self) -> Option<Priority> {
+        self.first
+    }
+
+    /// Whether the job in this slot comes first.
+    #[inline]
+    pub(super) fn is_first(&self, slot: usize) -> bool {
+        self.first.is_some_and(|first| first.4 == slot)
+    }
+
+    fn insert(&mut self, job: Priority) {
+        self.all.insert(job);
+        self.first = Some(self.first.map_or(job, |first| first.min(job)));
+    }
+
+    fn remove(&mut self, job: &Priority) {
+        self.all.remove(job);
+        if self.first.as_ref() == Some(job) {
+            self.first = self.all.first().copied();
+        }
+    }
+}
+
 /// A cluster under serial dispatch.
 #[derive(Debug)]
 pub(super) struct Lane {
     pub(super) cluster: ClusterState,
     pub(super) columns: PerId<ColumnId, Column>,
     pub(super) jobs: Jobs,
-    pub(super) pending: BTreeSet<Priority>,
+    pub(super) pending: PendingJobs,
     /// Jobs that are starved: they are looked at again when an erase has ended.
     starved: Vec<Priority>,
     sources: Periodics,
     /// When each periodic source releases next.
     releases: BinaryHeap<Reverse<(Instant, usize)>>,
+    /// When the next job is released.
+    released: Instant,
     /// Jobs that have arrived and that the lane has not come to yet, in order.
     arrivals: VecDeque<(Release, PendingJob)>,
     /// The job that is served, and with what; until when is in `busy_until`.
@@ -84,7 +119,7 @@ pub(super) struct Lane {
 }
 
 resume!([] Lane {
-    values: [cluster, jobs, pending, starved, releases, arrivals, running, busy_until, open, holds_copies],
+    values: [cluster, jobs, pending, starved, releases, released, arrivals, running, busy_until, open, holds_copies],
     parts: [sources],
     lists: [],
     made: [columns, batch, copies],
@@ -110,13 +145,15 @@ impl Lane {
             Column { chip, channel, shared: shared[channel] }
         };
         let position = cluster.position;
+        let releases: BinaryHeap<_> = sources.first(end).map(Reverse).collect();
         Lane {
             columns: cluster.chips.iter().map(column).collect(),
             cluster,
             jobs: Jobs::default(),
-            pending: BTreeSet::new(),
+            pending: PendingJobs::default(),
             starved: Vec::new(),
-            releases: sources.first(end).map(Reverse).collect(),
+            released: releases.peek().map_or(Instant::END, |&Reverse((at, _))| at),
+            releases,
             sources,
             arrivals: VecDeque::new(),
             running: None,
@@ -144,7 +181,7 @@ impl Lane {
         limit: Instant,
         observer: &mut impl Observer,
     ) -> Result<Option<Ask>, RunError> {
-        let mut released = self.next_release();
+        let mut released = self.released;
         if let Some(ask) = self.go_on_with_pages(common, released.min(limit), observer) {
             return Ok(Some(ask));
         }
@@ -158,7 +195,7 @@ impl Lane {
                 if self.jobs.len() > common.pending {
                     return Err(RunError::TooManyPending { at: next, limit: common.pending });
                 }
-                released = self.next_release();
+                released = self.released;
             }
             if self.busy_until == next {
                 self.end(common, next, observer);
@@ -203,10 +240,12 @@ impl Lane {
             let (release, job) = self.arrivals.pop_front().expect("one has arrived");
             self.admit(&release, job, observer);
         }
+        self.released = self.next_release();
     }
 
     /// A job that is not real-time arrives: behind what else is released then.
     pub(super) fn arrives(&mut self, release: Release, job: PendingJob) {
+        self.released = self.released.min(release.at);
         self.arrivals.push_back((release, job));
     }
 
@@ -234,7 +273,7 @@ impl Lane {
                     cluster.collector.erased(&mut cluster.map, chip);
                 }
                 job.passes -= 1;
-                self.pending.extend(self.starved.drain(..));
+                self.starved.drain(..).for_each(|starved| self.pending.insert(starved));
             }
         }
         if job.is_over() && now <= common.options.duration {
@@ -258,7 +297,7 @@ impl Lane {
         observer: &mut impl Observer,
     ) -> Option<Ask> {
         loop {
-            let priority = *self.pending.first()?;
+            let priority = self.pending.first()?;
             let slot = priority.4;
             match self.go_on(common, slot, now, observer) {
                 LaneAttempt::Started(mut until) => {
@@ -304,27 +343,11 @@ impl Lane {
         observer: &mut impl Observer,
     ) -> Instant {
         let operation = self.open.as_mut().expect("a lane that has asked has an operation");
-        let transfer = common.lengths.moves(operation, channel, now);
+        let bus = common.lengths.moves(operation, channel, now);
         self.busy_until = operation.end;
-        observer.page(operation, &transfer);
+        observer.page(operation, &bus);
         self.open = None;
-        transfer.end
-    }
-
-    /// The page of an operation is moved, from now on, and the lane is busy until the operation
-    /// ends. Says when the bus is free.
-    pub(super) fn transfers(
-        &mut self,
-        common: &Common<'_>,
-        mut operation: Operation,
-        channel: ChannelId,
-        now: Instant,
-        observer: &mut impl Observer,
-    ) -> Instant {
-        let transfer = common.lengths.moves(&mut operation, channel, now);
-        self.busy_until = operation.end;
-        observer.page(&operation, &transfer);
-        transfer.end
+        bus.end
     }
 
     /// The run is over: what is under way is followed to its end, behind all that is released by

@@ -53,7 +53,7 @@ impl Lane {
             && now < undisturbed
         {
             let job = &self.jobs[slot];
-            let is_first = self.pending.first().is_some_and(|first| first.4 == slot);
+            let is_first = self.pending.is_first(slot);
             let is_next = is_first && job.passes == 0 && !job.is_background();
             let attempt = if is_next && job.reads > 0 {
                 self.read(common, slot, now, observer)
@@ -110,12 +110,9 @@ impl Lane {
         observer: &mut impl Observer,
     ) -> LaneAttempt {
         let (job, cluster) = (&mut self.jobs[slot], &mut self.cluster);
-        cluster.choose(job.slots.1, 1);
-        let lpn = cluster.draw(job.slots.1);
-        let place = cluster.write(job.slots.1, lpn, chip).expect("a chip that has room has a page");
-        cluster.advance(chip);
+        let (lpn, place, later) = cluster.write_next(job.slots.1, chip);
         job.writes -= 1;
-        if let Some(later) = cluster.ahead(job.slots.1) {
+        if let Some(later) = later {
             observer.expect(cluster.position, later);
         }
         self.page(common, slot, (Action::Program, place, lpn), now, observer)
@@ -159,7 +156,7 @@ impl Lane {
             Action::Program => now,
             _ => now.saturating_add(common.lengths.sensing(job.id, chip, now)),
         };
-        let operation = Operation {
+        self.open = Some(Operation {
             start: now,
             end: now,
             cluster: self.cluster.position,
@@ -170,13 +167,12 @@ impl Lane {
             block: place.block,
             page: place.page,
             lpn,
-        };
+        });
         self.serves(slot, LaneStep::Page);
         if shared {
-            self.open = Some(operation);
             return LaneAttempt::Asks(Ask { since, channel, chip });
         }
-        self.transfers(common, operation, channel, since, observer);
+        self.granted(common, channel, since, observer);
         LaneAttempt::Started(self.busy_until)
     }
 
