@@ -10,7 +10,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId};
+use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId, sorting};
 
 use self::lanes::{LaneJob, Lanes};
 use self::look::{Erases, Look};
@@ -304,7 +304,7 @@ fn task_names(plan: &Plan) -> BTreeMap<TaskId, String> {
 /// Numbers, runs of them joined: `0-3, 7`; not too many.
 fn ranges(mut numbers: Vec<u32>) -> String {
     const SHOWN: usize = 8;
-    numbers.sort_unstable();
+    sorting::unstable(&mut numbers);
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {

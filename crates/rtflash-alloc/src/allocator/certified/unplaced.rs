@@ -138,7 +138,7 @@ fn nearest(
 /// The cluster among these that a task comes nearest to fit in.
 fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tried>) -> Unfit {
     let short = |mut tried: Tried| {
-        tried.others.sort_unstable();
+        sorting::unstable(&mut tried.others);
         let shortfall =
             shortfall(problem, &[tried.others.as_slice(), &[task]].concat(), tried.organisation, tried.chips);
         (tried, shortfall)
