@@ -78,7 +78,7 @@ impl Arranged {
             let wear = wear(set, analysis, &cluster, certificate);
             busy.push(Busy { cluster, placement: certificate.map(|certificate| certificate.placement), wear });
         }
-        free.sort_unstable();
+        sorting::unstable(&mut free);
         Arranged { busy, free }
     }
 
@@ -155,7 +155,7 @@ impl SpreadSearch<'_> {
         now.free.iter().for_each(|&chip| free[channel(chip)] += 1);
         let first = |mut chips: Vec<ChipId>| {
             chips.truncate(count);
-            chips.sort_unstable();
+            sorting::unstable(&mut chips);
             chips
         };
         let (mut near, mut least_loaded) = (now.free.clone(), now.free.clone());
@@ -180,7 +180,7 @@ impl SpreadSearch<'_> {
         let mut clusters: Vec<(Cluster, Option<Placement>)> =
             now.busy.iter().map(|busy| (busy.cluster.clone(), busy.placement)).collect();
         clusters[cluster].0.chips.extend(chips);
-        clusters[cluster].0.chips.sort_unstable();
+        sorting::unstable(&mut clusters[cluster].0.chips);
         clusters[cluster].1 = placement;
         let rest = now.free.iter().filter(|chip| chips.binary_search(chip).is_err());
         let idle = self.test.map(DemandTest::idle);

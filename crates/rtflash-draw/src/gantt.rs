@@ -10,7 +10,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId};
+use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId, sorting};
 
 use self::lanes::{LaneJob, Lanes};
 use self::look::{Erases, Look};
@@ -117,7 +117,7 @@ impl Gantt {
                 rows.push(ChartRow { name: format!("chip {chip}"), number: chip.0, bars: Vec::new() });
             }
             let free = cluster.tasks.is_empty();
-            let tasks = cluster.tasks.iter().filter_map(|task| names.get(task));
+            let tasks = cluster.tasks.iter().filter_map(|&task| name_of(&names, task));
             let name = format!("cluster {number}{}", if free { " (free)" } else { "" });
             groups.push(RowGroup { name, rows: first..rows.len(), tasks: tasks.cloned().collect(), free });
         }
@@ -294,17 +294,25 @@ fn members(plan: &Plan) -> PerId<SourceId, usize> {
     plan.sources().iter().map(member).collect()
 }
 
-/// By task: its name, of which the plan knows those of its requests.
-fn task_names(plan: &Plan) -> BTreeMap<TaskId, String> {
+/// A task's name among those in the order of tasks.
+fn name_of(names: &[(TaskId, String)], task: TaskId) -> Option<&String> {
+    let (before, _) = names.split_at(names.partition_point(|of| of.0 <= task));
+    before.last().filter(|of| of.0 == task).map(|of| &of.1)
+}
+
+/// Names of tasks, of which the plan knows those of their requests: in the order of tasks.
+fn task_names(plan: &Plan) -> Vec<(TaskId, String)> {
     let requests = plan.sources().iter().filter(|source| matches!(source.kind, Kind::Read | Kind::Write));
     let name = |name: &str| printable(name.strip_suffix(".read").or(name.strip_suffix(".write")).unwrap_or(name));
-    requests.filter_map(|source| Some((source.task()?, name(&source.name)))).collect()
+    let mut names: Vec<_> = requests.filter_map(|source| Some((source.task()?, name(&source.name)))).collect();
+    sorting::by_key(&mut names, |&(task, _)| task);
+    names
 }
 
 /// Numbers, runs of them joined: `0-3, 7`; not too many.
 fn ranges(mut numbers: Vec<u32>) -> String {
     const SHOWN: usize = 8;
-    numbers.sort_unstable();
+    sorting::unstable(&mut numbers);
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {

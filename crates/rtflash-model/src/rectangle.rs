@@ -2,6 +2,7 @@
 
 use crate::device::Device;
 use crate::ids::ChipId;
+use crate::sorting;
 
 /// Chips as the product of channels and ways.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl ChipRectangle {
         let mut channels: Vec<u32> = chips.iter().map(|chip| place(chip).0).collect();
         let mut ways: Vec<u32> = chips.iter().map(|chip| place(chip).1).collect();
         for list in [&mut channels, &mut ways] {
-            list.sort_unstable();
+            sorting::unstable(list);
             list.dedup();
         }
         // Chips are in the product of both; as many as it has are all of it.

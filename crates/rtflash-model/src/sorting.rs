@@ -1,4 +1,4 @@
-//! Stable sorts of short lists that are not sorted often.
+//! Sorts of short lists.
 //!
 //! The standard library compiles its sort once for each type and order, some kilobytes each. In
 //! the page of a browser, whose size is limited, all of these share one: the places are sorted,
@@ -19,6 +19,33 @@ pub fn by<T>(items: &mut [T], mut order: impl FnMut(&T, &T) -> Ordering) {
 /// Sorts as [`slice::sort_by_key`] does.
 pub fn by_key<T, K: Ord>(items: &mut [T], mut key: impl FnMut(&T) -> K) {
     by(items, |one, other| key(one).cmp(&key(other)));
+}
+
+/// Sorts as [`slice::sort_unstable`] does.
+pub fn unstable<T: Ord>(items: &mut [T]) {
+    if cfg!(target_family = "wasm") {
+        by(items, T::cmp);
+    } else {
+        items.sort_unstable();
+    }
+}
+
+/// Sorts as [`slice::sort_unstable_by`] does.
+pub fn unstable_by<T>(items: &mut [T], order: impl FnMut(&T, &T) -> Ordering) {
+    if cfg!(target_family = "wasm") {
+        by(items, order);
+    } else {
+        items.sort_unstable_by(order);
+    }
+}
+
+/// Sorts as [`slice::sort_unstable_by_key`] does.
+pub fn unstable_by_key<T, K: Ord>(items: &mut [T], key: impl FnMut(&T) -> K) {
+    if cfg!(target_family = "wasm") {
+        by_key(items, key);
+    } else {
+        items.sort_unstable_by_key(key);
+    }
 }
 
 /// Which of so many items comes first, second and so on.

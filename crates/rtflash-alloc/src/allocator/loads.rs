@@ -190,7 +190,7 @@ impl<'a> Loads<'a> {
             let shapes = |tasks: &[TaskId]| {
                 let shape = |&task: &TaskId| self.set.tasks().get(task).map(|task| (task.read, task.write));
                 let mut shapes: Vec<_> = tasks.iter().map(shape).collect();
-                shapes.sort_unstable();
+                sorting::unstable(&mut shapes);
                 shapes
             };
             if shapes(&left.0) == shapes(&right.0) {
@@ -237,7 +237,7 @@ pub(super) fn overloaded(set: &TaskSet, test: &dyn LinearTest, clusters: &[Clust
     let mut order = Vec::new();
     loads.decreasing_order(&alone, &mut order);
     let mut own = cluster.tasks.clone();
-    own.sort_unstable();
+    sorting::unstable(&mut own);
     let members: Vec<TaskId> = order.into_iter().filter(|task| own.binary_search(task).is_ok()).collect();
     // More tasks never take less.
     let task = first_too_many(&members, |tasks| passes(tasks, chips))?;

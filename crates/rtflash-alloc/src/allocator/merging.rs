@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rtflash_model::{ChipId, Cluster, TaskId, TaskSet};
+use rtflash_model::{ChipId, Cluster, TaskId, TaskSet, sorting};
 
 use super::Limit;
 use crate::analysis::ClusterVerdict;
@@ -189,7 +189,7 @@ impl<C: MergingTest> MergingRun<C> {
     fn merged(&mut self, lower: usize, upper: usize) -> Rational {
         let (a, b) = (&self.clusters[lower], &self.clusters[upper]);
         let mut tasks = [a.tasks.as_slice(), &b.tasks].concat();
-        tasks.sort_unstable();
+        sorting::unstable(&mut tasks);
         // A look at what is known is work, too.
         self.test.count(1);
         let cluster = (tasks, a.size() + b.size());

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use rtflash_model::{PerId, Request, TaskId, TaskSet};
+use rtflash_model::{PerId, Request, TaskId, TaskSet, sorting};
 
 use super::clusters::{GrowingClusters, SlotId};
 
@@ -60,7 +60,7 @@ impl TiedTasks {
             }
         }
         let mut shapes: Vec<u32> = clusters.tasks_of(slot).map(|task| self.shape_of_task[task]).collect();
-        shapes.sort_unstable();
+        sorting::unstable(&mut shapes);
         let fresh = super::clusters::index(self.kinds.len());
         let kind = *self.kinds.entry((clusters.slots[slot].size, shapes)).or_insert(fresh);
         self.kind_of_slot[slot] = Some(kind);

@@ -1,6 +1,6 @@
 //! A task that an algorithm finds no room for, under a test that knows tasks and a number of chips.
 
-use rtflash_model::{TaskId, TaskSet};
+use rtflash_model::{TaskId, TaskSet, sorting};
 
 use super::Unplaced;
 use crate::analysis::Analysis;
@@ -16,7 +16,7 @@ pub(super) fn unplaced(
     chips: u32,
     mut others: Vec<TaskId>,
 ) -> Unplaced {
-    others.sort_unstable();
+    sorting::unstable(&mut others);
     // Above one exactly, whatever became of it in doubles.
     let reason = overload(set, analysis, task, total.max(1.0f64.next_up()));
     Unplaced { task, reason, cluster, chips, others }

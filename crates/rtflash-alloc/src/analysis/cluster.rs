@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Add;
 
-use rtflash_model::{Device, Span, Task, TaskId, TaskSet};
+use rtflash_model::{Device, Span, Task, TaskId, TaskSet, sorting};
 
 use super::baselines::{BaselineTerm, baseline};
 use super::demand::{exactly_over, over};
@@ -80,7 +80,7 @@ pub fn cluster_verdict(
     work: &Work,
 ) -> ClusterVerdict {
     let mut tasks = tasks.to_vec();
-    tasks.sort_unstable();
+    sorting::unstable(&mut tasks);
     if matches!(analysis.test(), Test::Utilization(_) | Test::Cluster(_)) {
         // Roughly: nobody knows what such a test takes.
         work.charge(16 * tasks.len());

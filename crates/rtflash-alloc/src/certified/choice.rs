@@ -10,7 +10,7 @@ use rtflash_model::Span;
 use super::contention::Contention;
 use super::demand::{Demand, DemandVerdict, Patience, Windows};
 use super::processor::{ChosenGc, DemandTask, GcByDeadline, Processor};
-use super::time::{Cost, ProcessorTime, ns};
+use super::time::{Cost, ns};
 use crate::work::Work;
 use candidates::candidates;
 
@@ -179,9 +179,9 @@ fn terms(
     let share = 1.0 - f64::from(server_thousandths) / 1_000.0;
     // As if every read were saved all that it can be.
     let least = |item: &DemandTask| {
-        let saved = if item.writes { Cost::ZERO } else { Cost::from(saved) };
-        let least = ProcessorTime::from(item.step_cost).checked_sub(ProcessorTime::from(saved));
-        least.expect("each read costs what it may save, at least").to_f64() * item.transfers.mean()
+        let saved = if item.writes { Span::ZERO } else { saved };
+        let least = item.step_cost.checked_sub(saved).expect("each read costs what it may save, at least");
+        least.to_f64() * item.transfers.mean()
     };
     work.charge(4 * processor.tasks.len() + 16);
     let base: f64 = processor.tasks.iter().map(|item| least(item) / ns(item.period)).sum();
@@ -198,7 +198,8 @@ fn terms(
         // Some fifty deadlines are looked at.
         work.charge(50 * processor.write_streams.len());
         let passes = GcByDeadline::new(processor, server);
-        let light = move |deadline| passes.pass(deadline).is_some_and(|pass| load(pass.cost, pass.reclaimed) < share);
+        let most = passes.most_arrivals(|pass| load(pass.cost, pass.reclaimed) < share);
+        let light = move |deadline| most.is_some_and(|most| passes.arrive_within(deadline, most));
         deadlines = Some(candidates(processor, rate, light));
     }
     let terms = deadlines.into_iter().flatten().filter_map(move |deadline| processor.gc(deadline, server));

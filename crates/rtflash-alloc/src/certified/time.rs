@@ -47,6 +47,11 @@ impl Cost {
         Cost(self.0.saturating_add(other.0))
     }
 
+    /// What is left without so long a time; `None` where that is more than there is.
+    pub fn checked_sub(self, span: Span) -> Option<Cost> {
+        self.0.checked_sub(span.as_ns()).map(Cost)
+    }
+
     /// That many of it, or `None` at 2⁶⁴ nanoseconds and above.
     pub fn checked_mul(self, times: u64) -> Option<Cost> {
         self.0.checked_mul(times).map(Cost)

@@ -4,6 +4,7 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
+use rtflash_model::sorting;
 
 use super::lines::AffineBound;
 use super::numbers::ceil;
@@ -228,7 +229,7 @@ impl Growth {
             .chain(others)
             .map(|(first, step)| (first + ceil((from - first).max(0), step) * step, step))
             .collect();
-        sequences.sort_unstable();
+        sorting::unstable(&mut sequences);
         sequences.dedup();
         Growth { sequences }
     }
@@ -249,7 +250,7 @@ impl Growth {
 /// Lemma 5.
 fn by_segments(processor: &Processor, last: i128, limit: u64) -> Option<bool> {
     let mut deadlines: Vec<i128> = processor.deadlines().collect();
-    deadlines.sort_unstable();
+    sorting::unstable(&mut deadlines);
     deadlines.dedup();
     let mut steps = 0;
     for (position, &from) in deadlines.iter().enumerate() {

@@ -85,7 +85,7 @@ fn best_fit<S: Scalar>(problem: &PlainProblem<'_>, merging: bool) -> PlainOutcom
         best_utilization: total(problem, &clusters[cluster]),
         cluster,
     });
-    clusters.iter_mut().for_each(|cluster| cluster.tasks.sort_unstable());
+    clusters.iter_mut().for_each(|cluster| sorting::unstable(&mut cluster.tasks));
     PlainOutcome { clusters, schedulable: unplaced.is_none(), unplaced }
 }
 
@@ -129,7 +129,7 @@ fn merge<S: Scalar>(problem: &PlainProblem<'_>, clusters: &mut Vec<Cluster>) {
 
 fn union(a: &Cluster, b: &Cluster) -> Cluster {
     let mut chips = [a.chips.as_slice(), &b.chips].concat();
-    chips.sort_unstable();
+    sorting::unstable(&mut chips);
     Cluster { chips, tasks: [a.tasks.as_slice(), &b.tasks].concat() }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rtflash_exec::trace::{JobId, Kind};
 use rtflash_exec::{Plan, Source, SourceId};
-use rtflash_model::{ClusterId, PerId};
+use rtflash_model::{ClusterId, PerId, sorting};
 
 use super::look::Look;
 use super::printable;
@@ -45,7 +45,7 @@ impl RequestLane {
     /// Its jobs in order of release.
     pub(super) fn jobs(&self) -> Vec<LaneJob> {
         let mut jobs = self.jobs.clone();
-        jobs.sort_unstable();
+        sorting::unstable(&mut jobs);
         jobs
     }
 }

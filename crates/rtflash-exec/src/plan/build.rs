@@ -1,7 +1,7 @@
 //! A plan of an allocation, and what cannot be run.
 
 use rtflash_model::{
-    Access, Allocation, Certificate, Cluster, ClusterId, Id, PerId, Placement, Span, TaskId, TaskSet, capped,
+    Access, Allocation, Certificate, Cluster, ClusterId, Id, PerId, Placement, Span, TaskId, TaskSet, capped, sorting,
 };
 
 use super::layout::Layout;
@@ -172,7 +172,7 @@ impl Plan {
     /// Sources that are called alike.
     fn refuse_names(&self) -> Result<(), PlanError> {
         let mut names: Vec<&str> = self.sources.iter().map(|source| source.name.as_str()).collect();
-        names.sort_unstable();
+        sorting::unstable(&mut names);
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(PlanError::SameName(pair[0].to_owned())),
             None => Ok(()),

@@ -1,7 +1,7 @@
 //! Response times: exact as long as they are few, and to three digits where they are many.
 
 use hdrhistogram::Histogram;
-use rtflash_model::Span;
+use rtflash_model::{Span, sorting};
 use serde::{Deserialize, Serialize};
 
 /// Samples that are kept one by one.
@@ -109,7 +109,7 @@ impl Responses {
             return Span::from_ns(value.min(self.max));
         }
         let mut sorted = self.exact.clone();
-        sorted.sort_unstable();
+        sorting::unstable(&mut sorted);
         let rank = usize::try_from(rank(sorted.len() as u64)).ok()?;
         sorted.get(rank - 1).copied().and_then(Span::from_ns)
     }

@@ -11,6 +11,7 @@ use crate::certificate::{Certificate, Collection, Placement, Tightest};
 use crate::ids::{ChipId, Id, PerId, TaskId};
 use crate::invalid::Path;
 use crate::reliance::Reliance;
+use crate::sorting;
 use crate::task_set::TaskSet;
 use crate::time::Span;
 
@@ -58,8 +59,8 @@ fn partial<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet) -> Option<
     }
     let gone_tasks = draft.remarks.into_iter().flat_map(|remarks| remarks.gone_tasks).collect();
     let sorted = |mut cluster: Cluster| {
-        cluster.chips.sort_unstable();
-        cluster.tasks.sort_unstable();
+        sorting::unstable(&mut cluster.chips);
+        sorting::unstable(&mut cluster.tasks);
         cluster
     };
     let clusters = draft.clusters.into_iter().map(sorted).collect();

@@ -48,13 +48,13 @@ pub(super) fn place(
                 for _ in 0..groups[group].size {
                     chips_of[group].push(free.take_from_least_loaded(&mut busy, rates[group])?);
                 }
-                chips_of[group].sort_unstable();
+                sorting::unstable(&mut chips_of[group]);
             }
         }
     }
     let named = groups.iter().zip(chips_of).map(|(group, chips)| {
         let mut tasks = group.tasks.clone();
-        tasks.sort_unstable();
+        sorting::unstable(&mut tasks);
         (Cluster { chips, tasks }, Some(group.held.organisation))
     });
     let mut clusters: Vec<(Cluster, Option<Organisation>)> = named.collect();
@@ -108,7 +108,7 @@ impl Free {
             channel.retain(|chip| !(start.0..start.0 + part).contains(&chip.0));
             taken.extend(run(start));
         }
-        taken.sort_unstable();
+        sorting::unstable(&mut taken);
         (taken.len() == chips as usize).then_some(taken)
     }
 

@@ -4,6 +4,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use rtflash_model::sorting;
+
 /// Groups that a task is tried in, at most, before it gets more chips.
 const TRIED: usize = 24;
 /// Groups that are made larger for a task, at most.
@@ -93,7 +95,7 @@ impl GroupsByLoad {
                 (count, last) = (count + 1, Some(load));
             }
         }
-        fullest.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        sorting::unstable_by(&mut fullest, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         tried.extend(fullest.into_iter().take(TRIED).map(|(_, position)| position));
     }
 
@@ -112,7 +114,7 @@ impl GroupsByLoad {
                 (count, last) = (count + 1, slack);
             }
         }
-        with_room.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        sorting::unstable_by(&mut with_room, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         tried.extend(with_room.into_iter().take(GROWN).map(|(_, position)| position));
     }
 }

@@ -1,13 +1,14 @@
 //! Clusters before they have chips: how many, and how pages are placed on them.
 
+mod alone;
 #[cfg(test)]
 mod tests;
 
 use std::cell::{Cell, RefCell};
 
 use rtflash_model::{Access, Reliance, Task, TaskId, TaskSet};
-use rustc_hash::FxHashMap;
 
+use self::alone::LoadsAlone;
 use super::Problem;
 use super::known::{KnownLoads, LoadKey, MOST_TASKS};
 pub(super) use super::supposed::{ContentionAssumption, ORGANISATIONS, Organisation};
@@ -25,6 +26,9 @@ pub(super) struct DemandHeld {
     pub(super) organisation: Organisation,
     /// The long-run load of its processor.
     pub(super) load: f64,
+    /// What its tasks have to do alone there, added up in their order; not a number where that is
+    /// not kept.
+    pub(super) alone: f64,
 }
 
 /// Tests of task subsets in clusters of each organisation.
@@ -51,11 +55,8 @@ pub(super) struct Organisations<'a> {
     left_open: Cell<bool>,
     /// The load of each task alone in clusters of a form, which it adds to what others have to do
     /// there, at least, once it was asked for.
-    loads_alone: RefCell<FxHashMap<(Organisation, u32), LoadsAlone>>,
+    loads_alone: RefCell<LoadsAlone>,
 }
-
-/// The load of each task that was asked for; of others not a number.
-type LoadsAlone = Vec<f64>;
 
 /// Tests given up after which no more are begun: each of them takes long.
 const GIVEN_UP: u32 = 8;
@@ -184,11 +185,14 @@ impl<'a> Organisations<'a> {
         if key.and_then(|key| self.known.get(&key.without_contention())) == Some(None) {
             return None;
         }
-        if !self.set.space(tasks, chips, Some(organisation.placement())).fits() {
-            return None;
-        }
-        let has_too_much = || key.is_some_and(|key| self.has_too_much(key, organisation, chips));
-        if self.load_alone(tasks, organisation, chips) > SURELY_ABOVE_ONE || has_too_much() {
+        let is_too_much = || self.load_alone(tasks, organisation, chips) > SURELY_ABOVE_ONE;
+        let fits = || self.set.space(tasks, chips, Some(organisation.placement())).fits();
+        let fails = match key {
+            // First what is found sooner.
+            None => is_too_much() || !fits(),
+            Some(key) => !fits() || is_too_much() || self.has_too_much(key, organisation, chips),
+        };
+        if fails {
             return None;
         }
         // Sums of doubles do not depend on the order in which somebody asks.
@@ -229,27 +233,6 @@ impl<'a> Organisations<'a> {
         let gc = processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false));
         let gc = gc.map_or(Some(None), |gc| gc.map(Some));
         gc.map_or(f64::INFINITY, |gc| Demand::in_the_long_run(processor, others, gc, 0, self.work).load())
-    }
-
-    /// The sum of what tasks have to do alone in a cluster, waiting included. They never have less
-    /// to do together: they leave no more room to garbage collection, and wait no less.
-    fn load_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
-        let mut known = self.loads_alone.borrow_mut();
-        let known = known.entry((organisation, chips)).or_default();
-        let alone = |task: TaskId| {
-            // Nothing where times cannot be added up.
-            let processor = self.processor(&[task], organisation, chips);
-            processor.map_or(0.0, |(processor, others)| self.long_run_load(&processor, &others))
-        };
-        let loads = tasks.iter().map(|&task| {
-            let at = task.0 as usize;
-            known.resize(known.len().max(at + 1), f64::NAN);
-            if known[at].is_nan() {
-                known[at] = alone(task);
-            }
-            known[at]
-        });
-        loads.sum()
     }
 
     /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
@@ -330,16 +313,10 @@ impl<'a> Organisations<'a> {
             let passed_over = best.is_some_and(|best| self.surely_has_more(best.load, tasks, organisation, chips));
             let load = if passed_over { None } else { self.load(tasks, organisation, chips) };
             if let Some(load) = load.filter(|load| best.is_none_or(|best| load.total_cmp(&best.load).is_lt())) {
-                best = Some(DemandHeld { organisation, load });
+                best = Some(DemandHeld { organisation, load, alone: self.kept_alone(tasks, organisation, chips) });
             }
         }
         best
-    }
-
-    /// Whether these tasks have more to do than this load in a cluster of this organisation, by
-    /// what each of them has to do there alone: then nobody has to know whether they hold in it.
-    fn surely_has_more(&self, load: f64, tasks: &[TaskId], organisation: Organisation, chips: u32) -> bool {
-        self.passes_over && self.load_alone(tasks, organisation, chips) > load + SURELY_ABOVE_ONE - 1.0
     }
 
     /// The smallest cluster, of `least` to `most` chips, in which these tasks hold.

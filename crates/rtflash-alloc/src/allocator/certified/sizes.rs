@@ -98,8 +98,9 @@ impl Sizes for DemandSizes<'_, '_> {
 
     fn joined(&mut self, group: &TaskGroup<DemandHeld>, task: TaskId) -> Option<DemandHeld> {
         let organisation = group.held.organisation;
+        let alone = self.organisations.alone_with(group.held, group.size, task)?;
         let load = self.organisations.load(&[group.tasks.as_slice(), &[task]].concat(), organisation, group.size)?;
-        Some(DemandHeld { organisation, load })
+        Some(DemandHeld { organisation, load, alone })
     }
 
     fn joinable(&self, _groups: usize, alone: (u32, DemandHeld), tried: &mut Vec<usize>) {

@@ -76,7 +76,7 @@ fn not_merged(problem: Problem<'_>, organisations: &Organisations<'_>) -> (Unfit
                 let size = u32::try_from(chips.len()).ok()?;
                 let organisation =
                     organisations.holds(&tasks, size).map(|held| held.organisation).or_else(|| allowed(size).next())?;
-                Some(TaskGroup { tasks, size, held: DemandHeld { organisation, load: 0.0 } })
+                Some(TaskGroup { tasks, size, held: DemandHeld { organisation, load: 0.0, alone: f64::NAN } })
             };
             let busy = clusters.into_iter().filter(|cluster| !cluster.tasks.is_empty());
             (nearest(problem, organisations, task, &busy.filter_map(group).collect::<Vec<_>>()), false)
@@ -138,7 +138,7 @@ fn nearest(
 /// The cluster among these that a task comes nearest to fit in.
 fn nearest_of(problem: Problem<'_>, task: TaskId, tried: impl Iterator<Item = Tried>) -> Unfit {
     let short = |mut tried: Tried| {
-        tried.others.sort_unstable();
+        sorting::unstable(&mut tried.others);
         let shortfall =
             shortfall(problem, &[tried.others.as_slice(), &[task]].concat(), tried.organisation, tried.chips);
         (tried, shortfall)

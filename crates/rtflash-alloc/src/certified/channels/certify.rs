@@ -1,6 +1,6 @@
 //! Certificates for clusters on their chips.
 
-use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet};
+use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet, sorting};
 
 use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
 use crate::certified::choice::{Choice, choose, largest_server};
@@ -304,7 +304,7 @@ impl ChannelContention<'_> {
             }
         }
         failing.retain(|&position| !self.data_fit(position) || !self.holds_now(position));
-        failing.sort_unstable();
+        sorting::unstable(failing);
     }
 
     /// Whether a cluster holds in a place with this garbage collection, and its server.

@@ -1,6 +1,6 @@
 //! Who shares a channel with the chips of a cluster, as far as its tests look at that.
 
-use rtflash_model::Reliance;
+use rtflash_model::{Reliance, sorting};
 
 use super::ChannelContention;
 use crate::certified::bus::SharedBus;
@@ -141,7 +141,7 @@ impl ChannelContention<'_> {
             let charged = own + unbounded;
             neighbourhoods.push(Neighbourhood { charged, siblings, bounded, rows_wait_elsewhere: false });
         }
-        neighbourhoods.sort_unstable();
+        sorting::unstable(&mut neighbourhoods);
         neighbourhoods.dedup();
         (bus, neighbourhoods)
     }

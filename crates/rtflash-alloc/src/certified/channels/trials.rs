@@ -5,7 +5,7 @@
 //! share its channels, and on what is known of them. Searches put the same clusters next to the
 //! same neighbours over and over.
 
-use rtflash_model::{Placement, Reliance, TaskId, TaskSet};
+use rtflash_model::{Placement, Reliance, TaskId, TaskSet, sorting};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 
@@ -86,7 +86,7 @@ impl TrialAnswers {
         chips: u32,
         found: impl FnOnce(&[u32]) -> R,
     ) -> R {
-        members.sort_unstable();
+        sorting::unstable(members);
         let Answers { known, overloads, key, .. } = &mut *self.0.borrow_mut();
         key.clear();
         key.push(chips);

@@ -364,6 +364,7 @@ fn total(one: Span, other: Span) -> u128 {
 impl<L: LongRun> Line<L> {
     /// Adds `each` for each page of a request that is due within the interval; `None` where that is
     /// too large.
+    #[inline]
     fn add_due(&mut self, item: &DemandTask, each: u128) -> Option<()> {
         let (pages, chips) = item.transfers.rate();
         let shared = u128::from(item.period.as_ns()) * u128::from(chips);

@@ -40,6 +40,9 @@ impl Contention {
         let hold = u128::from(self.hold.as_ns());
         let asks = self.asks(processor, gc);
         let mut line = self.own_line(processor, gc, asks, hold.checked_mul(self.always.into())?)?;
+        if self.neighbours.is_empty() {
+            return Some(line);
+        }
         let mu_i = self.rate_of_asks(processor, gc);
         for neighbour in &self.neighbours {
             let each = hold * u128::from(neighbour.chips);

@@ -55,7 +55,11 @@ impl Demand<'_> {
                 (transfers, early) = (transfers + sum.transfers, early + sum.early);
             }
             let length = ns(from);
-            let waiting = self.contention.share(self.processor, length, transfers + early / length);
+            let waiting = if waits || self.processor.registers().is_some() {
+                self.contention.share(self.processor, length, transfers + early / length)
+            } else {
+                0.0
+            };
             most = most.max(load + waiting + (constant.max(0.0) + blocking.to_f64()) / length);
         }
         if self.segments.is_empty() { 0.0 } else { most + MARGIN }
@@ -72,12 +76,14 @@ impl Demand<'_> {
             beside += preemption * item.with_pages().mean();
             beside_early += preemption * item.with_pages().at_most(early);
         }
+        // Most ask for nothing.
+        let (transfers, early) = if asked > 0.0 { (asked * mean / period, asked * beyond) } else { (0.0, 0.0) };
         Sum {
             deadline: item.window(),
             load: (cost * mean + beside) / period,
             constant: cost * beyond + beside_early,
-            transfers: asked * mean / period,
-            early: asked * beyond,
+            transfers,
+            early,
         }
     }
 

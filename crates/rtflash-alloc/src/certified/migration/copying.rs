@@ -1,7 +1,7 @@
 //! How fast a task's pages may be copied.
 
 use rtflash_model::{
-    Access, Certificate, ChipId, Cluster, Device, Placement, Reliance, Request, Span, TaskId, TaskSet,
+    Access, Certificate, ChipId, Cluster, Device, Placement, Reliance, Request, Span, TaskId, TaskSet, sorting,
 };
 
 use super::StageRefusal;
@@ -261,7 +261,7 @@ fn beside(device: &Device, clusters: &[Cluster], places: &[usize]) -> Vec<usize>
         clusters[at].chips.chunk_by(|a, b| device.channel_of(a.0) == device.channel_of(b.0)).map(of)
     };
     let mut of: Vec<u32> = places.iter().flat_map(|&at| channels(at)).collect();
-    of.sort_unstable();
+    sorting::unstable(&mut of);
     of.dedup();
     (0..clusters.len()).filter(|&at| channels(at).any(|channel| of.binary_search(&channel).is_ok())).collect()
 }

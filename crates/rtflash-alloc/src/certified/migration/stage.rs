@@ -365,7 +365,7 @@ impl Scene<'_> {
 /// A cluster that serves more tasks.
 fn with_tasks(cluster: &Cluster, more: &[TaskId]) -> Cluster {
     let mut tasks = [cluster.tasks.as_slice(), more].concat();
-    tasks.sort_unstable();
+    sorting::unstable(&mut tasks);
     Cluster { chips: cluster.chips.clone(), tasks }
 }
 
@@ -377,7 +377,7 @@ fn renumbered(running: RunningDevice, tasks: &StageTasks) -> RunningDevice {
     let (clusters, certificates) = busy
         .map(|(cluster, certificate)| {
             let mut tasks: Vec<TaskId> = cluster.tasks.into_iter().map(own).collect();
-            tasks.sort_unstable();
+            sorting::unstable(&mut tasks);
             (Cluster { chips: cluster.chips, tasks }, certificate)
         })
         .unzip();

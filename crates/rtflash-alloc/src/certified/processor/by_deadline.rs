@@ -50,18 +50,53 @@ impl<'p> GcByDeadline<'p> {
         GcByDeadline { processor, server, pending: processor.pending(), slope, least, most, last: Cell::new(None) }
     }
 
-    /// What a pass takes and reclaims with [`Processor::gc`] of this deadline.
-    pub(in crate::certified) fn pass(&self, deadline: Span) -> Option<PassLoad> {
+    /// Pages that A is at least, and at most, with this deadline.
+    fn arrivals_between(&self, deadline: Span) -> (u64, u64) {
         let length = ns(deadline);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates, which is meant.
         let pages = |beyond: f64, margin: f64| ((self.slope * length + beyond) * margin) as u64;
+        (pages(self.least, 1.0 - MARGIN), pages(self.most, 1.0 + MARGIN))
+    }
+
+    /// The most pages that A may be where what a pass takes and reclaims is light: it is up to some
+    /// number of valid pages, and not beyond. `None` where it is with none.
+    pub(in crate::certified) fn most_arrivals(&self, is_light: impl Fn(PassLoad) -> bool) -> Option<u64> {
+        let processor = self.processor;
+        let is_light = |valid: u64| self.of_valid(valid).is_some_and(&is_light);
+        let (mut light, mut heavy) = (0, processor.block_pages);
+        if !is_light(light) {
+            return None;
+        }
+        while light + 1 < heavy {
+            let middle = u64::midpoint(light, heavy);
+            if is_light(middle) { light = middle } else { heavy = middle }
+        }
+        // So many blocks have to be closed, and the others may be filled.
+        let left_out = u64::from(processor.leaves_out(Term::VictimPage));
+        let closed = processor.mapped / (light + left_out + 1) + 1;
+        let full = processor.blocks.checked_sub(closed)?.checked_sub(u64::from(self.server))?;
+        let pages = full.checked_mul(processor.block_pages)?.checked_sub(self.pending).filter(|&pages| pages > 0)?;
+        pages.checked_sub(processor.reserve(0, self.server)?)
+    }
+
+    /// Whether A is no more than so many pages with this deadline.
+    pub(in crate::certified) fn arrive_within(&self, deadline: Span, pages: u64) -> bool {
+        match self.arrivals_between(deadline) {
+            (_, most) if most <= pages => true,
+            (least, _) if least > pages => false,
+            _ => self.processor.arrivals_of_gc(deadline).is_some_and(|arrivals| arrivals <= pages),
+        }
+    }
+
+    /// What a pass takes and reclaims with [`Processor::gc`] of this deadline.
+    pub(in crate::certified) fn pass(&self, deadline: Span) -> Option<PassLoad> {
         let open = |arrivals: u64| {
             let reserve = self.processor.reserve(arrivals, self.server)?;
             self.processor.open(reserve, self.pending, self.server)
         };
+        let (least, most) = self.arrivals_between(deadline);
         // With more pages there is never more room, nor are victims emptier.
-        let least = open(pages(self.least, 1.0 - MARGIN))?;
-        let most = open(pages(self.most, 1.0 + MARGIN));
+        let (least, most) = (open(least)?, open(most));
         if most == Some(least) {
             return self.of_open(least);
         }
@@ -79,11 +114,14 @@ impl<'p> GcByDeadline<'p> {
         {
             return pass;
         }
-        let pass = self.processor.valid(open).and_then(|valid| {
-            let (cost, _) = self.processor.pass_of(valid)?;
-            Some(PassLoad { cost, reclaimed: self.processor.reclaimed(valid) })
-        });
+        let pass = self.processor.valid(open).and_then(|valid| self.of_valid(valid));
         self.last.set(Some((open, pass)));
         pass
+    }
+
+    /// The same where so many pages are valid.
+    fn of_valid(&self, valid: u64) -> Option<PassLoad> {
+        let (cost, _) = self.processor.pass_of(valid)?;
+        Some(PassLoad { cost, reclaimed: self.processor.reclaimed(valid) })
     }
 }

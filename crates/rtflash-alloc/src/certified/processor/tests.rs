@@ -1,5 +1,6 @@
 //! Garbage collection as it is stated.
 
+use super::by_deadline::PassLoad;
 use super::*;
 use crate::certified::random_processors::{Drawn, ns};
 use crate::reason::NoRoomForGc;
@@ -93,7 +94,7 @@ fn crowding_is_what_is_needed_of_what_there_is() {
 /// What is said of a deadline without counting is what is found there, whatever the deadline.
 #[test]
 fn passes_by_deadline_are_those_of_each() {
-    let (mut compared, mut none) = (0, 0);
+    let (mut compared, mut none, mut all_light) = (0, 0, [0, 0]);
     for seed in 0..4_000 {
         let Some(Drawn { processor, mut rng, .. }) = Drawn::new(seed) else { continue };
         if processor.write_streams.is_empty() {
@@ -101,9 +102,20 @@ fn passes_by_deadline_are_those_of_each() {
         }
         let server = rng.within(0, 1) > 0;
         let passes = GcByDeadline::new(&processor, server);
+        let mut drawn = |digits: u64| {
+            let digits = rng.within(1, digits);
+            ns(rng.within(1, 1 << digits))
+        };
+        // Light is what takes no more a page than at one of the deadlines.
+        let per_page = |pass: PassLoad| pass.cost.to_f64() / pass.reclaimed as f64;
+        let limit = passes.pass(drawn(40)).map_or(0.0, per_page);
+        let is_light = |pass: PassLoad| per_page(pass) <= limit;
+        let most = passes.most_arrivals(is_light);
         for _ in 0..40 {
-            let digits = rng.within(1, 60);
-            let deadline = ns(rng.within(1, 1 << digits));
+            let deadline = drawn(60);
+            let light = most.is_some_and(|most| passes.arrive_within(deadline, most));
+            assert_eq!(light, passes.pass(deadline).is_some_and(is_light), "seed {seed}, {deadline:?}: {processor:?}");
+            all_light[usize::from(light)] += 1;
             let found = processor.gc(deadline, server).map(|gc| (gc.cost, gc.reclaimed));
             let said = passes.pass(deadline).map(|pass| (pass.cost, pass.reclaimed));
             assert_eq!(said, found, "seed {seed}, {deadline:?}: {processor:?}");
@@ -112,4 +124,5 @@ fn passes_by_deadline_are_those_of_each() {
         }
     }
     assert!(compared > 5_000 && none > 5_000, "{compared}, {none}");
+    assert!(all_light.iter().all(|&times| times > 5_000), "{all_light:?}");
 }

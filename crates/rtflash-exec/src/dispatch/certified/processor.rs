@@ -1,9 +1,9 @@
 //! What one EDF queue serves: a chip of a stripe, or a whole superblock cluster.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use rtflash_ftl::{PaddedPass, PassTerms};
-use rtflash_model::{Device, Id, Instant, Span};
+use rtflash_model::{Device, Id, Instant, Span, sorting};
 use serde::{Deserialize, Serialize};
 
 use super::faults::ProcessorFaults;
@@ -137,6 +137,14 @@ pub(super) struct ProcessorState {
     pub(super) suspends: Option<SuspendedErase>,
 }
 
+/// The channels that chips are on, each once.
+fn channels_of(chips: &[ChipId], chips_per_channel: u32) -> Vec<u32> {
+    let mut channels: Vec<u32> = chips.iter().map(|chip| chip.0 / chips_per_channel).collect();
+    sorting::unstable(&mut channels);
+    channels.dedup();
+    channels
+}
+
 /// What a pass takes at least on these chips, with so many valid pages of a victim at most.
 pub(super) fn padded_pass(
     of: &ClusterPlan,
@@ -152,7 +160,7 @@ pub(super) fn padded_pass(
     if by.is_stripe() {
         return PaddedPass { copies: valid, ..PaddedPass::default() };
     }
-    let channels: BTreeSet<u32> = chips.iter().map(|&chip| chip.0 / chips_per_channel).collect();
+    let channels = channels_of(chips, chips_per_channel);
     let on = |channel: u32| chips.iter().filter(|chip| chip.0 / chips_per_channel == channel).count();
     let most = channels.iter().map(|&channel| on(channel)).max().expect("a processor has chips");
     PaddedPass {
@@ -175,7 +183,7 @@ impl ProcessorState {
         let chips_per_channel = device.chips_per_channel();
         let stripe = by.is_stripe();
         let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
-        let channels: BTreeSet<u32> = numbers.iter().map(|&chip| chip.0 / chips_per_channel).collect();
+        let channels = channels_of(numbers, chips_per_channel);
         let column = ColumnId::from_index(position);
         let collection = by.certificate.collection;
         let victims = collection.map_or(0, |collection| collection.victim_pages);

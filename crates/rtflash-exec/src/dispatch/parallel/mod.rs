@@ -8,7 +8,7 @@ mod steps;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rtflash_model::Instant;
+use rtflash_model::{Instant, sorting};
 use serde::{Deserialize, Serialize};
 
 use self::queue::ChipQueue;
@@ -163,7 +163,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         let reads = WaitingReads::new(logical_pages);
         let members = clusters.iter().map(|cluster| {
             let mut chips = cluster.chips.as_slice().to_vec();
-            chips.sort_unstable();
+            sorting::unstable(&mut chips);
             chips
         });
         let members = members.collect();
@@ -312,7 +312,7 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
     /// Looks at the idle chips of all clusters in which something has happened.
     fn dispatch(&mut self, now: Instant) {
         if self.touched.len() > 1 {
-            self.touched.sort_unstable();
+            sorting::unstable(&mut self.touched);
         }
         let mut next = 0;
         while let Some(&cluster) = self.touched.get(next) {

@@ -1,0 +1,65 @@
+//! What tasks have to do at least in a cluster, by what each of them has to do there alone.
+
+use rtflash_model::TaskId;
+use rustc_hash::FxHashMap;
+
+use super::{DemandHeld, MOST_TASKS, Organisation, Organisations};
+use crate::certified::SURELY_ABOVE_ONE;
+
+/// The load of each task that was asked for, alone in clusters of a form; of others not a number.
+pub(super) type LoadsAlone = FxHashMap<(Organisation, u32), Vec<f64>>;
+
+impl Organisations<'_> {
+    /// The sum of what tasks have to do alone in a cluster, waiting included. They never have less
+    /// to do together: they leave no more room to garbage collection, and wait no less.
+    pub(super) fn load_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
+        let mut known = self.loads_alone.borrow_mut();
+        let known = known.entry((organisation, chips)).or_default();
+        let last = tasks.iter().max().map_or(0, |last| last.0 as usize + 1);
+        if known.len() < last {
+            known.resize(last, f64::NAN);
+        }
+        let loads = tasks.iter().map(|task| {
+            let load = &mut known[task.0 as usize];
+            if load.is_nan() {
+                // Nothing where times cannot be added up.
+                let processor = self.processor(&[*task], organisation, chips);
+                *load = processor.map_or(0.0, |(processor, others)| self.long_run_load(&processor, &others));
+            }
+            *load
+        });
+        loads.sum()
+    }
+
+    /// The same for [`DemandHeld::alone`], of sets with many tasks.
+    pub(super) fn kept_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
+        let has_many = self.set.tasks().count() > MOST_TASKS;
+        if has_many { self.load_alone(tasks, organisation, chips) } else { f64::NAN }
+    }
+
+    /// What the tasks of a group that holds, and one more, have to do alone, where that is kept;
+    /// `None` where it is surely too much, which counts as a test.
+    pub(in super::super) fn alone_with(&self, held: DemandHeld, chips: u32, task: TaskId) -> Option<f64> {
+        if held.alone.is_nan() {
+            return Some(f64::NAN);
+        }
+        let all = held.alone + self.load_alone(&[task], held.organisation, chips);
+        if all > SURELY_ABOVE_ONE {
+            self.tests.set(self.tests.get() + 1);
+            return None;
+        }
+        Some(all)
+    }
+
+    /// Whether these tasks have more to do than this load in a cluster of this organisation, by
+    /// what each of them has to do there alone, or all of them with garbage collection at its
+    /// shortest deadline: then nobody has to know whether they hold in it.
+    pub(super) fn surely_has_more(&self, load: f64, tasks: &[TaskId], organisation: Organisation, chips: u32) -> bool {
+        let is_more = |least: f64| least > load + SURELY_ABOVE_ONE - 1.0;
+        let together = || {
+            let processor = self.processor(tasks, organisation, chips);
+            processor.is_none_or(|(processor, others)| is_more(self.long_run_load(&processor, &others)))
+        };
+        self.passes_over && (is_more(self.load_alone(tasks, organisation, chips)) || together())
+    }
+}
