@@ -20,9 +20,10 @@ pub struct MovedRun {
     pub mirror: Option<TaskId>,
     /// Its reads at its new place.
     pub reads: Option<TaskId>,
-    /// What reads the pages that are copied, and what writes them.
-    pub copies: [TaskId; 2],
-    /// When the first page that is copied is asked for.
+    /// What reads the pages that are copied, and what writes them; `None` where its own writes
+    /// bring them.
+    pub copies: Option<[TaskId; 2]>,
+    /// When the first page that is copied is asked for, or its writes go to both places.
     pub copied_from: Instant,
     /// When the last one has been written.
     pub copied_by: Instant,
@@ -42,7 +43,8 @@ pub struct StageRun {
     /// From when on nothing is left of them at their old places.
     pub over: Instant,
     cluster: ClusterId,
-    servers: Vec<(CopyServer, u64)>,
+    zoned: bool,
+    servers: Vec<Option<(CopyServer, u64)>>,
     shared: Vec<(TaskId, ClusterId, TaskId)>,
 }
 
@@ -97,23 +99,43 @@ impl StageRun {
             }
             places.push((mirror, reads, first));
         }
+        let zoned = stage.together.certificates[cluster.index()].placement.is_zoned();
         // Terms change for who copies when they have changed for who moves.
         for (of, (mirror, reads, first)) in stage.moves.iter().zip(places) {
-            let (task, request) = (of.parts.task, of.server.request()?);
-            let copies = [
-                all.add(task, "copied from", |it| (it.read, it.write) = (Some(request), None)),
-                all.add(task, "copied to", |it| (it.read, it.write) = (None, Some(request))),
-            ];
+            let task = of.parts.task;
             let [copied_from, copied_by] = [after(of.copying_after)?, after(of.copied_within)?];
-            add_copies(&mut history, of, (copies, cluster), copied_from, &stage.together)?;
+            let mut owner = first;
+            let copies = match of.by.server() {
+                Some(server) => {
+                    // Who writes in zones owns them.
+                    let data = if zoned { Some(of.pages) } else { None };
+                    let copies = add_copies(&mut all, (task, server), data)?;
+                    add_copying(&mut history, (of, server), (copies, cluster), copied_from, &stage.together)?;
+                    owner = if zoned { copies[1] } else { first };
+                    shared.extend([(copies[0], of.from, task), (copies[1], cluster, first)]);
+                    Some(copies)
+                }
+                None => None,
+            };
+            shared.retain(|&(id, ..)| id != owner);
+            shared.extend([first].into_iter().chain(reads).filter(|&id| id != owner).map(|id| (id, cluster, owner)));
+            shared.dedup();
             history.remove(switched, task);
-            shared.extend([(copies[0], of.from, task), (copies[1], cluster, first)]);
-            shared.extend(reads.filter(|&id| id != first).map(|id| (id, cluster, first)));
-            servers.push((of.server, of.pages));
+            servers.push(of.by.server().map(|server| (server, of.pages)));
             moves.push(MovedRun { task, mirror, reads, copies, copied_from, copied_by });
         }
         let set = TaskSet::new(*set.device(), all.all, set.jobs().to_vec()).ok()?;
-        Some(StageRun { set, history, moves, switched, over: after(stage.over_within)?, cluster, servers, shared })
+        Some(StageRun {
+            set,
+            history,
+            moves,
+            switched,
+            over: after(stage.over_within)?,
+            cluster,
+            zoned,
+            servers,
+            shared,
+        })
     }
 
     /// The plan, for requests that come as [`releases`](StageRun::releases) said.
@@ -130,7 +152,8 @@ impl StageRun {
             plan = plan.with_shared_pages(&self.set, cluster, &shared).map_err(PlanRefusal::Plan)?;
         }
         for of in &self.moves {
-            let Some(mirror) = of.mirror else { continue };
+            // In zones pages come in the order of the stream, from the start of the ring on.
+            let Some(mirror) = of.mirror.filter(|_| !self.zoned) else { continue };
             let skipped = self.before(releases, of.task, self.history.begins(mirror).unwrap_or_default());
             plan = plan.with_mirror(mirror, of.task, skipped).map_err(PlanRefusal::Plan)?;
         }
@@ -192,7 +215,8 @@ impl StageRun {
                 }
             }
         }
-        for (of, &(server, pages)) in self.moves.iter().zip(&self.servers) {
+        for (of, served) in self.moves.iter().zip(&self.servers) {
+            let (Some(copies), &Some((server, pages))) = (of.copies, served) else { continue };
             let requests = server.requests(pages);
             let paced = |first: Instant| {
                 let at = |number: u64| server.period.checked_mul(number).map(|later| first.saturating_add(later));
@@ -200,7 +224,7 @@ impl StageRun {
             };
             let last = pages - (requests - 1) * server.pages;
             let kinds = [(Kind::Read, Span::ZERO), (Kind::Write, server.period)];
-            for ((kind, later), id) in kinds.into_iter().zip(of.copies) {
+            for ((kind, later), id) in kinds.into_iter().zip(copies) {
                 let first = of.copied_from.saturating_add(later);
                 state(&mut pattern, id, kind, server.period, &paced(first));
                 let mut sizes = vec![server.pages; usize::try_from(requests).unwrap_or(0)];
@@ -212,7 +236,9 @@ impl StageRun {
     }
 
     fn is_part(&self, id: TaskId) -> bool {
-        self.moves.iter().any(|of| of.copies.contains(&id) || of.mirror == Some(id) || of.reads == Some(id))
+        self.moves.iter().any(|of| {
+            of.copies.is_some_and(|copies| copies.contains(&id)) || of.mirror == Some(id) || of.reads == Some(id)
+        })
     }
 }
 
@@ -222,21 +248,30 @@ fn kept(cluster: ClusterId, is_new: bool, running: &RunningDevice) -> Admitted {
     Admitted { cluster, change, ready_within: Span::ZERO, running: running.clone() }
 }
 
+/// What reads the pages of a task, and what writes them, which has so many of its own.
+fn add_copies(all: &mut Growing, (task, server): (TaskId, CopyServer), data: Option<u64>) -> Option<[TaskId; 2]> {
+    let request = server.request()?;
+    Some([
+        all.add(task, "copied from", |it| (it.read, it.write) = (Some(request), None)),
+        all.add(task, "copied to", |it| (it.read, it.write, it.data_pages) = (None, Some(request), data)),
+    ])
+}
+
 /// The requests of a copy server are added at both places, and end with the last page.
-fn add_copies(
+fn add_copying(
     history: &mut History,
-    of: &TaskMove,
+    (of, server): (&TaskMove, CopyServer),
     (copies, cluster): ([TaskId; 2], ClusterId),
     at: Instant,
     running: &RunningDevice,
 ) -> Option<()> {
-    let pace = of.server.period.checked_mul(of.server.requests(of.pages))?;
+    let pace = server.period.checked_mul(server.requests(of.pages))?;
     let [reads, writes] = copies;
     history.admit(at, reads, &kept(of.from, false, running));
     history.remove(at.checked_add(pace)?, reads);
     let joins = of.joins.clone().unwrap_or_else(|| kept(cluster, false, running));
     history.admit(at.saturating_sub(joins.ready_within), writes, &joins);
-    history.remove(at.checked_add(pace)?.checked_add(of.server.period)?, writes);
+    history.remove(at.checked_add(pace)?.checked_add(server.period)?, writes);
     Some(())
 }
 
