@@ -1,8 +1,8 @@
 //! How long a decision takes on whether a task may be added to what runs.
 //!
 //! `cargo bench --bench admission`. Seven tasks run on 16 chips, divided by `best-fit`; whether an
-//! eighth may be added is asked, at total utilizations from 0.4 to 6.0; by every organisation, and on
-//! devices with all that a device may have.
+//! eighth may be added is asked, at total utilizations from 0.4 to 6.0; by every organisation, and
+//! on devices with all that one may have.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

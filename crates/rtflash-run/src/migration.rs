@@ -1,7 +1,7 @@
 //! A stage of a migration as the executor makes it (docs/migration.md): tasks at both places, and
 //! who copies their pages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rtflash_alloc::certified::admission::{AddedHow, Admitted, RunningDevice};
 use rtflash_alloc::certified::migration::{CopyServer, Stage, TaskMove};
@@ -43,7 +43,6 @@ pub struct StageRun {
     /// From when on nothing is left of them at their old places.
     pub over: Instant,
     cluster: ClusterId,
-    zoned: bool,
     servers: Vec<Option<(CopyServer, u64)>>,
     shared: Vec<(TaskId, ClusterId, TaskId)>,
 }
@@ -65,6 +64,16 @@ impl Growing {
         self.all.push(task);
         TaskId::from_index(self.all.len() - 1)
     }
+
+    /// A task's writes and its reads at its new place. Its data are those of the first.
+    fn add_parts(&mut self, of: TaskId) -> (Option<TaskId>, Option<TaskId>) {
+        let own = self.all[of.index()].clone();
+        let data = own.data_pages;
+        let mirror = own.write.map(|_| self.add(of, "mirror", |it| (it.read, it.data_pages) = (None, data)));
+        let data = data.filter(|_| mirror.is_none());
+        let reads = own.read.map(|_| self.add(of, "moved", |it| (it.write, it.data_pages) = (None, data)));
+        (mirror, reads)
+    }
 }
 
 impl StageRun {
@@ -80,11 +89,8 @@ impl StageRun {
         let mut is_new = stage.joins.is_empty();
         let mut places = Vec::with_capacity(stage.moves.len());
         for (place, of) in stage.moves.iter().enumerate() {
-            let (task, own) = (of.parts.task, set.tasks()[of.parts.task].clone());
-            let mirror =
-                own.write.map(|_| all.add(task, "mirror", |it| (it.read, it.data_pages) = (None, own.data_pages)));
-            let data = if mirror.is_none() { own.data_pages } else { None };
-            let reads = own.read.map(|_| all.add(task, "moved", |it| (it.write, it.data_pages) = (None, data)));
+            let task = of.parts.task;
+            let (mirror, reads) = all.add_parts(task);
             let first = mirror.or(reads)?;
             // How it joins says from when on its writes go to both places.
             match stage.joins.get(place) {
@@ -104,38 +110,27 @@ impl StageRun {
         for (of, (mirror, reads, first)) in stage.moves.iter().zip(places) {
             let task = of.parts.task;
             let [copied_from, copied_by] = [after(of.copying_after)?, after(of.copied_within)?];
-            let mut owner = first;
             let copies = match of.by.server() {
                 Some(server) => {
-                    // Who writes in zones owns them.
-                    let data = if zoned { Some(of.pages) } else { None };
-                    let copies = add_copies(&mut all, (task, server), data)?;
+                    let copies = add_copies(&mut all, (task, server), Some(of.pages).filter(|_| zoned))?;
                     add_copying(&mut history, (of, server), (copies, cluster), copied_from, &stage.together)?;
-                    owner = if zoned { copies[1] } else { first };
-                    shared.extend([(copies[0], of.from, task), (copies[1], cluster, first)]);
                     Some(copies)
                 }
                 None => None,
             };
-            shared.retain(|&(id, ..)| id != owner);
-            shared.extend([first].into_iter().chain(reads).filter(|&id| id != owner).map(|id| (id, cluster, owner)));
-            shared.dedup();
+            // Who writes in zones owns them.
+            let owner = copies.filter(|_| zoned).map_or(first, |[_, writes]| writes);
+            let others = [Some(first), reads, copies.map(|[_, writes]| writes)].into_iter().flatten();
+            let others: BTreeSet<TaskId> = others.filter(|&id| id != owner).collect();
+            shared.extend(copies.map(|[reads, _]| (reads, of.from, task)));
+            shared.extend(others.into_iter().map(|id| (id, cluster, owner)));
             history.remove(switched, task);
             servers.push(of.by.server().map(|server| (server, of.pages)));
             moves.push(MovedRun { task, mirror, reads, copies, copied_from, copied_by });
         }
         let set = TaskSet::new(*set.device(), all.all, set.jobs().to_vec()).ok()?;
-        Some(StageRun {
-            set,
-            history,
-            moves,
-            switched,
-            over: after(stage.over_within)?,
-            cluster,
-            zoned,
-            servers,
-            shared,
-        })
+        let over = after(stage.over_within)?;
+        Some(StageRun { set, history, moves, switched, over, cluster, servers, shared })
     }
 
     /// The plan, for requests that come as [`releases`](StageRun::releases) said.
@@ -152,8 +147,8 @@ impl StageRun {
             plan = plan.with_shared_pages(&self.set, cluster, &shared).map_err(PlanRefusal::Plan)?;
         }
         for of in &self.moves {
-            // In zones pages come in the order of the stream, from the start of the ring on.
-            let Some(mirror) = of.mirror.filter(|_| !self.zoned) else { continue };
+            // Who goes round begins at the start of its new range.
+            let Some(mirror) = of.mirror.filter(|_| of.copies.is_some()) else { continue };
             let skipped = self.before(releases, of.task, self.history.begins(mirror).unwrap_or_default());
             plan = plan.with_mirror(mirror, of.task, skipped).map_err(PlanRefusal::Plan)?;
         }

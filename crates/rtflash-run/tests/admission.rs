@@ -485,6 +485,41 @@ fn a_writer_waits_for_its_reserve() {
     assert!(broken.contains(&"reserve"), "{broken:?}");
 }
 
+/// A page that is read takes 15 ns, and an erase 40: behind one that has just begun it takes 54. With
+/// a period of 55 a reader is admitted, and never late. With one of 53 it is refused; where it comes
+/// all the same, it is late behind an erase.
+#[test]
+fn what_is_refused_is_late() {
+    let (set, running, test) = one_chip();
+    let added = |period: u64| {
+        let scan = Task { name: "t1".into(), read: Request::new(1, ns(period)), write: None, data_pages: None };
+        let tasks = vec![set.tasks()[TaskId(0)].clone(), scan];
+        let set = TaskSet::new(*set.device(), tasks, Vec::new()).expect("two tasks");
+        let decision = test.admit(&set, &running, TaskId(1), &Work::new());
+        (set, decision)
+    };
+    let late = |set: &TaskSet, admitted: &Admitted, phase: u64| {
+        let mut history = History::new(&running);
+        let from = history.admit(Instant::from_ns(100).expect("early"), TaskId(1), admitted);
+        let duration = from.saturating_add(ns(60_000));
+        let offset = |id: TaskId, _| if id == TaskId(1) { ns(phase) } else { Span::ZERO };
+        let options = Options {
+            duration,
+            releases: Some(Arc::new(history.releases(set, duration, offset, |_, _| Span::ZERO))),
+            ..Options::default()
+        };
+        let findings = judged(&history.plan(set).expect("a plan"), &options);
+        findings.iter().any(|finding| finding.assumption.name == "deadlines" && !finding.gauge.holds())
+    };
+    let (set, decision) = added(55);
+    let Decision::Admitted(admitted) = decision else { panic!("{decision:?}") };
+    assert_eq!((0..55).filter(|&phase| late(&set, &admitted, phase)).count(), 0);
+    let (set, decision) = added(53);
+    let Decision::Refused(clusters) = decision else { panic!("{decision:?}") };
+    assert!(clusters.iter().any(|(_, refusal)| *refusal == AdmissionRefusal::Late), "{clusters:?}");
+    assert!((0..53).any(|phase| late(&set, &admitted, phase)));
+}
+
 /// The records of a run in which terms change, and extra jobs are released.
 fn recorded() -> (Plan, Options, Vec<Record>) {
     let (set, running, test) = one_chip();

@@ -337,7 +337,7 @@ fn is_coherent(
     }
     let (old_start, old_length) = range(plan, from, of.task);
     let (new_start, new_length) = range(plan, run.cluster(), of.copies.map(|copies| copies[1]).or(of.mirror)?);
-    if old_length != new_length || u64::from(old_length) < pages {
+    if of.copies.is_some() && (old_length != new_length || u64::from(old_length) < pages) {
         return None;
     }
     let written = source(plan, Some(of.task), Kind::Write);
@@ -359,13 +359,7 @@ fn is_coherent(
     };
     let skipped = records.iter().filter_map(nominal).filter(|&at| begins.is_some_and(|from| at < from)).count() as u64;
     let old_count = count(of.task);
-    let mut turned = 0;
     if let (None, Some(mirror), Some(write), Some(begins)) = (of.copies, mirrored, task.write, begins) {
-        let Promise::Certified(certified) = plan.promise() else { panic!("certificates") };
-        // The page that is written first begins the ring.
-        if certified[run.cluster()].is_zoned() {
-            turned = u32::try_from(skipped * write.pages() % u64::from(new_length)).expect("a page of the range");
-        }
         // A round takes as long as is said if its requests come each period.
         let released = |record: &Record| match record {
             Record::Release(release) if release.job.source == mirror => Some(release.at),
@@ -379,7 +373,6 @@ fn is_coherent(
             return None;
         }
     }
-    let turned = |page: u32| (page - new_start + turned) % new_length;
     let (mut old, mut new, mut buffer): (Versions, Versions, Versions) = Default::default();
     let mut by_mirror = std::collections::BTreeSet::new();
     for record in &records {
@@ -390,9 +383,9 @@ fn is_coherent(
         } else if Some(operation.job.source) == mirrored && action == Action::Program && operation.kind == Kind::Write {
             // What is written later is not at the old place.
             if operation.job.index + skipped < old_count {
-                new.insert(turned(page), Some(operation.job.index + skipped));
+                new.insert(page - new_start, Some(operation.job.index + skipped));
             }
-            by_mirror.insert(turned(page));
+            by_mirror.insert(page - new_start);
         } else if Some(operation.job.source) == copied.0 && action == Action::Read {
             let at = page - old_start;
             buffer.insert(at, old.get(&at).copied().flatten());
@@ -405,6 +398,18 @@ fn is_coherent(
                 new.insert(at, version);
             }
         }
+    }
+    if let (None, Some(write)) = (of.copies, task.write) {
+        // The last pages of the stream, each where it belongs at the new place, which begins its
+        // range with another page.
+        let (first, end) = (skipped * write.pages(), old_count * write.pages());
+        let [was, is] = [old_length, new_length].map(u64::from);
+        return Some((end.saturating_sub(was.min(is))..end).all(|page| {
+            let place = |of: u64, length: u64| u32::try_from(of % length).expect("a page of the range");
+            let written = Some(Some(page / write.pages()));
+            let there = page >= first && new.get(&place(page - first, is)).copied() == written;
+            there && old.get(&place(page, was)).copied() == written
+        }));
     }
     let pages = u32::try_from(pages).expect("few pages");
     Some((0..pages).all(|page| match (new.get(&page), by_mirror.contains(&page)) {

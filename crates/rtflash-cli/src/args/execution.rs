@@ -274,14 +274,14 @@ pub struct SoakArgs {
     pub world: SoakWorld,
     /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream,
     /// command, queue-command, register, register-command, zoned, failing, suspending, levelling or
-    /// stock accepts sets, and show what breaks; `all`: each of the world's terms by itself. What is
-    /// accepted so is no promise
+    /// stock accepts sets, and show what breaks; `all`: each of the world's terms by itself. What
+    /// is accepted so is no promise
     #[arg(long, value_name = "TERM", value_parser = terms())]
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
     /// queue, superblock, mixed, stream, command, queue-command, register, register-command, zoned,
-    /// failing, suspending, levelling or stock: in its sets. With a FILE: in this set, for each request.
-    /// Without either: in the sets of docs/analysis.md's table "What is necessary"
+    /// failing, suspending, levelling or stock: in its sets. With a FILE: in this set, for each
+    /// request. Without either: in the sets of docs/analysis.md's table "What is necessary"
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub climb: Option<Option<PathBuf>>,
     #[command(flatten)]

@@ -33,9 +33,8 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         Some(Some(path)) => return super::climb::answer(args, Some(path)),
         Some(None) if world == World::Any => return super::climb::answer(args, None),
         Some(None) if world.terms().is_empty() => {
-            let failure = "--climb: --world stripe, queue, superblock, mixed, stream, command, queue-command, \
-                           register or register-command has sets to climb in; without --world it is in those of the table, and \
-                           --climb FILE in a set of your own";
+            let failure = "--climb: --world any, supposed and sound have no small sets to climb in, all others do; \
+                           without --world it is in those of the table, and --climb FILE in a set of your own";
             return Err(CommandFailure(failure.into()).into());
         }
         _ => {}
@@ -83,8 +82,7 @@ fn world(of: SoakWorld) -> Option<World> {
 fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     let of_world = world.terms();
     if of_world.is_empty() {
-        let failure = "--without leaves a term out of the test of --world stripe, queue, superblock, mixed, stream, \
-                       command, queue-command, register or register-command, and of no other";
+        let failure = "--without leaves a term out of the test of a --world other than any, supposed and sound";
         return Err(CommandFailure(failure.into()));
     }
     if name == ALL_TERMS {

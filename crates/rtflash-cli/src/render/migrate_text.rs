@@ -1,5 +1,7 @@
 //! The answer of `migrate` for a person.
 
+use std::collections::BTreeSet;
+
 use rtflash_wire::{Answer, MigrateAnswer, MissingCluster, MovingStage, MovingTask};
 
 use super::Render;
@@ -17,7 +19,9 @@ impl Render for MigrateAnswer<'_> {
             }
             return format!("{}: no way was found {by}\n{missing}", paint(YELLOW, "cannot tell"));
         }
-        let moved: usize = self.stages.iter().map(|stage| stage.moves.len()).sum();
+        // A task that first moves aside moves twice.
+        let moves = self.stages.iter().flat_map(|stage| &stage.moves);
+        let moved = moves.map(|of| &*of.task).collect::<BTreeSet<&str>>().len();
         let within = self.within_ns.map_or_else(|| "an endless time".to_owned(), |within| time(within as f64));
         let mut text = match moved {
             0 => format!("{}: it runs like this already {by}\n", paint(GREEN, "found")),

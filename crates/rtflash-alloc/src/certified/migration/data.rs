@@ -48,9 +48,12 @@ impl Scene<'_> {
             return Err(StageRefusal::Data);
         }
         // Who goes round would jump where its range is another; where it states no data, that is
-        // not known of the range that it has.
-        let other = |&&(parts, _, pages): &&Leaving| {
+        // not known of the range that it has. A mirror of zones is written from the start.
+        let other = |&&(parts, from, pages): &&Leaving| {
             let task = &self.set.tasks()[parts.task];
+            if self.goes_by_rounds(parts, from, placement) {
+                return false;
+            }
             let range = task.data_pages.map(|data| whole_rows(data, size, placement));
             goes_round(task) && range != Some(pages)
         };

@@ -6,7 +6,7 @@ use rtflash_model::sorting;
 use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, TaskSet};
 
 use super::copying::{CopyRoom, Destination, hold_beside};
-use super::parts::StageTasks;
+use super::parts::{StageTasks, whole_rows};
 use super::{MigrationOptions, MovedBy, MovedParts, Stage, StageRefusal, TaskMove};
 use crate::certified::admission::{Admitted, Decision, RunningDevice, admit_into, removable_within};
 use crate::work::Work;
@@ -204,10 +204,11 @@ impl Scene<'_> {
         self.fits(&setting.together, setting.cluster, tasks, leaving)?;
         let begin = erase.unwrap_or(Span::ZERO).checked_add(setting.mirrored_after).ok_or(StageRefusal::TooLong)?;
         let (mut moves, mut free) = (Vec::with_capacity(leaving.len()), begin);
+        let placement = setting.mirrored.certificates[setting.cluster].placement;
         let mut switched = begin;
         for of in leaving {
             let when = (begin, free, moves.is_empty());
-            if self.goes_by_rounds(of, &setting) {
+            if self.goes_by_rounds(of.0, of.1, placement) {
                 let moved = self.rounded(tasks, &set, &mut setting, *of, (begin, moves.is_empty()))?;
                 switched = switched.max(moved.copied_within);
                 moves.push(moved);
@@ -306,9 +307,8 @@ impl Scene<'_> {
 
     /// Whether a task's writes alone bring its data to the new place: it goes round in zones, there
     /// or where it was.
-    fn goes_by_rounds(&self, &(parts, from, _): &Leaving, setting: &Setting) -> bool {
-        let is_zoned = |of: &RunningDevice, at: usize| of.certificates[at].placement.is_zoned();
-        parts.mirror.is_some() && (is_zoned(self.now, from) || is_zoned(&setting.mirrored, setting.cluster))
+    pub(super) fn goes_by_rounds(&self, parts: MovedParts, from: usize, to: Placement) -> bool {
+        parts.mirror.is_some() && (self.now.certificates[from].placement.is_zoned() || to.is_zoned())
     }
 
     /// A task that goes round once, its writes at both places from `begin` on. What a new cluster
@@ -329,6 +329,13 @@ impl Scene<'_> {
                 running.certificates[setting.cluster] = certificate;
             }
         }
+        // All of the range that it has, and of the one that it gets.
+        let (size, placement) = {
+            let running = &setting.mirrored;
+            (running.clusters[setting.cluster].size(), running.certificates[setting.cluster].placement)
+        };
+        let pages =
+            self.set.tasks()[parts.task].data_pages.map_or(pages, |of| pages.max(whole_rows(of, size, placement)));
         // The first one comes within a period.
         let requests = pages.div_ceil(write.pages().max(1));
         let round = write.period().checked_mul(requests).and_then(|round| round.checked_add(write.jitter()));

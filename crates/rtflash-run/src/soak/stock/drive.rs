@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 
 use super::super::draw::Rng;
-use super::memory::{Addresses, Memory};
+use super::memory::{StockAddresses, StockMemory};
 
 /// How requests come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Coming {
+pub(super) enum StockArrivals {
     /// All at once, and then as often as they may.
     Together,
     /// From random moments on.
@@ -18,7 +18,7 @@ pub(super) enum Coming {
     /// Reads just after an operation as long as any has begun, as far as they may; all at once.
     BehindOperations,
     /// As a climber says.
-    Told,
+    ToldStock,
 }
 
 /// What a drive is held to.
@@ -76,7 +76,7 @@ struct Waiting {
 }
 
 /// A stream of requests: its earliest next release, and when it is to come.
-pub(super) struct Source {
+pub(super) struct StockSource {
     pub(super) pages: u64,
     pub(super) period: u64,
     pub(super) writes: bool,
@@ -89,7 +89,7 @@ pub(super) struct Source {
 
 /// A pass under way: the pages that it has to copy, whether the first of these has been read, and
 /// its block.
-struct Pass {
+struct StockPass {
     block: usize,
     copies: Vec<usize>,
     read: bool,
@@ -99,17 +99,17 @@ struct Pass {
 /// Releases of a stream in a run.
 pub(super) const RELEASES: usize = 24;
 
-pub(super) struct Drive<'a> {
+pub(super) struct StockDrive<'a> {
     /// Of a read, a program and an erase.
     times: [u64; 3],
-    memory: Memory,
-    sources: Vec<Source>,
+    memory: StockMemory,
+    sources: Vec<StockSource>,
     reads: VecDeque<Waiting>,
     writes: VecDeque<Waiting>,
-    pass: Option<Pass>,
+    pass: Option<StockPass>,
     now: u64,
-    coming: Coming,
-    addresses: Addresses,
+    coming: StockArrivals,
+    addresses: StockAddresses,
     victim_bound: usize,
     pub(super) passes: u64,
     /// How much time was left at the deadline of the read, and of the write, that had least, below
@@ -120,16 +120,16 @@ pub(super) struct Drive<'a> {
     rng: &'a mut Rng,
 }
 
-impl<'a> Drive<'a> {
+impl<'a> StockDrive<'a> {
     /// Before the first request.
     pub(super) fn new(
         times: [u64; 3],
-        (memory, victim_bound): (Memory, usize),
-        sources: Vec<Source>,
-        (coming, addresses): (Coming, Addresses),
+        (memory, victim_bound): (StockMemory, usize),
+        sources: Vec<StockSource>,
+        (coming, addresses): (StockArrivals, StockAddresses),
         rng: &'a mut Rng,
-    ) -> Drive<'a> {
-        Drive {
+    ) -> StockDrive<'a> {
+        StockDrive {
             times,
             memory,
             sources,
@@ -150,7 +150,7 @@ impl<'a> Drive<'a> {
     fn admit(&mut self) {
         // Who comes first at one moment is nobody's choice: any order.
         let mut order: Vec<usize> = (0..self.sources.len()).collect();
-        if self.coming != Coming::Told && self.rng.within(0, 1) == 0 {
+        if self.coming != StockArrivals::ToldStock && self.rng.within(0, 1) == 0 {
             order.reverse();
         }
         for at in order {
@@ -169,20 +169,20 @@ impl<'a> Drive<'a> {
         source.may = comes + source.period;
         source.releases += 1;
         let gap = match self.coming {
-            Coming::Seldom => self.rng.within(0, source.period),
-            Coming::Told => source.gaps.get(source.releases - 1).copied().unwrap_or(0),
-            Coming::Together | Coming::Apart | Coming::BehindOperations => 0,
+            StockArrivals::Seldom => self.rng.within(0, source.period),
+            StockArrivals::ToldStock => source.gaps.get(source.releases - 1).copied().unwrap_or(0),
+            StockArrivals::Together | StockArrivals::Apart | StockArrivals::BehindOperations => 0,
         };
-        let held = self.coming == Coming::BehindOperations && !source.writes;
+        let held = self.coming == StockArrivals::BehindOperations && !source.writes;
         source.comes = (source.releases < RELEASES && !held).then_some(source.may + gap);
     }
 
     /// Lets the reads go that wait for a long operation, where all of them may and none is there.
     fn begin(&mut self, time: u64) {
         let longest = self.times.iter().all(|&other| other <= time);
-        let (now, held) = (self.now, |source: &Source| source.comes.is_none() && source.releases < RELEASES);
+        let (now, held) = (self.now, |source: &StockSource| source.comes.is_none() && source.releases < RELEASES);
         let reads = || self.sources.iter().filter(|source| !source.writes);
-        if self.coming == Coming::BehindOperations
+        if self.coming == StockArrivals::BehindOperations
             && longest
             && self.reads.is_empty()
             && reads().all(|source| source.releases >= RELEASES || (held(source) && source.may <= now + 1))
@@ -211,7 +211,7 @@ impl<'a> Drive<'a> {
                 return Some(pages(StockCheck::FreePage, 1, 0));
             };
             let valid = copies.len();
-            self.pass = Some(Pass { block, copies, read: false, began: self.memory.free() });
+            self.pass = Some(StockPass { block, copies, read: false, began: self.memory.free() });
             self.passes += 1;
             let bound = self.victim_bound;
             return (valid > bound).then(|| pages(StockCheck::VictimBound, bound, valid));
@@ -227,7 +227,7 @@ impl<'a> Drive<'a> {
     }
 
     /// A page read, the same page programmed, or, behind all of them, the erase.
-    fn step_of_pass(&mut self, mut pass: Pass) -> Broken {
+    fn step_of_pass(&mut self, mut pass: StockPass) -> Broken {
         let [read, write, erase] = self.times;
         match (pass.copies.last().copied(), pass.read) {
             (Some(_), false) => {

@@ -4,11 +4,11 @@ use rtflash_alloc::analysis::{Analysis, Stock, test_cluster};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskId, TaskSet};
 
 use super::super::draw::Rng;
-use super::drive::{Coming, Drive, Source};
-use super::memory::{Addresses, Memory};
+use super::drive::{StockArrivals, StockDrive, StockSource};
+use super::memory::{StockAddresses, StockMemory};
 
 /// A device, and requests whose periods are stretched until the test accepts.
-struct Drawn {
+struct DrawnStock {
     device: Device,
     requests: Vec<DrawnRequest>,
 }
@@ -23,7 +23,7 @@ struct DrawnRequest {
 /// A set at its limit: it is accepted, and with periods a bit shorter it is not. `None` where what
 /// was drawn is no device, or is accepted at no load.
 pub(super) fn at_limit(test: Stock, rng: &mut Rng) -> Option<TaskSet> {
-    let drawn = Drawn::new(rng)?;
+    let drawn = DrawnStock::new(rng)?;
     let accepts = |stretch| Some(accepts(test, &drawn.set(stretch)?));
     let (mut no, mut yes) = (0, 1 << 20);
     if !accepts(yes)? {
@@ -42,13 +42,13 @@ pub(super) fn accepts(test: Stock, set: &TaskSet) -> bool {
     test_cluster(set, &test as &dyn Analysis, &tasks, 1)
 }
 
-impl Drawn {
-    fn new(rng: &mut Rng) -> Option<Drawn> {
+impl DrawnStock {
+    fn new(rng: &mut Rng) -> Option<DrawnStock> {
         let device = device(rng).filter(|device| device.logical_pages() > 0)?;
         let count = 1 + rng.index(4);
         let request =
             |_| DrawnRequest { pages: rng.within(1, 9), period: rng.within(200, 1_000), writes: rng.within(0, 1) == 0 };
-        Some(Drawn { device, requests: (0..count).map(request).collect() })
+        Some(DrawnStock { device, requests: (0..count).map(request).collect() })
     }
 
     fn set(&self, stretch: u64) -> Option<TaskSet> {
@@ -93,30 +93,35 @@ fn device(rng: &mut Rng) -> Option<Device> {
 /// A drive before its first request, held to the whole test.
 pub(super) fn drive<'a>(
     set: &TaskSet,
-    sources: Vec<Source>,
-    adversary: (Coming, Addresses),
+    sources: Vec<StockSource>,
+    adversary: (StockArrivals, StockAddresses),
     rng: &'a mut Rng,
-) -> Drive<'a> {
+) -> StockDrive<'a> {
     let device = set.device();
     let few = |number: u128| usize::try_from(number).expect("few");
     let (blocks, pages) = (few(device.blocks_per_chip().into()), few(device.pages_per_block().into()));
     let data = few(device.logical_pages());
     let bound = Stock::WHOLE.victim_pages(device, 1).and_then(|bound| usize::try_from(bound).ok());
     let times = [device.page_read(), device.page_program(), device.block_erase()].map(Span::as_ns);
-    let memory = Memory::aged(blocks, pages, data);
-    Drive::new(times, (memory, bound.unwrap_or(pages)), sources, adversary, rng)
+    let memory = StockMemory::aged(blocks, pages, data);
+    StockDrive::new(times, (memory, bound.unwrap_or(pages)), sources, adversary, rng)
 }
 
 /// A drive under an adversary that is drawn.
-pub(super) fn by_chance<'a>(set: &TaskSet, rng: &'a mut Rng) -> Drive<'a> {
-    let coming = rng.one_of(&[Coming::Together, Coming::Apart, Coming::Seldom, Coming::BehindOperations]);
-    let addresses = rng.one_of(&Addresses::ALL);
+pub(super) fn by_chance<'a>(set: &TaskSet, rng: &'a mut Rng) -> StockDrive<'a> {
+    let coming = rng.one_of(&[
+        StockArrivals::Together,
+        StockArrivals::Apart,
+        StockArrivals::Seldom,
+        StockArrivals::BehindOperations,
+    ]);
+    let addresses = rng.one_of(&StockAddresses::ALL);
     let source = |(request, writes): (Request, bool)| {
         let period = request.period().as_ns();
-        let first = if coming == Coming::Apart { rng.within(0, period) } else { 0 };
-        let held = coming == Coming::BehindOperations && !writes;
+        let first = if coming == StockArrivals::Apart { rng.within(0, period) } else { 0 };
+        let held = coming == StockArrivals::BehindOperations && !writes;
         let (pages, comes) = (request.pages(), (!held).then_some(first));
-        Source { pages, period, writes, may: 0, comes, releases: 0, gaps: Vec::new() }
+        StockSource { pages, period, writes, may: 0, comes, releases: 0, gaps: Vec::new() }
     };
     let sources = set.tasks().iter().flat_map(Task::requests).map(source).collect();
     drive(set, sources, (coming, addresses), rng)

@@ -4,26 +4,27 @@ use super::super::draw::Rng;
 
 /// What is overwritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Addresses {
+pub(super) enum StockAddresses {
     Random,
     Sequential,
     /// A page of the block with the most data, so that no block is a good victim.
     Levelled,
 }
 
-impl Addresses {
-    pub(super) const ALL: [Addresses; 3] = [Addresses::Random, Addresses::Sequential, Addresses::Levelled];
+impl StockAddresses {
+    pub(super) const ALL: [StockAddresses; 3] =
+        [StockAddresses::Random, StockAddresses::Sequential, StockAddresses::Levelled];
 }
 
 /// A block: the pages of data that it holds, and how many it has left to write.
 #[derive(Debug, Clone, Default)]
-struct Block {
+struct StockBlock {
     valid: Vec<usize>,
     left: usize,
 }
 
-pub(super) struct Memory {
-    blocks: Vec<Block>,
+pub(super) struct StockMemory {
+    blocks: Vec<StockBlock>,
     pages: usize,
     open: usize,
     /// Where each page of data is.
@@ -31,10 +32,11 @@ pub(super) struct Memory {
     next: usize,
 }
 
-impl Memory {
+impl StockMemory {
     /// All blocks but one are full, and hold the data evenly.
-    pub(super) fn aged(blocks: usize, pages: usize, data: usize) -> Memory {
-        let mut memory = Memory { blocks: vec![Block::default(); blocks], pages, open: 0, at: vec![0; data], next: 0 };
+    pub(super) fn aged(blocks: usize, pages: usize, data: usize) -> StockMemory {
+        let mut memory =
+            StockMemory { blocks: vec![StockBlock::default(); blocks], pages, open: 0, at: vec![0; data], next: 0 };
         memory.blocks[0].left = pages;
         for page in 0..data {
             let block = 1 + page % (blocks - 1);
@@ -77,18 +79,18 @@ impl Memory {
 
     /// Erases a block, which holds nothing any more.
     pub(super) fn erase(&mut self, block: usize) {
-        self.blocks[block] = Block { valid: Vec::new(), left: self.pages };
+        self.blocks[block] = StockBlock { valid: Vec::new(), left: self.pages };
     }
 
     /// The page of data that is written next.
-    pub(super) fn overwritten(&mut self, addresses: Addresses, rng: &mut Rng) -> usize {
+    pub(super) fn overwritten(&mut self, addresses: StockAddresses, rng: &mut Rng) -> usize {
         match addresses {
-            Addresses::Random => rng.index(self.at.len()),
-            Addresses::Sequential => {
+            StockAddresses::Random => rng.index(self.at.len()),
+            StockAddresses::Sequential => {
                 self.next = (self.next + 1) % self.at.len();
                 self.next
             }
-            Addresses::Levelled => match self.blocks.iter().max_by_key(|block| block.valid.len()) {
+            StockAddresses::Levelled => match self.blocks.iter().max_by_key(|block| block.valid.len()) {
                 Some(most) if !most.valid.is_empty() => most.valid[rng.index(most.valid.len())],
                 _ => 0,
             },

@@ -3,9 +3,9 @@
 use rtflash_model::{Request, Task, TaskSet};
 
 use super::super::draw::Rng;
-use super::drive::{Coming, RELEASES, Source, StockFinding};
+use super::drive::{RELEASES, StockArrivals, StockFinding, StockSource};
 use super::limit::drive;
-use super::memory::Addresses;
+use super::memory::StockAddresses;
 
 /// Gaps of a stream.
 const GAPS: usize = RELEASES - 1;
@@ -65,9 +65,9 @@ impl ToldStream {
 
 /// What a climber moves.
 #[derive(Debug, Clone)]
-struct Told {
+struct ToldStock {
     streams: Vec<ToldStream>,
-    addresses: Addresses,
+    addresses: StockAddresses,
     /// Of random addresses.
     seed: u64,
 }
@@ -86,14 +86,14 @@ fn requests(set: &TaskSet) -> Vec<(Request, bool)> {
     set.tasks().iter().flat_map(Task::requests).collect()
 }
 
-impl Told {
-    fn random(set: &TaskSet, rng: &mut Rng) -> Told {
+impl ToldStock {
+    fn random(set: &TaskSet, rng: &mut Rng) -> ToldStock {
         let streams = requests(set).into_iter().map(|(request, _)| ToldStream::random(request, rng)).collect();
-        Told { streams, addresses: rng.one_of(&Addresses::ALL), seed: rng.within(0, u64::MAX - 1) }
+        ToldStock { streams, addresses: rng.one_of(&StockAddresses::ALL), seed: rng.within(0, u64::MAX - 1) }
     }
 
     /// The same with releases, a gap, lengths or the addresses moved.
-    fn moved(&self, set: &TaskSet, began: &[u64], rng: &mut Rng) -> Told {
+    fn moved(&self, set: &TaskSet, began: &[u64], rng: &mut Rng) -> ToldStock {
         let (mut told, requests) = (self.clone(), requests(set));
         let at = rng.index(requests.len());
         let (request, _) = requests[at];
@@ -111,13 +111,13 @@ impl Told {
                 streams.for_each(|(stream, (request, _))| stream.pages = request.pages());
             }
             6 => told.streams[at].pages = rng.within(1, request.pages()),
-            _ => (told.addresses, told.seed) = (rng.one_of(&Addresses::ALL), rng.within(0, u64::MAX - 1)),
+            _ => (told.addresses, told.seed) = (rng.one_of(&StockAddresses::ALL), rng.within(0, u64::MAX - 1)),
         }
         told
     }
 
     fn run(&self, set: &TaskSet) -> ToldRun {
-        let source = |((request, writes), stream): ((Request, bool), &ToldStream)| Source {
+        let source = |((request, writes), stream): ((Request, bool), &ToldStream)| StockSource {
             pages: stream.pages,
             period: request.period().as_ns(),
             writes,
@@ -128,7 +128,7 @@ impl Told {
         };
         let sources = requests(set).into_iter().zip(&self.streams).map(source).collect();
         let mut rng = Rng::new(self.seed, b"told\0\0\0\0", 0);
-        let mut drive = drive(set, sources, (Coming::Told, self.addresses), &mut rng);
+        let mut drive = drive(set, sources, (StockArrivals::ToldStock, self.addresses), &mut rng);
         let broken = drive.run();
         ToldRun { broken, least: drive.least, began: std::mem::take(&mut drive.began), passes: drive.passes }
     }
@@ -137,7 +137,7 @@ impl Told {
 /// What a climb towards late reads (0) or late writes (1) finds broken, and the passes of its last
 /// run.
 pub(super) fn climbed(watched: usize, set: &TaskSet, rng: &mut Rng) -> (Option<StockFinding>, u64) {
-    let mut best = Told { addresses: Addresses::Levelled, ..Told::random(set, rng) };
+    let mut best = ToldStock { addresses: StockAddresses::Levelled, ..ToldStock::random(set, rng) };
     let mut run = best.run(set);
     for _ in 0..MOVES {
         if run.broken.is_some() {
