@@ -485,9 +485,9 @@ fn a_writer_waits_for_its_reserve() {
     assert!(broken.contains(&"reserve"), "{broken:?}");
 }
 
-/// A page that is read takes 15 ns, and an erase 40: behind one that has just begun it takes 54. With
-/// a period of 55 a reader is admitted, and never late. With one of 53 it is refused; where it comes
-/// all the same, it is late behind an erase.
+/// A page that is read takes 15 ns, and an erase 40: behind one that has just begun it takes 54.
+/// With a period of 55 a reader is admitted, and never late. With one of 53 it is refused; where it
+/// comes all the same, it is late behind an erase.
 #[test]
 fn what_is_refused_is_late() {
     let (set, running, test) = one_chip();
