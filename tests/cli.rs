@@ -331,7 +331,12 @@ fn schemas_are_committed_and_hold() {
         }
     }
     let [soak, experiment, manifest] = ["soak", "experiment", "manifest"].map(schema);
-    for search in [&["--world", "any"][..], &["--world", "queue", "--without", "all"], &["--climb"]] {
+    for search in [
+        &["--world", "any"][..],
+        &["--world", "queue", "--without", "all"],
+        &["--world", "stock", "--without", "copies"],
+        &["--climb"],
+    ] {
         let run = rtflash(&[&["soak", "--runs", "30", "--format", "json"], search].concat());
         assert!(soak.is_valid(&run.json()), "{search:?}: {}", run.stdout);
     }

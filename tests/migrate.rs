@@ -63,6 +63,37 @@ fn a_way_is_found_there_and_back_and_runs() {
     assert!(text.contains("writes go to both places from then on") && text.contains("erased first"), "{text}");
 }
 
+/// Who writes to zones goes round once, and copies nothing; a task that moves twice is one task.
+#[test]
+fn zones_are_filled_by_their_owners() {
+    let tasks = r#"{"name": "camera", "write": {"pages": 24, "period": "60ms", "access": "stream"},
+            "read": {"pages": 8, "period": "60ms"}, "data_pages": 720},
+        {"name": "view", "read": {"pages": 40, "period": "50ms"}, "data_pages": 720},
+        {"name": "log", "write": {"pages": 4, "period": "100ms", "access": "stream"}, "data_pages": 240}"#;
+    let text = format!(r#"{{"device": {{"profile": "dgist-2021", "chips": 12}}, "tasks": [{tasks}]}}"#);
+    let set = file("migrate-zones-set.json", text).display().to_string();
+    let zoned = ["--analysis", "zoned"];
+    let [old, new] = ["best-fit", "equal-split"].map(|algorithm| {
+        let run = rtflash(&[&["alloc", &set, "--algorithm", algorithm, "--format", "json"], &zoned[..]].concat());
+        file(&format!("migrate-zones-{algorithm}.json"), run.stdout).display().to_string()
+    });
+    let text = rtflash(&[&["migrate", &old, &new, &set], &zoned[..]].concat()).stdout;
+    assert!(text.starts_with("found: 3 tasks to move, in 4 stages"), "{text}");
+    assert!(text.contains("log: 240 pages from chips 0, by its own next 60 requests"), "{text}");
+    for (from, to) in [(&old, &new), (&new, &old)] {
+        let run = rtflash(&[&["migrate", from, to, &set, "--run", "--format", "json"], &zoned[..]].concat());
+        let answer = run.json();
+        assert_eq!((run.status, &answer["found"]), (0, &true.into()), "{} {}", run.stdout, run.stderr);
+        let stages = answer["stages"].as_array().expect("stages");
+        assert!(stages.iter().all(|stage| stage["executed"]["passes"] == true), "{answer}");
+        for moved in stages.iter().flat_map(|stage| stage["moves"].as_array().expect("moves")) {
+            let copied = moved["task"] == "view";
+            assert_eq!((moved["mirrored"] == false, moved["round_requests"].is_null()), (copied, copied), "{answer}");
+            assert_eq!(moved["pages_a_period"].is_null(), !copied, "{answer}");
+        }
+    }
+}
+
 #[test]
 fn where_no_chip_is_free_it_cannot_tell() {
     let set = set("migrate-tight-set.json", 2, "");

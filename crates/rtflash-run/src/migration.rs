@@ -1,7 +1,7 @@
 //! A stage of a migration as the executor makes it (docs/migration.md): tasks at both places, and
 //! who copies their pages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rtflash_alloc::certified::admission::{AddedHow, Admitted, RunningDevice};
 use rtflash_alloc::certified::migration::{CopyServer, Stage, TaskMove};
@@ -20,9 +20,10 @@ pub struct MovedRun {
     pub mirror: Option<TaskId>,
     /// Its reads at its new place.
     pub reads: Option<TaskId>,
-    /// What reads the pages that are copied, and what writes them.
-    pub copies: [TaskId; 2],
-    /// When the first page that is copied is asked for.
+    /// What reads the pages that are copied, and what writes them; `None` where its own writes
+    /// bring them.
+    pub copies: Option<[TaskId; 2]>,
+    /// When the first page that is copied is asked for, or its writes go to both places.
     pub copied_from: Instant,
     /// When the last one has been written.
     pub copied_by: Instant,
@@ -42,7 +43,7 @@ pub struct StageRun {
     /// From when on nothing is left of them at their old places.
     pub over: Instant,
     cluster: ClusterId,
-    servers: Vec<(CopyServer, u64)>,
+    servers: Vec<Option<(CopyServer, u64)>>,
     shared: Vec<(TaskId, ClusterId, TaskId)>,
 }
 
@@ -63,6 +64,16 @@ impl Growing {
         self.all.push(task);
         TaskId::from_index(self.all.len() - 1)
     }
+
+    /// A task's writes and its reads at its new place. Its data are those of the first.
+    fn add_parts(&mut self, of: TaskId) -> (Option<TaskId>, Option<TaskId>) {
+        let own = self.all[of.index()].clone();
+        let data = own.data_pages;
+        let mirror = own.write.map(|_| self.add(of, "mirror", |it| (it.read, it.data_pages) = (None, data)));
+        let data = data.filter(|_| mirror.is_none());
+        let reads = own.read.map(|_| self.add(of, "moved", |it| (it.write, it.data_pages) = (None, data)));
+        (mirror, reads)
+    }
 }
 
 impl StageRun {
@@ -78,11 +89,8 @@ impl StageRun {
         let mut is_new = stage.joins.is_empty();
         let mut places = Vec::with_capacity(stage.moves.len());
         for (place, of) in stage.moves.iter().enumerate() {
-            let (task, own) = (of.parts.task, set.tasks()[of.parts.task].clone());
-            let mirror =
-                own.write.map(|_| all.add(task, "mirror", |it| (it.read, it.data_pages) = (None, own.data_pages)));
-            let data = if mirror.is_none() { own.data_pages } else { None };
-            let reads = own.read.map(|_| all.add(task, "moved", |it| (it.write, it.data_pages) = (None, data)));
+            let task = of.parts.task;
+            let (mirror, reads) = all.add_parts(task);
             let first = mirror.or(reads)?;
             // How it joins says from when on its writes go to both places.
             match stage.joins.get(place) {
@@ -97,23 +105,32 @@ impl StageRun {
             }
             places.push((mirror, reads, first));
         }
+        let zoned = stage.together.certificates[cluster.index()].placement.is_zoned();
         // Terms change for who copies when they have changed for who moves.
         for (of, (mirror, reads, first)) in stage.moves.iter().zip(places) {
-            let (task, request) = (of.parts.task, of.server.request()?);
-            let copies = [
-                all.add(task, "copied from", |it| (it.read, it.write) = (Some(request), None)),
-                all.add(task, "copied to", |it| (it.read, it.write) = (None, Some(request))),
-            ];
+            let task = of.parts.task;
             let [copied_from, copied_by] = [after(of.copying_after)?, after(of.copied_within)?];
-            add_copies(&mut history, of, (copies, cluster), copied_from, &stage.together)?;
+            let copies = match of.by.server() {
+                Some(server) => {
+                    let copies = add_copies(&mut all, (task, server), Some(of.pages).filter(|_| zoned))?;
+                    add_copying(&mut history, (of, server), (copies, cluster), copied_from, &stage.together)?;
+                    Some(copies)
+                }
+                None => None,
+            };
+            // Who writes in zones owns them.
+            let owner = copies.filter(|_| zoned).map_or(first, |[_, writes]| writes);
+            let others = [Some(first), reads, copies.map(|[_, writes]| writes)].into_iter().flatten();
+            let others: BTreeSet<TaskId> = others.filter(|&id| id != owner).collect();
+            shared.extend(copies.map(|[reads, _]| (reads, of.from, task)));
+            shared.extend(others.into_iter().map(|id| (id, cluster, owner)));
             history.remove(switched, task);
-            shared.extend([(copies[0], of.from, task), (copies[1], cluster, first)]);
-            shared.extend(reads.filter(|&id| id != first).map(|id| (id, cluster, first)));
-            servers.push((of.server, of.pages));
+            servers.push(of.by.server().map(|server| (server, of.pages)));
             moves.push(MovedRun { task, mirror, reads, copies, copied_from, copied_by });
         }
         let set = TaskSet::new(*set.device(), all.all, set.jobs().to_vec()).ok()?;
-        Some(StageRun { set, history, moves, switched, over: after(stage.over_within)?, cluster, servers, shared })
+        let over = after(stage.over_within)?;
+        Some(StageRun { set, history, moves, switched, over, cluster, servers, shared })
     }
 
     /// The plan, for requests that come as [`releases`](StageRun::releases) said.
@@ -130,7 +147,8 @@ impl StageRun {
             plan = plan.with_shared_pages(&self.set, cluster, &shared).map_err(PlanRefusal::Plan)?;
         }
         for of in &self.moves {
-            let Some(mirror) = of.mirror else { continue };
+            // Who goes round begins at the start of its new range.
+            let Some(mirror) = of.mirror.filter(|_| of.copies.is_some()) else { continue };
             let skipped = self.before(releases, of.task, self.history.begins(mirror).unwrap_or_default());
             plan = plan.with_mirror(mirror, of.task, skipped).map_err(PlanRefusal::Plan)?;
         }
@@ -192,7 +210,8 @@ impl StageRun {
                 }
             }
         }
-        for (of, &(server, pages)) in self.moves.iter().zip(&self.servers) {
+        for (of, served) in self.moves.iter().zip(&self.servers) {
+            let (Some(copies), &Some((server, pages))) = (of.copies, served) else { continue };
             let requests = server.requests(pages);
             let paced = |first: Instant| {
                 let at = |number: u64| server.period.checked_mul(number).map(|later| first.saturating_add(later));
@@ -200,7 +219,7 @@ impl StageRun {
             };
             let last = pages - (requests - 1) * server.pages;
             let kinds = [(Kind::Read, Span::ZERO), (Kind::Write, server.period)];
-            for ((kind, later), id) in kinds.into_iter().zip(of.copies) {
+            for ((kind, later), id) in kinds.into_iter().zip(copies) {
                 let first = of.copied_from.saturating_add(later);
                 state(&mut pattern, id, kind, server.period, &paced(first));
                 let mut sizes = vec![server.pages; usize::try_from(requests).unwrap_or(0)];
@@ -212,7 +231,9 @@ impl StageRun {
     }
 
     fn is_part(&self, id: TaskId) -> bool {
-        self.moves.iter().any(|of| of.copies.contains(&id) || of.mirror == Some(id) || of.reads == Some(id))
+        self.moves.iter().any(|of| {
+            of.copies.is_some_and(|copies| copies.contains(&id)) || of.mirror == Some(id) || of.reads == Some(id)
+        })
     }
 }
 
@@ -222,21 +243,30 @@ fn kept(cluster: ClusterId, is_new: bool, running: &RunningDevice) -> Admitted {
     Admitted { cluster, change, ready_within: Span::ZERO, running: running.clone() }
 }
 
+/// What reads the pages of a task, and what writes them, which has so many of its own.
+fn add_copies(all: &mut Growing, (task, server): (TaskId, CopyServer), data: Option<u64>) -> Option<[TaskId; 2]> {
+    let request = server.request()?;
+    Some([
+        all.add(task, "copied from", |it| (it.read, it.write) = (Some(request), None)),
+        all.add(task, "copied to", |it| (it.read, it.write, it.data_pages) = (None, Some(request), data)),
+    ])
+}
+
 /// The requests of a copy server are added at both places, and end with the last page.
-fn add_copies(
+fn add_copying(
     history: &mut History,
-    of: &TaskMove,
+    (of, server): (&TaskMove, CopyServer),
     (copies, cluster): ([TaskId; 2], ClusterId),
     at: Instant,
     running: &RunningDevice,
 ) -> Option<()> {
-    let pace = of.server.period.checked_mul(of.server.requests(of.pages))?;
+    let pace = server.period.checked_mul(server.requests(of.pages))?;
     let [reads, writes] = copies;
     history.admit(at, reads, &kept(of.from, false, running));
     history.remove(at.checked_add(pace)?, reads);
     let joins = of.joins.clone().unwrap_or_else(|| kept(cluster, false, running));
     history.admit(at.saturating_sub(joins.ready_within), writes, &joins);
-    history.remove(at.checked_add(pace)?.checked_add(of.server.period)?, writes);
+    history.remove(at.checked_add(pace)?.checked_add(server.period)?, writes);
     Some(())
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use drawn::{Rng, busier, ns, times};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
-use rtflash_alloc::analysis::{DemandTest, analysis_relying_on};
+use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
 use rtflash_alloc::certified::admission::{
     AddedHow, AdmissionRefusal, Admitted, CollectionStage, Decision, RunningDevice, removable_within,
 };
@@ -24,7 +24,41 @@ use rtflash_model::{
 };
 use rtflash_run::{History, PlanRefusal};
 
-fn device(rng: &mut Rng) -> Option<Device> {
+/// What a history runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum On {
+    /// Stripes and superblocks.
+    Plain,
+    /// The same with blocks that fail, and erases that are suspended.
+    Odd,
+    /// Tasks that own zones.
+    Zones,
+}
+
+fn device(rng: &mut Rng, on: On) -> Option<Device> {
+    let plain = plain_device(rng)?;
+    let spec = plain.spec();
+    let odd = match on {
+        On::Plain => return Some(plain),
+        On::Zones => DeviceSpec { wear_gap: None, wear_passes: None, ..spec },
+        On::Odd => {
+            let spare_blocks = rng.small(0, 2);
+            let suspends = rng.within(0, 1) == 0;
+            let time = |rng: &mut Rng| suspends.then(|| ns(rng.within(1, 10)));
+            DeviceSpec {
+                spare_blocks: (spare_blocks > 0).then_some(spare_blocks),
+                program_failures: (spare_blocks > 0 && rng.within(0, 1) == 0).then_some(1),
+                erase_suspend: time(rng),
+                erase_resume: time(rng),
+                block_erase: if suspends { ns(rng.within(60, 400)) } else { spec.block_erase },
+                ..spec
+            }
+        }
+    };
+    Device::new(odd).ok()
+}
+
+fn plain_device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
     let command = (rng.within(0, 5) == 0).then(|| ns(rng.within(1, 4)));
     // Some level wear as soon as blocks differ, and leave a half of the GC jobs for that.
@@ -56,7 +90,15 @@ fn device(rng: &mut Rng) -> Option<Device> {
     .ok()
 }
 
-fn task(rng: &mut Rng, number: u64) -> Task {
+fn task(rng: &mut Rng, number: u64, on: On) -> Task {
+    let task = any_task(rng, number);
+    match on {
+        On::Plain | On::Odd => task,
+        On::Zones => Task { write: task.write.map(|write| write.with_access(Access::Stream)), ..task },
+    }
+}
+
+fn any_task(rng: &mut Rng, number: u64) -> Task {
     let request = |rng: &mut Rng| {
         let period = rng.within(200, 4_000);
         let request = Request::new(rng.within(1, 5), ns(period))?;
@@ -133,42 +175,41 @@ struct Drawn {
     duration: Instant,
 }
 
-fn test_of(rng: &mut Rng) -> DemandTest {
-    let analysis = rng.one_of(&["stripe", "superblock", "sound"]);
+fn analysis_of(rng: &mut Rng, on: On) -> &'static dyn Analysis {
+    let name = match on {
+        On::Plain | On::Odd => rng.one_of(&["stripe", "superblock", "sound"]),
+        On::Zones => "zoned",
+    };
     let granted = rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Queue]);
-    analysis_relying_on(analysis, granted).and_then(|of| of.demand_test()).expect("a demand test")
+    analysis_relying_on(name, granted).expect("an analysis")
 }
 
-fn certified(set: &TaskSet, test: DemandTest, rng: &mut Rng) -> Option<RunningDevice> {
-    let name = match (test.placements.len(), test.rely_on) {
-        (1, on) if test.placements[0].is_by_chip() => analysis_relying_on("stripe", on),
-        (2, on) if test.placements.iter().all(|of| of.is_by_chip()) => analysis_relying_on("stripe", on),
-        (_, on) if test.placements.iter().all(|of| !of.is_by_chip()) => analysis_relying_on("superblock", on),
-        (_, on) => analysis_relying_on("sound", on),
-    }?;
+fn certified(set: &TaskSet, analysis: &dyn Analysis, rng: &mut Rng) -> Option<RunningDevice> {
     let allocator: &dyn Allocator = match rng.within(0, 3) {
         0 => &EqualSplit,
         1 => &Global,
         _ => &BestFit,
     };
-    let outcome = allocator.allocate(set, name);
+    let outcome = allocator.allocate(set, analysis);
     let found: &Allocation = outcome.allocation()?;
+    let test = analysis.demand_test()?.on(set.device());
     let (found, certification) = test.certified(set, found, &Work::new());
     if certification.failing.is_empty() { RunningDevice::new(set, &found) } else { None }
 }
 
 /// Draws a history, and counts what it has.
-fn draw(seed: u64, case: u64, tampering: Tampering, seen: &mut Seen) -> Option<Drawn> {
+fn draw((seed, case): (u64, u64), on: On, tampering: Tampering, seen: &mut Seen) -> Option<Drawn> {
     let mut rng = Rng(Stream::numbered(seed, b"history\0", case));
-    let device = device(&mut rng)?;
-    let mut tasks: Vec<Task> = (0..rng.within(1, 3)).map(|number| task(&mut rng, number)).collect();
+    let device = device(&mut rng, on)?;
+    let mut tasks: Vec<Task> = (0..rng.within(1, 3)).map(|number| task(&mut rng, number, on)).collect();
     let first = tasks.len();
-    tasks.extend((0..rng.within(1, 6)).map(|number| task(&mut rng, 10 + number)));
-    let test = test_of(&mut rng).on(&device);
+    tasks.extend((0..rng.within(1, 6)).map(|number| task(&mut rng, 10 + number, on)));
+    let analysis = analysis_of(&mut rng, on);
+    let test: DemandTest = analysis.demand_test()?.on(&device);
     let mut running = None;
     for _ in 0..rng.one_of(&[1, 4, 12]) {
         let begun = TaskSet::new(device, tasks[..first].to_vec(), Vec::new()).ok()?;
-        let Some(holds) = certified(&begun, test, &mut rng) else { break };
+        let Some(holds) = certified(&begun, analysis, &mut rng) else { break };
         running = Some((holds, tasks[..first].to_vec()));
         tasks[..first].iter_mut().for_each(|task| *task = busier(task));
     }
@@ -273,9 +314,17 @@ fn options(rng: &mut Rng, drawn: &Drawn) -> Options {
         times: Times::Worst,
         phases: Phases::Periodic,
         seed: rng.within(0, u64::MAX - 1),
-        placed: Placed { backfill: rng.within(0, 1) == 0, ..Placed::default() },
+        placed: Placed { backfill: rng.within(0, 1) == 0, faults: faults(rng, &drawn.set), ..Placed::default() },
         releases: Some(Arc::new(releases)),
         ..Options::default()
+    }
+}
+
+/// Of a thousand programs, copies and erases so many fail, where blocks may.
+fn faults(rng: &mut Rng, set: &TaskSet) -> u16 {
+    match set.device().spare_blocks() {
+        0 => 0,
+        _ => rng.one_of(&[0, 50, 1_000]),
     }
 }
 
@@ -286,10 +335,10 @@ fn judged(plan: &Plan, options: &Options) -> Vec<Finding> {
 }
 
 /// Runs histories, each some times, until a check breaks, and says what was seen.
-fn run_histories(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) -> Seen {
+fn run_histories(seed: u64, cases: std::ops::Range<u64>, on: On, tampering: Tampering) -> Seen {
     let mut seen = Seen::default();
     for case in cases {
-        let Some(drawn) = draw(seed, case, tampering, &mut seen) else { continue };
+        let Some(drawn) = draw((seed, case), on, tampering, &mut seen) else { continue };
         let plan = match drawn.history.plan(&drawn.set) {
             // All that ever ran has no page each, though what ran at one time had.
             Err(PlanRefusal::Plan(PlanError::NoRoom { .. })) => continue,
@@ -319,7 +368,7 @@ fn run_histories(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) -
 fn what_is_admitted_is_in_time() {
     let cases = 1_500 * times();
     let halves = [0..cases, cases..2 * cases];
-    let halves = halves.map(|cases| std::thread::spawn(move || run_histories(1, cases, Tampering::None)));
+    let halves = halves.map(|cases| std::thread::spawn(move || run_histories(1, cases, On::Plain, Tampering::None)));
     for half in halves {
         let seen = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         println!("{seen:?}");
@@ -328,13 +377,33 @@ fn what_is_admitted_is_in_time() {
     }
 }
 
+#[test]
+fn what_is_admitted_on_odd_devices_is_in_time() {
+    let seen = run_histories(5, 0..1_500 * times(), On::Odd, Tampering::None);
+    println!("{seen:?}");
+    assert!(seen.histories > 400 && seen.kept > 200 && seen.direct + seen.raised > 50, "{seen:?}");
+    assert!(seen.removed > 100 && seen.new_clusters > 200, "{seen:?}");
+}
+
+/// Nothing is collected in zones, so that no terms change there.
+#[test]
+fn what_is_admitted_to_zones_is_in_time() {
+    let seen = run_histories(7, 0..1_500 * times(), On::Zones, Tampering::None);
+    println!("{seen:?}");
+    assert!(seen.histories > 400 && seen.kept > 300 && seen.new_clusters > 100 && seen.removed > 100, "{seen:?}");
+    assert_eq!(seen.direct + seen.raised, 0, "{seen:?}");
+    let refused = run_histories(7, 0..20_000, On::Zones, Tampering::Refused);
+    println!("{refused:?}");
+    assert!(refused.broken > 0, "{refused:?}");
+}
+
 /// Each part of the rules is there for something.
 #[test]
 fn without_a_rule_some_histories_break() {
     let all =
         [Tampering::NoReserve, Tampering::NoExtra, Tampering::PassesAtOnce, Tampering::NoWait, Tampering::Refused];
     for tampering in all {
-        let seen = run_histories(2, 0..20_000, tampering);
+        let seen = run_histories(2, 0..20_000, On::Plain, tampering);
         println!("{tampering:?} {} of {}", seen.broken, seen.histories);
         assert!(seen.broken > 0, "{tampering:?}: {seen:?}");
     }
@@ -414,6 +483,41 @@ fn a_writer_waits_for_its_reserve() {
     let at_once = Tampering::NoReserve.of(Admitted::clone(admitted)).expect("a change");
     let broken: Vec<&str> = ends(&Admitted { ready_within: ns(1), ..at_once });
     assert!(broken.contains(&"reserve"), "{broken:?}");
+}
+
+/// A page that is read takes 15 ns, and an erase 40: behind one that has just begun it takes 54.
+/// With a period of 55 a reader is admitted, and never late. With one of 53 it is refused; where it
+/// comes all the same, it is late behind an erase.
+#[test]
+fn what_is_refused_is_late() {
+    let (set, running, test) = one_chip();
+    let added = |period: u64| {
+        let scan = Task { name: "t1".into(), read: Request::new(1, ns(period)), write: None, data_pages: None };
+        let tasks = vec![set.tasks()[TaskId(0)].clone(), scan];
+        let set = TaskSet::new(*set.device(), tasks, Vec::new()).expect("two tasks");
+        let decision = test.admit(&set, &running, TaskId(1), &Work::new());
+        (set, decision)
+    };
+    let late = |set: &TaskSet, admitted: &Admitted, phase: u64| {
+        let mut history = History::new(&running);
+        let from = history.admit(Instant::from_ns(100).expect("early"), TaskId(1), admitted);
+        let duration = from.saturating_add(ns(60_000));
+        let offset = |id: TaskId, _| if id == TaskId(1) { ns(phase) } else { Span::ZERO };
+        let options = Options {
+            duration,
+            releases: Some(Arc::new(history.releases(set, duration, offset, |_, _| Span::ZERO))),
+            ..Options::default()
+        };
+        let findings = judged(&history.plan(set).expect("a plan"), &options);
+        findings.iter().any(|finding| finding.assumption.name == "deadlines" && !finding.gauge.holds())
+    };
+    let (set, decision) = added(55);
+    let Decision::Admitted(admitted) = decision else { panic!("{decision:?}") };
+    assert_eq!((0..55).filter(|&phase| late(&set, &admitted, phase)).count(), 0);
+    let (set, decision) = added(53);
+    let Decision::Refused(clusters) = decision else { panic!("{decision:?}") };
+    assert!(clusters.iter().any(|(_, refusal)| *refusal == AdmissionRefusal::Late), "{clusters:?}");
+    assert!((0..53).any(|phase| late(&set, &admitted, phase)));
 }
 
 /// The records of a run in which terms change, and extra jobs are released.

@@ -11,7 +11,7 @@ use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
 use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
 use rtflash_alloc::certified::admission::RunningDevice;
 use rtflash_alloc::certified::migration::{
-    Migration, MigrationOptions, MigrationRefusal, Stage, StageRefusal, migrate,
+    Migration, MigrationOptions, MigrationRefusal, MovedBy, Stage, StageRefusal, migrate,
 };
 use rtflash_check::verify_certified;
 use rtflash_exec::check::{Checks, Finding, merge};
@@ -90,8 +90,26 @@ fn jobs(rng: &mut Rng) -> Vec<Job> {
     (0..rng.within(0, 1)).map(|_| job.clone()).collect()
 }
 
-fn analysis_of(rng: &mut Rng) -> &'static dyn Analysis {
-    let name = rng.one_of(&["stripe", "superblock", "sound"]);
+/// What an allocation is made by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum On {
+    /// Stripes and superblocks.
+    Plain,
+    /// Zones, before or behind or both.
+    Zones,
+}
+
+/// The same task as one that can own zones.
+fn in_zones(task: Task) -> Task {
+    let stream = |request: Request| request.with_access(Access::Stream);
+    Task { write: task.write.map(stream), ..task }
+}
+
+fn analysis_of(rng: &mut Rng, on: On) -> &'static dyn Analysis {
+    let name = match on {
+        On::Plain => rng.one_of(&["stripe", "superblock", "sound"]),
+        On::Zones => rng.one_of(&["zoned", "zoned", "zoned", "stripe"]),
+    };
     let granted = rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Queue]);
     analysis_relying_on(name, granted).expect("an analysis")
 }
@@ -182,6 +200,11 @@ struct Seen {
     staged: usize,
     erased: usize,
     moves: usize,
+    /// By their own writes.
+    rounds: usize,
+    /// Stages to zones, and tasks that leave zones.
+    to_zones: usize,
+    from_zones: usize,
     states: usize,
     runs: usize,
     compared: usize,
@@ -197,15 +220,25 @@ struct Drawn {
     granted: Reliance,
 }
 
-fn draw(seed: u64, case: u64, seen: &mut Seen) -> Option<Drawn> {
+fn draw((seed, case): (u64, u64), on: On, seen: &mut Seen) -> Option<Drawn> {
     let mut rng = Rng(Stream::numbered(seed, b"migrate\0", case));
     let device = device(&mut rng)?;
     let mut tasks: Vec<Task> = (0..rng.within(1, 4)).map(|number| task(&mut rng, number)).collect();
-    let (analysis, other) = (analysis_of(&mut rng), rng.within(0, 2) == 0);
+    let (analysis, other) = (analysis_of(&mut rng, on), rng.within(0, 2) == 0);
     let granted = analysis.demand_test()?.rely_on;
-    let aim = if other { analysis_relying_on("sound", granted)? } else { analysis };
+    let aim = match on {
+        On::Plain if other => analysis_relying_on("sound", granted)?,
+        On::Plain => analysis,
+        On::Zones if other && analysis.name() == "zoned" => analysis_relying_on("sound", granted)?,
+        On::Zones => analysis_relying_on("zoned", granted)?,
+    };
+    if on == On::Zones {
+        tasks = tasks.into_iter().map(in_zones).collect();
+    }
     let turn = rng.one_of(&[0, 0, 0, 1, 2, device.chips() - 1]);
     let jobs = jobs(&mut Rng(Stream::numbered(seed, b"jobs\0\0\0\0", case)));
+    // Zones have no server.
+    let jobs = if on == On::Zones { Vec::new() } else { jobs };
     let mut found = None;
     for _ in 0..rng.one_of(&[1, 6, 20]) {
         let set = TaskSet::new(device, tasks.clone(), jobs.clone()).ok()?;
@@ -303,13 +336,14 @@ fn is_coherent(
         return None;
     }
     let (old_start, old_length) = range(plan, from, of.task);
-    let (new_start, new_length) = range(plan, run.cluster(), of.copies[1]);
-    if old_length != new_length || u64::from(old_length) < pages {
+    let (new_start, new_length) = range(plan, run.cluster(), of.copies.map(|copies| copies[1]).or(of.mirror)?);
+    if of.copies.is_some() && (old_length != new_length || u64::from(old_length) < pages) {
         return None;
     }
     let written = source(plan, Some(of.task), Kind::Write);
     let mirrored = source(plan, of.mirror, Kind::Write);
-    let copied = (source(plan, Some(of.copies[0]), Kind::Read)?, source(plan, Some(of.copies[1]), Kind::Write)?);
+    let copied = |number: usize, kind| source(plan, of.copies.map(|copies| copies[number]), kind);
+    let copied = (copied(0, Kind::Read), copied(1, Kind::Write));
     let mut records = Vec::new();
     let sink = |record: &Record| {
         records.push(*record);
@@ -325,6 +359,20 @@ fn is_coherent(
     };
     let skipped = records.iter().filter_map(nominal).filter(|&at| begins.is_some_and(|from| at < from)).count() as u64;
     let old_count = count(of.task);
+    if let (None, Some(mirror), Some(write), Some(begins)) = (of.copies, mirrored, task.write, begins) {
+        // A round takes as long as is said if its requests come each period.
+        let released = |record: &Record| match record {
+            Record::Release(release) if release.job.source == mirror => Some(release.at),
+            _ => None,
+        };
+        let before = records.iter().filter_map(released).filter(|&at| at < run.switched).collect::<Vec<Instant>>();
+        let is_next = |pair: &[Instant]| pair[1].since(pair[0]) == write.period();
+        let soon = before.first().is_some_and(|first| first.since(begins) <= write.period());
+        let last = before.last().is_some_and(|last| run.switched.since(*last) <= write.period());
+        if !(soon && last && before.windows(2).all(is_next)) {
+            return None;
+        }
+    }
     let (mut old, mut new, mut buffer): (Versions, Versions, Versions) = Default::default();
     let mut by_mirror = std::collections::BTreeSet::new();
     for record in &records {
@@ -338,10 +386,10 @@ fn is_coherent(
                 new.insert(page - new_start, Some(operation.job.index + skipped));
             }
             by_mirror.insert(page - new_start);
-        } else if operation.job.source == copied.0 && action == Action::Read {
+        } else if Some(operation.job.source) == copied.0 && action == Action::Read {
             let at = page - old_start;
             buffer.insert(at, old.get(&at).copied().flatten());
-        } else if operation.job.source == copied.1 && action == Action::Program && operation.kind == Kind::Write {
+        } else if Some(operation.job.source) == copied.1 && action == Action::Program && operation.kind == Kind::Write {
             let at = page - new_start;
             if !by_mirror.contains(&at)
                 && let Some(&version) = buffer.get(&at)
@@ -350,6 +398,18 @@ fn is_coherent(
                 new.insert(at, version);
             }
         }
+    }
+    if let (None, Some(write)) = (of.copies, task.write) {
+        // The last pages of the stream, each where it belongs at the new place, which begins its
+        // range with another page.
+        let (first, end) = (skipped * write.pages(), old_count * write.pages());
+        let [was, is] = [old_length, new_length].map(u64::from);
+        return Some((end.saturating_sub(was.min(is))..end).all(|page| {
+            let place = |of: u64, length: u64| u32::try_from(of % length).expect("a page of the range");
+            let written = Some(Some(page / write.pages()));
+            let there = page >= first && new.get(&place(page - first, is)).copied() == written;
+            there && old.get(&place(page, was)).copied() == written
+        }));
     }
     let pages = u32::try_from(pages).expect("few pages");
     Some((0..pages).all(|page| match (new.get(&page), by_mirror.contains(&page)) {
@@ -373,12 +433,17 @@ fn tampered(stage: &Stage, run: &StageRun, set: &TaskSet, tampering: Tampering, 
         }
         Tampering::Hurried => {
             for of in &mut other.moves {
-                of.server.pages = of.server.pages.saturating_mul(4).min(of.pages);
+                if let MovedBy::Copies(server) = &mut of.by {
+                    server.pages = server.pages.saturating_mul(4).min(of.pages);
+                }
             }
         }
         Tampering::SwitchedEarly => {
             let of = other.moves.last()?;
-            let half = of.server.period.checked_mul(of.server.requests(of.pages) / 2)?;
+            let half = match of.by {
+                MovedBy::Copies(server) => server.period.checked_mul(server.requests(of.pages) / 2)?,
+                MovedBy::Round(requests) => set.tasks()[of.parts.task].write?.period().checked_mul(requests / 2)?,
+            };
             other.switched_within = of.copying_after.checked_add(half)?;
         }
         Tampering::LateMirror => {
@@ -415,7 +480,13 @@ fn is_verified(set: &TaskSet, running: &RunningDevice, granted: Reliance) -> boo
     // Chips that serve nobody are clusters behind the others.
     certificates.resize(allocation.clusters().len(), None);
     let allocation = allocation.with_certificates(certificates);
-    let placements = [Placement::Stripe, Placement::Superblock, Placement::CachedStripe, Placement::CachedSuperblock];
+    let placements = [
+        Placement::Stripe,
+        Placement::Superblock,
+        Placement::CachedStripe,
+        Placement::CachedSuperblock,
+        Placement::Zoned,
+    ];
     let verified = verify_certified(&only, &allocation, &placements, granted);
     allocation
         .clusters()
@@ -436,10 +507,10 @@ fn begins(rng: &mut Rng, set: &TaskSet, stage: &Stage) -> Instant {
 }
 
 /// Runs stages, each twice, until a check breaks where something was tampered with.
-fn run_migrations(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) -> Seen {
+fn run_migrations(seed: u64, cases: std::ops::Range<u64>, on: On, tampering: Tampering) -> Seen {
     let mut seen = Seen::default();
     for case in cases {
-        let Some(drawn) = draw(seed, case, &mut seen) else { continue };
+        let Some(drawn) = draw((seed, case), on, &mut seen) else { continue };
         let mut rng = Rng(Stream::numbered(seed, b"runs\0\0\0\0", case));
         seen.migrations += 1;
         let left_out = drawn.migration.left_out.as_ref();
@@ -456,6 +527,10 @@ fn run_migrations(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) 
             seen.staged += usize::from(stage.joins.iter().any(|join| join.ready_within > Span::ZERO));
             seen.erased += usize::from(stage.erase.is_some());
             seen.moves += stage.moves.len();
+            seen.rounds += stage.moves.iter().filter(|of| matches!(of.by, MovedBy::Round(_))).count();
+            let is_zoned = |of: &RunningDevice, at: ClusterId| of.certificates[at.index()].placement.is_zoned();
+            seen.to_zones += usize::from(is_zoned(&stage.together, stage.cluster));
+            seen.from_zones += stage.moves.iter().filter(|of| is_zoned(&stage.before, of.from)).count();
             if tampering == Tampering::None {
                 let states = [(&stage.set, &stage.mirrored), (&stage.set, &stage.together), (&drawn.set, &stage.after)];
                 let copying = stage.moves.iter().map(|of| (&of.copying_set, &of.copying));
@@ -506,7 +581,7 @@ fn run_migrations(seed: u64, cases: std::ops::Range<u64>, tampering: Tampering) 
 fn what_moves_is_in_time_and_as_it_was() {
     let cases = 450 * times();
     let halves = [0..cases, cases..2 * cases];
-    let halves = halves.map(|cases| std::thread::spawn(move || run_migrations(1, cases, Tampering::None)));
+    let halves = halves.map(|cases| std::thread::spawn(move || run_migrations(1, cases, On::Plain, Tampering::None)));
     for half in halves {
         let seen = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         println!("{seen:?}");
@@ -516,8 +591,12 @@ fn what_moves_is_in_time_and_as_it_was() {
 }
 
 fn breaks(tampering: Tampering, what: impl Fn(&Seen) -> usize) {
-    let seen = run_migrations(1, 0..2_000, tampering);
-    println!("{tampering:?}: {seen:?}");
+    breaks_on(On::Plain, tampering, what);
+}
+
+fn breaks_on(on: On, tampering: Tampering, what: impl Fn(&Seen) -> usize) {
+    let seen = run_migrations(1, 0..2_000, on, tampering);
+    println!("{on:?}, {tampering:?}: {seen:?}");
     assert!(what(&seen) > 0, "{tampering:?} breaks nothing: {seen:?}");
 }
 
@@ -541,11 +620,25 @@ fn writes_go_to_both_places_before_pages_are_copied() {
     breaks(Tampering::LateMirror, |seen| seen.stale);
 }
 
+/// Who owns zones, or will, goes round once at both places; who only reads there is copied.
+#[test]
+fn what_owns_zones_is_in_time_and_as_it_was() {
+    let seen = run_migrations(1, 0..900 * times(), On::Zones, Tampering::None);
+    println!("{seen:?}");
+    assert!(seen.migrations > 50 && seen.rounds > 30 && seen.to_zones > 30 && seen.from_zones > 10, "{seen:?}");
+    assert!(seen.compared > 30 && seen.joined > 0 && seen.moves > seen.rounds, "{seen:?}");
+}
+
+#[test]
+fn a_whole_round_comes_before_the_switch() {
+    breaks_on(On::Zones, Tampering::SwitchedEarly, |seen| seen.stale);
+}
+
 /// A certificate of which nothing is left is none that could be used.
 #[test]
 fn what_does_not_run_by_its_certificates_is_refused() {
     let mut seen = Seen::default();
-    let drawn = (0..200).find_map(|case| draw(3, case, &mut seen)).expect("one that moves");
+    let drawn = (0..200).find_map(|case| draw((3, case), On::Plain, &mut seen)).expect("one that moves");
     let bad = |certificate: &Certificate| {
         let collection = certificate.collection.map(|of| rtflash_model::Collection { reserve_pages: 0, ..of });
         Certificate { collection, ..*certificate }

@@ -1,7 +1,7 @@
 //! What `rtflash migrate --format json` prints.
 
 use rtflash_alloc::certified::admission::RunningDevice;
-use rtflash_alloc::certified::migration::{Migration, Stage, StageRefusal, TaskMove};
+use rtflash_alloc::certified::migration::{Migration, MovedBy, Stage, StageRefusal, TaskMove};
 use rtflash_model::{Cluster, ClusterId, Span, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,17 +64,23 @@ pub struct MovingTask<'a> {
     pub from: Vec<u32>,
     /// Pages of data, from the first of its range on, which are copied in this order.
     pub pages: u64,
-    /// Pages that its copy server reads in each period, and writes in the next.
-    pub pages_a_period: u64,
+    /// Pages that its copy server reads in each period, and writes in the next; null where nothing
+    /// is copied, as its own writes bring all of the data.
+    pub pages_a_period: Option<u64>,
     /// That period: the deadline, too.
-    pub period_ns: u64,
+    pub period_ns: Option<u64>,
     /// Pages that the copy server holds at a time, at most.
-    pub buffer_pages: u64,
+    pub buffer_pages: Option<u64>,
+    /// How many of its own write requests bring all of the data, as it goes round in zones; null
+    /// where they are copied.
+    #[serde(default)]
+    pub round_requests: Option<u64>,
     /// Whether it writes: then its writes go to both places until the switch.
     pub mirrored: bool,
-    /// When the first page is asked for.
+    /// When the first page is asked for, or written to both places.
     pub copying_after_ns: u64,
-    /// When the last one is at its new place, at most.
+    /// When the last one is at its new place, at most; without a copy server that supposes that its
+    /// writes come each period.
     pub copied_within_ns: u64,
 }
 
@@ -128,13 +134,18 @@ impl<'a> MovingStage<'a> {
 
 impl<'a> MovingTask<'a> {
     fn new(set: &'a TaskSet, stage: &Stage, of: &TaskMove) -> MovingTask<'a> {
+        let server = of.by.server();
         MovingTask {
             task: task_name(set, of.parts.task).into(),
             from: chip_numbers(&stage.before.clusters[of.from.index()].chips),
             pages: of.pages,
-            pages_a_period: of.server.pages,
-            period_ns: of.server.period.as_ns(),
-            buffer_pages: of.server.buffer_pages(of.pages),
+            pages_a_period: server.map(|server| server.pages),
+            period_ns: server.map(|server| server.period.as_ns()),
+            buffer_pages: server.map(|server| server.buffer_pages(of.pages)),
+            round_requests: match of.by {
+                MovedBy::Round(requests) => Some(requests),
+                MovedBy::Copies(_) => None,
+            },
             mirrored: of.parts.mirror.is_some(),
             copying_after_ns: of.copying_after.as_ns(),
             copied_within_ns: of.copied_within.as_ns(),
@@ -177,7 +188,7 @@ fn name(refusal: StageRefusal) -> &'static str {
         StageRefusal::Chip(_) => "chip",
         StageRefusal::Server(_) => "server",
         StageRefusal::EraseCommands(_) => "erase",
-        StageRefusal::Zones => "zones",
+        StageRefusal::Zones(_) => "zones",
         StageRefusal::Data => "data",
         StageRefusal::Share(_) => "share",
         StageRefusal::Range(_) => "range",

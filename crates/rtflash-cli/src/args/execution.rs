@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
+use rtflash_alloc::analysis::StockTerm;
 use rtflash_alloc::certified::Term;
 
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOnArg};
@@ -272,15 +273,15 @@ pub struct SoakArgs {
     #[arg(long, value_enum, default_value_t = SoakWorld::Any)]
     pub world: SoakWorld,
     /// Leave a term out of the test by which the world stripe, queue, superblock, mixed, stream,
-    /// command, queue-command, register, register-command, zoned, failing, suspending or levelling
-    /// accepts sets, and show what breaks; `all`: each of the world's terms by itself. What is
-    /// accepted so is no promise
+    /// command, queue-command, register, register-command, zoned, failing, suspending, levelling or
+    /// stock accepts sets, and show what breaks; `all`: each of the world's terms by itself. What
+    /// is accepted so is no promise
     #[arg(long, value_name = "TERM", value_parser = terms())]
     pub without: Option<String>,
     /// Move releases, gaps and lengths of operations towards late ends. With the world stripe,
     /// queue, superblock, mixed, stream, command, queue-command, register, register-command, zoned,
-    /// failing, suspending or levelling: in its sets. With a FILE: in this set, for each request.
-    /// Without either: in the sets of docs/analysis.md's table "What is necessary"
+    /// failing, suspending, levelling or stock: in its sets. With a FILE: in this set, for each
+    /// request. Without either: in the sets of docs/analysis.md's table "What is necessary"
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub climb: Option<Option<PathBuf>>,
     #[command(flatten)]
@@ -343,6 +344,9 @@ pub enum SoakWorld {
     Suspending,
     /// Small sets of stripes and superblocks that level wear; 16 runs of each
     Levelling,
+    /// Small sets at the limit of `stock`, on a drive without deadlines that is simulated event by
+    /// event beside the executor (docs/baselines.md); 16 runs of each
+    Stock,
 }
 
 /// What `--without` may leave out.
@@ -351,6 +355,9 @@ pub const ALL_TERMS: &str = "all";
 /// The terms, each in the letters of docs/analysis.md.
 fn terms() -> PossibleValuesParser {
     let all = PossibleValue::new(ALL_TERMS).help("each of the world's terms by itself");
-    let terms = Term::ALL.into_iter().map(|term| PossibleValue::new(term.name()).help(term.letters()));
+    let certified = Term::ALL.into_iter().map(|term| (term.name(), term.letters()));
+    let of_stock = StockTerm::ALL.into_iter().map(|term| (term.name(), term.letters()));
+    let new = of_stock.filter(|(name, _)| Term::ALL.iter().all(|term| term.name() != *name));
+    let terms = certified.chain(new).map(|(name, letters)| PossibleValue::new(name).help(letters));
     PossibleValuesParser::new(terms.chain([all]))
 }

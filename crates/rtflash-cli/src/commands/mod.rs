@@ -42,6 +42,8 @@ pub mod serve;
 pub mod shell;
 pub mod size;
 pub mod soak;
+mod soak_answer;
+mod soak_stock;
 pub mod trace;
 
 use rtflash_alloc::Work;

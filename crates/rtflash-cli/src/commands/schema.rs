@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::climb::ClimbAnswer;
 use super::experiment::Manifest;
-use super::soak::SoakAnswer;
+use super::soak_answer::SoakAnswer;
 use crate::CommandFailure;
 use crate::output;
 use crate::status::Status;

@@ -8,89 +8,17 @@ use rtflash_exec::{
 };
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_run::soak::{Broken, Case, LeftOut, Search, World, soak_watched, soak_without};
-use rtflash_wire::line;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::soak_answer::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
+use super::soak_stock;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{ALL_TERMS, SoakArgs, SoakWorld};
-use crate::output::{GREEN, RED, paint};
 use crate::progress::Bar;
 use crate::render::Render;
 use crate::render::kind::kind;
-use crate::render::numbers::count;
-use crate::render::table::table;
 use crate::status::Status;
-
-/// What `rtflash soak --format json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SoakAnswer {
-    /// The seed that repeats the search.
-    seed: u64,
-    /// Cases drawn.
-    runs: u64,
-    /// Sets that the analysis accepts, where each is run many times.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sets: Option<u64>,
-    /// Cases that the analysis accepts and that were run.
-    judged: u64,
-    /// The mean real-time load of the fullest cluster of each case, garbage collection included
-    /// (world `sound`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mean_load: Option<f64>,
-    /// What broke.
-    broken: Vec<BrokenLine>,
-    /// What a term that is left out of the test is for (`--without`). What was accepted so was no
-    /// promise.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    without: Vec<WithoutLine>,
-}
-
-/// A term that was left out of the test, and what broke.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct WithoutLine {
-    term: &'static str,
-    /// The term in the letters of docs/analysis.md.
-    letters: &'static str,
-    /// Sets that the test accepts without it. Where certificates state the same with the term, it
-    /// rejects each of them.
-    sets: u64,
-    /// Runs of them.
-    runs: u64,
-    /// Runs in which a request or a job of garbage collection was late.
-    late: u64,
-    /// The first of these, else the first in which anything broke.
-    first_run: Option<u64>,
-    /// The checks that fail, each with the number of runs.
-    checks: Vec<CheckCount>,
-    /// A small set with which it does. `exec` refuses it, as nothing is promised.
-    #[schemars(with = "serde_json::Value")]
-    task_set: Option<Box<RawValue>>,
-}
-
-/// How often a check failed.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct CheckCount {
-    name: &'static str,
-    runs: u64,
-}
-
-/// An assumption that broke.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct BrokenLine {
-    name: &'static str,
-    runs: u64,
-    first_run: u64,
-    bound: Option<u64>,
-    observed: Option<u64>,
-    /// The command that runs the smallest case found, with the task set on standard input.
-    command: String,
-    /// The smallest case found.
-    #[schemars(with = "serde_json::Value")]
-    task_set: Option<Box<RawValue>>,
-}
 
 /// Carries the command out.
 pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
@@ -99,32 +27,14 @@ pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
 
 /// What is found.
 pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
-    let world = match args.world {
-        SoakWorld::Any => World::Any,
-        SoakWorld::Supposed => World::Supposed,
-        SoakWorld::Sound => World::Sound,
-        SoakWorld::Stripe => World::Stripe,
-        SoakWorld::Queue => World::Queue,
-        SoakWorld::Superblock => World::Superblock,
-        SoakWorld::Mixed => World::Mixed,
-        SoakWorld::Stream => World::Stream,
-        SoakWorld::Command => World::Command,
-        SoakWorld::QueueCommand => World::QueueCommand,
-        SoakWorld::Register => World::Register,
-        SoakWorld::RegisterCommand => World::RegisterCommand,
-        SoakWorld::Zoned => World::Zoned,
-        SoakWorld::Failing => World::Failing,
-        SoakWorld::Suspending => World::Suspending,
-        SoakWorld::Levelling => World::Levelling,
-    };
+    let Some(world) = world(args.world) else { return soak_stock::answer(args) };
     let climbs = args.climb.is_some();
     match &args.climb {
         Some(Some(path)) => return super::climb::answer(args, Some(path)),
         Some(None) if world == World::Any => return super::climb::answer(args, None),
         Some(None) if world.terms().is_empty() => {
-            let failure = "--climb: --world stripe, queue, superblock, mixed, stream, command, queue-command, \
-                           register or register-command has sets to climb in; without --world it is in those of the table, and \
-                           --climb FILE in a set of your own";
+            let failure = "--climb: --world any, supposed and sound have no small sets to climb in, all others do; \
+                           without --world it is in those of the table, and --climb FILE in a set of your own";
             return Err(CommandFailure(failure.into()).into());
         }
         _ => {}
@@ -145,12 +55,34 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
     Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
 }
 
+/// What the executor runs; `None` where it is not the executor that does.
+fn world(of: SoakWorld) -> Option<World> {
+    match of {
+        SoakWorld::Any => Some(World::Any),
+        SoakWorld::Supposed => Some(World::Supposed),
+        SoakWorld::Sound => Some(World::Sound),
+        SoakWorld::Stripe => Some(World::Stripe),
+        SoakWorld::Queue => Some(World::Queue),
+        SoakWorld::Superblock => Some(World::Superblock),
+        SoakWorld::Mixed => Some(World::Mixed),
+        SoakWorld::Stream => Some(World::Stream),
+        SoakWorld::Command => Some(World::Command),
+        SoakWorld::QueueCommand => Some(World::QueueCommand),
+        SoakWorld::Register => Some(World::Register),
+        SoakWorld::RegisterCommand => Some(World::RegisterCommand),
+        SoakWorld::Zoned => Some(World::Zoned),
+        SoakWorld::Failing => Some(World::Failing),
+        SoakWorld::Suspending => Some(World::Suspending),
+        SoakWorld::Levelling => Some(World::Levelling),
+        SoakWorld::Stock => None,
+    }
+}
+
 /// The terms of a world's test that `--without` names.
 fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     let of_world = world.terms();
     if of_world.is_empty() {
-        let failure = "--without leaves a term out of the test of --world stripe, queue, superblock, mixed, stream, \
-                       command, queue-command, register or register-command, and of no other";
+        let failure = "--without leaves a term out of the test of a --world other than any, supposed and sound";
         return Err(CommandFailure(failure.into()));
     }
     if name == ALL_TERMS {
@@ -269,80 +201,6 @@ fn command(case: &Case) -> String {
         add(true, &format!(" --releases '{}'", stated.replace('\'', r"'\''")));
     }
     command
-}
-
-impl Render for SoakAnswer {
-    fn text(&self) -> String {
-        text(self)
-    }
-
-    fn json(&self) -> String {
-        line(self)
-    }
-}
-
-fn text(answer: &SoakAnswer) -> String {
-    if !answer.without.is_empty() {
-        return text_without(answer);
-    }
-    let drawn = match answer.sets {
-        Some(sets) => format!(
-            "{} cases drawn from seed {}, {sets} sets accepted by their analysis, {} runs of them",
-            answer.runs, answer.seed, answer.judged
-        ),
-        None => format!(
-            "{} cases drawn from seed {}, {} accepted by their analysis and run",
-            answer.runs, answer.seed, answer.judged
-        ),
-    };
-    let drawn = match answer.mean_load {
-        Some(load) => format!("{drawn} (mean real-time load of the fullest cluster {load:.3})"),
-        None => drawn,
-    };
-    if answer.broken.is_empty() {
-        return format!("{}: {drawn}: no check fails\n", paint(GREEN, "pass"));
-    }
-    let assumptions = count(answer.broken.len(), "assumption");
-    let verb = if answer.broken.len() == 1 { "breaks" } else { "break" };
-    let mut text = format!("{}: {drawn}: {assumptions} {verb}\n\n", paint(RED, "fail"));
-    let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
-    let rows = answer.broken.iter().map(|broken| {
-        vec![
-            broken.name.to_owned(),
-            broken.runs.to_string(),
-            broken.first_run.to_string(),
-            number(broken.bound),
-            number(broken.observed),
-        ]
-    });
-    text += &table(&["check", ">runs", ">first", ">bound", ">observed"], rows.collect::<Vec<_>>());
-    text += "\nThe smallest cases found (bound and observation above are theirs):\n";
-    for broken in &answer.broken {
-        let set = broken.task_set.as_deref().map_or("", RawValue::get);
-        text += &format!("\n{}\n  {}\n  {set}\n", broken.name, broken.command);
-    }
-    text
-}
-
-fn text_without(answer: &SoakAnswer) -> String {
-    let rows = answer.without.iter().map(|line| {
-        let checks: Vec<String> = line.checks.iter().map(|check| format!("{} {}", check.name, check.runs)).collect();
-        vec![
-            line.term.to_owned(),
-            line.letters.to_owned(),
-            line.sets.to_string(),
-            line.runs.to_string(),
-            line.late.to_string(),
-            line.first_run.map_or("-".to_owned(), |run| run.to_string()),
-            if checks.is_empty() { "none".to_owned() } else { checks.join(", ") },
-        ]
-    });
-    let table = table(&["left out", "is", ">sets", ">runs", ">late", ">first", "checks that fail"], rows);
-    format!(
-        "{} cases for each term, drawn from seed {}. A term is left out of the test, so nothing of this is \
-         promised.\n\n{table}",
-        answer.runs, answer.seed
-    )
 }
 
 #[cfg(test)]

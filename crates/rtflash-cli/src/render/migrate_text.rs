@@ -1,5 +1,7 @@
 //! The answer of `migrate` for a person.
 
+use std::collections::BTreeSet;
+
 use rtflash_wire::{Answer, MigrateAnswer, MissingCluster, MovingStage, MovingTask};
 
 use super::Render;
@@ -17,7 +19,9 @@ impl Render for MigrateAnswer<'_> {
             }
             return format!("{}: no way was found {by}\n{missing}", paint(YELLOW, "cannot tell"));
         }
-        let moved: usize = self.stages.iter().map(|stage| stage.moves.len()).sum();
+        // A task that first moves aside moves twice.
+        let moves = self.stages.iter().flat_map(|stage| &stage.moves);
+        let moved = moves.map(|of| &*of.task).collect::<BTreeSet<&str>>().len();
         let within = self.within_ns.map_or_else(|| "an endless time".to_owned(), |within| time(within as f64));
         let mut text = match moved {
             0 => format!("{}: it runs like this already {by}\n", paint(GREEN, "found")),
@@ -98,18 +102,27 @@ fn told(stage: &MovingStage<'_>, number: usize) -> String {
 
 /// A task that moves.
 fn moving(of: &MovingTask<'_>) -> String {
-    format!(
-        "   {}: {} from chips {}, {} read each {} and written in the next, from {} to {}; {} held\n",
-        plain(&of.task),
-        count(of.pages, "page"),
-        runs(&of.from),
-        of.pages_a_period,
-        time(of.period_ns as f64),
-        match of.copying_after_ns {
-            0 => "0 s".to_owned(),
-            after => time(after as f64),
-        },
-        time(of.copied_within_ns as f64),
-        of.buffer_pages
-    )
+    let after = match of.copying_after_ns {
+        0 => "0 s".to_owned(),
+        after => time(after as f64),
+    };
+    let (from, within) = (runs(&of.from), time(of.copied_within_ns as f64));
+    let (name, pages) = (plain(&of.task), count(of.pages, "page"));
+    let copied = of.pages_a_period.zip(of.period_ns).zip(of.buffer_pages);
+    match copied {
+        Some(((each, period), held)) => {
+            let period = time(period as f64);
+            format!(
+                "   {name}: {pages} from chips {from}, {each} read each {period} and written in the next, from {after} \
+                 to {within}; {held} held\n"
+            )
+        }
+        None => {
+            let requests = count(of.round_requests.unwrap_or(0), "request");
+            format!(
+                "   {name}: {pages} from chips {from}, by its own next {requests}, from {after} to {within} if they \
+                 come each period\n"
+            )
+        }
+    }
 }

@@ -37,6 +37,10 @@ pub fn initial_zones(
     let mut found =
         ZonesAtStart { blocks: vec![Vec::new(); layout.blocks() as usize], next: Vec::with_capacity(by.rings.len()) };
     for ring in &by.rings {
+        if ring.zones() == 0 {
+            found.next.push(0);
+            continue;
+        }
         let rows = (ring.pages.end.0 - ring.pages.start.0) / chips;
         let all = ring.zones() * pages;
         let next = match aging {

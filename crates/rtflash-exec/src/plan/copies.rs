@@ -4,8 +4,9 @@ use rtflash_model::{Cluster, TaskId, TaskSet};
 
 use super::build::declared;
 use super::ranges::ranges;
-use super::{Plan, PlanError, Promise};
-use crate::ids::{ClusterId, Lpn, SourceId};
+use super::zones::{ZoneRing, rings};
+use super::{Certified, ClusterPlan, Plan, PlanError, Promise};
+use crate::ids::{BlockId, ClusterId, Lpn, SourceId};
 use crate::trace::Kind;
 
 /// Whose addresses a source draws.
@@ -17,14 +18,40 @@ pub(crate) struct DrawnAs {
     pub(crate) skipped: u64,
 }
 
+/// The zones of a cluster divided among some of its tasks; the others own none.
+fn shared_zones(
+    set: &TaskSet,
+    (of, owning): (&ClusterPlan, &Cluster),
+    by: &mut Certified,
+    position: usize,
+) -> Result<(), PlanError> {
+    let mut found = rings(set, owning, &of.layout, position)?.into_iter();
+    let mut after = (BlockId(0), Lpn(0));
+    let jobs = by.ranges.split_off(of.tasks.len().min(by.ranges.len()));
+    let owns = |task: &TaskId| owning.tasks.binary_search(task).is_ok();
+    by.rings = of
+        .tasks
+        .iter()
+        .map(|task| match if owns(task) { found.next() } else { None } {
+            Some(ring) => {
+                after = (ring.blocks.end, ring.pages.end);
+                ring
+            }
+            None => ZoneRing { blocks: after.0..after.0, pages: after.1..after.1, writes: false },
+        })
+        .collect();
+    by.ranges = by.rings.iter().map(|ring| ring.pages.clone()).chain(jobs).collect();
+    Ok(())
+}
+
 impl Plan {
     /// The same where some tasks of a cluster with a certificate read and write the logical pages
     /// of others there, and have none of their own: each `(task, whose)`. What the others have is
     /// divided anew.
     ///
     /// # Errors
-    /// Where the cluster has no certificate, does not serve these tasks, owns zones, or has a
-    /// server for job streams; where a task has no page.
+    /// Where the cluster has no certificate, does not serve these tasks, or has a server for job
+    /// streams; where a task has no page, or one that writes to zones would own none.
     pub fn with_shared_pages(
         mut self,
         set: &TaskSet,
@@ -36,10 +63,23 @@ impl Plan {
         let by = &mut certified[cluster];
         let place = |task: TaskId| of.tasks.binary_search(&task).map_err(|_| PlanError::OtherAllocation);
         let shares = |task: &TaskId| shared.iter().any(|(other, _)| other == task);
-        if by.is_zoned() || by.certificate.server_thousandths > 0 && !set.jobs().is_empty() {
+        if by.certificate.server_thousandths > 0 && !set.jobs().is_empty() {
             return Err(PlanError::OtherAllocation);
         }
         let owners: Vec<TaskId> = of.tasks.iter().copied().filter(|task| !shares(task)).collect();
+        if by.is_zoned() {
+            let owning = Cluster { chips: of.chips.clone(), tasks: owners };
+            shared_zones(set, (&of, &owning), by, usize::try_from(cluster.0).unwrap_or(usize::MAX))?;
+            for &(task, whose) in shared {
+                let writes = set.tasks().get(task).is_none_or(|task| task.write.is_some());
+                if shares(&whose) || writes {
+                    return Err(PlanError::OtherAllocation);
+                }
+                by.ranges[place(task)?] = by.ranges[place(whose)?].clone();
+            }
+            self.clusters[cluster].data = declared(set, &owning, Some(by.certificate.placement));
+            return Ok(self);
+        }
         let own: Vec<Option<u64>> = owners.iter().map(|&task| set.tasks()[task].data_pages).collect();
         let (all, row) = (of.layout.logical_pages(), if by.is_stripe() { of.layout.chips() } else { 1 });
         let equal = || ranges(all.into(), row, &vec![None; own.len()]);

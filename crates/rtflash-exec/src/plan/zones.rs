@@ -10,7 +10,7 @@ use crate::ids::{BlockId, ClusterId, Lpn};
 use crate::trace::Kind;
 
 /// The zones of a task: a zone is the block of one number on every chip of the cluster. What writes
-/// there goes round in them.
+/// there goes round in them. Who reads the pages of another task owns none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ZoneRing {
     /// Numbers of its blocks.

@@ -225,6 +225,11 @@ impl Rng {
         choices[usize::try_from(place).expect("a place among the choices")]
     }
 
+    /// A place in a list of so many.
+    pub(super) fn index(&mut self, many: usize) -> usize {
+        usize::try_from(self.0.below(many as u64)).expect("a place in the list")
+    }
+
     fn device(&mut self, world: World) -> Option<Device> {
         let chips = self.small(1, 8);
         let read = self.small(20, 100);

@@ -16,6 +16,7 @@ mod limit;
 mod prescribed;
 mod queued;
 mod shrink;
+mod stock;
 mod tally;
 mod told;
 
@@ -26,6 +27,9 @@ use rtflash_model::{Allocation, Reliance};
 
 pub use draw::{Case, World};
 pub use shrink::shrink;
+pub use stock::{
+    STOCK_RUNS, StockBroken, StockCheck, StockFinding, StockSearch, StockSoaked, soak_stock, stock_run, stock_set,
+};
 pub use tally::{Broken, LeftOut, Soaked, soak, soak_watched, soak_without};
 
 use crate::case::execute;

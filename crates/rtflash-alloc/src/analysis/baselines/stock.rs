@@ -55,6 +55,32 @@ impl StockTerm {
         StockTerm::Copies,
         StockTerm::FreeBlock,
     ];
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StockTerm::Blocking => "blocking",
+            StockTerm::OtherReads => "other-reads",
+            StockTerm::ReadsFirst => "reads-first",
+            StockTerm::OtherWrites => "other-writes",
+            StockTerm::FirstPass => "first-pass",
+            StockTerm::Copies => "copies",
+            StockTerm::FreeBlock => "free-block",
+        }
+    }
+
+    /// What it is in docs/baselines.md.
+    pub const fn letters(self) -> &'static str {
+        match self {
+            StockTerm::Blocking => "t before reads",
+            StockTerm::OtherReads => "other tasks' r t_r",
+            StockTerm::ReadsFirst => "reads in s",
+            StockTerm::OtherWrites => "other tasks' n(a)",
+            StockTerm::FirstPass => "the round-up of n/α",
+            StockTerm::Copies => "v (t_r + t_w) in g",
+            StockTerm::FreeBlock => "the 1 in B − 1",
+        }
+    }
 }
 
 /// Times in nanoseconds, and pages.

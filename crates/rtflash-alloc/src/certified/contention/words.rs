@@ -12,6 +12,7 @@ pub(in crate::certified) struct WordActivity {
     pub(in crate::certified) length: Span,
     pub(in crate::certified) reads: u64,
     pub(in crate::certified) writes: u64,
+    pub(in crate::certified) resets: u64,
     pub(in crate::certified) passes: u64,
 }
 
@@ -20,18 +21,21 @@ pub(in crate::certified) struct WordActivity {
 struct PerStepWords {
     read: u64,
     write: u64,
+    reset: u64,
     pass: u64,
 }
 
 impl PerStepWords {
     fn new(each: PerStep) -> Option<PerStepWords> {
-        let [read, write, pass] = [each.read, each.write, each.pass].map(|each| u64::try_from(each).ok());
-        Some(PerStepWords { read: read?, write: write?, pass: pass? })
+        let word = |each: u128| u64::try_from(each).ok();
+        let [read, write] = [word(each.read)?, word(each.write)?];
+        Some(PerStepWords { read, write, reset: word(each.reset)?, pass: word(each.pass)? })
     }
 
     /// The sum over all that a processor does within an interval.
     fn of_all(self, activity: WordActivity) -> Option<u64> {
         let users = self.read.checked_mul(activity.reads)?.checked_add(self.write.checked_mul(activity.writes)?)?;
+        let users = users.checked_add(self.reset.checked_mul(activity.resets)?)?;
         users.checked_add(self.pass.checked_mul(activity.passes)?)
     }
 }

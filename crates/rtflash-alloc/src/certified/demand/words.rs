@@ -9,13 +9,12 @@ use crate::certified::time::Cost;
 impl Demand<'_> {
     /// What waiting in single words goes by; `None` where it is not counted so.
     pub(super) fn word_waits(&self) -> Option<WordWaits> {
-        let resets = self.processor.tasks.iter().any(|item| item.resets);
-        if resets { None } else { self.contention.word_waits(self.processor, self.gc) }
+        self.contention.word_waits(self.processor, self.gc)
     }
 
     /// [`Demand::at`] in nanoseconds; `None` where a number on the way does not fit into a word.
     pub(super) fn at_in_words(&self, waits: WordWaits, length: Span) -> Option<u64> {
-        let (mut sum, mut reads, mut writes) = (0u64, 0u64, 0u64);
+        let (mut sum, mut reads, mut writes, mut resets) = (0u64, 0u64, 0u64, 0u64);
         for item in &self.processor.tasks {
             let jobs = item.due(length);
             let pages = item.transfers.of_word(jobs)?;
@@ -24,14 +23,18 @@ impl Demand<'_> {
                 let suspend = self.preemption.as_ns().checked_mul(item.with_pages().of_word(jobs)?)?;
                 sum = sum.checked_add(suspend)?;
             }
-            let all = if item.writes { &mut writes } else { &mut reads };
+            let all = match (item.resets, item.writes) {
+                (true, _) => &mut resets,
+                (false, true) => &mut writes,
+                (false, false) => &mut reads,
+            };
             *all = all.checked_add(pages)?;
         }
         let passes = self.passes_in_words(length)?;
         if let Some(gc) = self.gc {
             sum = sum.checked_add(gc.cost.as_ns().checked_mul(passes)?)?;
         }
-        let activity = WordActivity { length, reads, writes, passes };
+        let activity = WordActivity { length, reads, writes, resets, passes };
         sum.checked_add(self.contention.waiting_in_words(waits, activity)?)
     }
 
@@ -59,7 +62,7 @@ mod tests {
     /// In single words it is the same number, among neighbours of all kinds.
     #[test]
     fn demand_is_the_same_in_words() {
-        let (mut counted, mut rows, mut waited, mut commands) = (0, 0, 0, 0);
+        let (mut counted, mut rows, mut waited, mut commands, mut resets) = (0, 0, 0, 0, 0);
         for seed in 0..12_000 {
             let Some(Drawn { processor, mut contention, gc, mut rng, .. }) = Drawn::new(seed) else { continue };
             for other in (1..=rng.within(0, 2)).filter_map(|other| Drawn::new(seed + 20_000 * other)) {
@@ -78,9 +81,11 @@ mod tests {
             rows += u32::from(processor.rows().is_some() && gc.is_some() && !contention.is_none());
             waited += u32::from(processor.rows().is_none() && !contention.is_none());
             commands += u32::from(contention.has_commands());
+            let of_zones = processor.tasks.iter().any(|item| item.resets);
+            resets += u32::from(of_zones && contention.has_commands());
         }
-        let all = [counted, rows, waited, commands];
-        assert!(all.iter().zip([20_000, 800, 2_000, 1_000]).all(|(&found, least)| found > least), "{all:?}");
+        let all = [counted, rows, waited, commands, resets];
+        assert!(all.iter().zip([20_000, 800, 2_000, 1_000, 50]).all(|(&found, least)| found > least), "{all:?}");
     }
 
     /// What does not fit into a word is counted in two.

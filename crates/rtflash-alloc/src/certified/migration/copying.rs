@@ -132,12 +132,14 @@ impl CopyRoom<'_> {
         best
     }
 
-    /// Whether the cluster has room for a task more, as which a copy server's writes count.
+    /// Whether the cluster has room for a task more, as which a copy server's writes count. To
+    /// zones they are who moves.
     fn has_row(&self, server: CopyServer) -> bool {
         let Some((set, [_, writes])) = self.tasks.copying(self.device, self.task, server) else { return false };
         let cluster = &self.running.clusters[self.places[1]];
         let placement = self.running.certificates[self.places[1]].placement;
-        set.space(&[&cluster.tasks[..], &[writes]].concat(), cluster.size(), Some(placement)).fits()
+        let tasks = [&cluster.tasks[..], &[writes]].concat();
+        placement.is_zoned() || set.space(&tasks, cluster.size(), Some(placement)).fits()
     }
 
     /// From the time on at which it is added: when nothing is left of a copy server, at most.
@@ -209,14 +211,22 @@ impl CopyRoom<'_> {
         }
         if let Destination::New(placement, together) = self.destination {
             // What the new cluster does is not known yet: the other has to be in time in any case.
-            running.certificates[to] = self.certified(&set, &running, together, (placement, writes))?;
+            running.certificates[to] = self.certified(&set, &running, together, (placement, Some(writes)))?;
         }
         running.clusters[to].tasks.push(writes);
         let certificate = &running.certificates[to];
-        // Pages are not written where nothing is collected.
+        // Without a reserve pages are written to zones alone.
         let has_reserve = certificate.collection.is_some_and(|collection| collection.deadline.is_some());
-        let in_time = has_reserve && collects(certificate.placement) && holds(&running, &[from, to]);
+        let may_write = has_reserve || !collects(certificate.placement);
+        let in_time = may_write && holds(&running, &[from, to]);
         in_time.then_some(Copying { server, set, running, admitted: None, settled_within: Span::ZERO, numbers })
+    }
+
+    /// A certificate of a new cluster by which all are in time while writes go to both places, and
+    /// from the switch on, where nothing is copied by anybody else.
+    pub(super) fn certified_alone(&self, set: &TaskSet, together: &RunningDevice) -> Option<Certificate> {
+        let Destination::New(placement, _) = self.destination else { return None };
+        self.certified(set, self.running, together, (placement, None))
     }
 
     /// A certificate of a new cluster by which all are in time with the copy server's writes, and
@@ -226,7 +236,7 @@ impl CopyRoom<'_> {
         set: &TaskSet,
         running: &RunningDevice,
         together: &RunningDevice,
-        (placement, writes): (Placement, TaskId),
+        (placement, writes): (Placement, Option<TaskId>),
     ) -> Option<Certificate> {
         let to = self.places[1];
         let near = beside(self.device, &running.clusters, &self.places);
@@ -238,7 +248,7 @@ impl CopyRoom<'_> {
         kinds[own] = placement;
         let made = |tasks: &[TaskId]| {
             let mut clusters = around.clusters.clone();
-            clusters[own].tasks = [tasks, &[writes]].concat();
+            clusters[own].tasks = [tasks, writes.as_slice()].concat();
             let certified = certify_beside(set, &clusters, &kinds, &given, self.granted, self.work);
             let found = certified.certificates.get(own).copied().flatten()?;
             if certified.failing.iter().any(|&at| near.binary_search(&wide[at]).is_ok()) {

@@ -2,6 +2,7 @@
 //! pace, for how long, with every deadline kept (docs/migration.md).
 
 mod copying;
+mod data;
 mod parts;
 mod servers;
 mod stage;
@@ -17,6 +18,26 @@ pub use copying::CopyServer;
 pub use parts::MovedParts;
 use stage::{Goal, Scene};
 
+/// How a task's data come to their new place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MovedBy {
+    /// They are copied.
+    Copies(CopyServer),
+    /// Its own writes go to both places, so many requests: it goes round once, and nothing is
+    /// copied.
+    Round(u64),
+}
+
+impl MovedBy {
+    /// Who copies them, if anybody does.
+    pub fn server(&self) -> Option<CopyServer> {
+        match *self {
+            MovedBy::Copies(server) => Some(server),
+            MovedBy::Round(_) => None,
+        }
+    }
+}
+
 /// A task that moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskMove {
@@ -26,17 +47,19 @@ pub struct TaskMove {
     pub from: ClusterId,
     /// Its data: the first so many pages of its range.
     pub pages: u64,
-    /// How they are copied.
-    pub server: CopyServer,
+    /// How they come to their new place.
+    pub by: MovedBy,
     /// How the copy server's writes join a cluster that runs; `None` where that one is new.
     pub joins: Option<Admitted>,
-    /// From the stage's start on: when the first page is asked for.
+    /// From the stage's start on: when the first page is asked for, or its writes go to both
+    /// places.
     pub copying_after: Span,
-    /// From the stage's start on: when the last page is at its new place, at most.
+    /// From the stage's start on: when the last page is at its new place, at most; of a task that
+    /// goes round that supposes that its writes come each period.
     pub copied_within: Span,
-    /// What runs while it is copied, the requests of its copy server among the tasks.
+    /// What runs meanwhile, the requests of a copy server among the tasks.
     pub copying: RunningDevice,
-    /// The stage's set with that copy server.
+    /// The stage's set, with a copy server where there is one.
     pub copying_set: TaskSet,
 }
 
@@ -99,8 +122,8 @@ pub enum StageRefusal {
     Server(ClusterId),
     /// With commands on the bus, chips that served tasks are not erased while others run.
     EraseCommands(ChipId),
-    /// Zones are written in order, by their owners alone: their pages are not copied.
-    Zones,
+    /// A task that owns zones, or would, states no data, or writes something else than a stream.
+    Zones(TaskId),
     /// The data do not fit.
     Data,
     /// A task does not say what it keeps, and would have fewer pages than it has now.
@@ -131,7 +154,9 @@ impl fmt::Display for StageRefusal {
             StageRefusal::EraseCommands(chip) => {
                 write!(f, "chip {chip} would be erased while commands of others use its bus")
             }
-            StageRefusal::Zones => f.write_str("zones are written by their owners alone"),
+            StageRefusal::Zones(_) => {
+                f.write_str("in zones it has to state its `data_pages`, and to write nothing but a stream")
+            }
             StageRefusal::Data => f.write_str("the data do not fit"),
             StageRefusal::Share(_) => f.write_str("it states no `data_pages`, and would have fewer than it has now"),
             StageRefusal::Range(_) => f.write_str("it goes round in its range, and would have another one"),
@@ -149,7 +174,8 @@ impl StageRefusal {
     /// The task that it is about, if it is about one.
     pub fn task(&self) -> Option<TaskId> {
         match *self {
-            StageRefusal::Share(task)
+            StageRefusal::Zones(task)
+            | StageRefusal::Share(task)
             | StageRefusal::Range(task)
             | StageRefusal::NotAdmitted(task)
             | StageRefusal::Full(task)

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use rtflash_model::sorting;
-use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, Task, TaskId, TaskSet};
+use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, TaskSet};
 
 use super::copying::{CopyRoom, Destination, hold_beside};
-use super::parts::{StageTasks, goes_round, whole_rows};
-use super::{MigrationOptions, MovedParts, Stage, StageRefusal, TaskMove};
+use super::parts::{StageTasks, whole_rows};
+use super::{MigrationOptions, MovedBy, MovedParts, Stage, StageRefusal, TaskMove};
 use crate::certified::admission::{Admitted, Decision, RunningDevice, admit_into, removable_within};
 use crate::work::Work;
 
@@ -71,14 +71,13 @@ impl Scene<'_> {
         }
         // The most pages first: a new cluster's certificate is made with them.
         sorting::by_key(&mut moving, |&task| (std::cmp::Reverse(self.pages(task)), task));
-        let erase = if position.is_none() { self.erase(&goal.cluster.chips)? } else { None };
         let tasks = StageTasks::new(self.set, &moving);
         let set = tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
         if let Some(position) = position {
             let placement = self.now.certificates[position].placement;
             let leaving = self.leaving(&tasks, placement, &goal.cluster.chips)?;
             let setting = self.joined(&set, position, &tasks.parts)?;
-            return self.moved(goal, &tasks, set, (setting, &leaving), erase);
+            return self.moved(goal, &tasks, set, (setting, &leaving), None);
         }
         let mut refusal = StageRefusal::Late;
         let stated = goal.placement.as_slice();
@@ -87,6 +86,8 @@ impl Scene<'_> {
                 continue;
             }
             let leaving = self.leaving(&tasks, placement, &goal.cluster.chips)?;
+            // A zone is reset before anything is written there.
+            let erase = if placement.is_zoned() { None } else { self.erase(&goal.cluster.chips)? };
             let setting = self.fresh(goal, placement, &tasks.parts);
             match self.moved(goal, &tasks, set.clone(), (setting, &leaving), erase) {
                 Ok(stage) => return Ok(stage),
@@ -141,41 +142,19 @@ impl Scene<'_> {
         placement: Placement,
         chips: &[ChipId],
     ) -> Result<Vec<Leaving>, StageRefusal> {
-        if placement.is_zoned() {
-            return Err(StageRefusal::Zones);
-        }
         let mut leaving = Vec::with_capacity(tasks.parts.len());
         for &parts in &tasks.parts {
             let serves = |cluster: &Cluster| cluster.tasks.contains(&parts.task);
             let from = self.now.clusters.iter().position(serves).ok_or(StageRefusal::NotAdmitted(parts.task))?;
-            if self.now.certificates[from].placement.is_zoned() {
-                return Err(StageRefusal::Zones);
+            let zones = placement.is_zoned() || self.now.certificates[from].placement.is_zoned();
+            let of = &self.set.tasks()[parts.task];
+            if zones && (of.data_pages.is_none() || !of.fits_zones()) {
+                return Err(StageRefusal::Zones(parts.task));
             }
             leaving.push((parts, from, self.pages(parts.task)));
         }
         self.is_free_of_servers(chips, &leaving)?;
         Ok(leaving)
-    }
-
-    /// The pages of a task that runs: those that it states, whole rows where it goes round in
-    /// these, or its share.
-    fn pages(&self, task: TaskId) -> u64 {
-        let place = self.now.clusters.iter().position(|cluster| cluster.tasks.contains(&task));
-        let Some(place) = place else { return 0 };
-        let (cluster, placement) = (&self.now.clusters[place], self.now.certificates[place].placement);
-        match &self.set.tasks()[task] {
-            Task { data_pages: None, .. } => self.share(&cluster.tasks, place),
-            of @ Task { data_pages: Some(pages), .. } if goes_round(of) => {
-                whole_rows(*pages, cluster.size(), placement)
-            }
-            Task { data_pages: Some(pages), .. } => *pages,
-        }
-    }
-
-    /// The pages of a task that states none, in a cluster that runs with these tasks.
-    fn share(&self, tasks: &[TaskId], position: usize) -> u64 {
-        let (cluster, placement) = (&self.now.clusters[position], self.now.certificates[position].placement);
-        share(self.set, tasks, cluster.size(), placement)
     }
 
     /// A cluster of free chips. Its certificate is made with the first copy server.
@@ -225,17 +204,27 @@ impl Scene<'_> {
         self.fits(&setting.together, setting.cluster, tasks, leaving)?;
         let begin = erase.unwrap_or(Span::ZERO).checked_add(setting.mirrored_after).ok_or(StageRefusal::TooLong)?;
         let (mut moves, mut free) = (Vec::with_capacity(leaving.len()), begin);
+        let placement = setting.mirrored.certificates[setting.cluster].placement;
+        let mut switched = begin;
         for of in leaving {
-            let (moved, settled) = self.copied(tasks, &mut setting, *of, (begin, free, moves.is_empty()))?;
+            let when = (begin, free, moves.is_empty());
+            if self.goes_by_rounds(of.0, of.1, placement) {
+                let moved = self.rounded(tasks, &set, &mut setting, *of, (begin, moves.is_empty()))?;
+                switched = switched.max(moved.copied_within);
+                moves.push(moved);
+                continue;
+            }
+            let (moved, settled) = self.copied(tasks, &mut setting, *of, when)?;
             moves.push(moved);
             free = settled;
         }
+        let switched = switched.max(free);
         let Setting { cluster, joins, mirrored, together, .. } = setting;
         let places: Vec<usize> = leaving.iter().map(|&(_, from, _)| from).chain([cluster]).collect();
         if ![&mirrored, &together].iter().all(|of| hold_beside(&set, of, &places, self.options.granted, self.work)) {
             return Err(StageRefusal::Late);
         }
-        let (left, over_within) = self.left(&set, &together, leaving, free)?;
+        let (left, over_within) = self.left(&set, &together, leaving, switched)?;
         Ok(Stage {
             set,
             before: self.now.clone(),
@@ -246,7 +235,7 @@ impl Scene<'_> {
             moves,
             mirrored,
             together,
-            switched_within: free,
+            switched_within: switched,
             over_within,
             after: renumbered(left, tasks),
         })
@@ -265,25 +254,7 @@ impl Scene<'_> {
         // Requests that wrote to the old place alone are over.
         let over = self.set.tasks()[parts.task].write.map_or(Span::ZERO, |write| write.deadline());
         let asked_after = begin.checked_add(over).ok_or(StageRefusal::TooLong)?.max(free);
-        let destination = match (setting.joins.is_empty(), is_first) {
-            (true, true) => {
-                Destination::New(setting.mirrored.certificates[setting.cluster].placement, &setting.together)
-            }
-            (true, false) => Destination::Certified,
-            (false, _) => Destination::Running,
-        };
-        let room = CopyRoom {
-            device: self.set.device(),
-            tasks,
-            running: &setting.mirrored,
-            task: parts.task,
-            places: [from, setting.cluster],
-            destination,
-            pages,
-            granted: self.options.granted,
-            buffer_pages: self.options.buffer_pages,
-            work: self.work,
-        };
+        let room = self.room(tasks, setting, (parts, from, pages), is_first);
         let copying = room.fastest()?;
         for running in [&mut setting.mirrored, &mut setting.together] {
             running.certificates.clone_from(&copying.running.certificates);
@@ -296,7 +267,7 @@ impl Scene<'_> {
             parts,
             from: ClusterId::from_index(from),
             pages,
-            server: copying.server,
+            by: MovedBy::Copies(copying.server),
             joins: copying.admitted,
             copying_after,
             copied_within: within.ok_or(StageRefusal::TooLong)?,
@@ -306,41 +277,80 @@ impl Scene<'_> {
         Ok((moved, settled))
     }
 
-    /// Whether the data fit the cluster, those included that are not declared.
-    fn fits(
-        &self,
-        together: &RunningDevice,
-        cluster: usize,
-        tasks: &StageTasks,
-        leaving: &[Leaving],
-    ) -> Result<(), StageRefusal> {
-        let own = |task: &TaskId| tasks.parts.iter().find(|parts| parts.moved == *task).map_or(*task, |of| of.task);
-        let of: Vec<TaskId> = together.clusters[cluster].tasks.iter().map(own).collect();
-        let (size, placement) = (together.clusters[cluster].size(), together.certificates[cluster].placement);
-        if !self.set.space(&of, size, Some(placement)).fits() {
-            return Err(StageRefusal::Data);
-        }
-        // Who goes round would jump where its range is another; where it states no data, that is
-        // not known of the range that it has.
-        let other = |&&(parts, _, pages): &&Leaving| {
-            let task = &self.set.tasks()[parts.task];
-            let range = task.data_pages.map(|data| whole_rows(data, size, placement));
-            goes_round(task) && range != Some(pages)
+    /// What a task is moved beside, the first one of its stage or another.
+    fn room<'a>(
+        &'a self,
+        tasks: &'a StageTasks,
+        setting: &'a Setting,
+        (parts, from, pages): Leaving,
+        is_first: bool,
+    ) -> CopyRoom<'a> {
+        let placement = setting.mirrored.certificates[setting.cluster].placement;
+        let destination = match (setting.joins.is_empty(), is_first) {
+            (true, true) => Destination::New(placement, &setting.together),
+            (true, false) => Destination::Certified,
+            (false, _) => Destination::Running,
         };
-        if let Some((parts, ..)) = leaving.iter().find(other) {
-            return Err(StageRefusal::Range(parts.task));
+        CopyRoom {
+            device: self.set.device(),
+            tasks,
+            running: &setting.mirrored,
+            task: parts.task,
+            places: [from, setting.cluster],
+            destination,
+            pages,
+            granted: self.options.granted,
+            buffer_pages: self.options.buffer_pages,
+            work: self.work,
         }
-        let share = share(self.set, &of, size, placement);
-        let undeclared = leaving.iter().filter(|(parts, ..)| self.set.tasks()[parts.task].data_pages.is_none());
-        let mut short = undeclared.filter(|&&(_, _, pages)| pages > share);
-        // Who stays in a cluster that runs has the pages that it had.
-        let stays = self.now.clusters.get(cluster).map_or(&[][..], |cluster| &cluster.tasks);
-        if let Some(&task) = stays.iter().find(|&&task| self.set.tasks()[task].data_pages.is_none())
-            && self.share(stays, cluster) > share
-        {
-            return Err(StageRefusal::Share(task));
+    }
+
+    /// Whether a task's writes alone bring its data to the new place: it goes round in zones, there
+    /// or where it was.
+    pub(super) fn goes_by_rounds(&self, parts: MovedParts, from: usize, to: Placement) -> bool {
+        parts.mirror.is_some() && (self.now.certificates[from].placement.is_zoned() || to.is_zoned())
+    }
+
+    /// A task that goes round once, its writes at both places from `begin` on. What a new cluster
+    /// runs by is made where this is its first task.
+    fn rounded(
+        &self,
+        tasks: &StageTasks,
+        set: &TaskSet,
+        setting: &mut Setting,
+        (parts, from, pages): Leaving,
+        (begin, is_first): (Span, bool),
+    ) -> Result<TaskMove, StageRefusal> {
+        let write = self.set.tasks()[parts.task].write.ok_or(StageRefusal::Late)?;
+        if is_first && setting.joins.is_empty() {
+            let room = self.room(tasks, setting, (parts, from, pages), is_first);
+            let certificate = room.certified_alone(set, &setting.together).ok_or(StageRefusal::Late)?;
+            for running in [&mut setting.mirrored, &mut setting.together] {
+                running.certificates[setting.cluster] = certificate;
+            }
         }
-        short.next().map_or(Ok(()), |(parts, ..)| Err(StageRefusal::Share(parts.task)))
+        // All of the range that it has, and of the one that it gets.
+        let (size, placement) = {
+            let running = &setting.mirrored;
+            (running.clusters[setting.cluster].size(), running.certificates[setting.cluster].placement)
+        };
+        let pages =
+            self.set.tasks()[parts.task].data_pages.map_or(pages, |of| pages.max(whole_rows(of, size, placement)));
+        // The first one comes within a period.
+        let requests = pages.div_ceil(write.pages().max(1));
+        let round = write.period().checked_mul(requests).and_then(|round| round.checked_add(write.jitter()));
+        let within = round.and_then(|round| round.checked_add(write.deadline())?.checked_add(begin));
+        Ok(TaskMove {
+            parts,
+            from: ClusterId::from_index(from),
+            pages,
+            by: MovedBy::Round(requests),
+            joins: None,
+            copying_after: begin,
+            copied_within: within.ok_or(StageRefusal::TooLong)?,
+            copying: setting.mirrored.clone(),
+            copying_set: set.clone(),
+        })
     }
 
     /// What runs without the tasks at their old places, and when nothing is left of them.
@@ -382,15 +392,4 @@ fn renumbered(running: RunningDevice, tasks: &StageTasks) -> RunningDevice {
         })
         .unzip();
     RunningDevice { clusters, certificates }
-}
-
-/// The pages of each task that states none: what is left of the cluster's logical pages in equal
-/// shares, of whole rows where it is a stripe.
-fn share(set: &TaskSet, tasks: &[TaskId], size: u32, placement: Placement) -> u64 {
-    let row = if placement.is_by_chip() { u128::from(size) } else { 1 };
-    let declared: Vec<TaskId> = tasks.iter().copied().filter(|&task| set.tasks()[task].data_pages.is_some()).collect();
-    let sharers = (tasks.len() - declared.len()) as u128;
-    let space = set.space(&declared, size, Some(placement));
-    let left = space.logical_pages.saturating_sub(space.needed_pages) / row;
-    left.checked_div(sharers).map_or(0, |rows| u64::try_from(rows * row).unwrap_or(u64::MAX))
 }

@@ -1,0 +1,107 @@
+//! `rtflash soak --world stock`: a drive that knows no deadlines.
+
+use rtflash_alloc::analysis::StockTerm;
+use rtflash_model::{TaskSet, write_task_set};
+use rtflash_run::soak::{StockBroken, StockCheck, StockSearch, StockSoaked, soak_stock};
+use serde_json::value::RawValue;
+
+use super::policies;
+use super::soak_answer::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
+use crate::CommandFailure;
+use crate::answer::{SetAnswer, Unanswered};
+use crate::args::{ALL_TERMS, SoakArgs};
+use crate::progress::Bar;
+use crate::render::Render;
+use crate::status::Status;
+
+/// What is found.
+pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
+    if let Some(Some(_)) = args.climb {
+        return Err(CommandFailure("--climb FILE: on the executor, not with --world stock".into()).into());
+    }
+    let terms = args.without.as_deref().map_or(Ok(Vec::new()), terms)?;
+    let searched = || searched(args, &terms);
+    let answer = match args.jobs {
+        Some(jobs) => policies::threads(jobs.into())?.install(searched),
+        None => searched(),
+    };
+    // A term that is left out is to be missed.
+    let is_found = answer.without.iter().all(|line| !line.checks.is_empty());
+    let status = Status::of(Some(answer.broken.is_empty() && is_found));
+    Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
+}
+
+fn terms(name: &str) -> Result<Vec<StockTerm>, CommandFailure> {
+    if name == ALL_TERMS {
+        return Ok(StockTerm::ALL.to_vec());
+    }
+    let term = StockTerm::ALL.into_iter().find(|term| term.name() == name);
+    term.map(|term| vec![term]).ok_or_else(|| {
+        let names = StockTerm::ALL.map(StockTerm::name).join(", ");
+        CommandFailure(format!("--without {name}: --world stock has the terms {names}"))
+    })
+}
+
+fn searched(args: &SoakArgs, terms: &[StockTerm]) -> SoakAnswer {
+    let cases = args.runs().saturating_mul(terms.len().max(1) as u64);
+    let bar = Bar::new("{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left", 0, cases);
+    let over = |cases| bar.inc(cases);
+    let search = StockSearch { seed: args.seed, left_out: None, climbs: args.climb.is_some() };
+    let empty = SoakAnswer {
+        seed: args.seed,
+        runs: args.runs(),
+        sets: None,
+        judged: 0,
+        mean_load: None,
+        broken: Vec::new(),
+        without: Vec::new(),
+    };
+    let answer = if terms.is_empty() {
+        let soaked = soak_stock(search, args.runs(), &over);
+        let broken = soaked.broken.iter().map(|broken| broken_line(search, broken)).collect();
+        SoakAnswer { sets: Some(soaked.sets), judged: soaked.runs, broken, ..empty }
+    } else {
+        let line = |&term: &StockTerm| {
+            without_line(term, &soak_stock(StockSearch { left_out: Some(term), ..search }, args.runs(), &over))
+        };
+        let without: Vec<WithoutLine> = terms.iter().map(line).collect();
+        SoakAnswer { judged: without.iter().map(|line| line.runs).sum(), without, ..empty }
+    };
+    bar.finish();
+    answer
+}
+
+fn written(set: &TaskSet) -> Option<Box<RawValue>> {
+    RawValue::from_string(write_task_set(set, None)).ok()
+}
+
+/// What a line says of a check: `exec` has no such drive, so the search itself shows it again.
+fn broken_line(search: StockSearch, of: &StockBroken) -> BrokenLine {
+    let climb = if search.climbs { " --climb" } else { "" };
+    BrokenLine {
+        name: of.finding.check.name(),
+        runs: of.runs,
+        first_run: of.first,
+        bound: Some(of.finding.bound),
+        observed: Some(of.finding.observed),
+        command: format!("rtflash soak --world stock --seed {} --runs {}{climb}", search.seed, of.first + 1),
+        task_set: written(&of.smallest),
+    }
+}
+
+fn without_line(term: StockTerm, found: &StockSoaked) -> WithoutLine {
+    let late = found.broken.iter().filter(|broken| broken.finding.check == StockCheck::Deadlines);
+    let check = |broken: &StockBroken| CheckCount { name: broken.finding.check.name(), runs: broken.runs };
+    let late: Vec<&StockBroken> = late.collect();
+    let shown = late.first().copied().or_else(|| found.broken.iter().min_by_key(|broken| broken.first));
+    WithoutLine {
+        term: term.name(),
+        letters: term.letters(),
+        sets: found.sets,
+        runs: found.runs,
+        late: late.iter().map(|broken| broken.runs).sum(),
+        first_run: shown.map(|broken| broken.first),
+        checks: found.broken.iter().map(check).collect(),
+        task_set: shown.and_then(|broken| written(&broken.smallest)),
+    }
+}
