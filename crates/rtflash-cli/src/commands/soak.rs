@@ -24,6 +24,10 @@ use crate::render::numbers::count;
 use crate::render::table::table;
 use crate::status::Status;
 
+/// The worlds whose sets are accepted by a test that has terms.
+const WITH_TERMS: &str = "stripe, queue, superblock, mixed, stream, command, queue-command, register, register-command, \
+                          zoned, failing, suspending or levelling";
+
 /// What `rtflash soak --format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SoakAnswer {
@@ -122,10 +126,11 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         Some(Some(path)) => return super::climb::answer(args, Some(path)),
         Some(None) if world == World::Any => return super::climb::answer(args, None),
         Some(None) if world.terms().is_empty() => {
-            let failure = "--climb: --world stripe, queue, superblock, mixed, stream, command, queue-command, \
-                           register or register-command has sets to climb in; without --world it is in those of the table, and \
-                           --climb FILE in a set of your own";
-            return Err(CommandFailure(failure.into()).into());
+            let failure = format!(
+                "--climb: --world {WITH_TERMS} has sets to climb in; without --world it is in those of the table, and \
+                 --climb FILE in a set of your own"
+            );
+            return Err(CommandFailure(failure).into());
         }
         _ => {}
     }
@@ -149,9 +154,8 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
 fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     let of_world = world.terms();
     if of_world.is_empty() {
-        let failure = "--without leaves a term out of the test of --world stripe, queue, superblock, mixed, stream, \
-                       command, queue-command, register or register-command, and of no other";
-        return Err(CommandFailure(failure.into()));
+        let failure = format!("--without leaves a term out of the test of --world {WITH_TERMS}, and of no other");
+        return Err(CommandFailure(failure));
     }
     if name == ALL_TERMS {
         return Ok(of_world.to_vec());
