@@ -315,7 +315,8 @@ pub enum SoakWorld {
     Supposed,
     /// Sets at the limit of what the sound analyses accept, under whatever is meant to break their
     /// promises; a third on devices with two page registers, a third on ones with commands, a
-    /// quarter on ones whose blocks fail
+    /// quarter on ones whose blocks fail, a quarter on ones that suspend erases, and some on ones
+    /// that level wear
     Sound,
     /// Small sets at the limit of (T) or (T'), each cluster a stripe; 16 runs of each
     Stripe,
