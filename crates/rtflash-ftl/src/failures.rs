@@ -97,8 +97,10 @@ impl Ftl<'_, '_> {
         is_over
     }
 
-    /// Logical pages of a source's range hold nothing any more, from now on. After a loss of power
-    /// they may hold again what they held.
+    /// Logical pages of a source's range hold nothing any more, from now on, but for the one that its
+    /// processor programmed last: that goes on holding what it holds, and may be trimmed once
+    /// another one has been programmed. After a loss of power they may hold again what they held at
+    /// any time before.
     ///
     /// # Errors
     /// Where a page is not the source's, or is one of zones, which are overwritten as a whole. Then

@@ -48,6 +48,8 @@ pub struct Pages<M: Memory> {
     /// Where each logical page of the processor is; [`NONE`] where it was never written.
     places: M::Words,
     free: u32,
+    /// The page that was programmed last; [`NONE`] where none was.
+    newest: u32,
     /// Where tasks own zones.
     zones: Option<Zones<M>>,
 }
@@ -89,21 +91,22 @@ impl<M: Memory> Pages<M> {
         let all = u32::try_from(memory.lpns.as_ref().len()).unwrap_or(u32::MAX);
         let programmed = programmed.min(all);
         let blocks = Blocks::new((block_pages, columns.width), memory, programmed);
-        Pages { columns, blocks, places, free: all - programmed, zones: None }
+        let newest = programmed.checked_sub(1).unwrap_or(NONE);
+        Pages { columns, blocks, places, free: all - programmed, newest, zones: None }
     }
 
     /// The pages of a processor in any state: see [`Blocks::restored`]. `places` says where each
-    /// logical page is.
+    /// logical page is, and `newest` which page was programmed last.
     pub fn restored(
         columns: Columns,
         block_pages: u32,
         memory: BlockMemory<M>,
         places: M::Words,
-        open: Option<Frontier>,
+        (open, newest): (Option<Frontier>, Option<u32>),
     ) -> Pages<M> {
         let blocks = Blocks::restored((block_pages, columns.width), memory, open);
         let free = blocks.erased_blocks() * block_pages + blocks.rest(Frontiers::Write);
-        Pages { columns, blocks, places, free, zones: None }
+        Pages { columns, blocks, places, free, newest: newest.unwrap_or(NONE), zones: None }
     }
 
     /// The pages of a chip whose blocks are those of zones. `memory.lpns` and the places of logical
@@ -120,7 +123,7 @@ impl<M: Memory> Pages<M> {
         for (slot, &page) in (0..).zip(places.as_ref()).filter(|&(_, &page)| page != NONE) {
             blocks.hold(page, slot * columns.stride + columns.offset);
         }
-        Pages { columns, blocks, places, free: 0, zones: Some(zones) }
+        Pages { columns, blocks, places, free: 0, newest: NONE, zones: Some(zones) }
     }
 
     /// Whether its blocks are those of zones.
@@ -247,6 +250,7 @@ impl<M: Memory> Pages<M> {
             self.blocks.invalidate(old);
         }
         self.free -= 1;
+        self.newest = page;
         let width = self.columns.width;
         if width == 1 {
             return Some(Spot { chip: 0, block, page: next });
@@ -264,7 +268,7 @@ impl<M: Memory> Pages<M> {
         pages: u32,
         mut put: impl FnMut(u32, u32, Spot),
     ) -> Option<u32> {
-        let Pages { columns, blocks, places, free, .. } = self;
+        let Pages { columns, blocks, places, free, newest, .. } = self;
         let Frontier { block, next } = blocks.frontier(Frontiers::Write)?;
         let (first, places) = (block * blocks.pages() + next, places.as_mut());
         let (row, last) = blocks.move_together(Frontiers::Write, (victim, from), pages, |row, lpn, to| {
@@ -272,6 +276,7 @@ impl<M: Memory> Pages<M> {
             put(row, lpn, Spot { chip: 0, block, page: next + (to - first) });
         })?;
         *free -= last + 1 - first;
+        *newest = last;
         Some(row)
     }
 
@@ -371,10 +376,17 @@ impl<M: Memory> Pages<M> {
         self.blocks.retired_with_pages()
     }
 
-    /// A logical page holds nothing any more.
+    /// A logical page holds nothing any more. That of the page that was programmed last goes on
+    /// holding what it holds: by that page a recovery knows the block that takes pages. If its
+    /// block were erased, and power lost meanwhile, pages of it that look erased would be
+    /// programmed.
     pub fn trim(&mut self, lpn: u32) {
         let slot = self.slot(lpn);
-        let old = core::mem::replace(&mut self.places.as_mut()[index(slot)], NONE);
+        let place = &mut self.places.as_mut()[index(slot)];
+        if *place == self.newest {
+            return;
+        }
+        let old = core::mem::replace(place, NONE);
         if old != NONE && self.zones.is_none() {
             self.blocks.invalidate(old);
         }

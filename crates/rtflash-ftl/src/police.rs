@@ -128,8 +128,10 @@ impl SourcePolice {
     /// Power was lost. The next request goes on with this page of its round, or before it: with
     /// pages that were programmed, and not said to be.
     pub(crate) fn goes_on(&mut self, of: &Declared, next: u32) {
-        // Where a request is half of the round it cannot be seen which page is the first one.
-        let back = if of.pages >= of.page_count / 2 { of.page_count } else { of.pages };
+        // Chips are apart by a request and a row of them. Where that is half of the round it cannot
+        // be seen which page is the first one.
+        let apart = of.pages.saturating_add(of.chips.saturating_sub(1));
+        let back = if apart >= of.page_count.div_ceil(2) { of.page_count } else { of.pages };
         (self.next, self.back) = (Some(next), back);
     }
 

@@ -192,21 +192,20 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         of.chips.iter().all(|&chip| self.chips.erase(chip, block))
     }
 
-    /// Retires the blocks that have failed, and keeps back as many as may fail still.
-    fn retire(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> Result<(), SetupError> {
+    /// Retires the blocks that have failed, and keeps back as many as may fail still. Says how many
+    /// of these are not erased: power was lost in a recovery that had lent them.
+    fn retire(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> u32 {
         let blocks = pages.blocks().count();
         let bad = (0..blocks).fold(0, |bad, block| bad + u32::from(self.is_bad(of, block)));
         let spare = of.spare.saturating_sub(bad);
-        if pages.blocks().erased_blocks() < spare {
-            return Err(SetupError::NoRoom(of.number));
-        }
-        pages.keep_back(spare);
+        let kept_back = pages.blocks().erased_blocks().min(spare);
+        pages.keep_back(kept_back);
         for block in (0..blocks).filter(|_| bad > 0) {
             if self.is_bad(of, block) {
                 pages.retire_at_start(block);
             }
         }
-        Ok(())
+        spare - kept_back
     }
 
     /// Erases all blocks in which nothing is valid: also those that look erased, of which it is not
@@ -243,12 +242,12 @@ impl<C: RecoveryChips> PagesAtStart for ChipScan<'_, C> {
         self.count_erases(of, erases);
         let open = latest.map(|latest| self.frontier(of, latest)).transpose()?.flatten();
         self.erase_others(of, &mut blocks, erases);
-        let mut pages = Pages::restored(of.columns, of.block_pages, blocks, places, open);
+        let mut pages = Pages::restored(of.columns, of.block_pages, blocks, places, (open, latest));
         if of.wear_gap > 0 {
             pages.level(of.wear_gap, erases);
         }
-        self.retire(of, &mut pages)?;
-        self.collect(of, &mut pages)?;
+        let lent = self.retire(of, &mut pages);
+        self.collect(of, &mut pages, lent)?;
         Ok(pages)
     }
 }

@@ -70,6 +70,13 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
             went_on[source as usize] |= taken.is_ok();
             over += u64::from(taken.is_ok());
             now += u64::from(words.below(60));
+        } else if words.byte().is_multiple_of(6) {
+            let source = words.below(image.sources());
+            let of = image.source(source).expect("a source");
+            let pages: Vec<u32> = (0..words.below(9)).map(|_| of.first_page + words.below(of.page_count)).collect();
+            if ftl.trim(source, &pages).is_ok() {
+                flash.trimmed(of.cluster, &pages);
+            }
         } else {
             let from = words.below(chips);
             let busy = (from..from + chips).map(|chip| chip % chips).find(|&chip| flash.busy(chip));

@@ -9,9 +9,13 @@ use crate::setup::{NewProcessor, SetupError};
 impl<C: RecoveryChips> ChipScan<'_, C> {
     /// Collects garbage until the reserve is there. Where no page is free for a copy a block is
     /// lent of those that are kept back for others that fail; it is given back when a victim is
-    /// erased.
-    pub(super) fn collect(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> Result<(), SetupError> {
-        let mut lent = 0;
+    /// erased. So many are `lent` already.
+    pub(super) fn collect(
+        &mut self,
+        of: &NewProcessor<'_>,
+        pages: &mut Pages<Lent<'_>>,
+        mut lent: u32,
+    ) -> Result<(), SetupError> {
         loop {
             while lent > 0 && pages.take_back() {
                 lent -= 1;

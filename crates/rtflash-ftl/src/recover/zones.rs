@@ -66,14 +66,17 @@ impl Ftl<'_, '_> {
     fn first_not_programmed(&self, of: &SourceSlot) -> u32 {
         let cluster = &self.clusters[index(of.cluster)];
         let (chips, count) = (cluster.processors, of.declared.page_count);
-        let next = |column: u32| {
+        let latest = |column: u32| {
             let of_chip = self.processors.get(index(cluster.first_processor + column))?.as_ref()?;
-            let latest = of_chip.ftl.pages.latest_of_ring(of.declared.first_page / chips, count / chips);
-            Some(latest.map_or(column, |latest| (latest * chips + column + chips) % count))
+            of_chip.ftl.pages.latest_of_ring(of.declared.first_page / chips, count / chips)
         };
-        let first = next(0).unwrap_or(0);
+        if (0..chips).all(|column| latest(column).is_none()) {
+            return 0;
+        }
+        let next = |column: u32| latest(column).map_or(column, |latest| (latest * chips + column + chips) % count);
+        let first = next(0);
         let behind = |column: u32| {
-            let ahead = (next(column).unwrap_or(first) + count - first) % count;
+            let ahead = (next(column) + count - first) % count;
             if ahead > count / 2 { count - ahead } else { 0 }
         };
         let most = (0..chips).map(behind).max().unwrap_or(0);

@@ -21,7 +21,12 @@ impl<S: AtStart> PagesAtStart for Stated<'_, S> {
         if of.is_zoned() {
             return zoned_pages(of, (blocks, places), rest, self.0);
         }
+        let held = blocks.lpns.iter().filter(|&&lpn| lpn != NONE).count();
         let mut pages = Pages::new(of.columns, of.block_pages, blocks, places, programmed);
+        if pages.places().iter().filter(|&&page| page != NONE).count() < held {
+            // Two pages hold the same logical one.
+            return Err(SetupError::Start(of.number));
+        }
         if of.wear_gap > 0 {
             for (block, erases) in (0..).zip(erases.iter_mut()) {
                 *erases = self.0.erase_count(of.number, block);

@@ -331,6 +331,13 @@ impl Flash {
         ring.map(|(_, ring)| ring)
     }
 
+    /// Logical pages hold nothing from now on, or whatever they held before.
+    pub fn trimmed(&mut self, cluster: u32, pages: &[u32]) {
+        let is_kept = |page: &Page| page.0 != cluster || !pages.contains(&page.1);
+        self.acknowledged.retain(|page, _| is_kept(page));
+        self.requests.values_mut().for_each(|programmed| programmed.retain(|(page, _)| is_kept(page)));
+    }
+
     /// What a chip was doing has ended.
     pub fn ends(&mut self, chip: u32) {
         match self.under_way.remove(&chip).expect("something is under way") {
@@ -349,6 +356,11 @@ impl Flash {
     /// Whether a chip was asked to suspend its erase.
     pub fn is_asked(&self, chip: u32) -> bool {
         self.asked.contains(&chip)
+    }
+
+    /// Whether no erase is.
+    pub fn no_erase_is_suspended(&self) -> bool {
+        self.suspended.is_empty() && self.asked.is_empty()
     }
 
     /// The erase of a chip is suspended.
@@ -434,6 +446,12 @@ impl Flash {
             }
         }
         latest
+    }
+
+    /// Whether a page holds what was said to be written last, or what was written later.
+    pub fn has(&self, page: Page) -> bool {
+        let version = self.acknowledged.get(&page).copied().unwrap_or(0);
+        self.latest().get(&page).map_or(0, |found| found.1) >= version
     }
 
     /// A recovery that has ended has taken no longer than is stated.

@@ -355,8 +355,12 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
                 let pages: Vec<u32> =
                     (0..count).map(|_| first + words.below(of.map_or(1, |of| of.page_count) + beyond)).collect();
                 if ftl.trim(source, &pages).is_ok() {
-                    nand.trimmed(of.expect("a source").cluster, &pages);
-                    ran.trimmed += pages.len() as u64;
+                    let cluster = of.expect("a source").cluster;
+                    // Those that were programmed last are kept.
+                    let trimmed: Vec<u32> =
+                        pages.into_iter().filter(|&page| ftl.locate(cluster, page).is_none()).collect();
+                    nand.trimmed(cluster, &trimmed);
+                    ran.trimmed += trimmed.len() as u64;
                 }
             }
             _ => now = now.saturating_add(u64::from(words.below(1 << 10)) << (words.byte() % 2)),
