@@ -134,8 +134,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
             let slot = index((lpn - of.columns.offset) / of.columns.stride);
             let other = places[slot];
             if other != NONE {
-                let PageState::Held(before) = self.look(of, other)? else { continue };
-                if before.sequence > sequence {
+                if matches!(self.look(of, other)?, PageState::Held(before) if before.sequence > sequence) {
                     continue;
                 }
                 lpns[index(other)] = NONE;

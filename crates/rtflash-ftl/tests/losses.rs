@@ -179,7 +179,7 @@ fn a_short_round_goes_on_where_it_was() {
         for done in 0..2 * count {
             let mut flash = Flash::new(&image);
             let mut lists = Lists::new(&Geometry::of(&image, 0).unwrap());
-            let mut go = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash| {
+            let go = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash| {
                 for nth in 0..done {
                     if ftl.request(0, (None, u64::from(nth) * 100), &[nth % count]).is_err() {
                         return false;
@@ -193,7 +193,7 @@ fn a_short_round_goes_on_where_it_was() {
                 }
                 true
             };
-            if !lists.recovered(&image, &mut flash, &mut go).unwrap() {
+            if !lists.recovered(&image, &mut flash, go).unwrap() {
                 wrong.push((chips, count, pages, 0, 99, false));
                 break;
             }

@@ -55,6 +55,11 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
             let source = words.below(image.sources());
             let of = image.source(source).expect("a source");
             let count = 1 + words.below(of.pages);
+            let chips = image.cluster(of.cluster).expect("a cluster").chips();
+            if ftl.next_of_round(source).is_some() && 2 * (of.pages + chips - 1) >= of.page_count {
+                // In so short a round only who sends the requests knows where to go on.
+                continue;
+            }
             let first = match ftl.next_of_round(source) {
                 // It goes on, or where power was lost back with what was not said to be written.
                 Some(next) => {

@@ -47,6 +47,8 @@ struct RingOnChip {
     /// Pages of it that were taken, and when each logical page was.
     taken: u64,
     last: HashMap<u32, u64>,
+    /// When each was taken before that.
+    before: HashMap<u32, Option<u64>>,
     /// When pages were taken that cannot be read, or that hold what was programmed before power was
     /// lost.
     wasted: Vec<u64>,
@@ -59,11 +61,11 @@ impl RingOnChip {
             let ring = of.ring(number).expect("a ring");
             let blocks = ring.first_block..ring.first_block + ring.blocks;
             let rows = u64::from(ring.page_count / of.chips());
-            let (last, wasted) = (HashMap::new(), Vec::new());
+            let (last, before, wasted) = (HashMap::new(), HashMap::new(), Vec::new());
             let spare = u64::from(ring.blocks - 1) * u64::from(block_pages);
             assert!(!ring.writes || rows <= spare, "a block is free");
             let (first, chips) = (ring.first_page, of.chips());
-            (of.chip(place).expect("a chip"), RingOnChip { blocks, first, rows, chips, taken: 0, last, wasted })
+            (of.chip(place).expect("a chip"), RingOnChip { blocks, first, rows, chips, taken: 0, last, before, wasted })
         };
         let places = (0..of.chips()).flat_map(|place| (0..of.rings()).map(move |number| (place, number)));
         places.map(ring).collect()
@@ -72,8 +74,25 @@ impl RingOnChip {
     /// A page is taken for a logical one.
     fn takes(&mut self, lpn: u32) {
         self.taken += 1;
-        if self.last.insert(lpn, self.taken).is_some_and(|before| self.taken - before < self.rows) {
+        let before = self.last.insert(lpn, self.taken);
+        if before.is_some_and(|before| self.taken - before < self.rows) {
             self.wasted.push(self.taken);
+        }
+        self.before.insert(lpn, before);
+    }
+
+    /// The page that was taken last for a logical one does not hold it: where it was before, it is.
+    /// Where it was `torn` it is wasted, and otherwise not taken.
+    fn takes_back(&mut self, lpn: u32, torn: bool) {
+        match self.before.remove(&lpn).flatten() {
+            Some(before) => self.last.insert(lpn, before),
+            None => self.last.remove(&lpn),
+        };
+        if torn {
+            self.wasted.push(self.taken);
+        } else {
+            self.taken -= 1;
+            self.wasted.retain(|&at| at <= self.taken);
         }
     }
 
@@ -382,8 +401,7 @@ impl Flash {
                 (UnderWay::Program(at, spare, ..), 0) => {
                     // The page is not taken.
                     if let Some(ring) = self.ring_on(chip, at.block) {
-                        ring.taken -= 1;
-                        ring.last.remove(&spare.lpn);
+                        ring.takes_back(spare.lpn, false);
                     }
                 }
                 (_, 0) | (UnderWay::Read, _) => {}
@@ -393,8 +411,7 @@ impl Flash {
                 }
                 (UnderWay::Program(at, spare, ..), _) => {
                     if let Some(ring) = self.ring_on(chip, at.block) {
-                        ring.wasted.push(ring.taken);
-                        ring.last.remove(&spare.lpn);
+                        ring.takes_back(spare.lpn, true);
                     }
                     let at = self.at(chip, at);
                     self.content[at] = Content::Torn;
