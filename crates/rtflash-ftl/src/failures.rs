@@ -97,8 +97,8 @@ impl Ftl<'_, '_> {
         is_over
     }
 
-    /// Logical pages of a source's range hold nothing any more, from now on, but for the one that its
-    /// processor programmed last: that goes on holding what it holds, and may be trimmed once
+    /// Logical pages of a source's range hold nothing any more, from now on, but for the one that
+    /// its processor programmed last: that goes on holding what it holds, and may be trimmed once
     /// another one has been programmed. After a loss of power they may hold again what they held at
     /// any time before.
     ///
