@@ -188,8 +188,9 @@ impl<'m> Ftl<'_, 'm> {
             chip
         };
         let mut spare = |lpn: u32, erases: u32| {
-            *sequence += 1;
-            SpareBytes { identity: *identity, cluster: *cluster, lpn, sequence: *sequence - 1, erases }
+            let own = *sequence;
+            *sequence = own.saturating_add(1);
+            SpareBytes { identity: *identity, cluster: *cluster, lpn, sequence: own, erases }
         };
         let step = ftl.step_of_pass(false, |RowPage { is_read, spot, lpn }| {
             if is_read {
@@ -261,7 +262,7 @@ impl<'m> Ftl<'_, 'm> {
         let of = self.processors[number].as_ref();
         let (cluster, erases) = of.map_or((0, 0), |of| (of.cluster, of.ftl.pages.blocks().erases(block)));
         let sequence = self.sequence;
-        self.sequence += 1;
+        self.sequence = sequence.saturating_add(1);
         SpareBytes { identity: self.identity, cluster, lpn, sequence, erases }
     }
 

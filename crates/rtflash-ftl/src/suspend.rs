@@ -27,7 +27,7 @@ impl Ftl<'_, '_> {
     }
 
     /// Rule P1: while a processor erases, something has come that may be more urgent than the pass.
-    /// A write for which no page is free is not: it waits for the erase.
+    /// A write that was found to have no free page is not: it waits for the erase.
     pub(crate) fn suspend_if_urgent(&mut self, number: usize, nand: &mut impl NandChips) {
         let erases = |of: &&FtlProcessor<'_>| of.suspends && of.doing == StepWork::Erase;
         if self.processors[number].as_ref().filter(erases).is_none() {

@@ -1,8 +1,11 @@
-//! Directed tests.
+//! Losses of power that random runs seldom come to.
+
 #![allow(clippy::cast_possible_truncation)]
+
 mod common;
 #[path = "common/flash.rs"]
 mod flash;
+
 use common::Words;
 use flash::{Flash, Lists};
 use rtflash_ftl::image::{
@@ -94,6 +97,39 @@ fn power_is_lost_while_a_block_is_lent() {
         let again = lists.recovered(&image, &mut flash, |ftl, flash| flash.keeps_its_word(&image, ftl));
         again.unwrap_or_else(|error| panic!("cut {cut}, {byte}: {error}"));
     }
+}
+
+/// A page says that it has the last sequence number that there is: no other one is above it, and
+/// nothing overflows.
+#[test]
+fn the_last_sequence_number_is_not_passed() {
+    let collection = ImageCollection {
+        deadline_ns: Some(1_000),
+        reclaimed_pages: 1,
+        reserve_pages: 4,
+        victim_pages: 3,
+        wear_pages: 0,
+    };
+    let cluster = ClusterParts {
+        organisation: ImageOrganisation::Stripe,
+        suspends_erases: false,
+        chips: &[0],
+        logical_per_chip: 12,
+        collection: Some(collection),
+        rings: &[],
+    };
+    let bytes = image(DEVICE, &[cluster], &[ImageSource { page_count: 12, ..SOURCE }]);
+    let image = Image::read(&bytes).unwrap();
+    let (mut flash, mut lists) = (Flash::new(&image), Lists::new(&Geometry::of(&image, 0).unwrap()));
+    let spare = SpareBytes { identity: image.identity(), cluster: 0, lpn: 3, sequence: u64::MAX, erases: 0 };
+    flash.hold(0, FlashPage { block: 0, page: 0 }, Some(spare));
+    let ran = lists.recovered(&image, &mut flash, |ftl, flash| {
+        ftl.request(0, (None, 0), &[0, 1]).unwrap();
+        ftl.dispatch(flash, &mut Nobody);
+        flash.ends(0);
+        ftl.ended(0, flash)
+    });
+    assert!(ran.unwrap());
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
             let erases = pages.blocks().erases(to.block);
             let spare =
                 SpareBytes { identity: self.identity, cluster: of.cluster, lpn, sequence: self.sequence, erases };
-            self.sequence += 1;
+            self.sequence = self.sequence.saturating_add(1);
             if self.chips.copy(place(of, page), spot(of, to), spare) {
                 return Ok(());
             }
