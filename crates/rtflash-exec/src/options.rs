@@ -154,7 +154,7 @@ pub struct Placed {
     pub waits: Waits,
     /// Of a thousand programs and erases so many fail, drawn for each chip and instant, while no
     /// more of a chip do than the device says: so many blocks at all, so many at programs while its
-    /// processor is busy without a break. None do where tasks own zones.
+    /// processor is busy without a break.
     pub faults: u16,
 }
 

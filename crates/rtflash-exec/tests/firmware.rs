@@ -323,7 +323,8 @@ impl AtStart for Start<'_> {
     }
 
     fn is_written(&mut self, processor: u32, block: u32) -> bool {
-        !self.zones(processor).blocks[block as usize].is_empty()
+        // Those behind are kept back.
+        self.zones(processor).blocks.get(block as usize).is_some_and(|held| !held.is_empty())
     }
 }
 
@@ -527,6 +528,7 @@ struct Seen {
     starved: usize,
     failed: usize,
     failed_erases: usize,
+    failed_in_zones: usize,
     suspended: usize,
     levelled: usize,
     starved_while_suspending: usize,
@@ -606,6 +608,8 @@ fn firmware_does_what_the_executor_does() {
             if let Record::Failed(failed) = record {
                 seen.failed += 1;
                 seen.failed_erases += usize::from(failed.page == NO_PAGE);
+                let Promise::Certified(by) = world.plan.promise() else { continue };
+                seen.failed_in_zones += usize::from(by[failed.cluster].is_zoned());
             }
         }
         seen.levelled += ran.host.levelled;
@@ -620,7 +624,7 @@ fn firmware_does_what_the_executor_does() {
     assert!(seen.worlds > 2_000 && seen.operations > 200_000 && seen.commands > 500, "{seen:?}");
     assert!(seen.stripes > 1_000 && seen.zones > 500 && seen.superblocks > 1_000 && seen.erases > 10_000, "{seen:?}");
     assert!(seen.suspended > 100 && seen.levelled > 100, "{seen:?}");
-    assert!(seen.failed > 100 && seen.failed_erases > 10, "{seen:?}");
+    assert!(seen.failed > 100 && seen.failed_erases > 10 && seen.failed_in_zones > 30, "{seen:?}");
     assert!(seen.copies > 10_000 && seen.resets > 5_000 && seen.over > 30_000 && seen.starved > 2_000, "{seen:?}");
 }
 

@@ -57,6 +57,9 @@ struct Seen {
     moves: usize,
     /// Blocks that pages are moved from so that wear is level.
     levelled: usize,
+    /// Programs and resets that failed where tasks own zones, and the latter.
+    failed_in_zones: usize,
+    failed_resets: usize,
     /// Erases that were suspended, of superblocks too.
     suspended: usize,
     suspended_rows: usize,
@@ -92,6 +95,10 @@ impl Seen {
                     let superblock =
                         matches!(world.plan.promise(), Promise::Certified(by) if !by[failed.cluster].is_stripe());
                     self.failed_rows += usize::from(superblock && failed.page != NONE);
+                    if matches!(world.plan.promise(), Promise::Certified(by) if by[failed.cluster].is_zoned()) {
+                        self.failed_in_zones += 1;
+                        self.failed_resets += usize::from(failed.page == NONE);
+                    }
                     retired.push((failed.cluster, failed.block));
                 }
                 Record::Selected(of) if retired.contains(&(of.cluster, of.block)) => self.moves += 1,
@@ -163,6 +170,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.resets > 4_000 && seen.in_zones > 15_000, "{seen:?}");
         assert!(seen.failed_programs > 300 && seen.failed_erases > 30, "{seen:?}");
         assert!(seen.failed_rows > 100 && seen.moves > 100, "{seen:?}");
+        assert!(seen.failed_in_zones > 50 && seen.failed_resets > 10, "{seen:?}");
         assert!(seen.levelled > 100, "{seen:?}");
         assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
     }

@@ -133,7 +133,7 @@ impl<'m> Ftl<'_, 'm> {
                 let purpose =
                     OperationPurpose::Request { source: request.key.source, index: request.key.index, place: 0 };
                 nand.erase(chip, block, purpose);
-                self.is_doing(number, StepWork::Inside)
+                self.is_doing(number, StepWork::Reset(block))
             }
             NextStep::Program => self.program_row(number, (slot, column), nand, host),
             NextStep::Pass | NextStep::Waits | NextStep::Nothing => StepTried::Begun,

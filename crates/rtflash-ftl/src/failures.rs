@@ -15,9 +15,12 @@ impl FtlProcessor<'_> {
         if !programs.failed {
             return false;
         }
-        if *doing == StepWork::Erase {
+        if let StepWork::Erase | StepWork::Reset(_) = *doing {
             programs.failed = false;
-            ftl.erase_failed(false);
+            match *doing {
+                StepWork::Reset(block) => ftl.pages.retire(block),
+                _ => ftl.erase_failed(false),
+            }
             return false;
         }
         for place in 0..programs.count() {
@@ -36,8 +39,8 @@ impl Ftl<'_, '_> {
     /// moved, and not used otherwise. What was to be programmed is programmed again, to another
     /// block, by the next step of the processor.
     ///
-    /// Reads do not fail: a page that cannot be read is the driver's affair. Nor do resets where
-    /// tasks own zones. Both are taken to have ended.
+    /// Reads do not fail: a page that cannot be read is the driver's affair. They are taken to have
+    /// ended.
     pub fn failed(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
         let number = self.of_chip.get(index(chip)).copied();
         if let Some(Some(of)) = number.and_then(|number| self.processors.get_mut(index(number)))
@@ -59,7 +62,7 @@ impl Ftl<'_, '_> {
     ) -> bool {
         let Some(of) = &mut self.processors[number] else { return false };
         let count = of.programs.count();
-        if index(of.ftl.pages.free()) < count {
+        if !of.programs.get(0).is_some_and(|page| of.ftl.pages.has_room(page.lpn, count)) {
             // More blocks have failed than are kept back.
             host.starved(u32::try_from(number).unwrap_or(u32::MAX));
             return false;

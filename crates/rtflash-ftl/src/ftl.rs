@@ -143,7 +143,7 @@ impl<'m> Ftl<'_, 'm> {
     pub(crate) fn step_is_over(&mut self, number: u32, host: &mut impl RequestHost) {
         let Some(Some(of)) = self.processors.get_mut(index(number)) else { return };
         match core::mem::replace(&mut of.doing, StepWork::Nothing) {
-            StepWork::Nothing | StepWork::Inside | StepWork::SuspendedErase => {}
+            StepWork::Nothing | StepWork::Inside | StepWork::Reset(_) | StepWork::SuspendedErase => {}
             StepWork::Pages(slot, pages) => {
                 let cluster = of.cluster;
                 self.pages_are_over(cluster, slot, pages, host);

@@ -26,6 +26,8 @@ pub struct Geometry {
     pub logical_pages: usize,
     /// Rings of zones, those of each chip counted.
     pub rings: usize,
+    /// Chips of clusters with zones.
+    pub zoned_chips: usize,
     /// Blocks of all processors whose erases are counted: of those that level wear.
     pub counted_blocks: usize,
     /// Clusters.
@@ -66,6 +68,7 @@ impl Geometry {
             if levels_wear(device, &cluster) {
                 all.counted_blocks += all.blocks.checked_mul(index(cluster.processors()))?;
             }
+            all.zoned_chips += if cluster.organisation() == ImageOrganisation::Zoned { width } else { 0 };
             all.rings = all.rings.checked_add(index(cluster.rings()).checked_mul(width)?)?;
             let jobs = gc_jobs(image, number, late)?;
             all.gc_jobs = all.gc_jobs.checked_add(index(jobs).checked_mul(index(cluster.processors()))?)?;
@@ -107,7 +110,7 @@ impl Geometry {
         let map = self.used_chips * self.blocks * self.pages + self.logical_pages;
         let blocks = self.processors * (self.blocks + self.blocks.div_ceil(index(GROUP)));
         let passes = 5 * self.superblock_chips + PROGRAM_WORDS * self.used_chips;
-        let rings = RING_WORDS * self.rings;
+        let rings = RING_WORDS * self.rings + ZONE_WORDS * self.zoned_chips * self.blocks;
         let requests = 2 * self.request_pages + self.parts;
         map + blocks + self.counted_blocks + passes + rings + requests + self.used_chips + self.chips
     }
@@ -115,9 +118,14 @@ impl Geometry {
     /// Words of 64 bits.
     pub const fn bits(&self) -> usize {
         let pages = self.used_chips * self.blocks * self.pages / 64 + self.processors;
-        pages + 2 * self.processors * self.blocks.div_ceil(64) + 2 * self.chips.div_ceil(64)
+        let blocks = (2 * self.processors + self.zoned_chips) * self.blocks.div_ceil(64);
+        pages + blocks + 2 * self.chips.div_ceil(64)
     }
 }
+
+/// Words for each block of a chip with zones: which block is in a place, and which of them were
+/// written first, in a recovery.
+pub(crate) const ZONE_WORDS: usize = 3;
 
 /// Whether the erases of a cluster's blocks are counted.
 pub(crate) fn levels_wear(device: ImageDevice, of: &ImageCluster<'_>) -> bool {

@@ -199,14 +199,20 @@ impl<M: Memory> Pages<M> {
         }
     }
 
-    /// The logical page of a ring that was programmed last on this chip, by its number among those
-    /// that the ring keeps there: `count` from `first` on. Looks at all of them.
+    /// The logical page of a ring that was programmed last on this chip before a recovery, by its
+    /// number among those that the ring keeps there, which are `count` from `first` on.
     pub(crate) fn latest_of_ring(&self, first: u32, count: u32) -> Option<u32> {
-        let pages = self.blocks.pages();
-        let ring = self.zones.as_ref()?.ring_with(first / pages);
-        let age = |place: u32| (ring.next + 2 * ring.pages - 1 - (place - ring.first * pages)) % ring.pages;
-        let held = (0..count).map(|nth| (nth, self.places.as_ref()[index(first + nth)]));
-        held.filter(|&(_, place)| place != NONE).min_by_key(|&(_, place)| age(place)).map(|(nth, _)| nth)
+        let latest = self.zones.as_ref()?.latest_of(first / self.blocks.pages());
+        let slot = (latest != NONE).then(|| self.slot(self.blocks.lpn(latest)))?;
+        slot.checked_sub(first).filter(|&nth| nth < count)
+    }
+
+    /// Whether so many pages are free for what has this logical page among it.
+    pub fn has_room(&self, lpn: u32, count: usize) -> bool {
+        match &self.zones {
+            Some(zones) => zones.has_room(self.slot(lpn) / self.blocks.pages()),
+            None => index(self.free) >= count,
+        }
     }
 
     /// Where a page of the processor is.
@@ -239,7 +245,7 @@ impl<M: Memory> Pages<M> {
     pub fn program(&mut self, lpn: u32) -> Option<Spot> {
         let slot = self.slot(lpn);
         if let Some(zones) = &mut self.zones {
-            let page = zones.program(slot / self.blocks.pages());
+            let page = zones.program(slot / self.blocks.pages())?;
             self.places.as_mut()[index(slot)] = page;
             self.blocks.hold(page, lpn);
             return Some(self.spot(page));
@@ -348,9 +354,15 @@ impl<M: Memory> Pages<M> {
     }
 
     /// Rule B2: a block is retired, at a program or at an erase that has failed. One that was kept
-    /// back is free in its place. Nothing changes where it is retired already.
+    /// back is free in its place, or takes its place in its ring. Nothing changes where it is
+    /// retired already.
     pub fn retire(&mut self, block: u32) {
         if self.blocks.is_retired(block) {
+            return;
+        }
+        if let Some(zones) = &mut self.zones {
+            zones.retire(block);
+            self.blocks.retire(block, false);
             return;
         }
         let open = self.blocks.frontier(Frontiers::Write).filter(|open| open.block == block);

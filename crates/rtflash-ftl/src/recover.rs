@@ -6,8 +6,6 @@ mod zones;
 
 pub use bound::RecoveryBound;
 
-use core::ops::Range;
-
 use crate::blocks::{BlockMemory, Frontier};
 use crate::ftl::Ftl;
 use crate::image::Image;
@@ -62,7 +60,8 @@ impl<'s, 'm> Ftl<'s, 'm> {
     /// Looks at each page once, twice where there is an older one of it, and at the pages of one
     /// block of each processor once more; erases each block at most once, and collects garbage
     /// until there is the reserve. [`RecoveryBound`] says what that is at most. Where tasks own
-    /// zones nothing is erased, and [`Ftl::next_of_round`] says how who writes goes on.
+    /// zones nothing is erased but blocks that are kept back, and [`Ftl::next_of_round`] says how
+    /// who writes goes on.
     ///
     /// # Errors
     /// Where the memory is too short, pages are of another image, or there is no room.
@@ -115,21 +114,20 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         Ok(state)
     }
 
-    /// Finds the latest page of each logical one among these, and gives the latest of all.
+    /// Finds the latest page of each logical one, and gives the latest of all. `held` is told what
+    /// is beside each page that can be read.
     fn latest(
         &mut self,
         of: &NewProcessor<'_>,
-        among: Range<u32>,
-        (lpns, places, erases): (&mut [u32], &mut [u32], &mut [u32]),
+        (lpns, places): (&mut [u32], &mut [u32]),
+        mut held: impl FnMut(u32, SpareBytes),
     ) -> Result<Option<u32>, SetupError> {
+        let all = u32::try_from(lpns.len()).unwrap_or(NONE);
         let mut latest: Option<(u64, u32)> = None;
-        for page in among {
-            let PageState::Held(SpareBytes { lpn, sequence, erases: worn, .. }) = self.look(of, page)? else {
-                continue;
-            };
-            if let Some(erases) = erases.get_mut(index(page / of.block_pages)) {
-                *erases = worn.min(MOST_ERASES);
-            }
+        for page in 0..all {
+            let PageState::Held(spare) = self.look(of, page)? else { continue };
+            let SpareBytes { lpn, sequence, .. } = spare;
+            held(page, spare);
             latest = latest.max(Some((sequence, page)));
             let slot = index((lpn - of.columns.offset) / of.columns.stride);
             let other = places[slot];
@@ -236,8 +234,11 @@ impl<C: RecoveryChips> PagesAtStart for ChipScan<'_, C> {
         if of.is_zoned() {
             return self.zones(of, (blocks, places), rest);
         }
-        let all = 0..u32::try_from(blocks.lpns.len()).unwrap_or(NONE);
-        let latest = self.latest(of, all, (blocks.lpns, places, erases))?;
+        let latest = self.latest(of, (blocks.lpns, places), |page, spare| {
+            if let Some(erases) = erases.get_mut(index(page / of.block_pages)) {
+                *erases = spare.erases.min(MOST_ERASES);
+            }
+        })?;
         self.count_erases(of, erases);
         let open = latest.map(|latest| self.frontier(of, latest)).transpose()?.flatten();
         self.erase_others(of, &mut blocks, erases);

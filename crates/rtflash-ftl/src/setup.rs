@@ -287,7 +287,8 @@ fn processor<'m>(
     let (blocks, block_pages) = (index(device.blocks_per_chip), device.pages_per_block * columns.width);
     let all = blocks * index(block_pages);
     // Where nothing is written nothing fails.
-    let spare = if of.collection().is_some() { device.spare_blocks * columns.width } else { 0 };
+    let writes = of.collection().is_some() || (0..of.rings()).any(|ring| of.ring(ring).is_some_and(|of| of.writes));
+    let spare = if writes { device.spare_blocks * columns.width } else { 0 };
     let wear_gap = if levels_wear(device, of) { device.wear_gap } else { 0 };
     let new = NewProcessor { of, cluster, number, columns, chips, block_pages, spare, wear_gap };
     let memory = page_memory(&new, (blocks, all), rest)?;

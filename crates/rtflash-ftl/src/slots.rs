@@ -112,8 +112,10 @@ pub(crate) enum StepWork {
     Nothing,
     /// So many pages of the request in this slot.
     Pages(u32, u32),
-    /// A step of a pass, or a reset.
+    /// A step of a pass.
     Inside,
+    /// The reset of this block, where tasks own zones.
+    Reset(u32),
     /// The erase that ends a pass.
     Erase,
     /// The same, and it has been asked to be suspended.

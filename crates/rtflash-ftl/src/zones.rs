@@ -1,22 +1,24 @@
-//! The zones of a chip: where each ring goes on, and which of its blocks is to be reset first.
+//! The zones of a chip: where each ring goes on, which of its blocks is to be reset first, and which
+//! block takes the place of one that has failed.
 
-use crate::memory::{Memory, index};
+use crate::memory::{Memory, NONE, has, index, takes};
 
 /// Words of memory that a ring takes.
-pub const RING_WORDS: usize = 3;
+pub const RING_WORDS: usize = 4;
 
 /// A ring on one chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ring {
-    /// Its first block.
+    /// Its first place. A ring has a place for each of its blocks; while no block has failed, the
+    /// block in a place has the same number.
     pub first: u32,
     /// How many pages it has.
     pub pages: u32,
-    /// Its next page, counted through its blocks.
+    /// Its next page, counted through its places.
     pub next: u32,
 }
 
-/// The rings of a chip, in the order of their blocks.
+/// The rings of a chip, in the order of their places.
 #[derive(Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -27,19 +29,29 @@ pub struct Ring {
     ))
 )]
 pub struct Zones<M: Memory> {
-    /// [`RING_WORDS`] words a ring: its first block, its pages, its next page.
+    /// [`RING_WORDS`] words a ring: its first place, its pages, its next page, and the page that a
+    /// recovery found to have been programmed last.
     rings: M::Words,
+    /// The block in each place; [`NONE`] where one has failed for which there is no other.
+    blocks: M::Words,
     /// P.
     block_pages: u32,
     /// Whether anything is in each block.
     written: M::Bits,
+    /// Erased blocks that are kept for those that fail.
+    kept_back: M::Bits,
 }
 
 impl<M: Memory> Zones<M> {
     /// Rings as `rings` says, [`RING_WORDS`] words each as [`Ring::words`] has them, in the order
-    /// of their blocks, the first one from block 0 on. `written`: a bit for each block.
-    pub fn new(rings: M::Words, block_pages: u32, written: M::Bits) -> Zones<M> {
-        Zones { rings, block_pages, written }
+    /// of their places, with the block that is in each place. `written`: a bit for each block;
+    /// `kept_back`: likewise, those that are erased and in no place.
+    pub fn new(
+        (rings, blocks): (M::Words, M::Words),
+        block_pages: u32,
+        (written, kept_back): (M::Bits, M::Bits),
+    ) -> Zones<M> {
+        Zones { rings, blocks, block_pages, written, kept_back }
     }
 
     fn ring(&self, number: usize) -> Ring {
@@ -47,57 +59,83 @@ impl<M: Memory> Zones<M> {
         Ring { first: words[0], pages: words[1], next: words[2] }
     }
 
-    /// The ring that this block belongs to, or begins.
-    fn ring_of(&self, block: u32) -> usize {
-        let (mut low, mut high) = (0, self.rings.as_ref().len() / RING_WORDS);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if self.ring(middle).first <= block {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low.saturating_sub(1)
+    /// The page that was programmed last before a recovery in the ring that has or begins with this
+    /// place; [`NONE`] where there was none.
+    pub(crate) fn latest_of(&self, place: u32) -> u32 {
+        let at = ring_at(self.rings.as_ref(), place);
+        self.rings.as_ref().get(at * RING_WORDS + 3).copied().unwrap_or(NONE)
     }
 
-    /// The ring that this block belongs to.
-    pub(crate) fn ring_with(&self, block: u32) -> Ring {
-        self.ring(self.ring_of(block))
+    /// The next page of the ring that has this place: block, and page in it. `None` where there is
+    /// no block.
+    fn next(&self, place: u32) -> Option<(u32, u32)> {
+        let ring = self.ring(ring_at(self.rings.as_ref(), place));
+        let block = self.blocks.as_ref()[index(ring.first + ring.next / self.block_pages)];
+        (block != NONE).then_some((block, ring.next % self.block_pages))
     }
 
-    /// The ring's next page, of that which a block belongs to: block, and page in it.
-    fn next(&self, block: u32) -> (u32, u32) {
-        let ring = self.ring(self.ring_of(block));
-        (ring.first + ring.next / self.block_pages, ring.next % self.block_pages)
+    /// Whether the ring that has this place has a block for its next page.
+    pub(crate) fn has_room(&self, place: u32) -> bool {
+        self.next(place).is_some()
     }
 
-    /// Rule Z2: the block that has to be reset before the ring to which this block belongs goes on.
-    pub fn to_reset(&self, block: u32) -> Option<u32> {
-        let (next, page) = self.next(block);
-        let written = self.written.as_ref()[index(next / 64)] >> (next % 64) & 1 == 1;
-        (page == 0 && written).then_some(next)
+    /// Rule Z2: the block that has to be reset before the ring that has this place goes on.
+    pub fn to_reset(&self, place: u32) -> Option<u32> {
+        let (block, page) = self.next(place)?;
+        (page == 0 && has(self.written.as_ref(), block)).then_some(block)
     }
 
     /// A block is reset.
     pub fn reset(&mut self, block: u32) {
-        self.written.as_mut()[index(block / 64)] &= !(1 << (block % 64));
+        takes(self.written.as_mut(), block);
     }
 
-    /// Rule Z1: programs the next page of the ring to which this block belongs.
-    pub fn program(&mut self, block: u32) -> u32 {
-        let (next, page) = self.next(block);
-        let at = self.ring_of(block);
-        let Ring { pages, next: place, .. } = self.ring(at);
-        self.rings.as_mut()[at * RING_WORDS + 2] = if place + 1 == pages { 0 } else { place + 1 };
-        self.written.as_mut()[index(next / 64)] |= 1 << (next % 64);
-        next * self.block_pages + page
+    /// Rule Z1: programs the next page of the ring that has this place. `None` where it has no
+    /// block for it.
+    pub fn program(&mut self, place: u32) -> Option<u32> {
+        let (block, page) = self.next(place)?;
+        let at = ring_at(self.rings.as_ref(), place);
+        let Ring { pages, next, .. } = self.ring(at);
+        self.rings.as_mut()[at * RING_WORDS + 2] = if next + 1 == pages { 0 } else { next + 1 };
+        self.written.as_mut()[index(block / 64)] |= 1 << (block % 64);
+        Some(block * self.block_pages + page)
     }
+
+    /// A block has failed, rule B2: the lowest of those that are kept back takes its place, and the
+    /// ring goes on with the first page of that one. Looks at all blocks.
+    pub(crate) fn retire(&mut self, block: u32) {
+        self.written.as_mut()[index(block / 64)] |= 1 << (block % 64);
+        let Some(place) = self.blocks.as_ref().iter().position(|&other| other == block) else { return };
+        let place = u32::try_from(place).unwrap_or(NONE);
+        let mut lowest = (0..).zip(self.kept_back.as_ref()).filter(|&(_, &word)| word != 0);
+        let other = lowest.next().map(|(at, word): (u32, &u64)| at * 64 + word.trailing_zeros());
+        self.blocks.as_mut()[index(place)] = other.unwrap_or(NONE);
+        if let Some(other) = other {
+            takes(self.kept_back.as_mut(), other);
+        }
+        let at = ring_at(self.rings.as_ref(), place);
+        let first = self.ring(at).first;
+        self.rings.as_mut()[at * RING_WORDS + 2] = (place - first) * self.block_pages;
+    }
+}
+
+/// The ring that has or begins with this place, by its number among these.
+pub(crate) fn ring_at(rings: &[u32], place: u32) -> usize {
+    let (mut low, mut high) = (0, rings.len() / RING_WORDS);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if rings[middle * RING_WORDS] <= place {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low.saturating_sub(1)
 }
 
 impl Ring {
     /// How a ring is kept.
     pub fn words(self) -> [u32; RING_WORDS] {
-        [self.first, self.pages, self.next]
+        [self.first, self.pages, self.next, NONE]
     }
 }

@@ -7,6 +7,7 @@ mod common;
 #[path = "common/flash.rs"]
 mod flash;
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use common::{Words, cases, small_image};
@@ -37,6 +38,7 @@ struct Seen {
     acknowledged: u64,
     failed_programs: u64,
     failed_erases: u64,
+    failed_in_zones: u64,
     suspensions: u64,
     /// Oldest pages of rings that power has cost.
     lost: u64,
@@ -49,6 +51,8 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
     let (mut now, mut over) = (0u64, 0);
     // Who writes to a ring may go back once.
     let mut went_on = vec![false; image.sources() as usize];
+    let mut under_way: HashMap<u32, HashMap<u64, u32>> = HashMap::new();
+    flash.completed.clear();
     let chips = image.device().chips;
     while !words.is_over() && !flash.is_out() {
         if words.byte().is_multiple_of(3) {
@@ -56,7 +60,12 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
             let of = image.source(source).expect("a source");
             let count = 1 + words.below(of.pages);
             let chips = image.cluster(of.cluster).expect("a cluster").chips();
-            if ftl.next_of_round(source).is_some() && 2 * (of.pages + chips - 1) >= of.page_count {
+            // Pages of its requests that are not over.
+            let waiting: u32 = under_way.get(&source).map_or(0, |requests| {
+                let is_over = |index: &u64| flash.completed.contains(&(of.number, *index));
+                requests.iter().filter(|(index, _)| !is_over(index)).map(|(_, pages)| pages).sum()
+            });
+            if ftl.next_of_round(source).is_some() && 2 * (waiting + of.pages + chips - 1) >= of.page_count {
                 // In so short a round only who sends the requests knows where to go on.
                 continue;
             }
@@ -73,6 +82,9 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
             let is_round = ftl.next_of_round(source).is_some();
             assert!(!is_round || !matches!(taken, Err(Refused::Page(_))), "{taken:?}");
             went_on[source as usize] |= taken.is_ok();
+            if let Ok(taken) = taken {
+                under_way.entry(source).or_default().insert(taken.index, count);
+            }
             over += u64::from(taken.is_ok());
             now += u64::from(words.below(60));
         } else if words.byte().is_multiple_of(6) {
@@ -202,6 +214,7 @@ fn lives(image: &Image<'_>, seed: u64, cut: u64, seen: &mut Seen) {
     seen.torn += flash.torn;
     seen.failed_programs += flash.failed_programs;
     seen.failed_erases += flash.failed_erases;
+    seen.failed_in_zones += flash.failed_in_zones;
     seen.suspensions += flash.suspensions;
     seen.lost += flash.lost;
     for (seen, share) in seen.recovery_shares.iter_mut().zip(flash.recovery_shares) {
@@ -231,6 +244,7 @@ fn what_is_acknowledged_survives_a_loss_of_power_at_every_operation() {
     }
     assert!(seen.images > 50 && seen.cuts > 5_000 && seen.torn > 1_000 && seen.in_recoveries > 500, "{seen:?}");
     assert!(seen.failed_programs > 1_000 && seen.failed_erases > 500, "{seen:?}");
+    assert!(seen.failed_in_zones > 100, "{seen:?}");
     assert!(seen.suspensions > 50 && seen.lost > 50, "{seen:?}");
     assert!(seen.recovery_shares.iter().all(|&share| share > 200), "{seen:?}");
 }

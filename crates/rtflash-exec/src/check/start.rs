@@ -49,6 +49,9 @@ pub(super) fn fill(
                     let rows = u32::try_from(programmed.len()).expect("no more pages than a block has");
                     order.starts(first + processor.index(), block, rows);
                 }
+                for block in BlockId::first(layout.blocks() + layout.spare_blocks()).skip(found.blocks.len()) {
+                    order.starts(first + processor.index(), block, 0);
+                }
                 continue;
             }
             let lpns = match placement {

@@ -203,6 +203,7 @@ impl Observer for Checks<'_> {
             return;
         };
         let page = self.mapping.failed(failed, position, chip);
+        self.zones.failed(failed, chip, self.plan);
         // In a superblock the whole row is retired.
         let chips = match by.certified[failed.cluster].is_stripe() {
             true => chip..chip + 1,

@@ -1,13 +1,15 @@
 //! Zones: each ring is written in order, and each of its blocks is reset when the ring comes to it,
-//! by who writes there.
+//! by who writes there. The lowest block that is kept back takes the place of one that has failed.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::flash::{PageOrder, place};
 use super::gauge::Gauge;
-use crate::ids::{ClusterId, PerId, SourceId};
+use crate::ids::{BlockId, ClusterId, PerId, SourceId};
 use crate::plan::{Plan, Promise, ring_of};
-use crate::trace::{Action, Kind, NONE, Operation};
+use crate::trace::{Action, Failed, Kind, NONE, Operation};
 
 /// Where rings go on, and what does not go on there, against zero.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,8 +20,30 @@ pub(super) struct ZoneOrder {
     next: Vec<Vec<u32>>,
     /// The ring of each source of requests, by number in its cluster.
     own: PerId<SourceId, Option<usize>>,
+    /// The blocks that have failed of each chip that is watched, and those in their places.
+    replaced: BTreeMap<usize, ReplacedBlocks>,
     /// Whether any tasks own zones: elsewhere nothing is wrong with what is programmed.
     any: bool,
+}
+
+/// The blocks of a chip that have failed, and those in their places.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct ReplacedBlocks {
+    /// For each that has failed first in its place, the one that is there now.
+    by: BTreeMap<BlockId, BlockId>,
+    /// All that have failed.
+    failed: Vec<BlockId>,
+}
+
+impl ReplacedBlocks {
+    /// The place of a block in a ring: the block that was there first.
+    fn place(&self, block: BlockId) -> Option<BlockId> {
+        if self.failed.contains(&block) {
+            return None;
+        }
+        let place = self.by.iter().find(|&(_, &by)| by == block).map(|(&place, _)| place);
+        Some(place.unwrap_or(block))
+    }
 }
 
 impl ZoneOrder {
@@ -42,7 +66,34 @@ impl ZoneOrder {
             any: next.iter().any(|rings| !rings.is_empty()),
             next,
             own: plan.sources().iter().map(ring).collect(),
+            replaced: BTreeMap::new(),
         }
+    }
+
+    /// A block of a chip has failed, rule B2: the lowest one that is kept back takes its place, and
+    /// its first page is the next one of the ring.
+    pub(super) fn failed(&mut self, failed: &Failed, chip: usize, plan: &Plan) {
+        let Promise::Certified(certified) = plan.promise() else { return };
+        let by = &certified[failed.cluster];
+        if !by.is_zoned() {
+            return;
+        }
+        let layout = &plan.clusters()[failed.cluster].layout;
+        let of = self.replaced.entry(chip).or_default();
+        let Some(place) = of.place(failed.block) else { return };
+        // Each that has failed in a ring has taken one, from the lowest on.
+        let taken = u32::try_from(of.failed.len()).unwrap_or(NONE);
+        of.failed.push(failed.block);
+        let next = layout.blocks().saturating_add(taken);
+        of.by.insert(place, BlockId(if taken < layout.spare_blocks() { next } else { NONE }));
+        if let Some(at) = by.rings.iter().position(|ring| ring.blocks.contains(&place)) {
+            self.next[chip][at] = (place.0 - by.rings[at].blocks.start.0) * layout.pages();
+        }
+    }
+
+    /// The place of a block in a ring of a chip.
+    fn place(&self, chip: usize, block: BlockId) -> Option<BlockId> {
+        self.replaced.get(&chip).map_or(Some(block), |of| of.place(block))
     }
 
     /// The rings of a chip are known to go on there.
@@ -102,11 +153,11 @@ impl ZoneOrder {
         let own = self.own[operation.job.source];
         let Some(at) = ring_of(&by.rings, operation.lpn).filter(|&at| Some(at) == own) else { return false };
         let ring = &by.rings[at];
-        if !ring.blocks.contains(&operation.block) {
+        let Some(place) = self.place(chip, operation.block).filter(|place| ring.blocks.contains(place)) else {
             return false;
-        }
+        };
         let pages = plan.device().pages_per_block();
-        let here = (operation.block.0 - ring.blocks.start.0) * pages + operation.page;
+        let here = (place.0 - ring.blocks.start.0) * pages + operation.page;
         let next = std::mem::replace(&mut self.next[chip][at], (here + 1) % (ring.zones() * pages));
         next == NONE || next == here
     }
@@ -116,8 +167,9 @@ impl ZoneOrder {
         let Promise::Certified(certified) = plan.promise() else { return false };
         let by = &certified[operation.cluster];
         let own = self.own[operation.job.source].and_then(|at| Some((at, by.rings.get(at)?)));
-        let Some((at, ring)) = own.filter(|(_, ring)| ring.blocks.contains(&operation.block)) else { return false };
-        let here = (operation.block.0 - ring.blocks.start.0) * plan.device().pages_per_block();
+        let Some(place) = self.place(chip, operation.block) else { return false };
+        let Some((at, ring)) = own.filter(|(_, ring)| ring.blocks.contains(&place)) else { return false };
+        let here = (place.0 - ring.blocks.start.0) * plan.device().pages_per_block();
         let next = std::mem::replace(&mut self.next[chip][at], here);
         next == NONE || next == here
     }

@@ -87,7 +87,12 @@ impl ProcessorStore {
         self.ftl.pages.program(lpn.0).map(PagePlace::from)
     }
 
-    /// A block is retired, at a program that has failed.
+    /// Whether so many pages are free for what has this logical page among it.
+    pub(crate) fn has_room(&self, lpn: Lpn, count: usize) -> bool {
+        self.ftl.pages.has_room(lpn.0, count)
+    }
+
+    /// A block is retired, at a program that has failed, or at a reset.
     pub(crate) fn retire(&mut self, block: BlockId) {
         self.ftl.pages.retire(block.0);
     }
@@ -169,7 +174,12 @@ fn zoned_pages((cluster, by): (&ClusterPlan, &Certified), position: ColumnId, op
     let (pages, stride) = (layout.pages(), layout.chips());
     let found = initial_zones(cluster, by, position, options.aging, options.seed);
     let mut places = vec![NO_LPN.0; PageId(layout.logical_per_chip()).index()];
-    let mut written = vec![0u64; BlockId(layout.blocks()).index().div_ceil(64)];
+    let all = layout.blocks() + layout.spare_blocks();
+    let mut written = vec![0u64; BlockId(all).index().div_ceil(64)];
+    let mut kept_back = vec![0u64; written.len()];
+    for block in layout.blocks()..all {
+        kept_back[BlockId(block).index() / 64] |= 1 << (block % 64);
+    }
     for (block, held) in BlockId::first(layout.blocks()).zip(&found.blocks) {
         written[block.index() / 64] |= u64::from(!held.is_empty()) << (block.0 % 64);
         for (page, &lpn) in (0..).zip(held).filter(|&(_, &lpn)| lpn != NO_LPN) {
@@ -181,8 +191,9 @@ fn zoned_pages((cluster, by): (&ClusterPlan, &Certified), position: ColumnId, op
         rings.extend(Ring { first: ring.blocks.start.0, pages: ring.zones() * pages, next }.words());
     }
     let columns = Columns { superblock: false, width: 1, stride, offset: position.0 };
-    let memory = Owned::blocks(layout.blocks(), pages, PerId::default());
-    Pages::of_zones(columns, pages, memory, places, Zones::new(rings, pages, written))
+    let memory = Owned::blocks(all, pages, PerId::default());
+    let zones = Zones::new((rings, (0..layout.blocks()).collect()), pages, (written, kept_back));
+    Pages::of_zones(columns, pages, memory, places, zones)
 }
 
 impl PageStore for ProcessorStore {

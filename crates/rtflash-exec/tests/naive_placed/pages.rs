@@ -28,6 +28,8 @@ pub struct Pages {
     pub retired: Vec<usize>,
     /// Blocks that are kept back for those that fail yet.
     spare: usize,
+    /// The same where tasks own zones, from the start on.
+    zone_spare: usize,
     rings: Vec<Ring>,
     /// How often each block was erased.
     erases: Vec<u32>,
@@ -38,7 +40,7 @@ pub struct Pages {
 /// Zones of a task on a chip.
 #[derive(Debug)]
 struct Ring {
-    blocks: Range<usize>,
+    blocks: Vec<usize>,
     lpns: Range<Lpn>,
     /// Its next page, from the first one of the first block.
     next: usize,
@@ -65,8 +67,9 @@ impl Pages {
         for (at, lpn) in programmed.into_iter().enumerate() {
             blocks[at / size][at % size] = if lpn == NO_LPN { Page::Stale } else { Page::Holds(lpn) };
         }
-        let (erases, wear_gap) = (vec![0; count], device.wear_gap());
-        Pages { width, blocks, victims: Vec::new(), retired: Vec::new(), spare, rings: Vec::new(), erases, wear_gap }
+        let (erases, wear_gap, zone_spare) = (vec![0; count], device.wear_gap(), 0);
+        let (victims, retired, rings) = (Vec::new(), Vec::new(), Vec::new());
+        Pages { width, blocks, victims, retired, spare, zone_spare, rings, erases, wear_gap }
     }
 
     fn of_zones(plan: &Plan, options: &Options, cluster: usize, position: usize) -> Pages {
@@ -82,21 +85,23 @@ impl Pages {
             pages
         };
         let ring = |(ring, next): (&ZoneRing, u32)| Ring {
-            blocks: ring.blocks.start.0 as usize..ring.blocks.end.0 as usize,
+            blocks: (ring.blocks.start.0 as usize..ring.blocks.end.0 as usize).collect(),
             lpns: ring.pages.clone(),
             next: next as usize,
         };
         let rings = by.rings.iter().zip(found.next).map(ring).collect();
-        let blocks: Vec<Vec<Page>> = found.blocks.into_iter().map(block).collect();
+        let spare = vec![vec![Page::Free; size]; plan.device().spare_blocks() as usize];
+        let blocks: Vec<Vec<Page>> = found.blocks.into_iter().map(block).chain(spare).collect();
         let erases = vec![0; blocks.len()];
-        Pages { width: 1, blocks, victims: vec![], retired: vec![], spare: 0, rings, erases, wear_gap: None }
+        let (victims, retired, zone_spare) = (vec![], vec![], plan.device().spare_blocks() as usize);
+        Pages { width: 1, blocks, victims, retired, spare: 0, zone_spare, rings, erases, wear_gap: None }
     }
 
     /// The block that has to be reset before a page of a zone is written.
     pub fn to_reset(&self, lpn: Lpn) -> Option<usize> {
         let ring = self.rings.iter().find(|ring| ring.lpns.contains(&lpn))?;
         let size = self.blocks[0].len();
-        let block = ring.blocks.start + ring.next / size;
+        let block = ring.blocks[ring.next / size];
         (ring.next % size == 0 && self.blocks[block][0] != Page::Free).then_some(block)
     }
 
@@ -121,8 +126,18 @@ impl Pages {
 
     /// A block has failed: one that was kept back takes its place.
     pub fn retire(&mut self, block: usize) {
-        if !self.retired.contains(&block) {
-            self.retired.push(block);
+        if self.retired.contains(&block) {
+            return;
+        }
+        self.retired.push(block);
+        let is_in_ring = |ring: &&mut Ring| ring.blocks.contains(&block);
+        if let Some(ring) = self.rings.iter_mut().find(is_in_ring) {
+            // The rings have one more than failed until now; those behind all of them are kept back.
+            let rest = self.blocks.len() - self.zone_spare + self.retired.len() - 1;
+            let place = ring.blocks.iter().position(|&other| other == block).expect("it is there");
+            ring.blocks[place] = rest;
+            ring.next = place * self.blocks[0].len();
+        } else {
             self.spare -= 1;
         }
     }
@@ -161,7 +176,7 @@ impl Pages {
     pub fn program(&mut self, lpn: Lpn) -> Option<At> {
         let size = self.blocks[0].len();
         if let Some(ring) = self.rings.iter_mut().find(|ring| ring.lpns.contains(&lpn)) {
-            let at = (ring.blocks.start + ring.next / size, ring.next % size);
+            let at = (ring.blocks[ring.next / size], ring.next % size);
             ring.next = (ring.next + 1) % (ring.blocks.len() * size);
             for page in self.blocks.iter_mut().flatten().filter(|page| **page == Page::Holds(lpn)) {
                 *page = Page::Stale;

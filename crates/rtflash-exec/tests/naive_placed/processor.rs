@@ -89,6 +89,8 @@ struct Step {
     pages: Vec<JobId>,
     /// The job whose pass erases this block.
     erases: Option<(JobId, usize)>,
+    /// The job that resets this block of a zone.
+    resets: Option<(JobId, usize)>,
     /// Its erases that may be suspended: the chip's place in the cluster, and that of the record.
     erasing: Vec<(usize, usize)>,
 }
@@ -168,8 +170,7 @@ impl Processor {
         };
         let mut all: Vec<Processor> = groups.into_iter().enumerate().map(processor).collect();
         let device = plan.device();
-        let zoned = certified(plan, cluster).is_zoned();
-        for of in all.iter_mut().filter(|of| !zoned && of.registers.is_none() && options.placed.faults > 0) {
+        for of in all.iter_mut().filter(|of| of.registers.is_none() && options.placed.faults > 0) {
             of.may_fail = vec![(device.spare_blocks(), device.program_failures()); of.chips.len()];
         }
         all
@@ -321,7 +322,7 @@ impl Processor {
                 step.pages.remove(place);
             }
         }
-        let Some((job, victim)) = step.erases else { return false };
+        let Some((job, victim)) = step.resets.or(step.erases) else { return false };
         let mut failed = false;
         for column in 0..self.chips.len() {
             if self.fails(world, column, false) {
@@ -329,6 +330,9 @@ impl Processor {
                 let (chip, block) = (self.chips[column], BlockId(small(victim)));
                 world.records.push(Record::Failed(Failed { at, job, cluster, chip, block, page: NONE }));
             }
+        }
+        if failed && step.resets.is_some() {
+            self.pages.retire(victim);
         }
         failed
     }
@@ -468,6 +472,7 @@ impl Processor {
             let (id, kind) = (self.queue[at].id, self.queue[at].kind);
             let operation = self.operation(world.now, id, kind, Action::Erase, (block, 0), Lpn(NONE));
             self.inside(world, operation, Behind::Erases);
+            self.step.as_mut().expect("a step").resets = Some((id, block));
             world.erased.push(self.cluster);
             return true;
         }

@@ -151,11 +151,7 @@ impl ImageCluster<'_> {
         }
         self.validate_suspension(device)?;
         if self.organisation() == ImageOrganisation::Zoned {
-            return if device.spare_blocks == 0 {
-                self.validate_rings(device)
-            } else {
-                Err("has zones and spare blocks")
-            };
+            return self.validate_rings(device);
         }
         if self.rings() > 0 {
             return Err("has zones, and another organisation");
@@ -214,17 +210,19 @@ impl ImageCluster<'_> {
 
     fn validate_rings(&self, device: ImageDevice) -> Result<(), &'static str> {
         self.validate_no_collection()?;
-        if self.logical_per_chip() != device.blocks_per_chip * device.pages_per_block {
-            return Err("has zones, and not a logical page for each page");
+        let owned = device.blocks_per_chip.saturating_sub(device.spare_blocks);
+        if self.logical_per_chip() != owned * device.pages_per_block {
+            return Err("has zones, and not a logical page for each page that is not kept back");
         }
         // No more than 2^30.
         let zone = device.pages_per_block * self.chips();
         let mut next = 0;
         for position in 0..self.rings() {
             let ring = self.ring(position).ok_or("has a ring that there is not, or that is neither written nor not")?;
-            let end = ring.first_block.checked_add(ring.blocks).filter(|&end| end <= device.blocks_per_chip);
+            let end = ring.first_block.checked_add(ring.blocks).filter(|&end| end <= owned);
             let end = end.filter(|_| ring.blocks > 0 && ring.first_block >= next);
-            next = end.ok_or("has rings without blocks, or that overlap, or that the chips have not")?;
+            next =
+                end.ok_or("has rings without blocks, or that overlap, or more than chips have beside spare blocks")?;
             let kept = (ring.blocks - u32::from(ring.writes)) * zone;
             let is_whole = ring.page_count.is_multiple_of(self.chips());
             if ring.first_page != ring.first_block * zone || ring.page_count == 0 || ring.page_count > kept || !is_whole

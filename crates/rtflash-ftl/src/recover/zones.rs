@@ -1,41 +1,152 @@
 //! Where tasks own zones: how far each ring had come when power was lost.
 
+use core::ops::Range;
+
 use super::{ChipScan, RecoveryChips};
 use crate::blocks::BlockMemory;
 use crate::ftl::Ftl;
-use crate::memory::{Lent, index};
+use crate::memory::{Lent, NONE, index};
+use crate::nand::SpareBytes;
 use crate::pages::Pages;
 use crate::police::RequestOrder;
 use crate::setup::{NewProcessor, SetupError, Unlent};
 use crate::slots::SourceSlot;
-use crate::zones::{RING_WORDS, Ring, Zones};
+use crate::zones::{RING_WORDS, Ring, Zones, ring_at};
+
+/// In the place of the ring of a block: it has failed, or is in a place already.
+const TAKEN: u32 = NONE - 1;
+
+/// What is in the blocks of a chip with zones.
+struct ZoneScan<'m, 'a> {
+    /// As [`Zones`] has them.
+    rings: &'m mut [u32],
+    /// The ring of each block in which something can be read, [`TAKEN`], or [`NONE`].
+    owners: &'a mut [u32],
+    /// Two words for each block: the sequence number of its last page that can be read.
+    sequences: &'m mut [u32],
+}
+
+impl ZoneScan<'_, '_> {
+    fn sequence(&self, block: u32) -> u64 {
+        let words = &self.sequences[2 * index(block)..];
+        u64::from(words[0]) << 32 | u64::from(words[1])
+    }
+
+    /// This is beside a page.
+    fn holds(&mut self, of: &NewProcessor<'_>, page: u32, SpareBytes { lpn, sequence, .. }: SpareBytes) {
+        let block = page / of.block_pages;
+        let ring = ring_at(self.rings, (lpn - of.columns.offset) / of.columns.stride / of.block_pages);
+        let Some(&newest) = self.rings.get(ring * RING_WORDS + 3) else { return };
+        if newest == NONE || self.sequence(newest / of.block_pages) < sequence {
+            self.rings[ring * RING_WORDS + 3] = page;
+        }
+        self.owners[index(block)] = u32::try_from(ring).unwrap_or(NONE);
+        if self.sequence(block) < sequence {
+            let [a, b, c, d, e, f, g, h] = sequence.to_be_bytes();
+            let words = &mut self.sequences[2 * index(block)..];
+            (words[0], words[1]) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
+        }
+    }
+
+    /// The lowest of these blocks that holds nothing, and is in no place.
+    fn take_empty(&mut self, mut among: Range<usize>) -> Option<u32> {
+        let block = among.find(|&block| self.owners.get(block) == Some(&NONE))?;
+        self.owners[block] = TAKEN;
+        u32::try_from(block).ok()
+    }
+
+    /// The places of a ring.
+    fn places(&self, ring: usize, block_pages: u32) -> Range<usize> {
+        let words = &self.rings[ring * RING_WORDS..];
+        index(words[0])..index(words[0] + words[1] / block_pages)
+    }
+
+    /// Puts the blocks of each ring in its places, those that were written first before the others,
+    /// and before them some that hold nothing: its own first. Says whether there are no more than
+    /// places.
+    fn put(&mut self, of: &NewProcessor<'_>, blocks: &mut [u32]) -> bool {
+        for (number, block) in (0..).zip(blocks.iter_mut()) {
+            *block = number;
+        }
+        blocks.sort_unstable_by_key(|&block| (self.owners[index(block)], self.sequence(block)));
+        let owner = |owners: &[u32], at: &u32| index(owners[index(*at)]);
+        let mut end = blocks.partition_point(|at| owner(self.owners, at) < index(TAKEN));
+        let mut behind = blocks.len();
+        // From the last ring on: each goes to where it was, or further up.
+        let rings = 0..self.rings.len() / RING_WORDS;
+        for ring in rings.clone().rev() {
+            let Range { start: first, end: places_end } = self.places(ring, of.block_pages);
+            let start = blocks[..end].partition_point(|at| owner(self.owners, at) < ring);
+            let Some(to) = places_end.checked_sub(end - start).filter(|&to| to >= first && to >= start) else {
+                return false;
+            };
+            blocks[places_end..behind].fill(NONE);
+            blocks.copy_within(start..end, to);
+            for place in &mut blocks[first..to] {
+                *place = self.take_empty(first..places_end).unwrap_or(NONE);
+            }
+            (behind, end) = (first, start);
+        }
+        blocks[..behind].fill(NONE);
+        let all = 0..blocks.len();
+        for ring in rings {
+            for place in blocks[self.places(ring, of.block_pages)].iter_mut().filter(|place| **place == NONE) {
+                *place = self.take_empty(all.clone()).unwrap_or(NONE);
+            }
+        }
+        true
+    }
+}
 
 impl<C: RecoveryChips> ChipScan<'_, C> {
     /// The pages of a chip whose blocks are those of zones. A ring goes on behind its latest page,
-    /// and behind what could not be read there. All blocks are to be reset before they take pages:
-    /// whether one that looks erased is so cannot be seen.
+    /// and behind what could not be read there. All its blocks are to be reset before they take
+    /// pages: whether one that looks erased is so cannot be seen. Those that are kept back are
+    /// erased.
     pub(super) fn zones<'m>(
         &mut self,
         of: &NewProcessor<'_>,
         (memory, places): (BlockMemory<Lent<'m>>, &'m mut [u32]),
         rest: &mut Unlent<'m>,
     ) -> Result<Pages<Lent<'m>>, SetupError> {
+        let count = memory.valid.len();
         let rings = rest.words(index(of.of.rings()) * RING_WORDS)?;
         for (ring, words) in (0..).zip(rings.chunks_exact_mut(RING_WORDS)) {
             let ring = of.of.ring(ring).ok_or(SetupError::Memory)?;
-            let (first, pages) = (ring.first_block * of.block_pages, ring.blocks * of.block_pages);
-            let latest = self.latest(of, first..first + pages, (memory.lpns, places, &mut []))?;
-            let mut next = 0;
-            if let Some(latest) = latest {
-                let block = latest / of.block_pages;
-                next = block * of.block_pages + self.behind(of, block)? - first;
-            }
-            let next = if next == pages { 0 } else { next };
-            words.copy_from_slice(&Ring { first: ring.first_block, pages, next }.words());
+            let pages = ring.blocks * of.block_pages;
+            words.copy_from_slice(&Ring { first: ring.first_block, pages, next: 0 }.words());
         }
-        let written = rest.bits(memory.erased.len())?;
+        let (blocks, sequences) = (rest.words(count)?, rest.words(2 * count)?);
+        sequences.fill(0);
+        memory.valid.fill(NONE);
+        let mut scan = ZoneScan { rings, owners: &mut *memory.valid, sequences };
+        self.latest(of, (memory.lpns, places), |page, spare| scan.holds(of, page, spare))?;
+        for (block, owner) in (0..).zip(scan.owners.iter_mut()) {
+            if self.is_bad(of, block) {
+                *owner = TAKEN;
+            }
+        }
+        if !scan.put(of, blocks) {
+            return Err(SetupError::Foreign(of.number));
+        }
+        let (written, kept_back) = (rest.bits(memory.erased.len())?, rest.bits(memory.erased.len())?);
         written.fill(u64::MAX);
-        let zones = Zones::new(rings, of.block_pages, written);
+        kept_back.fill(0);
+        for _ in 0..of.spare {
+            let Some(block) = scan.take_empty(0..count) else { break };
+            if self.erases(of, block) {
+                written[index(block / 64)] &= !(1 << (block % 64));
+                kept_back[index(block / 64)] |= 1 << (block % 64);
+            }
+        }
+        for words in scan.rings.chunks_exact_mut(RING_WORDS) {
+            let last = index(words[0] + words[1] / of.block_pages) - 1;
+            if blocks[last] != NONE && scan.owners[index(blocks[last])] != TAKEN {
+                let next = words[1] - of.block_pages + self.behind(of, blocks[last])?;
+                words[2] = if next == words[1] { 0 } else { next };
+            }
+        }
+        let zones = Zones::new((scan.rings, blocks), of.block_pages, (written, kept_back));
         Ok(Pages::of_zones(of.columns, of.block_pages, memory, places, zones))
     }
 }

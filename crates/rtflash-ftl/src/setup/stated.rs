@@ -70,12 +70,25 @@ fn zoned_pages<'m>(
     }
     let written = rest.bits(memory.erased.len())?;
     written.fill(0);
-    for block in (0..).zip(memory.valid.iter()).map(|(block, _)| block) {
-        written[index(block / 64)] |= u64::from(start.is_written(number, block)) << (block % 64);
+    let kept_back = rest.bits(memory.erased.len())?;
+    kept_back.fill(0);
+    let in_places = rest.words(memory.valid.len())?;
+    let owned = u32::try_from(in_places.len()).unwrap_or(NONE).saturating_sub(new.spare);
+    for (block, in_place) in (0..).zip(in_places.iter_mut()) {
+        *in_place = if block < owned { block } else { NONE };
+        let is_written = start.is_written(number, block);
+        written[index(block / 64)] |= u64::from(is_written) << (block % 64);
+        kept_back[index(block / 64)] |= u64::from(block >= owned && !is_written) << (block % 64);
     }
     places.fill(NONE);
     for (page, &lpn) in (0..).zip(memory.lpns.iter()).filter(|&(_, &lpn)| lpn != NONE) {
         places[index((lpn - columns.offset) / columns.stride)] = page;
     }
-    Ok(Pages::of_zones(columns, block_pages, memory, places, Zones::new(rings, block_pages, written)))
+    Ok(Pages::of_zones(
+        columns,
+        block_pages,
+        memory,
+        places,
+        Zones::new((rings, in_places), block_pages, (written, kept_back)),
+    ))
 }

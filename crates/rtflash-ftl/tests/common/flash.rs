@@ -71,6 +71,10 @@ impl RingOnChip {
         places.map(ring).collect()
     }
 
+    fn keeps(&self, lpn: u32) -> bool {
+        lpn.checked_sub(self.first).is_some_and(|nth| u64::from(nth / self.chips) < self.rows)
+    }
+
     /// A page is taken for a logical one.
     fn takes(&mut self, lpn: u32) {
         self.taken += 1;
@@ -142,6 +146,8 @@ pub struct Flash {
     requests: HashMap<(u32, u64), Vec<(Page, u64)>>,
     /// The latest version that was said to be written.
     acknowledged: HashMap<Page, u64>,
+    /// Requests that were said to be over, by the numbers of their sources.
+    pub completed: HashSet<(u32, u64)>,
     /// Read for a superblock's garbage collection.
     buffered: HashMap<Page, u64>,
     /// Operations since power was last there, and after how many it goes.
@@ -155,6 +161,8 @@ pub struct Flash {
     pub program_failures: HashMap<u32, u32>,
     pub failed_programs: u64,
     pub failed_erases: u64,
+    /// Programs that failed in zones.
+    pub failed_in_zones: u64,
     pub operations: u64,
     /// What was done since the last recovery began, and the largest parts of what is stated of any
     /// recovery, in thousandths: looks, copies, erases.
@@ -202,6 +210,7 @@ impl Flash {
             version: 1,
             requests: HashMap::new(),
             acknowledged: HashMap::new(),
+            completed: HashSet::new(),
             buffered: HashMap::new(),
             begun: 0,
             last: u64::MAX,
@@ -211,6 +220,7 @@ impl Flash {
             program_failures: HashMap::new(),
             failed_programs: 0,
             failed_erases: 0,
+            failed_in_zones: 0,
             operations: 0,
             recovery: RecoveryBound::default(),
             recovery_shares: [0; 3],
@@ -311,6 +321,11 @@ impl Flash {
                 if buffered {
                     self.buffered.insert((spare.cluster, spare.lpn), version);
                 }
+                // It is programmed once more, in a block that comes in the place of this one.
+                if let Some(ring) = self.ring_on(chip, spare.lpn) {
+                    ring.takes_back(spare.lpn, false);
+                    self.failed_in_zones += 1;
+                }
                 let place = self.at(chip, at);
                 self.content[place] = Content::Torn;
                 self.failed_programs += 1;
@@ -344,9 +359,9 @@ impl Flash {
         assert!(!self.bad.contains(&(chip, block)), "chip {chip}: block {block} has failed");
     }
 
-    /// The ring that a block of a chip is in.
-    fn ring_on(&mut self, chip: u32, block: u32) -> Option<&mut RingOnChip> {
-        let ring = self.rings.iter_mut().find(|(on, ring)| *on == chip && ring.blocks.contains(&block));
+    /// The ring that a logical page of a chip is in.
+    fn ring_on(&mut self, chip: u32, lpn: u32) -> Option<&mut RingOnChip> {
+        let ring = self.rings.iter_mut().find(|(on, ring)| *on == chip && ring.keeps(lpn));
         ring.map(|(_, ring)| ring)
     }
 
@@ -398,9 +413,9 @@ impl Flash {
         self.asked.clear();
         for (chip, what) in under_way {
             match (what, words.byte() % 3) {
-                (UnderWay::Program(at, spare, ..), 0) => {
+                (UnderWay::Program(_, spare, ..), 0) => {
                     // The page is not taken.
-                    if let Some(ring) = self.ring_on(chip, at.block) {
+                    if let Some(ring) = self.ring_on(chip, spare.lpn) {
                         ring.takes_back(spare.lpn, false);
                     }
                 }
@@ -410,7 +425,7 @@ impl Flash {
                     self.ends(chip);
                 }
                 (UnderWay::Program(at, spare, ..), _) => {
-                    if let Some(ring) = self.ring_on(chip, at.block) {
+                    if let Some(ring) = self.ring_on(chip, spare.lpn) {
                         ring.takes_back(spare.lpn, true);
                     }
                     let at = self.at(chip, at);
@@ -531,7 +546,7 @@ impl NandChips for Flash {
         self.may_be_programmed(chip, at, &spare);
         let page = (spare.cluster, spare.lpn);
         assert_eq!(spare.cluster, self.clusters[&chip]);
-        if let Some(ring) = self.ring_on(chip, at.block) {
+        if let Some(ring) = self.ring_on(chip, spare.lpn) {
             ring.takes(spare.lpn);
         }
         let version = match purpose {
@@ -569,6 +584,7 @@ impl NandChips for Flash {
 
 impl RequestHost for Flash {
     fn complete(&mut self, source: u32, index: u64, _: u64) {
+        self.completed.insert((source, index));
         for (page, version) in self.requests.remove(&(source, index)).unwrap_or_default() {
             let latest = self.acknowledged.entry(page).or_default();
             *latest = version.max(*latest);

@@ -394,14 +394,11 @@ impl SmallCluster {
         let width = 1 + words.below(4);
         let organisation = [ImageOrganisation::Stripe, ImageOrganisation::Zoned, ImageOrganisation::Superblock]
             [words.below(3) as usize];
-        let organisation = match organisation {
-            ImageOrganisation::Zoned if spare_blocks > 0 => ImageOrganisation::Stripe,
-            other => other,
-        };
         let wide = if organisation == ImageOrganisation::Superblock { width } else { 1 };
         let zoned = organisation == ImageOrganisation::Zoned;
         let left = blocks.saturating_sub(spare_blocks * wide) * pages;
-        let logical = if zoned { blocks * pages } else { 1 + words.below((left * 3 / 4).max(1)) };
+        let owned = blocks - spare_blocks;
+        let logical = if zoned { owned * pages } else { 1 + words.below((left * 3 / 4).max(1)) };
         let collection = (!zoned && !words.byte().is_multiple_of(8)).then(|| {
             let victim = words.below(pages * wide);
             let reserve = words.below(left.saturating_sub(logical) * wide + 1);
@@ -425,11 +422,11 @@ impl SmallCluster {
             page_count: ((to - from - u32::from(writes)) * zone).saturating_sub(kept_less * width).max(width),
             writes,
         };
-        let first_ring = if zoned && blocks > 3 && words.byte().is_multiple_of(2) { 2 } else { blocks };
+        let first_ring = if zoned && owned > 3 && words.byte().is_multiple_of(2) { 2 } else { owned };
         let rings = match zoned {
             false => vec![],
-            true if first_ring == blocks => vec![ring((0, blocks), true)],
-            true => vec![ring((0, first_ring), true), ring((first_ring, blocks), words.byte().is_multiple_of(2))],
+            true if first_ring == owned => vec![ring((0, owned), true)],
+            true => vec![ring((0, first_ring), true), ring((first_ring, owned), words.byte().is_multiple_of(2))],
         };
         let rows = if words.byte().is_multiple_of(2) { logical } else { (logical / 2).max(1) };
         let suspends_erases = !zoned && device.erase_suspend_ns > 0 && !words.byte().is_multiple_of(4);
@@ -474,7 +471,7 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
     let (blocks, pages) = (3 + words.below(8), 1 + words.below(6));
     let count = 1 + words.below(3);
     let per_channel = 1 + words.below(3);
-    // Blocks that may fail, where nobody owns zones.
+    // Blocks that may fail.
     let spare_blocks = if words.byte().is_multiple_of(2) { 1 + words.below(2) } else { 0 };
     let blocks = blocks + spare_blocks;
     let wear_gap = if words.byte().is_multiple_of(3) { 1 + words.below(2) } else { 0 };

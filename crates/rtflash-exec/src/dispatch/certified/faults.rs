@@ -39,8 +39,8 @@ pub(super) struct ProcessorFaults {
     busy_until: Instant,
     /// What the step under way programs.
     doing: Vec<ProgramUnderWay>,
-    /// What it erases.
-    erases: Option<BlockId>,
+    /// What it erases, and the part that resets a zone so.
+    erases: Option<(BlockId, Option<usize>)>,
     /// What has failed, and is programmed once more by the next step.
     again: Vec<ProgramUnderWay>,
 }
@@ -76,9 +76,9 @@ impl ProcessorFaults {
         self.doing.push(ProgramUnderWay { part, kind, lpn, spot, from });
     }
 
-    /// It erases a block of all its chips.
-    pub(super) fn erases(&mut self, block: BlockId) {
-        self.erases = Some(block);
+    /// It erases a block of all its chips; `resets`: for this part, before it writes to a zone.
+    pub(super) fn erases(&mut self, block: BlockId, resets: Option<usize>) {
+        self.erases = Some((block, resets));
     }
 
     /// The erase under way is suspended: it has not failed.
@@ -138,7 +138,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let faults = of.faults.as_mut().expect("it has faults");
         (faults.doing, faults.again) = (doing, again);
         faults.doing.clear();
-        let (Some(block), Some(part)) = (erases, of.step.erases) else { return false };
+        let Some((block, resets)) = erases else { return false };
+        let Some(part) = resets.or(of.step.erases) else { return false };
         let mut erase_failed = false;
         for (column, &chip) in of.chips.enumerate() {
             if faults.fails((column, chip), false, now) {
@@ -146,6 +147,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let (job, cluster) = (self.parts[part].id(), of.number);
                 self.core.observer.push(Record::Failed(Failed { at: now, job, cluster, chip, block, page: NONE }));
             }
+        }
+        if erase_failed && resets.is_some() {
+            of.store.retire(block);
         }
         erase_failed
     }
@@ -156,8 +160,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &mut self.processors[processor];
         let Some(faults) = &mut of.faults else { return };
         let again = std::mem::take(&mut faults.again);
-        let count = u64::try_from(again.len()).expect("pages of a step");
-        if of.store.free() < count {
+        if !again.first().is_some_and(|page| of.store.has_room(page.lpn, again.len())) {
             faults.again = again;
             return self.lacks_blocks(processor, now);
         }

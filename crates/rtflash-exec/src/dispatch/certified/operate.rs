@@ -129,7 +129,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let cluster = of.cluster;
                 (of.step.chips, of.step.erases, of.step.more) = (of.chips.len(), Some(part), None);
                 if let Some(faults) = &mut of.faults {
-                    faults.erases(block);
+                    faults.erases(block, None);
                 }
                 if of.suspends.is_some() {
                     return self.start_erase(processor, (part, block), now);
@@ -149,6 +149,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     pub(super) fn start_reset(&mut self, processor: usize, (part, kind): (usize, Kind), block: BlockId, now: Instant) {
         self.processors[processor].step.begin(1);
         self.processors[processor].store.reset(block);
+        if let Some(faults) = &mut self.processors[processor].faults {
+            faults.erases(block, Some(part));
+        }
         let spot = PagePlace { chip: ColumnId(0), block, page: NONE };
         let page = Planned { part, kind, action: Action::Erase, spot, lpn: NO_LPN };
         let operation = self.operation(processor, &page, now);

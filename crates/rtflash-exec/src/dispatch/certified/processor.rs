@@ -217,7 +217,7 @@ impl ProcessorState {
             extra: 0,
             step: ProcessorStep::default(),
             registers: by.is_cached().then(ChipRegisters::default),
-            faults: ProcessorFaults::new(device, numbers.len(), options).filter(|_| !by.is_zoned() && !by.is_cached()),
+            faults: ProcessorFaults::new(device, numbers.len(), options).filter(|_| !by.is_cached()),
             suspends: SuspendedErase::new(device, &by.certificate),
         }
     }
