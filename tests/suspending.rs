@@ -56,3 +56,33 @@ fn firmware_suspends_and_says_so() {
     assert!(export.stderr.contains("erases are suspended in 1 of the clusters"), "{}", export.stderr);
     std::fs::remove_file(out).expect("the image was written");
 }
+
+/// Where no erase is suspended although the device can, `explain` says why.
+#[test]
+fn where_erases_block_it_is_said_why() {
+    let said = |set: &str| {
+        let out =
+            rtflash_with_input(&["explain", "-", "--algorithm", "global", "--analysis", "stripe"], set.as_bytes());
+        assert!(out.status < 2, "{}", out.stderr);
+        out.stdout
+    };
+    let slower = |more: &str| set(&[SUSPENDS, more].concat()).replace("4900us", "60ms");
+    let commands = slower(r#","command":"1us""#);
+    let server = slower("").replacen(
+        "\"tasks\":",
+        r#""jobs":[{"name":"batch","write_pages":1,"arrivals":{"every":"1s"}}],"tasks":"#,
+        1,
+    );
+    let registers = slower(r#","page_registers":2"#);
+    for (set, why) in [
+        (commands, "commands use the bus"),
+        (server, "the cluster has a server"),
+        (registers, "chips work with two page registers"),
+    ] {
+        let explain = said(&set);
+        assert!(explain.contains(&format!("no erase is suspended here, as {why}")), "{why}: {explain}");
+    }
+    for set in [set(SUSPENDS), set("").replace("4900us", "60ms")] {
+        assert!(!said(&set).contains("no erase is suspended"));
+    }
+}

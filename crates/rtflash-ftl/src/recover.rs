@@ -60,8 +60,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
     /// Looks at each page once, twice where there is an older one of it, and at the pages of one
     /// block of each processor once more; erases each block at most once, and collects garbage
     /// until there is the reserve. [`RecoveryBound`] says what that is at most. Where tasks own
-    /// zones nothing is erased but blocks that are kept back, and [`Ftl::next_of_round`] says how
-    /// who writes goes on.
+    /// zones nothing is erased, and [`Ftl::next_of_round`] says how who writes goes on.
     ///
     /// # Errors
     /// Where the memory is too short, pages are of another image, or there is no room.

@@ -104,7 +104,6 @@ impl<M: Memory> Zones<M> {
     /// A block has failed, rule B2: the lowest of those that are kept back takes its place, and the
     /// ring goes on with the first page of that one. Looks at all blocks.
     pub(crate) fn retire(&mut self, block: u32) {
-        self.written.as_mut()[index(block / 64)] |= 1 << (block % 64);
         let Some(place) = self.blocks.as_ref().iter().position(|&other| other == block) else { return };
         let place = u32::try_from(place).unwrap_or(NONE);
         let mut lowest = (0..).zip(self.kept_back.as_ref()).filter(|&(_, &word)| word != 0);

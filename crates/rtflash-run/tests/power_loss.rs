@@ -46,7 +46,7 @@ fn set(rng: &mut Rng, zoned: bool) -> Option<TaskSet> {
     let mut spec = Device::profile("dgist-2021").expect("a profile").spec();
     (spec.chips, spec.chips_per_channel) = (rng.small(1, 5), rng.small(1, 3));
     (spec.blocks_per_chip, spec.pages_per_block) = (rng.small(10, 40), rng.small(2, 8));
-    if !zoned && rng.within(0, 2) > 0 {
+    if rng.within(0, 2) > 0 {
         spec.spare_blocks = Some(rng.small(1, 3));
         spec.program_failures = (rng.within(0, 1) == 0).then_some(1);
     }

@@ -188,10 +188,21 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     text + &test(held) + &data::lines(set, &cluster.tasks, &held.space)
 }
 
-/// What each job takes for an erase that it may suspend.
+/// What each job takes for an erase that it may suspend; or why none is suspended, where the device
+/// can.
 fn suspension(device: &Device, held: &Held) -> String {
-    let Some(suspend) = device.erase_suspend().filter(|_| held.certificate.suspends_erases(device)) else {
+    if device.spec().erase_suspend.is_none() {
         return String::new();
+    }
+    let Some(suspend) = device.erase_suspend().filter(|_| held.certificate.suspends_erases(device)) else {
+        let why = if device.has_commands() {
+            "commands use the bus"
+        } else if held.certificate.server_thousandths > 0 {
+            "the cluster has a server"
+        } else {
+            "chips work with two page registers"
+        };
+        return format!("  no erase is suspended here, as {why} (Section 18)\n");
     };
     let (resume, both) = (device.erase_resume(), suspend.saturating_add(device.erase_resume()));
     format!(

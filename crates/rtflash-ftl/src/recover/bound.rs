@@ -16,7 +16,7 @@ use crate::image::{Image, ImageCluster, ImageDevice, ImageOrganisation};
 ///   c = N − s·N_s − 1 − ⌊(H − 1)/(sP)⌋ blocks are victims to choose from at least, and
 ///   K = ⌈H/(sP − v)⌉ passes are enough; never more than L + sP + s·N_s.
 ///
-/// Where tasks own zones: 2M + P reads a ring on each chip, and N_s erases where one writes.
+/// Where tasks own zones: 2M + P reads a ring on each chip, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RecoveryBound {
     /// Pages that are looked at, with what is beside their data.
@@ -76,9 +76,7 @@ fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
     let processors = u64::from(of.processors());
     if of.organisation() == ImageOrganisation::Zoned {
         let reads = 2 * pages + u64::from(of.rings()) * block_pages;
-        let writes = (0..of.rings()).any(|ring| of.ring(ring).is_some_and(|ring| ring.writes));
-        let erases = processors * if writes { u64::from(device.spare_blocks) } else { 0 };
-        return RecoveryBound { reads: processors.saturating_mul(reads), erases, ..RecoveryBound::default() };
+        return RecoveryBound { reads: processors.saturating_mul(reads), ..RecoveryBound::default() };
     }
     RecoveryBound {
         reads: processors.saturating_mul(2 * pages + block_pages),

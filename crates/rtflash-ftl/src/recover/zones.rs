@@ -101,8 +101,9 @@ impl ZoneScan<'_, '_> {
 impl<C: RecoveryChips> ChipScan<'_, C> {
     /// The pages of a chip whose blocks are those of zones. A ring goes on behind its latest page,
     /// and behind what could not be read there. All its blocks are to be reset before they take
-    /// pages: whether one that looks erased is so cannot be seen. Those that are kept back are
-    /// erased.
+    /// pages: whether one that looks erased is so cannot be seen. To the blocks that are kept back
+    /// nothing was ever done: the lowest of them took the places of those that have failed, and do
+    /// so again.
     pub(super) fn zones<'m>(
         &mut self,
         of: &NewProcessor<'_>,
@@ -132,12 +133,9 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         let (written, kept_back) = (rest.bits(memory.erased.len())?, rest.bits(memory.erased.len())?);
         written.fill(u64::MAX);
         kept_back.fill(0);
-        for _ in 0..of.spare {
-            let Some(block) = scan.take_empty(0..count) else { break };
-            if self.erases(of, block) {
-                written[index(block / 64)] &= !(1 << (block % 64));
-                kept_back[index(block / 64)] |= 1 << (block % 64);
-            }
+        while let Some(block) = scan.take_empty(count - index(of.spare)..count) {
+            written[index(block / 64)] &= !(1 << (block % 64));
+            kept_back[index(block / 64)] |= 1 << (block % 64);
         }
         for words in scan.rings.chunks_exact_mut(RING_WORDS) {
             let last = index(words[0] + words[1] / of.block_pages) - 1;

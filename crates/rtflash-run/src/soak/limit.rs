@@ -119,6 +119,8 @@ pub(super) fn draw(seed: u64, number: u64, world: World, left_out: Option<Term>)
         }
         world => world,
     };
+    let in_zones = drawn == World::Failing && Rng::new(seed, b"in-zones", number).within(0, 4) == 0;
+    let world = if in_zones { World::Zoned } else { world };
     let varies = if world == World::Queue { &mut ranges } else { &mut rng }.within(0, 2) == 0;
     let (analysis, granted) = match world {
         World::Queue => ("stripe", Reliance::Queue),
