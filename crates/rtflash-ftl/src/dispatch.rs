@@ -46,8 +46,11 @@ impl<'m> Ftl<'_, 'm> {
             of.programs.clear();
             while let Some(first) = self.first_job(number) {
                 let tried = match first {
+                    FirstJob::Request(slot) if self.owes(number, slot) => {
+                        self.go_on_with_pass(number, Some(slot), nand, host)
+                    }
                     FirstJob::Request(slot) => self.go_on_with_request(number, slot, nand, host),
-                    FirstJob::Collection => self.go_on_with_pass(number, nand, host),
+                    FirstJob::Collection => self.go_on_with_pass(number, None, nand, host),
                 };
                 if tried == StepTried::Begun {
                     break;
@@ -56,16 +59,27 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
+    /// Whether the pass of a job is due on a processor, or under way.
+    fn owes(&self, number: usize, slot: u32) -> bool {
+        self.processors[number].as_ref().is_some_and(|of| of.owing == slot)
+    }
+
     /// The job with the earliest deadline that has a step left on a processor.
     pub(crate) fn first_job(&self, number: usize) -> Option<FirstJob> {
         let of = self.processors[number].as_ref()?;
-        let [writes, collection] = of.starved;
+        let [writes, collection, server] = of.starved;
         let cluster = &self.clusters[index(of.cluster)];
         let column = u32::try_from(number).ok()? - cluster.first_processor;
         let mut slot = cluster.first;
         while let Some(request) = self.requests.get(index(slot)) {
-            let has_more = self.words[index(request.heads) + index(column)] != NONE;
-            if has_more && !(writes && request.key.kind == JobKind::Write) {
+            let place = self.words[index(request.heads) + index(column)];
+            let (owes, programs) = (of.owing == slot, place != NONE && place >= request.reads);
+            let waits = match request.key.kind {
+                JobKind::Write => writes,
+                JobKind::Server => server && (owes || programs),
+                JobKind::Read | JobKind::Collection => false,
+            };
+            if (owes || place != NONE) && !waits {
                 break;
             }
             slot = request.behind;
@@ -109,7 +123,7 @@ impl<'m> Ftl<'_, 'm> {
         let column = u32::try_from(number).unwrap_or(NONE) - self.clusters[index(cluster)].first_processor;
         let place = self.words[index(request.heads) + index(column)];
         let lpn = self.words.get(index(request.pages).saturating_add(2 * index(place))).copied();
-        let (read, write) = if request.key.kind == JobKind::Read { (lpn, None) } else { (None, lpn) };
+        let (read, write) = if place < request.reads { (lpn, None) } else { (None, lpn) };
         let left = PartLeft { owes: false, read, write, row: 0, background: false };
         match of.ftl.next_step(left) {
             NextStep::Read(lpn) => {
@@ -148,7 +162,7 @@ impl<'m> Ftl<'_, 'm> {
         nand: &mut impl NandChips,
         host: &mut impl RequestHost,
     ) -> StepTried {
-        let EdfKey { source, index: job, .. } = self.requests[index(slot)].key;
+        let EdfKey { source, index: job, kind, .. } = self.requests[index(slot)].key;
         let head = index(self.requests[index(slot)].heads) + index(column);
         let width = self.processors[number].as_ref().map_or(0, |of| of.ftl.pages.width());
         let mut pages = 0;
@@ -159,7 +173,8 @@ impl<'m> Ftl<'_, 'm> {
             }
             let lpn = self.words[index(self.requests[index(slot)].pages) + 2 * index(place)];
             let Some(of) = &mut self.processors[number] else { break };
-            let Some(at) = of.ftl.write(lpn) else { break };
+            let programmed = if kind == JobKind::Write { of.ftl.write(lpn) } else { of.ftl.serve(lpn, true) };
+            let Some(at) = programmed else { break };
             let spare = self.spare(number, (lpn, at.block));
             self.take_page(slot, column);
             self.programs(number, ProgramInStep { column: at.chip, block: at.block, lpn, from: place });
@@ -169,15 +184,34 @@ impl<'m> Ftl<'_, 'm> {
             pages += 1;
         }
         if pages == 0 {
-            return self.starves(number, 0, host);
+            return self.starves(number, if kind == JobKind::Write { 0 } else { 2 }, host);
+        }
+        if kind == JobKind::Server {
+            self.may_owe(number, slot);
         }
         self.is_doing(number, StepWork::Pages(slot, pages))
     }
 
-    fn go_on_with_pass(&mut self, number: usize, nand: &mut impl NandChips, host: &mut impl RequestHost) -> StepTried {
+    /// `server`: it is that of the job in this slot, and not of the first GC job.
+    fn go_on_with_pass(
+        &mut self,
+        number: usize,
+        server: Option<u32>,
+        nand: &mut impl NandChips,
+        host: &mut impl RequestHost,
+    ) -> StepTried {
+        let key = server.map(|slot| self.requests[index(slot)].key);
         let Ftl { identity, sequence, at_work, suspended, processors, .. } = self;
         let Some(of) = &mut processors[number] else { return StepTried::Begun };
-        if !of.ftl.is_collecting(false) && !of.begins_pass(number, host) {
+        let server = key.is_some();
+        let begins = |of: &mut FtlProcessor<'_>, host: &mut _| match key {
+            Some(key) => of.begins_server_pass(number, key, host),
+            None => of.begins_pass(number, host),
+        };
+        if !of.ftl.is_collecting(server) && !begins(of, host) {
+            if server {
+                self.server_pass_is_over(u32::try_from(number).unwrap_or(NONE), host);
+            }
             return StepTried::Again;
         }
         let FtlProcessor { ftl, chips, busy, cluster, programs, jobs, erase_failed, .. } = of;
@@ -192,7 +226,7 @@ impl<'m> Ftl<'_, 'm> {
             *sequence = own.saturating_add(1);
             SpareBytes { identity: *identity, cluster: *cluster, lpn, sequence: own, erases }
         };
-        let step = ftl.step_of_pass(false, |RowPage { is_read, spot, lpn }| {
+        let step = ftl.step_of_pass(server, |RowPage { is_read, spot, lpn }| {
             if is_read {
                 nand.read(begin(spot.chip), spot.into(), lpn, OperationPurpose::Collection);
             } else {
@@ -201,7 +235,7 @@ impl<'m> Ftl<'_, 'm> {
         });
         let doing = match step {
             None => return StepTried::Again,
-            Some(GcStep::Starved) => return self.starves(number, 1, host),
+            Some(GcStep::Starved) => return self.starves(number, if server { 2 } else { 1 }, host),
             Some(GcStep::Moved) => {
                 ftl.moved();
                 jobs.over();
@@ -216,7 +250,7 @@ impl<'m> Ftl<'_, 'm> {
             Some(GcStep::Erase(block)) => {
                 erase_or_go_on((block, chips, suspended), nand, begin);
                 programs.failed = core::mem::take(erase_failed);
-                StepWork::Erase
+                if server { StepWork::ServerErase } else { StepWork::Erase }
             }
             Some(GcStep::Row) => {
                 for page in (0..programs.count()).filter_map(|place| programs.get(place)) {

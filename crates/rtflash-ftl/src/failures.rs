@@ -15,11 +15,11 @@ impl FtlProcessor<'_> {
         if !programs.failed {
             return false;
         }
-        if let StepWork::Erase | StepWork::Reset(_) = *doing {
+        if let StepWork::Erase | StepWork::ServerErase | StepWork::Reset(_) = *doing {
             programs.failed = false;
             match *doing {
                 StepWork::Reset(block) => ftl.pages.retire(block),
-                _ => ftl.erase_failed(false),
+                doing => ftl.erase_failed(doing == StepWork::ServerErase),
             }
             return false;
         }
@@ -100,10 +100,10 @@ impl Ftl<'_, '_> {
         is_over
     }
 
-    /// Logical pages of a source's range hold nothing any more, from now on, but for the one that
-    /// its processor programmed last: that goes on holding what it holds, and may be trimmed once
-    /// another one has been programmed. After a loss of power they may hold again what they held at
-    /// any time before.
+    /// Logical pages of a source's range, or of a stream of jobs, which come behind the sources,
+    /// hold nothing any more, from now on, but for the one that its processor programmed last: that
+    /// goes on holding what it holds, and may be trimmed once another one has been programmed.
+    /// After a loss of power they may hold again what they held at any time before.
     ///
     /// # Errors
     /// Where a page is not the source's, or is one of zones, which are overwritten as a whole. Then

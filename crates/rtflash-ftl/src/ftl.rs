@@ -25,6 +25,8 @@ pub struct Ftl<'s, 'm> {
     pub(crate) at_work: &'m mut [u64],
     /// Likewise, whether its erase is suspended.
     pub(crate) suspended: &'m mut [u64],
+    /// How many sources there are: those of jobs come behind them.
+    pub(crate) streams_from: u32,
     /// Of the page that is programmed next.
     pub(crate) sequence: u64,
 }
@@ -56,7 +58,8 @@ impl<'m> Ftl<'_, 'm> {
         (nominal_ns, now_ns): (Option<u64>, u64),
         pages: &[u32],
     ) -> Result<Taken, Refused> {
-        let of = self.sources.get_mut(index(source)).ok_or(Refused::NoSource)?;
+        let of = self.sources.get_mut(index(source)).filter(|of| of.kind != JobKind::Server);
+        let of = of.ok_or(Refused::NoSource)?;
         let slots = of.first..of.first + of.count;
         let mut free = slots.filter(|&slot| self.requests[index(slot)].left == 0);
         let slot = free.next().ok_or(Refused::Full)?;
@@ -66,23 +69,26 @@ impl<'m> Ftl<'_, 'm> {
         let key = EdfKey { due, kind: of.kind, source: of.number, index: of.index };
         (of.police, of.index) = (police, of.index + 1);
         let cluster = of.cluster;
-        self.enter(slot, key, cluster, pages);
+        let divided = if key.kind == JobKind::Read { (pages, [].as_slice()) } else { ([].as_slice(), pages) };
+        self.enter(slot, key, cluster, divided);
         if key.kind == JobKind::Write {
             self.collect(cluster, now_ns);
         }
         Ok(Taken { index: key.index, due_ns: due })
     }
 
-    /// Divides a request among the processors of its cluster, and puts it where its priority is.
-    fn enter(&mut self, slot: u32, key: EdfKey, cluster: u32, pages: &[u32]) {
+    /// Divides a request among the processors of its cluster, what it reads before what it writes,
+    /// and puts it where its priority is.
+    pub(crate) fn enter(&mut self, slot: u32, key: EdfKey, cluster: u32, (reads, writes): (&[u32], &[u32])) {
         let of = &mut self.requests[index(slot)];
-        let count = u32::try_from(pages.len()).unwrap_or(u32::MAX);
-        (of.key, of.left) = (key, count);
+        let [read, written] = [reads, writes].map(|pages| u32::try_from(pages.len()).unwrap_or(u32::MAX));
+        let count = read.saturating_add(written);
+        (of.key, of.left, of.reads) = (key, count, read);
         let FtlCluster { first_processor, processors, .. } = self.clusters[index(cluster)];
         let (first, heads) = (index(of.pages), index(of.heads));
         self.words[heads..heads + index(processors)].fill(NONE);
         // From behind, so that each page is put before those that come later.
-        for (place, &lpn) in (0..count).zip(pages).rev() {
+        for (place, &lpn) in (0..count).rev().zip(writes.iter().rev().chain(reads.iter().rev())) {
             let column = lpn % processors;
             let head = core::mem::replace(&mut self.words[heads + index(column)], place);
             let at = first + 2 * index(place);
@@ -151,7 +157,12 @@ impl<'m> Ftl<'_, 'm> {
             StepWork::Erase => {
                 of.ftl.erased(false);
                 of.jobs.over();
-                of.starved = [false; 2];
+                of.starved = [false; 3];
+            }
+            StepWork::ServerErase => {
+                of.ftl.erased(true);
+                of.starved = [false; 3];
+                self.server_pass_is_over(number, host);
             }
         }
     }

@@ -26,13 +26,15 @@ pub struct Geometry {
     pub logical_pages: usize,
     /// Rings of zones, those of each chip counted.
     pub rings: usize,
+    /// Chips of superblocks with a server.
+    pub served_chips: usize,
     /// Chips of clusters with zones.
     pub zoned_chips: usize,
     /// Blocks of all processors whose erases are counted: of those that level wear.
     pub counted_blocks: usize,
     /// Clusters.
     pub clusters: usize,
-    /// Sources of requests.
+    /// Sources of requests, and streams of jobs.
     pub sources: usize,
     /// Requests that may wait at once.
     pub requests: usize,
@@ -68,6 +70,8 @@ impl Geometry {
             if levels_wear(device, &cluster) {
                 all.counted_blocks += all.blocks.checked_mul(index(cluster.processors()))?;
             }
+            let is_served = cluster.organisation() == ImageOrganisation::Superblock && cluster.server().is_some();
+            all.served_chips += if is_served { width } else { 0 };
             all.zoned_chips += if cluster.organisation() == ImageOrganisation::Zoned { width } else { 0 };
             all.rings = all.rings.checked_add(index(cluster.rings()).checked_mul(width)?)?;
             let jobs = gc_jobs(image, number, late)?;
@@ -79,6 +83,15 @@ impl Geometry {
             all.requests = all.requests.checked_add(waiting)?;
             all.request_pages = all.request_pages.checked_add(waiting.checked_mul(index(source.pages))?)?;
             let parts = waiting.checked_mul(index(image.cluster(source.cluster)?.processors()))?;
+            all.parts = all.parts.checked_add(parts)?;
+        }
+        for number in 0..image.job_streams() {
+            let jobs = image.job_stream(number)?;
+            let waiting = index(jobs.waiting.checked_add(late)?);
+            all.sources = all.sources.checked_add(1)?;
+            all.requests = all.requests.checked_add(waiting)?;
+            all.request_pages = all.request_pages.checked_add(waiting.checked_mul(index(jobs.pages))?)?;
+            let parts = waiting.checked_mul(index(image.cluster(jobs.cluster)?.processors()))?;
             all.parts = all.parts.checked_add(parts)?;
         }
         all.is_countable().then_some(all)
@@ -109,7 +122,7 @@ impl Geometry {
     pub const fn words(&self) -> usize {
         let map = self.used_chips * self.blocks * self.pages + self.logical_pages;
         let blocks = self.processors * (self.blocks + self.blocks.div_ceil(index(GROUP)));
-        let passes = 5 * self.superblock_chips + PROGRAM_WORDS * self.used_chips;
+        let passes = 5 * (self.superblock_chips + self.served_chips) + PROGRAM_WORDS * self.used_chips;
         let rings = RING_WORDS * self.rings + ZONE_WORDS * self.zoned_chips * self.blocks;
         let requests = 2 * self.request_pages + self.parts;
         map + blocks + self.counted_blocks + passes + rings + requests + self.used_chips + self.chips

@@ -1,7 +1,7 @@
 //! The binary image of an allocation: what firmware loads.
 //!
 //! All numbers are little-endian. A header, then one record for each cluster, each source of
-//! requests, each chip of a cluster and each ring of zones:
+//! requests, each chip of a cluster, each ring of zones and each stream of jobs:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | 2, 2 | [`VERSION`]; zero |
 //! | 4 | length of the whole, in bytes |
 //! | 4 | CRC-32 (IEEE 802.3) of all bytes but these four: the image's identity |
-//! | 4 × 4 | clusters; sources; chips of clusters; rings |
+//! | 5 × 4 | clusters; sources; chips of clusters; rings; streams of jobs |
 //! | 7 × 4 | the device: chips, chips of a channel, blocks of a chip, pages of a block, bytes of a page, spare blocks of a chip, Δ (0: wear is not levelled) |
 //! | 7 × 8 | t_r, t_w, t_e, t_d, t_c, t_s and t_u, in nanoseconds |
 //!
@@ -22,14 +22,18 @@
 //! | 4 | logical pages of each chip |
 //! | 2 × 4 | its first ring, and how many |
 //! | 5 × 8 | D_g in nanoseconds (2^64 − 1: no GC jobs); α (0: no garbage collection); H; v; δ |
+//! | 4 × 8 | U_s in thousandths (0: no server); c_r, c_w and C_g in nanoseconds, as its server counts them |
 //!
 //! A source, [`SOURCE_BYTES`]: its number in the plan, its cluster, flags (1: it writes; 256 times
 //! the order of its pages, as in [`RequestOrder`]), w, its first logical page, how many it has (4
 //! bytes each); T, D and J in nanoseconds (8 bytes each). A chip: its number (4 bytes). A ring,
 //! [`RING_BYTES`]: its first block, how many, its first logical page, how many, whether it is
-//! written (4 bytes each).
+//! written (4 bytes each). A stream of jobs, [`JOBS_BYTES`]: its number in the plan, its cluster,
+//! pages of a job, how many of its jobs may wait, its first logical page, how many it has (4 bytes
+//! each).
 
 mod checksum;
+mod cluster;
 mod encode;
 mod error;
 mod validate;
@@ -45,15 +49,17 @@ use crate::police::RequestOrder;
 /// What an image begins with.
 pub const MAGIC: [u8; 8] = *b"rtflash\0";
 /// The version of the format.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 /// Bytes before the first cluster.
-pub const HEADER_BYTES: usize = 120;
+pub const HEADER_BYTES: usize = 124;
 /// Bytes of a cluster.
-pub const CLUSTER_BYTES: usize = 64;
+pub const CLUSTER_BYTES: usize = 96;
 /// Bytes of a source.
 pub const SOURCE_BYTES: usize = 48;
 /// Bytes of a ring.
 pub const RING_BYTES: usize = 20;
+/// Bytes of a stream of jobs.
+pub const JOBS_BYTES: usize = 24;
 
 /// What the organisation of a cluster is more where its erases are suspended.
 const SUSPENDS: u32 = 256;
@@ -116,6 +122,37 @@ pub struct ImageCollection {
     pub victim_pages: u64,
     /// δ: so many pages of H may be taken for wear.
     pub wear_pages: u64,
+}
+
+/// The server of each processor of a cluster, for jobs that are not real-time (docs/analysis.md,
+/// Section 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageServer {
+    /// U_s, in thousandths.
+    pub thousandths: u32,
+    /// c_r.
+    pub read_ns: u64,
+    /// c_w.
+    pub program_ns: u64,
+    /// C_g.
+    pub pass_ns: u64,
+}
+
+/// A stream of jobs that are not real-time, in one of the clusters that serve them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageJobs {
+    /// Its number in the plan. Where several clusters serve it, one of these for each has it.
+    pub number: u32,
+    /// The cluster, by position.
+    pub cluster: u32,
+    /// Pages of a job, at most.
+    pub pages: u32,
+    /// How many jobs may wait there.
+    pub waiting: u32,
+    /// The first logical page of its range, in the cluster.
+    pub first_page: u32,
+    /// Logical pages of its range.
+    pub page_count: u32,
 }
 
 /// A ring of zones, on each chip of its cluster.
@@ -202,13 +239,18 @@ impl Bytes<'_> {
         self.u32(32)
     }
 
-    /// Where the sources begin, the list of chips, and that of rings; and the end.
-    fn sections(&self) -> Option<[usize; 4]> {
+    fn jobs(&self) -> u32 {
+        self.u32(36)
+    }
+
+    /// Where the sources begin, the list of chips, that of rings, and that of jobs; and the end.
+    fn sections(&self) -> Option<[usize; 5]> {
         let section = |from: usize, count: u32, each: usize| index(count).checked_mul(each)?.checked_add(from);
         let sources = section(HEADER_BYTES, self.clusters(), CLUSTER_BYTES)?;
         let chips = section(sources, self.sources(), SOURCE_BYTES)?;
         let rings = section(chips, self.chips(), 4)?;
-        Some([sources, chips, rings, section(rings, self.rings(), RING_BYTES)?])
+        let jobs = section(rings, self.rings(), RING_BYTES)?;
+        Some([sources, chips, rings, jobs, section(jobs, self.jobs(), JOBS_BYTES)?])
     }
 
     fn section(&self, number: usize) -> usize {
@@ -237,20 +279,20 @@ impl<'a> Image<'a> {
     pub fn device(&self) -> ImageDevice {
         let of = self.bytes;
         ImageDevice {
-            chips: of.u32(36),
-            chips_per_channel: of.u32(40),
-            blocks_per_chip: of.u32(44),
-            pages_per_block: of.u32(48),
-            page_bytes: of.u32(52),
-            spare_blocks: of.u32(56),
-            wear_gap: of.u32(60),
-            page_read_ns: of.u64(64),
-            page_program_ns: of.u64(72),
-            block_erase_ns: of.u64(80),
-            page_transfer_ns: of.u64(88),
-            command_ns: of.u64(96),
-            erase_suspend_ns: of.u64(104),
-            erase_resume_ns: of.u64(112),
+            chips: of.u32(40),
+            chips_per_channel: of.u32(44),
+            blocks_per_chip: of.u32(48),
+            pages_per_block: of.u32(52),
+            page_bytes: of.u32(56),
+            spare_blocks: of.u32(60),
+            wear_gap: of.u32(64),
+            page_read_ns: of.u64(68),
+            page_program_ns: of.u64(76),
+            block_erase_ns: of.u64(84),
+            page_transfer_ns: of.u64(92),
+            command_ns: of.u64(100),
+            erase_suspend_ns: of.u64(108),
+            erase_resume_ns: of.u64(116),
         }
     }
 
@@ -291,6 +333,25 @@ impl<'a> Image<'a> {
             jitter_ns: of.u64(at + 40),
         })
     }
+
+    /// How many streams of jobs it has, each in one cluster.
+    pub fn job_streams(&self) -> u32 {
+        self.bytes.jobs()
+    }
+
+    /// A stream of jobs, by position.
+    pub fn job_stream(&self, number: u32) -> Option<ImageJobs> {
+        let at = self.bytes.section(3).checked_add(index(number).checked_mul(JOBS_BYTES)?)?;
+        let word = |nth: usize| self.bytes.u32(at.saturating_add(4 * nth));
+        (number < self.job_streams()).then(|| ImageJobs {
+            number: word(0),
+            cluster: word(1),
+            pages: word(2),
+            waiting: word(3),
+            first_page: word(4),
+            page_count: word(5),
+        })
+    }
 }
 
 /// The order of pages with this number.
@@ -301,86 +362,5 @@ fn order(number: u32) -> Option<RequestOrder> {
         2 => Some(RequestOrder::Stream),
         3 => Some(RequestOrder::Round),
         _ => None,
-    }
-}
-
-impl ImageCluster<'_> {
-    /// How its chips are used. What is no organisation is taken for a stripe; no sound image has
-    /// that.
-    pub fn organisation(&self) -> ImageOrganisation {
-        match self.bytes.u32(self.at) % SUSPENDS {
-            1 => ImageOrganisation::Zoned,
-            2 => ImageOrganisation::Superblock,
-            _ => ImageOrganisation::Stripe,
-        }
-    }
-
-    /// Whether the erases of its passes are suspended for jobs that are more urgent.
-    pub fn suspends_erases(&self) -> bool {
-        self.bytes.u32(self.at) & SUSPENDS != 0
-    }
-
-    fn first_chip(&self) -> u32 {
-        self.bytes.u32(self.at + 4)
-    }
-
-    /// s: how many chips it has.
-    pub fn chips(&self) -> u32 {
-        self.bytes.u32(self.at + 8)
-    }
-
-    /// The number in the device of its chip with this position; ascending.
-    pub fn chip(&self, position: u32) -> Option<u32> {
-        let place = index(self.first_chip().checked_add(position)?).checked_mul(4)?;
-        (position < self.chips()).then_some(self.bytes.u32(self.bytes.section(1).checked_add(place)?))
-    }
-
-    /// Logical pages of each of its chips.
-    pub fn logical_per_chip(&self) -> u32 {
-        self.bytes.u32(self.at + 12)
-    }
-
-    /// Processors: each chip is one, or all together.
-    pub fn processors(&self) -> u32 {
-        match self.organisation() {
-            ImageOrganisation::Superblock => 1,
-            ImageOrganisation::Stripe | ImageOrganisation::Zoned => self.chips(),
-        }
-    }
-
-    fn first_ring(&self) -> u32 {
-        self.bytes.u32(self.at + 16)
-    }
-
-    /// How many rings of zones it has.
-    pub fn rings(&self) -> u32 {
-        self.bytes.u32(self.at + 20)
-    }
-
-    /// A ring, by position.
-    pub fn ring(&self, position: u32) -> Option<ImageRing> {
-        let place = index(self.first_ring().checked_add(position)?).checked_mul(RING_BYTES)?;
-        let at = self.bytes.section(2).checked_add(place)?;
-        let word = |nth: usize| self.bytes.u32(at.saturating_add(4 * nth));
-        (position < self.rings() && word(4) <= 1).then(|| ImageRing {
-            first_block: word(0),
-            blocks: word(1),
-            first_page: word(2),
-            page_count: word(3),
-            writes: word(4) == 1,
-        })
-    }
-
-    /// By what it collects garbage; `None` where it does not.
-    pub fn collection(&self) -> Option<ImageCollection> {
-        let [deadline, reclaimed_pages, reserve_pages, victim_pages, wear_pages] =
-            [24, 32, 40, 48, 56].map(|place| self.bytes.u64(self.at + place));
-        (reclaimed_pages > 0).then_some(ImageCollection {
-            deadline_ns: (deadline != u64::MAX).then_some(deadline),
-            reclaimed_pages,
-            reserve_pages,
-            victim_pages,
-            wear_pages,
-        })
     }
 }

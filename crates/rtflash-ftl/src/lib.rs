@@ -21,6 +21,7 @@ mod police;
 mod processor;
 mod programs;
 mod recover;
+mod server;
 mod setup;
 mod slots;
 mod suspend;

@@ -20,7 +20,7 @@ impl From<Spot> for FlashPage {
 /// What an operation is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationPurpose {
-    /// A request.
+    /// A request, or a job that is not real-time.
     Request {
         /// The number of its source in the image.
         source: u32,
@@ -85,7 +85,7 @@ pub trait NandChips {
 
 /// Whoever sent the requests.
 pub trait RequestHost {
-    /// All pages of a request have been read or programmed. It was due at `due_ns`.
+    /// All pages of a request, or of a job, have been read or programmed. It was due at `due_ns`.
     fn complete(&mut self, source: u32, index: u64, due_ns: u64);
 
     /// A pass of a GC job of a processor begins: its victim, and how many valid pages that has.
@@ -109,6 +109,17 @@ pub trait RequestHost {
     /// A GC job of a processor leaves its pass out, with so many pages free (rule R3). Only to be
     /// told.
     fn left_out(&mut self, processor: u32, job: u64, free: u32) {
+        let _ = (processor, job, free);
+    }
+
+    /// The pass of a job's server begins, as for a GC job: of the stream with this number its job
+    /// with this one (rule V2). Only to be told.
+    fn server_selected(&mut self, processor: u32, job: (u32, u64), block: u32, valid: u32) {
+        let _ = (processor, job, block, valid);
+    }
+
+    /// It is left out, with so many pages free. Only to be told.
+    fn server_left_out(&mut self, processor: u32, job: (u32, u64), free: u32) {
         let _ = (processor, job, free);
     }
 

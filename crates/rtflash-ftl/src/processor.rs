@@ -123,6 +123,11 @@ impl<M: Memory> EdfProcessor<M> {
         self.pending
     }
 
+    /// α.
+    pub(crate) fn reclaimed(&self) -> u64 {
+        self.terms.reclaimed
+    }
+
     /// It goes on by other terms (docs/admission.md), so many pages counted already towards the
     /// next GC job.
     pub fn change(&mut self, terms: PassTerms, counted: u64) {

@@ -8,13 +8,14 @@ use core::mem::take;
 use crate::blocks::{BlockMemory, GROUP};
 use crate::ftl::Ftl;
 use crate::geometry::{Geometry, gc_jobs, levels_wear, waiting};
-use crate::image::{Image, ImageCluster, ImageOrganisation, ImageSource};
+use crate::image::{Image, ImageCluster, ImageJobs, ImageOrganisation, ImageSource};
 use crate::memory::{Lent, NONE, index};
 use crate::pages::{Columns, Pages};
 use crate::pass::{PaddedPass, Pass, pass_words};
 use crate::police::{Declared, RequestOrder, SourcePolice};
 use crate::processor::{EdfProcessor, PassTerms};
 use crate::programs::{PROGRAM_WORDS, StepPrograms};
+use crate::server::ServerAccount;
 use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, SourceSlot, StepWork};
 pub use error::SetupError;
 use stated::Stated;
@@ -199,7 +200,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
         let mut number = 0;
         for (cluster, slot) in (0..).zip(clusters.iter_mut()) {
             let of = image.cluster(cluster).ok_or(SetupError::Memory)?;
-            *slot = FtlCluster { first: NONE, first_processor: number, processors: 0 };
+            *slot = FtlCluster { first: NONE, first_processor: number, processors: 0, server: of.server() };
             let entries = index(gc_jobs(image, cluster, late).ok_or(SetupError::Memory)?);
             for column in 0..of.processors() {
                 let made = processor(image, (&of, cluster), (column, number), entries, &mut rest, start)?;
@@ -212,13 +213,14 @@ impl<'s, 'm> Ftl<'s, 'm> {
         }
         let (mut next, mut word) = (0, 0);
         for (position, slot) in (0..).zip(sources.iter_mut()) {
-            let of = image.source(position).ok_or(SetupError::Memory)?;
-            let cluster = image.cluster(of.cluster).ok_or(SetupError::Memory)?;
-            *slot = source(&of, &cluster, (next, late))?;
+            *slot = match image.source(position) {
+                Some(of) => source(&of, &image.cluster(of.cluster).ok_or(SetupError::Memory)?, (next, late))?,
+                None => stream(&image.job_stream(position - image.sources()).ok_or(SetupError::Memory)?, (next, late))?,
+            };
             for request in requests.get_mut(index(next)..index(next + slot.count)).ok_or(SetupError::Memory)? {
-                let heads = word + 2 * of.pages;
+                let heads = word + 2 * slot.declared.pages;
                 *request = RequestSlot { pages: word, heads, behind: NONE, ..RequestSlot::default() };
-                word = heads + clusters[index(of.cluster)].processors;
+                word = heads + clusters[index(slot.cluster)].processors;
             }
             next += slot.count;
         }
@@ -232,6 +234,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
             of_chip,
             at_work,
             suspended,
+            streams_from: image.sources(),
             sequence: 0,
         })
     }
@@ -262,6 +265,15 @@ fn source(of: &ImageSource, cluster: &ImageCluster<'_>, (next, late): (u32, u32)
         first: next,
         count,
     })
+}
+
+/// A stream of jobs, which are kept from a slot on.
+fn stream(of: &ImageJobs, (next, late): (u32, u32)) -> Result<SourceSlot, SetupError> {
+    let declared =
+        Declared { pages: of.pages, first_page: of.first_page, page_count: of.page_count, ..Declared::NOTHING };
+    let count = of.waiting.checked_add(late).ok_or(SetupError::Memory)?;
+    let (number, cluster, kind, police) = (of.number, of.cluster, JobKind::Server, SourcePolice::default());
+    Ok(SourceSlot { number, cluster, kind, declared, police, index: 0, first: next, count })
 }
 
 /// The processor with this position in its cluster, and this number among all.
@@ -303,8 +315,8 @@ fn processor<'m>(
     });
     let (rows, buffer) = pass_words(columns);
     let pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
-    // No job is served that is not real-time.
-    let server_pass = Pass::new(rest.words(0)?, rest.words(0)?);
+    let (rows, buffer) = if of.server().is_some() { (rows, buffer) } else { (0, 0) };
+    let server_pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
     Ok(FtlProcessor {
         ftl: EdfProcessor::new(pages, terms, [pass, server_pass]),
         cluster,
@@ -313,7 +325,9 @@ fn processor<'m>(
         doing: StepWork::Nothing,
         busy: 0,
         changed: false,
-        starved: [false; 2],
+        starved: [false; 3],
+        served: ServerAccount::default(),
+        owing: NONE,
         programs: StepPrograms::new(rest.words(PROGRAM_WORDS * index(columns.width))?),
         suspends: of.suspends_erases(),
         erase_failed: false,

@@ -3,10 +3,12 @@
 
 use core::ops::Range;
 
+use crate::image::ImageServer;
 use crate::memory::{Lent, NONE};
 use crate::police::{Declared, SourcePolice};
 use crate::processor::EdfProcessor;
 use crate::programs::StepPrograms;
+use crate::server::ServerAccount;
 
 /// What a job is, in the order in which equals are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -15,6 +17,7 @@ pub(crate) enum JobKind {
     Read,
     Write,
     Collection,
+    Server,
 }
 
 /// Who goes first: the earliest deadline, then reads before writes before garbage collection, then
@@ -46,8 +49,11 @@ pub struct SourceSlot {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RequestSlot {
     pub(crate) key: EdfKey,
-    /// Pages not ended; 0 where there is no request.
+    /// Pages not ended, and one for each processor of which a job's pass is not over; 0 where there
+    /// is no request.
     pub(crate) left: u32,
+    /// So many of its pages, the first ones, are read.
+    pub(crate) reads: u32,
     /// The slot of the next request of its cluster, by priority.
     pub(crate) behind: u32,
     /// Where its logical pages are: two words a page, what it is and which one of the processor is
@@ -64,6 +70,8 @@ pub struct FtlCluster {
     pub(crate) first: u32,
     pub(crate) first_processor: u32,
     pub(crate) processors: u32,
+    /// That of each of them.
+    pub(crate) server: Option<ImageServer>,
 }
 
 impl Default for FtlCluster {
@@ -91,6 +99,7 @@ impl RequestSlot {
     pub const EMPTY: RequestSlot = RequestSlot {
         key: EdfKey { due: 0, kind: JobKind::Read, source: 0, index: 0 },
         left: 0,
+        reads: 0,
         behind: NONE,
         pages: 0,
         heads: 0,
@@ -99,7 +108,7 @@ impl RequestSlot {
 
 impl FtlCluster {
     /// Nothing, to fill memory with.
-    pub const EMPTY: FtlCluster = FtlCluster { first: NONE, first_processor: 0, processors: 0 };
+    pub const EMPTY: FtlCluster = FtlCluster { first: NONE, first_processor: 0, processors: 0, server: None };
 
     pub(crate) fn processors(&self) -> Range<u32> {
         self.first_processor..self.first_processor + self.processors
@@ -120,6 +129,8 @@ pub(crate) enum StepWork {
     Erase,
     /// The same, and it has been asked to be suspended.
     SuspendedErase,
+    /// The erase that ends a server's pass.
+    ServerErase,
 }
 
 /// A processor.
@@ -135,8 +146,13 @@ pub struct FtlProcessor<'m> {
     pub(crate) busy: u32,
     /// Whether something has changed since it decided.
     pub(crate) changed: bool,
-    /// No page was free for a request, or for garbage collection, until an erase ends.
-    pub(crate) starved: [bool; 2],
+    /// No page was free for a request, for garbage collection, or for a job and its pass, until an
+    /// erase ends.
+    pub(crate) starved: [bool; 3],
+    /// What its server has granted.
+    pub(crate) served: ServerAccount,
+    /// The slot of the job whose pass is due or under way; [`NONE`] where none is.
+    pub(crate) owing: u32,
     /// The pages that its step programs.
     pub(crate) programs: StepPrograms<'m>,
     /// Whether its erases are suspended where something more urgent is there.

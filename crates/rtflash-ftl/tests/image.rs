@@ -60,6 +60,7 @@ fn sound() -> Whole {
         chips: chips.into(),
         logical_per_chip,
         collection,
+        server: None,
         rings: vec![],
     };
     let ring =
@@ -82,7 +83,7 @@ fn sound() -> Whole {
         ImageSource { first_page: 32, page_count: 24, ..of(6, 2, false, RequestOrder::Any) },
         of(9, 3, false, RequestOrder::Stream),
     ];
-    Whole { device: DEVICE, clusters, sources }
+    Whole { device: DEVICE, clusters, sources, jobs: vec![] }
 }
 
 /// What is said of bytes that are refused.

@@ -48,7 +48,7 @@ impl rtflash_ftl::RequestHost for Nobody {
     fn starved(&mut self, _: u32) {}
 }
 fn image(device: ImageDevice, clusters: &[ClusterParts<'_>], sources: &[ImageSource]) -> Vec<u8> {
-    let parts = ImageParts { device, clusters, sources };
+    let parts = ImageParts { device, clusters, sources, jobs: &[] };
     let mut bytes = vec![0; parts.encoded_len().unwrap()];
     parts.encode(&mut bytes).unwrap();
     bytes
@@ -70,6 +70,7 @@ fn power_is_lost_while_a_block_is_lent() {
             chips: &[0],
             logical_per_chip: 12,
             collection: Some(collection),
+            server: None,
             rings: &[],
         };
         let bytes = image(DEVICE, &[cluster], &[ImageSource { page_count: 12, ..SOURCE }]);
@@ -116,6 +117,7 @@ fn the_last_sequence_number_is_not_passed() {
         chips: &[0],
         logical_per_chip: 12,
         collection: Some(collection),
+        server: None,
         rings: &[],
     };
     let bytes = image(DEVICE, &[cluster], &[ImageSource { page_count: 12, ..SOURCE }]);
@@ -148,6 +150,7 @@ fn a_trimmed_block_that_was_being_erased_takes_no_pages() {
         chips: &[0],
         logical_per_chip: 4,
         collection: Some(collection),
+        server: None,
         rings: &[],
     };
     let bytes = image(device, &[cluster], &[ImageSource { page_count: 4, ..SOURCE }]);
@@ -198,6 +201,7 @@ fn zoned(chips: u32, pages: u32, count: u32, blocks: u32, per: u32) -> Vec<u8> {
         chips: &all,
         logical_per_chip: blocks * per,
         collection: None,
+        server: None,
         rings: &[ring],
     };
     image(device, &[cluster], &[ImageSource { order: RequestOrder::Round, page_count: count, pages, ..SOURCE }])
@@ -280,6 +284,7 @@ fn a_logical_page_is_held_once_at_the_start() {
         chips: &[0],
         logical_per_chip: 4,
         collection: Some(collection),
+        server: None,
         rings: &[],
     };
     let bytes = image(DEVICE, &[cluster], &[ImageSource { page_count: 4, ..SOURCE }]);

@@ -87,6 +87,9 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
             }
             over += u64::from(taken.is_ok());
             now += u64::from(words.below(60));
+        } else if image.job_streams() > 0 && words.byte().is_multiple_of(5) {
+            let stream = words.below(image.job_streams());
+            common::job(image, stream, false, words, |reads, writes| ftl.job(stream, now, reads, writes).is_ok());
         } else if words.byte().is_multiple_of(6) {
             let source = words.below(image.sources());
             let of = image.source(source).expect("a source");
@@ -280,6 +283,7 @@ fn superblock() -> Vec<u8> {
         chips: &[0, 1],
         logical_per_chip: 3,
         collection: Some(collection),
+        server: None,
         rings: &[],
     };
     let reads = ImageSource {
@@ -295,7 +299,7 @@ fn superblock() -> Vec<u8> {
         jitter_ns: 0,
     };
     let writes = ImageSource { number: 1, writes: true, pages: 4, ..reads };
-    let parts = ImageParts { device, clusters: &[cluster], sources: &[reads, writes] };
+    let parts = ImageParts { device, clusters: &[cluster], sources: &[reads, writes], jobs: &[] };
     let mut bytes = vec![0; parts.encoded_len().expect("a small image")];
     assert_eq!(parts.encode(&mut bytes), Some(bytes.len()));
     bytes

@@ -21,9 +21,11 @@ use rtflash_exec::ftl::{initial_pages, initial_zones};
 use rtflash_exec::trace::NO_LPN;
 use rtflash_exec::{Aging, Certified, ClusterPlan, ColumnId, Plan, Promise};
 use rtflash_ftl::image::{Image, ImageOrganisation};
-use rtflash_ftl::{FlashPage, Ftl, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes};
+use rtflash_ftl::{
+    FlashPage, Ftl, Geometry, NandChips, OperationPurpose, Refused, RequestHost, RequestOrder, SpareBytes,
+};
 use rtflash_model::random::Stream;
-use rtflash_model::{Access, ClusterId, Device, Reliance, Request, Span, Task, TaskSet};
+use rtflash_model::{Access, Arrivals, ClusterId, Device, Job, Reliance, Request, Span, Task, TaskSet};
 
 struct Rng(Stream);
 
@@ -75,7 +77,11 @@ fn set(rng: &mut Rng, zoned: bool) -> Option<TaskSet> {
         Some(Task { name: format!("t{number}"), read, write, data_pages })
     };
     let tasks: Option<Vec<Task>> = (0..rng.within(1, 4)).map(|number| task(number, rng)).collect();
-    TaskSet::new(device, tasks?, vec![]).ok()
+    // What is not real-time, as much as anybody asks for.
+    let arrivals = Arrivals::Every(ns(1_000));
+    let stream = Job { name: "jobs".into(), read_pages: 4, write_pages: 8, arrivals };
+    let jobs = if !zoned && rng.within(0, 2) == 0 { vec![stream] } else { vec![] };
+    TaskSet::new(device, tasks?, jobs).ok()
 }
 
 /// Chips as slow as they may be: each page waits for one of each other chip of its channel.
@@ -92,6 +98,9 @@ struct SlowChips<'f> {
     levelled: u64,
     /// Requests that go round: which source, and the page behind their last one.
     rounds: HashMap<(u32, u64), (u32, u32)>,
+    /// Numbers of the streams of jobs.
+    jobs: HashSet<u32>,
+    jobs_over: u64,
     late: Vec<(u32, u64, u64)>,
     starved: u64,
     over: u64,
@@ -155,6 +164,11 @@ impl NandChips for SlowChips<'_> {
 
 impl RequestHost for SlowChips<'_> {
     fn complete(&mut self, source: u32, index: u64, due_ns: u64) {
+        if self.jobs.contains(&source) {
+            // It may be a step late.
+            self.jobs_over += 1;
+            return self.flash.complete(source, index, due_ns);
+        }
         self.over += 1;
         if self.now > due_ns {
             self.late.push((source, index, due_ns));
@@ -202,6 +216,7 @@ struct Seen {
     suspended: u64,
     levelled: u64,
     over: u64,
+    jobs: u64,
     late: u64,
     starved: u64,
     no_room: u64,
@@ -243,8 +258,24 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
     let (ends, late, suspends, left) = (Vec::new(), Vec::new(), HashSet::new(), HashMap::new());
     let rounds = HashMap::new();
     let own = own(image);
-    let (now, starved, over, levelled) = (0, 0, 0, 0);
-    let mut chips = SlowChips { flash, device, own, now, ends, suspends, left, levelled, rounds, late, starved, over };
+    let (now, starved, over, levelled, jobs_over) = (0, 0, 0, 0, 0);
+    let jobs = (0..image.job_streams()).map(|stream| image.job_stream(stream).expect("a stream").number).collect();
+    let mut chips = SlowChips {
+        flash,
+        device,
+        own,
+        now,
+        ends,
+        suspends,
+        left,
+        levelled,
+        rounds,
+        jobs,
+        jobs_over,
+        late,
+        starved,
+        over,
+    };
     while !chips.flash.is_out() {
         let release = sources.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX);
         chips.now = chips.ends.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX).min(release);
@@ -265,6 +296,15 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
             }
             assert_eq!(taken.due_ns, chips.now + of.deadline_ns);
             *at += of.period_ns;
+        }
+        if image.job_streams() > 0 && rng.within(0, 3) == 0 {
+            let stream = rng.small(0, image.job_streams() - 1);
+            let of = image.job_stream(stream).expect("a stream");
+            let pages: Vec<u32> =
+                (0..rng.within(1, 12)).map(|_| of.first_page + rng.small(0, of.page_count - 1)).collect();
+            let (reads, writes) = pages.split_at(usize::try_from(rng.within(0, pages.len() as u64)).expect("a place"));
+            let taken = ftl.job(stream, chips.now, reads, writes);
+            assert!(matches!(taken, Ok(_) | Err(Refused::Full)), "{taken:?}");
         }
         let now = chips.now;
         let mut ended: Vec<u32> = chips.ends.extract_if(.., |end| end.0 == now).map(|(_, chip)| chip).collect();
@@ -292,6 +332,7 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
     seen.late += chips.late.len() as u64;
     seen.starved += chips.starved;
     seen.over += chips.over;
+    seen.jobs += chips.jobs_over;
     seen.levelled += chips.levelled;
 }
 
@@ -411,6 +452,7 @@ fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
     println!("{seen:?}");
     assert!(seen.late == 0 && seen.starved == 0 && seen.no_room == 0, "{seen:?}");
     assert!(seen.sets > 200 && seen.recovered > 1_000 && seen.over > 20_000 && seen.torn > 300, "{seen:?}");
+    assert!(seen.jobs > 10_000, "{seen:?}");
     assert!(seen.suspended > 1_000 && seen.levelled > 5_000, "{seen:?}");
     assert!(seen.failed_programs > 300 && seen.failed_erases > 200, "{seen:?}");
     assert!(seen.recovery_shares.iter().all(|&share| share > 200), "{seen:?}");

@@ -43,7 +43,7 @@ pub fn write(
     notes.extend(recovery(&image));
     notes.extend(driver(&image));
     if !set.jobs().is_empty() {
-        notes.push("jobs that are not real-time are not served".into());
+        notes.push(jobs(&image));
     }
     let text = rust(&geometry, late);
     match format {
@@ -76,6 +76,18 @@ fn recovery(image: &Image<'_>) -> Option<String> {
     Some(format!(
         "after a loss of power it serves requests within {length}, one operation at a time: {reads} reads, {erases} erases, {copies} copies at most"
     ))
+}
+
+/// How jobs are served that are not real-time.
+fn jobs(image: &Image<'_>) -> String {
+    let streams = (0..image.job_streams()).filter_map(|number| image.job_stream(number));
+    let (pages, waiting) = streams.clone().fold((0, 0), |most, of| (of.pages.max(most.0), of.waiting.max(most.1)));
+    match streams.count() {
+        0 => "jobs that are not real-time are not served: no cluster has a server".into(),
+        count => format!(
+            "jobs that are not real-time are served: {count} streams in their clusters, {pages} pages a job and {waiting} jobs waiting at most"
+        ),
+    }
 }
 
 /// What the driver has to do beside reading, programming and erasing.

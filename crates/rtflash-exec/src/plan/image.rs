@@ -4,12 +4,12 @@ use std::fmt;
 
 use rtflash_ftl::RequestOrder;
 use rtflash_ftl::image::{
-    ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageOrganisation, ImageParts, ImageRing,
-    ImageSource,
+    ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageJobs, ImageOrganisation, ImageParts, ImageRing,
+    ImageServer, ImageSource,
 };
 use rtflash_model::{Access, Device, Placement, Span};
 
-use super::{Certified, ClusterPlan, Plan, Promise, Source};
+use super::{Certified, ClusterPlan, Plan, Promise, Source, StepSpans};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::trace::Kind;
 
@@ -55,8 +55,14 @@ struct ClusterLists {
     chips: Vec<u32>,
     logical_per_chip: u32,
     collection: Option<ImageCollection>,
+    server: Option<ImageServer>,
     rings: Vec<ImageRing>,
 }
+
+/// Jobs of a stream that may wait in a cluster, and pages that one of them may have: larger ones are
+/// several.
+const WAITING_JOBS: u32 = 8;
+const MOST_JOB_PAGES: u64 = 1_024;
 
 impl ClusterLists {
     fn of(device: &Device, (number, of, by): (ClusterId, &ClusterPlan, &Certified)) -> Result<ClusterLists, NoImage> {
@@ -89,6 +95,7 @@ impl ClusterLists {
             chips: of.chips.iter().map(|chip| chip.0).collect(),
             logical_per_chip: of.layout.logical_per_chip(),
             collection,
+            server: server(device, (of, by)),
             rings: rings.collect(),
         })
     }
@@ -100,6 +107,7 @@ impl ClusterLists {
             chips: &self.chips,
             logical_per_chip: self.logical_per_chip,
             collection: self.collection,
+            server: self.server,
             rings: &self.rings,
         }
     }
@@ -107,9 +115,9 @@ impl ClusterLists {
 
 impl Plan {
     /// The binary image of the plan, as `rtflash_ftl` reads it: the device, the certificates, and
-    /// all requests of tasks. Certificates that allow backfill (rule D3), or have servers, are kept
-    /// without: what they promise to tasks is no less then. Jobs that are not real-time are not
-    /// served.
+    /// all requests of tasks; and where a certificate has a server, the streams of jobs, of which a
+    /// few may wait in each cluster. Certificates that allow backfill (rule D3) are kept without:
+    /// what they promise to tasks is no less then.
     ///
     /// # Errors
     /// Where the plan asks for what firmware does not do: see [`NoImage`].
@@ -126,11 +134,34 @@ impl Plan {
             }
         }
         let parts: Vec<ClusterParts<'_>> = lists.iter().map(ClusterLists::parts).collect();
-        let parts = ImageParts { device: self.image_device(), clusters: &parts, sources: &sources };
+        let jobs = self.image_jobs(certified, &lists);
+        let parts = ImageParts { device: self.image_device(), clusters: &parts, sources: &sources, jobs: &jobs };
         let mut bytes = vec![0; parts.encoded_len().ok_or(NoImage::Unsound(ImageError::Length))?];
         parts.encode(&mut bytes).ok_or(NoImage::Unsound(ImageError::Length))?;
         Image::read(&bytes).map_err(NoImage::Unsound)?;
         Ok(bytes)
+    }
+
+    /// Each stream of jobs in each cluster with a server.
+    fn image_jobs(&self, certified: &PerId<ClusterId, Certified>, lists: &[ClusterLists]) -> Vec<ImageJobs> {
+        let mut all = Vec::new();
+        for (number, of) in self.sources.enumerate() {
+            let Some(stream) = of.stream() else { continue };
+            let pages = of.read_pages.saturating_add(of.write_pages).min(MOST_JOB_PAGES);
+            let pages = u32::try_from(pages).expect("no more than that");
+            for (cluster, _) in self.clusters.enumerate().zip(lists).filter(|(_, list)| list.server.is_some()) {
+                let range = &certified[cluster.0].ranges[cluster.1.tasks.len() + stream];
+                all.push(ImageJobs {
+                    number: number.0,
+                    cluster: cluster.0.0,
+                    pages,
+                    waiting: WAITING_JOBS,
+                    first_page: range.start.0,
+                    page_count: range.end.0 - range.start.0,
+                });
+            }
+        }
+        all
     }
 
     fn image_device(&self) -> ImageDevice {
@@ -181,4 +212,16 @@ impl Plan {
             jitter_ns: of.jitter.as_ns(),
         })
     }
+}
+
+/// The server of each processor of a cluster, with what it counts.
+fn server(device: &Device, (of, by): (&ClusterPlan, &Certified)) -> Option<ImageServer> {
+    by.certificate.collection.filter(|_| by.certificate.server_thousandths > 0)?;
+    let costs = StepSpans::new(device, of.page_delay)?;
+    Some(ImageServer {
+        thousandths: by.certificate.server_thousandths,
+        read_ns: costs.read.as_ns(),
+        program_ns: costs.program.as_ns(),
+        pass_ns: by.pass?.as_ns(),
+    })
 }

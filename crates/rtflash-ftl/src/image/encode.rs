@@ -1,8 +1,8 @@
 //! How an image is written.
 
 use super::{
-    CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageOrganisation, ImageRing, ImageSource,
-    MAGIC, RING_BYTES, SOURCE_BYTES, SUSPENDS, VERSION, checksum,
+    CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageJobs, ImageOrganisation, ImageRing,
+    ImageServer, ImageSource, JOBS_BYTES, MAGIC, RING_BYTES, SOURCE_BYTES, SUSPENDS, VERSION, checksum,
 };
 use crate::police::RequestOrder;
 
@@ -15,6 +15,8 @@ pub struct ImageParts<'a> {
     pub clusters: &'a [ClusterParts<'a>],
     /// The sources of requests.
     pub sources: &'a [ImageSource],
+    /// The streams of jobs.
+    pub jobs: &'a [ImageJobs],
 }
 
 /// What a cluster of an image is made of.
@@ -30,6 +32,8 @@ pub struct ClusterParts<'a> {
     pub logical_per_chip: u32,
     /// By what it collects garbage.
     pub collection: Option<ImageCollection>,
+    /// Its processors' server.
+    pub server: Option<ImageServer>,
     /// Its rings of zones, in the order of their blocks.
     pub rings: &'a [ImageRing],
 }
@@ -64,7 +68,8 @@ impl ImageParts<'_> {
             let rings = cluster.rings.len().checked_mul(RING_BYTES)?;
             cluster.chips.len().checked_mul(4)?.checked_add(rings)?.checked_add(CLUSTER_BYTES)
         };
-        let sources = self.sources.len().checked_mul(SOURCE_BYTES)?.checked_add(HEADER_BYTES)?;
+        let jobs = self.jobs.len().checked_mul(JOBS_BYTES)?.checked_add(HEADER_BYTES)?;
+        let sources = self.sources.len().checked_mul(SOURCE_BYTES)?.checked_add(jobs)?;
         self.clusters.iter().try_fold(sources, |sum, cluster| sum.checked_add(each(cluster)?))
     }
 
@@ -79,6 +84,7 @@ impl ImageParts<'_> {
         filled.put(&MAGIC)?;
         filled.words(&[u32::from(VERSION), count(length)?, 0])?;
         filled.words(&[count(self.clusters.len())?, count(self.sources.len())?, count(chips)?, count(rings)?])?;
+        filled.words(&[count(self.jobs.len())?])?;
         self.device(&mut filled)?;
         self.clusters(&mut filled)?;
         for source in self.sources {
@@ -88,6 +94,10 @@ impl ImageParts<'_> {
         for ring in self.clusters.iter().flat_map(|cluster| cluster.rings) {
             let ImageRing { first_block, blocks, first_page, page_count, writes } = *ring;
             filled.words(&[first_block, blocks, first_page, page_count, u32::from(writes)])?;
+        }
+        for jobs in self.jobs {
+            let ImageJobs { number, cluster, pages, waiting, first_page, page_count } = *jobs;
+            filled.words(&[number, cluster, pages, waiting, first_page, page_count])?;
         }
         let bytes = filled.to;
         let crc = checksum(bytes);
@@ -119,6 +129,11 @@ impl ImageParts<'_> {
                 [deadline, of.reclaimed_pages, of.reserve_pages, of.victim_pages, of.wear_pages]
             });
             to.longs(&longs)?;
+            let served = cluster.server.map_or([0; 4], |of| {
+                let ImageServer { thousandths, read_ns, program_ns, pass_ns } = of;
+                [thousandths.into(), read_ns, program_ns, pass_ns]
+            });
+            to.longs(&served)?;
         }
         Some(())
     }

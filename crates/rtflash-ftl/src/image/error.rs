@@ -31,6 +31,8 @@ pub enum ImagePlace {
     Cluster(u32),
     /// The source with this position.
     Source(u32),
+    /// A stream of jobs, by position.
+    Jobs(u32),
 }
 
 impl fmt::Display for ImagePlace {
@@ -39,6 +41,7 @@ impl fmt::Display for ImagePlace {
             ImagePlace::Device => f.write_str("the device"),
             ImagePlace::Cluster(number) => write!(f, "cluster {number}"),
             ImagePlace::Source(number) => write!(f, "source {number}"),
+            ImagePlace::Jobs(number) => write!(f, "stream {number} of jobs"),
         }
     }
 }

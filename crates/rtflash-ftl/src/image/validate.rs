@@ -39,7 +39,37 @@ impl Image<'_> {
         let fault = |what| ImageError::Fault { place: ImagePlace::Device, what };
         self.device().validate().map_err(fault)?;
         self.validate_clusters()?;
-        self.validate_sources()
+        self.validate_sources()?;
+        self.validate_jobs()
+    }
+
+    fn validate_jobs(&self) -> Result<(), ImageError> {
+        let mut before = None;
+        for position in 0..self.job_streams() {
+            let fault = |what| Err(ImageError::Fault { place: ImagePlace::Jobs(position), what });
+            let Some(of) = self.job_stream(position) else { return Err(ImageError::Length) };
+            if before.is_some_and(|before| (of.number, of.cluster) <= before) {
+                return fault("does not follow the one before");
+            }
+            before = Some((of.number, of.cluster));
+            let served = self.cluster(of.cluster).filter(|cluster| cluster.server().is_some());
+            let Some(cluster) = served else {
+                return fault("is of a cluster that there is not, or that has no server");
+            };
+            if of.pages == 0 || of.pages > MOST_REQUEST_PAGES || of.waiting == 0 || of.waiting > MOST_CHIPS {
+                return fault("has jobs without pages, or of more than 2^24, or of which none may wait");
+            }
+            let all = u64::from(cluster.logical_per_chip()) * u64::from(cluster.chips());
+            let end = u64::from(of.first_page) + u64::from(of.page_count);
+            if of.page_count == 0 || end > all {
+                return fault("has no logical pages, or some that its cluster has not");
+            }
+            let mut sources = (0..self.sources()).filter_map(|number| self.source(number));
+            if sources.any(|source| source.number == of.number) {
+                return fault("has the number of a source of requests");
+            }
+        }
+        Ok(())
     }
 
     fn validate_clusters(&self) -> Result<(), ImageError> {
@@ -150,6 +180,7 @@ impl ImageCluster<'_> {
             return Err("has no logical pages, or more than pages");
         }
         self.validate_suspension(device)?;
+        self.validate_server()?;
         if self.organisation() == ImageOrganisation::Zoned {
             return self.validate_rings(device);
         }
@@ -185,6 +216,22 @@ impl ImageCluster<'_> {
         let may = device.erase_suspend_ns > 0 && device.command_ns == 0;
         if self.suspends_erases() && !(may && self.organisation() != ImageOrganisation::Zoned) {
             return Err("suspends erases, where the device does not, has commands or tasks own zones");
+        }
+        Ok(())
+    }
+
+    /// Whether its server is one: beside it erases are not suspended.
+    fn validate_server(&self) -> Result<(), &'static str> {
+        let said = [64, 72, 80, 88].map(|place| self.bytes.u64(self.at + place));
+        let Some(of) = self.server() else {
+            return if said == [0; 4] { Ok(()) } else { Err("has no server, and numbers of it") };
+        };
+        let times = [of.read_ns, of.program_ns, of.pass_ns];
+        if of.thousandths > 1_000 || times.iter().any(|time| !(1..NEVER).contains(time)) {
+            return Err("has a server of more than all, or whose steps take no time, or 2^63 ns");
+        }
+        if self.collection().is_none() || self.suspends_erases() {
+            return Err("has a server, and no garbage collection, or erases that are suspended");
         }
         Ok(())
     }

@@ -6,7 +6,9 @@
 use std::collections::{HashMap, HashSet};
 
 use rtflash_ftl::image::ImageOrganisation;
-use rtflash_ftl::image::{ClusterParts, Image, ImageCollection, ImageDevice, ImageParts, ImageRing, ImageSource};
+use rtflash_ftl::image::{
+    ClusterParts, Image, ImageCollection, ImageDevice, ImageJobs, ImageParts, ImageRing, ImageServer, ImageSource,
+};
 use rtflash_ftl::{
     AllErased, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes,
 };
@@ -241,6 +243,8 @@ pub struct Counts {
     /// Retired blocks of which pages were moved.
     pub moved: u64,
     pub levelled: u64,
+    /// Of jobs' servers.
+    pub server_passes: u64,
 }
 
 impl RequestHost for Counts {
@@ -261,12 +265,18 @@ impl RequestHost for Counts {
         assert!(valid > 0);
         self.levelled += 1;
     }
+
+    fn server_selected(&mut self, _: u32, _: (u32, u64), _: u32, _: u32) {
+        self.server_passes += 1;
+    }
 }
 
 /// What came of events.
 #[derive(Debug, Default)]
 pub struct Ran {
     pub taken: u64,
+    pub jobs: u64,
+    pub server_passes: u64,
     pub refused: u64,
     pub over: u64,
     pub starved: u64,
@@ -312,7 +322,14 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
     let device = image.device();
     let may_fail = device.spare_blocks > 0;
     while !words.is_over() {
-        match words.byte() % 8 {
+        match words.byte() % 9 {
+            8 if image.job_streams() > 0 => {
+                let stream = words.below(image.job_streams() + 1);
+                let taken = job(image, stream, words.byte().is_multiple_of(16), &mut words, |reads, writes| {
+                    ftl.job(stream, now, reads, writes).is_ok()
+                });
+                ran.jobs += u64::from(taken);
+            }
             0..3 => {
                 let source = words.below(image.sources() + 1);
                 let of = image.source(source);
@@ -355,7 +372,9 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
                 let pages: Vec<u32> =
                     (0..count).map(|_| first + words.below(of.map_or(1, |of| of.page_count) + beyond)).collect();
                 if ftl.trim(source, &pages).is_ok() {
-                    let cluster = of.expect("a source").cluster;
+                    // Streams of jobs come behind the sources.
+                    let jobs = || image.job_stream(source - image.sources()).expect("a stream").cluster;
+                    let cluster = of.map_or_else(jobs, |of| of.cluster);
                     // Those that were programmed last are kept.
                     let trimmed: Vec<u32> =
                         pages.into_iter().filter(|&page| ftl.locate(cluster, page).is_none()).collect();
@@ -371,8 +390,27 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
     }
     (ran.over, ran.starved, ran.operations) = (host.over, host.starved, nand.operations);
     (ran.collected, ran.dropped, ran.failed) = (nand.collected, nand.dropped, nand.failed);
+    ran.server_passes = host.server_passes;
     (ran.moved, ran.levelled, ran.suspensions) = (host.moved, host.levelled, nand.suspensions);
     Some(ran)
+}
+
+/// A job of a stream: pages that it reads and writes, one of them beyond its own perhaps.
+pub fn job(
+    image: &Image<'_>,
+    stream: u32,
+    beyond: bool,
+    words: &mut Words<'_>,
+    then: impl FnOnce(&[u32], &[u32]) -> bool,
+) -> bool {
+    let of = image.job_stream(stream);
+    let (first, count) = of.map_or((0, 1), |of| (of.first_page, of.page_count));
+    let pages = words.below(of.map_or(2, |of| of.pages + 1));
+    let reads = words.below(pages + 1);
+    let mut page = |_: u32| first + words.below(count + u32::from(beyond));
+    let (reads, writes): (Vec<u32>, Vec<u32>) =
+        ((0..reads).map(&mut page).collect(), (reads..pages).map(&mut page).collect());
+    then(&reads, &writes)
 }
 
 /// What a cluster of a small image is made of.
@@ -381,6 +419,7 @@ struct SmallCluster {
     chips: Vec<u32>,
     logical: u32,
     collection: Option<ImageCollection>,
+    server: Option<ImageServer>,
     rings: Vec<ImageRing>,
     suspends_erases: bool,
     /// Rows of the ranges of its sources: all, or one of two halves.
@@ -430,8 +469,15 @@ impl SmallCluster {
         };
         let rows = if words.byte().is_multiple_of(2) { logical } else { (logical / 2).max(1) };
         let suspends_erases = !zoned && device.erase_suspend_ns > 0 && !words.byte().is_multiple_of(4);
+        let served = collection.is_some() && !suspends_erases && words.byte().is_multiple_of(2);
+        let server = served.then(|| ImageServer {
+            thousandths: 1 + words.below(1_000),
+            read_ns: 10,
+            program_ns: 30,
+            pass_ns: 100,
+        });
         let chips = (first..first + width).collect();
-        SmallCluster { organisation, chips, logical, collection, rings, suspends_erases, rows }
+        SmallCluster { organisation, chips, logical, collection, server, rings, suspends_erases, rows }
     }
 
     /// A source of it.
@@ -504,6 +550,21 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
             lists[cluster as usize].source((number, cluster), words)
         })
         .collect();
+    let mut jobs: Vec<ImageJobs> = Vec::new();
+    for (cluster, of) in (0..).zip(&lists).filter(|(_, of)| of.server.is_some()) {
+        let all = of.logical * u32::try_from(of.chips.len()).expect("few chips");
+        let (number, pages, waiting) = (100 + words.below(2), 1 + words.below(9), 1 + words.below(3));
+        let first_page = words.below(all);
+        jobs.push(ImageJobs {
+            number,
+            cluster,
+            pages,
+            waiting,
+            first_page,
+            page_count: 1 + words.below(all - first_page),
+        });
+    }
+    jobs.sort_by_key(|of| (of.number, of.cluster));
     let clusters: Vec<ClusterParts<'_>> = lists
         .iter()
         .map(|of| ClusterParts {
@@ -512,10 +573,11 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
             chips: &of.chips,
             logical_per_chip: of.logical,
             collection: of.collection,
+            server: of.server,
             rings: &of.rings,
         })
         .collect();
-    let parts = ImageParts { device, clusters: &clusters, sources: &sources };
+    let parts = ImageParts { device, clusters: &clusters, sources: &sources, jobs: &jobs };
     let mut bytes = vec![0; parts.encoded_len().expect("a small image")];
     assert_eq!(parts.encode(&mut bytes), Some(bytes.len()));
     bytes

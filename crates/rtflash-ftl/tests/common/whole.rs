@@ -3,7 +3,8 @@
 #![allow(dead_code)] // Each test file uses its own part of this.
 
 use rtflash_ftl::image::{
-    ClusterParts, Image, ImageCollection, ImageDevice, ImageOrganisation, ImageParts, ImageRing, ImageSource,
+    ClusterParts, Image, ImageCollection, ImageDevice, ImageJobs, ImageOrganisation, ImageParts, ImageRing,
+    ImageServer, ImageSource,
 };
 
 /// What a cluster is made of.
@@ -14,6 +15,7 @@ pub struct WholeCluster {
     pub chips: Vec<u32>,
     pub logical_per_chip: u32,
     pub collection: Option<ImageCollection>,
+    pub server: Option<ImageServer>,
     pub rings: Vec<ImageRing>,
 }
 
@@ -23,6 +25,7 @@ pub struct Whole {
     pub device: ImageDevice,
     pub clusters: Vec<WholeCluster>,
     pub sources: Vec<ImageSource>,
+    pub jobs: Vec<ImageJobs>,
 }
 
 impl WholeCluster {
@@ -34,6 +37,7 @@ impl WholeCluster {
             chips: (0..of.chips()).map(|place| of.chip(place).expect("a chip")).collect(),
             logical_per_chip: of.logical_per_chip(),
             collection: of.collection(),
+            server: of.server(),
             rings: (0..of.rings()).map(|place| of.ring(place).expect("a ring")).collect(),
         }
     }
@@ -45,6 +49,7 @@ impl WholeCluster {
             chips: &self.chips,
             logical_per_chip: self.logical_per_chip,
             collection: self.collection,
+            server: self.server,
             rings: &self.rings,
         }
     }
@@ -56,13 +61,14 @@ impl Whole {
             device: image.device(),
             clusters: (0..image.clusters()).map(|number| WholeCluster::of(image, number)).collect(),
             sources: (0..image.sources()).map(|number| image.source(number).expect("a source")).collect(),
+            jobs: (0..image.job_streams()).map(|number| image.job_stream(number).expect("a stream")).collect(),
         }
     }
 
     /// The image, whether it is sound or not.
     pub fn bytes(&self) -> Vec<u8> {
         let clusters: Vec<ClusterParts<'_>> = self.clusters.iter().map(WholeCluster::parts).collect();
-        let parts = ImageParts { device: self.device, clusters: &clusters, sources: &self.sources };
+        let parts = ImageParts { device: self.device, clusters: &clusters, sources: &self.sources, jobs: &self.jobs };
         let mut bytes = vec![0; parts.encoded_len().expect("a small image")];
         assert_eq!(parts.encode(&mut bytes), Some(bytes.len()));
         bytes

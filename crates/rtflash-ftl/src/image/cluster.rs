@@ -1,0 +1,92 @@
+//! What an image says of a cluster.
+
+use super::{ImageCluster, ImageCollection, ImageOrganisation, ImageRing, ImageServer, RING_BYTES, SUSPENDS};
+use crate::memory::index;
+
+impl ImageCluster<'_> {
+    /// How its chips are used. What is no organisation is taken for a stripe; no sound image has
+    /// that.
+    pub fn organisation(&self) -> ImageOrganisation {
+        match self.bytes.u32(self.at) % SUSPENDS {
+            1 => ImageOrganisation::Zoned,
+            2 => ImageOrganisation::Superblock,
+            _ => ImageOrganisation::Stripe,
+        }
+    }
+
+    /// Whether the erases of its passes are suspended for jobs that are more urgent.
+    pub fn suspends_erases(&self) -> bool {
+        self.bytes.u32(self.at) & SUSPENDS != 0
+    }
+
+    pub(super) fn first_chip(&self) -> u32 {
+        self.bytes.u32(self.at + 4)
+    }
+
+    /// s: how many chips it has.
+    pub fn chips(&self) -> u32 {
+        self.bytes.u32(self.at + 8)
+    }
+
+    /// The number in the device of its chip with this position; ascending.
+    pub fn chip(&self, position: u32) -> Option<u32> {
+        let place = index(self.first_chip().checked_add(position)?).checked_mul(4)?;
+        (position < self.chips()).then_some(self.bytes.u32(self.bytes.section(1).checked_add(place)?))
+    }
+
+    /// Logical pages of each of its chips.
+    pub fn logical_per_chip(&self) -> u32 {
+        self.bytes.u32(self.at + 12)
+    }
+
+    /// Processors: each chip is one, or all together.
+    pub fn processors(&self) -> u32 {
+        match self.organisation() {
+            ImageOrganisation::Superblock => 1,
+            ImageOrganisation::Stripe | ImageOrganisation::Zoned => self.chips(),
+        }
+    }
+
+    pub(super) fn first_ring(&self) -> u32 {
+        self.bytes.u32(self.at + 16)
+    }
+
+    /// How many rings of zones it has.
+    pub fn rings(&self) -> u32 {
+        self.bytes.u32(self.at + 20)
+    }
+
+    /// A ring, by position.
+    pub fn ring(&self, position: u32) -> Option<ImageRing> {
+        let place = index(self.first_ring().checked_add(position)?).checked_mul(RING_BYTES)?;
+        let at = self.bytes.section(2).checked_add(place)?;
+        let word = |nth: usize| self.bytes.u32(at.saturating_add(4 * nth));
+        (position < self.rings() && word(4) <= 1).then(|| ImageRing {
+            first_block: word(0),
+            blocks: word(1),
+            first_page: word(2),
+            page_count: word(3),
+            writes: word(4) == 1,
+        })
+    }
+
+    /// By what it collects garbage; `None` where it does not.
+    pub fn collection(&self) -> Option<ImageCollection> {
+        let [deadline, reclaimed_pages, reserve_pages, victim_pages, wear_pages] =
+            [24, 32, 40, 48, 56].map(|place| self.bytes.u64(self.at + place));
+        (reclaimed_pages > 0).then_some(ImageCollection {
+            deadline_ns: (deadline != u64::MAX).then_some(deadline),
+            reclaimed_pages,
+            reserve_pages,
+            victim_pages,
+            wear_pages,
+        })
+    }
+
+    /// Its processors' server; `None` where there is none.
+    pub fn server(&self) -> Option<ImageServer> {
+        let [thousandths, read_ns, program_ns, pass_ns] = [64, 72, 80, 88].map(|place| self.bytes.u64(self.at + place));
+        let thousandths = u32::try_from(thousandths).ok().filter(|&share| share > 0)?;
+        Some(ImageServer { thousandths, read_ns, program_ns, pass_ns })
+    }
+}
