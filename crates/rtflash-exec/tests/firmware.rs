@@ -235,6 +235,9 @@ impl NandChips for Device<'_> {
     }
 }
 
+/// The number of a stream, and that of its job.
+type JobOfStream = (u32, u64);
+
 /// Requests that are over: source, number and deadline.
 #[derive(Debug, Default)]
 struct Over {
@@ -246,8 +249,8 @@ struct Over {
     /// Victims: when, on which processor, of which job, the block, and its valid pages.
     selected: Vec<(u64, u32, u64, u32, u32)>,
     /// The same of servers, and their passes left out, with the streams of their jobs.
-    server_selected: Vec<(u64, u32, (u32, u64), u32, u32)>,
-    server_left_out: Vec<(u64, u32, (u32, u64), u32)>,
+    server_selected: Vec<(u64, u32, JobOfStream, u32, u32)>,
+    server_left_out: Vec<(u64, u32, JobOfStream, u32)>,
     /// Passes left out: when, on which processor, of which job, and free pages.
     left_out: Vec<(u64, u32, u64, u32)>,
     /// When, processor, a, f and b where pages to be written have come.
@@ -346,8 +349,8 @@ impl AtStart for Start<'_> {
 /// pages.
 type Released = (u64, u32, u64, Vec<u32>);
 
-/// A job: when it arrived, of which stream (by position in the image), what it reads and writes, and
-/// its deadline.
+/// A job: when it arrived, of which stream (by position in the image), what it reads and writes,
+/// and its deadline.
 type Granted = (u64, u32, Vec<u32>, Vec<u32>, u64);
 
 /// The jobs that the executor granted, with the pages that it drew.
@@ -368,7 +371,7 @@ fn jobs(world: &World, records: &[Record], image: &Image<'_>) -> Vec<Granted> {
             };
             let position = (0..image.job_streams()).find(is_it).expect("the stream is served there");
             let pages: Vec<u32> = pages.into_iter().map(|lpn| lpn.0).collect();
-            let (reads, writes) = pages.split_at(source.read_pages as usize);
+            let (reads, writes) = pages.split_at(usize::try_from(source.read_pages).expect("few pages"));
             let due = release.deadline.expect("a deadline is granted").as_ns();
             (release.at.as_ns(), position, reads.to_vec(), writes.to_vec(), due)
         })

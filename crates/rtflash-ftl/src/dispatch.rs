@@ -201,8 +201,7 @@ impl<'m> Ftl<'_, 'm> {
         host: &mut impl RequestHost,
     ) -> StepTried {
         let key = server.map(|slot| self.requests[index(slot)].key);
-        let Ftl { identity, sequence, at_work, suspended, processors, .. } = self;
-        let Some(of) = &mut processors[number] else { return StepTried::Begun };
+        let Some(of) = &mut self.processors[number] else { return StepTried::Begun };
         let server = key.is_some();
         let begins = |of: &mut FtlProcessor<'_>, host: &mut _| match key {
             Some(key) => of.begins_server_pass(number, key, host),
@@ -214,6 +213,18 @@ impl<'m> Ftl<'_, 'm> {
             }
             return StepTried::Again;
         }
+        self.begin_step_of_pass((number, server), nand, host)
+    }
+
+    /// The next step of a pass under way: of a server, or of the GC jobs.
+    fn begin_step_of_pass(
+        &mut self,
+        (number, server): (usize, bool),
+        nand: &mut impl NandChips,
+        host: &mut impl RequestHost,
+    ) -> StepTried {
+        let Ftl { identity, sequence, at_work, suspended, processors, .. } = self;
+        let Some(of) = &mut processors[number] else { return StepTried::Begun };
         let FtlProcessor { ftl, chips, busy, cluster, programs, jobs, erase_failed, .. } = of;
         let mut begin = |column: u32| {
             let chip = chips[index(column)];
@@ -222,8 +233,7 @@ impl<'m> Ftl<'_, 'm> {
             chip
         };
         let mut spare = |lpn: u32, erases: u32| {
-            let own = *sequence;
-            *sequence = own.saturating_add(1);
+            let own = core::mem::replace(sequence, sequence.saturating_add(1));
             SpareBytes { identity: *identity, cluster: *cluster, lpn, sequence: own, erases }
         };
         let step = ftl.step_of_pass(server, |RowPage { is_read, spot, lpn }| {

@@ -113,7 +113,7 @@ pub trait RequestHost {
     }
 
     /// The pass of a job's server begins, as for a GC job: of the stream with this number its job
-    /// with this one (rule V2). Only to be told.
+    /// with this one. Only to be told.
     fn server_selected(&mut self, processor: u32, job: (u32, u64), block: u32, valid: u32) {
         let _ = (processor, job, block, valid);
     }

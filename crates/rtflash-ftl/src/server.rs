@@ -1,32 +1,24 @@
-//! Jobs that are not real-time, and the server of each processor that serves them (docs/analysis.md,
-//! Section 5).
+//! Jobs that are not real-time, and the server of each processor that serves them
+//! (docs/analysis.md, Section 5).
 
 use crate::ftl::{Ftl, Taken};
 use crate::image::ImageServer;
 use crate::memory::{NONE, index};
 use crate::nand::RequestHost;
 use crate::police::Refused;
-use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind};
+use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, ServerGrants};
 
-/// A server's account.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ServerAccount {
-    /// n: pages that its jobs write.
-    pages: u64,
-    /// z: the deadline of its last job.
-    due: u64,
-}
-
-impl ServerAccount {
+impl ServerGrants {
     /// The same with a job of so many pages to read, and to write, that arrives now, by (29), (30)
-    /// and (31): `None` where that is due behind 2^64 ns. A row has `width` pages; `reclaimed` is α.
+    /// and (31): `None` where that is due behind 2^64 ns. A row has `width` pages; `reclaimed` is
+    /// α.
     fn with(
         self,
         of: &ImageServer,
         (reads, writes): (u64, u64),
         (width, reclaimed): (u64, u64),
         now_ns: u64,
-    ) -> Option<ServerAccount> {
+    ) -> Option<ServerGrants> {
         let pages = self.pages.checked_add(writes)?;
         let passes = pages.checked_div(reclaimed)? - self.pages.checked_div(reclaimed)?;
         let cost = u128::from(reads) * u128::from(of.read_ns)
@@ -34,7 +26,7 @@ impl ServerAccount {
             + u128::from(passes) * u128::from(of.pass_ns);
         let time = cost.checked_mul(1_000)?.div_ceil(u128::from(of.thousandths).max(1));
         let due = self.due.max(now_ns).checked_add(u64::try_from(time).ok()?)?;
-        Some(ServerAccount { pages, due })
+        Some(ServerGrants { pages, due })
     }
 }
 
@@ -92,7 +84,7 @@ impl Ftl<'_, '_> {
                 let by = (u64::from(of.ftl.pages.width()), of.ftl.reclaimed());
                 let with = of.served.with(&server, (reads, writes), by, now_ns)?;
                 if takes {
-                    of.served = ServerAccount { due: latest, ..with };
+                    of.served = ServerGrants { due: latest, ..with };
                 } else {
                     latest = with.due.max(latest);
                 }
@@ -101,7 +93,7 @@ impl Ftl<'_, '_> {
         Some(latest)
     }
 
-    /// A job has programmed pages on a processor: its pass may be due, rule V2.
+    /// A job has programmed pages on a processor: its pass may be due.
     pub(crate) fn may_owe(&mut self, number: usize, slot: u32) {
         let Some(of) = &mut self.processors[number] else { return };
         if of.ftl.server_pass_is_due() {

@@ -15,8 +15,7 @@ use crate::pass::{PaddedPass, Pass, pass_words};
 use crate::police::{Declared, RequestOrder, SourcePolice};
 use crate::processor::{EdfProcessor, PassTerms};
 use crate::programs::{PROGRAM_WORDS, StepPrograms};
-use crate::server::ServerAccount;
-use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, SourceSlot, StepWork};
+use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, ServerGrants, SourceSlot, StepWork};
 pub use error::SetupError;
 use stated::Stated;
 
@@ -211,19 +210,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
                 (number, slot.processors) = (number + 1, slot.processors + 1);
             }
         }
-        let (mut next, mut word) = (0, 0);
-        for (position, slot) in (0..).zip(sources.iter_mut()) {
-            *slot = match image.source(position) {
-                Some(of) => source(&of, &image.cluster(of.cluster).ok_or(SetupError::Memory)?, (next, late))?,
-                None => stream(&image.job_stream(position - image.sources()).ok_or(SetupError::Memory)?, (next, late))?,
-            };
-            for request in requests.get_mut(index(next)..index(next + slot.count)).ok_or(SetupError::Memory)? {
-                let heads = word + 2 * slot.declared.pages;
-                *request = RequestSlot { pages: word, heads, behind: NONE, ..RequestSlot::default() };
-                word = heads + clusters[index(slot.cluster)].processors;
-            }
-            next += slot.count;
-        }
+        lend_requests(image, late, clusters, (&mut *sources, &mut *requests))?;
         Ok(Ftl {
             identity: image.identity(),
             sources,
@@ -238,6 +225,29 @@ impl<'s, 'm> Ftl<'s, 'm> {
             sequence: 0,
         })
     }
+}
+
+/// Sources and streams as the image has them, with the slots and words of their requests.
+fn lend_requests(
+    image: &Image<'_>,
+    late: u32,
+    clusters: &[FtlCluster],
+    (sources, requests): (&mut [SourceSlot], &mut [RequestSlot]),
+) -> Result<(), SetupError> {
+    let (mut next, mut word) = (0, 0);
+    for (position, slot) in (0..).zip(sources.iter_mut()) {
+        *slot = match image.source(position) {
+            Some(of) => source(&of, &image.cluster(of.cluster).ok_or(SetupError::Memory)?, (next, late))?,
+            None => stream(&image.job_stream(position - image.sources()).ok_or(SetupError::Memory)?, (next, late))?,
+        };
+        for request in requests.get_mut(index(next)..index(next + slot.count)).ok_or(SetupError::Memory)? {
+            let heads = word + 2 * slot.declared.pages;
+            *request = RequestSlot { pages: word, heads, behind: NONE, ..RequestSlot::default() };
+            word = heads + clusters[index(slot.cluster)].processors;
+        }
+        next += slot.count;
+    }
+    Ok(())
 }
 
 /// A source of requests, which are kept from a slot on.
@@ -326,7 +336,7 @@ fn processor<'m>(
         busy: 0,
         changed: false,
         starved: [false; 3],
-        served: ServerAccount::default(),
+        served: ServerGrants::default(),
         owing: NONE,
         programs: StepPrograms::new(rest.words(PROGRAM_WORDS * index(columns.width))?),
         suspends: of.suspends_erases(),

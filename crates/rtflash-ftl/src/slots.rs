@@ -8,7 +8,6 @@ use crate::memory::{Lent, NONE};
 use crate::police::{Declared, SourcePolice};
 use crate::processor::EdfProcessor;
 use crate::programs::StepPrograms;
-use crate::server::ServerAccount;
 
 /// What a job is, in the order in which equals are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -133,6 +132,15 @@ pub(crate) enum StepWork {
     ServerErase,
 }
 
+/// What the server of a processor has granted.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ServerGrants {
+    /// n: pages that its jobs write.
+    pub(crate) pages: u64,
+    /// z: the deadline of its last job.
+    pub(crate) due: u64,
+}
+
 /// A processor.
 #[derive(Debug)]
 pub struct FtlProcessor<'m> {
@@ -150,7 +158,7 @@ pub struct FtlProcessor<'m> {
     /// erase ends.
     pub(crate) starved: [bool; 3],
     /// What its server has granted.
-    pub(crate) served: ServerAccount,
+    pub(crate) served: ServerGrants,
     /// The slot of the job whose pass is due or under way; [`NONE`] where none is.
     pub(crate) owing: u32,
     /// The pages that its step programs.

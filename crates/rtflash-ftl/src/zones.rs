@@ -1,5 +1,5 @@
-//! The zones of a chip: where each ring goes on, which of its blocks is to be reset first, and which
-//! block takes the place of one that has failed.
+//! The zones of a chip: where each ring goes on, which of its blocks is to be reset first, and
+//! which block takes the place of one that has failed.
 
 use crate::memory::{Memory, NONE, has, index, takes};
 
@@ -101,7 +101,7 @@ impl<M: Memory> Zones<M> {
         Some(block * self.block_pages + page)
     }
 
-    /// A block has failed, rule B2: the lowest of those that are kept back takes its place, and the
+    /// A block has failed: the lowest of those that are kept back takes its place, and the
     /// ring goes on with the first page of that one. Looks at all blocks.
     pub(crate) fn retire(&mut self, block: u32) {
         let Some(place) = self.blocks.as_ref().iter().position(|&other| other == block) else { return };

@@ -70,7 +70,7 @@ impl ZoneOrder {
         }
     }
 
-    /// A block of a chip has failed, rule B2: the lowest one that is kept back takes its place, and
+    /// A block of a chip has failed: the lowest one that is kept back takes its place, and
     /// its first page is the next one of the ring.
     pub(super) fn failed(&mut self, failed: &Failed, chip: usize, plan: &Plan) {
         let Promise::Certified(certified) = plan.promise() else { return };

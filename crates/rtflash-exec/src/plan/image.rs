@@ -59,8 +59,8 @@ struct ClusterLists {
     rings: Vec<ImageRing>,
 }
 
-/// Jobs of a stream that may wait in a cluster, and pages that one of them may have: larger ones are
-/// several.
+/// Jobs of a stream that may wait in a cluster, and pages that one of them may have: larger ones
+/// are several.
 const WAITING_JOBS: u32 = 8;
 const MOST_JOB_PAGES: u64 = 1_024;
 

@@ -132,7 +132,7 @@ impl Pages {
         self.retired.push(block);
         let is_in_ring = |ring: &&mut Ring| ring.blocks.contains(&block);
         if let Some(ring) = self.rings.iter_mut().find(is_in_ring) {
-            // The rings have one more than failed until now; those behind all of them are kept back.
+            // Each that failed has taken one of those that are kept back behind all rings.
             let rest = self.blocks.len() - self.zone_spare + self.retired.len() - 1;
             let place = ring.blocks.iter().position(|&other| other == block).expect("it is there");
             ring.blocks[place] = rest;

@@ -128,9 +128,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let of = &mut self.processors[processor];
                 let cluster = of.cluster;
                 (of.step.chips, of.step.erases, of.step.more) = (of.chips.len(), Some(part), None);
-                if let Some(faults) = &mut of.faults {
-                    faults.erases(block, None);
-                }
+                of.erase_may_fail(block, None);
                 if of.suspends.is_some() {
                     return self.start_erase(processor, (part, block), now);
                 }
@@ -149,9 +147,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     pub(super) fn start_reset(&mut self, processor: usize, (part, kind): (usize, Kind), block: BlockId, now: Instant) {
         self.processors[processor].step.begin(1);
         self.processors[processor].store.reset(block);
-        if let Some(faults) = &mut self.processors[processor].faults {
-            faults.erases(block, Some(part));
-        }
+        self.processors[processor].erase_may_fail(block, Some(part));
         let spot = PagePlace { chip: ColumnId(0), block, page: NONE };
         let page = Planned { part, kind, action: Action::Erase, spot, lpn: NO_LPN };
         let operation = self.operation(processor, &page, now);

@@ -12,7 +12,7 @@ use super::registers::ChipRegisters;
 use super::suspend::SuspendedErase;
 use crate::dispatch::cluster::BACKGROUND;
 use crate::ftl::ProcessorStore;
-use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
+use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Victims};
 use crate::plan::{Certified, ClusterPlan};
 use crate::trace::{JobId, Kind};
@@ -219,6 +219,14 @@ impl ProcessorState {
             registers: by.is_cached().then(ChipRegisters::default),
             faults: ProcessorFaults::new(device, numbers.len(), options).filter(|_| !by.is_cached()),
             suspends: SuspendedErase::new(device, &by.certificate),
+        }
+    }
+
+    /// The step under way erases a block, which may fail; `resets`: for this part, before it writes
+    /// to a zone.
+    pub(super) fn erase_may_fail(&mut self, block: BlockId, resets: Option<usize>) {
+        if let Some(faults) = &mut self.faults {
+            faults.erases(block, resets);
         }
     }
 
