@@ -6,8 +6,8 @@ mod whole;
 
 use common::{Words, cases, run, small_image, with_checksum, with_crc};
 use rtflash_ftl::image::{
-    CLUSTER_BYTES, HEADER_BYTES, Image, ImageCollection, ImageDevice, ImageError, ImageOrganisation, ImagePlace,
-    ImageRing, ImageSource, SOURCE_BYTES,
+    CLUSTER_BYTES, HEADER_BYTES, Image, ImageCollection, ImageDevice, ImageError, ImageJobs, ImageOrganisation,
+    ImagePlace, ImageRing, ImageServer, ImageSource, SOURCE_BYTES,
 };
 use rtflash_ftl::{Geometry, RequestOrder};
 use whole::{Whole, WholeCluster};
@@ -495,4 +495,73 @@ fn what_is_read_is_written_again() {
         run(&image, &drawn);
     }
     assert!(sound > cases(500, 1), "{sound}");
+}
+
+/// With a server in the stripe, whose stream of jobs has some pages of its own.
+fn served() -> Whole {
+    let mut of = sound();
+    of.clusters[0].server = Some(ImageServer { thousandths: 100, read_ns: 50, program_ns: 60, pass_ns: 500 });
+    of.jobs = vec![ImageJobs { number: 10, cluster: 0, pages: 4, waiting: 2, first_page: 20, page_count: 12 }];
+    of
+}
+
+/// Each alteration of it is refused with these words.
+fn refused_of_served(place: ImagePlace, says: &str, alterations: &[fn(&mut Whole)]) {
+    assert!(Image::read(&served().bytes()).is_ok());
+    for (nth, alter) in alterations.iter().enumerate() {
+        let mut whole = served();
+        alter(&mut whole);
+        let (found, what) = refusal(&whole.bytes());
+        assert!(found == place && what.contains(says), "{nth}: {found:?} {what}, not {place:?} {says}");
+    }
+}
+
+fn server(of: &mut Whole) -> &mut ImageServer {
+    of.clusters[0].server.as_mut().expect("it has one")
+}
+
+#[test]
+fn servers_that_cannot_be_are_refused() {
+    let of = ImagePlace::Cluster(0);
+    refused_of_served(
+        of,
+        "a server of more than all, or whose steps take no time",
+        &[
+            |of| server(of).thousandths = 1_001,
+            |of| server(of).read_ns = 0,
+            |of| server(of).program_ns = NEVER,
+            |of| server(of).pass_ns = u64::MAX,
+        ],
+    );
+    refused_of_served(of, "no server, and numbers of it", &[|of| server(of).thousandths = 0]);
+    refused_of_served(of, "or erases that are suspended", &[|of| of.clusters[0].suspends_erases = true]);
+    let zoned = |of: &mut Whole| of.clusters[2].server = of.clusters[0].server;
+    refused_of_served(ImagePlace::Cluster(2), "a server, and no garbage collection", &[zoned]);
+}
+
+#[test]
+fn streams_of_jobs_that_cannot_be_are_refused() {
+    let of = ImagePlace::Jobs;
+    refused_of_served(
+        of(0),
+        "a cluster that there is not, or that has no server",
+        &[|of| of.jobs[0].cluster = 1, |of| of.jobs[0].cluster = 9],
+    );
+    refused_of_served(
+        of(0),
+        "jobs without pages, or of more",
+        &[
+            |of| of.jobs[0].pages = 0,
+            |of| of.jobs[0].pages = u32::MAX,
+            |of| of.jobs[0].waiting = 0,
+            |of| of.jobs[0].waiting = u32::MAX,
+        ],
+    );
+    refused_of_served(
+        of(0),
+        "no logical pages, or some that its cluster has not",
+        &[|of| of.jobs[0].page_count = 0, |of| of.jobs[0].page_count = 13, |of| of.jobs[0].first_page = u32::MAX],
+    );
+    refused_of_served(of(0), "the number of a source of requests", &[|of| of.jobs[0].number = 9]);
+    refused_of_served(of(1), "does not follow the one before", &[|of| of.jobs.push(of.jobs[0])]);
 }
