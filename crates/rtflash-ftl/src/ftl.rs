@@ -88,15 +88,17 @@ impl<'m> Ftl<'_, 'm> {
         let (first, heads) = (index(of.pages), index(of.heads));
         self.words[heads..heads + index(processors)].fill(NONE);
         // From behind, so that each page is put before those that come later.
-        for (place, &lpn) in (0..count).rev().zip(writes.iter().rev().chain(reads.iter().rev())) {
-            let column = lpn % processors;
-            let head = core::mem::replace(&mut self.words[heads + index(column)], place);
-            let at = first + 2 * index(place);
-            (self.words[at], self.words[at + 1]) = (lpn, head);
-            if let Some(processor) = &mut self.processors[index(first_processor + column)] {
-                processor.changed = true;
-                if key.kind == JobKind::Write {
-                    processor.ftl.arrives();
+        for (pages, places) in [(writes, read..count), (reads, 0..read)] {
+            for (place, &lpn) in places.zip(pages).rev() {
+                let column = lpn % processors;
+                let head = core::mem::replace(&mut self.words[heads + index(column)], place);
+                let at = first + 2 * index(place);
+                (self.words[at], self.words[at + 1]) = (lpn, head);
+                if let Some(processor) = &mut self.processors[index(first_processor + column)] {
+                    processor.changed = true;
+                    if key.kind == JobKind::Write {
+                        processor.ftl.arrives();
+                    }
                 }
             }
         }
