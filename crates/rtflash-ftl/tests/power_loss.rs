@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use common::{Words, cases, small_image};
 use flash::{Flash, Lists, PowerLost};
 use rtflash_ftl::image::{
-    ClusterParts, Image, ImageCollection, ImageDevice, ImageOrganisation, ImageParts, ImageSource,
+    ClusterParts, Image, ImageCollection, ImageDevice, ImageOrganisation, ImageParts, ImageRing, ImageSource,
 };
 use rtflash_ftl::{Ftl, Geometry, Refused, RequestOrder, SetupError};
 
@@ -339,4 +339,70 @@ fn an_erase_that_failed_before_it_was_suspended_has_failed() {
         failed
     });
     assert!(failed.expect("there is room") && flash.suspensions == 1, "{flash:?}");
+}
+
+/// A chip with zones: a ring of two blocks, a block that is nobody's, and two that are kept back.
+fn zones_and_a_block_of_nobody() -> Vec<u8> {
+    let base = superblock();
+    let device = ImageDevice {
+        chips: 1,
+        chips_per_channel: 1,
+        blocks_per_chip: 5,
+        erase_suspend_ns: 0,
+        erase_resume_ns: 0,
+        ..Image::read(&base).expect("a sound image").device()
+    };
+    let ring = ImageRing { first_block: 0, blocks: 2, first_page: 0, page_count: 2, writes: true };
+    let cluster = ClusterParts {
+        organisation: ImageOrganisation::Zoned,
+        suspends_erases: false,
+        chips: &[0],
+        logical_per_chip: 6,
+        collection: None,
+        server: None,
+        rings: &[ring],
+    };
+    let writes = ImageSource {
+        number: 0,
+        cluster: 0,
+        writes: true,
+        order: RequestOrder::Round,
+        pages: 1,
+        first_page: 0,
+        page_count: 2,
+        period_ns: 1_000,
+        deadline_ns: 1_000,
+        jitter_ns: 0,
+    };
+    let parts = ImageParts { device, clusters: &[cluster], sources: &[writes], jobs: &[] };
+    let mut bytes = vec![0; parts.encoded_len().expect("a small image")];
+    assert_eq!(parts.encode(&mut bytes), Some(bytes.len()));
+    bytes
+}
+
+/// A block of a ring fails, and power is lost while the one in its place takes its first page. In a
+/// recovery that one comes in a place again, and not a block that is in no ring: it is not erased.
+#[test]
+fn a_block_that_took_the_place_of_another_is_not_kept_back_again() {
+    let bytes = zones_and_a_block_of_nobody();
+    let image = Image::read(&bytes).expect("a sound image");
+    let (mut lists, mut flash) = (Lists::new(&Geometry::of(&image, 0).expect("small")), Flash::new(&image));
+    for (now, page) in [(0, 0), (1_000, 0)] {
+        let ran = lists.recovered(&image, &mut flash, |ftl, flash| {
+            ftl.request(0, (None, now), &[page]).expect("as declared");
+            dispatch(ftl, flash);
+            assert!(flash.erases(0), "a block is reset before it takes a page");
+            flash.ends(0);
+            assert!(ftl.ended(0, flash));
+            dispatch(ftl, flash);
+            flash.fails(0);
+            assert!(ftl.failed(0, flash));
+            // To the block in its place, which is erased.
+            dispatch(ftl, flash);
+            assert!(flash.busy(0));
+        });
+        ran.expect("there is room");
+        flash.loses_power(&mut Words(&[2]));
+    }
+    assert_eq!((flash.failed_programs, flash.torn), (2, 2));
 }

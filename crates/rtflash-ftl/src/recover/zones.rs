@@ -62,8 +62,9 @@ impl ZoneScan<'_, '_> {
     }
 
     /// Puts the blocks of each ring in its places, those that were written first before the others,
-    /// and before them some that hold nothing: its own first. Says whether there are no more than
-    /// places.
+    /// and before them some that hold nothing: its own first, and then the lowest that are kept for
+    /// those that fail. A block that is in no ring stays so: in its stead one that was in a place
+    /// would be taken for untouched. Says whether there are no more than places.
     fn put(&mut self, of: &NewProcessor<'_>, blocks: &mut [u32]) -> bool {
         for (number, block) in (0..).zip(blocks.iter_mut()) {
             *block = number;
@@ -88,10 +89,10 @@ impl ZoneScan<'_, '_> {
             (behind, end) = (first, start);
         }
         blocks[..behind].fill(NONE);
-        let all = 0..blocks.len();
+        let spare = blocks.len() - index(of.spare)..blocks.len();
         for ring in rings {
             for place in blocks[self.places(ring, of.block_pages)].iter_mut().filter(|place| **place == NONE) {
-                *place = self.take_empty(all.clone()).unwrap_or(NONE);
+                *place = self.take_empty(spare.clone()).unwrap_or(NONE);
             }
         }
         true

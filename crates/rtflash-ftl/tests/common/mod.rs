@@ -461,11 +461,13 @@ impl SmallCluster {
             page_count: ((to - from - u32::from(writes)) * zone).saturating_sub(kept_less * width).max(width),
             writes,
         };
-        let first_ring = if zoned && owned > 3 && words.byte().is_multiple_of(2) { 2 } else { owned };
+        // Of some the last block is in no ring.
+        let end = if owned > 4 && pages.is_multiple_of(2) { owned - 1 } else { owned };
+        let first_ring = if zoned && owned > 3 && words.byte().is_multiple_of(2) { 2 } else { end };
         let rings = match zoned {
             false => vec![],
-            true if first_ring == owned => vec![ring((0, owned), true)],
-            true => vec![ring((0, first_ring), true), ring((first_ring, owned), words.byte().is_multiple_of(2))],
+            true if first_ring == end => vec![ring((0, end), true)],
+            true => vec![ring((0, first_ring), true), ring((first_ring, end), words.byte().is_multiple_of(2))],
         };
         let rows = if words.byte().is_multiple_of(2) { logical } else { (logical / 2).max(1) };
         let suspends_erases = !zoned && device.erase_suspend_ns > 0 && !words.byte().is_multiple_of(4);
