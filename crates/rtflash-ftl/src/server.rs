@@ -42,7 +42,7 @@ impl Ftl<'_, '_> {
     /// A job of this stream, by position in the image, arrives now, for these logical pages of its
     /// cluster: those that it reads, and those that it writes behind them. It is served by the
     /// processors' servers, and makes no request late. It is over by the deadline that is said, or
-    /// less than one longest step later.
+    /// less than one longest step later; where programs may fail, by E of Section 17 more.
     ///
     /// Takes some steps for each of its pages and each chip of the cluster, for each pair of them
     /// one, and for each request that waits.
