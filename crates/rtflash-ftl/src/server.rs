@@ -34,14 +34,14 @@ impl Ftl<'_, '_> {
     /// A job of this stream, by position in the image, arrives now, for these logical pages of its
     /// cluster: those that it reads, and those that it writes behind them. It is served by the
     /// processors' servers, and makes no request late. It is over by the deadline that is said, or
-    /// less than one longest step later.
+    /// less than one longest step later; where programs may fail, by E of Section 17 more.
     ///
     /// Takes some steps for each of its pages and each chip of the cluster, for each pair of them
-    /// one, and for each request that waits.
+    /// two, for each request that waits, and for each source and stream.
     ///
     /// # Errors
-    /// Where there is no such stream, as many jobs of it wait as may, or pages are not its own.
-    /// Then nothing has changed.
+    /// Where there is no such stream, as many jobs of it wait as may, it has no page or more than
+    /// they may, pages are not its own, or it is due behind 2^64 ns. Then nothing has changed.
     pub fn job(&mut self, stream: u32, now_ns: u64, reads: &[u32], writes: &[u32]) -> Result<Taken, Refused> {
         let position = index(self.streams_from).checked_add(index(stream)).ok_or(Refused::NoSource)?;
         let of = self.sources.get(position).ok_or(Refused::NoSource)?;
