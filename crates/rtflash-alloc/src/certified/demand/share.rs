@@ -21,7 +21,7 @@ impl Demand<'_> {
         self.shares().needed_share(self.gc)
     }
 
-    fn shares(&self) -> SureShares<'_> {
+    pub(super) fn shares(&self) -> SureShares<'_> {
         let Demand { processor, contention, work, .. } = *self;
         let server = 1_000 - u32::try_from(self.share).expect("a thousand at most");
         SureShares::new(&self.windows, processor, contention, server, work)
@@ -90,7 +90,7 @@ impl<'u> SureShares<'u> {
     }
 
     /// The same, or where it is more than `enough`, some number that is.
-    fn share_up_to(&self, gc: Option<ChosenGc>, enough: f64) -> f64 {
+    pub(super) fn share_up_to(&self, gc: Option<ChosenGc>, enough: f64) -> f64 {
         // Ten thousand roundings and more stay below this.
         const MARGIN: f64 = 1e-9;
         let Demand { processor, contention, work, repeats, .. } = self.demand;
