@@ -1,20 +1,21 @@
 //! How near the tests of one channel come to what is late: writes the tables in `docs/analysis.md`.
 //!
-//! `cargo run --release --example tightness` takes 26 minutes on one busy core; with a number
-//! behind `--`, that many sets of each kind instead of 40.
+//! `cargo run --release --example tightness` takes more than 26 minutes on one busy core. Behind
+//! `--`: how many sets of each kind, 40 where nothing is said; and the rows to write (`stripes`,
+//! `registers`, `superblocks`, `commands`, `zones`), all where none is named.
 
-use std::fmt::Write;
 use std::{error::Error, fs};
 
 use rayon::prelude::*;
 use rtflash::alloc::Work;
 use rtflash::alloc::allocator::{Allocator, EqualSplit};
-use rtflash::alloc::analysis::Stripe;
+use rtflash::alloc::analysis::{Analysis, Stripe, analysis_relying_on};
 use rtflash::alloc::certified::{Certification, certify};
 use rtflash::exec::Options;
 use rtflash::model::random::Stream;
 use rtflash::model::{
-    Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance, Request, Span, Task, TaskSet,
+    Access, Allocation, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance, Request, Span, Task,
+    TaskSet,
 };
 use rtflash::run::climb::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, UnitTimes};
 use rtflash::run::climb::rows::OnChannel;
@@ -57,13 +58,15 @@ impl Channel {
 
     /// As a set of the library, the first chip's task last.
     fn set(&self, period: i128) -> Option<TaskSet> {
-        self.set_on(Device::profile("dgist-2021")?.spec(), period)
+        self.set_on(Device::profile("dgist-2021")?.spec(), period, 1, Access::Random)
     }
 
-    /// The same on a device like this one, but for its times and its chips.
-    fn set_on(&self, spec: DeviceSpec, period: i128) -> Option<TaskSet> {
+    /// The same on a device like this one, but for its times and its chips: a unit is so many
+    /// nanoseconds, and writes are of this access.
+    fn set_on(&self, spec: DeviceSpec, period: i128, unit: i128, writes: Access) -> Option<TaskSet> {
+        let span = |time: i128| Span::from_ns(u64::try_from(time * unit).ok()?);
         let [page_read, page_program, page_transfer, block_erase] =
-            [TIMES.t_r, TIMES.t_w, TIMES.t_d, TIMES.t_e].map(|time| Span::from_ns(u64::try_from(time).ok()?));
+            [TIMES.t_r, TIMES.t_w, TIMES.t_d, TIMES.t_e].map(span);
         let spec = DeviceSpec {
             chips: 4,
             chips_per_channel: 4,
@@ -77,10 +80,13 @@ impl Channel {
         let task = |tasks: &[ChannelTask]| {
             let mut task = Task { name: "chip".into(), read: None, write: None, data_pages: None };
             for ChannelTask { work, T } in tasks {
-                let period = Span::from_ns(u64::try_from(*T).ok()?)?;
+                let period = span(*T)?;
                 match work {
                     ChannelWork::Read(pages) => task.read = Request::new(u64::try_from(*pages).ok()?, period),
-                    ChannelWork::Write(pages) => task.write = Request::new(u64::try_from(*pages).ok()?, period),
+                    ChannelWork::Write(pages) => {
+                        let write = Request::new(u64::try_from(*pages).ok()?, period);
+                        task.write = write.map(|write| write.with_access(writes));
+                    }
                     ChannelWork::Collect(_) => return None,
                 }
             }
@@ -146,14 +152,24 @@ struct Organised {
     first: Placement,
     others: Placement,
     registers: u32,
+    /// Of each operation, in tenths of a unit.
+    command: u64,
 }
 
 impl Organised {
+    const STRIPES: Organised =
+        Organised { first: Placement::Stripe, others: Placement::Stripe, registers: 1, command: 0 };
+    const COMMANDS: Organised = Organised { command: 1, ..Organised::STRIPES };
     const CACHED_STRIPES: Organised =
-        Organised { first: Placement::CachedStripe, others: Placement::CachedStripe, registers: 2 };
-    const SUPERBLOCK: Organised = Organised { first: Placement::Superblock, others: Placement::Stripe, registers: 1 };
-    const CACHED_SUPERBLOCK: Organised =
-        Organised { first: Placement::CachedSuperblock, others: Placement::CachedStripe, registers: 2 };
+        Organised { first: Placement::CachedStripe, others: Placement::CachedStripe, registers: 2, command: 0 };
+    const SUPERBLOCK: Organised = Organised { first: Placement::Superblock, ..Organised::STRIPES };
+    const CACHED_SUPERBLOCK: Organised = Organised { first: Placement::CachedSuperblock, ..Organised::CACHED_STRIPES };
+    const ZONES: Organised = Organised { first: Placement::Zoned, others: Placement::Zoned, ..Organised::STRIPES };
+
+    /// Nanoseconds of a unit.
+    fn unit(self) -> i128 {
+        if self.command > 0 { 10 } else { 1 }
+    }
 
     /// The channel with so many others that all chips have a task.
     fn channel(self, number: u64, writes: bool) -> Channel {
@@ -166,8 +182,12 @@ impl Organised {
     fn set(self, channel: &Channel, period: i128) -> Option<TaskSet> {
         let spec = Device::profile("dgist-2021")?.spec();
         let page_registers = Some(self.registers);
-        let spec = DeviceSpec { blocks_per_chip: 64, pages_per_block: 64, page_size: 512, page_registers, ..spec };
-        channel.set_on(spec, period)
+        let command = if self.command > 0 { Some(Span::from_ns(self.command)?) } else { None };
+        // Zones are written by streams, and are so short that they are reset within a run.
+        let (writes, pages_per_block) =
+            if self.others == Placement::Zoned { (Access::Stream, 4) } else { (Access::Random, 64) };
+        let spec = DeviceSpec { blocks_per_chip: 64, pages_per_block, page_size: 512, page_registers, command, ..spec };
+        channel.set_on(spec, period, self.unit(), writes)
     }
 
     /// The clusters, the first chip's last, and what is certified of them.
@@ -179,6 +199,12 @@ impl Organised {
         placements.push(self.first);
         let found = certify(set, &clusters, &placements, granted, &Work::new());
         (clusters, found)
+    }
+
+    /// By which the channel is run.
+    fn analysis(self, granted: Reliance) -> &'static dyn Analysis {
+        let name = if self.others == Placement::Zoned { "zoned" } else { "stripe" };
+        analysis_relying_on(name, granted).expect("an analysis of that name")
     }
 
     /// No page is read faster, however little waits.
@@ -205,10 +231,10 @@ impl Organised {
         let is_late = |&period: &i128| {
             let run = || {
                 let set = self.set(channel, period)?;
-                let duration = Instant::from_ns(u64::try_from(3 * period).ok()?)?;
+                let duration = Instant::from_ns(u64::try_from(3 * period * self.unit()).ok()?)?;
                 let options = Options { duration, ..Options::default() };
-                let analysis = Stripe::relying_on(granted);
-                let on = OnExecutor::new(&set, &allocation, &analysis, options, Span::NANOSECOND).ok()?;
+                let unit = Span::from_ns(u64::try_from(self.unit()).ok()?)?;
+                let on = OnExecutor::new(&set, &allocation, self.analysis(granted), options, unit).ok()?;
                 let watched = on.names().position(|name| name == format!("chip-{}.read", clusters.len() - 1))?;
                 Some(climb(&on, watched, EFFORT).is_late())
             };
@@ -252,36 +278,69 @@ fn on_executor(organised: Organised, tests: &[(&'static str, Reliance)], each: u
     tests.iter().enumerate().map(|(test, &(name, _))| (name, of(test))).collect()
 }
 
-/// Mean and least of each kind, and of how many sets.
-fn table(lines: &Lines) -> Result<String, Box<dyn Error>> {
-    let mut text = String::from("| test | reads alone: sets, mean, least | with writes: sets, mean, least |\n");
-    text += "|---|---|---|\n";
-    for (name, kinds) in lines {
-        let columns = kinds.each_ref().map(|sets| {
-            let mean = sets.iter().sum::<f64>() / sets.len() as f64;
-            let least = sets.iter().copied().fold(f64::INFINITY, f64::min);
-            format!("{}, {mean:.3}, {least:.3}", sets.len())
-        });
-        writeln!(text, "| {name} | {} |", columns.join(" | "))?;
-    }
-    Ok(text)
+/// A line of the table: mean and least of each kind, and of how many sets.
+fn row((name, kinds): &(&str, [Vec<f64>; 2])) -> String {
+    let columns = kinds.each_ref().map(|sets| {
+        let mean = sets.iter().sum::<f64>() / sets.len() as f64;
+        let least = sets.iter().copied().fold(f64::INFINITY, f64::min);
+        format!("{}, {mean:.3}, {least:.3}", sets.len())
+    });
+    format!("| {name} | {} |", columns.join(" | "))
 }
 
+/// The lines of a table with these in the place of those of the same name, or behind them.
+fn with_rows(table: &str, lines: &Lines) -> String {
+    let mut rows: Vec<String> = table.lines().map(str::to_owned).collect();
+    for line in lines {
+        let of_name = rows.iter().position(|row| row.starts_with(&format!("| {} |", line.0)));
+        match of_name {
+            Some(position) => rows[position] = row(line),
+            None => rows.push(row(line)),
+        }
+    }
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+/// Rows of the table by what they are of, which is their name behind `--`.
+type Part = (&'static str, fn(u64) -> Lines);
+
+const NOTHING: Reliance = Reliance::Nothing;
+const NEIGHBOURS: Reliance = Reliance::Neighbours;
+
+const PARTS: [Part; 5] = [
+    ("stripes", on_channels),
+    ("registers", |each| {
+        on_executor(Organised::CACHED_STRIPES, &[("(T2), nothing relied on", NOTHING), ("(T2)", NEIGHBOURS)], each)
+    }),
+    ("superblocks", |each| {
+        let single = [("(T), superblock", NOTHING), ("(T'), superblock", NEIGHBOURS)];
+        let mut lines = on_executor(Organised::SUPERBLOCK, &single, each);
+        lines.extend(on_executor(Organised::CACHED_SUPERBLOCK, &[("(T2), superblock", NOTHING)], each));
+        lines
+    }),
+    ("commands", |each| {
+        let (nobodys, known) = (("(T), commands of 1 µs", NOTHING), ("(T'), commands of 1 µs", NEIGHBOURS));
+        on_executor(Organised::COMMANDS, &[nobodys, known, ("(T''), commands of 1 µs", Reliance::Queue)], each)
+    }),
+    ("zones", |each| on_executor(Organised::ZONES, &[("(T), zones", NOTHING), ("(T'), zones", NEIGHBOURS)], each)),
+];
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let each: u64 = std::env::args().nth(1).map_or(Ok(40), |number| number.parse())?;
-    let mut lines = on_channels(each);
-    let (nothing, neighbours) = (Reliance::Nothing, Reliance::Neighbours);
-    let stripes = [("(T2), nothing relied on", nothing), ("(T2)", neighbours)];
-    lines.extend(on_executor(Organised::CACHED_STRIPES, &stripes, each));
-    let superblocks = [("(T), superblock", nothing), ("(T'), superblock", neighbours)];
-    lines.extend(on_executor(Organised::SUPERBLOCK, &superblocks, each));
-    lines.extend(on_executor(Organised::CACHED_SUPERBLOCK, &[("(T2), superblock", nothing)], each));
-    let text = table(&lines)?;
-    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/analysis.md");
-    let page = fs::read_to_string(document)?;
-    let (start, end) = ("<!-- tightness -->\n", "<!-- /tightness -->");
-    let from = page.find(start).ok_or("no mark")? + start.len();
-    let to = from + page[from..].find(end).ok_or("no mark")?;
-    fs::write(document, format!("{}{text}{}", &page[..from], &page[to..]))?;
+    let mut arguments = std::env::args().skip(1).peekable();
+    let each = arguments.next_if(|word| word.parse::<u64>().is_ok()).map_or(Ok(40), |number| number.parse())?;
+    let wanted: Vec<String> = arguments.collect();
+    for (name, lines) in PARTS {
+        if !wanted.is_empty() && wanted.iter().all(|word| word != name) {
+            continue;
+        }
+        eprintln!("{name} …");
+        let lines = lines(each);
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/analysis.md");
+        let page = fs::read_to_string(document)?;
+        let (start, end) = ("<!-- tightness -->\n", "<!-- /tightness -->");
+        let from = page.find(start).ok_or("no mark")? + start.len();
+        let to = from + page[from..].find(end).ok_or("no mark")?;
+        fs::write(document, format!("{}{}{}", &page[..from], with_rows(&page[from..to], &lines), &page[to..]))?;
+    }
     Ok(())
 }

@@ -70,7 +70,7 @@ fn blocks() -> Vec<Block> {
             "the same, commands of 1 µs",
             |spec| spec.command = Some(Span::from_us(1)),
             Accesses::Sequential,
-            stripes(single).take(2).collect(),
+            stripes(single).collect(),
         ),
         block("the same, two page registers", second, Accesses::Sequential, stripes(registers).take(2).collect()),
         block("`stripe`, random", |_| (), Accesses::Random, stripes(single).collect()),

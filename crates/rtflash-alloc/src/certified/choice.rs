@@ -8,7 +8,7 @@ use std::cell::Cell;
 use rtflash_model::Span;
 
 use super::contention::Contention;
-use super::demand::{Demand, DemandVerdict, Patience, Windows};
+use super::demand::{Demand, DemandVerdict, Patience, SureShares, Windows};
 use super::processor::{ChosenGc, DemandTask, GcByDeadline, Processor};
 use super::time::{Cost, ns};
 use crate::work::Work;
@@ -64,10 +64,12 @@ pub fn choose_with(
             .iter()
             .map(move |contention| Demand::in_order(Cow::Borrowed(windows), processor, contention, of, work))
     };
+    let shares = |contention| SureShares::new(windows, processor, contention, server_thousandths, work);
+    let sure: Vec<SureShares<'_>> = contentions.iter().map(shares).collect();
     // The first that is sure to hold: most need no other.
     let mut unsure = Vec::new();
     for gc in terms.by_ref() {
-        if demands(gc).all(|demand| demand.surely_holds()) {
+        if sure.iter().all(|shares| shares.surely_holds(gc)) {
             return Choice::Holds(gc);
         }
         unsure.push(gc);

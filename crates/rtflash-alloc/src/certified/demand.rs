@@ -20,6 +20,7 @@ use super::time::{Cost, ProcessorTime, quotient_up};
 use crate::fraction::{Fraction, Rational};
 use crate::work::Work;
 use end::FitsFrom;
+pub(super) use share::SureShares;
 pub(super) use windows::Windows;
 
 pub use patience::Patience;

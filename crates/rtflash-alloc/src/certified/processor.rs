@@ -171,14 +171,17 @@ impl Processor {
         placement: Placement,
         bus: SharedBus,
     ) -> Option<Processor> {
+        Processor::idle(device, chips, placement, bus)?.with(tasks)
+    }
+
+    /// The same without tasks, for whoever gives it some.
+    pub(crate) fn idle(device: &Device, chips: u32, placement: Placement, bus: SharedBus) -> Option<Processor> {
         let (chips, organisation) = (u64::from(chips.max(1)), organisation(placement));
         let costs = organisation.costs(device, bus)?;
         let width = organisation.width(chips);
-        let tasks = tasks.into_iter();
-        let most = tasks.size_hint().1.unwrap_or(0); // A read and a write each.
         let mut processor = Processor {
-            tasks: Vec::with_capacity(2 * most),
-            write_streams: Vec::with_capacity(most),
+            tasks: Vec::new(),
+            write_streams: Vec::new(),
             block_pages: u64::from(device.pages_per_block()).checked_mul(width)?,
             blocks: failures::blocks_left(device, width),
             mapped: device.logical_pages_per_chip().checked_mul(width)?,
@@ -195,11 +198,21 @@ impl Processor {
         if organisation.copies_over_the_bus() {
             processor.rows = Some(Rows { chips, chip_pages: processor.block_pages / chips });
         }
+        Some(processor)
+    }
+
+    /// With these tasks besides; `None` where times cannot be added up.
+    pub(crate) fn with<'t>(mut self, tasks: impl IntoIterator<Item = &'t Task>) -> Option<Processor> {
+        let (costs, chips, organisation) = (self.costs, self.chips, organisation(self.placement));
+        let tasks = tasks.into_iter();
+        let most = tasks.size_hint().1.unwrap_or(0); // A read and a write each.
+        self.tasks.reserve_exact(2 * most);
+        self.write_streams.reserve_exact(most);
         for task in tasks {
             if let Some(read) = task.read {
                 let steps = organisation.workload(read, chips);
                 let task = demand_task(steps, costs.user_read, costs.longest_user_read, read, false)?;
-                processor.tasks.push(task);
+                self.tasks.push(task);
             }
             if let Some(write) = task.write {
                 if !organisation.may_write(write) {
@@ -208,19 +221,19 @@ impl Processor {
                 let pages = organisation.workload(write, chips);
                 let steps = organisation.programs(pages, chips);
                 let task = demand_task(steps, costs.write, costs.longest_write, write, true)?;
-                processor.tasks.push(DemandTask { pages, ..task });
+                self.tasks.push(DemandTask { pages, ..task });
                 if organisation.collects() {
                     let (period, jitter) = (write.period(), write.jitter());
-                    processor.write_streams.push(WriteStream { pages, period, jitter });
+                    self.write_streams.push(WriteStream { pages, period, jitter });
                     continue;
                 }
                 // Eqs. (73) and (74): c_e for each of them, which is a step as well.
-                let resets = organisation.resets(write, processor.block_pages, chips)?;
+                let resets = organisation.resets(write, self.block_pages, chips)?;
                 let task = demand_task(resets, costs.erase, costs.longest_erase, write, true)?;
-                processor.tasks.push(DemandTask { resets: true, ..task });
+                self.tasks.push(DemandTask { resets: true, ..task });
             }
         }
-        Some(processor)
+        Some(self)
     }
 
     /// How pages are placed.

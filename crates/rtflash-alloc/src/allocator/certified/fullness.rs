@@ -79,8 +79,9 @@ impl GroupsByLoad {
 
     /// The groups that a task is tried in as they are: the fullest first.
     pub(super) fn joinable(&self, alone: AloneTask, tried: &mut Vec<usize>) {
-        let mut fullest: Vec<(f64, usize)> = Vec::new();
-        for (&size, groups) in &self.of_size {
+        let mut fullest = Greatest::of(TRIED);
+        // The largest first, in which a task adds the least to the load.
+        for (&size, groups) in self.of_size.iter().rev() {
             // A little further than those with the least slack, which then decides.
             let most = 1.0 - LEAST_SLACK - alone.work / f64::from(size) + 1e-9;
             let below = groups.range(..=(OrderedLoad(most), usize::MAX)).rev();
@@ -88,34 +89,65 @@ impl GroupsByLoad {
             let (mut count, mut last) = (0, None);
             for &(load, position) in room {
                 // Of equal ones all, as the lower positions come last here.
-                if count >= TRIED && last != Some(load) {
+                if count >= TRIED && last != Some(load) || !fullest.offer(load, position) {
                     break;
                 }
-                fullest.push((load.0, position));
                 (count, last) = (count + 1, Some(load));
             }
         }
-        sorting::unstable_by(&mut fullest, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        tried.extend(fullest.into_iter().take(TRIED).map(|(_, position)| position));
+        fullest.into_positions(tried);
     }
 
     /// The groups that are given more chips for a task: those with the most room first.
     pub(super) fn growable(&self, alone: AloneTask, tried: &mut Vec<usize>) {
-        let mut with_room: Vec<(f64, usize)> = Vec::new();
-        for (&size, groups) in &self.of_size {
-            let (mut count, mut last) = (0, f64::NAN);
+        let mut with_room = Greatest::of(GROWN);
+        for (&size, groups) in self.of_size.iter().rev() {
+            let (mut count, mut last) = (0, None);
             for &(load, position) in groups {
-                let slack = alone.slack(size, load.0);
+                let slack = OrderedLoad(alone.slack(size, load.0));
                 // Loads that differ may leave the same.
-                if count >= GROWN && slack.total_cmp(&last) != Ordering::Equal {
+                if count >= GROWN && last != Some(slack) || !with_room.offer(slack, position) {
                     break;
                 }
-                with_room.push((slack, position));
-                (count, last) = (count + 1, slack);
+                (count, last) = (count + 1, Some(slack));
             }
         }
-        sorting::unstable_by(&mut with_room, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        tried.extend(with_room.into_iter().take(GROWN).map(|(_, position)| position));
+        with_room.into_positions(tried);
+    }
+}
+
+/// Positions of so many with the greatest numbers, of equal ones the lowest positions first.
+struct Greatest {
+    most: usize,
+    /// The greatest numbers so far, ascending.
+    numbers: Vec<OrderedLoad>,
+    /// Whatever was among them when it was offered.
+    offered: Vec<(OrderedLoad, usize)>,
+}
+
+impl Greatest {
+    fn of(most: usize) -> Greatest {
+        Greatest { most, numbers: Vec::with_capacity(most), offered: Vec::with_capacity(2 * most) }
+    }
+
+    /// Takes one more. Whether it may be among them: no smaller number is, either, if not.
+    fn offer(&mut self, number: OrderedLoad, position: usize) -> bool {
+        if self.numbers.len() == self.most {
+            let least = self.numbers[0];
+            if number < least {
+                return false;
+            }
+            self.numbers.remove(0);
+        }
+        let at = self.numbers.partition_point(|&other| other < number);
+        self.numbers.insert(at, number);
+        self.offered.push((number, position));
+        true
+    }
+
+    fn into_positions(mut self, positions: &mut Vec<usize>) {
+        sorting::unstable_by(&mut self.offered, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        positions.extend(self.offered.into_iter().take(self.most).map(|(_, position)| position));
     }
 }
 

@@ -11,6 +11,9 @@ use crate::certified::LeastLoad;
 /// would be much to remember.
 pub(super) const MOST_TASKS: u32 = 16;
 
+/// The load of each task that was asked for, alone in clusters of a form; of others not a number.
+pub(super) type LoadsAlone = FxHashMap<(Organisation, u32), Vec<f64>>;
+
 /// What is known of a set.
 #[derive(Debug, Default)]
 pub(super) struct KnownLoads {
@@ -18,6 +21,8 @@ pub(super) struct KnownLoads {
     loads: RefCell<FxHashMap<LoadKey, Option<f64>>>,
     /// Loads that clusters have at least, if no page ever waits.
     least: RefCell<FxHashMap<(Placement, u32, u16), LeastLoad>>,
+    /// Of tasks alone where nothing is assumed but the worst.
+    pub(super) alone_in_the_worst_case: RefCell<LoadsAlone>,
     /// Assumptions under which no partition needs as few chips as there are.
     too_few_chips: RefCell<FxHashSet<ContentionAssumption>>,
 }

@@ -7,10 +7,10 @@ mod tests;
 use std::cell::{Cell, RefCell};
 
 use rtflash_model::{Access, Reliance, Task, TaskId, TaskSet};
+use rustc_hash::FxHashMap;
 
-use self::alone::LoadsAlone;
 use super::Problem;
-use super::known::{KnownLoads, LoadKey, MOST_TASKS};
+use super::known::{KnownLoads, LoadKey, LoadsAlone, MOST_TASKS};
 pub(super) use super::supposed::{ContentionAssumption, ORGANISATIONS, Organisation};
 use crate::allocator::{Strategy, exact};
 use crate::certified::{
@@ -56,7 +56,12 @@ pub(super) struct Organisations<'a> {
     /// The load of each task alone in clusters of a form, which it adds to what others have to do
     /// there, at least, once it was asked for.
     loads_alone: RefCell<LoadsAlone>,
+    /// Of clusters that were asked for.
+    idle: RefCell<IdleProcessors>,
 }
+
+/// Processors without tasks, and their neighbours, by the form of the cluster.
+type IdleProcessors = FxHashMap<(Organisation, u32), (Option<Processor>, Contention)>;
 
 /// Tests given up after which no more are begun: each of them takes long.
 const GIVEN_UP: u32 = 8;
@@ -83,6 +88,7 @@ impl<'a> Organisations<'a> {
             given_up: Cell::new(0),
             left_open: Cell::new(false),
             loads_alone: RefCell::default(),
+            idle: RefCell::default(),
         }
     }
 
@@ -144,6 +150,13 @@ impl<'a> Organisations<'a> {
     /// A processor of these tasks in a cluster of this organisation, and its neighbours; `None`
     /// where times cannot be added up.
     fn processor(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<(Processor, Contention)> {
+        let mut idle = self.idle.borrow_mut();
+        let (idle, others) = idle.entry((organisation, chips)).or_insert_with(|| self.idle(organisation, chips));
+        Some((idle.clone()?.with(self.tasks(tasks))?, others.clone()))
+    }
+
+    /// The same without tasks.
+    fn idle(&self, organisation: Organisation, chips: u32) -> (Option<Processor>, Contention) {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
             (_, ContentionAssumption::NoContention) => SharedBus::alone(),
@@ -168,7 +181,17 @@ impl<'a> Organisations<'a> {
             }
             _ => Contention::none(),
         };
-        Some((Processor::new(device, self.tasks(tasks), chips, organisation.placement(), bus)?, others))
+        (Processor::idle(device, chips, organisation.placement(), bus), others)
+    }
+
+    /// Whether nothing is assumed of clusters of this organisation but the worst.
+    fn is_as_in_the_worst_case(&self, organisation: Organisation) -> bool {
+        match self.assumption {
+            ContentionAssumption::WorstCase => true,
+            ContentionAssumption::NoContention => false,
+            ContentionAssumption::Optimistic(_) => !organisation.is_by_chip() && !self.has_superblocks_alone(),
+            ContentionAssumption::Queue => organisation != Organisation::Stripe,
+        }
     }
 
     /// The long-run load of a processor if these tasks hold in a cluster of this organisation.

@@ -238,6 +238,33 @@ fn the_sure_share_is_that_of_its_terms() {
     assert!(compared > 3_000, "{compared}");
 }
 
+/// A share is added up as far as it is no more than what is enough.
+#[test]
+fn beyond_what_is_enough_nothing_is_added_up() {
+    let (mut compared, mut more) = (0, 0);
+    for seed in 0..6_000 {
+        let Some(Drawn { processor, contention, gc, .. }) = Drawn::new(seed) else { continue };
+        let work = Work::new();
+        let demand = Demand::new(&processor, &contention, gc, 0, &work);
+        let (shares, all) = (demand.shares(), demand.needed_share());
+        // At the first interval it is more than this in any case.
+        let first = shares.share_up_to(gc, -1.0);
+        if !first.is_finite() || demand.segments.is_empty() {
+            continue;
+        }
+        for enough in [0.5 * first, first - 1e-9] {
+            assert_eq!(shares.share_up_to(gc, enough).to_bits(), first.to_bits(), "seed {seed}: {enough}");
+        }
+        for enough in [first, 0.5 * (first + all)] {
+            let found = shares.share_up_to(gc, enough);
+            assert!(if all > enough { found > enough && found <= all } else { found == all }, "seed {seed}: {found}");
+        }
+        compared += 1;
+        more += u32::from(all > first + 1e-6);
+    }
+    assert!(compared > 3_000 && more > 1_000, "{compared} {more}");
+}
+
 /// What roundings of the line's constant are measured by is the sum of all its parts, however much
 /// they take from each other.
 #[test]

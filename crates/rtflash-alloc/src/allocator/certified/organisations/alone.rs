@@ -1,19 +1,17 @@
 //! What tasks have to do at least in a cluster, by what each of them has to do there alone.
 
 use rtflash_model::TaskId;
-use rustc_hash::FxHashMap;
 
 use super::{DemandHeld, MOST_TASKS, Organisation, Organisations};
 use crate::certified::SURELY_ABOVE_ONE;
-
-/// The load of each task that was asked for, alone in clusters of a form; of others not a number.
-pub(super) type LoadsAlone = FxHashMap<(Organisation, u32), Vec<f64>>;
 
 impl Organisations<'_> {
     /// The sum of what tasks have to do alone in a cluster, waiting included. They never have less
     /// to do together: they leave no more room to garbage collection, and wait no less.
     pub(super) fn load_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
-        let mut known = self.loads_alone.borrow_mut();
+        let of_all = self.is_as_in_the_worst_case(organisation);
+        let known = if of_all { &self.known.alone_in_the_worst_case } else { &self.loads_alone };
+        let mut known = known.borrow_mut();
         let known = known.entry((organisation, chips)).or_default();
         let last = tasks.iter().max().map_or(0, |last| last.0 as usize + 1);
         if known.len() < last {

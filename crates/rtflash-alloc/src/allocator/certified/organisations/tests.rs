@@ -131,3 +131,31 @@ fn who_has_no_room_does_not_hold() {
     }
     assert!(refused > 1_000 && kept > 1_000, "{refused}, {kept}");
 }
+
+/// What is known of tasks alone from other assumptions is what each assumption finds by itself.
+#[test]
+fn what_is_shared_of_tasks_alone_is_what_each_finds() {
+    let mut compared = 0;
+    for seed in 0..300 {
+        let Some(set) = drawn(seed) else { continue };
+        for placements in [BOTH, &[Placement::Superblock], &Placement::ALL] {
+            let (work, shared) = (Work::new(), KnownLoads::default());
+            let test = DemandTest { placements, rely_on: Reliance::Queue };
+            for assumption in ASSUMPTIONS {
+                let own = KnownLoads::default();
+                let [here, apart] = [&shared, &own]
+                    .map(|known| Organisations::new(Problem { set: &set, test, work: &work, known }, assumption));
+                let allowed = |organisation: &&Organisation| organisation.placement().is_possible_on(set.device());
+                for &organisation in here.allowed().iter().filter(allowed) {
+                    for (task, chips) in TaskId::first(set.tasks().count()).flat_map(|task| [(task, 1), (task, 3)]) {
+                        let [here, apart] =
+                            [&here, &apart].map(|each| each.load_alone(&[task], organisation, chips).to_bits());
+                        assert_eq!(here, apart, "seed {seed}, {assumption:?}, {organisation:?} of {chips}");
+                        compared += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(compared > 20_000, "{compared}");
+}
