@@ -2,6 +2,7 @@
 
 mod end;
 mod patience;
+mod quick;
 mod search;
 mod share;
 #[cfg(test)]

@@ -62,6 +62,11 @@ impl WorkloadCurve {
         if self.chips == 1 { self.pages as f64 } else { self.pages as f64 / self.chips as f64 }
     }
 
+    /// s − 1, where it is rounded up.
+    pub(super) const fn rounding(self) -> u64 {
+        self.more
+    }
+
     /// 1 − 1/s: what γ(k) is above k n/s, at most.
     #[inline]
     pub fn round_up(self) -> f64 {

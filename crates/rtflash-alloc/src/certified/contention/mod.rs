@@ -10,6 +10,7 @@
 #[cfg(test)]
 mod lines;
 mod queue;
+mod quick;
 mod registers;
 mod told;
 mod w1;
@@ -26,6 +27,7 @@ use super::term::Term;
 use super::time::{ProcessorTime, ns, product_of_two};
 use crate::fraction::{Fraction, to_f64};
 use queue::{FifoBus, passes};
+pub(super) use quick::QuickWaits;
 pub(super) use words::{WordActivity, WordWaits};
 
 /// A chip of another cluster on the channel: it moves no more pages in an interval than its

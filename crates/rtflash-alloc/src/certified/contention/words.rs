@@ -48,6 +48,28 @@ pub(in crate::certified) struct WordWaits {
     in_full: Option<PerStepWords>,
 }
 
+impl WordWaits {
+    /// For each step of a request: how often it asks for the bus, and how long it waits in full.
+    pub(in crate::certified) fn of_step(&self, item: &DemandTask) -> [u64; 2] {
+        let of = |each: PerStepWords| match item.writes {
+            _ if item.resets => each.reset,
+            true => each.write,
+            false => each.read,
+        };
+        [of(self.asks), self.in_full.map_or(0, of)]
+    }
+
+    /// Whether what steps wait in full bounds it.
+    pub(super) fn are_bounded(&self) -> bool {
+        self.in_full.is_some()
+    }
+
+    /// The same for each pass.
+    pub(in crate::certified) fn of_pass(&self) -> [u64; 2] {
+        [self.asks.pass, self.in_full.map_or(0, |full| full.pass)]
+    }
+}
+
 impl Contention {
     /// The same as [`Contention::waiting`] where nothing is taken back: with one page register, and
     /// without a queue. `None` for others.

@@ -3,7 +3,11 @@
 use rtflash_model::Span;
 
 use super::end::FitsFrom;
+use super::quick::QuickDemand;
 use super::{Demand, DemandVerdict, Segment, before};
+
+/// Looks after which those that follow are worth being prepared.
+const FEW_LOOKS: usize = 12;
 
 /// What a search came to.
 pub(super) enum SegmentSearch {
@@ -61,16 +65,29 @@ impl Demand<'_> {
     /// all intervals from (h + B)/(1 − U_s) up to L are long enough.
     pub(super) fn search_from(&self, place: SearchPlace, mut iterations: usize) -> SegmentSearch {
         let SearchPlace { mut segment, mut length, end } = place;
+        let (mut looks, cost_of_look) = (0, self.cost_of_look());
+        let mut quick: Option<QuickDemand> = None;
         while let Some(&Segment { from, blocking }) = self.segments.get(segment) {
             if iterations == 0 {
                 return SegmentSearch::GivenUp(Some(SearchPlace { segment, length, end }));
             }
             iterations -= 1;
             // h(L) = ⌈(dbf(L) + B)/(1 − U_s)⌉.
-            let h = self.with_blocking(length, blocking).shortest(self.share);
+            let demand = match &quick {
+                Some(quick) => {
+                    self.work.charge(cost_of_look);
+                    quick.at(length)
+                }
+                None => self.at(length),
+            };
+            let h = demand.saturating_add(blocking).shortest(self.share);
+            looks += 1;
+            if looks == FEW_LOOKS {
+                quick = self.quick(self.longest_within(self.segments.len() - 1, end));
+            }
             let Some(h) = h.filter(|&h| h <= length) else {
                 // Charged twice: bounds on work were set with that.
-                self.work.charge(self.cost_of_look());
+                self.work.charge(cost_of_look);
                 return SegmentSearch::Found(length);
             };
             // The shortest interval that holds this work; what does not hold it is shorter.
