@@ -141,3 +141,40 @@ fn what_is_wrong_is_said() {
         assert!(run.status == 2 && run.stderr.contains(says), "{call:?}: {}", run.stderr);
     }
 }
+
+/// What `alloc` prints where it has no allocation is nothing that runs.
+#[test]
+fn what_says_that_there_is_no_allocation_is_none() {
+    let set = set("none-set.json", 2, RUNS);
+    for (number, (analysis, period)) in
+        [("thesis", "60ms"), ("zoned", "60ms"), ("sound", "1ms")].into_iter().enumerate()
+    {
+        let change = format!("tasks.camera.write.period={period}");
+        let run = rtflash(&["alloc", &set, "--analysis", analysis, "--set", &change, "--format", "json"]);
+        let nothing = run.json()["clusters"] == serde_json::json!([]);
+        assert_eq!(nothing, number > 0, "{analysis}: {}", run.stdout);
+        let file = file(&format!("none-{number}.json"), run.stdout).display().to_string();
+        let run = rtflash(&["admit", &file, &set]);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{analysis}: {}", run.stderr);
+        let what = if nothing { "it holds none" } else { "has no certificate to run by" };
+        assert!(run.stderr.contains(what), "{analysis}: {}", run.stderr);
+    }
+    // What is free altogether is said so.
+    let free = file("none-free.json", r#"{"clusters": []}"#).display().to_string();
+    assert_eq!(rtflash(&["admit", &free, &set]).status, 0);
+}
+
+/// Where nothing can be said that is no fault of the files.
+#[test]
+fn what_cannot_be_told_is_status_3() {
+    let allocation = runs("untold", 2);
+    let new = set("untold-new.json", 2, RUNS);
+    let zoned = rtflash(&["admit", &allocation, &new, "--analysis", "zoned"]);
+    assert!(zoned.status == 3 && zoned.stderr.contains("zoned cannot tell"), "{} {}", zoned.status, zoned.stderr);
+    // The other chip on its channel has a server, too.
+    let server = rtflash(&["admit", &allocation, &new, "--without-server", "0"]);
+    assert!(server.status == 3 && server.stderr.contains("is not known when"), "{} {}", server.status, server.stderr);
+    assert!(zoned.stdout.is_empty() && server.stdout.is_empty());
+    let twice = rtflash(&["admit", "-", "-"]);
+    assert!(twice.status == 2 && twice.stderr.contains("standard input"), "{}", twice.stderr);
+}

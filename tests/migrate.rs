@@ -57,7 +57,7 @@ fn a_way_is_found_there_and_back_and_runs() {
         let check = rtflash(&["check", &set, "--allocation", &after, "--analysis", "sound", "--format", "json"]);
         assert_eq!(check.status, 0, "{} {}", check.stdout, check.stderr);
         let again = rtflash(&["migrate", &after, to, &set]);
-        assert!(again.status == 0 && again.stdout.contains("it runs like this already"), "{}", again.stdout);
+        assert!(again.status == 0 && again.stdout.contains("its tasks run on these chips already"), "{}", again.stdout);
     }
     let text = rtflash(&["migrate", &old, &new, &set]).stdout;
     assert!(text.contains("writes go to both places from then on") && text.contains("erased first"), "{text}");
@@ -194,4 +194,16 @@ fn what_is_wrong_is_said() {
         let run = rtflash(&[&["migrate"], call].concat());
         assert!(run.status == 2 && run.stderr.contains(says), "{call:?}: {} {}", run.stdout, run.stderr);
     }
+}
+
+/// Where nothing can be said that is no fault of the files.
+#[test]
+fn what_cannot_be_told_is_status_3() {
+    let set = set("untold-set.json", 8, "");
+    let old = allocated(&set, "untold-old.json", "best-fit");
+    let zoned = rtflash(&["migrate", &old, &old, &set, "--analysis", "zoned"]);
+    assert!(zoned.status == 3 && zoned.stderr.contains("zoned cannot tell"), "{} {}", zoned.status, zoned.stderr);
+    assert!(zoned.stdout.is_empty());
+    let twice = rtflash(&["migrate", "-", &old, "-"]);
+    assert!(twice.status == 2 && twice.stderr.contains("standard input"), "{}", twice.stderr);
 }

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use rtflash_model::MAX_FRAME;
+
 use crate::CommandFailure;
 
 /// A file or standard input, with the name it has in complaints.
@@ -38,14 +40,53 @@ impl Read for InputSource {
     }
 }
 
+/// Says so where more than one of a command's files would come from standard input.
+pub fn at_most_one_from_stdin(paths: &[&Path]) -> Result<(), CommandFailure> {
+    if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(CommandFailure("only one of the files can come from standard input".into()));
+    }
+    Ok(())
+}
+
 /// The name and text of a file that holds one value.
 pub fn read(path: &Path) -> Result<(String, String), CommandFailure> {
-    let mut source = InputSource::open(path)?;
+    read_within(InputSource::open(path)?, MAX_FRAME)
+}
+
+/// The same of no more than so many bytes.
+fn read_within(mut source: InputSource, most: usize) -> Result<(String, String), CommandFailure> {
     let mut bytes = Vec::new();
-    source
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    Read::by_ref(&mut source)
+        .take(limit)
         .read_to_end(&mut bytes)
         .map_err(|error| CommandFailure::io(&format!("cannot read {}", source.name), &error))?;
+    if bytes.len() > most {
+        return Err(CommandFailure(format!("cannot read {}: it is longer than {most} bytes", source.name)));
+    }
     let text = String::from_utf8(bytes)
         .map_err(|_| CommandFailure(format!("cannot read {}: it is not text in UTF-8", source.name)))?;
     Ok((source.name, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_end_is_not_read_to_its_end() {
+        let endless = || InputSource { name: "endless".into(), reader: Box::new(io::repeat(b' ')) };
+        let failure = read_within(endless(), 1 << 16).expect_err("too long");
+        assert_eq!(failure.0, "cannot read endless: it is longer than 65536 bytes");
+        let short = |bytes| InputSource { name: "short".into(), reader: Box::new(io::repeat(b' ').take(bytes)) };
+        assert_eq!(read_within(short(9), 9).expect("not too long").1.len(), 9);
+        assert!(read_within(short(10), 9).is_err());
+    }
+
+    #[test]
+    fn standard_input_is_read_once() {
+        let [stdin, file] = ["-", "file"].map(Path::new);
+        assert!(at_most_one_from_stdin(&[stdin, file, file]).is_ok() && at_most_one_from_stdin(&[file, file]).is_ok());
+        assert!(at_most_one_from_stdin(&[stdin, file, stdin]).is_err());
+    }
 }

@@ -25,10 +25,11 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
     let Some(test) = analysis.demand_test() else {
         return Err(CommandFailure(format!("--analysis {}: it makes no certificates to run by", analysis.name())));
     };
+    source::at_most_one_from_stdin(&[&args.allocation, &args.file])?;
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let set = &file.set;
     if let Some(refused) = analysis.refuses(set) {
-        return Err(CommandFailure(refused.to_string()));
+        return Ok(cannot_tell(&refused.to_string()));
     }
     let Some((name, running, gone_tasks)) = read_running(&args.allocation, set)? else { return Ok(Status::Wrong) };
     // Without jobs, servers that are not named have served none.
@@ -40,7 +41,10 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
     let (running, left_out) = match &args.without_server[..] {
         [] => (running, None),
         positions => {
-            let (running, left_out) = without_servers(&name, set, running, positions, test)?;
+            let Some((running, left_out)) = without_servers(&name, set, running, positions, test)? else {
+                let what = "it is not known when the cluster, or one on its channels, is idle";
+                return Ok(cannot_tell(&format!("{name}: --without-server: {what}")));
+            };
             (running, Some(left_out))
         }
     };
@@ -75,27 +79,29 @@ pub fn read_running(
     Ok(Some((name, RunningDevice { clusters, certificates }, gone_tasks)))
 }
 
-/// What runs once some servers are left out.
+/// Says why nothing can be said.
+pub fn cannot_tell(why: &str) -> Status {
+    output::complain(&output::error(why));
+    Status::CannotTell
+}
+
+/// What runs once some servers are left out; `None` where it is not known when they may be.
 fn without_servers(
     name: &str,
     set: &TaskSet,
     running: RunningDevice,
     positions: &[usize],
     test: DemandTest,
-) -> Result<(RunningDevice, LeftOutAnswer), CommandFailure> {
+) -> Result<Option<(RunningDevice, LeftOutAnswer)>, CommandFailure> {
     let serves = |&at: &usize| running.certificates.get(at).is_some_and(|of| of.server_thousandths > 0);
     if let Some(at) = positions.iter().find(|at| !serves(at)) {
         return Err(CommandFailure(format!("{name}: --without-server {at}: there is no server")));
     }
     let left_out = servers_left_out(set, &running, positions, test.rely_on, &Work::new());
-    let Some(left_out) = left_out else {
-        return Err(CommandFailure(format!(
-            "{name}: --without-server: it is not known when the cluster, or one on its channels, is idle"
-        )));
-    };
+    let Some(left_out) = left_out else { return Ok(None) };
     let answer = LeftOutAnswer::new(&running, &left_out);
     let RunningDevice { clusters, certificates } = left_out.running;
-    Ok((RunningDevice::of_parts(set, clusters, certificates), answer))
+    Ok(Some((RunningDevice::of_parts(set, clusters, certificates), answer)))
 }
 
 /// Adds the tasks that do not run, one after another.

@@ -8,12 +8,12 @@ use rtflash_model::{ClusterId, Instant, Span, TaskSet};
 use rtflash_run::{StageRun, execute_plan};
 use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, StageExecution};
 
-use super::admit::read_running;
+use super::admit::{cannot_tell, read_running};
 use super::{analysis_relying_on, export};
 use crate::args::MigrateArgs;
 use crate::render::Render;
 use crate::status::Status;
-use crate::{CommandFailure, output};
+use crate::{CommandFailure, output, source};
 
 /// Carries the command out.
 ///
@@ -24,10 +24,11 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
     let Some(test) = analysis.demand_test() else {
         return Err(CommandFailure(format!("--analysis {}: it makes no certificates to run by", analysis.name())));
     };
+    source::at_most_one_from_stdin(&[&args.old, &args.new, &args.file])?;
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let set = &file.set;
     if let Some(refused) = analysis.refuses(set) {
-        return Err(CommandFailure(refused.to_string()));
+        return Ok(cannot_tell(&refused.to_string()));
     }
     let (mut names, mut devices) = (Vec::new(), Vec::new());
     for path in [&args.old, &args.new] {

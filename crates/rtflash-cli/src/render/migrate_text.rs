@@ -24,7 +24,7 @@ impl Render for MigrateAnswer<'_> {
         let moved = moves.map(|of| &*of.task).collect::<BTreeSet<&str>>().len();
         let within = self.within_ns.map_or_else(|| "an endless time".to_owned(), |within| time(within as f64));
         let mut text = match moved {
-            0 => format!("{}: it runs like this already {by}\n", paint(GREEN, "found")),
+            0 => format!("{}: its tasks run on these chips already {by}\n", paint(GREEN, "found")),
             _ => format!(
                 "{}: {} to move, in {}, within {within} {by}\n",
                 paint(GREEN, "found"),

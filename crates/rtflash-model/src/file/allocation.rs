@@ -99,8 +99,12 @@ fn draft<'s, 't>(reader: &mut Reader<'t>, root: &'t str, set: &'s TaskSet) -> Op
     let clusters_place = place.key("clusters");
     let mut empty = JsonKind::of(raw) == JsonKind::Array;
     for_each_element(raw, |_| empty = false);
-    if empty && schedulable == Slot::Given("false") && !set.tasks().is_empty() {
-        let problem = "this is the record of an allocation that failed: it holds none";
+    let missing = match schedulable {
+        Slot::Given("false") => Some("this is the record of an allocation that failed: it holds none"),
+        Slot::Given("null") => Some("this is the record of an allocation that nobody could tell: it holds none"),
+        _ => None,
+    };
+    if let Some(problem) = missing.filter(|_| empty && !set.tasks().is_empty()) {
         reader.refuse(raw, &clusters_place, problem, "an allocation with clusters");
         return None;
     }
