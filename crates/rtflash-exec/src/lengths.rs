@@ -131,16 +131,6 @@ impl Lengths {
         OnBus { channel, start: now, end: over }
     }
 
-    /// Where lengths do not depend on anything: since when so many pages that begin now ask for one
-    /// bus, and when the last of them is on it, if it is free until then but for these.
-    #[inline]
-    pub(crate) fn on_bus(&self, action: Action, pages: u32, now: Instant) -> Option<(Instant, Instant)> {
-        let fixed = self.fixed.as_ref()?;
-        let since = if action == Action::Read { now.saturating_add(fixed[DrawnFor::Sensing as usize]) } else { now };
-        let before = fixed[DrawnFor::Transfer as usize].checked_mul((pages - 1).into())?;
-        Some((since, since.saturating_add(before)))
-    }
-
     #[inline(always)]
     fn length(&self, job: JobId, part: DrawnFor, place: u32, at: Instant) -> Span {
         match &self.fixed {

@@ -176,6 +176,19 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
     }
 }
 
+/// The same of superblocks alone, which run ahead while nothing is released.
+#[test]
+fn superblocks_that_run_ahead_agree_with_the_cycle_by_cycle_executor() {
+    let mut seen = Seen::default();
+    let twin = |world: &World| naive_placed::run(&world.plan, &world.options, &world.arrivals);
+    let look = |world: &World, records: &[Record]| seen.look(world, records);
+    agree(1_200, |case| World::draw_superblocks(3, case), engine, twin, look);
+    assert!(seen.records > 300_000 && seen.stripes == 0 && seen.at_erases == 0, "{seen:?}");
+    assert!(seen.starved > 300 && seen.erases > 3_000 && seen.copies > 3_000, "{seen:?}");
+    assert!(seen.served > 3_000 && seen.server_passes > 300 && seen.levelled > 10, "{seen:?}");
+    assert!(seen.sporadic > 200 && seen.changed > 50 && seen.extra > 50, "{seen:?}");
+}
+
 /// Whatever a certificate says, the device does what its rules say.
 #[test]
 fn the_flash_keeps_the_rules_under_any_certificate() {
@@ -210,7 +223,8 @@ const CERTIFIED: [&str; 2] = ["bus-wait", "service"];
 fn the_result_depends_on_neither_windows_nor_threads() {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let (one, four) = (pool(1), pool(4));
-    for world in (0..400).filter_map(|case| World::draw_certified(5, case)).take(100) {
+    let drawn = |case| [World::draw_certified(5, case), World::draw_superblocks(5, case)];
+    for world in (0..400).flat_map(drawn).flatten().take(150) {
         let untraced = || {
             let told = run(&world.plan, &world.options, &mut NoServers, |_| Vec::new());
             let mut records: Vec<Record> = told.expect("small worlds reach no limit").concat();

@@ -20,6 +20,7 @@ enum Notice {
     Record(Record),
     Operations(Vec<Operation>),
     Page(Operation, OnBus),
+    Step(Vec<Operation>, Vec<OnBus>),
     Copies(CopyRun),
 }
 
@@ -70,6 +71,10 @@ impl Observer for Notices {
         self.0.push(Notice::Page(*operation, *bus));
     }
 
+    fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
+        self.0.push(Notice::Step(operations.to_vec(), buses.to_vec()));
+    }
+
     fn copies(&mut self, run: &CopyRun) {
         self.0.push(Notice::Copies(run.clone()));
     }
@@ -88,6 +93,11 @@ fn found(plan: &Plan, options: &Options, notices: &[Notice], together: bool) -> 
             Notice::Page(operation, bus) => {
                 checks.operations(slice::from_ref(operation));
                 checks.transfer(&operation.transfer(bus));
+            }
+            Notice::Step(operations, buses) if together => checks.step(operations, buses),
+            Notice::Step(operations, buses) => {
+                checks.operations(operations);
+                operations.iter().zip(buses).for_each(|(operation, bus)| checks.transfer(&operation.transfer(bus)));
             }
             Notice::Copies(run) if together => checks.copies(run),
             Notice::Copies(run) => run.for_each_step(|_, _| true, |step| checks.operations(step)),
@@ -186,6 +196,16 @@ const OF_STEPS: [fn(&mut Vec<Operation>, usize); 14] = [
     },
 ];
 
+/// Ways to alter the times that its pages are on the bus, at one of them.
+const OF_BUSES: [fn(&mut [OnBus], usize); 6] = [
+    |buses, at| buses[at].start = later(buses[at].start, 1),
+    |buses, at| buses[at].end = later(buses[at].end, 1),
+    |buses, at| (buses[at].start, buses[at].end) = (later(buses[at].start, 1), later(buses[at].end, 1)),
+    |buses, at| buses[at].end = later(buses[at].end, 900_000_000),
+    |buses, at| buses.swap(0, at),
+    |buses, at| buses[0] = buses[at],
+];
+
 /// The positions of some notices, not the first ones of their kind.
 fn some(notices: &[Notice], wanted: impl Fn(&Notice) -> bool) -> Vec<usize> {
     let all: Vec<usize> = (0..notices.len()).filter(|&at| wanted(&notices[at])).collect();
@@ -193,10 +213,17 @@ fn some(notices: &[Notice], wanted: impl Fn(&Notice) -> bool) -> Vec<usize> {
     [all.len() / 3, all.len() / 2, all.len() - 5].map(|at| all[at]).to_vec()
 }
 
+/// The same is found together and one by one.
+fn assert_same((plan, options): (&Plan, &Options), notices: &[Notice], what: &str) {
+    assert_eq!(found(plan, options, notices, true), found(plan, options, notices, false), "{what}");
+}
+
 /// Pages of requests and of passes under certificates.
 fn judge_altered_steps(name: &str, (plan, options): (&Plan, &Options), notices: &[Notice], gc: bool) {
     let is_one = |notice: &Notice| match notice {
-        Notice::Operations(step) => (step[0].kind == Kind::Gc) == gc && !step[0].action.erases(),
+        Notice::Operations(step) | Notice::Step(step, _) => {
+            (step[0].kind == Kind::Gc) == gc && !step[0].action.erases()
+        }
         _ => false,
     };
     if name == "stripe" && gc {
@@ -205,12 +232,17 @@ fn judge_altered_steps(name: &str, (plan, options): (&Plan, &Options), notices: 
     for at in some(notices, is_one).into_iter().flat_map(|at| [at, at + 3]) {
         for (number, alter) in OF_STEPS.iter().enumerate() {
             let mut notices = notices.to_vec();
-            if let Notice::Operations(step) = &mut notices[at] {
+            if let Notice::Operations(step) | Notice::Step(step, _) = &mut notices[at] {
                 alter(step, step.len() - 1);
             }
-            let together = found(plan, options, &notices, true);
-            let alone = found(plan, options, &notices, false);
-            assert_eq!(together, alone, "{name}: step {number} at {at}");
+            assert_same((plan, options), &notices, &format!("{name}: step {number} at {at}"));
+        }
+        for (number, alter) in OF_BUSES.iter().enumerate() {
+            let mut notices = notices.to_vec();
+            let Notice::Step(_, buses) = &mut notices[at] else { continue };
+            let last = buses.len() - 1;
+            alter(buses, last);
+            assert_same((plan, options), &notices, &format!("{name}: buses {number} at {at}"));
         }
     }
 }
@@ -257,6 +289,8 @@ fn what_is_told_together_is_judged_as_if_it_came_one_by_one() {
         }
         assert!(altered >= 27 || name == "superblock", "{altered}");
         if name != "thesis" {
+            let steps = notices.iter().filter(|notice| matches!(notice, Notice::Step(..))).count();
+            assert_eq!(steps > 500, name == "superblock", "{steps}");
             for gc in [false, true] {
                 judge_altered_steps(name, (&plan, &options), &notices, gc);
             }

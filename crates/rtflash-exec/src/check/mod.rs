@@ -28,6 +28,7 @@ mod rules;
 mod runs;
 mod sites;
 mod start;
+mod steps;
 mod stretches;
 mod timing;
 mod turns;

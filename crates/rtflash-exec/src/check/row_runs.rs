@@ -7,12 +7,14 @@ use std::ops::Range;
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::Checks;
 use super::gauge::Place;
 use super::look::class_of;
+use super::mapping::Mapping;
 use super::rules::Rules;
 use super::runs::PageRun;
 use super::timing::place;
+use super::watched_pass::WatchedPass;
+use super::{Checks, WatchedChip};
 use crate::ids::{ChipId, ClusterId, Lpn, SourceId};
 use crate::trace::{Action, JobId, Kind, NONE, Operation};
 
@@ -21,12 +23,12 @@ use crate::trace::{Action, JobId, Kind, NONE, Operation};
 pub(super) struct RowRun {
     /// Whose they are: nobody's where there are none, or when that has been said of all.
     job: JobId,
-    breaks: u64,
+    pub(super) breaks: u64,
     kind: Kind,
     cluster: ClusterId,
     /// Whether it is a server's job, and its deadline.
-    server: bool,
-    deadline: u64,
+    pub(super) server: bool,
+    pub(super) deadline: u64,
     /// The logical pages of the job's source.
     range: Range<Lpn>,
     /// When the last step begins and ends.
@@ -73,14 +75,53 @@ impl RowRun {
 
     /// Whether operations that begin with this one are the next step.
     #[inline(always)]
-    fn has_next(&self, first: &Operation) -> bool {
+    pub(super) fn has_next(&self, first: &Operation) -> bool {
         let Operation { start, job, kind, cluster, .. } = *first;
         (job, kind, cluster) == (self.job, self.kind, self.cluster) && self.last.0 < start && start <= self.last.1
     }
 
+    /// Whether such operations, the first of which is the next one, may be its next step. `moves`:
+    /// the pass only moves what is left in a block.
+    #[inline(always)]
+    pub(super) fn may_go_on(&self, operations: &[Operation], moves: bool) -> bool {
+        let Some(Operation { kind, action, .. }) = operations.first() else { return false };
+        let program = *action == Action::Program;
+        let fits = if *kind == Kind::Gc {
+            !moves && self.free >= self.waiting.saturating_add(operations.len() as u64)
+        } else {
+            program == (*kind == Kind::Write) && (program || operations.len() == 1)
+        };
+        fits && !action.erases()
+    }
+
+    /// Whether a page that is programmed is one of its own, or of those that have been read.
+    #[inline(always)]
+    pub(super) fn programs(&self, operation: &Operation, pass: &WatchedPass, mapping: &Mapping) -> bool {
+        let Operation { start, end, lpn, cluster, .. } = *operation;
+        if self.kind == Kind::Gc {
+            return pass.finds(lpn).is_some_and(|there| mapping.is_at(cluster, lpn, there));
+        }
+        let (alone, delay) = self.times[1];
+        self.range.contains(&lpn) && mapping.has(cluster, lpn) && end.since(start).saturating_sub(alone) <= delay
+    }
+
+    /// Whether a page that is read is one of its own, or of the victim, and there.
+    #[inline(always)]
+    pub(super) fn reads(&self, operation: &Operation, at: WatchedChip, pass: &WatchedPass, mapping: &Mapping) -> bool {
+        let Operation { start, end, lpn, cluster, block, page, .. } = *operation;
+        let here = mapping.spot(at.position, block, page);
+        let is_own = if self.kind == Kind::Gc {
+            pass.victim == Some(block)
+        } else {
+            let (alone, delay) = self.times[0];
+            self.range.contains(&lpn) && end.since(start).saturating_sub(alone) <= delay
+        };
+        is_own && here != NONE && mapping.is_at(cluster, lpn, here)
+    }
+
     /// A step is kept that ends then.
     #[inline(always)]
-    fn keep(&mut self, operations: &[Operation], end: Instant) {
+    pub(super) fn keep(&mut self, operations: &[Operation], end: Instant) {
         let (Some(first), Some(last)) = (operations.first(), operations.last()) else { return };
         let (start, count, program) = (first.start, operations.len() as u64, first.action == Action::Program);
         self.last = (start, end);
@@ -156,14 +197,9 @@ impl Checks<'_> {
         let Operation { start, job, kind, cluster, action, .. } = *first;
         let at_first = self.chips[first.chip];
         let run = &self.rows[at_first.processor];
-        let (gc, program) = (kind == Kind::Gc, action == Action::Program);
+        let program = action == Action::Program;
         let pass = by.collections.pass_of(at_first.processor, run.server);
-        let fits = if gc {
-            pass.moves.is_none() && run.free >= run.waiting.saturating_add(operations.len() as u64)
-        } else {
-            program == (kind == Kind::Write) && (program || operations.len() == 1)
-        };
-        if !fits || action.erases() || at_first.cluster != cluster {
+        if !run.may_go_on(operations, pass.moves.is_some()) || at_first.cluster != cluster {
             return false;
         }
         for pair in operations.windows(2) {
@@ -176,32 +212,19 @@ impl Checks<'_> {
             }
         }
         for (place, operation) in operations.iter().enumerate() {
-            let (at, lpn) = (self.chips[operation.chip], operation.lpn);
+            let at = self.chips[operation.chip];
             let is_free = *self.chip_exclusion.free_at(operation.chip) <= start
                 && start < operation.end
                 && self.desks.is_clear(operation.chip);
-            if at.cluster != cluster || !is_free || !gc && !run.range.contains(&lpn) {
-                return false;
-            }
-            let is_there = if program {
-                let (_, delay) = run.times[1];
-                self.page_order.is_next(at.watched, operation)
-                    && operations[..place].iter().all(|other| other.lpn != lpn)
-                    && if gc {
-                        pass.finds(lpn).is_some_and(|there| self.mapping.is_at(cluster, lpn, there))
-                    } else {
-                        self.mapping.has(cluster, lpn)
-                            && operation.end.since(start).saturating_sub(run.times[1].0) <= delay
-                    }
-            } else {
-                let here = self.mapping.spot(at.position, operation.block, operation.page);
-                let is_of_pass = if gc {
-                    pass.victim == Some(operation.block)
+            let is_there = is_free
+                && at.cluster == cluster
+                && if program {
+                    self.page_order.is_next(at.watched, operation)
+                        && operations[..place].iter().all(|other| other.lpn != operation.lpn)
+                        && run.programs(operation, pass, &self.mapping)
                 } else {
-                    operation.end.since(start).saturating_sub(run.times[0].0) <= run.times[0].1
+                    run.reads(operation, at, pass, &self.mapping)
                 };
-                here != NONE && self.mapping.is_at(cluster, lpn, here) && is_of_pass
-            };
             if !is_there {
                 return false;
             }

@@ -158,6 +158,11 @@ impl Observer for Checks<'_> {
         self.look_at_page(operation, bus);
     }
 
+    #[inline]
+    fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
+        self.look_at_step(operations, buses);
+    }
+
     fn transfer(&mut self, transfer: &Transfer) {
         if transfer.start > self.quiet_buses {
             let free_at = self.bus_exclusion.free_at(transfer.channel);

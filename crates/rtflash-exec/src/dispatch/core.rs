@@ -15,7 +15,7 @@ use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::resume::{Resume, resume};
-use crate::trace::{Complete, JobId, Observer, Operation, Padding, Record, Step};
+use crate::trace::{Action, Complete, JobId, Observer, OnBus, Operation, Padding, Record, Step};
 
 /// What a policy has a chip and its bus do with an operation.
 #[derive(Debug, Clone, Copy)]
@@ -146,24 +146,32 @@ impl<O: Observer> Core<O> {
         operation.end
     }
 
-    /// Whether nothing else happens until `last`, that included, and this bus is free: whoever asks
-    /// for it has it at once.
+    /// Whether nothing else happens now and this bus is free: whoever asks for it has it at once.
     #[inline]
-    pub(super) fn is_alone(&self, channel: ChannelId, (now, last): (Instant, Instant)) -> bool {
-        last < self.undisturbed
-            && self.ends.first_ns().min(self.channels.least_ns()) > last.as_ns()
+    pub(super) fn is_alone(&self, channel: ChannelId, now: Instant) -> bool {
+        now < self.undisturbed
+            && self.ends.first_ns().min(self.channels.least_ns()) > now.as_ns()
             && self.channels.free_at(channel) <= now
     }
 
-    /// An operation that begins now has the bus of this channel from then on, or as soon as it is
-    /// free, where nothing else happens by then. Says when it ends.
-    #[inline]
-    pub(super) fn moves_in_turn(&mut self, operation: &mut Operation, channel: ChannelId, since: Instant) -> Instant {
+    /// Since when an operation that begins over the bus wants it, where there are no commands.
+    #[inline(always)]
+    pub(super) fn wanted(&self, operation: &Operation) -> Instant {
+        let Operation { start, chip, action, job, .. } = *operation;
+        match action {
+            Action::Read => start.saturating_add(self.lengths.sensing(job, chip, start)),
+            _ => start,
+        }
+    }
+
+    /// An operation has the bus of its channel, which it wants since then, as soon as that is free.
+    /// Says when, and when the operation ends.
+    #[inline(always)]
+    pub(super) fn moves_ahead(&mut self, operation: &mut Operation, since: Instant) -> OnBus {
+        let channel = self.channel_of(operation.chip);
         let bus = self.lengths.moves(operation, channel, since.max(self.channels.free_at(channel)));
         self.channels.serve(channel, operation.chip, bus.end);
-        self.observer.operation(*operation);
-        self.observer.transfer_ahead(operation.transfer(&bus));
-        operation.end
+        bus
     }
 
     /// An operation that begins now has the bus of this channel at once. Says when it ends.
@@ -233,6 +241,13 @@ pub(crate) trait ChipPolicy {
         false
     }
 
+    /// All that happens from now on up to `until`, before which nothing is released, has happened.
+    /// Says whether that is so; if not, nothing has.
+    fn runs_ahead(&mut self, now: Instant, until: Instant) -> bool {
+        let _ = (now, until);
+        false
+    }
+
     /// Idle chips begin what is next.
     fn dispatch(&mut self, now: Instant);
 
@@ -278,8 +293,11 @@ pub(crate) trait ChipPolicy {
             let release = self.next_release();
             let next = earlier(self.as_core().next_end(), release);
             let Some(now) = next.filter(|&now| now < limit) else { break };
-            self.core().observer.passes(now);
             let until = release.unwrap_or(limit).min(limit);
+            if now < until && self.runs_ahead(now, until) {
+                continue;
+            }
+            self.core().observer.passes(now);
             self.core().undisturbed = if release == Some(now) { Instant::START } else { until };
             if release == Some(now) {
                 self.releases(now);

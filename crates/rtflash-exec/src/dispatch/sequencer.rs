@@ -1,5 +1,6 @@
 //! Puts records into the order of a trace where some become known late, and some early.
 
+mod ahead;
 mod beside;
 
 use std::collections::VecDeque;
@@ -103,8 +104,10 @@ pub(crate) struct Sequencer<O> {
     later: VecDeque<Record>,
     /// When the first of these starts; at the end of time where there are none.
     soonest: Instant,
-    /// The instant that it is.
+    /// The instant that it is; the end of time while processors run ahead.
     now: Instant,
+    /// Since when they run ahead, and whether what they do is kept back.
+    ahead: (Instant, bool),
     /// Whether anybody is notified.
     notifies: bool,
     observer: O,
@@ -114,7 +117,7 @@ resume!([O: Resume] Sequencer<O> {
     values: [others, operations, transfers, runs, enough, later_operations, later, soonest, now],
     parts: [observer],
     lists: [],
-    made: [notifies],
+    made: [notifies, ahead],
 });
 
 impl<O: Observer> Sequencer<O> {
@@ -129,6 +132,7 @@ impl<O: Observer> Sequencer<O> {
             later: VecDeque::new(),
             soonest: Instant::END,
             now: Instant::START,
+            ahead: (Instant::START, false),
             notifies: observer.is_notified(),
             observer,
         }
@@ -191,17 +195,6 @@ impl<O: Observer> Sequencer<O> {
             self.transfers.list.push(transfer);
         } else if self.notifies {
             self.keep(transfer.start, Record::Transfer(transfer));
-        }
-    }
-
-    /// The same where nothing else begins before it.
-    #[inline]
-    pub(crate) fn transfer_ahead(&mut self, transfer: Transfer) {
-        if self.soonest < Instant::END {
-            return self.transfer(transfer);
-        }
-        if self.notifies {
-            self.transfers.list.push(transfer);
         }
     }
 

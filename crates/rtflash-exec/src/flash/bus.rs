@@ -169,13 +169,13 @@ impl Channels {
     }
 
     /// When a bus is free.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn free_at(&self, channel: ChannelId) -> Instant {
         self.channels[self.of[channel].expect("a bus that is used is shared")].free_at
     }
 
     /// A chip has a bus that nobody else wants now, until then.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn serve(&mut self, channel: ChannelId, chip: ChipId, until: Instant) {
         let number = self.of[channel].expect("a bus that is used is shared");
         let bus = &mut self.channels[number];

@@ -274,6 +274,12 @@ impl Observer for Statistics {
         self.is_on_bus(bus.channel, (bus.start, bus.end));
     }
 
+    #[inline]
+    fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
+        self.operations(operations);
+        buses.iter().for_each(|bus| self.is_on_bus(bus.channel, (bus.start, bus.end)));
+    }
+
     fn copies(&mut self, run: &CopyRun) {
         let (Some(first), Some(last)) = (run.times.first(), run.times.last()) else { return };
         if run.chips.iter().any(|&chip| self.chips[chip].until > first.start) {

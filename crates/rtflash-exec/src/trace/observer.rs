@@ -37,6 +37,14 @@ pub trait Observer {
         self.transfer(&operation.transfer(bus));
     }
 
+    /// Chips of one cluster are occupied, from the same instant on, for the same job, and buses
+    /// meanwhile by the page of each of them.
+    #[inline]
+    fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
+        self.operations(operations);
+        operations.iter().zip(buses).for_each(|(operation, bus)| self.transfer(&operation.transfer(bus)));
+    }
+
     /// A pass copies pages, and nothing else happens in the cluster meanwhile. It is as if the
     /// operations came step by step.
     fn copies(&mut self, run: &CopyRun) {
@@ -195,6 +203,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn page(&mut self, operation: &Operation, bus: &OnBus) {
         self.0.page(operation, bus);
         self.1.page(operation, bus);
+    }
+    #[inline]
+    fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
+        self.0.step(operations, buses);
+        self.1.step(operations, buses);
     }
     fn copies(&mut self, run: &CopyRun) {
         self.0.copies(run);

@@ -7,8 +7,8 @@ use crate::common::{Rng, World, allocation, draw_adversaries, jobs, ns, ranges};
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{
-    Aging, ClusterTerms, CollectionChange, Dispatch, Options, Pattern, Phases, Placed, Plan, Promise, RunError,
-    Service, Times, Timing, Victims, Waits, run_traced,
+    Aging, Arbitration, ClusterTerms, CollectionChange, Dispatch, Options, Pattern, Phases, Placed, Plan, Promise,
+    RunError, Service, Ties, Times, Timing, Victims, Waits, run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -133,6 +133,14 @@ fn sharing(mut plan: Plan, set: &TaskSet, rng: &mut Rng) -> Plan {
     plan
 }
 
+/// What a world may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WorldKind {
+    Any,
+    Unsuspended,
+    Superblocks,
+}
+
 impl World {
     /// The world of this seed and number, if what was drawn can be run.
     pub fn draw_certified(seed: u64, case: u64) -> Option<World> {
@@ -144,7 +152,18 @@ impl World {
         World::draw_with(seed, case, false)
     }
 
+    /// The same where all clusters are superblocks, of which nothing fails and no erase is
+    /// suspended, whose pages ask for their buses once, in the order of which they are served.
+    pub fn draw_superblocks(seed: u64, case: u64) -> Option<World> {
+        World::draw_of(seed, case, WorldKind::Superblocks)
+    }
+
     fn draw_with(seed: u64, case: u64, in_executor: bool) -> Option<World> {
+        World::draw_of(seed, case, if in_executor { WorldKind::Any } else { WorldKind::Unsuspended })
+    }
+
+    fn draw_of(seed: u64, case: u64, of: WorldKind) -> Option<World> {
+        let (in_executor, superblocks) = (of != WorldKind::Unsuspended, of == WorldKind::Superblocks);
         let mut rng = Rng(Stream::numbered(seed, b"placed\0\0", case));
         let (device, times) = device(&mut rng)?;
         let mut rng_of_commands = Rng(Stream::numbered(seed, b"commands", case));
@@ -167,7 +186,19 @@ impl World {
         let mut rng_of_wear = Rng(Stream::numbered(seed, b"levelled", case));
         let wear_gap = (in_executor && rng_of_wear.within(0, 2) == 0).then(|| rng_of_wear.small(1, 3));
         let wear_passes = wear_gap.filter(|_| rng_of_wear.within(0, 1) == 0).map(|_| 4);
-        let device = DeviceSpec { erase_suspend, erase_resume, wear_gap, wear_passes, ..device };
+        let device = match superblocks {
+            // Wear may be levelled all the same.
+            true => DeviceSpec {
+                command: None,
+                page_registers: None,
+                spare_blocks: None,
+                program_failures: None,
+                wear_gap,
+                wear_passes,
+                ..device
+            },
+            false => DeviceSpec { erase_suspend, erase_resume, wear_gap, wear_passes, ..device },
+        };
         let device = Device::new(device).ok()?;
         let mut tasks = tasks(&mut rng);
         // In some all that writes is a stream, so that it may own zones.
@@ -186,12 +217,13 @@ impl World {
                 let drawn = certificate(&mut rng, &set, cluster);
                 // Where there are two page registers some superblocks use both.
                 let placement = match drawn.placement {
+                    _ if superblocks => Placement::Superblock,
                     Placement::Superblock if device.has_cache_register() && rng_of_commands.within(0, 2) > 0 => {
                         Placement::CachedSuperblock
                     }
                     as_drawn => as_drawn,
                 };
-                if zones && rng_of_zones.within(0, 3) > 0 {
+                if zones && !superblocks && rng_of_zones.within(0, 3) > 0 {
                     let (placement, server_thousandths) = (Placement::Zoned, 0);
                     let collection = drawn.collection.filter(|_| rng_of_zones.within(0, 1) == 0);
                     return ClusterTerms::Certified(Certificate { placement, server_thousandths, collection, ..drawn });
@@ -221,6 +253,13 @@ impl World {
             ..Options::default()
         };
         draw_adversaries(&mut options, &set, (seed, case));
+        if superblocks {
+            (options.arbitration, options.ties) = (Arbitration::Fifo, Ties::Lowest);
+            options.placed = Placed { waits: Waits::Actual, faults: 0, ..options.placed };
+            if options.phases == Phases::AtErases {
+                options.phases = Phases::Random;
+            }
+        }
         let mut arrivals = Vec::new();
         let mut queue = ArrivalQueue::new(&plan, options.seed);
         while let Some(arrival) = queue.next_before(options.duration, &mut NoServers) {

@@ -58,6 +58,14 @@ impl BusTurn<'_> {
     }
 }
 
+/// What a bus did last, with what a step has it do.
+pub(in crate::check) struct StepTurns {
+    channel: ChannelId,
+    bus: BusLine,
+    /// When it is free, as it was seen.
+    pub(in crate::check) free_at: Instant,
+}
+
 impl Desk {
     /// Whether a transfer on a channel, that of its chip, is inside this operation.
     #[inline(always)]
@@ -95,6 +103,43 @@ impl Desks {
             && behind.has(end.since(on.end))
             && self.plain.is_in_turn(bus, (on.start, chip), wanted);
         is_so.then_some(BusTurn { bus, wanted, chip, end: on.end })
+    }
+
+    /// The turns of the pages of a step, which are on one bus: none has been moved yet.
+    #[inline(always)]
+    pub(in crate::check) fn turns(&self, channel: ChannelId, free_at: Instant) -> StepTurns {
+        StepTurns { channel, bus: self.buses[channel], free_at }
+    }
+
+    /// Whether a page of the step, which asks for its bus once and with no command, has its turn on
+    /// it, and its operation takes what it should.
+    #[inline(always)]
+    pub(in crate::check) fn has_turn(&self, turns: &mut StepTurns, operation: &Operation, on: &OnBus) -> bool {
+        let Operation { start, end, chip, action, .. } = *operation;
+        let (wanted, behind) = match action {
+            Action::Program => (start, self.programming),
+            _ => (start.saturating_add(self.sensing.min), Length::NONE),
+        };
+        let StepTurns { channel, bus, free_at } = turns;
+        let is_so = self.plain.any
+            && on.channel == *channel
+            && *free_at <= on.start
+            && self.desks[chip].to_come == ToCome::Nothing
+            && ChannelId(chip.0 / self.chips_per_channel) == *channel
+            && start < end
+            && start <= on.start
+            && on.end <= end
+            && self.transfer.has(on.end.since(on.start))
+            && behind.has(end.since(on.end))
+            && self.plain.is_in_turn(bus, (on.start, chip), wanted);
+        (bus.last, bus.free_at, *free_at) = (Some((wanted, chip)), on.end.max(bus.free_at), on.end);
+        is_so
+    }
+
+    /// The pages of the step have had their turns.
+    #[inline(always)]
+    pub(in crate::check) fn had_turns(&mut self, turns: &StepTurns) {
+        self.buses[turns.channel] = turns.bus;
     }
 
     /// Whether it is known since when a read has wanted its bus.

@@ -19,6 +19,13 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.options.placed.backfill && self.certified[cluster].may_backfill()
     }
 
+    /// How many other pages of a step are on the channel of this one.
+    pub(super) fn pages_beside(&self, processor: usize, page: &Planned, step: &[Planned]) -> u32 {
+        let channel = |page: &Planned| self.core.channel_of(self.processors[processor].chips[page.spot.chip]);
+        let beside = step.iter().filter(|other| channel(other) == channel(page)).count() - 1;
+        u32::try_from(beside).expect("chips are numbered with 32 bits")
+    }
+
     /// Adds pages of other requests to a step of users' pages: to the free columns of a row pages
     /// that other requests of tasks write, and to chips that are idle then pages that any job
     /// reads. `reads`: the step is a read.

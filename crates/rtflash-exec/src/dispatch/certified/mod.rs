@@ -4,6 +4,7 @@
 //! Both are *processors*: a queue, a map, a frontier, garbage collection. A processor does one step
 //! at a time; a step ends when all its chips have ended.
 
+mod ahead;
 mod backfill;
 mod changes;
 mod copies;
@@ -39,7 +40,8 @@ use crate::options::Options;
 use crate::plan::{self, Certified, Plan, Releases};
 use crate::resume::{Resume, resume};
 use crate::ties::TieBreaker;
-use crate::trace::{JobId, Observer, Operation};
+use crate::trace::{JobId, Observer};
+use ahead::LanesAhead;
 use operate::{ChipAtWork, Planned};
 use processor::{OpenJob, Part, ProcessorState};
 use releases::RequestSource;
@@ -94,8 +96,9 @@ pub(crate) struct CertifiedGroup<'a, O> {
     changed: Vec<usize>,
     /// Whether no other processor begins anything now.
     is_alone: bool,
+    /// Those that run ahead.
+    ahead: LanesAhead,
     // Kept for their memory.
-    operations: Vec<Operation>,
     lpns: Vec<Lpn>,
     parts_of: Vec<Option<usize>>,
     planned: Vec<Planned>,
@@ -107,7 +110,7 @@ resume!(['a, O: Resume] CertifiedGroup<'a, O> {
     parts: [core],
     lists: [sources],
     made: [
-        plan, certified, options, pending, ties, is_alone, operations, lpns, parts_of, planned, row
+        plan, certified, options, pending, ties, is_alone, ahead, lpns, parts_of, planned, row
     ],
 });
 
@@ -161,6 +164,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             options,
             core: Core::new(plan, options, &used, observer),
             clusters: runs,
+            ahead: LanesAhead::new(plan, &processors, options),
             processors,
             jobs: Slab::default(),
             parts: Slab::default(),
@@ -173,7 +177,6 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             ties: options.into(),
             changed: Vec::new(),
             is_alone: false,
-            operations: Vec::new(),
             lpns: Vec::new(),
             parts_of: Vec::new(),
             planned: Vec::new(),
@@ -253,6 +256,11 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
         let goes_on = self.goes_on(chip, now);
         self.is_alone = false;
         goes_on
+    }
+
+    #[inline]
+    fn runs_ahead(&mut self, now: Instant, until: Instant) -> bool {
+        self.run_ahead(now, until)
     }
 
     #[inline]

@@ -173,17 +173,15 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         step.pages.extend(planned[own..].iter().map(|page| page.part));
         // Where waits are full ones, reads of a pass wait for each other alone.
         let known = action == Action::Read && self.options.placed.waits == Waits::Worst;
+        if self.ahead.is_on {
+            self.asks_ahead(processor, planned.iter().copied(), now);
+            self.planned = planned;
+            return;
+        }
         for page in &planned {
             self.start_page(processor, page, known.then(|| self.pages_beside(processor, page, &planned)), now);
         }
         self.planned = planned;
-    }
-
-    /// How many other pages of a step are on the channel of this one.
-    fn pages_beside(&self, processor: usize, page: &Planned, step: &[Planned]) -> u32 {
-        let channel = |page: &Planned| self.core.channel_of(self.processors[processor].chips[page.spot.chip]);
-        let beside = step.iter().filter(|other| channel(other) == channel(page)).count() - 1;
-        u32::try_from(beside).expect("chips are numbered with 32 bits")
     }
 
     /// A chip is busy to the end of its part in the step, which is known from now on. The step ends
@@ -199,7 +197,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let step = &mut self.processors[processor].step;
         step.last = step.last.max((end, chip));
         step.chips -= 1;
-        if step.chips == 0 {
+        if step.chips == 0 && !self.ahead.is_on {
             self.core.ends.set(step.last.1, Some(step.last.0));
         }
     }

@@ -1,14 +1,14 @@
 //! Pages that ask for their buses at once and with no command, none of which fails: nearly all do.
 
-use rtflash_model::{Id, Instant, Span};
+use rtflash_model::{Instant, Span};
 
 use super::CertifiedGroup;
 use super::operate::{BusUse, ChipAtWork, OpenOperation, Planned};
 use super::processor::{Part, ProcessorState};
 use crate::dispatch::core::{ChipStep, Core};
 use crate::ftl::PagePlace;
-use crate::ids::{ChipId, Lpn, PageId, PerId};
-use crate::options::{Arbitration, Ties, Waits};
+use crate::ids::{ChipId, Lpn, PerId};
+use crate::options::Waits;
 use crate::trace::{Action, Kind, Observer, Operation};
 
 impl<O: Observer> CertifiedGroup<'_, O> {
@@ -27,8 +27,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if !self.asks_at_once(processor) {
             return planned.iter().for_each(|page| self.start_page(processor, page, beside, now));
         }
-        if !self.processors[processor].stripe && self.moves_in_one_go(processor, planned.iter().copied(), now) {
-            return;
+        if self.ahead.is_on {
+            return self.asks_ahead(processor, planned.iter().copied(), now);
         }
         let CertifiedGroup { processors, parts, chips, core, .. } = self;
         let of = &processors[processor];
@@ -48,7 +48,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let CertifiedGroup { processors, parts, core, .. } = self;
         let of = &mut processors[number];
         let channel = core.channel_of(of.chips[page.spot.chip]);
-        if !core.is_alone(channel, (now, now)) {
+        if !core.is_alone(channel, now) {
             return false;
         }
         let mut operation = page_of((of, &mut parts[page.part]), (page.kind, page.action), (page.spot, page.lpn), now);
@@ -67,11 +67,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             return false;
         }
         self.processors[processor].step.chips = self.row.len();
-        let row = std::mem::take(&mut self.row);
-        let planned = |&(spot, lpn): &(PagePlace, Lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn };
-        let is_over = self.moves_in_one_go(processor, row.iter().map(planned), now);
-        self.row = row;
-        if is_over {
+        if self.ahead.is_on {
+            let row = std::mem::take(&mut self.row);
+            let planned = |&(spot, lpn): &(PagePlace, Lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn };
+            self.asks_ahead(processor, row.iter().map(planned), now);
+            self.row = row;
             return true;
         }
         let CertifiedGroup { processors, parts, chips, core, row, .. } = self;
@@ -83,45 +83,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 }
 
-impl<O: Observer> CertifiedGroup<'_, O> {
-    /// Starts pages that are alike on chips of one channel, where nothing else happens before the
-    /// last of them is on the bus: they have it one behind the other. Says whether that is so; if
-    /// not, nothing has happened.
-    fn moves_in_one_go(&mut self, number: usize, pages: impl Iterator<Item = Planned> + Clone, now: Instant) -> bool {
-        let of = &self.processors[number];
-        let (Some(first), true) = (pages.clone().next(), self.is_alone && of.channels == 1) else { return false };
-        let action = first.action;
-        let in_order = self.options.ties == Ties::Lowest && self.options.arbitration == Arbitration::Fifo;
-        let is_alike = in_order && pages.clone().all(|page| page.action == action);
-        let channel = self.core.channel_of(of.first_chip());
-        let Some((since, last)) = self.core.lengths.on_bus(action, PageId::from_index(pages.clone().count()).0, now)
-        else {
-            return false;
-        };
-        if !is_alike || !self.core.is_alone(channel, (now, last)) {
-            return false;
-        }
-        let mut operations = std::mem::take(&mut self.operations);
-        operations.clear();
-        for page in pages {
-            let part = &mut self.parts[page.part];
-            operations.push(page_of((of, part), (page.kind, action), (page.spot, page.lpn), now));
-        }
-        if !operations.is_sorted_by_key(|operation| operation.chip) {
-            operations.sort_by_key(|operation| operation.chip);
-        }
-        for operation in &mut operations {
-            let end = self.core.moves_in_turn(operation, channel, since);
-            self.works(number, operation.chip, end);
-        }
-        self.operations = operations;
-        true
-    }
-}
-
 /// The operation on a page that begins now.
 #[inline(always)]
-fn page_of(
+pub(super) fn page_of(
     (of, part): (&ProcessorState, &mut Part),
     (kind, action): (Kind, Action),
     (spot, lpn): (PagePlace, Lpn),
@@ -145,11 +109,7 @@ fn page_of(
 /// An operation begins that asks for its bus: a program now, a read with what it has read.
 #[inline(always)]
 fn ask<O: Observer>(core: &mut Core<O>, chips: &mut PerId<ChipId, ChipAtWork>, operation: Operation, lane: usize) {
-    let Operation { start, chip, action, job, .. } = operation;
-    let since = match action {
-        Action::Read => start.saturating_add(core.lengths.sensing(job, chip, start)),
-        _ => start,
-    };
+    let (chip, since) = (operation.chip, core.wanted(&operation));
     let ticket = core.begin(&operation, ChipStep::Ask { since, lane }).expect("what asks for a bus has a place");
     chips[chip].open = Some(OpenOperation { operation, ticket, asks_for: BusUse::Page });
 }

@@ -1,0 +1,285 @@
+//! Superblocks that run ahead, each on its own clock, while nothing is released: all that orders
+//! them is since when each of them wants its buses. No operation takes no time, and so what one
+//! asks for later comes behind the first that all of them ask for now.
+
+use rtflash_ftl::GcStep;
+use rtflash_model::{Instant, sorting};
+
+use super::CertifiedGroup;
+use super::operate::{BusUse, OpenOperation, Planned};
+use super::over_bus::page_of;
+use super::processor::ProcessorState;
+use crate::earliest::Earliest;
+use crate::flash::BusRequest;
+use crate::ftl::{PagePlace, PageStore};
+use crate::ids::Lpn;
+use crate::options::{Arbitration, Options, Phases, Ties, Waits};
+use crate::plan::Plan;
+use crate::trace::{Action, Kind, Observer, OnBus, Operation};
+
+/// What a processor asks its buses for.
+#[derive(Debug, Default)]
+struct LaneAsks {
+    /// The pages of its step, by the time since when they want their buses, then by chip.
+    pages: Vec<Operation>,
+    since: Vec<Instant>,
+    /// So many of them have had theirs.
+    moved: usize,
+}
+
+impl LaneAsks {
+    /// Since when its next page wants a bus.
+    fn next(&self) -> Option<Instant> {
+        self.since.get(self.moved).copied()
+    }
+
+    /// It asks for none.
+    fn clear(&mut self) {
+        self.moved = 0;
+        self.pages.clear();
+        self.since.clear();
+    }
+}
+
+/// Processors that run ahead.
+#[derive(Debug)]
+pub(super) struct LanesAhead {
+    /// Whether they may at all.
+    may: bool,
+    /// Whether they do so now.
+    pub(super) is_on: bool,
+    /// Since when each of them wants a bus next.
+    next: Earliest,
+    lanes: Vec<LaneAsks>,
+    /// On which buses the pages of a step are.
+    buses: Vec<OnBus>,
+}
+
+impl LanesAhead {
+    /// They may where all of them are superblocks, of which nothing fails or is suspended, that ask
+    /// for their buses once, and are served in the order in which they ask.
+    pub(super) fn new(plan: &Plan, processors: &[ProcessorState], options: &Options) -> LanesAhead {
+        let is_plain =
+            |of: &ProcessorState| !of.stripe && of.registers.is_none() && of.faults.is_none() && of.suspends.is_none();
+        let may = processors.iter().all(is_plain)
+            && !plan.device().has_commands()
+            && options.placed.waits == Waits::Actual
+            && options.ties == Ties::Lowest
+            && options.arbitration == Arbitration::Fifo
+            && options.phases != Phases::AtErases;
+        let lanes = processors.iter().map(|_| LaneAsks::default()).collect();
+        LanesAhead { may, is_on: false, next: Earliest::new(processors.len()), lanes, buses: Vec::new() }
+    }
+}
+
+impl<O: Observer> CertifiedGroup<'_, O> {
+    /// Runs all that happens from `now` on up to `until`, before which nothing is released. Says
+    /// whether that can be; if not, nothing has happened.
+    #[inline]
+    pub(super) fn run_ahead(&mut self, now: Instant, until: Instant) -> bool {
+        if !self.ahead.may || self.core.channels.least().is_some() {
+            return false;
+        }
+        self.run_lanes(now, until)
+    }
+
+    #[inline(never)]
+    fn run_lanes(&mut self, now: Instant, until: Instant) -> bool {
+        if self.processors.iter().any(|of| of.awaits_change) || !self.core.observer.runs_ahead(now) {
+            return false;
+        }
+        self.ahead.is_on = true;
+        for number in 0..self.processors.len() {
+            let step = &self.processors[number].step;
+            if step.is_under_way && step.last.0 < until {
+                self.core.ends.set(step.last.1, None);
+                self.run_lane(number, until);
+            }
+        }
+        while let Some((since, lane)) = self.ahead.next.first().filter(|&(since, _)| since < until) {
+            self.ahead.next.set(lane, None);
+            let other = Instant::from_ns(self.ahead.next.first_ns()).unwrap_or(Instant::END);
+            if self.moves_step(lane, other.min(until)) {
+                self.run_lane(lane, until);
+            } else {
+                self.moves_page(lane, (since, other), until);
+            }
+        }
+        self.ahead.is_on = false;
+        self.hand_over();
+        true
+    }
+
+    /// A processor goes on from step to step, until it asks for a bus, or is busy or idle until
+    /// then.
+    fn run_lane(&mut self, number: usize, until: Instant) {
+        while self.processors[number].step.is_under_way {
+            let (end, chip) = self.processors[number].step.last;
+            if end >= until {
+                return self.core.ends.set(chip, Some(end));
+            }
+            if !self.goes_on_with_rows(number, end) && !self.goes_on_writing(number, end) {
+                self.processor_ends(chip, end);
+                self.dispatch_processors(end);
+            }
+            self.core.observer.passes_step();
+            if let Some(since) = self.ahead.lanes[number].next() {
+                return self.ahead.next.set(number, Some(since));
+            }
+        }
+    }
+
+    /// A pass goes on with another step that is no erase: what it would decide, without the asking.
+    fn goes_on_with_rows(&mut self, number: usize, now: Instant) -> bool {
+        let of = &mut self.processors[number];
+        let Some(part) = of.step.more.filter(|&part| of.queue.is_first(part) && of.step.pages.is_empty()) else {
+            return false;
+        };
+        let server = self.parts[part].key.1 != Kind::Gc;
+        let action = match of.store.step_of_pass(server, &mut self.row) {
+            None | Some(GcStep::Erase(_) | GcStep::Starved | GcStep::Moved) => return false,
+            Some(GcStep::Read) => Action::Read,
+            Some(GcStep::Row) if self.row.len() == of.chips.len() => Action::Program,
+            Some(step) => {
+                self.start_gc(number, part, step, now);
+                return true;
+            }
+        };
+        of.step.begin(self.row.len());
+        of.step.more = Some(part);
+        let row = std::mem::take(&mut self.row);
+        let planned = |&(spot, lpn): &(PagePlace, Lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn };
+        self.asks_ahead(number, row.iter().map(planned), now);
+        self.row = row;
+        true
+    }
+
+    /// A request of a task that has had a row programmed goes on with the next whole one.
+    fn goes_on_writing(&mut self, number: usize, now: Instant) -> bool {
+        let of = &mut self.processors[number];
+        let Some(&part) = of.step.pages.first().filter(|_| of.step.more.is_none() && of.step.erases.is_none()) else {
+            return false;
+        };
+        let (at, width, done) = (&mut self.parts[part], of.chips.len(), of.step.pages.len() as u64);
+        let is_plain = at.key.1 == Kind::Write
+            && at.reads.is_empty()
+            && at.writes.len() >= width
+            && of.queue.is_first(part)
+            && of.store.free() >= width as u64
+            && of.notified == of.store.ftl.arrived()
+            && of.step.pages.iter().all(|&other| other == part);
+        if !is_plain {
+            return false;
+        }
+        // The pages before are over, and the part is not.
+        at.unfinished -= done;
+        self.entered -= done;
+        of.step.pages.clear();
+        let mut planned = std::mem::take(&mut self.planned);
+        planned.clear();
+        self.write_row(part, width, &mut planned);
+        self.start_pages(number, &planned, false, now);
+        self.planned = planned;
+        true
+    }
+
+    /// Pages of a step ask for their buses, of a processor that runs ahead.
+    #[inline(always)]
+    pub(super) fn asks_ahead(&mut self, number: usize, pages: impl Iterator<Item = Planned>, now: Instant) {
+        let CertifiedGroup { processors, parts, core, ahead, .. } = self;
+        let (of, asks) = (&processors[number], &mut ahead.lanes[number]);
+        let mut is_sorted = true;
+        for page in pages {
+            let part = &mut parts[page.part];
+            let operation = page_of((of, part), (page.kind, page.action), (page.spot, page.lpn), now);
+            let since = core.wanted(&operation);
+            let last = asks.since.last().zip(asks.pages.last());
+            is_sorted &= last.is_none_or(|(&before, last)| (before, last.chip) < (since, operation.chip));
+            asks.pages.push(operation);
+            asks.since.push(since);
+        }
+        if !is_sorted {
+            sorting::by_key(&mut asks.pages, |page| (core.wanted(page), page.chip));
+            sorting::unstable(&mut asks.since);
+        }
+    }
+
+    /// All pages of a processor's step have their buses, if all want them at one instant, before
+    /// `before`, and nothing is kept back. Says whether that is so; if not, nothing has happened.
+    fn moves_step(&mut self, number: usize, before: Instant) -> bool {
+        let CertifiedGroup { core, ahead, processors, .. } = self;
+        let asks = &mut ahead.lanes[number];
+        let (Some(&since), Some(&last)) = (asks.since.first(), asks.since.last()) else { return false };
+        if since < last || last >= before || asks.moved > 0 || core.observer.keeps_back() {
+            return false;
+        }
+        ahead.buses.clear();
+        let step = &mut processors[number].step;
+        for page in &mut asks.pages {
+            ahead.buses.push(core.moves_ahead(page, since));
+            step.last = step.last.max((page.end, page.chip));
+        }
+        step.chips -= asks.pages.len();
+        core.observer.step(&asks.pages, &ahead.buses);
+        asks.clear();
+        true
+    }
+
+    /// A page has its bus: of those that want it at this instant that of the lowest chip. What
+    /// comes of it is kept back, until none of its step is left out.
+    #[cold]
+    #[inline(never)]
+    fn moves_page(&mut self, lane: usize, (since, other): (Instant, Instant), until: Instant) {
+        let mut first = lane;
+        if since == other {
+            let ahead = &self.ahead;
+            let chip = |lane: usize| {
+                let asks = &ahead.lanes[lane];
+                asks.pages.get(asks.moved).filter(|_| asks.next() == Some(since)).map(|page| page.chip)
+            };
+            let lowest = (0..ahead.lanes.len()).filter_map(|lane| Some((chip(lane)?, lane))).min();
+            first = lowest.map_or(lane, |(_, lane)| lane);
+            self.ahead.next.set(lane, Some(since));
+        }
+        let CertifiedGroup { core, ahead, .. } = self;
+        let asks = &mut ahead.lanes[first];
+        let mut page = asks.pages[asks.moved];
+        let bus = core.moves_ahead(&mut page, since);
+        core.observer.keep_back(&page, &bus);
+        asks.moved += 1;
+        let next = asks.next();
+        if next.is_none() {
+            asks.clear();
+        }
+        ahead.next.set(first, next);
+        self.works(first, page.chip, page.end);
+        if self.ahead.lanes.iter().all(|asks| asks.moved == 0) {
+            self.core.observer.passes_kept();
+        }
+        if next.is_none() {
+            self.run_lane(first, until);
+        }
+    }
+
+    /// What has no bus yet goes on chip by chip.
+    fn hand_over(&mut self) {
+        for number in 0..self.processors.len() {
+            let asks = &self.ahead.lanes[number];
+            let left = asks.pages.get(asks.moved..).unwrap_or(&[]);
+            left.iter().for_each(|page| self.core.observer.keep_open(page));
+        }
+        self.core.observer.goes_on();
+        for number in 0..self.processors.len() {
+            let asks = &mut self.ahead.lanes[number];
+            for (&operation, &since) in asks.pages.iter().zip(&asks.since).skip(asks.moved) {
+                let Operation { chip, start, .. } = operation;
+                let ticket = self.core.observer.ticket_of(chip, start);
+                self.chips[chip].open = Some(OpenOperation { operation, ticket, asks_for: BusUse::Page });
+                let channel = self.core.channel_of(chip);
+                self.core.channels.request(BusRequest { since, channel, chip, lane: number });
+            }
+            asks.clear();
+            self.ahead.next.set(number, None);
+        }
+    }
+}
