@@ -73,12 +73,7 @@ fn where_erases_block_it_is_said_why() {
         r#""jobs":[{"name":"batch","write_pages":1,"arrivals":{"every":"1s"}}],"tasks":"#,
         1,
     );
-    let registers = slower(r#","page_registers":2"#);
-    for (set, why) in [
-        (commands, "commands use the bus"),
-        (server, "the cluster has a server"),
-        (registers, "chips work with two page registers"),
-    ] {
+    for (set, why) in [(commands, "commands use the bus"), (server, "the cluster has a server")] {
         let explain = said(&set);
         assert!(explain.contains(&format!("no erase is suspended here, as {why}")), "{why}: {explain}");
     }

@@ -197,10 +197,10 @@ fn suspension(device: &Device, held: &Held) -> String {
     let Some(suspend) = device.erase_suspend().filter(|_| held.certificate.suspends_erases(device)) else {
         let why = if device.has_commands() {
             "commands use the bus"
-        } else if held.certificate.server_thousandths > 0 {
-            "the cluster has a server"
-        } else {
+        } else if held.certificate.placement.is_cached() {
             "chips work with two page registers"
+        } else {
+            "the cluster has a server"
         };
         return format!("  no erase is suspended here, as {why} (Section 18)\n");
     };
