@@ -82,7 +82,8 @@ impl Demand<'_> {
             };
             let h = demand.saturating_add(blocking).shortest(self.share);
             looks += 1;
-            if looks == FEW_LOOKS {
+            // In a browser a small program is worth more than a fast one.
+            if looks == FEW_LOOKS && !cfg!(target_family = "wasm") {
                 quick = self.quick(self.longest_within(self.segments.len() - 1, end));
             }
             let Some(h) = h.filter(|&h| h <= length) else {
