@@ -41,6 +41,7 @@ impl Read for InputSource {
 }
 
 /// Says so where more than one of a command's files would come from standard input.
+#[cfg(any(test, feature = "exchange"))]
 pub fn at_most_one_from_stdin(paths: &[&Path]) -> Result<(), CommandFailure> {
     if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(CommandFailure("only one of the files can come from standard input".into()));

@@ -213,7 +213,7 @@ pub struct ExecArgs {
     #[arg(long)]
     pub no_backfill: bool,
     /// Of a thousand programs and erases so many fail, while no more blocks do than the device
-    /// states (`spare_blocks`, `program_failures`; with certificates, and none in zones)
+    /// states (`spare_blocks`, `program_failures`; with certificates)
     #[arg(long, value_name = "OF_A_THOUSAND", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1000))]
     pub faults: u16,
     /// Threads to use: clusters that share no channel run side by side; the output does not depend
