@@ -98,7 +98,9 @@ fn drawn_task(rng: &mut Rng, number: u64) -> Task {
     let kinds = rng.within(0, 3);
     let read = (kinds != 0).then(|| request(rng)).flatten();
     let write = (kinds != 1 || read.is_none()).then(|| request(rng)).flatten();
-    Task { name: format!("t{number}"), read, write, data_pages: None }
+    // A chip has 128 logical pages.
+    let data_pages = (rng.within(0, 5) == 0).then(|| rng.within(60, 200));
+    Task { name: format!("t{number}"), read, write, data_pages }
 }
 
 /// The same task with shorter periods.
@@ -114,7 +116,11 @@ fn busier(task: &Task) -> Task {
 }
 
 fn set_of(device: Device, tasks: &[Task]) -> TaskSet {
-    TaskSet::new(device, tasks.to_vec(), Vec::new()).expect("a set")
+    set_with(device, tasks, &[])
+}
+
+fn set_with(device: Device, tasks: &[Task], jobs: &[Job]) -> TaskSet {
+    TaskSet::new(device, tasks.to_vec(), jobs.to_vec()).expect("a set")
 }
 
 /// What runs with a task more in one of its clusters.
@@ -125,11 +131,18 @@ fn with_task(running: &RunningDevice, position: usize, task: TaskId) -> RunningD
     with
 }
 
+/// Jobs that read a page each.
+fn reading(gap: u64) -> Job {
+    Job { name: "scan".into(), read_pages: 1, write_pages: 0, arrivals: Arrivals::Every(ns(gap)) }
+}
+
 /// Sets of which the first tasks run.
 struct Asked {
     test: DemandTest,
     running: RunningDevice,
     tasks: Vec<Task>,
+    /// None, or those of a stream, so that clusters get servers.
+    jobs: Vec<Job>,
     device: Device,
     first: usize,
 }
@@ -138,25 +151,32 @@ fn asked(rng: &mut Rng) -> Option<Asked> {
     let device = drawn_device(rng)?;
     let first = usize::try_from(rng.within(1, 5)).expect("few");
     let mut tasks: Vec<Task> = (0..first as u64 + 3).map(|number| drawn_task(rng, number)).collect();
+    // Their data may be more than the device holds.
+    TaskSet::new(device, tasks.clone(), Vec::new()).ok()?;
     let granted = rng.one_of(&[Reliance::Nothing, Reliance::Neighbours, Reliance::Queue]);
     let analysis = analysis_relying_on(rng.one_of(&["stripe", "superblock", "sound"]), granted)?;
     let test = analysis.demand_test()?.on(&device);
     let allocator: &dyn Allocator = rng.one_of(&[&EqualSplit as &dyn Allocator, &Global, &BestFit]);
+    let jobs = if rng.within(0, 3) == 0 { vec![reading(1_000_000)] } else { Vec::new() };
     let mut found = None;
     for _ in 0..rng.one_of(&[1, 4, 12]) {
-        let begun = set_of(device, &tasks[..first]);
+        let begun = set_with(device, &tasks[..first], &jobs);
         let outcome = allocator.allocate(&begun, analysis);
         let Some(allocation) = outcome.allocation() else { break };
         let (allocation, certification) = test.certified(&begun, allocation, &Work::new());
         if !certification.failing.is_empty() {
             break;
         }
-        found = Some((RunningDevice::new(&begun, &allocation)?, tasks[..first].to_vec()));
+        let RunningDevice { clusters, certificates } = RunningDevice::new(&begun, &allocation)?;
+        // What serves jobs alone is left out, so that there are free chips beside servers.
+        let pairs = clusters.into_iter().zip(certificates);
+        let (clusters, certificates) = pairs.filter(|(cluster, _)| !cluster.tasks.is_empty()).unzip();
+        found = Some((RunningDevice { clusters, certificates }, tasks[..first].to_vec()));
         tasks[..first].iter_mut().for_each(|task| *task = busier(task));
     }
     let (running, begun) = found?;
     tasks[..first].clone_from_slice(&begun);
-    Some(Asked { test, running, tasks, device, first })
+    Some(Asked { test, running, tasks, jobs, device, first })
 }
 
 /// How often each answer was given.
@@ -165,6 +185,8 @@ struct Answers {
     kept: usize,
     staged: usize,
     new: usize,
+    /// Of the new ones those that got a server.
+    serving: usize,
     refused: usize,
 }
 
@@ -193,7 +215,15 @@ fn compare(asked: &Asked, set: &TaskSet, new: TaskId, decision: &Decision, answe
             assert!(is_in_time(&admitted.running), "{admitted:?}");
             if admitted.change == AddedHow::NewCluster {
                 answers.new += 1;
-                assert_eq!(Some(&admitted.running), alone.as_ref());
+                let alone = alone.expect("a cluster of its own");
+                assert_eq!(admitted.running.clusters, alone.clusters);
+                // Where there are no jobs no server is looked for, and other terms will do.
+                if !asked.jobs.is_empty() {
+                    assert_eq!(admitted.running, alone);
+                }
+                assert_eq!(admitted.running.certificates.last(), tightened(&admitted.running, set, test).last());
+                answers.serving +=
+                    usize::from(admitted.running.certificates.last().expect("it").server_thousandths > 0);
             } else {
                 answers.staged += 1;
             }
@@ -203,6 +233,11 @@ fn compare(asked: &Asked, set: &TaskSet, new: TaskId, decision: &Decision, answe
             assert_eq!((alone, clusters.len()), (None, running.clusters.len()));
         }
     }
+}
+
+/// Certificates, each with the interval on which its cluster comes nearest to missing a deadline.
+fn tightened(running: &RunningDevice, set: &TaskSet, test: DemandTest) -> Vec<Certificate> {
+    running.clone().tightened(set, test.rely_on, &Work::new()).certificates
 }
 
 /// What would run with the task on free chips, everybody certified once more.
@@ -219,8 +254,7 @@ fn alone(Asked { test, running, .. }: &Asked, set: &TaskSet, new: TaskId) -> Opt
             given.push(None);
             let certified = certify_beside(set, &clusters, &placements, &given, test.rely_on, &Work::new());
             let certificates: Option<Vec<Certificate>> = certified.certificates.into_iter().collect();
-            if let (true, Some(mut certificates)) = (certified.failing.is_empty(), certificates) {
-                certificates.iter_mut().for_each(|of| of.server_thousandths = 0);
+            if let (true, Some(certificates)) = (certified.failing.is_empty(), certificates) {
                 return Some(RunningDevice { clusters, certificates });
             }
         }
@@ -239,7 +273,7 @@ fn who_is_not_asked_would_agree() {
             let new = TaskId(u32::try_from(new).expect("few"));
             let mut then = None;
             for _ in 0..rng.one_of(&[1, 6, 16]) {
-                let set = set_of(asked.device, &asked.tasks);
+                let set = set_with(asked.device, &asked.tasks, &asked.jobs);
                 let decision = asked.test.admit(&set, &asked.running, new, &Work::new());
                 compare(&asked, &set, new, &decision, &mut answers);
                 let Decision::Admitted(admitted) = decision else { break };
@@ -253,8 +287,8 @@ fn who_is_not_asked_would_agree() {
         }
     }
     println!("{answers:?}");
-    let Answers { kept, staged, new, refused } = answers;
-    assert!(kept > 2_000 && staged > 1_000 && new > 400 && refused > 800, "{answers:?}");
+    let Answers { kept, staged, new, serving, refused } = answers;
+    assert!(kept > 2_000 && staged > 1_000 && new > 400 && serving > 50 && refused > 800, "{answers:?}");
 }
 
 fn reads(name: &str, pages: u64, period: u64) -> Task {
@@ -429,7 +463,7 @@ fn a_task_is_left_out_after_two_idle_times() {
 fn a_cluster_with_a_server_changes_no_terms() {
     let device = Device::new(small(2, 2, [10, 20, 40, 5])).expect("a device");
     let tasks = [writes("t0", 1, 4_000), writes("t1", 10, 8_000)];
-    let job = Job { name: "scan".into(), read_pages: 1, write_pages: 0, arrivals: Arrivals::Every(ns(9_000)) };
+    let job = reading(9_000);
     let analysis = analysis_relying_on("stripe", Reliance::Nothing).expect("an analysis");
     let decide = |jobs: Vec<Job>, chips: u32| {
         let device = Device::new(DeviceSpec { chips, ..device.spec() }).expect("a device");

@@ -62,8 +62,7 @@ pub struct ChannelContention<'a> {
     channels: Rc<ChannelMap>,
     /// Whether a cluster that fails ends the tests: nobody asks about the others then.
     whole: bool,
-    /// Whether only certificates are asked for, and no search counts the work: what is known is not
-    /// tested again then.
+    /// Whether no terms are looked for where a few steps tell that it fails without a pass.
     hasty: bool,
     /// What trials of a search have found so far; `None` for whoever makes certificates.
     trials: Option<KnownTrial<'a>>,

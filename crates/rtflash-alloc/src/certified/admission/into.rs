@@ -1,9 +1,9 @@
 //! Admission to one cluster.
 
-use rtflash_model::{Reliance, Span, TaskId, TaskSet};
+use rtflash_model::{Reliance, TaskId, TaskSet};
 
-use super::{AddedHow, AdmissionRefusal, Decision, ExtendedCluster, RunningDevice};
-use crate::certified::channels::ChannelContention;
+use super::known::KnownNeighbours;
+use super::{Decision, ExtendedCluster, RunningDevice, changed};
 use crate::work::Work;
 
 /// Whether `new` may be added to the cluster at this position: as [`admit`](super::admit) says of
@@ -16,21 +16,17 @@ pub fn admit_into(
     granted: Reliance,
     work: &Work,
 ) -> Decision {
-    let begun = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
-    let mut candidate = ExtendedCluster::new(set, running, new, (position, &begun), granted, work);
-    let refused = |candidate: &ExtendedCluster<'_>, refusal| Decision::Refused(vec![(candidate.id(), refusal)]);
+    let known = KnownNeighbours::new(set, running, granted, work);
+    let candidate = ExtendedCluster::new(set, &known, new, position, work);
+    let mut refused = Vec::new();
     match candidate.kept() {
-        Ok(()) => candidate.admitted(AddedHow::Kept, Span::ZERO, running.certificates.clone()),
-        Err(refusal @ (AdmissionRefusal::Data | AdmissionRefusal::NoReserve)) => refused(&candidate, refusal),
-        Err(refusal) if !candidate.has_collection() => refused(&candidate, refusal),
-        Err(_) if candidate.has_server() => refused(&candidate, AdmissionRefusal::Server),
-        Err(_) => match candidate.changed(&begun) {
-            Ok(path) => {
-                let mut certificates = running.certificates.clone();
-                certificates[position] = path.certificate;
-                candidate.admitted(AddedHow::Staged(path.stages), path.ready_within, certificates)
+        Ok(true) => return candidate.admitted_as_it_is(),
+        Ok(false) => {
+            if let Some((candidate, path, certificate)) = changed(vec![candidate], &mut refused) {
+                return candidate.admitted_by(path, certificate);
             }
-            Err(refusal) => refused(&candidate, refusal),
-        },
+        }
+        Err(refusal) => refused.push((candidate.id(), refusal)),
     }
+    Decision::Refused(refused)
 }

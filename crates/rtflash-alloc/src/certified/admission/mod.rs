@@ -1,8 +1,10 @@
 //! Admission at run time: may a task be added to a device that runs by certificates, without
 //! moving data, and how is the change made (docs/admission.md).
 
+mod alone;
 mod idle;
 mod into;
+mod known;
 mod path;
 mod servers;
 mod streams;
@@ -11,16 +13,18 @@ use std::fmt;
 
 use rtflash_model::sorting;
 use rtflash_model::{
-    Allocation, Certificate, ChipId, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet, Tightest,
+    Allocation, Certificate, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet, Tightest,
 };
 
 use super::channels::ChannelContention;
 use crate::certified::organisation::collects;
 use crate::work::Work;
+use alone::alone;
 use idle::longest;
 pub use into::admit_into;
+use known::KnownNeighbours;
 pub use path::{CollectionStage, ExtraPasses};
-use path::{TermsPath, idle_by, path};
+use path::{TermsPath, TermsSearch, idle_by};
 pub use servers::{LeftOutServers, servers_left_out};
 pub use streams::{StreamRefusal, served_streams};
 
@@ -164,48 +168,57 @@ pub fn admit(
 ) -> Decision {
     let mut order: Vec<usize> = (0..running.clusters.len()).collect();
     sorting::by_key(&mut order, |&position| (running.clusters[position].size(), position));
-    let begun = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
+    let known = KnownNeighbours::new(set, running, granted, work);
     let mut refused = Vec::with_capacity(order.len());
     let mut open = Vec::with_capacity(order.len());
     for position in order {
-        let candidate = ExtendedCluster::new(set, running, new, (position, &begun), granted, work);
+        let candidate = ExtendedCluster::new(set, &known, new, position, work);
         match candidate.kept() {
-            Ok(()) => return candidate.admitted(AddedHow::Kept, Span::ZERO, running.certificates.clone()),
-            // Where nothing is written, or no room is, no other terms help.
-            Err(refusal @ (AdmissionRefusal::Data | AdmissionRefusal::NoReserve)) => {
-                refused.push((candidate.id(), refusal))
-            }
-            Err(refusal) if !candidate.has_collection() => refused.push((candidate.id(), refusal)),
-            Err(_) if candidate.has_server() => refused.push((candidate.id(), AdmissionRefusal::Server)),
-            Err(_) => open.push(candidate),
-        }
-    }
-    let mut best: Option<(usize, ExtendedCluster<'_>, TermsPath)> = None;
-    for mut candidate in open {
-        match candidate.changed(&begun) {
-            Ok(path) => {
-                let stages = path.stages.len();
-                let direct = stages == 1;
-                if best.as_ref().is_none_or(|(fewest, ..)| stages < *fewest) {
-                    best = Some((stages, candidate, path));
-                }
-                if direct {
-                    break;
-                }
-            }
+            Ok(true) => return candidate.admitted_as_it_is(),
+            Ok(false) => open.push(candidate),
             Err(refusal) => refused.push((candidate.id(), refusal)),
         }
     }
-    if let Some((_, candidate, path)) = best {
-        let mut certificates = running.certificates.clone();
-        certificates[candidate.position] = path.certificate;
-        return candidate.admitted(AddedHow::Staged(path.stages), path.ready_within, certificates);
+    if let Some((candidate, path, certificate)) = changed(open, &mut refused) {
+        return candidate.admitted_by(path, certificate);
     }
-    if let Some(admitted) = alone(set, running, new, placements, &begun) {
+    if let Some(admitted) = alone(set, new, placements, &known) {
         return Decision::Admitted(Box::new(admitted));
     }
     sorting::by_key(&mut refused, |&(cluster, _)| cluster);
     Decision::Refused(refused)
+}
+
+/// The first of these clusters whose terms may change at the next idle instant so that everybody is
+/// in time, else the first where they may once the reserve has grown.
+fn changed<'a>(
+    open: Vec<ExtendedCluster<'a>>,
+    refused: &mut Vec<(ClusterId, AdmissionRefusal)>,
+) -> Option<(ExtendedCluster<'a>, TermsPath, Certificate)> {
+    let mut growing = Vec::new();
+    for mut candidate in open {
+        let found = match candidate.search() {
+            Ok(search) => match search.direct() {
+                Some(gc) => search.one_stage(gc).and_then(|path| candidate.settled(path)),
+                None => {
+                    growing.push((candidate, search));
+                    continue;
+                }
+            },
+            Err(refusal) => Err(refusal),
+        };
+        match found {
+            Ok((path, certificate)) => return Some((candidate, path, certificate)),
+            Err(refusal) => refused.push((candidate.id(), refusal)),
+        }
+    }
+    for (mut candidate, search) in growing {
+        match search.two_stages().and_then(|path| candidate.settled(path)) {
+            Ok((path, certificate)) => return Some((candidate, path, certificate)),
+            Err(refusal) => refused.push((candidate.id(), refusal)),
+        }
+    }
+    None
 }
 
 /// From a task's last request on, the time after which nothing of it is left that anybody's test
@@ -255,10 +268,9 @@ fn longest_idle(site: &ChannelContention<'_>, at: usize, certificate: &Certifica
 /// A cluster that runs, with the new task in it.
 struct ExtendedCluster<'a> {
     set: &'a TaskSet,
-    running: &'a RunningDevice,
+    known: &'a KnownNeighbours<'a>,
     position: usize,
     new: TaskId,
-    granted: Reliance,
     work: &'a Work,
     /// All clusters, by their certificates.
     site: ChannelContention<'a>,
@@ -267,14 +279,13 @@ struct ExtendedCluster<'a> {
 impl<'a> ExtendedCluster<'a> {
     fn new(
         set: &'a TaskSet,
-        running: &'a RunningDevice,
+        known: &'a KnownNeighbours<'a>,
         new: TaskId,
-        (position, begun): (usize, &ChannelContention<'a>),
-        granted: Reliance,
+        position: usize,
         work: &'a Work,
     ) -> ExtendedCluster<'a> {
-        let site = begun.with_task(position, new, &running.certificates[position]);
-        ExtendedCluster { set, running, position, new, granted, work, site }
+        let site = known.begun.with_task(position, new, &known.running.certificates[position]);
+        ExtendedCluster { set, known, position, new, work, site }
     }
 
     fn id(&self) -> ClusterId {
@@ -282,7 +293,7 @@ impl<'a> ExtendedCluster<'a> {
     }
 
     fn certificate(&self) -> &'a Certificate {
-        &self.running.certificates[self.position]
+        &self.known.running.certificates[self.position]
     }
 
     fn has_server(&self) -> bool {
@@ -304,8 +315,20 @@ impl<'a> ExtendedCluster<'a> {
         Decision::Admitted(Box::new(Admitted { cluster, change, ready_within, running }))
     }
 
-    /// Whether everybody is in time by the certificates that there are.
-    fn kept(&self) -> Result<(), AdmissionRefusal> {
+    fn admitted_by(self, path: TermsPath, certificate: Certificate) -> Decision {
+        let mut certificates = self.known.running.certificates.clone();
+        certificates[self.position] = certificate;
+        self.admitted(AddedHow::Staged(path.stages), path.ready_within, certificates)
+    }
+
+    fn admitted_as_it_is(self) -> Decision {
+        let certificates = self.known.running.certificates.clone();
+        self.admitted(AddedHow::Kept, Span::ZERO, certificates)
+    }
+
+    /// Whether everybody is in time by the certificates that there are; an error where they are not
+    /// by any others either.
+    fn kept(&self) -> Result<bool, AdmissionRefusal> {
         if !self.site.holds_data(self.position) {
             return Err(AdmissionRefusal::Data);
         }
@@ -314,82 +337,56 @@ impl<'a> ExtendedCluster<'a> {
         }
         let is_late =
             !self.site.is_stated(self.position) || !self.site.holds_as_stated(self.position, self.certificate());
-        if is_late {
-            return Err(AdmissionRefusal::Late);
+        let held = if is_late { Err(AdmissionRefusal::Late) } else { self.neighbours_hold() };
+        match held {
+            Ok(()) => Ok(true),
+            // Where nothing is written no other terms help.
+            Err(refusal) if !self.has_collection() => Err(refusal),
+            Err(_) if self.has_server() => Err(AdmissionRefusal::Server),
+            Err(_) => Ok(false),
         }
-        self.neighbours_hold(&self.site)
     }
 
     /// Whether the others on its channels, which were in time before, are so by their certificates.
-    fn neighbours_hold(&self, site: &ChannelContention<'_>) -> Result<(), AdmissionRefusal> {
-        // To (T) it is the same who is in a cluster.
-        if self.granted == Reliance::Nothing {
-            return Ok(());
-        }
-        let mut others = site.beside_on_channels(self.position).into_iter().filter(|&at| at != self.position);
-        let late = others.find(|&at| !site.holds_as_stated(at, &self.running.certificates[at]));
+    fn neighbours_hold(&self) -> Result<(), AdmissionRefusal> {
+        let late = self.known.late_beside(&self.site, self.position);
         late.map_or(Ok(()), |at| Err(AdmissionRefusal::Neighbour(ClusterId::from_index(at))))
     }
 
-    /// The shortest way to a certificate by which everybody is in time.
-    fn changed(&mut self, begun: &ChannelContention<'_>) -> Result<TermsPath, AdmissionRefusal> {
-        let (position, certificate) = (self.position, self.certificate());
+    /// Whether everybody else is in time while its terms change, and the search for others.
+    fn search(&mut self) -> Result<TermsSearch<'a>, AdmissionRefusal> {
+        let position = self.position;
         // How often a cluster's collection uses the bus is not known while its terms change.
-        let counts = self.site.counts_collection_of(position);
-        if counts {
+        if self.site.counts_collection_of(position) {
             self.site.charge_by(position, 1);
-            self.neighbours_hold(&self.site)?;
+            let held = self.neighbours_hold();
             self.site.charge_by(position, 0);
+            held?;
         }
-        let found = path(begun, &mut self.site, position, certificate, self.work)?;
+        TermsSearch::new(&self.known.begun, &self.site, position, self.certificate(), self.work)
+    }
+
+    /// Goes on by the terms that were found, where everybody is in time by them.
+    fn settled(&mut self, found: TermsPath) -> Result<(TermsPath, Certificate), AdmissionRefusal> {
+        let position = self.position;
         self.site.collects(position, found.gc);
-        self.neighbours_hold(&self.site)?;
+        self.neighbours_hold()?;
+        let certificate = self.site.settled_certificate(position).ok_or(AdmissionRefusal::Late)?;
         // No interval has both the change and what is admitted next.
+        let counts = self.site.counts_collection_of(position);
         let settled = if counts { longest([self.others_idle(), found.idle_after]) } else { Some(Span::ZERO) };
         let ready = settled.and_then(|settled| found.ready_within.checked_add(settled));
-        Ok(TermsPath { ready_within: ready.ok_or(AdmissionRefusal::Reserve)?, ..found })
+        Ok((TermsPath { ready_within: ready.ok_or(AdmissionRefusal::Reserve)?, ..found }, certificate))
     }
 
     /// The time within which the others on its channels are idle, while nothing is known of what
     /// its collection does.
     fn others_idle(&mut self) -> Option<Span> {
-        let (certificates, position) = (&self.running.certificates, self.position);
+        let (certificates, position) = (&self.known.running.certificates, self.position);
         self.site.charge_by(position, 1);
         let others = self.site.beside_on_channels(position).into_iter().filter(|&at| at != position);
         let idle = longest(others.map(|at| longest_idle(&self.site, at, &certificates[at], self.work)));
         self.site.charge_by(position, 0);
         idle
     }
-}
-
-/// A cluster of free chips for the task, as small as will do.
-fn alone(
-    set: &TaskSet,
-    running: &RunningDevice,
-    new: TaskId,
-    known: &[Placement],
-    begun: &ChannelContention<'_>,
-) -> Option<Admitted> {
-    let device = set.device();
-    let taken: std::collections::BTreeSet<ChipId> =
-        running.clusters.iter().flat_map(|cluster| &cluster.chips).copied().collect();
-    let free: Vec<ChipId> = ChipId::first(device.chips()).filter(|chip| !taken.contains(chip)).collect();
-    let cluster = ClusterId::from_index(running.clusters.len());
-    let mut given: Vec<Option<Certificate>> = running.certificates.iter().copied().map(Some).collect();
-    given.push(None);
-    let sizes = (1..=free.len()).filter(|size| size.is_power_of_two() || *size == free.len());
-    for size in sizes {
-        let of_it = Cluster { chips: free[..size].to_vec(), tasks: vec![new] };
-        for &placement in known.iter().filter(|placement| placement.is_possible_on(device)) {
-            let Some(mut own) = begun.with_cluster(of_it.clone(), placement).last_certified(&given) else { continue };
-            if set.jobs().is_empty() {
-                own.server_thousandths = 0;
-            }
-            let clusters = running.clusters.iter().cloned().chain([of_it]).collect();
-            let certificates = running.certificates.iter().copied().chain([own]).collect();
-            let running = RunningDevice { clusters, certificates };
-            return Some(Admitted { cluster, change: AddedHow::NewCluster, ready_within: Span::ZERO, running });
-        }
-    }
-    None
 }

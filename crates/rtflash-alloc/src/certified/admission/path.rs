@@ -1,12 +1,14 @@
 //! From one certificate to another: which terms a processor goes on by in between.
 
+use std::cell::Cell;
+
 use rtflash_model::{Certificate, Collection, Span};
 
 use super::AdmissionRefusal;
 use super::idle::{idle_within, longest};
 use crate::certified::channels::ChannelContention;
 use crate::certified::choice::{self, LastFailure};
-use crate::certified::demand::{Demand, DemandVerdict};
+use crate::certified::demand::{Demand, DemandVerdict, Patience};
 use crate::certified::placed::PlacedProcessor;
 use crate::certified::processor::{ChosenGc, DemandTask, Processor};
 use crate::certified::workload::WorkloadCurve;
@@ -14,6 +16,8 @@ use crate::work::Work;
 
 /// Terms that are looked at: each may cost a test.
 const TERMS: usize = 24;
+/// Ways to let the reserve grow that are tested for a cluster.
+const BRIDGES: u32 = 16;
 
 /// GC jobs that are released beside those of R1, so that the reserve grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +44,6 @@ pub struct CollectionStage {
 #[derive(Debug)]
 pub(super) struct TermsPath {
     pub(super) stages: Vec<CollectionStage>,
-    pub(super) certificate: Certificate,
     pub(super) gc: ChosenGc,
     pub(super) ready_within: Span,
     /// The time within which its own processors are idle by the new terms.
@@ -54,11 +57,14 @@ fn is_there((now, for_wear): (Collection, u64), next: &ChosenGc) -> bool {
     room(next.reserve, next.reclaimed) <= room(now.reserve_pages, now.reclaimed_pages) - i128::from(for_wear)
 }
 
-/// Whether a cluster in its place is in time by these terms.
-fn holds(placed: &PlacedProcessor, gc: ChosenGc, failed: &LastFailure, work: &Work) -> bool {
+/// What a few steps of a test say against a cluster in its place by these terms; `None` where it is
+/// in time.
+fn failure(placed: &PlacedProcessor, gc: ChosenGc, failed: &LastFailure, work: &Work) -> Option<DemandVerdict> {
     let demands = || placed.demands(Some(gc), 0, work);
-    let verdict = |demand: Demand<'_>| if demand.surely_holds() { DemandVerdict::Holds } else { demand.test() };
-    failed.of(demands).or_else(|| failed.found(demands().map(verdict))).is_none()
+    let verdict = |demand: Demand<'_>| {
+        if demand.surely_holds() { DemandVerdict::Holds } else { demand.test_with(Patience::Short) }
+    };
+    failed.of(demands).or_else(|| failed.found(demands().map(verdict)))
 }
 
 /// The longest that one of a cluster's processors may be without an idle instant.
@@ -66,59 +72,94 @@ pub(super) fn idle_by(placed: &PlacedProcessor, gc: Option<ChosenGc>, work: &Wor
     longest(placed.demands(gc, 0, work).map(|demand| idle_within(&demand)))
 }
 
-/// The way with the fewest stages from a cluster's certificate, by which it runs `without` the new
-/// task, to one by which it is in time `with` it.
-pub(super) fn path(
-    without: &ChannelContention<'_>,
-    with: &mut ChannelContention<'_>,
-    position: usize,
-    certificate: &Certificate,
-    work: &Work,
-) -> Result<TermsPath, AdmissionRefusal> {
-    let collection = certificate.collection.ok_or(AdmissionRefusal::NoReserve)?;
-    // Its own chips change at different instants: what they do meanwhile is not relied on.
-    let placed = with.beside_others(position).ok_or(AdmissionRefusal::Late)?;
-    let before = without.beside_others(position).ok_or(AdmissionRefusal::Late)?;
-    let stated = before.processor.stated(certificate).ok_or(AdmissionRefusal::Late)?;
-    let now = (collection, before.processor.for_wear(&collection));
-    if choice::is_surely_late(&placed.processor, &placed.contentions, work) {
-        return Err(AdmissionRefusal::Late);
-    }
-    let failed = LastFailure::default();
-    let holds = |gc: ChosenGc| holds(&placed, gc, &failed, work);
-    let quiet = || idle_by(&before, stated, work).ok_or(AdmissionRefusal::Reserve);
-    let terms: Vec<ChosenGc> =
-        choice::terms_without_server(&placed.processor, &placed.contentions, work).take(TERMS).collect();
-    let direct = terms.iter().copied().filter(|gc| is_there(now, gc)).find(|&gc| holds(gc));
-    let stage = |gc: ChosenGc| CollectionStage { collection: gc.to_collection(), goal_pages: gc.reserve, extra: None };
-    let commands = with.has_commands();
-    let mut certified = |gc: ChosenGc| {
-        with.collects(position, gc);
-        with.certificate(position, Some(gc)).ok_or(AdmissionRefusal::Late)
-    };
-    let mut way = |stages: Vec<CollectionStage>, gc: ChosenGc, ready_within| {
-        let idle_after = idle_by(&placed, Some(gc), work);
-        Ok(TermsPath { stages, certificate: certified(gc)?, gc, ready_within, idle_after })
-    };
-    if let Some(gc) = direct {
-        return way(vec![stage(gc)], gc, quiet()?);
-    }
-    let mut refusal = AdmissionRefusal::Late;
-    for gc in terms.iter().copied().filter(|gc| !is_there(now, gc)) {
-        if !holds(gc) {
-            continue;
+/// Ways from a cluster's certificate, by which it runs without the new task, to one by which it is
+/// in time with it. A decision has to be quick: terms of which a few steps of the test do not tell
+/// that they do are left out.
+pub(super) struct TermsSearch<'a> {
+    /// The cluster's processors as they run, and by which terms.
+    before: PlacedProcessor,
+    stated: Option<ChosenGc>,
+    /// The same terms, and what may have been taken of H for wear.
+    now: (Collection, u64),
+    /// The processors with the new task.
+    placed: PlacedProcessor,
+    terms: Vec<ChosenGc>,
+    failed: LastFailure,
+    /// Whether commands use the bus.
+    commands: bool,
+    work: &'a Work,
+}
+
+impl<'a> TermsSearch<'a> {
+    pub(super) fn new(
+        without: &ChannelContention<'_>,
+        with: &ChannelContention<'_>,
+        position: usize,
+        certificate: &Certificate,
+        work: &'a Work,
+    ) -> Result<TermsSearch<'a>, AdmissionRefusal> {
+        let collection = certificate.collection.ok_or(AdmissionRefusal::NoReserve)?;
+        // Its own chips change at different instants: what they do meanwhile is not relied on.
+        let placed = with.beside_others(position).ok_or(AdmissionRefusal::Late)?;
+        let before = without.beside_others(position).ok_or(AdmissionRefusal::Late)?;
+        let stated = before.processor.stated(certificate).ok_or(AdmissionRefusal::Late)?;
+        let now = (collection, before.processor.for_wear(&collection));
+        if choice::is_surely_late(&placed.processor, &placed.contentions, work) {
+            return Err(AdmissionRefusal::Late);
         }
-        refusal = AdmissionRefusal::Reserve;
-        // What commands of an extra pass wait for neighbours is not charged.
-        if commands && before.contentions.iter().any(|contention| !contention.is_none()) {
-            break;
-        }
-        if let Some((bridge, taken)) = bridge(&before, now, &gc, work) {
-            let ready_within = quiet()?.checked_add(taken).ok_or(AdmissionRefusal::Reserve)?;
-            return way(vec![bridge, stage(gc)], gc, ready_within);
-        }
+        let terms = choice::terms_without_server(&placed.processor, &placed.contentions, work).take(TERMS).collect();
+        let (failed, commands) = (LastFailure::default(), with.has_commands());
+        Ok(TermsSearch { before, stated, now, placed, terms, failed, commands, work })
     }
-    Err(refusal)
+
+    /// Those of the terms whose reserve is there, or is not, by which the cluster is in time.
+    fn in_time(&self, there: bool) -> impl Iterator<Item = ChosenGc> {
+        let terms = self.terms.iter().copied().filter(move |gc| is_there(self.now, gc) == there);
+        terms.filter(|&gc| failure(&self.placed, gc, &self.failed, self.work).is_none())
+    }
+
+    /// Terms that may follow at the next idle instant.
+    pub(super) fn direct(&self) -> Option<ChosenGc> {
+        self.in_time(true).next()
+    }
+
+    /// The time within which its processors are idle as they run.
+    fn quiet(&self) -> Result<Span, AdmissionRefusal> {
+        idle_by(&self.before, self.stated, self.work).ok_or(AdmissionRefusal::Reserve)
+    }
+
+    /// The way in one stage, to these terms.
+    pub(super) fn one_stage(&self, gc: ChosenGc) -> Result<TermsPath, AdmissionRefusal> {
+        Ok(self.way(vec![stage(gc)], gc, self.quiet()?))
+    }
+
+    /// The way in two stages: in the first one the reserve grows.
+    pub(super) fn two_stages(&self) -> Result<TermsPath, AdmissionRefusal> {
+        let mut refusal = AdmissionRefusal::Late;
+        let (bridges, failed) = (Cell::new(BRIDGES), LastFailure::default());
+        for gc in self.in_time(false) {
+            refusal = AdmissionRefusal::Reserve;
+            // What commands of an extra pass wait for neighbours is not charged.
+            if self.commands && self.before.contentions.iter().any(|contention| !contention.is_none()) {
+                break;
+            }
+            if let Some((bridge, taken)) = bridge(&self.before, self.now, &gc, (&bridges, &failed), self.work) {
+                let ready_within = self.quiet()?.checked_add(taken).ok_or(AdmissionRefusal::Reserve)?;
+                return Ok(self.way(vec![bridge, stage(gc)], gc, ready_within));
+            }
+        }
+        Err(refusal)
+    }
+
+    fn way(&self, stages: Vec<CollectionStage>, gc: ChosenGc, ready_within: Span) -> TermsPath {
+        let idle_after = idle_by(&self.placed, Some(gc), self.work);
+        TermsPath { stages, gc, ready_within, idle_after }
+    }
+}
+
+/// Terms that the reserve is there for.
+fn stage(gc: ChosenGc) -> CollectionStage {
+    CollectionStage { collection: gc.to_collection(), goal_pages: gc.reserve, extra: None }
 }
 
 /// Terms by which a processor runs without the new task until its reserve is that of `next`, and
@@ -127,6 +168,7 @@ fn bridge(
     before: &PlacedProcessor,
     now: (Collection, u64),
     next: &ChosenGc,
+    (bridges, failed): (&Cell<u32>, &LastFailure),
     work: &Work,
 ) -> Option<(CollectionStage, Span)> {
     let processor = &before.processor;
@@ -140,12 +182,14 @@ fn bridge(
         let passes = (next.reserve - gc.reserve).div_ceil(gc.reclaimed);
         for spacing in spacings(before, gc, work) {
             let Some(busier) = with_extra(processor, &gc, spacing) else { continue };
+            bridges.set(bridges.get().checked_sub(1)?);
             let demand = |contention| Demand::new(&busier, contention, Some(gc), 0, work);
-            let demands: Vec<Demand<'_>> = before.contentions.iter().map(demand).collect();
-            if demands.iter().any(|demand| demand.test() != DemandVerdict::Holds) {
+            let demands = || before.contentions.iter().map(demand);
+            let verdicts = || demands().map(|demand| demand.test_with(Patience::Short));
+            if failed.of(demands).or_else(|| failed.found(verdicts())).is_some() {
                 continue;
             }
-            let quiet = longest(demands.iter().map(idle_within))?;
+            let quiet = longest(demands().map(|demand| idle_within(&demand)))?;
             let released = spacing.checked_mul(passes - 1)?.checked_add(Span::NANOSECOND)?;
             let taken = released.checked_add(deadline)?.checked_add(quiet)?;
             let extra = Some(ExtraPasses { passes, spacing });
@@ -205,8 +249,8 @@ mod tests {
             let terms = choice::terms_without_server(&placed.processor, &placed.contentions, &work).take(TERMS);
             for gc in terms {
                 let was_known = failed.of(|| placed.demands(Some(gc), 0, &work)).is_some();
-                let by_itself = holds(&placed, gc, &LastFailure::default(), &work);
-                assert_eq!(holds(&placed, gc, &failed, &work), by_itself, "seed {seed}: {gc:?}");
+                let by_itself = failure(&placed, gc, &LastFailure::default(), &work).is_none();
+                assert_eq!(failure(&placed, gc, &failed, &work).is_none(), by_itself, "seed {seed}: {gc:?}");
                 assert!(!(by_itself && is_surely_late), "seed {seed}: {gc:?}");
                 held += u32::from(by_itself);
                 known += u32::from(was_known);

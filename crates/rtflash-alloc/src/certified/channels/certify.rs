@@ -3,7 +3,7 @@
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet, sorting};
 
 use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
-use crate::certified::choice::{Choice, choose, largest_server};
+use crate::certified::choice::{Choice, choose};
 use crate::certified::contention::Contention;
 use crate::certified::demand::DemandVerdict;
 use crate::certified::processor::ChosenGc;
@@ -125,28 +125,18 @@ struct TestedClusters {
 }
 
 /// Certifies the clusters that have no certificate.
-fn certified(site: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
-    let busy = site.busy();
-    certified_among(site, &busy, given)
-}
-
-/// The same where of those with tasks only these are tested.
-fn certified_among(mut site: ChannelContention<'_>, busy: &[usize], given: &[Option<Certificate>]) -> Certification {
-    let (count, work) = (site.clusters.len(), site.work);
-    let TestedClusters { fragile, mut failing, given_up } = site.tested(busy, given);
+fn certified(mut site: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
+    let (count, busy) = (site.clusters.len(), site.busy());
+    let TestedClusters { fragile, mut failing, given_up } = site.tested(&busy, given);
     if site.whole && !failing.is_empty() {
         return Certification { certificates: Vec::new(), failing, given_up };
     }
-    site.settle_beside_failing(busy, &fragile, given, &mut failing);
+    site.settle_beside_failing(&busy, &fragile, given, &mut failing);
     if failing.is_empty() {
         // Beside a server a chip counts on less, but where that is left out.
         let quiet = if site.left_out == Some(Term::Servers) { fragile } else { site.near(&fragile) };
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
-            let Some(placed) = site.in_the_worst_case(position) else { continue };
-            if let Some((thousandths, gc)) = largest_server(&placed.processor, &placed.contentions, work) {
-                site.servers[position] = thousandths;
-                site.gcs[position] = Some(Some(gc));
-            }
+            site.serves_all_it_can(position);
         }
     }
     let certificate = |position: usize| {
@@ -168,20 +158,6 @@ impl ChannelContention<'_> {
         (0..self.clusters.len()).filter(|&position| !self.clusters[position].tasks.is_empty()).collect()
     }
 
-    /// The certificate of the last cluster, which has none, next to the others, which have theirs
-    /// and are in time without it. `None` where it fails, or one that shares a channel with it:
-    /// others do not know of it.
-    pub(in crate::certified) fn last_certified(self, given: &[Option<Certificate>]) -> Option<Certificate> {
-        let last = self.clusters.len() - 1;
-        if !self.holds_data(last) {
-            return None;
-        }
-        // By (T) nobody is in time less for it.
-        let near = if self.granted == Reliance::Nothing { vec![last] } else { self.beside_on_channels(last) };
-        let certified = certified_among(ChannelContention { whole: true, hasty: true, ..self }, &near, given);
-        certified.certificates.last().copied().flatten()
-    }
-
     /// Tests clusters where they are, without servers, and keeps the garbage collection of each.
     fn tested(&mut self, busy: &[usize], given: &[Option<Certificate>]) -> TestedClusters {
         let mut fragile = vec![false; self.clusters.len()];
@@ -193,9 +169,7 @@ impl ChannelContention<'_> {
             if let Some(certificate) = &given[position] {
                 self.backfill[position] = certificate.backfill;
                 self.states(position, certificate);
-                let placed = self.in_the_worst_case(position);
-                let placed = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
-                fragile[position] = !placed.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc));
+                fragile[position] = !self.holds_beside_anyone(position, certificate);
             } else {
                 (self.gcs[position], fragile[position]) = self.first_gc(position);
             }
@@ -230,8 +204,6 @@ impl ChannelContention<'_> {
         // What is changed for one of them, its neighbours were tested without: as long as there are
         // changes, all are tested again.
         const ROUNDS: usize = 4;
-        // The last one changed: it holds as everything is.
-        let mut latest = None;
         for _ in 0..ROUNDS {
             let (mut failing, mut changed, mut given_up) = (Vec::new(), false, false);
             for &position in busy {
@@ -240,7 +212,7 @@ impl ChannelContention<'_> {
                 }
                 if overloaded[position] || !self.data_fit(position) {
                     failing.push(position);
-                } else if fragile[position] && latest != Some(position) && !self.holds_now(position) {
+                } else if fragile[position] && !self.holds_now(position) {
                     if given[position].is_some() {
                         failing.push(position);
                         continue;
@@ -249,7 +221,6 @@ impl ChannelContention<'_> {
                         Some(Choice::Holds(gc)) => {
                             changed |= self.gcs[position] != Some(gc);
                             self.gcs[position] = Some(gc);
-                            latest = self.hasty.then_some(position);
                         }
                         other => {
                             given_up |= other == Some(Choice::TooLong);
@@ -309,8 +280,7 @@ impl ChannelContention<'_> {
 
     /// Whether a cluster holds in a place with this garbage collection, and its server.
     pub(super) fn holds_at(&self, position: usize, placed: &PlacedProcessor, gc: Option<ChosenGc>) -> bool {
-        let server = self.servers[position];
-        let mut demands = placed.demands(gc, server, self.work);
+        let mut demands = placed.demands(gc, self.servers[position], self.work);
         demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
     }
 

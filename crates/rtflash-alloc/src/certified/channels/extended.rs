@@ -8,6 +8,7 @@ use std::rc::Rc;
 use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskId, sorting};
 
 use super::{ChannelContention, add_chips};
+use crate::certified::choice::{Choice, largest_server};
 use crate::certified::placed::PlacedProcessor;
 use crate::certified::processor::ChosenGc;
 
@@ -38,7 +39,47 @@ impl<'a> ChannelContention<'a> {
         with.backfill.push(true);
         with.gcs.push(None);
         with.alone.push(OnceCell::new());
+        with.hasty = true;
         with
+    }
+
+    /// Looks for garbage collection of a cluster that has no certificate, next to the others as
+    /// they are: whether it relies on them; `None` where none is found, or its data do not fit.
+    pub(in crate::certified) fn settle_alone(&mut self, position: usize) -> Option<bool> {
+        if !self.holds_data(position) {
+            return None;
+        }
+        let (gc, fragile) = self.first_gc(position);
+        self.gcs[position] = gc;
+        if fragile && (self.granted == Reliance::Nothing || !self.holds_now(position)) {
+            // By (T) it fails whatever they do.
+            let chosen = if self.granted == Reliance::Nothing { None } else { self.chosen_now(position) };
+            let Some(Choice::Holds(gc)) = chosen else { return None };
+            self.gcs[position] = Some(gc);
+        }
+        Some(fragile)
+    }
+
+    /// A cluster's certificate with garbage collection as it was settled.
+    pub(in crate::certified) fn settled_certificate(&self, position: usize) -> Option<Certificate> {
+        self.certificate(position, self.gcs[position]?)
+    }
+
+    /// Gives a cluster the largest server that there is room for beside neighbours that are as busy
+    /// as can be, if there is any.
+    pub(in crate::certified) fn serves_all_it_can(&mut self, position: usize) {
+        let Some(placed) = self.in_the_worst_case(position) else { return };
+        if let Some((thousandths, gc)) = largest_server(&placed.processor, &placed.contentions, self.work) {
+            self.servers[position] = thousandths;
+            self.gcs[position] = Some(Some(gc));
+        }
+    }
+
+    /// Whether a cluster is in time by its certificate whatever those beside it do: by (T).
+    pub(in crate::certified) fn holds_beside_anyone(&self, position: usize, certificate: &Certificate) -> bool {
+        let placed = self.in_the_worst_case(position);
+        let stated = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
+        stated.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc))
     }
 
     /// The clusters.
