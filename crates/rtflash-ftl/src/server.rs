@@ -36,8 +36,8 @@ impl Ftl<'_, '_> {
     /// processors' servers, and makes no request late. It is over by the deadline that is said, or
     /// less than one longest step later; where programs may fail, by E of Section 17 more.
     ///
-    /// Takes some steps for each of its pages and each chip of the cluster, for each pair of them
-    /// two, for each request that waits, and for each source and stream.
+    /// Takes some steps for each of its pages, each chip of the cluster, each request that waits, and
+    /// each source and stream.
     ///
     /// # Errors
     /// Where there is no such stream, as many jobs of it wait as may, it has no page or more than
@@ -72,25 +72,31 @@ impl Ftl<'_, '_> {
     /// The deadline of a job: the latest that the processors with a part in it give it, which all
     /// of them take.
     fn grants(&mut self, cluster: u32, now_ns: u64, (reads, writes): (&[u32], &[u32])) -> Option<u64> {
-        let FtlCluster { server, processors, .. } = self.clusters[index(cluster)];
+        let FtlCluster { server, first_processor, processors, .. } = self.clusters[index(cluster)];
         let server = server?;
-        let of_column = |pages: &[u32], column: u32| pages.iter().filter(|&&lpn| lpn % processors == column).count();
-        let mut latest = 0;
-        // First what comes of it, then each account: nothing has changed where there is none.
-        for takes in [false, true] {
-            for (column, number) in (0..).zip(self.clusters[index(cluster)].processors()) {
-                let (reads, writes) = (of_column(reads, column) as u64, of_column(writes, column) as u64);
-                let Some(of) = self.processors[index(number)].as_mut().filter(|_| reads + writes > 0) else { continue };
-                let by = (u64::from(of.ftl.pages.width()), of.ftl.reclaimed());
-                let with = of.served.with(&server, (reads, writes), by, now_ns)?;
-                if takes {
-                    of.served = ServerGrants { due: latest, ..with };
-                } else {
-                    latest = with.due.max(latest);
-                }
+        for (pages, written) in [(reads, false), (writes, true)] {
+            for lpn in pages {
+                let column = first_processor + lpn % processors;
+                let Some(of) = self.processors[index(column)].as_mut() else { continue };
+                if written { of.asked.1 += 1 } else { of.asked.0 += 1 }
             }
         }
-        Some(latest)
+        let own = index(first_processor)..index(first_processor + processors);
+        let with = |of: &FtlProcessor<'_>| {
+            let by = (u64::from(of.ftl.pages.width()), of.ftl.reclaimed());
+            of.served.with(&server, of.asked, by, now_ns)
+        };
+        let busy = |of: &FtlProcessor<'_>| of.asked != (0, 0);
+        // First what comes of it, then each account: nothing has changed where there is none.
+        let parts = self.processors[own.clone()].iter().flatten().filter(|of| busy(of));
+        let latest = parts.map(|of| Some(with(of)?.due)).try_fold(0, |latest: u64, due| Some(latest.max(due?)));
+        for of in self.processors[own].iter_mut().flatten() {
+            if let (true, Some(due), Some(granted)) = (busy(of), latest, with(of)) {
+                of.served = ServerGrants { due, ..granted };
+            }
+            of.asked = (0, 0);
+        }
+        latest
     }
 
     /// A job has programmed pages on a processor: its pass may be due.

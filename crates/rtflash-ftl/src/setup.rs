@@ -337,6 +337,7 @@ fn processor<'m>(
         changed: false,
         starved: [false; 3],
         served: ServerGrants::default(),
+        asked: (0, 0),
         owing: NONE,
         programs: StepPrograms::new(rest.words(PROGRAM_WORDS * index(columns.width))?),
         suspends: of.suspends_erases(),

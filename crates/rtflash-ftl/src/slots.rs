@@ -159,6 +159,8 @@ pub struct FtlProcessor<'m> {
     pub(crate) starved: [bool; 3],
     /// What its server has granted.
     pub(crate) served: ServerGrants,
+    /// Pages of the job that arrives that it is to read, and to write.
+    pub(crate) asked: (u64, u64),
     /// The slot of the job whose pass is due or under way; [`NONE`] where none is.
     pub(crate) owing: u32,
     /// The pages that its step programs.
