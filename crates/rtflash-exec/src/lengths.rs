@@ -79,6 +79,12 @@ impl Lengths {
         self.length(job, DrawnFor::Sensing, chip.0, at)
     }
 
+    /// The same, where it does not depend on anything.
+    #[inline]
+    pub(crate) fn fixed_sensing(&self) -> Option<Span> {
+        self.fixed.map(|fixed| fixed[DrawnFor::Sensing as usize])
+    }
+
     /// The part of a program behind its transfer.
     #[inline]
     pub fn programming(&self, job: JobId, chip: ChipId, at: Instant) -> Span {

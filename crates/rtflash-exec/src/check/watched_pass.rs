@@ -95,6 +95,19 @@ impl WatchedPass {
             self.read = Some(last.end);
             return;
         }
+        self.has_programmed(first, operations);
+    }
+
+    /// The same of a step that programs.
+    #[inline(always)]
+    pub(super) fn programs_row(&mut self, operations: &[Operation], end: Instant) {
+        let Some(first) = operations.first() else { return };
+        self.takes(first.start, end);
+        self.has_programmed(first, operations);
+    }
+
+    #[inline(always)]
+    fn has_programmed(&mut self, first: &Operation, operations: &[Operation]) {
         self.steps.1 += u64::from(self.began.1.replace(first.start) != Some(first.start));
         for operation in operations {
             self.takes_from_buffer(operation.lpn);

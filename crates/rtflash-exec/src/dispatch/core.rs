@@ -164,6 +164,40 @@ impl<O: Observer> Core<O> {
         }
     }
 
+    /// The same of all operations that do this from then on, if it is the same.
+    #[inline(always)]
+    pub(super) fn all_wanted(&self, operation: &Operation) -> Option<Instant> {
+        let fixed = self.lengths.fixed_sensing()?;
+        Some(if operation.action == Action::Read { operation.start.saturating_add(fixed) } else { operation.start })
+    }
+
+    /// Operations have the buses of their channels, which they want since then, one behind the
+    /// other as soon as these are free. Says when the last one ends, and on which chip.
+    #[inline(always)]
+    pub(super) fn moves_all_ahead(
+        &mut self,
+        operations: &mut [Operation],
+        since: Instant,
+        buses: &mut Vec<OnBus>,
+    ) -> (Instant, ChipId) {
+        let Some(first) = operations.first() else { return (Instant::START, ChipId(0)) };
+        let (mut channel, mut last) = (self.channel_of(first.chip), (Instant::START, first.chip));
+        let (mut free_at, mut served) = (self.channels.free_at(channel), first.chip);
+        buses.extend(operations.iter_mut().map(|operation| {
+            let own = ChannelId(operation.chip.0 / self.chips_per_channel);
+            if own != channel {
+                self.channels.serve(channel, served, free_at);
+                (channel, free_at) = (own, self.channels.free_at(own));
+            }
+            let bus = self.lengths.moves(operation, channel, since.max(free_at));
+            (free_at, served) = (bus.end, operation.chip);
+            last = last.max((operation.end, operation.chip));
+            bus
+        }));
+        self.channels.serve(channel, served, free_at);
+        last
+    }
+
     /// An operation has the bus of its channel, which it wants since then, as soon as that is free.
     /// Says when, and when the operation ends.
     #[inline(always)]
