@@ -25,13 +25,16 @@ impl<'s> StepOnBus<'s> {
 #[inline(always)]
 fn are_alike(first: &Operation, others: &[Operation]) -> bool {
     let mut before = first.chip;
-    others.iter().all(|other| {
-        let is_next = before < other.chip;
-        before = other.chip;
-        is_next
+    for other in others {
+        let is_next = before < other.chip
             && (other.start, other.job) == (first.start, first.job)
-            && (other.action, other.kind, other.cluster) == (first.action, first.kind, first.cluster)
-    })
+            && (other.action, other.kind, other.cluster) == (first.action, first.kind, first.cluster);
+        if !is_next {
+            return false;
+        }
+        before = other.chip;
+    }
+    true
 }
 
 impl Checks<'_> {
@@ -57,7 +60,7 @@ impl Checks<'_> {
             && at.cluster == first.cluster
             && operations.len() == buses.len()
             && on.start > self.quiet_buses
-            && (others.is_empty() || are_alike(first, others));
+            && are_alike(first, others);
         let step = StepOnBus { first, at, operations, buses };
         let is_kept = follows
             && match first.action {
@@ -79,7 +82,7 @@ impl Checks<'_> {
         let (Rules::Certified(by), Some(run)) = (rules, rows.get_mut(at.processor)) else { return false };
         let pass = by.collections.pass_of(at.processor, run.server);
         let free_at = bus_exclusion.free_at(on.channel);
-        let Some(mut turns) = desks.turns(first, on.channel, *free_at) else { return false };
+        let Some(mut turns) = desks.turns((first, operations), on.channel, *free_at) else { return false };
         if !run.may_go_on(operations, pass.moves.is_some()) {
             return false;
         }
@@ -97,10 +100,12 @@ impl Checks<'_> {
         }
         *free_at = turns.next();
         desks.had_turns(&turns, operations);
-        operations.iter().for_each(|operation| *chip_exclusion.free_at(operation.chip) = operation.end);
+        for operation in operations {
+            *chip_exclusion.free_at(operation.chip) = operation.end;
+        }
         by.processors.goes_on_in_row(at.processor, operations, (end, run.deadline), plan);
         if first.kind == Kind::Gc {
-            by.collections.pass_of(at.processor, run.server).goes_on_in_row(operations, end, |operation| {
+            pass.reads_row(operations, end, |operation| {
                 mapping.spot(chips[operation.chip].position, operation.block, operation.page)
             });
         }
@@ -116,7 +121,7 @@ impl Checks<'_> {
         let (Rules::Certified(by), Some(run)) = (rules, rows.get_mut(at.processor)) else { return false };
         let pass = by.collections.pass_of(at.processor, run.server);
         let free_at = bus_exclusion.free_at(on.channel);
-        let Some(mut turns) = desks.turns(first, on.channel, *free_at) else { return false };
+        let Some(mut turns) = desks.turns((first, operations), on.channel, *free_at) else { return false };
         if !run.may_go_on(operations, pass.moves.is_some()) {
             return false;
         }

@@ -171,30 +171,45 @@ impl<O: Observer> Core<O> {
         Some(if operation.action == Action::Read { operation.start.saturating_add(fixed) } else { operation.start })
     }
 
-    /// Operations have the buses of their channels, which they want since then, one behind the
-    /// other as soon as these are free. Says when the last one ends, and on which chip.
+    /// Operations, by chip, have their buses, which they want since then, when these are free.
+    /// `is_alike`: all of them do the same. Says when the last one ends, and on which chip.
     #[inline(always)]
     pub(super) fn moves_all_ahead(
+        &mut self,
+        (operations, is_alike): (&mut [Operation], bool),
+        since: Instant,
+        buses: &mut Vec<OnBus>,
+    ) -> (Instant, ChipId) {
+        let (Some(first), Some(last)) = (operations.first(), operations.last()) else {
+            return (Instant::START, ChipId(0));
+        };
+        let (channel, chip) = (self.channel_of(first.chip), last.chip);
+        let fixed = self.lengths.fixed_moves(first.action).filter(|_| is_alike && self.channel_of(chip) == channel);
+        let Some((held, behind)) = fixed else { return self.moves_each_ahead(operations, since, buses) };
+        let (mut free_at, mut end) = (since.max(self.channels.free_at(channel)), Instant::START);
+        buses.extend(operations.iter_mut().map(|operation| {
+            let start = free_at;
+            free_at = start.saturating_add(held);
+            end = free_at.saturating_add(behind);
+            operation.end = end;
+            OnBus { channel, start, end: free_at }
+        }));
+        self.channels.serve(channel, chip, free_at);
+        (end, chip)
+    }
+
+    #[inline(never)]
+    fn moves_each_ahead(
         &mut self,
         operations: &mut [Operation],
         since: Instant,
         buses: &mut Vec<OnBus>,
     ) -> (Instant, ChipId) {
-        let Some(first) = operations.first() else { return (Instant::START, ChipId(0)) };
-        let (mut channel, mut last) = (self.channel_of(first.chip), (Instant::START, first.chip));
-        let (mut free_at, mut served) = (self.channels.free_at(channel), first.chip);
-        buses.extend(operations.iter_mut().map(|operation| {
-            let own = ChannelId(operation.chip.0 / self.chips_per_channel);
-            if own != channel {
-                self.channels.serve(channel, served, free_at);
-                (channel, free_at) = (own, self.channels.free_at(own));
-            }
-            let bus = self.lengths.moves(operation, channel, since.max(free_at));
-            (free_at, served) = (bus.end, operation.chip);
+        let mut last = (Instant::START, ChipId(0));
+        for operation in operations {
+            buses.push(self.moves_ahead(operation, since));
             last = last.max((operation.end, operation.chip));
-            bus
-        }));
-        self.channels.serve(channel, served, free_at);
+        }
         last
     }
 

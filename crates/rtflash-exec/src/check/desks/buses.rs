@@ -120,7 +120,13 @@ impl Desks {
     /// chip after another. It is free at `free_at`, as it was seen. `None` where whoever was served
     /// last should not have been.
     #[inline(always)]
-    pub(in crate::check) fn turns(&self, first: &Operation, channel: ChannelId, free_at: Instant) -> Option<StepTurns> {
+    pub(in crate::check) fn turns(
+        &self,
+        (first, operations): (&Operation, &[Operation]),
+        channel: ChannelId,
+        free_at: Instant,
+    ) -> Option<StepTurns> {
+        let is_on = |operation: &Operation| ChannelId(operation.chip.0 / self.chips_per_channel) == channel;
         let (wanted, behind) = match first.action {
             Action::Program => (first.start, self.programming),
             _ => (first.start.saturating_add(self.sensing.min), Length::NONE),
@@ -128,7 +134,9 @@ impl Desks {
         let bus = &self.buses[channel];
         let next = wanted.max(bus.free_at);
         let is_behind = bus.last.is_none_or(|(since, last)| since < wanted || since == wanted && last <= first.chip);
-        let is_so = self.plain.any && self.plain.lowest_first && is_behind && free_at <= next;
+        // Chips between two of a channel are on it.
+        let are_on = is_on(first) && operations.last().is_some_and(is_on);
+        let is_so = self.plain.any && self.plain.lowest_first && is_behind && are_on && free_at <= next;
         is_so.then_some(StepTurns { channel, wanted, next, behind })
     }
 
@@ -137,7 +145,6 @@ impl Desks {
     pub(in crate::check) fn has_turn(&self, turns: &mut StepTurns, operation: &Operation, on: &OnBus) -> bool {
         let Operation { start, end, chip, .. } = *operation;
         let is_so = on.channel == turns.channel
-            && ChannelId(chip.0 / self.chips_per_channel) == on.channel
             && on.start == turns.next
             && self.transfer.has(on.end.since(on.start))
             && on.end <= end

@@ -56,8 +56,8 @@ impl Mapping {
         self.clusters[cluster].spots.get(lpn).is_some()
     }
 
-    /// Logical pages, which there are, are programmed in a step of a superblock, on a chip and those
-    /// behind it: nothing but these, and each of them once.
+    /// Logical pages, which there are, are programmed in a step of a superblock, on a chip and on
+    /// those behind it: nothing but these, and each of them once.
     #[inline(always)]
     pub(in crate::check) fn programs_row(
         &mut self,

@@ -207,7 +207,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         ahead.buses.clear();
         let step = &mut processors[number].step;
         step.chips -= asks.pages.len();
-        step.last = step.last.max(core.moves_all_ahead(&mut asks.pages, since, &mut ahead.buses));
+        step.last = step.last.max(core.moves_all_ahead((&mut asks.pages, asks.is_alike), since, &mut ahead.buses));
         core.observer.step(&asks.pages, &ahead.buses, asks.is_alike);
         asks.clear();
         true

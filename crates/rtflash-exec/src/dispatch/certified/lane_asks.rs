@@ -94,8 +94,11 @@ impl LaneAsks {
 
     /// Whoever has wanted a bus for longest comes first.
     pub(super) fn put_into_order(&mut self) {
-        if !self.pages.is_sorted_by_key(|page| (page.end, page.chip)) {
-            sorting::by_key(&mut self.pages, |page| (page.end, page.chip));
+        let order = |page: &Operation| (page.end, page.chip);
+        match &mut self.pages[..] {
+            [a, b] if order(b) < order(a) => std::mem::swap(a, b),
+            [_, _] => {}
+            pages => sorting::by_key(pages, order),
         }
     }
 }
