@@ -79,6 +79,24 @@ impl Lengths {
         self.length(job, DrawnFor::Sensing, chip.0, at)
     }
 
+    /// The same, where it does not depend on anything.
+    #[inline]
+    pub(crate) fn fixed_sensing(&self) -> Option<Span> {
+        self.fixed.map(|fixed| fixed[DrawnFor::Sensing as usize])
+    }
+
+    /// How long the page of such an operation is on its bus, with the command of a program, and
+    /// what it takes behind that, where that does not depend on anything.
+    #[inline]
+    pub(crate) fn fixed_moves(&self, action: Action) -> Option<(Span, Span)> {
+        let fixed = self.fixed.as_ref()?;
+        let transfer = fixed[DrawnFor::Transfer as usize];
+        Some(match action {
+            Action::Program => (transfer.saturating_add(self.command), fixed[DrawnFor::Programming as usize]),
+            _ => (transfer, Span::ZERO),
+        })
+    }
+
     /// The part of a program behind its transfer.
     #[inline]
     pub fn programming(&self, job: JobId, chip: ChipId, at: Instant) -> Span {

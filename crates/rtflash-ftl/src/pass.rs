@@ -323,7 +323,7 @@ impl<M: Memory> Pass<M> {
             let at = 2 * index(self.buffered);
             (buffer[at], buffer[at + 1]) = (page, lpn);
             self.buffered += 1;
-            put(RowPage { is_read: true, spot: pages.spot(page), lpn });
+            put(RowPage { is_read: true, spot: Spot { chip, block: victim, page: row }, lpn });
         }
         let read = self.buffered - before;
         if read > 0 {

@@ -273,8 +273,9 @@ impl<M: Memory> EdfProcessor<M> {
     /// superblock reads or programs.
     #[inline]
     pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
-        let levels = !server && self.pass.moves_from().is_some_and(|block| !self.pages.blocks().is_retired(block));
-        let beyond = self.beyond_reserve(levels);
+        // Whoever collects may take what is kept in reserve.
+        let moves_from = if server { None } else { self.pass.moves_from() };
+        let beyond = moves_from.map_or(0, |block| self.beyond_reserve(!self.pages.blocks().is_retired(block)));
         let pass = if server { &mut self.server_pass } else { &mut self.pass };
         if self.pages.columns().superblock {
             pass.step_in_superblock(&mut self.pages, beyond, put)

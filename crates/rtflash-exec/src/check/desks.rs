@@ -8,7 +8,6 @@ mod parts;
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::buses::StepTurns;
 use self::buses::{BusLine, PlainBuses};
 use self::cached::place_of_transfer;
 use self::parts::ErasedParts;

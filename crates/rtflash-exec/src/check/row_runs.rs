@@ -97,12 +97,27 @@ impl RowRun {
     /// Whether a page that is programmed is one of its own, or of those that have been read.
     #[inline(always)]
     pub(super) fn programs(&self, operation: &Operation, pass: &WatchedPass, mapping: &Mapping) -> bool {
+        if self.kind == Kind::Gc { self.moves(operation, 0, pass, mapping) } else { self.writes(operation, mapping) }
+    }
+
+    /// The same of a page of a request.
+    #[inline(always)]
+    pub(super) fn writes(&self, operation: &Operation, mapping: &Mapping) -> bool {
         let Operation { start, end, lpn, cluster, .. } = *operation;
-        if self.kind == Kind::Gc {
-            return pass.finds(lpn).is_some_and(|there| mapping.is_at(cluster, lpn, there));
-        }
         let (alone, delay) = self.times[1];
         self.range.contains(&lpn) && mapping.has(cluster, lpn) && end.since(start).saturating_sub(alone) <= delay
+    }
+
+    /// The same of a page of a pass, which nearly always is at this place of those that have been
+    /// read.
+    #[inline(always)]
+    pub(super) fn moves(&self, operation: &Operation, place: usize, pass: &WatchedPass, mapping: &Mapping) -> bool {
+        let Operation { lpn, cluster, .. } = *operation;
+        let there = match pass.buffer.get(place) {
+            Some(&(other, there)) if other == lpn => Some(there),
+            _ => pass.finds(lpn),
+        };
+        there.is_some_and(|there| mapping.is_at(cluster, lpn, there))
     }
 
     /// Whether a page that is read is one of its own, or of the victim, and there.
@@ -171,8 +186,11 @@ impl Checks<'_> {
             self.desks.asks_plainly(operation);
             if program {
                 self.page_order.programs(at.watched, operation);
-                self.mapping.programs_in_row(operation, at);
             }
+        }
+        if program {
+            let chips = &self.chips;
+            self.mapping.programs_row(operations, chips[first.chip], |chip| chips[chip].position);
         }
         by.processors.goes_on_in_row(processor, operations, (end, run.deadline), self.plan);
         if gc {

@@ -1,13 +1,41 @@
 //! Steps of a superblock that are told with their pages on one bus, and are as they should be in
 //! all respects: nearly all are. Those that follow others are kept as in `row_runs`.
 
-use rtflash_model::Instant;
-
-use super::Checks;
-use super::desks::StepTurns;
 use super::rules::Rules;
 use super::runs::PageRun;
+use super::{Checks, WatchedChip};
 use crate::trace::{Action, Kind, Observer, OnBus, Operation};
+
+/// A step, with its first operation and the chip of that, and its pages on a bus.
+#[derive(Clone, Copy)]
+struct StepOnBus<'s> {
+    first: &'s Operation,
+    at: WatchedChip,
+    operations: &'s [Operation],
+    buses: &'s [OnBus],
+}
+
+impl<'s> StepOnBus<'s> {
+    fn pages(self) -> impl Iterator<Item = (&'s Operation, &'s OnBus)> {
+        self.operations.iter().zip(self.buses)
+    }
+}
+
+/// Whether others do what the first operation does, on one chip after another.
+#[inline(always)]
+fn are_alike(first: &Operation, others: &[Operation]) -> bool {
+    let mut before = first.chip;
+    for other in others {
+        let is_next = before < other.chip
+            && (other.start, other.job) == (first.start, first.job)
+            && (other.action, other.kind, other.cluster) == (first.action, first.kind, first.cluster);
+        if !is_next {
+            return false;
+        }
+        before = other.chip;
+    }
+    true
+}
 
 impl Checks<'_> {
     /// Operations of one step, and their pages on buses meanwhile.
@@ -24,78 +52,105 @@ impl Checks<'_> {
     /// so are their pages on one bus. Then it is kept; else nothing has changed.
     #[inline(never)]
     fn keeps_step(&mut self, operations: &[Operation], buses: &[OnBus]) -> bool {
-        let (Some(first), Some(on)) = (operations.first(), buses.first()) else { return false };
-        let Some((turns, end)) = self.turns_of_step((operations, first), (buses, on)) else { return false };
-        let processor = self.chips[first.chip].processor;
-        let (Rules::Certified(by), Some(run)) = (&mut self.rules, self.rows.get_mut(processor)) else { return false };
-        *self.bus_exclusion.free_at(on.channel) = turns.free_at;
-        self.desks.had_turns(&turns);
-        for operation in operations {
-            let at = self.chips[operation.chip];
-            *self.chip_exclusion.free_at(operation.chip) = operation.end;
-            if first.action == Action::Program {
-                self.page_order.programs(at.watched, operation);
-                self.mapping.programs_in_row(operation, at);
-            }
+        let (Some((first, others)), Some(on)) = (operations.split_first(), buses.first()) else { return false };
+        let at = self.chips[first.chip];
+        let Some(run) = self.rows.get(at.processor) else { return false };
+        let follows = run.breaks == self.breaks.1
+            && run.has_next(first)
+            && at.cluster == first.cluster
+            && operations.len() == buses.len()
+            && on.start > self.quiet_buses
+            && are_alike(first, others);
+        let step = StepOnBus { first, at, operations, buses };
+        let is_kept = follows
+            && match first.action {
+                Action::Read => self.keeps_reads(step, on),
+                Action::Program => self.keeps_programs(step, on),
+                _ => false,
+            };
+        if is_kept && self.runs.get_mut(at.processor).is_some_and(PageRun::is_to_be_listed) {
+            self.kept.push(at.processor);
         }
-        by.processors.goes_on_in_row(processor, operations, (end, run.deadline), self.plan);
+        is_kept
+    }
+
+    /// The same of a step that reads.
+    #[inline(always)]
+    fn keeps_reads(&mut self, step: StepOnBus<'_>, on: &OnBus) -> bool {
+        let StepOnBus { first, at, operations, .. } = step;
+        let Checks { rules, rows, desks, bus_exclusion, chip_exclusion, mapping, chips, plan, .. } = self;
+        let (Rules::Certified(by), Some(run)) = (rules, rows.get_mut(at.processor)) else { return false };
+        let pass = by.collections.pass_of(at.processor, run.server);
+        let free_at = bus_exclusion.free_at(on.channel);
+        let Some(mut turns) = desks.turns((first, operations), on.channel, *free_at) else { return false };
+        if !run.may_go_on(operations, pass.moves.is_some()) {
+            return false;
+        }
+        let mut end = first.end;
+        for (operation, bus) in step.pages() {
+            let of = chips[operation.chip];
+            let is_plain = of.cluster == at.cluster
+                && *chip_exclusion.free_at(operation.chip) <= first.start
+                && desks.has_turn(&mut turns, operation, bus)
+                && run.reads(operation, of, pass, mapping);
+            if !is_plain {
+                return false;
+            }
+            end = end.max(operation.end);
+        }
+        *free_at = turns.next();
+        desks.had_turns(&turns, operations);
+        for operation in operations {
+            *chip_exclusion.free_at(operation.chip) = operation.end;
+        }
+        by.processors.goes_on_in_row(at.processor, operations, (end, run.deadline), plan);
         if first.kind == Kind::Gc {
-            let (chips, mapping) = (&self.chips, &self.mapping);
-            by.collections.pass_of(processor, run.server).goes_on_in_row(operations, end, |operation| {
+            pass.reads_row(operations, end, |operation| {
                 mapping.spot(chips[operation.chip].position, operation.block, operation.page)
             });
         }
         run.keep(operations, end);
-        if self.runs.get_mut(processor).is_some_and(PageRun::is_to_be_listed) {
-            self.kept.push(processor);
-        }
         true
     }
 
-    /// The turns that the pages of such a step have on its bus, and when it ends; `None` where it
-    /// is not as it should be.
+    /// The same of a step that programs.
     #[inline(always)]
-    fn turns_of_step(
-        &mut self,
-        (operations, first): (&[Operation], &Operation),
-        (buses, on): (&[OnBus], &OnBus),
-    ) -> Option<(StepTurns, Instant)> {
-        let processor = self.chips[first.chip].processor;
-        let (Rules::Certified(by), Some(run)) = (&mut self.rules, self.rows.get(processor)) else { return None };
-        let follows = run.breaks == self.breaks.1 && run.has_next(first);
-        if !follows || operations.len() != buses.len() || on.start <= self.quiet_buses {
-            return None;
-        }
-        let pass = by.collections.pass_of(processor, run.server);
+    fn keeps_programs(&mut self, step: StepOnBus<'_>, on: &OnBus) -> bool {
+        let StepOnBus { first, at, operations, .. } = step;
+        let Checks { rules, rows, desks, bus_exclusion, chip_exclusion, mapping, chips, plan, page_order, .. } = self;
+        let (Rules::Certified(by), Some(run)) = (rules, rows.get_mut(at.processor)) else { return false };
+        let pass = by.collections.pass_of(at.processor, run.server);
+        let free_at = bus_exclusion.free_at(on.channel);
+        let Some(mut turns) = desks.turns((first, operations), on.channel, *free_at) else { return false };
         if !run.may_go_on(operations, pass.moves.is_some()) {
-            return None;
+            return false;
         }
-        let mut turns = self.desks.turns(on.channel, *self.bus_exclusion.free_at(on.channel));
-        let (mut end, mut before) = (first.end, None);
-        for (place, (operation, bus)) in operations.iter().zip(buses).enumerate() {
-            let Operation { start, chip, action, job, kind, cluster, lpn, .. } = *operation;
-            let at = self.chips[chip];
-            let is_alike = before.is_none_or(|before| {
-                before < chip
-                    && (start, job) == (first.start, first.job)
-                    && (action, kind, cluster) == (first.action, first.kind, first.cluster)
-            });
-            let is_plain = is_alike
-                && at.cluster == first.cluster
-                && *self.chip_exclusion.free_at(chip) <= start
-                && self.desks.has_turn(&mut turns, operation, bus)
-                && if action == Action::Program {
-                    self.page_order.is_next(at.watched, operation)
-                        && operations[..place].iter().all(|other| other.lpn != lpn)
-                        && run.programs(operation, pass, &self.mapping)
-                } else {
-                    run.reads(operation, at, pass, &self.mapping)
-                };
+        let (mut end, gc) = (first.end, first.kind == Kind::Gc);
+        for (place, (operation, bus)) in step.pages().enumerate() {
+            let of = chips[operation.chip];
+            let is_plain = of.cluster == at.cluster
+                && *chip_exclusion.free_at(operation.chip) <= first.start
+                && desks.has_turn(&mut turns, operation, bus)
+                && page_order.is_next(of.watched, operation)
+                && operations[..place].iter().all(|other| other.lpn != operation.lpn)
+                && if gc { run.moves(operation, place, pass, mapping) } else { run.writes(operation, mapping) };
             if !is_plain {
-                return None;
+                return false;
             }
-            (end, before) = (end.max(operation.end), Some(chip));
+            end = end.max(operation.end);
         }
-        Some((turns, end))
+        *free_at = turns.next();
+        desks.had_turns(&turns, operations);
+        for operation in operations {
+            *chip_exclusion.free_at(operation.chip) = operation.end;
+            page_order.programs(chips[operation.chip].watched, operation);
+        }
+        mapping.programs_row(operations, at, |chip| chips[chip].position);
+        if gc {
+            pass.programs_row(operations, end);
+        }
+        by.processors.goes_on_in_row(at.processor, operations, (end, run.deadline), plan);
+        run.keep(operations, end);
+        true
     }
 }

@@ -44,7 +44,7 @@ impl LastStretches {
     }
 
     /// Adds one behind the others. Says whether the earliest one is forgotten for it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, stretch: Stretch) -> bool {
         if self.ring.len() < REMEMBERED {
             self.ring.push(stretch);

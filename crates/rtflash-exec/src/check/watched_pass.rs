@@ -84,17 +84,30 @@ impl WatchedPass {
     /// programmed has been read.
     #[inline(always)]
     pub(super) fn goes_on_in_row(&mut self, operations: &[Operation], end: Instant, spot: impl Fn(&Operation) -> u32) {
+        match operations.first() {
+            Some(first) if first.action == Action::Read => self.reads_row(operations, end, spot),
+            _ => self.programs_row(operations, end),
+        }
+    }
+
+    /// The same of a step that reads.
+    #[inline(always)]
+    pub(super) fn reads_row(&mut self, operations: &[Operation], end: Instant, spot: impl Fn(&Operation) -> u32) {
         let (Some(first), Some(last)) = (operations.first(), operations.last()) else { return };
         self.takes(first.start, end);
-        if first.action == Action::Read {
-            self.steps.0 += u64::from(self.began.0.replace(first.start) != Some(first.start));
-            for operation in operations {
-                self.buffer.push_back((operation.lpn, spot(operation)));
-            }
-            self.copied += operations.len() as u64;
-            self.read = Some(last.end);
-            return;
+        self.steps.0 += u64::from(self.began.0.replace(first.start) != Some(first.start));
+        for operation in operations {
+            self.buffer.push_back((operation.lpn, spot(operation)));
         }
+        self.copied += operations.len() as u64;
+        self.read = Some(last.end);
+    }
+
+    /// The same of a step that programs.
+    #[inline(always)]
+    pub(super) fn programs_row(&mut self, operations: &[Operation], end: Instant) {
+        let Some(first) = operations.first() else { return };
+        self.takes(first.start, end);
         self.steps.1 += u64::from(self.began.1.replace(first.start) != Some(first.start));
         for operation in operations {
             self.takes_from_buffer(operation.lpn);

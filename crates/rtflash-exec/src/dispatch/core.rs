@@ -164,6 +164,55 @@ impl<O: Observer> Core<O> {
         }
     }
 
+    /// The same of all operations that do this from then on, if it is the same.
+    #[inline(always)]
+    pub(super) fn all_wanted(&self, operation: &Operation) -> Option<Instant> {
+        let fixed = self.lengths.fixed_sensing()?;
+        Some(if operation.action == Action::Read { operation.start.saturating_add(fixed) } else { operation.start })
+    }
+
+    /// Operations, by chip, have their buses, which they want since then, when these are free.
+    /// `is_alike`: all of them do the same. Says when the last one ends, and on which chip.
+    #[inline(always)]
+    pub(super) fn moves_all_ahead(
+        &mut self,
+        (operations, is_alike): (&mut [Operation], bool),
+        since: Instant,
+        buses: &mut Vec<OnBus>,
+    ) -> (Instant, ChipId) {
+        let (Some(first), Some(last)) = (operations.first(), operations.last()) else {
+            return (Instant::START, ChipId(0));
+        };
+        let (channel, chip) = (self.channel_of(first.chip), last.chip);
+        let fixed = self.lengths.fixed_moves(first.action).filter(|_| is_alike && self.channel_of(chip) == channel);
+        let Some((held, behind)) = fixed else { return self.moves_each_ahead(operations, since, buses) };
+        let (mut free_at, mut end) = (since.max(self.channels.free_at(channel)), Instant::START);
+        buses.extend(operations.iter_mut().map(|operation| {
+            let start = free_at;
+            free_at = start.saturating_add(held);
+            end = free_at.saturating_add(behind);
+            operation.end = end;
+            OnBus { channel, start, end: free_at }
+        }));
+        self.channels.serve(channel, chip, free_at);
+        (end, chip)
+    }
+
+    #[inline(never)]
+    fn moves_each_ahead(
+        &mut self,
+        operations: &mut [Operation],
+        since: Instant,
+        buses: &mut Vec<OnBus>,
+    ) -> (Instant, ChipId) {
+        let mut last = (Instant::START, ChipId(0));
+        for operation in operations {
+            buses.push(self.moves_ahead(operation, since));
+            last = last.max((operation.end, operation.chip));
+        }
+        last
+    }
+
     /// An operation has the bus of its channel, which it wants since then, as soon as that is free.
     /// Says when, and when the operation ends.
     #[inline(always)]

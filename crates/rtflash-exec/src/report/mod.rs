@@ -277,7 +277,17 @@ impl Observer for Statistics {
     #[inline]
     fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
         self.operations(operations);
-        buses.iter().for_each(|bus| self.is_on_bus(bus.channel, (bus.start, bus.end)));
+        let Some(mut on) = buses.first().map(|bus| bus.channel) else { return };
+        let (mut busy, mut transfers) = (Span::ZERO, 0);
+        for bus in buses {
+            if bus.channel != on {
+                self.were_on_bus(on, (busy, transfers));
+                (on, busy, transfers) = (bus.channel, Span::ZERO, 0);
+            }
+            busy = busy.saturating_add(bus.end.min(self.duration).since(bus.start));
+            transfers += 1;
+        }
+        self.were_on_bus(on, (busy, transfers));
     }
 
     fn copies(&mut self, run: &CopyRun) {
@@ -306,9 +316,13 @@ impl Observer for Statistics {
 impl Statistics {
     #[inline]
     fn is_on_bus(&mut self, channel: ChannelId, (start, end): (Instant, Instant)) {
-        let busy = end.min(self.duration).since(start);
+        self.were_on_bus(channel, (end.min(self.duration).since(start), 1));
+    }
+
+    #[inline(always)]
+    fn were_on_bus(&mut self, channel: ChannelId, (busy, transfers): (Span, u64)) {
         let channel = &mut self.report.channels[channel];
         channel.busy = channel.busy.saturating_add(busy);
-        channel.transfers += 1;
+        channel.transfers += transfers;
     }
 }

@@ -58,12 +58,23 @@ impl BusTurn<'_> {
     }
 }
 
-/// What a bus did last, with what a step has it do.
+/// When the pages of a step have their turns on its bus.
 pub(in crate::check) struct StepTurns {
     channel: ChannelId,
-    bus: BusLine,
-    /// When it is free, as it was seen.
-    pub(in crate::check) free_at: Instant,
+    /// Since when they want it.
+    wanted: Instant,
+    /// When the next one has it, or the last one has had it.
+    next: Instant,
+    /// What they take behind it.
+    behind: Length,
+}
+
+impl StepTurns {
+    /// When the next page has the bus: with all of them, when it is free.
+    #[inline(always)]
+    pub(in crate::check) fn next(&self) -> Instant {
+        self.next
+    }
 }
 
 impl Desk {
@@ -105,41 +116,50 @@ impl Desks {
         is_so.then_some(BusTurn { bus, wanted, chip, end: on.end })
     }
 
-    /// The turns of the pages of a step, which are on one bus: none has been moved yet.
+    /// The turns of the pages of a step, which ask for one bus, once and with no command, on one
+    /// chip after another. It is free at `free_at`, as it was seen. `None` where whoever was served
+    /// last should not have been.
     #[inline(always)]
-    pub(in crate::check) fn turns(&self, channel: ChannelId, free_at: Instant) -> StepTurns {
-        StepTurns { channel, bus: self.buses[channel], free_at }
+    pub(in crate::check) fn turns(
+        &self,
+        (first, operations): (&Operation, &[Operation]),
+        channel: ChannelId,
+        free_at: Instant,
+    ) -> Option<StepTurns> {
+        let is_on = |operation: &Operation| ChannelId(operation.chip.0 / self.chips_per_channel) == channel;
+        let (wanted, behind) = match first.action {
+            Action::Program => (first.start, self.programming),
+            _ => (first.start.saturating_add(self.sensing.min), Length::NONE),
+        };
+        let bus = &self.buses[channel];
+        let next = wanted.max(bus.free_at);
+        let is_behind = bus.last.is_none_or(|(since, last)| since < wanted || since == wanted && last <= first.chip);
+        // Chips between two of a channel are on it.
+        let are_on = is_on(first) && operations.last().is_some_and(is_on);
+        let is_so = self.plain.any && self.plain.lowest_first && is_behind && are_on && free_at <= next;
+        is_so.then_some(StepTurns { channel, wanted, next, behind })
     }
 
-    /// Whether a page of the step, which asks for its bus once and with no command, has its turn on
-    /// it, and its operation takes what it should.
+    /// Whether the next page of the step has its turn, and its operation takes what it should.
     #[inline(always)]
     pub(in crate::check) fn has_turn(&self, turns: &mut StepTurns, operation: &Operation, on: &OnBus) -> bool {
-        let Operation { start, end, chip, action, .. } = *operation;
-        let (wanted, behind) = match action {
-            Action::Program => (start, self.programming),
-            _ => (start.saturating_add(self.sensing.min), Length::NONE),
-        };
-        let StepTurns { channel, bus, free_at } = turns;
-        let is_so = self.plain.any
-            && on.channel == *channel
-            && *free_at <= on.start
-            && self.desks[chip].to_come == ToCome::Nothing
-            && ChannelId(chip.0 / self.chips_per_channel) == *channel
-            && start < end
-            && start <= on.start
-            && on.end <= end
+        let Operation { start, end, chip, .. } = *operation;
+        let is_so = on.channel == turns.channel
+            && on.start == turns.next
             && self.transfer.has(on.end.since(on.start))
-            && behind.has(end.since(on.end))
-            && self.plain.is_in_turn(bus, (on.start, chip), wanted);
-        (bus.last, bus.free_at, *free_at) = (Some((wanted, chip)), on.end.max(bus.free_at), on.end);
+            && on.end <= end
+            && turns.behind.has(end.since(on.end))
+            && start < end
+            && self.desks[chip].to_come == ToCome::Nothing;
+        turns.next = on.end;
         is_so
     }
 
     /// The pages of the step have had their turns.
     #[inline(always)]
-    pub(in crate::check) fn had_turns(&mut self, turns: &StepTurns) {
-        self.buses[turns.channel] = turns.bus;
+    pub(in crate::check) fn had_turns(&mut self, turns: &StepTurns, operations: &[Operation]) {
+        let last = operations.last().map(|last| (turns.wanted, last.chip));
+        self.buses[turns.channel] = BusLine { last, free_at: turns.next };
     }
 
     /// Whether it is known since when a read has wanted its bus.

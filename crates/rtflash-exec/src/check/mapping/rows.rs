@@ -27,17 +27,21 @@ impl RowPages {
         self.last = page;
     }
 
-    /// A page is programmed that is not in its row yet.
+    /// Pages are programmed together that are not in their row yet.
     #[inline(always)]
-    pub(super) fn adds(&mut self, operation: &Operation) {
-        let Operation { start, lpn, page, block, .. } = *operation;
-        let last = std::mem::replace(&mut self.last, (lpn, page, block));
-        if self.began == start {
-            self.before.push(last);
+    pub(super) fn adds_all(&mut self, operations: &[Operation]) {
+        let page = |operation: &Operation| (operation.lpn, operation.page, operation.block);
+        let Some((last, others)) = operations.split_last() else { return };
+        if self.began == last.start {
+            self.before.push(self.last);
         } else {
-            self.began = start;
+            self.began = last.start;
             self.before.clear();
         }
+        for other in others {
+            self.before.push(page(other));
+        }
+        self.last = page(last);
     }
 
     /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded

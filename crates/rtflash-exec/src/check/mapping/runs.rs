@@ -4,7 +4,7 @@ use rtflash_model::Instant;
 
 use super::{MappedCluster, Mapping, TAKEN};
 use crate::check::WatchedChip;
-use crate::ids::{BlockId, ClusterId, Lpn};
+use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn};
 use crate::trace::{NONE, Operation};
 
 impl Mapping {
@@ -56,27 +56,37 @@ impl Mapping {
         self.clusters[cluster].spots.get(lpn).is_some()
     }
 
-    /// A logical page, which there is, is programmed in a step of a superblock, in which nothing
-    /// has been programmed yet but other pages.
+    /// Logical pages, which there are, are programmed in a step of a superblock, on a chip and on
+    /// those behind it: nothing but these, and each of them once.
     #[inline(always)]
-    pub(in crate::check) fn programs_in_row(&mut self, operation: &Operation, at: WatchedChip) {
-        let here = self.spot(at.position, operation.block, operation.page);
-        let MappedCluster { shape, full, spots, .. } = &mut self.clusters[at.cluster];
-        let old = std::mem::replace(&mut spots[operation.lpn], here);
-        self.rows[at.cluster].adds(operation);
-        let first = at.watched - at.position.index();
-        let new = first * self.blocks + operation.block.index();
-        let programmed = &mut self.programmed[new];
-        *programmed += 1;
-        let is_full = *programmed == *full;
-        if old != NONE {
-            let valid = &mut self.valid[shape.block_of((self.blocks, self.pages), first, old)];
-            // In a trace, more pages may become stale than were programmed.
-            *valid -= u32::from(*valid & !TAKEN != 0);
+    pub(in crate::check) fn programs_row(
+        &mut self,
+        operations: &[Operation],
+        at: WatchedChip,
+        position: impl Fn(ChipId) -> ColumnId,
+    ) {
+        let (pages, blocks) = (self.pages, self.blocks_per_chip);
+        let MappedCluster { full, spots, .. } = &mut self.clusters[at.cluster];
+        let first = (at.watched - at.position.index()) * self.blocks;
+        let (valid, programmed) = (&mut self.valid[first..][..self.blocks], &mut self.programmed[first..]);
+        self.rows[at.cluster].adds_all(operations);
+        for operation in operations {
+            let block = operation.block;
+            let here = (position(operation.chip).0 * blocks + block.0) * pages + operation.page;
+            let old = std::mem::replace(&mut spots[operation.lpn], here);
+            let programmed = &mut programmed[block.index()];
+            *programmed += 1;
+            let is_full = *programmed == *full;
+            if old != NONE {
+                // A block of a superblock is known by its number on each chip.
+                let valid = &mut valid[BlockId(old / pages % blocks).index()];
+                // In a trace, more pages may become stale than were programmed.
+                *valid -= u32::from(*valid & !TAKEN != 0);
+            }
+            let valid = &mut valid[block.index()];
+            // Closed with its last page.
+            *valid = if is_full { *valid & !TAKEN } else { *valid } + 1;
         }
-        let valid = &mut self.valid[new];
-        // Closed with its last page.
-        *valid = if is_full { *valid & !TAKEN } else { *valid } + 1;
     }
 
     /// So many free pages of a processor are programmed, by its first chip.

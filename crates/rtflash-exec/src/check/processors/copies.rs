@@ -67,13 +67,13 @@ impl Processors {
         plan: &Plan,
     ) {
         let line = &mut self.lines[processor];
-        let (Some(first), Some(last)) = (operations.first(), line.under_way) else { return };
+        let (Some(first), Some(under_way)) = (operations.first(), &mut line.under_way) else { return };
+        let last = std::mem::replace(under_way, Stretch { start: first.start, end, deadline, erases: false });
         if !line.waits.is_empty() {
             line.judge_waits(self.times, &mut self.waits);
         }
         let gc = first.kind == Kind::Gc;
         line.only_reads = first.action == Action::Read && !gc;
-        line.under_way = Some(Stretch { start: first.start, end, deadline, erases: false });
         line.ends(last);
         if first.action == Action::Read {
             for operation in operations {

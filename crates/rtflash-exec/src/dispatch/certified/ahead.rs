@@ -3,9 +3,10 @@
 //! asks for later comes behind the first that all of them ask for now.
 
 use rtflash_ftl::GcStep;
-use rtflash_model::{Instant, sorting};
+use rtflash_model::Instant;
 
 use super::CertifiedGroup;
+use super::lane_asks::LaneAsks;
 use super::operate::{BusUse, OpenOperation, Planned};
 use super::over_bus::page_of;
 use super::processor::ProcessorState;
@@ -16,30 +17,6 @@ use crate::ids::Lpn;
 use crate::options::{Arbitration, Options, Phases, Ties, Waits};
 use crate::plan::Plan;
 use crate::trace::{Action, Kind, Observer, OnBus, Operation};
-
-/// What a processor asks its buses for.
-#[derive(Debug, Default)]
-struct LaneAsks {
-    /// The pages of its step, by the time since when they want their buses, then by chip.
-    pages: Vec<Operation>,
-    since: Vec<Instant>,
-    /// So many of them have had theirs.
-    moved: usize,
-}
-
-impl LaneAsks {
-    /// Since when its next page wants a bus.
-    fn next(&self) -> Option<Instant> {
-        self.since.get(self.moved).copied()
-    }
-
-    /// It asks for none.
-    fn clear(&mut self) {
-        self.moved = 0;
-        self.pages.clear();
-        self.since.clear();
-    }
-}
 
 /// Processors that run ahead.
 #[derive(Debug)]
@@ -121,8 +98,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             if !self.goes_on_with_rows(number, end) && !self.goes_on_writing(number, end) {
                 self.processor_ends(chip, end);
                 self.dispatch_processors(end);
+                self.core.observer.passes_step();
             }
-            self.core.observer.passes_step();
             if let Some(since) = self.ahead.lanes[number].next() {
                 return self.ahead.next.set(number, Some(since));
             }
@@ -130,37 +107,49 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// A pass goes on with another step that is no erase: what it would decide, without the asking.
+    #[inline(always)]
     fn goes_on_with_rows(&mut self, number: usize, now: Instant) -> bool {
-        let of = &mut self.processors[number];
+        let CertifiedGroup { processors, parts, core, ahead, row, .. } = self;
+        let of = &mut processors[number];
         let Some(part) = of.step.more.filter(|&part| of.queue.is_first(part) && of.step.pages.is_empty()) else {
             return false;
         };
-        let server = self.parts[part].key.1 != Kind::Gc;
-        let action = match of.store.step_of_pass(server, &mut self.row) {
+        let (at, asks) = (&mut parts[part], &mut ahead.lanes[number]);
+        let (server, job) = (at.key.1 != Kind::Gc, at.id());
+        asks.begin((of.number, job, Kind::Gc), now);
+        let step = of.store.ftl.step_of_pass(server, |page| {
+            let spot = PagePlace::from(page.spot);
+            asks.add(of.chips[spot.chip], spot, Lpn(page.lpn));
+        });
+        let action = match step {
             None | Some(GcStep::Erase(_) | GcStep::Starved | GcStep::Moved) => return false,
             Some(GcStep::Read) => Action::Read,
-            Some(GcStep::Row) if self.row.len() == of.chips.len() => Action::Program,
+            Some(GcStep::Row) if asks.pages.len() == of.chips.len() => Action::Program,
             Some(step) => {
+                row.clear();
+                row.extend(asks.places(&of.chips));
+                asks.clear();
                 self.start_gc(number, part, step, now);
+                self.core.observer.passes_step();
                 return true;
             }
         };
-        of.step.begin(self.row.len());
+        at.starved = false;
+        of.step.begin(asks.pages.len());
         of.step.more = Some(part);
-        let row = std::mem::take(&mut self.row);
-        let planned = |&(spot, lpn): &(PagePlace, Lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn };
-        self.asks_ahead(number, row.iter().map(planned), now);
-        self.row = row;
+        asks.all_want(action, core);
         true
     }
 
     /// A request of a task that has had a row programmed goes on with the next whole one.
+    #[inline(always)]
     fn goes_on_writing(&mut self, number: usize, now: Instant) -> bool {
-        let of = &mut self.processors[number];
+        let CertifiedGroup { processors, parts, core, ahead, entered, .. } = self;
+        let of = &mut processors[number];
         let Some(&part) = of.step.pages.first().filter(|_| of.step.more.is_none() && of.step.erases.is_none()) else {
             return false;
         };
-        let (at, width, done) = (&mut self.parts[part], of.chips.len(), of.step.pages.len() as u64);
+        let (at, width, done) = (&mut parts[part], of.chips.len(), of.step.pages.len());
         let is_plain = at.key.1 == Kind::Write
             && at.reads.is_empty()
             && at.writes.len() >= width
@@ -172,36 +161,37 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             return false;
         }
         // The pages before are over, and the part is not.
-        at.unfinished -= done;
-        self.entered -= done;
-        of.step.pages.clear();
-        let mut planned = std::mem::take(&mut self.planned);
-        planned.clear();
-        self.write_row(part, width, &mut planned);
-        self.start_pages(number, &planned, false, now);
-        self.planned = planned;
+        at.unfinished -= done as u64;
+        *entered -= done as u64;
+        of.step.pages.resize(width, part);
+        of.step.begin(width);
+        let asks = &mut ahead.lanes[number];
+        asks.begin((of.number, at.id(), Kind::Write), now);
+        for soon in width..2 * width {
+            let Some(&soon) = at.writes.get(soon) else { break };
+            of.store.prefetch_page(soon);
+        }
+        for _ in 0..width {
+            let Some(lpn) = at.writes.pop_front() else { break };
+            let spot = of.store.write(lpn).expect("as many pages are free");
+            asks.add(of.chips[spot.chip], spot, lpn);
+        }
+        at.starved = false;
+        asks.all_want(Action::Program, core);
         true
     }
 
     /// Pages of a step ask for their buses, of a processor that runs ahead.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn asks_ahead(&mut self, number: usize, pages: impl Iterator<Item = Planned>, now: Instant) {
         let CertifiedGroup { processors, parts, core, ahead, .. } = self;
         let (of, asks) = (&processors[number], &mut ahead.lanes[number]);
-        let mut is_sorted = true;
         for page in pages {
             let part = &mut parts[page.part];
             let operation = page_of((of, part), (page.kind, page.action), (page.spot, page.lpn), now);
-            let since = core.wanted(&operation);
-            let last = asks.since.last().zip(asks.pages.last());
-            is_sorted &= last.is_none_or(|(&before, last)| (before, last.chip) < (since, operation.chip));
-            asks.pages.push(operation);
-            asks.since.push(since);
+            asks.pages.push(Operation { end: core.wanted(&operation), ..operation });
         }
-        if !is_sorted {
-            sorting::by_key(&mut asks.pages, |page| (core.wanted(page), page.chip));
-            sorting::unstable(&mut asks.since);
-        }
+        asks.put_into_order();
     }
 
     /// All pages of a processor's step have their buses, if all want them at one instant, before
@@ -209,18 +199,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn moves_step(&mut self, number: usize, before: Instant) -> bool {
         let CertifiedGroup { core, ahead, processors, .. } = self;
         let asks = &mut ahead.lanes[number];
-        let (Some(&since), Some(&last)) = (asks.since.first(), asks.since.last()) else { return false };
-        if since < last || last >= before || asks.moved > 0 || core.observer.keeps_back() {
+        let (Some(first), Some(last)) = (asks.pages.first(), asks.pages.last()) else { return false };
+        let since = first.end;
+        if since < last.end || since >= before || asks.moved > 0 || core.observer.keeps_back() {
             return false;
         }
         ahead.buses.clear();
         let step = &mut processors[number].step;
-        for page in &mut asks.pages {
-            ahead.buses.push(core.moves_ahead(page, since));
-            step.last = step.last.max((page.end, page.chip));
-        }
         step.chips -= asks.pages.len();
-        core.observer.step(&asks.pages, &ahead.buses);
+        step.last = step.last.max(core.moves_all_ahead((&mut asks.pages, asks.is_alike), since, &mut ahead.buses));
+        core.observer.step(&asks.pages, &ahead.buses, asks.is_alike);
         asks.clear();
         true
     }
@@ -271,8 +259,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.core.observer.goes_on();
         for number in 0..self.processors.len() {
             let asks = &mut self.ahead.lanes[number];
-            for (&operation, &since) in asks.pages.iter().zip(&asks.since).skip(asks.moved) {
-                let Operation { chip, start, .. } = operation;
+            for &operation in &asks.pages[asks.moved..] {
+                let Operation { chip, start, end: since, .. } = operation;
+                let operation = Operation { end: start, ..operation };
                 let ticket = self.core.observer.ticket_of(chip, start);
                 self.chips[chip].open = Some(OpenOperation { operation, ticket, asks_for: BusUse::Page });
                 let channel = self.core.channel_of(chip);

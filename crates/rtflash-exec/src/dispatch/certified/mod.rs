@@ -10,6 +10,7 @@ mod changes;
 mod copies;
 mod decide;
 mod faults;
+mod lane_asks;
 mod more;
 mod operate;
 mod over_bus;

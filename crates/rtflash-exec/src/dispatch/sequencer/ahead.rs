@@ -29,12 +29,21 @@ impl<O: Observer> Sequencer<O> {
         self.ahead.1
     }
 
-    /// A step over buses: what it does for other jobs beside is told behind it.
+    /// A step over buses: what it does for other jobs beside is told behind it. `is_alike`: it is
+    /// known that it does nothing for others.
     #[inline(always)]
-    pub(crate) fn step(&mut self, mut operations: &[Operation], mut buses: &[OnBus]) {
+    pub(crate) fn step(&mut self, operations: &[Operation], buses: &[OnBus], is_alike: bool) {
         if !self.notifies {
             return;
         }
+        if is_alike {
+            return self.observer.step(operations, buses);
+        }
+        self.step_for_some(operations, buses);
+    }
+
+    #[inline(never)]
+    fn step_for_some(&mut self, mut operations: &[Operation], mut buses: &[OnBus]) {
         while let Some((first, others)) = operations.split_first() {
             let alike = 1 + others.iter().take_while(|other| is_one_step(first, other)).count();
             let (step, on) = (operations.split_at(alike), buses.split_at(alike));
