@@ -36,8 +36,8 @@ impl Ftl<'_, '_> {
     /// processors' servers, and makes no request late. It is over by the deadline that is said, or
     /// less than one longest step later; where programs may fail, by E of Section 17 more.
     ///
-    /// Takes some steps for each of its pages, each chip of the cluster, each request that waits, and
-    /// each source and stream.
+    /// Takes some steps for each of its pages, each chip of the cluster, each request that waits,
+    /// and each source and stream.
     ///
     /// # Errors
     /// Where there is no such stream, as many jobs of it wait as may, it has no page or more than

@@ -120,7 +120,7 @@ fn noticed(name: &str, victims: Victims) -> (Plan, Options, Vec<Notice>) {
         name: format!("t{number}"),
         read: None,
         write: Request::new(6 + u64::from(number), Span::from_us(170_000)),
-        data_pages: None,
+        data_pages: Some(1_000),
     };
     let set = TaskSet::new(device, (0..2).map(task).collect(), vec![]).expect("a set");
     let analysis = analysis(name).expect("an analysis");
@@ -133,6 +133,10 @@ fn noticed(name: &str, victims: Victims) -> (Plan, Options, Vec<Notice>) {
     let groups = run(&plan, &options, &mut servers, |_| Notices::default()).expect("a run");
     let notices = groups.into_iter().flat_map(|notices| notices.0).collect();
     (plan, options, notices)
+}
+
+fn earlier(at: Instant, ns: u64) -> Instant {
+    Instant::from_ns(at.as_ns().saturating_sub(ns)).expect("an instant")
 }
 
 fn later(at: Instant, ns: u64) -> Instant {
@@ -177,8 +181,9 @@ const OF_PAGES: [fn(&mut Operation, &mut OnBus); 9] = [
 ];
 
 /// Ways to alter operations that begin together, at one of them.
-const OF_STEPS: [fn(&mut Vec<Operation>, usize); 14] = [
+const OF_STEPS: [fn(&mut Vec<Operation>, usize); 17] = [
     |step, at| step[at].lpn = Lpn(step[at].lpn.0 ^ 1),
+    |step, at| step[at].lpn = Lpn(step[at].lpn.0 ^ 1 << 10),
     |step, at| step[at].lpn = Lpn(step[at].lpn.0 ^ 1 << 12),
     |step, at| step[at].lpn = step[0].lpn,
     |step, at| step[at].block.0 ^= 1,
@@ -187,8 +192,10 @@ const OF_STEPS: [fn(&mut Vec<Operation>, usize); 14] = [
     |step, at| step[at].start = later(step[at].start, 1),
     |step, at| step[at].end = later(step[at].end, 1),
     |step, at| step[at].end = later(step[at].end, 900_000_000),
+    |step, at| step[at].end = earlier(step[at].end, 1),
     |step, at| step[at].job.index += 1,
     |step, at| step[at].chip.0 ^= 1,
+    |step, at| step[at].chip.0 ^= 2,
     |step, at| step[at].cluster.0 ^= 1,
     |step, at| step[at].action = if step[at].action == Action::Read { Action::Program } else { Action::Read },
     |step, at| {
@@ -196,14 +203,32 @@ const OF_STEPS: [fn(&mut Vec<Operation>, usize); 14] = [
     },
 ];
 
-/// Ways to alter the times that its pages are on the bus, at one of them.
-const OF_BUSES: [fn(&mut [OnBus], usize); 6] = [
-    |buses, at| buses[at].start = later(buses[at].start, 1),
-    |buses, at| buses[at].end = later(buses[at].end, 1),
-    |buses, at| (buses[at].start, buses[at].end) = (later(buses[at].start, 1), later(buses[at].end, 1)),
-    |buses, at| buses[at].end = later(buses[at].end, 900_000_000),
-    |buses, at| buses.swap(0, at),
-    |buses, at| buses[0] = buses[at],
+type AlterPages = fn(&mut [OnBus], &mut [Operation], usize);
+type TellOtherwise = fn(&[Operation], &[OnBus]) -> Vec<Notice>;
+
+/// Ways to alter the times that its pages are on the bus, at one of them, and its operations.
+const OF_BUSES: [AlterPages; 8] = [
+    |buses, _, at| buses[at].start = later(buses[at].start, 1),
+    |buses, _, at| buses[at].end = later(buses[at].end, 1),
+    |buses, _, at| (buses[at].start, buses[at].end) = (later(buses[at].start, 1), later(buses[at].end, 1)),
+    |buses, _, at| buses[at].end = later(buses[at].end, 900_000_000),
+    |buses, _, at| buses.swap(0, at),
+    |buses, _, at| buses[0] = buses[at],
+    |buses, step, at| (buses[at].end, step[at].end) = (later(buses[at].end, 1), later(step[at].end, 1)),
+    |buses, step, at| (buses[at].end, step[at].end) = (earlier(buses[at].end, 1), earlier(step[at].end, 1)),
+];
+
+/// Ways to tell a step that are not as it was: its pages are never on the bus; its last operation
+/// comes by itself, on the page of the first one.
+const OTHERWISE: [TellOtherwise; 2] = [
+    |step, _| vec![Notice::Operations(step.to_vec())],
+    |step, buses| {
+        let last = step.len() - 1;
+        let again = Operation { lpn: step[0].lpn, ..step[last] };
+        let moved = Notice::Record(Record::Transfer(again.transfer(&buses[last])));
+        let first = if last > 0 { vec![Notice::Step(step[..last].to_vec(), buses[..last].to_vec())] } else { vec![] };
+        first.into_iter().chain([Notice::Operations(vec![again]), moved]).collect()
+    },
 ];
 
 /// The positions of some notices, not the first ones of their kind.
@@ -239,10 +264,16 @@ fn judge_altered_steps(name: &str, (plan, options): (&Plan, &Options), notices: 
         }
         for (number, alter) in OF_BUSES.iter().enumerate() {
             let mut notices = notices.to_vec();
-            let Notice::Step(_, buses) = &mut notices[at] else { continue };
+            let Notice::Step(step, buses) = &mut notices[at] else { continue };
             let last = buses.len() - 1;
-            alter(buses, last);
+            alter(buses, step, last);
             assert_same((plan, options), &notices, &format!("{name}: buses {number} at {at}"));
+        }
+        for (number, tell) in OTHERWISE.iter().enumerate() {
+            let Notice::Step(step, buses) = &notices[at] else { continue };
+            let mut told = notices.to_vec();
+            told.splice(at..=at, tell(step, buses));
+            assert_same((plan, options), &told, &format!("{name}: told otherwise {number} at {at}"));
         }
     }
 }

@@ -8,14 +8,14 @@ use crate::trace::{Action, Kind, Observer, OnBus, Operation};
 
 /// A step, with its first operation and the chip of that, and its pages on a bus.
 #[derive(Clone, Copy)]
-struct StepOnBus<'s> {
+struct StepWithPages<'s> {
     first: &'s Operation,
     at: WatchedChip,
     operations: &'s [Operation],
     buses: &'s [OnBus],
 }
 
-impl<'s> StepOnBus<'s> {
+impl<'s> StepWithPages<'s> {
     fn pages(self) -> impl Iterator<Item = (&'s Operation, &'s OnBus)> {
         self.operations.iter().zip(self.buses)
     }
@@ -61,7 +61,7 @@ impl Checks<'_> {
             && operations.len() == buses.len()
             && on.start > self.quiet_buses
             && are_alike(first, others);
-        let step = StepOnBus { first, at, operations, buses };
+        let step = StepWithPages { first, at, operations, buses };
         let is_kept = follows
             && match first.action {
                 Action::Read => self.keeps_reads(step, on),
@@ -76,8 +76,8 @@ impl Checks<'_> {
 
     /// The same of a step that reads.
     #[inline(always)]
-    fn keeps_reads(&mut self, step: StepOnBus<'_>, on: &OnBus) -> bool {
-        let StepOnBus { first, at, operations, .. } = step;
+    fn keeps_reads(&mut self, step: StepWithPages<'_>, on: &OnBus) -> bool {
+        let StepWithPages { first, at, operations, .. } = step;
         let Checks { rules, rows, desks, bus_exclusion, chip_exclusion, mapping, chips, plan, .. } = self;
         let (Rules::Certified(by), Some(run)) = (rules, rows.get_mut(at.processor)) else { return false };
         let pass = by.collections.pass_of(at.processor, run.server);
@@ -115,8 +115,8 @@ impl Checks<'_> {
 
     /// The same of a step that programs.
     #[inline(always)]
-    fn keeps_programs(&mut self, step: StepOnBus<'_>, on: &OnBus) -> bool {
-        let StepOnBus { first, at, operations, .. } = step;
+    fn keeps_programs(&mut self, step: StepWithPages<'_>, on: &OnBus) -> bool {
+        let StepWithPages { first, at, operations, .. } = step;
         let Checks { rules, rows, desks, bus_exclusion, chip_exclusion, mapping, chips, plan, page_order, .. } = self;
         let (Rules::Certified(by), Some(run)) = (rules, rows.get_mut(at.processor)) else { return false };
         let pass = by.collections.pass_of(at.processor, run.server);

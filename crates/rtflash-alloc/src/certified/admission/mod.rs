@@ -125,7 +125,7 @@ pub enum AdmissionRefusal {
     Late,
     /// With the task in it this cluster would no longer be in time.
     Neighbour(ClusterId),
-    /// Certificates would do, but the reserve that they need is never sure to be there.
+    /// Certificates would do, but no way was found to the reserve that they need.
     Reserve,
 }
 
@@ -139,9 +139,7 @@ impl fmt::Display for AdmissionRefusal {
             }
             AdmissionRefusal::Late => f.write_str("no certificate was found by which it is in time"),
             AdmissionRefusal::Neighbour(cluster) => write!(f, "cluster {cluster} would no longer be in time"),
-            AdmissionRefusal::Reserve => {
-                f.write_str("the reserve of a certificate that would do is never sure to be there")
-            }
+            AdmissionRefusal::Reserve => f.write_str("no way was found to the reserve of a certificate that would do"),
         }
     }
 }

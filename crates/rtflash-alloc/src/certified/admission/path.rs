@@ -237,6 +237,17 @@ mod tests {
     use super::*;
     use crate::certified::random_processors::Drawn;
 
+    /// Where pages of the reserve may have been taken for wear, no more than the others are there.
+    #[test]
+    fn what_was_taken_for_wear_is_not_there() {
+        let first = |Drawn { processor, .. }: Drawn| processor.gc(processor.shortest_gc_deadline()?, false);
+        let gc = (0..100).find_map(|seed| Drawn::new(seed).and_then(first)).expect("a writer");
+        let fewer = ChosenGc { reserve: gc.reserve - 1, ..gc };
+        let there = |for_wear, next| is_there((gc.to_collection(), for_wear), &next);
+        assert!(there(0, gc) && there(0, fewer));
+        assert!(!there(1, gc) && there(1, fewer) && !there(2, fewer));
+    }
+
     /// What is known of other terms says nothing else of these than their own test does.
     #[test]
     fn terms_fail_where_their_own_tests_do() {
