@@ -78,17 +78,21 @@ impl DemandTest {
         certified::tried(set, clusters, placements, self.rely_on, work, trials)
     }
 
-    /// Whether one of the clusters with tasks on a channel of so many chips has too much to do
-    /// there, so that no trial of them succeeds.
-    pub(crate) fn overloads(
+    /// Whether a cluster has too much to do on a channel of so many chips beside the clusters with
+    /// tasks there, so that no trial of them succeeds; without one, whether any of them has.
+    pub(crate) fn has_too_much(
         self,
         set: &TaskSet,
-        members: &mut [NumberedMember],
-        chips: u32,
+        number: Option<u32>,
+        (members, chips): (&mut [NumberedMember], u32),
         work: &Work,
         trials: &TrialAnswers,
     ) -> bool {
-        trials.overloaded((set, self.rely_on, work), members, chips, |overloaded| !overloaded.is_empty())
+        let asked = (set, self.rely_on, work);
+        match number {
+            Some(number) => trials.is_too_much(asked, number, members, chips),
+            None => trials.is_too_much_for_any(asked, members, chips),
+        }
     }
 
     /// Whether a task may be added to what runs ([`certified::admission::admit`]).

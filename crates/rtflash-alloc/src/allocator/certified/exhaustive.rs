@@ -3,6 +3,7 @@
 
 use rtflash_model::{Allocation, Placement};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 use super::Problem;
 use super::organisations::Organisations;
@@ -29,7 +30,7 @@ const FEWEST: u64 = 4;
 /// Parts of some sizes, with the placements of pages that each may have.
 struct SizedParts<'p> {
     parts: &'p [TaskBlock],
-    kinds: Vec<Vec<Placement>>,
+    kinds: Vec<Rc<[Placement]>>,
 }
 
 /// Looks for an allocation that holds. `organisations` and `subsets` are as if no page ever waited
@@ -128,9 +129,9 @@ impl PartitionTrials<'_> {
     /// most so many of them.
     fn places(&mut self, parts: &[TaskBlock], sizes: &[u32], most: u64) -> Option<Allocation> {
         self.left = self.left.saturating_sub(1);
-        let kinds: Vec<Vec<Placement>> =
-            parts.iter().zip(sizes).map(|(part, &size)| self.fitting(part, size).to_vec()).collect();
-        if kinds.iter().any(Vec::is_empty) {
+        let kinds: Vec<Rc<[Placement]>> =
+            parts.iter().zip(sizes).map(|(part, &size)| self.fitting(part, size)).collect();
+        if kinds.iter().any(|kinds| kinds.is_empty()) {
             return None;
         }
         let sized = SizedParts { parts, kinds };
@@ -171,11 +172,11 @@ impl PartitionTrials<'_> {
         let most = wanted.min(plans.room[channel]);
         let most = plans.like_before(at, channel).map_or(most, |before| most.min(before));
         for here in (0..=most).rev() {
-            plans.on[at][channel] = here;
+            *plans.of(at, channel) = here;
             plans.room[channel] -= here;
             let found = self.place(sized, plans, at, channel + 1, had + here, floor);
             plans.room[channel] += here;
-            plans.on[at][channel] = 0;
+            *plans.of(at, channel) = 0;
             if found.is_some() {
                 return found;
             }
@@ -198,7 +199,7 @@ impl PartitionTrials<'_> {
             }
             self.left = self.left.saturating_sub(TRIAL);
             let mut rest = number;
-            let next = |kinds: &Vec<Placement>| {
+            let next = |kinds: &Rc<[Placement]>| {
                 let kind = usize::try_from(rest % kinds.len() as u64).expect("a position in a list");
                 rest /= kinds.len() as u64;
                 kinds[kind]

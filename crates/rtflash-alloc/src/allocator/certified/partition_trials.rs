@@ -1,6 +1,6 @@
 //! Clusters on their chips, tried: what every search over partitions asks.
 
-use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rtflash_model::{Allocation, Cluster, Placement};
 use rustc_hash::FxHashMap;
@@ -25,7 +25,7 @@ pub(super) struct PartitionTrials<'s> {
     trials: TrialAnswers,
     /// The placements with which a subset of the tasks holds in a cluster of some size, without any
     /// waiting.
-    fitting: BTreeMap<(usize, u32), Vec<Placement>>,
+    fitting: FxHashMap<(usize, u32), Rc<[Placement]>>,
     /// The numbers that trials have for clusters.
     numbers: FxHashMap<(usize, u32, Placement), u32>,
 }
@@ -39,15 +39,15 @@ impl<'s> PartitionTrials<'s> {
         given_up: &'s mut bool,
         left: u64,
     ) -> PartitionTrials<'s> {
-        let (trials, fitting, numbers) = (TrialAnswers::default(), BTreeMap::new(), FxHashMap::default());
+        let (trials, fitting, numbers) = (TrialAnswers::default(), FxHashMap::default(), FxHashMap::default());
         PartitionTrials { problem, organisations, given_up, left, trials, fitting, numbers }
     }
 
     /// The placements that a part of this size may have, of stripes with one register and two the
     /// one that has less to do where its channels are busy, and of superblocks.
-    pub(super) fn fitting(&mut self, part: &TaskBlock, chips: u32) -> &[Placement] {
+    pub(super) fn fitting(&mut self, part: &TaskBlock, chips: u32) -> Rc<[Placement]> {
         let (organisations, placements) = (self.organisations, self.problem.test.placements);
-        self.fitting.entry((part.block, chips)).or_insert_with(|| {
+        let found = || {
             let holds = |placement: &Placement| {
                 let organisation = Organisation::on_any_chips(*placement);
                 organisations.may_be(organisation, chips)
@@ -67,29 +67,53 @@ impl<'s> PartitionTrials<'s> {
                     fitting.retain(|&placement| placement != either[usize::from(one <= two)]);
                 }
             }
-            fitting
-        })
+            fitting.into()
+        };
+        Rc::clone(self.fitting.entry((part.block, chips)).or_insert_with(found))
     }
 
     /// Whether a cluster of a plan has too much to do on one of its channels, so that a trial of it
     /// is sure to fail.
     pub(super) fn overloads(&mut self, parts: &[TaskBlock], plans: &Plans, placements: &[Placement]) -> bool {
-        let Problem { set, test, work, .. } = self.problem;
-        let trials = &self.trials;
+        let numbers = self.numbers(parts, plans, placements);
+        self.has_too_much(&numbers, plans, None)
+    }
+
+    /// The first cluster of a plan that has too much to do on one of its channels: a trial is sure
+    /// to fail with it.
+    pub(super) fn first_overloads(
+        &mut self,
+        parts: &[TaskBlock],
+        plans: &Plans,
+        placements: &[Placement],
+    ) -> Option<usize> {
+        let numbers = self.numbers(parts, plans, placements);
+        plans.order().find(|&first| self.has_too_much(&numbers, plans, Some(first)))
+    }
+
+    /// The numbers that trials have for the clusters of a plan.
+    fn numbers(&mut self, parts: &[TaskBlock], plans: &Plans, placements: &[Placement]) -> Vec<u32> {
+        let (set, trials, numbers) = (self.problem.set, &self.trials, &mut self.numbers);
         let mut number = |(part, (&size, &placement)): (&TaskBlock, (&u32, &Placement))| {
             let made = || trials.number(set, &part.tasks, size, placement);
-            *self.numbers.entry((part.block, size, placement)).or_insert_with(made)
+            *numbers.entry((part.block, size, placement)).or_insert_with(made)
         };
-        let numbers: Vec<u32> = parts.iter().zip(plans.sizes.iter().zip(placements)).map(&mut number).collect();
-        let mut members: Vec<NumberedMember> = Vec::with_capacity(parts.len());
-        let mut is_too_much = |channel: usize| {
+        parts.iter().zip(plans.sizes.iter().zip(placements)).map(&mut number).collect()
+    }
+
+    /// Whether a cluster of a plan, or any of them, has too much to do on one of its channels.
+    fn has_too_much(&self, numbers: &[u32], plans: &Plans, part: Option<usize>) -> bool {
+        let Problem { set, test, work, .. } = self.problem;
+        let mut members: Vec<NumberedMember> = Vec::with_capacity(numbers.len());
+        let on_one = |channel: usize| {
             members.clear();
-            members.extend(numbers.iter().zip(&plans.on).map(|(&number, on)| (number, on[channel])));
-            members.retain(|member| member.1 > 0);
+            let all = numbers.iter().copied().zip(plans.on(channel).iter().copied());
+            members.extend(all.filter(|member| member.1 > 0));
             let chips = set.device().chips_on(u32::try_from(channel).expect("channels are counted so"));
-            test.overloads(set, &mut members, chips, work, trials)
+            let number = part.map(|part| numbers[part]);
+            test.has_too_much(set, number, (&mut members, chips), work, &self.trials)
         };
-        (0..plans.room.len()).any(&mut is_too_much)
+        (0..plans.room.len()).filter(|&channel| part.is_none_or(|part| plans.on(channel)[part] > 0)).any(on_one)
     }
 
     /// The allocation of these clusters where each of them holds; otherwise one that does not.

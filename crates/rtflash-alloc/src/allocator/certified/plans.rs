@@ -18,8 +18,8 @@ pub(super) struct TaskBlock {
 pub(super) struct Plans {
     /// Chips of each cluster.
     pub(super) sizes: Vec<u32>,
-    /// Chips of each cluster on each channel.
-    pub(super) on: Vec<Vec<u32>>,
+    /// Chips of each cluster on each channel, those of a channel together.
+    on: Vec<u32>,
     /// Chips of each channel that are free.
     pub(super) room: Vec<u32>,
     ways: u32,
@@ -31,7 +31,17 @@ impl Plans {
         let ways = device.chips_per_channel();
         let starts = (0..device.chips()).step_by(ways as usize);
         let room: Vec<u32> = starts.map(|start| (device.chips() - start).min(ways)).collect();
-        Plans { on: vec![vec![0; room.len()]; sizes.len()], sizes, room, ways }
+        Plans { on: vec![0; room.len() * sizes.len()], sizes, room, ways }
+    }
+
+    /// Chips of each cluster on a channel.
+    pub(super) fn on(&self, channel: usize) -> &[u32] {
+        &self.on[channel * self.sizes.len()..][..self.sizes.len()]
+    }
+
+    /// The same of one cluster, to be changed.
+    pub(super) fn of(&mut self, cluster: usize, channel: usize) -> &mut u32 {
+        &mut self.on[channel * self.sizes.len() + cluster]
     }
 
     /// Every chip, those with the highest of these rates first, on the channel that is the least
@@ -44,7 +54,7 @@ impl Plans {
             for _ in 0..self.sizes[cluster] {
                 let open = (0..self.room.len()).filter(|&channel| self.room[channel] > 0);
                 let Some(channel) = open.min_by(|&a, &b| busy[a].total_cmp(&busy[b]).then(a.cmp(&b))) else { return };
-                self.on[cluster][channel] += 1;
+                *self.of(cluster, channel) += 1;
                 self.room[channel] -= 1;
                 busy[channel] += rates[cluster];
             }
@@ -54,11 +64,11 @@ impl Plans {
     /// One cluster behind the other.
     pub(super) fn in_order(&mut self) {
         let mut channel = 0;
-        for (&size, on) in self.sizes.iter().zip(&mut self.on) {
-            let mut left = size;
+        for cluster in 0..self.sizes.len() {
+            let mut left = self.sizes[cluster];
             while left > 0 && channel < self.room.len() {
                 let here = left.min(self.room[channel]);
-                on[channel] += here;
+                *self.of(cluster, channel) += here;
                 self.room[channel] -= here;
                 left -= here;
                 channel += usize::from(self.room[channel] == 0);
@@ -70,10 +80,17 @@ impl Plans {
     /// there: of two ways to exchange them one is enough.
     pub(super) fn like_before(&self, at: usize, channel: usize) -> Option<u32> {
         let before = channel.checked_sub(1)?;
-        let given = self.on[at][before];
-        let same =
-            self.room[before] + given == self.room[channel] && self.on[..at].iter().all(|on| on[before] == on[channel]);
+        let given = self.on(before)[at];
+        let same = self.room[before] + given == self.room[channel] && self.on(before)[..at] == self.on(channel)[..at];
         same.then_some(given)
+    }
+
+    /// Clusters in the order of their chips.
+    pub(super) fn order(&self) -> impl Iterator<Item = usize> {
+        let begins = |channel: usize, part: usize| {
+            self.on(channel)[part] > 0 && (0..channel).all(|before| self.on(before)[part] == 0)
+        };
+        (0..self.room.len()).flat_map(move |channel| (0..self.sizes.len()).filter(move |&part| begins(channel, part)))
     }
 
     /// Chips that are free.
@@ -90,9 +107,10 @@ impl Plans {
     ) -> (Vec<Cluster>, Vec<Placement>) {
         let mut next: Vec<u32> = (0u32..).step_by(self.ways as usize).take(self.room.len()).collect();
         let mut all: Vec<(Cluster, Placement)> = Vec::with_capacity(parts.len() + self.free() as usize);
-        for ((part, on), &placement) in parts.iter().zip(&self.on).zip(placements) {
-            let mut chips = Vec::with_capacity(on.iter().sum::<u32>() as usize);
-            for (next, &count) in next.iter_mut().zip(on) {
+        for (at, (part, &placement)) in parts.iter().zip(placements).enumerate() {
+            let mut chips = Vec::with_capacity(self.sizes[at] as usize);
+            for (channel, next) in next.iter_mut().enumerate() {
+                let count = self.on(channel)[at];
                 chips.extend((*next..*next + count).map(ChipId));
                 *next += count;
             }

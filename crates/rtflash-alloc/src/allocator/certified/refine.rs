@@ -60,14 +60,18 @@ impl Refinement<'_, '_> {
         let mut sizes: Vec<u32> = parts.iter().map(|part| part.least).collect();
         let of = |(part, &size)| Some(self.rough(part, size)?.load);
         let mut loads: Vec<f64> = parts.iter().zip(&sizes).map(of).collect::<Option<_>>()?;
-        for _ in sizes.iter().sum()..self.chips() {
-            let mut order: Vec<usize> = (0..parts.len()).collect();
-            sorting::by(&mut order, |&a, &b| loads[b].total_cmp(&loads[a]).then(a.cmp(&b)));
-            let less = order.into_iter().find_map(|at| {
-                let load = self.rough(&parts[at], sizes[at] + 1)?.load;
-                (load < loads[at]).then_some((at, load))
-            });
-            let Some((at, load)) = less else { break };
+        'given: for _ in sizes.iter().sum()..self.chips() {
+            // Each in turn: mostly the first of them has less to do then.
+            let mut asked: Option<usize> = None;
+            let (at, load) = loop {
+                let next = (0..parts.len()).filter(|&at| asked.is_none_or(|asked| comes_before(&loads, asked, at)));
+                let Some(at) = next.reduce(|a, b| if comes_before(&loads, b, a) { b } else { a }) else { break 'given };
+                let load = self.rough(&parts[at], sizes[at] + 1).map_or(f64::INFINITY, |rough| rough.load);
+                if load < loads[at] {
+                    break (at, load);
+                }
+                asked = Some(at);
+            };
             sizes[at] += 1;
             loads[at] = load;
         }
@@ -108,6 +112,9 @@ impl Refinement<'_, '_> {
             let rates: Vec<f64> = parts.iter().zip(sizes).map(|(part, &size)| self.rate(part, size)).collect();
             plans.balance(&rates);
         }
+        if let Some(failing) = self.search.first_overloads(parts, &plans, &placements) {
+            return Some(Err(failing));
+        }
         let (clusters, placements) = plans.clusters(parts, &placements, self.search.problem.test.idle());
         match self.search.tried(&clusters, &placements) {
             Ok(allocation) => allocation.map(Ok),
@@ -147,7 +154,7 @@ impl Refinement<'_, '_> {
         let reads = reads.filter_map(|task| task.read).map(per_nanosecond).sum::<f64>() / f64::from(size);
         let read = |ways: f64| (device.page_read().as_ns() as f64).max(ways * transfer);
         let hidden = reads * (read(1.0 + others) - read(1.0 + others * (self.mean / rate).min(1.0)));
-        let placements = self.search.fitting(part, size).to_vec();
+        let placements = self.search.fitting(part, size);
         let of = |placement: Placement| {
             let organisation = Organisation::on_any_chips(placement);
             let organisations = self.search.organisations;
@@ -160,7 +167,7 @@ impl Refinement<'_, '_> {
             };
             Some(RoughLoad { load, placement })
         };
-        placements.into_iter().filter_map(of).min_by(|a, b| a.load.total_cmp(&b.load))
+        placements.iter().copied().filter_map(of).min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
     /// Pages that each chip of a part of this size moves in a nanosecond.
@@ -168,6 +175,11 @@ impl Refinement<'_, '_> {
         let tasks = part.tasks.iter().filter_map(|&task| self.search.problem.set.tasks().get(task));
         pages(tasks) / f64::from(size)
     }
+}
+
+/// Whether one has more to do than another, or as much and comes first.
+fn comes_before(loads: &[f64], one: usize, other: usize) -> bool {
+    loads[other].total_cmp(&loads[one]).then(one.cmp(&other)).is_lt()
 }
 
 /// Pages that tasks move in a nanosecond.

@@ -161,8 +161,9 @@ impl ChannelContention<'_> {
     /// Tests clusters where they are, without servers, and keeps the garbage collection of each.
     fn tested(&mut self, busy: &[usize], given: &[Option<Certificate>]) -> TestedClusters {
         let mut fragile = vec![false; self.clusters.len()];
-        let overloaded = self.overloaded();
-        if let Some(&first) = busy.first().filter(|&&first| overloaded[first]) {
+        // Where this is a trial, it ends at the first that has too much to do.
+        let overloaded = busy.iter().copied().find(|&position| self.has_too_much(position));
+        if let Some(first) = overloaded.filter(|&first| first == busy[0]) {
             return TestedClusters { fragile, failing: vec![first], given_up: false };
         }
         for &position in busy {
@@ -174,7 +175,7 @@ impl ChannelContention<'_> {
                 (self.gcs[position], fragile[position]) = self.first_gc(position);
             }
         }
-        let (failing, given_up) = self.settle(busy, &fragile, &overloaded, given);
+        let (failing, given_up) = self.settle(busy, &fragile, overloaded, given);
         TestedClusters { fragile, failing, given_up }
     }
 
@@ -198,7 +199,7 @@ impl ChannelContention<'_> {
         &mut self,
         busy: &[usize],
         fragile: &[bool],
-        overloaded: &[bool],
+        overloaded: Option<usize>,
         given: &[Option<Certificate>],
     ) -> (Vec<usize>, bool) {
         // What is changed for one of them, its neighbours were tested without: as long as there are
@@ -210,7 +211,7 @@ impl ChannelContention<'_> {
                 if self.whole && !failing.is_empty() {
                     break;
                 }
-                if overloaded[position] || !self.data_fit(position) {
+                if overloaded == Some(position) || !self.data_fit(position) {
                     failing.push(position);
                 } else if fragile[position] && !self.holds_now(position) {
                     if given[position].is_some() {

@@ -4,6 +4,7 @@
 use rtflash_model::{Placement, Reliance, TaskId, TaskSet};
 use std::cell::OnceCell;
 
+use super::NumberedMember;
 use crate::certified::least_load::{LeastLoad, SURELY_ABOVE_ONE};
 use crate::certified::organisation::{is_on_one_channel, waits_for_each};
 use crate::work::Work;
@@ -19,9 +20,6 @@ pub(super) struct KnownCluster {
     pub(super) least: OnceCell<LeastLoad>,
 }
 
-/// A cluster with the number of its chips on a channel.
-pub(super) type Member<'c> = (&'c KnownCluster, u32);
-
 /// A test of whole channels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChannelTest<'a> {
@@ -32,19 +30,27 @@ pub(super) struct ChannelTest<'a> {
 }
 
 impl ChannelTest<'_> {
-    /// Whether one of the clusters with tasks on a channel of so many chips has too much to do
-    /// there: no deadline of garbage collection makes it hold then, nor any of the others'.
-    pub(super) fn is_too_much(&self, position: usize, members: &[Member<'_>], chips: u32) -> bool {
-        let (device, (one, own)) = (self.set.device(), members[position]);
+    /// Whether one of the clusters with tasks on a channel of so many chips, by their numbers among
+    /// those that are known, has too much to do there: no deadline of garbage collection makes it hold then, nor any of the others'.
+    pub(super) fn is_too_much(
+        &self,
+        position: usize,
+        members: &[NumberedMember],
+        known: &[KnownCluster],
+        chips: u32,
+    ) -> bool {
+        let cluster = |&(number, chips): &NumberedMember| (&known[number as usize], chips);
+        let (device, (one, own)) = (self.set.device(), cluster(&members[position]));
         let least = self.least(one);
         let load = if !waits_for_each(one.placement) {
             least.alone()
         } else if self.granted == Reliance::Nothing {
             least.waiting_for(device, chips - 1)
         } else {
-            let others = members.iter().enumerate().filter(|&(at, _)| at != position).map(|(_, other)| other);
+            let others = members.iter().enumerate().filter(|&(at, _)| at != position);
+            let others = others.map(|(_, other)| cluster(other));
             let stripes = others.filter(|(other, _)| is_on_one_channel(other.placement));
-            least.beside(device, self.granted, own, stripes.map(|&(other, chips)| (chips, self.least(other))))
+            least.beside(device, self.granted, own, stripes.map(|(other, chips)| (chips, self.least(other))))
         };
         load > SURELY_ABOVE_ONE
     }

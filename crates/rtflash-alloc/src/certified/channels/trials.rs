@@ -9,7 +9,7 @@ use rtflash_model::{Placement, Reliance, TaskId, TaskSet, sorting};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 
-use super::overloads::{ChannelTest, KnownCluster, Member};
+use super::overloads::{ChannelTest, KnownCluster};
 use super::{ChannelContention, Neighbourhood};
 use crate::certified::bus::SharedBus;
 use crate::certified::choice::Choice;
@@ -40,9 +40,9 @@ struct Answers {
     clusters: FxHashMap<(Placement, u32), ClustersByTasks>,
     /// By their numbers.
     known: Vec<KnownCluster>,
-    /// Those with too much to do on a channel of so many chips, shared by these clusters with so
-    /// many chips each.
-    overloads: FxHashMap<Vec<u32>, Vec<u32>>,
+    /// Whether one of some clusters, with so many chips each, has too much to do on a channel of so
+    /// many chips.
+    overloads: FxHashMap<Vec<u32>, bool>,
     /// The channel that is asked for, so that asking takes no memory.
     key: Vec<u32>,
     /// A number for each garbage collection.
@@ -77,31 +77,42 @@ impl TrialAnswers {
         self.0.borrow().known[number as usize].fits
     }
 
-    /// Those of the clusters with tasks on a channel of so many chips that have too much to do
-    /// there, whatever deadlines of garbage collection there are; `found` is asked with them.
-    pub(crate) fn overloaded<R>(
+    /// Whether a cluster has too much to do on a channel of so many chips, whatever deadlines of
+    /// garbage collection there are. `members` are the clusters with tasks there, itself among
+    /// them.
+    pub(crate) fn is_too_much(
+        &self,
+        (set, granted, work): (&TaskSet, Reliance, &Work),
+        number: u32,
+        members: &mut [NumberedMember],
+        chips: u32,
+    ) -> bool {
+        // Sums of doubles do not depend on the order of the clusters.
+        sorting::unstable(members);
+        let Answers { known, .. } = &*self.0.borrow();
+        let own = members.iter().position(|member| member.0 == number).expect("it is on its channel");
+        ChannelTest { set, granted, work }.is_too_much(own, members, known, chips)
+    }
+
+    /// The same of any of the clusters with tasks there: for searches that ask for the same channel
+    /// over and over.
+    pub(crate) fn is_too_much_for_any(
         &self,
         (set, granted, work): (&TaskSet, Reliance, &Work),
         members: &mut [NumberedMember],
         chips: u32,
-        found: impl FnOnce(&[u32]) -> R,
-    ) -> R {
+    ) -> bool {
         sorting::unstable(members);
         let Answers { known, overloads, key, .. } = &mut *self.0.borrow_mut();
         key.clear();
         key.push(chips);
         key.extend(members.iter().flat_map(|&(number, chips)| [number, chips]));
-        if let Some(overloaded) = overloads.get(key.as_slice()) {
-            return found(overloaded);
+        if let Some(&answer) = overloads.get(key.as_slice()) {
+            return answer;
         }
         let test = ChannelTest { set, granted, work };
-        let members: Vec<Member<'_>> =
-            members.iter().map(|&(number, chips)| (&known[number as usize], chips)).collect();
-        let is_too_much = |position: &usize| test.is_too_much(*position, &members, chips);
-        let overloaded: Vec<u32> =
-            (0..members.len()).filter(is_too_much).map(|position| key[2 * position + 1]).collect();
-        let answer = found(&overloaded);
-        overloads.insert(key.clone(), overloaded);
+        let answer = (0..members.len()).any(|position| test.is_too_much(position, members, known, chips));
+        overloads.insert(key.clone(), answer);
         answer
     }
 }
@@ -140,22 +151,18 @@ impl<'a> ChannelContention<'a> {
         self.trials.as_ref().map_or(0, |trial| trial.clusters[position])
     }
 
-    /// Clusters that have too much to do on one of their channels whatever they and their
-    /// neighbours are run with, so that no test of theirs holds; none where these are no trials.
-    pub(super) fn overloaded(&self) -> Vec<bool> {
-        let mut overloaded = vec![false; self.clusters.len()];
-        let Some(KnownTrial { answers, clusters }) = &self.trials else { return overloaded };
+    /// Whether a cluster has too much to do on one of its channels whatever it and its neighbours
+    /// are run with, so that no test of it holds; never where this is no trial.
+    pub(super) fn has_too_much(&self, position: usize) -> bool {
+        let Some(KnownTrial { answers, clusters }) = &self.trials else { return false };
+        let asked = (self.set, self.granted, self.work);
         let mut numbered = Vec::new();
-        for (&channel, members) in &*self.channels {
-            let busy = || members.iter().filter(|&&(position, _)| self.is_active(position));
+        self.channels_of(position).any(|(channel, members)| {
+            let busy = members.iter().filter(|&&(member, _)| self.is_active(member));
             numbered.clear();
-            numbered.extend(busy().map(|&(position, chips)| (clusters[position], chips)));
-            let chips = self.set.device().chips_on(channel);
-            answers.overloaded((self.set, self.granted, self.work), &mut numbered, chips, |found| {
-                busy().for_each(|&(position, _)| overloaded[position] |= found.contains(&clusters[position]));
-            });
-        }
-        overloaded
+            numbered.extend(busy.map(|&(member, chips)| (clusters[member], chips)));
+            answers.is_too_much(asked, clusters[position], &mut numbered, self.set.device().chips_on(channel))
+        })
     }
 
     fn known_gc(&self, position: usize, answers: &mut Answers) -> u32 {

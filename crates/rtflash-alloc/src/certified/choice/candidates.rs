@@ -105,7 +105,7 @@ mod tests {
     use crate::certified::random_processors::{Drawn, ns};
     use crate::certified::time::ns as ns_of;
 
-    /// Up to the longest one that the load allows, no two far from each other.
+    /// As the machine's library has them, but for the last digits.
     #[test]
     fn roots_are_what_they_are() {
         for number in [1.0, 1.0 + 1e-15, 1.5, 2.0, 300.0, 1e6, 1.8e19] {
@@ -114,6 +114,7 @@ mod tests {
         }
     }
 
+    /// Up to the longest one that the load allows, no two far from each other.
     #[test]
     fn candidates_reach_from_the_shortest_to_the_longest() {
         let mut compared = 0;
