@@ -15,6 +15,12 @@ pub struct PlacementProgress {
     pub tasks: u32,
 }
 
+/// What a decision takes for each request that is looked at in an interval. About a nanosecond of
+/// one core is the unit, so that a bound on it is one on time.
+const LOOK: u64 = 4;
+/// What it takes for each request that is made ready for tests.
+const PREPARED: u64 = 20;
+
 /// Who is told how far an algorithm has come.
 type Listener = Box<dyn Fn(PlacementProgress) + Send>;
 
@@ -25,6 +31,8 @@ type Listener = Box<dyn Fn(PlacementProgress) + Send>;
 #[derive(Default)]
 pub struct Work {
     charged: Cell<u64>,
+    /// What a decision may still take; `None` outside of one.
+    left: Cell<Option<u64>>,
     attempt: Cell<u32>,
     listener: Option<Listener>,
 }
@@ -62,6 +70,39 @@ impl Work {
     /// Counts `requests` more looked at in an interval.
     pub(crate) fn charge(&self, requests: usize) {
         self.charged.set(self.charged.get().wrapping_add(requests as u64));
+        self.takes(LOOK, requests);
+    }
+
+    /// The same in a search that has looked at many intervals before, where each request takes a
+    /// decision so much.
+    pub(crate) fn charge_quick(&self, requests: usize, each: u64) {
+        self.charged.set(self.charged.get().wrapping_add(requests as u64));
+        self.takes(each, requests);
+    }
+
+    /// Counts so many requests that are made ready for tests. Decisions alone are charged that.
+    pub(crate) fn prepare(&self, requests: usize) {
+        self.takes(PREPARED, requests);
+    }
+
+    fn takes(&self, each: u64, requests: usize) {
+        if let Some(left) = self.left.get() {
+            self.left.set(Some(left.saturating_sub(each.saturating_mul(requests as u64))));
+        }
+    }
+
+    /// Makes a decision that may take so much: whoever searches for it gives up once
+    /// [`Work::is_used_up`].
+    pub(crate) fn deciding<R>(&self, most: u64, decide: impl FnOnce() -> R) -> R {
+        let before = self.left.replace(Some(most));
+        let decision = decide();
+        self.left.set(before);
+        decision
+    }
+
+    /// Whether a decision has taken what it may; never outside of one.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.left.get() == Some(0)
     }
 
     /// A bound on what is charged from now on.
@@ -88,6 +129,28 @@ impl WorkBound<'_> {
 #[cfg(test)]
 mod tests {
     use super::Work;
+
+    /// A decision is charged by price, whatever else is bounded, and nothing outside of it.
+    #[test]
+    fn decisions_have_an_end() {
+        let work = Work::new();
+        work.charge(1_000_000);
+        let used_up = work.deciding(100, || {
+            work.charge(10);
+            work.charge_quick(30, 1);
+            let before = work.is_used_up();
+            work.prepare(2);
+            [before, work.is_used_up()]
+        });
+        assert_eq!(used_up, [false, true]);
+        assert!(!work.is_used_up());
+        assert!(work.deciding(0, || work.is_used_up()));
+        // One within another has its own.
+        work.deciding(9, || {
+            work.deciding(1, || work.charge(1));
+            assert!(!work.is_used_up());
+        });
+    }
 
     #[test]
     fn bounds_count_from_their_own_start() {

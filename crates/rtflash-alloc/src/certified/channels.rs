@@ -182,6 +182,7 @@ impl<'a> ChannelContention<'a> {
     fn processor(&self, position: usize, bus: SharedBus) -> Option<Processor> {
         let (device, size) = (self.set.device(), self.clusters[position].size());
         let bus = if self.left_out == Some(Term::Transfer) { bus.less_one() } else { bus };
+        self.work.prepare(2 * self.clusters[position].tasks.len() + 16);
         let processor = Processor::new(device, self.tasks(position), size, self.placements[position], bus)?;
         Some(match self.left_out {
             Some(term) => processor.leaving_out(term, device),
@@ -226,7 +227,9 @@ impl<'a> ChannelContention<'a> {
                 .rows_wait_elsewhere(rows_wait_elsewhere)
                 .leaving_out(self.left_out);
             for (neighbour, chips) in bounded {
-                contention.add(self.alone(neighbour)?, self.gcs[neighbour].flatten(), chips.into());
+                let alone = self.alone(neighbour)?;
+                self.work.prepare(alone.tasks.len() + 4);
+                contention.add(alone, self.gcs[neighbour].flatten(), chips.into());
             }
             contentions.push(match siblings {
                 Some(siblings) => contention.in_a_queue(self.set.device(), siblings.into()),

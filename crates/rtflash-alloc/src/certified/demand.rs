@@ -111,6 +111,7 @@ impl<'u> Demand<'u> {
     ) -> Demand<'u> {
         let demand = Demand::in_the_long_run(processor, contention, gc, server_thousandths, work);
         let segments = demand.segments_of(&windows);
+        work.prepare(processor.tasks.len() + 4);
         Demand { segments, windows, waits: demand.word_waits(), ..demand }
     }
 
@@ -149,11 +150,15 @@ impl<'u> Demand<'u> {
     /// page registers that of Eq. (65), or Eq. (71): time that jobs released and due within an
     /// interval of `length` may take, waiting for the bus included.
     pub fn at(&self, length: Span) -> ProcessorTime {
-        if let Some(time) = self.waits.and_then(|waits| self.at_in_words(waits, length)) {
-            self.work.charge(self.cost_of_look());
-            return ProcessorTime::from_ns(time.into());
+        self.work.charge(self.cost_of_look());
+        self.at_uncharged(length)
+    }
+
+    fn at_uncharged(&self, length: Span) -> ProcessorTime {
+        match self.waits.and_then(|waits| self.at_in_words(waits, length)) {
+            Some(time) => ProcessorTime::from_ns(time.into()),
+            None => self.at_in_two_words(length),
         }
-        self.at_in_two_words(length)
     }
 
     /// The same of any numbers.
@@ -172,13 +177,16 @@ impl<'u> Demand<'u> {
     pub(super) fn arriving(&self, length: Span) -> ProcessorTime {
         // Jobs released in [x, x + t) have nominal arrivals in (x − J − 1, x + t).
         let jobs = |item: &DemandTask| (length.as_ns() + item.jitter.as_ns()).div_ceil(item.period.as_ns());
+        self.work.charge(self.cost_of_look());
+        if let Some(time) = self.waits.and_then(|waits| self.of_jobs_in_words(waits, length, jobs, Some(length))) {
+            return ProcessorTime::from_ns(time.into());
+        }
         self.of_jobs(length, jobs, self.collected(Some(length)))
     }
 
     /// The time that so many jobs of each request, and so many passes, may take in an interval of
     /// `length`.
     fn of_jobs(&self, length: Span, jobs: impl Fn(&DemandTask) -> u64, (passes, pass): (u128, Cost)) -> ProcessorTime {
-        self.work.charge(self.cost_of_look());
         let mut sum = ProcessorTime::ZERO;
         let mut activity = Activity { length, ..Activity::default() };
         let mut with_page = 0u128;
@@ -214,6 +222,11 @@ impl<'u> Demand<'u> {
             return steps;
         }
         steps.saturating_add(self.preemption.times(item.with_pages().of(jobs)))
+    }
+
+    /// Whether a decision has taken what it may.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.work.is_used_up()
     }
 
     /// Requests looked at in an interval.
@@ -266,7 +279,7 @@ impl<'u> Demand<'u> {
     }
 
     /// The interval with the least slack among those up to the longest relative deadline; `None`
-    /// without tasks.
+    /// without tasks. Where a decision has taken what it may, some interval.
     pub fn tightest(&self) -> Option<Nearest> {
         let &Segment { from, blocking } = self.segments.first()?;
         let least = self.look(from, blocking);
@@ -290,7 +303,7 @@ impl<'u> Demand<'u> {
                     .shortest(self.share.max(1))
                     .map_or(nearest.length, |below| below.min(nearest.length));
                 let below = before(below);
-                if below < from || iterations == 0 {
+                if below < from || iterations == 0 || self.work.is_used_up() {
                     break;
                 }
                 iterations -= 1;

@@ -6,6 +6,7 @@ use rtflash_model::{ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, Tas
 
 use super::known::KnownNeighbours;
 use super::{AddedHow, Admitted, RunningDevice};
+use crate::work::Work;
 
 /// A cluster of free chips for the task, as small as will do.
 pub(super) fn alone(
@@ -13,6 +14,7 @@ pub(super) fn alone(
     new: TaskId,
     placements: &[Placement],
     known: &KnownNeighbours<'_>,
+    work: &Work,
 ) -> Option<Admitted> {
     let (device, running) = (set.device(), known.running);
     let taken: BTreeSet<ChipId> = running.clusters.iter().flat_map(|cluster| &cluster.chips).copied().collect();
@@ -22,6 +24,9 @@ pub(super) fn alone(
     for size in sizes {
         let of_it = Cluster { chips: free[..size].to_vec(), tasks: vec![new] };
         for &placement in placements.iter().filter(|placement| placement.is_possible_on(device)) {
+            if work.is_used_up() {
+                return None;
+            }
             let mut site = known.begun.with_cluster(of_it.clone(), placement);
             let Some(relies) = site.settle_alone(at) else { continue };
             if known.late_beside(&site, at).is_some() {

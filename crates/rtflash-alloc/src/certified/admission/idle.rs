@@ -34,6 +34,9 @@ fn idle_behind(demand: &Demand<'_>, before: Span) -> Option<Span> {
         if busy <= time {
             return Some(time);
         }
+        if demand.is_used_up() {
+            return None;
+        }
         // Any such time will do: near a full load small steps would not end.
         let eighth = Span::from_ns(time.as_ns() / 8)?;
         time = busy.max(time.checked_add(eighth)?);

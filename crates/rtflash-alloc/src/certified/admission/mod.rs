@@ -1,13 +1,17 @@
 //! Admission at run time: may a task be added to a device that runs by certificates, without
 //! moving data, and how is the change made (docs/admission.md).
 
+mod allowance;
 mod alone;
+mod extended;
 mod idle;
 mod into;
 mod known;
 mod path;
 mod servers;
 mod streams;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
@@ -17,14 +21,15 @@ use rtflash_model::{
 };
 
 use super::channels::ChannelContention;
-use crate::certified::organisation::collects;
 use crate::work::Work;
+use allowance::most_taken;
 use alone::alone;
+use extended::ExtendedCluster;
 use idle::longest;
 pub use into::admit_into;
 use known::KnownNeighbours;
 pub use path::{CollectionStage, ExtraPasses};
-use path::{TermsPath, TermsSearch, idle_by};
+use path::{TermsPath, idle_by};
 pub use servers::{LeftOutServers, servers_left_out};
 pub use streams::{StreamRefusal, served_streams};
 
@@ -156,8 +161,20 @@ pub enum Decision {
 /// Whether `new`, a task of the set that does not run, may be added to what runs, which is supposed
 /// to be in time. First where a certificate is kept; then where terms change at the next idle
 /// instant; then where the reserve has to grow first; then on free chips. Among equals the smallest
-/// cluster, the lowest position.
+/// cluster, the lowest position. What a decision may take is bounded: what was not found by then is
+/// refused (docs/admission.md).
 pub fn admit(
+    set: &TaskSet,
+    running: &RunningDevice,
+    new: TaskId,
+    (placements, granted): (&[Placement], Reliance),
+    work: &Work,
+) -> Decision {
+    work.deciding(most_taken(set), || decide(set, running, new, (placements, granted), work))
+}
+
+/// The same, taking what it may.
+fn decide(
     set: &TaskSet,
     running: &RunningDevice,
     new: TaskId,
@@ -170,6 +187,10 @@ pub fn admit(
     let mut refused = Vec::with_capacity(order.len());
     let mut open = Vec::with_capacity(order.len());
     for position in order {
+        if work.is_used_up() {
+            refused.push((ClusterId::from_index(position), AdmissionRefusal::Late));
+            continue;
+        }
         let candidate = ExtendedCluster::new(set, &known, new, position, work);
         match candidate.kept() {
             Ok(true) => return candidate.admitted_as_it_is(),
@@ -180,7 +201,7 @@ pub fn admit(
     if let Some((candidate, path, certificate)) = changed(open, &mut refused) {
         return candidate.admitted_by(path, certificate);
     }
-    if let Some(admitted) = alone(set, new, placements, &known) {
+    if let Some(admitted) = alone(set, new, placements, &known, work) {
         return Decision::Admitted(Box::new(admitted));
     }
     sorting::by_key(&mut refused, |&(cluster, _)| cluster);
@@ -261,130 +282,4 @@ fn longest_idle(site: &ChannelContention<'_>, at: usize, certificate: &Certifica
     let placed = site.as_granted(at)?;
     let gc = placed.processor.stated(certificate)?;
     idle_by(&placed, gc, work)
-}
-
-/// A cluster that runs, with the new task in it.
-struct ExtendedCluster<'a> {
-    set: &'a TaskSet,
-    known: &'a KnownNeighbours<'a>,
-    position: usize,
-    new: TaskId,
-    work: &'a Work,
-    /// All clusters, by their certificates.
-    site: ChannelContention<'a>,
-}
-
-impl<'a> ExtendedCluster<'a> {
-    fn new(
-        set: &'a TaskSet,
-        known: &'a KnownNeighbours<'a>,
-        new: TaskId,
-        position: usize,
-        work: &'a Work,
-    ) -> ExtendedCluster<'a> {
-        let site = known.begun.with_task(position, new, &known.running.certificates[position]);
-        ExtendedCluster { set, known, position, new, work, site }
-    }
-
-    fn id(&self) -> ClusterId {
-        ClusterId::from_index(self.position)
-    }
-
-    fn certificate(&self) -> &'a Certificate {
-        &self.known.running.certificates[self.position]
-    }
-
-    fn has_server(&self) -> bool {
-        self.certificate().server_thousandths > 0
-    }
-
-    /// Whether its cluster has a reserve, so that it may collect by other terms.
-    fn has_collection(&self) -> bool {
-        self.certificate().collection.is_some()
-    }
-
-    fn writes(&self) -> bool {
-        self.set.tasks().get(self.new).is_some_and(|task| task.write.is_some())
-    }
-
-    fn admitted(self, change: AddedHow, ready_within: Span, certificates: Vec<Certificate>) -> Decision {
-        let cluster = self.id();
-        let running = RunningDevice { clusters: self.site.into_clusters(), certificates };
-        Decision::Admitted(Box::new(Admitted { cluster, change, ready_within, running }))
-    }
-
-    fn admitted_by(self, path: TermsPath, certificate: Certificate) -> Decision {
-        let mut certificates = self.known.running.certificates.clone();
-        certificates[self.position] = certificate;
-        self.admitted(AddedHow::Staged(path.stages), path.ready_within, certificates)
-    }
-
-    fn admitted_as_it_is(self) -> Decision {
-        let certificates = self.known.running.certificates.clone();
-        self.admitted(AddedHow::Kept, Span::ZERO, certificates)
-    }
-
-    /// Whether everybody is in time by the certificates that there are; an error where they are not
-    /// by any others either.
-    fn kept(&self) -> Result<bool, AdmissionRefusal> {
-        if !self.site.holds_data(self.position) {
-            return Err(AdmissionRefusal::Data);
-        }
-        if self.writes() && !self.has_collection() && collects(self.certificate().placement) {
-            return Err(AdmissionRefusal::NoReserve);
-        }
-        let is_late =
-            !self.site.is_stated(self.position) || !self.site.holds_as_stated(self.position, self.certificate());
-        let held = if is_late { Err(AdmissionRefusal::Late) } else { self.neighbours_hold() };
-        match held {
-            Ok(()) => Ok(true),
-            // Where nothing is written no other terms help.
-            Err(refusal) if !self.has_collection() => Err(refusal),
-            Err(_) if self.has_server() => Err(AdmissionRefusal::Server),
-            Err(_) => Ok(false),
-        }
-    }
-
-    /// Whether the others on its channels, which were in time before, are so by their certificates.
-    fn neighbours_hold(&self) -> Result<(), AdmissionRefusal> {
-        let late = self.known.late_beside(&self.site, self.position);
-        late.map_or(Ok(()), |at| Err(AdmissionRefusal::Neighbour(ClusterId::from_index(at))))
-    }
-
-    /// Whether everybody else is in time while its terms change, and the search for others.
-    fn search(&mut self) -> Result<TermsSearch<'a>, AdmissionRefusal> {
-        let position = self.position;
-        // How often a cluster's collection uses the bus is not known while its terms change.
-        if self.site.counts_collection_of(position) {
-            self.site.charge_by(position, 1);
-            let held = self.neighbours_hold();
-            self.site.charge_by(position, 0);
-            held?;
-        }
-        TermsSearch::new(&self.known.begun, &self.site, position, self.certificate(), self.work)
-    }
-
-    /// Goes on by the terms that were found, where everybody is in time by them.
-    fn settled(&mut self, found: TermsPath) -> Result<(TermsPath, Certificate), AdmissionRefusal> {
-        let position = self.position;
-        self.site.collects(position, found.gc);
-        self.neighbours_hold()?;
-        let certificate = self.site.settled_certificate(position).ok_or(AdmissionRefusal::Late)?;
-        // No interval has both the change and what is admitted next.
-        let counts = self.site.counts_collection_of(position);
-        let settled = if counts { longest([self.others_idle(), found.idle_after]) } else { Some(Span::ZERO) };
-        let ready = settled.and_then(|settled| found.ready_within.checked_add(settled));
-        Ok((TermsPath { ready_within: ready.ok_or(AdmissionRefusal::Reserve)?, ..found }, certificate))
-    }
-
-    /// The time within which the others on its channels are idle, while nothing is known of what
-    /// its collection does.
-    fn others_idle(&mut self) -> Option<Span> {
-        let (certificates, position) = (&self.known.running.certificates, self.position);
-        self.site.charge_by(position, 1);
-        let others = self.site.beside_on_channels(position).into_iter().filter(|&at| at != position);
-        let idle = longest(others.map(|at| longest_idle(&self.site, at, &certificates[at], self.work)));
-        self.site.charge_by(position, 0);
-        idle
-    }
 }

@@ -114,7 +114,8 @@ impl<'a> TermsSearch<'a> {
 
     /// Those of the terms whose reserve is there, or is not, by which the cluster is in time.
     fn in_time(&self, there: bool) -> impl Iterator<Item = ChosenGc> {
-        let terms = self.terms.iter().copied().filter(move |gc| is_there(self.now, gc) == there);
+        let terms = self.terms.iter().copied().take_while(|_| !self.work.is_used_up());
+        let terms = terms.filter(move |gc| is_there(self.now, gc) == there);
         terms.filter(|&gc| failure(&self.placed, gc, &self.failed, self.work).is_none())
     }
 
@@ -180,6 +181,9 @@ fn bridge(
             continue;
         }
         let passes = (next.reserve - gc.reserve).div_ceil(gc.reclaimed);
+        if work.is_used_up() {
+            return None;
+        }
         for spacing in spacings(before, gc, work) {
             let Some(busier) = with_extra(processor, &gc, spacing) else { continue };
             bridges.set(bridges.get().checked_sub(1)?);

@@ -60,9 +60,11 @@ impl<'a> ChannelContention<'a> {
         Some(fragile)
     }
 
-    /// A cluster's certificate with garbage collection as it was settled.
+    /// A cluster's certificate with garbage collection as it was settled; `None` where its tightest
+    /// interval was not found, as a decision has taken what it may.
     pub(in crate::certified) fn settled_certificate(&self, position: usize) -> Option<Certificate> {
-        self.certificate(position, self.gcs[position]?)
+        let certificate = self.certificate(position, self.gcs[position]?);
+        certificate.filter(|_| !self.work.is_used_up())
     }
 
     /// Gives a cluster the largest server that there is room for beside neighbours that are as busy

@@ -41,7 +41,7 @@ impl Contention {
 
     /// What so many chips more cost for each transfer of theirs: the first ones asked about have
     /// the first ranks.
-    fn ranks(&self, registers: Registers) -> impl FnMut(u64) -> Cost {
+    pub(super) fn ranks(&self, registers: Registers) -> impl FnMut(u64) -> Cost {
         let (mut before, left_out) = (0u64, self.left_out);
         move |chips| {
             let after = before.saturating_add(chips);

@@ -3,8 +3,10 @@
 
 use rtflash_model::Span;
 
+use super::word_queue::{WordPresence, presence, programs};
 use super::{Contention, ForeignChip, PerStep, steps_on_chip};
 use crate::certified::processor::{ChosenGc, DemandTask, Processor, Rows};
+use crate::certified::registers::{RegisterTurns, Registers};
 
 /// What a processor does within an interval, as [`Activity`](super::Activity) says it.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +15,10 @@ pub(in crate::certified) struct WordActivity {
     pub(in crate::certified) reads: u64,
     pub(in crate::certified) writes: u64,
     pub(in crate::certified) resets: u64,
+    /// Jobs, those of garbage collection included.
+    pub(in crate::certified) jobs: u64,
     pub(in crate::certified) passes: u64,
+    pub(in crate::certified) turns: RegisterTurns,
 }
 
 /// A number for each step of a kind, and for each pass, in single words.
@@ -46,6 +51,45 @@ pub(in crate::certified) struct WordWaits {
     asks: PerStepWords,
     /// With them (T) is the test.
     in_full: Option<PerStepWords>,
+    /// Where chips use a second page register.
+    registers: Option<Registers>,
+    /// Whether pages stand in a queue.
+    in_line: bool,
+}
+
+/// What a chip of another cluster does within an interval. `None` where a number on the way does
+/// not fit into a word.
+pub(super) trait WordChip {
+    /// Chips like this.
+    fn chips(&self) -> u64;
+    /// min(n_i, N_j).
+    fn moved(&self, length: Span, n_i: u64) -> Option<u64>;
+    /// G_j.
+    fn commanded(&self, length: Span) -> Option<u64>;
+    /// S_j and V_j, of chips in a queue.
+    fn presence(&self, length: Span) -> Option<WordPresence>;
+    /// V_j, of chips in a queue.
+    fn programmed(&self, length: Span) -> Option<u64>;
+}
+
+/// What a processor's siblings in a queue do.
+pub(in crate::certified) trait OwnChip {
+    /// S_j and V_j.
+    #[allow(private_interfaces)] // Nobody else looks at them.
+    fn presence(&self, length: Span) -> Option<WordPresence>;
+    /// V_j.
+    fn programmed(&self, length: Span) -> Option<u64>;
+}
+
+#[allow(private_interfaces)]
+impl OwnChip for (&Processor, Option<ChosenGc>) {
+    fn presence(&self, length: Span) -> Option<WordPresence> {
+        presence(&self.0.tasks, self.1, length)
+    }
+
+    fn programmed(&self, length: Span) -> Option<u64> {
+        programs(&self.0.tasks, length)
+    }
 }
 
 impl WordWaits {
@@ -57,6 +101,12 @@ impl WordWaits {
             false => each.read,
         };
         [of(self.asks), self.in_full.map_or(0, of)]
+    }
+
+    /// Whether each of a neighbour's transfers counts alike, and nothing is taken back: with one
+    /// page register, and without a queue.
+    pub(in crate::certified) fn are_plain(&self) -> bool {
+        self.registers.is_none() && !self.in_line
     }
 
     /// Whether what steps wait in full bounds it.
@@ -71,21 +121,18 @@ impl WordWaits {
 }
 
 impl Contention {
-    /// The same as [`Contention::waiting`] where nothing is taken back: with one page register, and
-    /// without a queue. `None` for others.
+    /// The same as [`Contention::waiting`]. `None` where it is not counted so.
     pub(in crate::certified) fn word_waits(&self, processor: &Processor, gc: Option<ChosenGc>) -> Option<WordWaits> {
-        // Nor what a search leaves out.
-        let in_line = self.queue.is_some() || self.told.is_some();
-        // Nor in a browser, where a page has to be small.
-        let is_elsewhere = in_line || self.left_out.is_some() || cfg!(target_family = "wasm");
-        if processor.registers().is_some() || is_elsewhere {
+        // Not what a search leaves out, nor in a browser, where a page has to be small.
+        if self.left_out.is_some() || cfg!(target_family = "wasm") {
             return None;
         }
         let in_full = match self.in_full(processor, gc) {
             Some(full) => Some(PerStepWords::new(full)?),
             None => None,
         };
-        Some(WordWaits { asks: PerStepWords::new(self.asks(processor, gc))?, in_full })
+        let (registers, in_line) = (processor.registers(), self.queue.is_some() || self.told.is_some());
+        Some(WordWaits { asks: PerStepWords::new(self.asks(processor, gc))?, in_full, registers, in_line })
     }
 
     /// Whether commands use the bus.
@@ -94,29 +141,59 @@ impl Contention {
         self.command > Span::ZERO
     }
 
-    /// Nanoseconds that a processor waits beyond what its pages are charged; `None` where a number
-    /// on the way does not fit into a word.
-    pub(in crate::certified) fn waiting_in_words(&self, waits: WordWaits, activity: WordActivity) -> Option<u64> {
-        if self.is_none() {
-            return Some(0);
+    /// Nanoseconds that a processor waits beyond what its pages are charged, and those by which that
+    /// charge is too much; `None` where a number on the way does not fit into a word.
+    pub(in crate::certified) fn waiting_in_words(
+        &self,
+        waits: WordWaits,
+        activity: WordActivity,
+        own: &impl OwnChip,
+    ) -> Option<[u64; 2]> {
+        self.waiting_for(&self.neighbours, waits, activity, own)
+    }
+
+    /// The same beside these chips.
+    pub(super) fn waiting_for(
+        &self,
+        chips: &[impl WordChip],
+        waits: WordWaits,
+        activity: WordActivity,
+        own: &impl OwnChip,
+    ) -> Option<[u64; 2]> {
+        if let Some(registers) = waits.registers {
+            return Some([self.w4_in_words(chips, registers, activity)?, 0]);
         }
         let n_i = waits.asks.of_all(activity)?;
-        let hold = self.hold.as_ns();
-        let all = hold.checked_mul(n_i)?;
-        let mut waiting = all.checked_mul(self.always)?;
-        for j in &self.neighbours {
-            let of_one = self.of_one_in_words(j, activity.length, (n_i, all))?;
-            waiting = waiting.checked_add(of_one.checked_mul(j.chips)?)?;
+        if let Some(siblings) = self.told {
+            return self.told_in_words(chips, siblings, (activity, n_i), own);
         }
+        if let Some(queue) = self.queue.filter(|_| activity.reads > 0) {
+            return self.queued_in_words(chips, queue, activity, own);
+        }
+        if self.is_none() {
+            return Some([0; 2]);
+        }
+        let waiting = self.w1_in_words(chips, activity.length, n_i)?;
         match waits.in_full {
-            Some(full) => Some(waiting.min(full.of_all(activity)?)),
-            None => Some(waiting),
+            Some(full) => Some([waiting.min(full.of_all(activity)?), 0]),
+            None => Some([waiting, 0]),
         }
     }
 
+    /// [`Contention::w1`].
+    pub(super) fn w1_in_words(&self, chips: &[impl WordChip], length: Span, n_i: u64) -> Option<u64> {
+        let all = self.hold.as_ns().checked_mul(n_i)?;
+        let mut waiting = all.checked_mul(self.always)?;
+        for j in chips {
+            let of_one = self.of_one_in_words(j, length, (n_i, all))?;
+            waiting = waiting.checked_add(of_one.checked_mul(j.chips())?)?;
+        }
+        Some(waiting)
+    }
+
     /// What of W1 one of a neighbour's chips is.
-    fn of_one_in_words(&self, j: &ForeignChip, length: Span, (n_i, all): (u64, u64)) -> Option<u64> {
-        let n_j = j.transfers_in_words(length, n_i)?;
+    pub(super) fn of_one_in_words(&self, j: &impl WordChip, length: Span, (n_i, all): (u64, u64)) -> Option<u64> {
+        let n_j = j.moved(length, n_i)?;
         if n_j == n_i {
             return Some(all);
         }
@@ -124,13 +201,16 @@ impl Contention {
         if self.command == Span::ZERO {
             return Some(known);
         }
-        Some(all.min(known.checked_add(self.command.as_ns().checked_mul(j.commands_in_words(length)?)?)?))
+        Some(all.min(known.checked_add(self.command.as_ns().checked_mul(j.commanded(length)?)?)?))
     }
 }
 
-impl ForeignChip {
-    /// [`ForeignChip::transfers`].
-    fn transfers_in_words(&self, length: Span, n_i: u64) -> Option<u64> {
+impl WordChip for ForeignChip {
+    fn chips(&self) -> u64 {
+        self.chips
+    }
+
+    fn moved(&self, length: Span, n_i: u64) -> Option<u64> {
         let (mut n_j, mut programmed) = (self.repeated, 0u64);
         for request in self.requests.iter().filter(|request| !request.resets) {
             let pages = request.pages.of_word(request.live(length))?;
@@ -151,8 +231,7 @@ impl ForeignChip {
         Some(n_j.min(n_i))
     }
 
-    /// [`ForeignChip::commands`].
-    fn commands_in_words(&self, length: Span) -> Option<u64> {
+    fn commanded(&self, length: Span) -> Option<u64> {
         let mut commands = match self.gc {
             Some(gc) => {
                 let of_a_pass = if self.rows.is_some() { 1 } else { u64::try_from(steps_on_chip(gc)).ok()? };
@@ -165,10 +244,18 @@ impl ForeignChip {
         }
         Some(commands)
     }
+
+    fn presence(&self, length: Span) -> Option<WordPresence> {
+        presence(&self.requests, self.gc, length)
+    }
+
+    fn programmed(&self, length: Span) -> Option<u64> {
+        programs(&self.requests, length)
+    }
 }
 
 /// [`passes_live`](super::queue::passes_live).
-fn passes_live_in_words(requests: &[DemandTask], gc: ChosenGc, length: Span) -> Option<u64> {
+pub(super) fn passes_live_in_words(requests: &[DemandTask], gc: ChosenGc, length: Span) -> Option<u64> {
     let Some(deadline) = gc.deadline else { return Some(0) };
     let window = length.as_ns().checked_add(deadline.as_ns())?;
     let mut arrived = 0u64;

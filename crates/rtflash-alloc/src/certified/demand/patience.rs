@@ -43,6 +43,9 @@ impl Demand<'_> {
             SegmentSearch::GivenUp(place) if patience == Patience::Full => place,
             soon => return soon.verdict(),
         };
+        if self.work.is_used_up() {
+            return DemandVerdict::TooLong;
+        }
         if let Some(length) = self.fails_early() {
             return DemandVerdict::Fails(length);
         }

@@ -66,22 +66,25 @@ impl Demand<'_> {
     pub(super) fn search_from(&self, place: SearchPlace, mut iterations: usize) -> SegmentSearch {
         let SearchPlace { mut segment, mut length, end } = place;
         let (mut looks, cost_of_look) = (0, self.cost_of_look());
-        let mut quick: Option<QuickDemand> = None;
+        let mut quick: Option<QuickDemand<'_>> = None;
         while let Some(&Segment { from, blocking }) = self.segments.get(segment) {
-            if iterations == 0 {
+            if iterations == 0 || self.work.is_used_up() {
                 return SegmentSearch::GivenUp(Some(SearchPlace { segment, length, end }));
             }
             iterations -= 1;
             // h(L) = ⌈(dbf(L) + B)/(1 − U_s)⌉.
-            let demand = match &quick {
-                Some(quick) => {
-                    self.work.charge(cost_of_look);
-                    quick.at(length)
-                }
-                None => self.at(length),
-            };
+            if looks < FEW_LOOKS {
+                self.work.charge(cost_of_look);
+            } else {
+                self.work.charge_quick(cost_of_look, self.contention.quick_look(self.processor));
+            }
+            let quickly = quick.as_ref().and_then(|quick| quick.at(length));
+            let demand = quickly.unwrap_or_else(|| self.at_uncharged(length));
             let h = demand.saturating_add(blocking).shortest(self.share);
             looks += 1;
+            if looks == FEW_LOOKS {
+                self.work.prepare(cost_of_look);
+            }
             // In a browser a small program is worth more than a fast one.
             if looks == FEW_LOOKS && !cfg!(target_family = "wasm") {
                 quick = self.quick(self.longest_within(self.segments.len() - 1, end));

@@ -4,6 +4,8 @@ use rtflash_model::Span;
 
 use super::Demand;
 use crate::certified::contention::{WordActivity, WordWaits};
+use crate::certified::processor::DemandTask;
+use crate::certified::registers::{RegisterTurns, TurnCounts};
 use crate::certified::time::Cost;
 
 impl Demand<'_> {
@@ -14,34 +16,58 @@ impl Demand<'_> {
 
     /// [`Demand::at`] in nanoseconds; `None` where a number on the way does not fit into a word.
     pub(super) fn at_in_words(&self, waits: WordWaits, length: Span) -> Option<u64> {
+        let rest = self.gc.and_then(|gc| length.checked_sub(gc.deadline?));
+        self.of_jobs_in_words(waits, length, |item| item.due(length), rest)
+    }
+
+    /// The time that so many jobs of each request may take in an interval of `length`, and passes
+    /// of what arrives in `rest`.
+    pub(super) fn of_jobs_in_words(
+        &self,
+        waits: WordWaits,
+        length: Span,
+        jobs: impl Fn(&DemandTask) -> u64,
+        rest: Option<Span>,
+    ) -> Option<u64> {
         let (mut sum, mut reads, mut writes, mut resets) = (0u64, 0u64, 0u64, 0u64);
+        let (mut all_jobs, mut with_page) = (0u64, 0u64);
         for item in &self.processor.tasks {
-            let jobs = item.due(length);
+            let jobs = jobs(item);
             let pages = item.transfers.of_word(jobs)?;
             sum = sum.checked_add(item.step_cost.as_ns().checked_mul(pages)?)?;
             if self.preemption > Cost::ZERO {
                 let suspend = self.preemption.as_ns().checked_mul(item.with_pages().of_word(jobs)?)?;
                 sum = sum.checked_add(suspend)?;
             }
-            let all = match (item.resets, item.writes) {
-                (true, _) => &mut resets,
-                (false, true) => &mut writes,
-                (false, false) => &mut reads,
-            };
+            if item.resets {
+                resets = resets.checked_add(pages)?;
+                continue;
+            }
+            let all = if item.writes { &mut writes } else { &mut reads };
             *all = all.checked_add(pages)?;
+            all_jobs = all_jobs.checked_add(jobs)?;
+            with_page = with_page.checked_add(jobs.min(pages))?;
         }
-        let passes = self.passes_in_words(length)?;
+        let passes = self.passes_in_words(rest)?;
         if let Some(gc) = self.gc {
             sum = sum.checked_add(gc.cost.as_ns().checked_mul(passes)?)?;
         }
-        let activity = WordActivity { length, reads, writes, resets, passes };
-        sum.checked_add(self.contention.waiting_in_words(waits, activity)?)
+        let mut turns = RegisterTurns::default();
+        if self.processor.registers().is_some() {
+            let with_page = u128::from(with_page) + u128::from(passes);
+            let counts = TurnCounts { J_c: with_page, n_r: reads.into(), n_w: writes.into() };
+            turns = self.processor.turns(self.server, counts);
+        }
+        let jobs = all_jobs.checked_add(passes)?;
+        let activity = WordActivity { length, reads, writes, resets, jobs, passes, turns };
+        let [waiting, relief] = self.contention.waiting_in_words(waits, activity, &(self.processor, self.gc))?;
+        sum.checked_add(waiting)?.checked_sub(relief)
     }
 
-    /// GC jobs released and due within an interval.
-    fn passes_in_words(&self, length: Span) -> Option<u64> {
-        let with_deadline = self.gc.and_then(|gc| Some((gc, length.checked_sub(gc.deadline?)?)));
-        let Some((gc, rest)) = with_deadline else { return Some(0) };
+    /// ⌈X(y)/α⌉; none for no y, and without GC jobs.
+    fn passes_in_words(&self, rest: Option<Span>) -> Option<u64> {
+        let with_deadline = self.gc.filter(|gc| gc.deadline.is_some());
+        let (Some(gc), Some(rest)) = (with_deadline, rest) else { return Some(0) };
         let mut arrived = 0u64;
         for writer in &self.processor.write_streams {
             // Two lengths of time are below 2⁶⁴ together, and so are these requests.
