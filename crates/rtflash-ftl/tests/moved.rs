@@ -30,6 +30,10 @@ fn made(blocks: u32, pages: u32, held: &[Option<u32>]) -> Blocks<Lists> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: if cfg!(miri) { 4 } else { ProptestConfig::default().cases },
+        ..ProptestConfig::default()
+    })]
     #[test]
     fn pages_are_moved_in_one_go_as_they_are_one_by_one(
         pages in 1..140_u32,
