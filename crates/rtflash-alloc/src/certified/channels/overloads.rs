@@ -31,7 +31,8 @@ pub(super) struct ChannelTest<'a> {
 
 impl ChannelTest<'_> {
     /// Whether one of the clusters with tasks on a channel of so many chips, by their numbers among
-    /// those that are known, has too much to do there: no deadline of garbage collection makes it hold then, nor any of the others'.
+    /// those that are known, has too much to do there: no deadline of garbage collection makes it
+    /// hold then, nor any of the others'.
     pub(super) fn is_too_much(
         &self,
         position: usize,

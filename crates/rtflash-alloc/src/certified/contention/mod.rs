@@ -16,6 +16,7 @@ mod told;
 mod w1;
 mod w2;
 mod w3;
+mod word_presence;
 mod word_queue;
 mod words;
 

@@ -2,7 +2,7 @@
 
 use rtflash_model::Span;
 
-use super::word_queue::WordPresence;
+use super::word_presence::WordPresence;
 use super::words::{OwnChip, WordActivity, WordChip};
 use super::{Contention, ForeignChip, WordWaits, steps_on_chip};
 use crate::certified::processor::{ChosenGc, DemandTask, Processor, Rows};

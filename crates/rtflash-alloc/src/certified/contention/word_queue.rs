@@ -4,20 +4,12 @@ use rtflash_model::Span;
 
 use super::Contention;
 use super::queue::FifoBus;
-use super::words::{OwnChip, WordActivity, WordChip, passes_live_in_words};
-use crate::certified::processor::{ChosenGc, DemandTask};
+use super::word_presence::WordPresence;
+use super::words::{OwnChip, WordActivity, WordChip};
 use crate::certified::registers::Registers;
 
 /// Neighbours of a chip with two page registers that are counted so, and what always counts.
 const MOST_RANKED: usize = 8;
-
-/// [`Presence`](super::queue::Presence).
-#[derive(Debug, Clone, Copy)]
-#[allow(non_snake_case)] // The document's letters.
-pub(super) struct WordPresence {
-    pub(super) S_j: u64,
-    pub(super) V_j: u64,
-}
 
 /// What all other chips do within an interval.
 #[derive(Debug, Clone, Copy)]
@@ -156,28 +148,4 @@ fn sorted_down(pairs: &mut [(u64, u64)]) {
             at -= 1;
         }
     }
-}
-
-/// S_j and V_j, Eqs. (41) and (42).
-#[allow(non_snake_case)] // The document's letters.
-pub(super) fn presence(requests: &[DemandTask], gc: Option<ChosenGc>, length: Span) -> Option<WordPresence> {
-    let (mut jobs, mut V_j) = (1u64, 0u64);
-    for item in requests {
-        let live = item.live(length);
-        jobs = jobs.checked_add(live)?;
-        if item.writes {
-            V_j = V_j.checked_add(item.transfers.of_word(live)?)?;
-        }
-    }
-    let P_j = match gc {
-        Some(gc) => passes_live_in_words(requests, gc, length)?,
-        None => 0,
-    };
-    Some(WordPresence { S_j: jobs.checked_add(P_j)?, V_j })
-}
-
-/// V_j.
-pub(super) fn programs(requests: &[DemandTask], length: Span) -> Option<u64> {
-    let writes = requests.iter().filter(|item| item.writes);
-    writes.map(|item| item.transfers.of_word(item.live(length))).try_fold(0u64, |sum, pages| sum.checked_add(pages?))
 }

@@ -3,7 +3,7 @@
 
 use rtflash_model::Span;
 
-use super::word_queue::{WordPresence, presence, programs};
+use super::word_presence::{WordPresence, passes_live_in_words, presence, programs};
 use super::{Contention, ForeignChip, PerStep, steps_on_chip};
 use crate::certified::processor::{ChosenGc, DemandTask, Processor, Rows};
 use crate::certified::registers::{RegisterTurns, Registers};
@@ -141,8 +141,8 @@ impl Contention {
         self.command > Span::ZERO
     }
 
-    /// Nanoseconds that a processor waits beyond what its pages are charged, and those by which that
-    /// charge is too much; `None` where a number on the way does not fit into a word.
+    /// Nanoseconds that a processor waits beyond what its pages are charged, and those by which
+    /// that charge is too much; `None` where a number on the way does not fit into a word.
     pub(in crate::certified) fn waiting_in_words(
         &self,
         waits: WordWaits,
@@ -252,16 +252,4 @@ impl WordChip for ForeignChip {
     fn programmed(&self, length: Span) -> Option<u64> {
         programs(&self.requests, length)
     }
-}
-
-/// [`passes_live`](super::queue::passes_live).
-pub(super) fn passes_live_in_words(requests: &[DemandTask], gc: ChosenGc, length: Span) -> Option<u64> {
-    let Some(deadline) = gc.deadline else { return Some(0) };
-    let window = length.as_ns().checked_add(deadline.as_ns())?;
-    let mut arrived = 0u64;
-    for item in requests.iter().filter(|item| item.writes) {
-        let released = window.checked_add(item.jitter.as_ns())?.div_ceil(item.period.as_ns());
-        arrived = arrived.checked_add(item.pages.of_word(released)?)?;
-    }
-    Some(arrived.div_ceil(gc.reclaimed))
 }

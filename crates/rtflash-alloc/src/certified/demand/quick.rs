@@ -128,7 +128,7 @@ impl QuickDemand<'_> {
         Some(ProcessorTime::from_ns(time.into()))
     }
 
-    /// The same on any bus.
+    /// The same beside any neighbours.
     fn beside(&self, waits: &QuickWaits<'_>, length: Span) -> Option<u64> {
         let (mut own, mut jobs, mut all_jobs, mut with_page) = (0, 0, 0, 0);
         let [mut reads, mut writes, mut resets] = [0; 3];
