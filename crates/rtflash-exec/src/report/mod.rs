@@ -205,6 +205,7 @@ impl Statistics {
             let late = pending.release.deadline.is_some_and(|deadline| deadline <= self.duration);
             self.report.sources[pending.release.job.source].overdue += u64::from(late);
         }
+        self.report.sources.iter_mut().for_each(|source| source.responses.put_into_order());
         for (cluster, report) in plan.clusters().iter().zip(&mut self.report.clusters) {
             let erases = cluster.chips.iter().map(|&chip| self.report.chips[chip].operations.erases);
             report.gc_passes = erases.max().expect("a cluster has chips");
