@@ -170,6 +170,10 @@ fn later(at: Instant, ns: u64) -> Instant {
     at.saturating_add(Span::from_ns(ns).expect("a short time"))
 }
 
+fn places(few: u64) -> usize {
+    usize::try_from(few).expect("few")
+}
+
 /// Ways to alter copies, at one of them.
 const OF_COPIES: [fn(&mut CopyRun, usize); 9] = [
     |run, at| run.pages[at].lpn = Lpn(run.pages[at].lpn.0 ^ 1),
@@ -410,7 +414,7 @@ const OF_NOTICES: [fn(&mut Vec<Notice>, usize, u64); 13] = [
         let is_release = |notice: &Notice| matches!(notice, Notice::Record(Record::Release(_)));
         let Some(release) = (at..notices.len()).find(|&at| is_release(&notices[at])) else { return };
         let notice = notices.remove(release);
-        let later = (release + by as usize).min(notices.len());
+        let later = (release + places(by)).min(notices.len());
         notices.insert(later, notice);
     },
     |notices, at, by| {
@@ -442,11 +446,11 @@ const OF_NOTICES: [fn(&mut Vec<Notice>, usize, u64); 13] = [
         buses.iter_mut().for_each(|bus| bus.channel = ChannelId(bus.channel.0 ^ 1));
     },
     |notices, at, by| {
-        let other = (at + by as usize).min(notices.len() - 1);
+        let other = (at + places(by)).min(notices.len() - 1);
         notices.swap(at, other);
     },
     |notices, at, by| {
-        let behind = (at + by as usize).min(notices.len());
+        let behind = (at + places(by)).min(notices.len());
         notices.drain(at..behind);
     },
     |_, _, _| {},
@@ -483,7 +487,7 @@ fn any_steps_are_judged_as_if_they_came_one_by_one() {
         assert!(steps.len() > 500, "{}", steps.len());
         let mut stream = Stream::numbered(number, b"together", 0);
         for round in 0..800 {
-            let mut draw = |below: usize| stream.below(below as u64) as usize;
+            let mut draw = |below: usize| places(stream.below(below as u64));
             let at = steps[draw(steps.len() - 100)];
             let (mut told, mut options, by) = (notices.clone(), options.clone(), 1 + draw(20) as u64);
             let way = draw(50);
