@@ -181,6 +181,12 @@ impl<M: Memory> Pages<M> {
     /// no page is free.
     #[inline]
     pub fn program(&mut self, lpn: u32) -> Option<Spot> {
+        self.program_in_line(lpn)
+    }
+
+    /// The same, for those that program many.
+    #[inline(always)]
+    pub(crate) fn program_in_line(&mut self, lpn: u32) -> Option<Spot> {
         let slot = self.slot(lpn);
         if let Some(zones) = &mut self.zones {
             let page = zones.program(slot / self.blocks.pages())?;

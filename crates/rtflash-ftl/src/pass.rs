@@ -245,7 +245,9 @@ impl<M: Memory> Pass<M> {
             self.buffered = 0;
             return Some(self.last_step(victim));
         }
-        self.forget_stale(pages);
+        if self.buffered > 0 {
+            self.forget_stale(pages);
+        }
         let width = pages.width();
         if self.buffered < width && self.read(victim, pages, &mut put) {
             return Some(GcStep::Read);
@@ -261,12 +263,13 @@ impl<M: Memory> Pass<M> {
             self.steps.1 += 1;
             for place in 0..index(count) {
                 let lpn = self.buffer.as_ref()[2 * place + 1];
-                if let Some(to) = pages.program(lpn) {
+                if let Some(to) = pages.program_in_line(lpn) {
                     put(RowPage { is_read: false, spot: to, lpn });
                 }
             }
-            let (from, to) = (2 * index(count), 2 * index(self.buffered));
-            self.buffer.as_mut().copy_within(from..to, 0);
+            if count < self.buffered {
+                self.buffer.as_mut().copy_within(2 * index(count)..2 * index(self.buffered), 0);
+            }
             self.buffered -= count;
             return Some(GcStep::Row);
         }
@@ -290,9 +293,6 @@ impl<M: Memory> Pass<M> {
     /// What was overwritten since it was read need not be copied.
     #[inline]
     fn forget_stale(&mut self, pages: &Pages<M>) {
-        if self.buffered == 0 {
-            return;
-        }
         let buffer = self.buffer.as_mut();
         let mut kept = 0;
         for place in 0..index(self.buffered) {
@@ -307,16 +307,19 @@ impl<M: Memory> Pass<M> {
 
     /// Reads a page on each chip that has one left, and says whether there was one.
     fn read(&mut self, victim: u32, pages: &Pages<M>, put: &mut impl FnMut(RowPage)) -> bool {
-        let before = self.buffered;
+        let (before, rows) = (self.buffered, pages.rows());
         let buffer = self.buffer.as_mut();
         let most = self.moves.map_or(u64::MAX, |most| most.saturating_sub(self.pages));
         for (chip, from) in (0..).zip(self.rows.as_mut()) {
             if u64::from(self.buffered - before) >= most {
                 break;
             }
+            // Nothing becomes valid in a victim: it is not looked through again.
+            if *from >= rows {
+                continue;
+            }
             let Some((row, page, lpn)) = pages.next_valid(victim, chip, *from) else {
-                // Nothing becomes valid in a victim: it is not looked through again.
-                *from = pages.rows();
+                *from = rows;
                 continue;
             };
             *from = row + 1;

@@ -187,7 +187,7 @@ impl<M: Memory> EdfProcessor<M> {
     /// Programs a page of a real-time write; `None` where no page is free.
     #[inline]
     pub fn write(&mut self, lpn: u32) -> Option<Spot> {
-        let spot = self.pages.program(lpn)?;
+        let spot = self.pages.program_in_line(lpn)?;
         self.pending -= 1;
         Some(spot)
     }

@@ -6,11 +6,13 @@ use std::slice;
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::analysis;
 use rtflash_exec::check::{Checks, Finding};
+use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{
     Action, Complete, CopyRun, Failed, Kind, LeftOut, Moved, Observer, OnBus, Operation, Padding, Policed, Record,
-    Release, Reserve, Selection, Setup, Starved, TermsChange, Transfer,
+    Release, Reserve, Selection, Setup, Starved, StepList, TermsChange, Transfer,
 };
-use rtflash_exec::{Aging, Options, Plan, Victims, run};
+use rtflash_exec::{Aging, ChannelId, Options, Plan, Victims, run};
+use rtflash_model::random::Stream;
 use rtflash_model::{ClusterId, Device, DeviceSpec, Instant, Lpn, Request, Span, Task, TaskSet};
 use rtflash_run::TbsServers;
 
@@ -80,29 +82,44 @@ impl Observer for Notices {
     }
 }
 
+/// Tells an observer of these: `together` as they came, else operation by operation.
+fn tell(observer: &mut impl Observer, notices: &[Notice], together: bool) {
+    let mut steps = StepList::default();
+    for notice in notices {
+        // Steps that follow each other are told together, whatever clusters they are of.
+        if let Notice::Step(operations, buses) = notice
+            && together
+            && steps.push(operations, buses)
+        {
+            continue;
+        }
+        observer.steps(&std::mem::take(&mut steps));
+        match notice {
+            Notice::Record(record) => observer.record(record),
+            Notice::Operations(operations) => observer.operations(operations),
+            Notice::Page(operation, bus) if together => observer.page(operation, bus),
+            Notice::Page(operation, bus) => {
+                observer.operations(slice::from_ref(operation));
+                observer.transfer(&operation.transfer(bus));
+            }
+            Notice::Step(operations, buses) if together => observer.step(operations, buses),
+            Notice::Step(operations, buses) => {
+                observer.operations(operations);
+                operations.iter().zip(buses).for_each(|(operation, bus)| observer.transfer(&operation.transfer(bus)));
+            }
+            Notice::Copies(run) if together => observer.copies(run),
+            Notice::Copies(run) => run.for_each_step(|_, _| true, |step| observer.operations(step)),
+        }
+    }
+    observer.steps(&steps);
+}
+
 /// What is found of these notices: `together` as they came, else operation by operation.
 fn found(plan: &Plan, options: &Options, notices: &[Notice], together: bool) -> Vec<Finding> {
     let clusters: Vec<ClusterId> = plan.clusters().ids().collect();
     let checks = Checks::new(plan, options.dispatch, &clusters);
     let mut checks = if together { checks } else { checks.one_by_one() };
-    for notice in notices {
-        match notice {
-            Notice::Record(record) => checks.record(record),
-            Notice::Operations(operations) => checks.operations(operations),
-            Notice::Page(operation, bus) if together => checks.page(operation, bus),
-            Notice::Page(operation, bus) => {
-                checks.operations(slice::from_ref(operation));
-                checks.transfer(&operation.transfer(bus));
-            }
-            Notice::Step(operations, buses) if together => checks.step(operations, buses),
-            Notice::Step(operations, buses) => {
-                checks.operations(operations);
-                operations.iter().zip(buses).for_each(|(operation, bus)| checks.transfer(&operation.transfer(bus)));
-            }
-            Notice::Copies(run) if together => checks.copies(run),
-            Notice::Copies(run) => run.for_each_step(|_, _| true, |step| checks.operations(step)),
-        }
-    }
+    tell(&mut checks, notices, together);
     checks.finish(options.duration)
 }
 
@@ -111,24 +128,34 @@ fn broken(findings: &[Finding]) -> Vec<&'static str> {
     findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
 }
 
-/// A run of three tasks that write on four chips.
+/// A run of two tasks that write on four chips.
 fn noticed(name: &str, victims: Victims) -> (Plan, Options, Vec<Notice>) {
+    noticed_of((name, "equal-split"), 4, (victims, Aging::Random), None)
+}
+
+/// The same, with so many chips on a channel, and perhaps tasks that read as well.
+fn noticed_of(
+    (name, by): (&str, &str),
+    chips_per_channel: u32,
+    (victims, aging): (Victims, Aging),
+    read: Option<Request>,
+) -> (Plan, Options, Vec<Notice>) {
     let spec = Device::profile("dgist-2021").expect("the profile").spec();
-    let spec = DeviceSpec { chips: 4, chips_per_channel: 4, blocks_per_chip: 40, pages_per_block: 32, ..spec };
+    let spec = DeviceSpec { chips: 4, chips_per_channel, blocks_per_chip: 40, pages_per_block: 32, ..spec };
     let device = Device::new(spec).expect("a device");
     let task = |number: u32| Task {
         name: format!("t{number}"),
-        read: None,
+        read,
         write: Request::new(6 + u64::from(number), Span::from_us(170_000)),
         data_pages: Some(1_000),
     };
     let set = TaskSet::new(device, (0..2).map(task).collect(), vec![]).expect("a set");
     let analysis = analysis(name).expect("an analysis");
-    let outcome = allocator("equal-split").expect("an allocator").allocate(&set, analysis);
+    let outcome = allocator(by).expect("an allocator").allocate(&set, analysis);
     let allocation = outcome.allocation().expect("an allocation");
     let plan = rtflash_run::plan(&set, allocation, analysis).expect("a plan");
     let duration = Instant::from_ns(12_000_000_000).expect("a duration");
-    let options = Options { duration, victims, aging: Aging::Random, ..Options::default() };
+    let options = Options { duration, victims, aging, ..Options::default() };
     let mut servers = TbsServers::new(&set, allocation, analysis);
     let groups = run(&plan, &options, &mut servers, |_| Notices::default()).expect("a run");
     let notices = groups.into_iter().flat_map(|notices| notices.0).collect();
@@ -141,6 +168,10 @@ fn earlier(at: Instant, ns: u64) -> Instant {
 
 fn later(at: Instant, ns: u64) -> Instant {
     at.saturating_add(Span::from_ns(ns).expect("a short time"))
+}
+
+fn places(few: u64) -> usize {
+    usize::try_from(few).expect("few")
 }
 
 /// Ways to alter copies, at one of them.
@@ -240,7 +271,9 @@ fn some(notices: &[Notice], wanted: impl Fn(&Notice) -> bool) -> Vec<usize> {
 
 /// The same is found together and one by one.
 fn assert_same((plan, options): (&Plan, &Options), notices: &[Notice], what: &str) {
-    assert_eq!(found(plan, options, notices, true), found(plan, options, notices, false), "{what}");
+    for (together, by_one) in found(plan, options, notices, true).iter().zip(found(plan, options, notices, false)) {
+        assert_eq!(together, &by_one, "{what}");
+    }
 }
 
 /// Pages of requests and of passes under certificates.
@@ -325,6 +358,172 @@ fn what_is_told_together_is_judged_as_if_it_came_one_by_one() {
             for gc in [false, true] {
                 judge_altered_steps(name, (&plan, &options), &notices, gc);
             }
+        }
+    }
+}
+
+/// Ways to alter what comes at a step, or behind it.
+const OF_NOTICES: [fn(&mut Vec<Notice>, usize, u64); 13] = [
+    |notices, at, by| {
+        // It begins too early.
+        let Notice::Step(step, _) = &mut notices[at] else { return };
+        step.iter_mut().for_each(|of| of.start = earlier(of.start, by));
+    },
+    |notices, at, by| {
+        // With its pages on the bus.
+        let Notice::Step(step, buses) = &mut notices[at] else { return };
+        for (of, bus) in step.iter_mut().zip(buses) {
+            (of.start, of.end) = (earlier(of.start, by), earlier(of.end, by));
+            (bus.start, bus.end) = (earlier(bus.start, by), earlier(bus.end, by));
+        }
+    },
+    |notices, at, _| {
+        let Notice::Step(step, _) = &mut notices[at] else { return };
+        step.iter_mut().for_each(|of| of.action = Action::Erase);
+    },
+    |notices, at, by| {
+        let Notice::Step(_, buses) = &mut notices[at] else { return };
+        buses[0].start = earlier(buses[0].start, by * 1_000);
+    },
+    |notices, at, _| {
+        // What it reads, or writes, is a page that was programmed on the chip before.
+        let Notice::Step(step, _) = &notices[at] else { return };
+        let chip = step[0].chip;
+        let is_before = |notice: &Notice| match notice {
+            Notice::Step(step, _) => step.iter().rfind(|of| of.chip == chip && of.action == Action::Program).copied(),
+            _ => None,
+        };
+        let Some(before) = notices[..at].iter().rev().filter_map(is_before).nth(3) else { return };
+        let Notice::Step(step, _) = &mut notices[at] else { return };
+        (step[0].block, step[0].page, step[0].lpn) = (before.block, before.page, before.lpn);
+    },
+    |notices, at, _| {
+        // What it writes is a page of somebody else.
+        let Notice::Step(step, _) = &notices[at] else { return };
+        let first = step[0];
+        let is_other = |notice: &Notice| match notice {
+            Notice::Step(step, _) => step.iter().find(|of| of.cluster == first.cluster && of.job != first.job).copied(),
+            _ => None,
+        };
+        let Some(other) = notices[at..].iter().find_map(is_other) else { return };
+        let Notice::Step(step, _) = &mut notices[at] else { return };
+        step[0].lpn = other.lpn;
+    },
+    |notices, at, by| {
+        // The next release comes too late.
+        let is_release = |notice: &Notice| matches!(notice, Notice::Record(Record::Release(_)));
+        let Some(release) = (at..notices.len()).find(|&at| is_release(&notices[at])) else { return };
+        let notice = notices.remove(release);
+        let later = (release + places(by)).min(notices.len());
+        notices.insert(later, notice);
+    },
+    |notices, at, by| {
+        // More has arrived.
+        let arrives = |notice: &&mut Notice| matches!(notice, Notice::Record(Record::Reserve(_)));
+        if let Some(Notice::Record(Record::Reserve(reserve))) = notices[at..].iter_mut().find(arrives) {
+            (reserve.arrived, reserve.pending) = (reserve.arrived + by * 8, reserve.pending + by * 8);
+        }
+    },
+    |notices, at, _| {
+        // The next step has the bus before it, though it has wanted it for less time.
+        let Some([Notice::Step(step, buses), Notice::Step(other, others)]) = notices.get(at..at + 2) else { return };
+        let (mut step, mut buses, mut other, mut others) = (step.clone(), buses.clone(), other.clone(), others.clone());
+        let mut free = buses[0].start;
+        let wanted = |of: &Operation, bus: &OnBus| match of.action {
+            Action::Program => of.start,
+            _ => bus.start,
+        };
+        for (of, bus) in other.iter_mut().zip(&mut others).chain(step.iter_mut().zip(&mut buses)) {
+            let (behind, takes) = (of.end.since(bus.end), bus.end.since(bus.start));
+            bus.start = if of.action == Action::Program { free.max(wanted(of, bus)) } else { free };
+            bus.end = bus.start.saturating_add(takes);
+            (of.end, free) = (bus.end.saturating_add(behind), bus.end);
+        }
+        (notices[at], notices[at + 1]) = (Notice::Step(other, others), Notice::Step(step, buses));
+    },
+    |notices, at, _| {
+        let Notice::Step(_, buses) = &mut notices[at] else { return };
+        buses.iter_mut().for_each(|bus| bus.channel = ChannelId(bus.channel.0 ^ 1));
+    },
+    |notices, at, by| {
+        let other = (at + places(by)).min(notices.len() - 1);
+        notices.swap(at, other);
+    },
+    |notices, at, by| {
+        let behind = (at + places(by)).min(notices.len());
+        notices.drain(at..behind);
+    },
+    |_, _, _| {},
+];
+
+/// The first operation of a step.
+fn first_of(notice: &Notice) -> Option<&Operation> {
+    if let Notice::Step(step, _) = notice { step.first() } else { None }
+}
+
+/// What statistics come to.
+fn counted(plan: &Plan, options: &Options, notices: &[Notice], together: bool) -> String {
+    let mut statistics = Statistics::new(plan, options.duration);
+    tell(&mut statistics, notices, together);
+    format!("{:?}", statistics.finish(plan))
+}
+
+/// Steps of superblocks that are altered in any of these ways, some of them at the end of a run.
+#[test]
+fn any_steps_are_judged_as_if_they_came_one_by_one() {
+    let read = Request::new(5, Span::from_us(90_000));
+    let worlds = [
+        ("equal-split", 4, Victims::Actual, Aging::Random, read),
+        ("equal-split", 2, Victims::Actual, Aging::Random, read),
+        ("global", 4, Victims::Worst, Aging::Worst, read),
+        ("global", 4, Victims::Actual, Aging::Random, read),
+        ("equal-split", 4, Victims::Worst, Aging::Worst, None),
+    ];
+    for (number, (by, chips_per_channel, victims, aging, read)) in (0..).zip(worlds) {
+        let (plan, options, notices) = noticed_of(("superblock", by), chips_per_channel, (victims, aging), read);
+        let by_all = plan.clusters().len() == 1;
+        let is_step = |notice: &Notice| matches!(notice, Notice::Step(..));
+        let steps: Vec<usize> = (0..notices.len()).filter(|&at| is_step(&notices[at])).collect();
+        assert!(steps.len() > 500, "{}", steps.len());
+        let mut stream = Stream::numbered(number, b"together", 0);
+        for round in 0..800 {
+            let mut draw = |below: usize| places(stream.below(below as u64));
+            let at = steps[draw(steps.len() - 100)];
+            let (mut told, mut options, by) = (notices.clone(), options.clone(), 1 + draw(20) as u64);
+            let way = draw(50);
+            match way {
+                // There is one cluster.
+                14 if by_all => {}
+                way if way < OF_STEPS.len() => {
+                    let Notice::Step(step, _) = &mut told[at] else { continue };
+                    let place = draw(step.len());
+                    OF_STEPS[way](step, place);
+                }
+                way if way < OF_STEPS.len() + OF_BUSES.len() => {
+                    let Notice::Step(step, buses) = &mut told[at] else { continue };
+                    let place = draw(step.len());
+                    OF_BUSES[way - OF_STEPS.len()](buses, step, place);
+                }
+                way => {
+                    let way = way % OF_NOTICES.len();
+                    // There is one channel.
+                    if way != 9 || chips_per_channel < 4 {
+                        OF_NOTICES[way](&mut told, at, by);
+                    }
+                }
+            }
+            if draw(3) > 0 {
+                // The run ends with a step behind it.
+                let last = at + draw(150);
+                told.truncate(last.max(1));
+                if let Some(first) = told.last().and_then(first_of) {
+                    options.duration = later(first.start, draw(2) as u64);
+                }
+            }
+            assert_same((&plan, &options), &told, &format!("{number}, round {round}, way {way} at {at} by {by}"));
+            let what = format!("{number}, round {round}, way {way} at {at}");
+            let (together, by_one) = (counted(&plan, &options, &told, true), counted(&plan, &options, &told, false));
+            assert_eq!(together, by_one, "{what}");
         }
     }
 }

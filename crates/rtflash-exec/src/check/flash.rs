@@ -30,6 +30,12 @@ impl ChipExclusion {
         ChipExclusion { gauge: Gauge::default(), free_at: plan.per_chip(Instant::START) }
     }
 
+    /// When each chip is free.
+    #[inline(always)]
+    pub(super) fn all_free_at(&mut self) -> &mut PerId<ChipId, Instant> {
+        &mut self.free_at
+    }
+
     /// When a chip is free.
     pub(super) fn free_at(&mut self, chip: ChipId) -> &mut Instant {
         &mut self.free_at[chip]
@@ -128,18 +134,10 @@ impl PageOrder {
         Some(self.next[chip * self.blocks + block.index()]).filter(|&next| next < RETIRED)
     }
 
-    /// Whether what is programmed is the next page of its block, which is known.
+    /// The next pages of the blocks of so many chips, one behind the other.
     #[inline(always)]
-    pub(super) fn is_next(&self, chip: usize, operation: &Operation) -> bool {
-        let block = operation.block.index();
-        let next = self.next.get(chip * self.blocks + block).copied();
-        block < self.blocks && next == Some(operation.page) && operation.page < self.pages
-    }
-
-    /// It is programmed.
-    #[inline(always)]
-    pub(super) fn programs(&mut self, chip: usize, operation: &Operation) {
-        self.next[chip * self.blocks + operation.block.index()] = operation.page + 1;
+    pub(super) fn next_pages_of(&mut self, first: usize, chips: usize) -> NextPages<'_> {
+        NextPages { next: &mut self.next[first * self.blocks..][..chips * self.blocks], pages: self.pages }
     }
 
     /// The next pages of the blocks of a chip.

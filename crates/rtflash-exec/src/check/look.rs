@@ -16,9 +16,14 @@ impl<'a> Checks<'a> {
     #[inline(always)]
     pub(super) fn look_at(&mut self, operations: &[Operation]) {
         let keeps = !cfg!(target_family = "wasm") && self.plain_steps;
-        if keeps && self.keeps(operations) {
-            return;
+        if !keeps || !self.keeps(operations) {
+            self.look_at_others(operations);
         }
+    }
+
+    /// The same of those that are not kept.
+    #[inline(always)]
+    pub(super) fn look_at_others(&mut self, operations: &[Operation]) {
         let Some((first, others)) = operations.split_first() else { return };
         let class = class_of(first.action, first.kind);
         // What is told together is alike.

@@ -19,6 +19,7 @@ pub(super) use self::failed::FailedPage;
 use self::failed::LastProgram;
 use self::pool::Pool;
 use self::rows::RowPages;
+pub(super) use self::runs::RowMap;
 use self::worn::BlockWear;
 use super::flash::place;
 use super::gauge::Gauge;

@@ -11,6 +11,7 @@ mod desks;
 mod failures;
 mod flash;
 mod gauge;
+mod kept_steps;
 mod lane_runs;
 mod ledger;
 mod length;
@@ -22,6 +23,7 @@ mod passes;
 mod processors;
 mod registers;
 mod releases;
+mod row_looks;
 mod row_runs;
 mod rule_set;
 mod rules;
@@ -46,7 +48,7 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Dispatch;
 use crate::plan::{Plan, Promise};
 use crate::resume::resume;
-use crate::trace::{Kind, NONE, Setup};
+use crate::trace::{Kind, NONE, Setup, StepPage};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
 use lane_runs::LaneRun;
@@ -57,6 +59,7 @@ use releases::{Grants, Released};
 use row_runs::RowRun;
 use rules::{Order, Rules};
 use runs::PageRun;
+use steps::StepLanes;
 use timing::{BusWait, Deadlines, Overdue, ServiceTime, longest_step, place};
 use zones::ZoneOrder;
 
@@ -130,6 +133,10 @@ pub struct Checks<'a> {
     kept_lanes: Vec<usize>,
     /// How often it was said of all pages, and of all steps, that nothing follows them.
     breaks: (u64, u64),
+    /// Steps that have had their buses, and are not looked at yet: there are none between records.
+    step_lanes: StepLanes,
+    /// Kept for its memory.
+    step_pages: Vec<StepPage>,
     /// Whether any are kept, as the run is made.
     plain_steps: bool,
     /// Whether they are never looked at together.
@@ -147,7 +154,9 @@ resume!(['a] Checks<'a> {
     ],
     parts: [rules, releases, desks],
     lists: [],
-    made: [plan, setup, clusters, chips, ranges, quiet, quiet_buses, plain_steps, one_by_one],
+    made: [
+        plan, setup, clusters, chips, ranges, quiet, quiet_buses, step_lanes, step_pages, plain_steps, one_by_one
+    ],
 });
 
 impl<'a> Checks<'a> {
@@ -205,6 +214,8 @@ impl<'a> Checks<'a> {
             lanes: vec![LaneRun::none(); lanes],
             kept_lanes: Vec::new(),
             breaks: (0, 0),
+            step_lanes: StepLanes::new(processors),
+            step_pages: Vec::new(),
             plain_steps: false,
             one_by_one: false,
         }

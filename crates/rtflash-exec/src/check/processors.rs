@@ -118,12 +118,18 @@ impl ProcessorLine {
         }
     }
 
-    /// A stretch is over: another one begins.
+    /// A stretch is over, and remembered.
     #[inline(always)]
-    fn ends(&mut self, stretch: Stretch) {
+    fn is_behind(&mut self, stretch: Stretch) {
         if self.before.push(stretch) {
             self.found.0 = self.found.0.saturating_sub(1);
         }
+    }
+
+    /// A stretch is over: another one begins.
+    #[inline(always)]
+    fn ends(&mut self, stretch: Stretch) {
+        self.is_behind(stretch);
         // Nearly always it is of the same job as the one before.
         if let Some((start, deadline)) = self.latest.last_mut()
             && *deadline == stretch.deadline

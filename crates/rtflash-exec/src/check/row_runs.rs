@@ -7,16 +7,16 @@ use std::ops::Range;
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
+use super::Checks;
 use super::gauge::Place;
+use super::kept_steps::KeptSteps;
 use super::look::class_of;
-use super::mapping::Mapping;
+use super::mapping::RowMap;
 use super::rules::Rules;
-use super::runs::PageRun;
 use super::timing::place;
 use super::watched_pass::WatchedPass;
-use super::{Checks, WatchedChip};
 use crate::ids::{ChipId, ClusterId, Lpn, SourceId};
-use crate::trace::{Action, JobId, Kind, NONE, Operation};
+use crate::trace::{Action, JobId, Kind, NONE, Operation, StepHead, StepPage};
 
 /// Steps of a job on a superblock that follow each other.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,15 +24,17 @@ pub(super) struct RowRun {
     /// Whose they are: nobody's where there are none, or when that has been said of all.
     job: JobId,
     pub(super) breaks: u64,
-    kind: Kind,
-    cluster: ClusterId,
+    pub(super) kind: Kind,
+    pub(super) cluster: ClusterId,
     /// Whether it is a server's job, and its deadline.
     pub(super) server: bool,
     pub(super) deadline: u64,
     /// The logical pages of the job's source.
     range: Range<Lpn>,
     /// When the last step begins and ends.
-    last: (Instant, Instant),
+    pub(super) last: (Instant, Instant),
+    /// The same of the last one that has had its bus.
+    pub(super) asked: (Instant, Instant),
     /// What a page takes that does not wait for its bus, and how long it may wait: of a read, and
     /// of a program.
     times: [(Span, Span); 2],
@@ -62,6 +64,7 @@ impl RowRun {
             deadline: 0,
             range: Lpn(0)..Lpn(0),
             last: (Instant::START, Instant::START),
+            asked: (Instant::START, Instant::START),
             times: [(Span::ZERO, Span::ZERO); 2],
             free: 0,
             waiting: 0,
@@ -73,183 +76,88 @@ impl RowRun {
         }
     }
 
-    /// Whether operations that begin with this one are the next step.
+    /// Whether a step is its next one.
     #[inline(always)]
-    pub(super) fn has_next(&self, first: &Operation) -> bool {
-        let Operation { start, job, kind, cluster, .. } = *first;
-        (job, kind, cluster) == (self.job, self.kind, self.cluster) && self.last.0 < start && start <= self.last.1
+    pub(super) fn has_next(&self, head: &StepHead) -> bool {
+        self.has_behind(head, self.last)
     }
 
-    /// Whether such operations, the first of which is the next one, may be its next step. `moves`:
-    /// the pass only moves what is left in a block.
+    /// The same behind all that have had their buses.
     #[inline(always)]
-    pub(super) fn may_go_on(&self, operations: &[Operation], moves: bool) -> bool {
-        let Some(Operation { kind, action, .. }) = operations.first() else { return false };
-        let program = *action == Action::Program;
-        let fits = if *kind == Kind::Gc {
-            !moves && self.free >= self.waiting.saturating_add(operations.len() as u64)
-        } else {
-            program == (*kind == Kind::Write) && (program || operations.len() == 1)
-        };
-        fits && !action.erases()
+    pub(super) fn is_asked_next(&self, head: &StepHead) -> bool {
+        self.has_behind(head, self.asked)
     }
 
-    /// Whether a page that is programmed is one of its own, or of those that have been read.
     #[inline(always)]
-    pub(super) fn programs(&self, operation: &Operation, pass: &WatchedPass, mapping: &Mapping) -> bool {
-        if self.kind == Kind::Gc { self.moves(operation, 0, pass, mapping) } else { self.writes(operation, mapping) }
+    fn has_behind(&self, head: &StepHead, last: (Instant, Instant)) -> bool {
+        let StepHead { start, job, kind, cluster, .. } = *head;
+        (job, kind, cluster) == (self.job, self.kind, self.cluster) && last.0 < start && start <= last.1
     }
 
-    /// The same of a page of a request.
+    /// Whether a step of so many pages of a pass leaves what has arrived its pages, behind so many
+    /// that are programmed.
     #[inline(always)]
-    pub(super) fn writes(&self, operation: &Operation, mapping: &Mapping) -> bool {
-        let Operation { start, end, lpn, cluster, .. } = *operation;
-        let (alone, delay) = self.times[1];
-        self.range.contains(&lpn) && mapping.has(cluster, lpn) && end.since(start).saturating_sub(alone) <= delay
+    pub(super) fn has_room(&self, programmed: u64, pages: usize) -> bool {
+        self.free >= self.waiting.saturating_add(programmed + pages as u64)
     }
 
-    /// The same of a page of a pass, which nearly always is at this place of those that have been
-    /// read.
+    /// What a page takes that does not wait for its bus.
     #[inline(always)]
-    pub(super) fn moves(&self, operation: &Operation, place: usize, pass: &WatchedPass, mapping: &Mapping) -> bool {
-        let Operation { lpn, cluster, .. } = *operation;
-        let there = match pass.buffer.get(place) {
-            Some(&(other, there)) if other == lpn => Some(there),
-            _ => pass.finds(lpn),
-        };
-        there.is_some_and(|there| mapping.is_at(cluster, lpn, there))
+    pub(super) fn alone(&self, action: Action) -> Span {
+        self.times[usize::from(action == Action::Program)].0
     }
 
-    /// Whether a page that is read is one of its own, or of the victim, and there.
+    /// Whether a page of a request that is programmed is one of its own.
     #[inline(always)]
-    pub(super) fn reads(&self, operation: &Operation, at: WatchedChip, pass: &WatchedPass, mapping: &Mapping) -> bool {
-        let Operation { start, end, lpn, cluster, block, page, .. } = *operation;
-        let here = mapping.spot(at.position, block, page);
-        let is_own = if self.kind == Kind::Gc {
-            pass.victim == Some(block)
-        } else {
-            let (alone, delay) = self.times[0];
-            self.range.contains(&lpn) && end.since(start).saturating_sub(alone) <= delay
-        };
-        is_own && here != NONE && mapping.is_at(cluster, lpn, here)
+    pub(super) fn writes(&self, start: Instant, page: &StepPage, map: &RowMap<'_>) -> bool {
+        self.is_own(start, page, self.times[1]) && map.has(page.lpn)
     }
 
-    /// A step is kept that ends then.
+    /// The same of one that is read.
     #[inline(always)]
-    pub(super) fn keep(&mut self, operations: &[Operation], end: Instant) {
-        let (Some(first), Some(last)) = (operations.first(), operations.last()) else { return };
-        let (start, count, program) = (first.start, operations.len() as u64, first.action == Action::Program);
-        self.last = (start, end);
-        self.pages[usize::from(program)] += count;
+    pub(super) fn reads(&self, start: Instant, page: &StepPage) -> bool {
+        self.is_own(start, page, self.times[0])
+    }
+
+    #[inline(always)]
+    fn is_own(&self, start: Instant, page: &StepPage, (alone, delay): (Span, Span)) -> bool {
+        self.range.contains(&page.lpn) && page.end.since(start).saturating_sub(alone) <= delay
+    }
+
+    /// Whether a page that a pass programs is one of those that have been read, and still there.
+    #[inline(always)]
+    pub(super) fn moves(&self, page: &StepPage, pass: &WatchedPass, map: &RowMap<'_>) -> bool {
+        pass.finds(page.lpn).is_some_and(|there| map.is_at(page.lpn, there))
+    }
+
+    /// Steps are kept.
+    #[inline(always)]
+    pub(super) fn keep(&mut self, kept: &KeptSteps<'_>) {
+        (self.last, self.asked) = (kept.last, kept.last);
+        self.pages[0] += kept.reads.pages;
+        self.pages[1] += kept.programs.pages;
         if self.kind == Kind::Gc {
-            if program {
-                self.free -= count;
-                self.least = Some((self.free, start, last.chip));
-            } else {
-                self.least.get_or_insert((self.free, start, first.chip));
-                self.latest = start;
+            self.free -= kept.programs.pages;
+            if let Some((head, [.., last])) = kept.programs.last {
+                self.least = Some((self.free, head.start, last.chip));
+            } else if let Some((head, [first, ..])) = kept.first {
+                self.least.get_or_insert((self.free, head.start, first.chip));
             }
+            self.latest = kept.reads.last.map_or(self.latest, |(head, _)| head.start);
             return;
         }
-        self.latest = start;
-        let (alone, delay) = self.times[usize::from(program)];
-        for operation in operations {
-            let took = operation.end.since(start);
-            let waited = took.saturating_sub(alone);
-            self.service = self.service.saturating_add(took.as_ns());
-            if self.waited.is_none_or(|(longest, ..)| waited > longest) {
-                self.waited = Some((waited, delay, start, operation.chip));
-            }
+        self.latest = kept.last.0;
+        self.service = self.service.saturating_add(kept.service);
+        let delay = self.times[usize::from(kept.programs.steps > 0)].1;
+        if let Some((waited, start, chip)) = kept.waited
+            && self.waited.is_none_or(|(longest, ..)| waited > longest)
+        {
+            self.waited = Some((waited, delay, start, chip));
         }
     }
 }
 
 impl Checks<'_> {
-    /// Whether operations are a step of a superblock that is as it should be, behind others that
-    /// are. Then it is kept; else nothing has changed.
-    #[inline(never)]
-    pub(super) fn keeps_row(&mut self, operations: &[Operation]) -> bool {
-        let Some(first) = operations.first() else { return false };
-        let processor = self.chips[first.chip].processor;
-        let breaks = self.breaks.1;
-        let follows = self.rows.get(processor).is_some_and(|run| run.breaks == breaks && run.has_next(first));
-        if !follows || !self.is_plain_row(operations) {
-            return false;
-        }
-        let (Rules::Certified(by), Some(run)) = (&mut self.rules, self.rows.get_mut(processor)) else { return false };
-        let (gc, program) = (run.kind == Kind::Gc, first.action == Action::Program);
-        let mut end = first.end;
-        for operation in operations {
-            let at = self.chips[operation.chip];
-            end = end.max(operation.end);
-            *self.chip_exclusion.free_at(operation.chip) = operation.end;
-            self.desks.asks_plainly(operation);
-            if program {
-                self.page_order.programs(at.watched, operation);
-            }
-        }
-        if program {
-            let chips = &self.chips;
-            self.mapping.programs_row(operations, chips[first.chip], |chip| chips[chip].position);
-        }
-        by.processors.goes_on_in_row(processor, operations, (end, run.deadline), self.plan);
-        if gc {
-            let pass = by.collections.pass_of(processor, run.server);
-            let mapping = &self.mapping;
-            pass.goes_on_in_row(operations, end, |operation| {
-                mapping.spot(self.chips[operation.chip].position, operation.block, operation.page)
-            });
-        }
-        run.keep(operations, end);
-        if self.runs.get_mut(processor).is_some_and(PageRun::is_to_be_listed) {
-            self.kept.push(processor);
-        }
-        true
-    }
-
-    /// Whether operations are alike, on chips that are free, and the pages are those that they
-    /// should be.
-    #[inline(always)]
-    fn is_plain_row(&mut self, operations: &[Operation]) -> bool {
-        let (Rules::Certified(by), Some(first)) = (&mut self.rules, operations.first()) else { return false };
-        let Operation { start, job, kind, cluster, action, .. } = *first;
-        let at_first = self.chips[first.chip];
-        let run = &self.rows[at_first.processor];
-        let program = action == Action::Program;
-        let pass = by.collections.pass_of(at_first.processor, run.server);
-        if !run.may_go_on(operations, pass.moves.is_some()) || at_first.cluster != cluster {
-            return false;
-        }
-        for pair in operations.windows(2) {
-            let [other, next] = pair else { return false };
-            let is_alike = (next.start, next.job) == (start, job)
-                && (next.kind, next.action, next.cluster) == (kind, action, cluster)
-                && other.chip < next.chip;
-            if !is_alike {
-                return false;
-            }
-        }
-        for (place, operation) in operations.iter().enumerate() {
-            let at = self.chips[operation.chip];
-            let is_free = *self.chip_exclusion.free_at(operation.chip) <= start
-                && start < operation.end
-                && self.desks.is_clear(operation.chip);
-            let is_there = is_free
-                && at.cluster == cluster
-                && if program {
-                    self.page_order.is_next(at.watched, operation)
-                        && operations[..place].iter().all(|other| other.lpn != operation.lpn)
-                        && run.programs(operation, pass, &self.mapping)
-                } else {
-                    run.reads(operation, at, pass, &self.mapping)
-                };
-            if !is_there {
-                return false;
-            }
-        }
-        true
-    }
-
     /// A step of a superblock has been looked at by itself: whatever follows it may be kept, if it
     /// was as it should be.
     pub(super) fn begins_rows(&mut self, operations: &[Operation]) {
@@ -282,6 +190,7 @@ impl Checks<'_> {
             deadline: pending.deadline(),
             range: self.ranges[job.source].clone(),
             last,
+            asked: last,
             times: [(timing.read(), delay), (timing.program(), delay)],
             free,
             waiting: free.saturating_sub(beyond as u64),

@@ -11,7 +11,7 @@ use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
     Complete, CopyRun, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, OnBus, Operation, Padding, Policed,
-    Release, Reserve, Selection, Setup, Starved, TermsChange, Transfer,
+    Release, Reserve, Selection, Setup, Starved, StepList, TermsChange, Transfer,
 };
 
 impl Checks<'_> {
@@ -158,9 +158,8 @@ impl Observer for Checks<'_> {
         self.look_at_page(operation, bus);
     }
 
-    #[inline]
-    fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
-        self.look_at_step(operations, buses);
+    fn steps(&mut self, steps: &StepList) {
+        self.look_at_steps(steps);
     }
 
     fn transfer(&mut self, transfer: &Transfer) {

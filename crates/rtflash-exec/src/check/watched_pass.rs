@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
+use super::kept_steps::KeptSteps;
 use crate::ids::{BlockId, Lpn};
-use crate::trace::{Action, CopyTimes, JobId, Operation};
+use crate::trace::{CopyTimes, JobId, Operation, StepPage};
 
 /// A pass under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -80,37 +81,21 @@ impl WatchedPass {
         self.buffer.iter().find(|&&(other, _)| other == lpn).map(|&(_, there)| there)
     }
 
-    /// It goes on with a step of a superblock that ends then: what is read is at a spot, what is
-    /// programmed has been read.
-    #[inline(always)]
-    pub(super) fn goes_on_in_row(&mut self, operations: &[Operation], end: Instant, spot: impl Fn(&Operation) -> u32) {
-        match operations.first() {
-            Some(first) if first.action == Action::Read => self.reads_row(operations, end, spot),
-            _ => self.programs_row(operations, end),
+    /// It goes on with steps of a superblock, one behind the other, without a break.
+    pub(super) fn goes_on_in_rows(&mut self, kept: &KeptSteps<'_>) {
+        let Some((first, _)) = kept.first else { return };
+        self.takes(first.start, kept.last.0);
+        self.time = self.time.saturating_add(kept.last.0.since(first.start).as_ns());
+        self.step = Some(kept.last);
+        if let Some((head, pages)) = kept.reads.last {
+            self.steps.0 += kept.reads.steps;
+            self.began.0 = Some(head.start);
+            self.copied += kept.reads.pages;
+            self.read = pages.last().map(|page| page.end);
         }
-    }
-
-    /// The same of a step that reads.
-    #[inline(always)]
-    pub(super) fn reads_row(&mut self, operations: &[Operation], end: Instant, spot: impl Fn(&Operation) -> u32) {
-        let (Some(first), Some(last)) = (operations.first(), operations.last()) else { return };
-        self.takes(first.start, end);
-        self.steps.0 += u64::from(self.began.0.replace(first.start) != Some(first.start));
-        for operation in operations {
-            self.buffer.push_back((operation.lpn, spot(operation)));
-        }
-        self.copied += operations.len() as u64;
-        self.read = Some(last.end);
-    }
-
-    /// The same of a step that programs.
-    #[inline(always)]
-    pub(super) fn programs_row(&mut self, operations: &[Operation], end: Instant) {
-        let Some(first) = operations.first() else { return };
-        self.takes(first.start, end);
-        self.steps.1 += u64::from(self.began.1.replace(first.start) != Some(first.start));
-        for operation in operations {
-            self.takes_from_buffer(operation.lpn);
+        if let Some((head, _)) = kept.programs.last {
+            self.steps.1 += kept.programs.steps;
+            self.began.1 = Some(head.start);
         }
     }
 
@@ -133,6 +118,18 @@ impl WatchedPass {
         }
         let found = self.buffer.iter().position(|&(other, _)| other == lpn);
         found.and_then(|at| self.buffer.remove(at))
+    }
+
+    /// Pages are programmed that have been read, each of them once. Nearly always they are the first
+    /// ones, and only in another order.
+    #[inline(always)]
+    pub(super) fn programs_all(&mut self, pages: &[StepPage]) {
+        let (count, mut first) = (pages.len(), self.buffer.iter().take(pages.len()));
+        if first.all(|&(lpn, _)| pages.iter().any(|page| page.lpn == lpn)) && self.buffer.len() >= count {
+            self.buffer.drain(..count);
+        } else {
+            pages.iter().for_each(|page| _ = self.takes_from_buffer(page.lpn));
+        }
     }
 
     /// What its steps took.

@@ -2,7 +2,7 @@
 //! chips do, buses and observers. What is released, what an end means and what comes next is a
 //! policy's.
 
-use rtflash_model::{Id, Instant};
+use rtflash_model::{Id, Instant, Span};
 use serde::{Deserialize, Serialize};
 
 use super::Arrival;
@@ -15,7 +15,7 @@ use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::resume::{Resume, resume};
-use crate::trace::{Action, Complete, JobId, Observer, OnBus, Operation, Padding, Record, Step};
+use crate::trace::{Action, Complete, JobId, Observer, OnBus, Operation, Padding, Record, Step, StepHead, StepList};
 
 /// What a policy has a chip and its bus do with an operation.
 #[derive(Debug, Clone, Copy)]
@@ -171,45 +171,44 @@ impl<O: Observer> Core<O> {
         Some(if operation.action == Action::Read { operation.start.saturating_add(fixed) } else { operation.start })
     }
 
-    /// Operations, by chip, have their buses, which they want since then, when these are free.
-    /// `is_alike`: all of them do the same. Says when the last one ends, and on which chip.
+    /// Operations like this one, on chips from the first to the last one, have their bus as soon as
+    /// it is free, from since when they want it, which stands in the place of its end: if there is
+    /// one for all of them, and what they take is fixed. Then `moves` adds them to the steps that
+    /// are told: it is given when the bus is free, how long a page is on it and what it takes
+    /// behind that, and says when the bus is free again. Says whether it was.
     #[inline(always)]
-    pub(super) fn moves_all_ahead(
+    pub(super) fn moves_row_ahead(
         &mut self,
-        (operations, is_alike): (&mut [Operation], bool),
-        since: Instant,
-        buses: &mut Vec<OnBus>,
-    ) -> (Instant, ChipId) {
-        let (Some(first), Some(last)) = (operations.first(), operations.last()) else {
-            return (Instant::START, ChipId(0));
-        };
-        let (channel, chip) = (self.channel_of(first.chip), last.chip);
-        let fixed = self.lengths.fixed_moves(first.action).filter(|_| is_alike && self.channel_of(chip) == channel);
-        let Some((held, behind)) = fixed else { return self.moves_each_ahead(operations, since, buses) };
-        let (mut free_at, mut end) = (since.max(self.channels.free_at(channel)), Instant::START);
-        buses.extend(operations.iter_mut().map(|operation| {
-            let start = free_at;
-            free_at = start.saturating_add(held);
-            end = free_at.saturating_add(behind);
-            operation.end = end;
-            OnBus { channel, start, end: free_at }
-        }));
-        self.channels.serve(channel, chip, free_at);
-        (end, chip)
+        like: &Operation,
+        (first, last): (ChipId, ChipId),
+        moves: impl FnOnce(&mut StepList, (Instant, Span, Span)) -> Instant,
+    ) -> bool {
+        let channel = self.channel_of(first);
+        let is_one = first == last || self.channel_of(last) == channel;
+        let Some((held, behind)) = self.lengths.fixed_moves(like.action).filter(|_| is_one) else { return false };
+        let steps = self.observer.steps();
+        self.channels.serve_from((channel, last), like.end, |free_at| moves(steps, (free_at, held, behind)));
+        steps.ends(StepHead::of(like, channel));
+        self.observer.has_steps();
+        true
     }
 
+    /// Operations have their buses, which they want since then, each when its bus is free. Says
+    /// when the last one ends, and on which chip.
     #[inline(never)]
-    fn moves_each_ahead(
+    pub(super) fn moves_each_ahead(
         &mut self,
         operations: &mut [Operation],
         since: Instant,
         buses: &mut Vec<OnBus>,
     ) -> (Instant, ChipId) {
         let mut last = (Instant::START, ChipId(0));
-        for operation in operations {
+        buses.clear();
+        for operation in &mut *operations {
             buses.push(self.moves_ahead(operation, since));
             last = last.max((operation.end, operation.chip));
         }
+        self.observer.step(operations, buses);
         last
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use self::beside::HeldBeside;
 use crate::resume::{Resume, resume};
-use crate::trace::{Action, CopyRun, Observer, Operation, Record, Transfer};
+use crate::trace::{Action, CopyRun, Observer, Operation, Record, StepList, Transfer};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
@@ -108,6 +108,8 @@ pub(crate) struct Sequencer<O> {
     now: Instant,
     /// Since when they run ahead, and whether what they do is kept back.
     ahead: (Instant, bool),
+    /// Steps of those that do, which have not been passed on yet.
+    steps: StepList,
     /// Whether anybody is notified.
     notifies: bool,
     observer: O,
@@ -117,7 +119,7 @@ resume!([O: Resume] Sequencer<O> {
     values: [others, operations, transfers, runs, enough, later_operations, later, soonest, now],
     parts: [observer],
     lists: [],
-    made: [notifies, ahead],
+    made: [notifies, ahead, steps],
 });
 
 impl<O: Observer> Sequencer<O> {
@@ -133,6 +135,7 @@ impl<O: Observer> Sequencer<O> {
             soonest: Instant::END,
             now: Instant::START,
             ahead: (Instant::START, false),
+            steps: StepList::default(),
             notifies: observer.is_notified(),
             observer,
         }

@@ -174,6 +174,23 @@ impl Channels {
         self.channels[self.of[channel].expect("a bus that is used is shared")].free_at
     }
 
+    /// A chip has a bus that nobody else wants from then on, when it is free: `hold` is given since
+    /// when that is, and says until when it has it.
+    #[inline(always)]
+    pub(crate) fn serve_from(
+        &mut self,
+        (channel, chip): (ChannelId, ChipId),
+        since: Instant,
+        hold: impl FnOnce(Instant) -> Instant,
+    ) {
+        let number = self.of[channel].expect("a bus that is used is shared");
+        let bus = &mut self.channels[number];
+        (bus.free_at, bus.last) = (hold(since.max(bus.free_at)), Some(chip));
+        if !bus.waiting.is_empty() {
+            self.set(number);
+        }
+    }
+
     /// A chip has a bus that nobody else wants now, until then.
     #[inline(always)]
     pub(crate) fn serve(&mut self, channel: ChannelId, chip: ChipId, until: Instant) {

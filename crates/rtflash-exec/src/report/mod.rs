@@ -14,7 +14,7 @@ use crate::check::Ledger;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
 use crate::resume::resume;
-use crate::trace::{Action, Complete, CopyRun, Kind, Observer, OnBus, Operation, Release, Starved, Transfer};
+use crate::trace::{Action, Complete, CopyRun, Kind, Observer, OnBus, Operation, Release, Starved, StepList, Transfer};
 
 /// The jobs of one source.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -205,6 +205,7 @@ impl Statistics {
             let late = pending.release.deadline.is_some_and(|deadline| deadline <= self.duration);
             self.report.sources[pending.release.job.source].overdue += u64::from(late);
         }
+        self.report.sources.iter_mut().for_each(|source| source.responses.put_into_order());
         for (cluster, report) in plan.clusters().iter().zip(&mut self.report.clusters) {
             let erases = cluster.chips.iter().map(|&chip| self.report.chips[chip].operations.erases);
             report.gc_passes = erases.max().expect("a cluster has chips");
@@ -242,16 +243,7 @@ impl Observer for Statistics {
             chip.operations[operation.action as usize] += 1;
             programs += u64::from(operation.action == Action::Program);
         }
-        let cluster = &mut self.report.clusters[first.cluster];
-        match first.kind {
-            Kind::Gc => cluster.copied += programs,
-            Kind::Write => cluster.written += programs,
-            Kind::Read => {}
-            Kind::Server => {
-                cluster.non_real_time += operations.len() as u64;
-                cluster.written += programs;
-            }
-        }
+        self.works(first.cluster, first.kind, (operations.len() as u64, programs));
     }
 
     #[inline]
@@ -261,33 +253,24 @@ impl Observer for Statistics {
         chip.busy = chip.busy.saturating_add(end.min(self.duration).since(start.max(chip.until)));
         chip.until = end;
         chip.operations[action as usize] += 1;
-        let (cluster, programs) = (&mut self.report.clusters[cluster], u64::from(action == Action::Program));
-        match kind {
-            Kind::Gc => cluster.copied += programs,
-            Kind::Write => cluster.written += programs,
-            Kind::Read => {}
-            Kind::Server => {
-                cluster.non_real_time += 1;
-                cluster.written += programs;
-            }
-        }
+        self.works(cluster, kind, (1, u64::from(action == Action::Program)));
         self.is_on_bus(bus.channel, (bus.start, bus.end));
     }
 
-    #[inline]
-    fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
-        self.operations(operations);
-        let Some(mut on) = buses.first().map(|bus| bus.channel) else { return };
-        let (mut busy, mut transfers) = (Span::ZERO, 0);
-        for bus in buses {
-            if bus.channel != on {
-                self.were_on_bus(on, (busy, transfers));
-                (on, busy, transfers) = (bus.channel, Span::ZERO, 0);
+    fn steps(&mut self, steps: &StepList) {
+        for (head, pages) in steps.iter() {
+            let (start, mut busy) = (head.start, Span::ZERO);
+            for page in pages {
+                let chip = &mut self.chips[page.chip];
+                chip.busy = chip.busy.saturating_add(page.end.min(self.duration).since(start.max(chip.until)));
+                chip.until = page.end;
+                chip.operations[head.action as usize] += 1;
+                busy = busy.saturating_add(page.on_bus.1.min(self.duration).since(page.on_bus.0));
             }
-            busy = busy.saturating_add(bus.end.min(self.duration).since(bus.start));
-            transfers += 1;
+            let count = pages.len() as u64;
+            self.were_on_bus(head.channel, (busy, count));
+            self.works(head.cluster, head.kind, (count, if head.action == Action::Program { count } else { 0 }));
         }
-        self.were_on_bus(on, (busy, transfers));
     }
 
     fn copies(&mut self, run: &CopyRun) {
@@ -314,6 +297,21 @@ impl Observer for Statistics {
 }
 
 impl Statistics {
+    /// A cluster has done so many operations, of which so many programs.
+    #[inline(always)]
+    fn works(&mut self, cluster: ClusterId, kind: Kind, (operations, programs): (u64, u64)) {
+        let cluster = &mut self.report.clusters[cluster];
+        match kind {
+            Kind::Gc => cluster.copied += programs,
+            Kind::Write => cluster.written += programs,
+            Kind::Read => {}
+            Kind::Server => {
+                cluster.non_real_time += operations;
+                cluster.written += programs;
+            }
+        }
+    }
+
     #[inline]
     fn is_on_bus(&mut self, channel: ChannelId, (start, end): (Instant, Instant)) {
         self.were_on_bus(channel, (end.min(self.duration).since(start), 1));

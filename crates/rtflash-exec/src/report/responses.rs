@@ -80,6 +80,11 @@ impl Responses {
         self.many = Some(histogram);
     }
 
+    /// The shortest first: between clusters, which comes first is the affair of a run's windows.
+    pub(super) fn put_into_order(&mut self) {
+        sorting::unstable(&mut self.exact);
+    }
+
     /// Both together.
     pub(super) fn merge(&mut self, other: Responses) {
         other.exact.into_iter().for_each(|response| self.note_ns(response));

@@ -9,6 +9,7 @@ mod record;
 #[cfg(test)]
 pub(crate) mod samples;
 mod setup;
+mod steps;
 
 pub use any_record::Record;
 pub use copies::{CopiedPage, CopyRun, CopyTimes};
@@ -20,3 +21,4 @@ pub use record::{
     Reserve, Selection, Starved, Step, TermsChange, Transfer,
 };
 pub use setup::Setup;
+pub use steps::{ListedStep, StepHead, StepList, StepPage};

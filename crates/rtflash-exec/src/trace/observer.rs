@@ -9,6 +9,7 @@ use super::record::{
     TermsChange, Transfer,
 };
 use super::setup::Setup;
+use super::steps::StepList;
 use crate::ids::{ClusterId, Lpn};
 
 /// Somebody who is notified of what happens.
@@ -43,6 +44,14 @@ pub trait Observer {
     fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
         self.operations(operations);
         operations.iter().zip(buses).for_each(|(operation, bus)| self.transfer(&operation.transfer(bus)));
+    }
+
+    /// Superblocks have done several such steps. It is as if these came one by one.
+    fn steps(&mut self, steps: &StepList) {
+        for (head, pages) in steps.iter() {
+            let (operations, buses) = StepList::operations(head, pages);
+            self.step(&operations, &buses);
+        }
     }
 
     /// A pass copies pages, and nothing else happens in the cluster meanwhile. It is as if the
@@ -208,6 +217,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
         self.0.step(operations, buses);
         self.1.step(operations, buses);
+    }
+    fn steps(&mut self, steps: &StepList) {
+        self.0.steps(steps);
+        self.1.steps(steps);
     }
     fn copies(&mut self, run: &CopyRun) {
         self.0.copies(run);

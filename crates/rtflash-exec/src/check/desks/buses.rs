@@ -8,7 +8,7 @@ use super::{Desk, Desks, ToCome};
 use crate::check::length::Length;
 use crate::ids::{ChannelId, ChipId};
 use crate::options::{Arbitration, Waits};
-use crate::trace::{Action, OnBus, Operation, Transfer};
+use crate::trace::{Action, OnBus, Operation, StepHead, StepPage, Transfer};
 
 /// What a bus did last.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -116,50 +116,54 @@ impl Desks {
         is_so.then_some(BusTurn { bus, wanted, chip, end: on.end })
     }
 
-    /// The turns of the pages of a step, which ask for one bus, once and with no command, on one
-    /// chip after another. It is free at `free_at`, as it was seen. `None` where whoever was served
-    /// last should not have been.
+    /// The turns of the pages of a step, which ask for its bus, once and with no command, on chips
+    /// from the first to the last. It is free at `free_at`, as it was seen. `None` where whoever
+    /// was served last should not have been.
     #[inline(always)]
     pub(in crate::check) fn turns(
         &self,
-        (first, operations): (&Operation, &[Operation]),
-        channel: ChannelId,
+        head: &StepHead,
+        (first, last): (ChipId, ChipId),
         free_at: Instant,
     ) -> Option<StepTurns> {
-        let is_on = |operation: &Operation| ChannelId(operation.chip.0 / self.chips_per_channel) == channel;
-        let (wanted, behind) = match first.action {
-            Action::Program => (first.start, self.programming),
-            _ => (first.start.saturating_add(self.sensing.min), Length::NONE),
+        let StepHead { start, channel, .. } = *head;
+        let (wanted, behind) = match head.action {
+            Action::Program => (start, self.programming),
+            _ => (start.saturating_add(self.sensing.min), Length::NONE),
         };
         let bus = &self.buses[channel];
         let next = wanted.max(bus.free_at);
-        let is_behind = bus.last.is_none_or(|(since, last)| since < wanted || since == wanted && last <= first.chip);
+        let is_behind = bus.last.is_none_or(|(since, last)| since < wanted || since == wanted && last <= first);
         // Chips between two of a channel are on it.
-        let are_on = is_on(first) && operations.last().is_some_and(is_on);
+        let is_on = |chip: ChipId| ChannelId(chip.0 / self.chips_per_channel) == channel;
+        let are_on = is_on(first) && (first == last || is_on(last));
         let is_so = self.plain.any && self.plain.lowest_first && is_behind && are_on && free_at <= next;
         is_so.then_some(StepTurns { channel, wanted, next, behind })
     }
 
     /// Whether the next page of the step has its turn, and its operation takes what it should.
     #[inline(always)]
-    pub(in crate::check) fn has_turn(&self, turns: &mut StepTurns, operation: &Operation, on: &OnBus) -> bool {
-        let Operation { start, end, chip, .. } = *operation;
-        let is_so = on.channel == turns.channel
-            && on.start == turns.next
-            && self.transfer.has(on.end.since(on.start))
-            && on.end <= end
-            && turns.behind.has(end.since(on.end))
+    pub(in crate::check) fn has_turn(&self, turns: &mut StepTurns, start: Instant, page: &StepPage) -> bool {
+        let StepPage { end, on_bus, chip, .. } = *page;
+        let is_so = on_bus.0 == turns.next
+            && self.transfer.has(on_bus.1.since(on_bus.0))
+            && on_bus.1 <= end
+            && turns.behind.has(end.since(on_bus.1))
             && start < end
             && self.desks[chip].to_come == ToCome::Nothing;
-        turns.next = on.end;
+        turns.next = on_bus.1;
         is_so
     }
 
-    /// The pages of the step have had their turns.
+    /// The pages of the step have had their turns, that of the last chip last.
     #[inline(always)]
-    pub(in crate::check) fn had_turns(&mut self, turns: &StepTurns, operations: &[Operation]) {
-        let last = operations.last().map(|last| (turns.wanted, last.chip));
-        self.buses[turns.channel] = BusLine { last, free_at: turns.next };
+    pub(in crate::check) fn had_turns(&mut self, turns: &StepTurns, last: ChipId) {
+        self.buses[turns.channel] = BusLine { last: Some((turns.wanted, last)), free_at: turns.next };
+    }
+
+    /// The pages of these operations, the last ones of their chips, have had their turns before.
+    pub(in crate::check) fn have_had_pages(&mut self, operations: &[Operation]) {
+        operations.iter().for_each(|operation| self.desks[operation.chip].to_come = ToCome::Nothing);
     }
 
     /// Whether it is known since when a read has wanted its bus.

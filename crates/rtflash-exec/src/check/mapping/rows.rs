@@ -4,7 +4,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, Lpn};
-use crate::trace::{NO_LPN, NONE, Operation};
+use crate::trace::{NO_LPN, NONE, Operation, StepPage};
 
 /// What is programmed in a row.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -29,18 +29,16 @@ impl RowPages {
 
     /// Pages are programmed together that are not in their row yet.
     #[inline(always)]
-    pub(super) fn adds_all(&mut self, operations: &[Operation]) {
-        let page = |operation: &Operation| (operation.lpn, operation.page, operation.block);
-        let Some((last, others)) = operations.split_last() else { return };
-        if self.began == last.start {
+    pub(super) fn adds_all(&mut self, start: Instant, pages: &[StepPage]) {
+        let page = |page: &StepPage| (page.lpn, page.page, page.block);
+        let Some((last, others)) = pages.split_last() else { return };
+        if self.began == start {
             self.before.push(self.last);
         } else {
-            self.began = last.start;
+            self.began = start;
             self.before.clear();
         }
-        for other in others {
-            self.before.push(page(other));
-        }
+        self.before.extend(others.iter().map(page));
         self.last = page(last);
     }
 

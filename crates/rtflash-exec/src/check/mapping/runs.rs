@@ -2,10 +2,11 @@
 
 use rtflash_model::Instant;
 
+use super::rows::RowPages;
 use super::{MappedCluster, Mapping, TAKEN};
 use crate::check::WatchedChip;
-use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn};
-use crate::trace::{NONE, Operation};
+use crate::ids::{BlockId, ClusterId, ColumnId, Lpn, PerId};
+use crate::trace::{NONE, Operation, StepHead, StepPage};
 
 impl Mapping {
     /// Whether blocks neither fail nor are counted by their erases.
@@ -50,42 +51,19 @@ impl Mapping {
         self.clusters[cluster].shape.superblock && self.is_plain()
     }
 
-    /// Whether there is such a logical page.
+    /// What is known of a superblock, by its first chip.
     #[inline(always)]
-    pub(in crate::check) fn has(&self, cluster: ClusterId, lpn: Lpn) -> bool {
-        self.clusters[cluster].spots.get(lpn).is_some()
-    }
-
-    /// Logical pages, which there are, are programmed in a step of a superblock, on a chip and on
-    /// those behind it: nothing but these, and each of them once.
-    #[inline(always)]
-    pub(in crate::check) fn programs_row(
-        &mut self,
-        operations: &[Operation],
-        at: WatchedChip,
-        position: impl Fn(ChipId) -> ColumnId,
-    ) {
-        let (pages, blocks) = (self.pages, self.blocks_per_chip);
-        let MappedCluster { full, spots, .. } = &mut self.clusters[at.cluster];
-        let first = (at.watched - at.position.index()) * self.blocks;
-        let (valid, programmed) = (&mut self.valid[first..][..self.blocks], &mut self.programmed[first..]);
-        self.rows[at.cluster].adds_all(operations);
-        for operation in operations {
-            let block = operation.block;
-            let here = (position(operation.chip).0 * blocks + block.0) * pages + operation.page;
-            let old = std::mem::replace(&mut spots[operation.lpn], here);
-            let programmed = &mut programmed[block.index()];
-            *programmed += 1;
-            let is_full = *programmed == *full;
-            if old != NONE {
-                // A block of a superblock is known by its number on each chip.
-                let valid = &mut valid[BlockId(old / pages % blocks).index()];
-                // In a trace, more pages may become stale than were programmed.
-                *valid -= u32::from(*valid & !TAKEN != 0);
-            }
-            let valid = &mut valid[block.index()];
-            // Closed with its last page.
-            *valid = if is_full { *valid & !TAKEN } else { *valid } + 1;
+    pub(in crate::check) fn row_map(&mut self, cluster: ClusterId, first: usize) -> RowMap<'_> {
+        let first = first * self.blocks;
+        let MappedCluster { full, spots, .. } = &mut self.clusters[cluster];
+        RowMap {
+            spots,
+            valid: &mut self.valid[first..][..self.blocks],
+            programmed: &mut self.programmed[first..][..self.blocks],
+            last: &mut self.rows[cluster],
+            full: *full,
+            pages: self.pages,
+            blocks: self.blocks_per_chip,
         }
     }
 
@@ -108,5 +86,75 @@ impl Mapping {
         self.programmed[of] += count;
         self.valid[of] += count;
         self.copied(at, (lpn, (block, page)), start, pages);
+    }
+}
+
+/// The pages of a superblock, while its steps are looked at.
+pub(in crate::check) struct RowMap<'m> {
+    spots: &'m mut PerId<Lpn, u32>,
+    valid: &'m mut [u32],
+    programmed: &'m mut [u32],
+    last: &'m mut RowPages,
+    /// Pages of a block of it.
+    full: u32,
+    /// Pages of a block of a chip, and its blocks.
+    pages: u32,
+    blocks: u32,
+}
+
+impl RowMap<'_> {
+    /// A block of the chip at a position, among those of all chips, one behind the other.
+    #[inline(always)]
+    pub(in crate::check) fn block(&self, position: ColumnId, block: BlockId) -> BlockId {
+        BlockId(position.0 * self.blocks + block.0)
+    }
+
+    /// Whether a chip has such a block.
+    #[inline(always)]
+    pub(in crate::check) fn has_block(&self, block: BlockId) -> bool {
+        block.0 < self.blocks
+    }
+
+    /// Where a page of one of these blocks is, as [`Mapping::spot`] says.
+    #[inline(always)]
+    pub(in crate::check) fn spot(&self, block: BlockId, page: u32) -> u32 {
+        block.0 * self.pages + page
+    }
+
+    /// Whether a logical page is there now.
+    #[inline(always)]
+    pub(in crate::check) fn is_at(&self, lpn: Lpn, spot: u32) -> bool {
+        self.spots.get(lpn) == Some(&spot)
+    }
+
+    /// Whether there is such a logical page.
+    #[inline(always)]
+    pub(in crate::check) fn has(&self, lpn: Lpn) -> bool {
+        self.spots.get(lpn).is_some()
+    }
+
+    /// A logical page, which there is, is programmed here: in its step it is programmed once.
+    #[inline(always)]
+    pub(in crate::check) fn programs(&mut self, page: &StepPage, here: u32) {
+        let block = page.block;
+        let old = std::mem::replace(&mut self.spots[page.lpn], here);
+        let programmed = &mut self.programmed[block.index()];
+        *programmed += 1;
+        let is_full = *programmed == self.full;
+        if old != NONE {
+            // A block of a superblock is known by its number on each chip.
+            let valid = &mut self.valid[BlockId(old / self.pages % self.blocks).index()];
+            // In a trace, more pages may become stale than were programmed.
+            *valid -= u32::from(*valid & !TAKEN != 0);
+        }
+        let valid = &mut self.valid[block.index()];
+        // Closed with its last page.
+        *valid = if is_full { *valid & !TAKEN } else { *valid } + 1;
+    }
+
+    /// This step is the last one that has programmed any.
+    #[inline(always)]
+    pub(in crate::check) fn programs_last(&mut self, (head, pages): (&StepHead, &[StepPage])) {
+        self.last.adds_all(head.start, pages);
     }
 }

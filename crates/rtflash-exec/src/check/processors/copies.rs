@@ -2,11 +2,11 @@
 
 use rtflash_model::Instant;
 
-use super::{Processors, ReadWait};
-use crate::check::flash;
+use super::{ProcessorLine, Processors, ReadWait};
+use crate::check::gauge::Place;
 use crate::check::stretches::Stretch;
 use crate::plan::Plan;
-use crate::trace::{Action, JobId, Kind, Operation};
+use crate::trace::{Action, JobId, Kind, ListedStep, StepHead, StepPage};
 
 impl Processors {
     /// Whether a job's operations on a chip of a stripe have waited for nothing, and it goes on
@@ -57,35 +57,48 @@ impl Processors {
         line.under_way.filter(|step| is_so && step.start == start && !step.erases).map(|step| (step.start, step.end))
     }
 
-    /// Its job goes on with a step of a superblock, which ends then.
+    /// Its job goes on with steps of a superblock, one behind the other without a break, the last
+    /// of which ends then.
     #[inline(always)]
-    pub(in crate::check) fn goes_on_in_row(
+    pub(in crate::check) fn goes_on_in_rows(
         &mut self,
         processor: usize,
-        operations: &[Operation],
+        (steps, pages): (&[ListedStep], &[StepPage]),
         (end, deadline): (Instant, u64),
         plan: &Plan,
     ) {
-        let line = &mut self.lines[processor];
-        let (Some(first), Some(under_way)) = (operations.first(), &mut line.under_way) else { return };
-        let last = std::mem::replace(under_way, Stretch { start: first.start, end, deadline, erases: false });
+        let Some((last, others)) = steps.split_last() else { return };
+        let Processors { lines, waits, times, foreign_waits, .. } = self;
+        let line = &mut lines[processor];
+        line.goes_on_in_rows(steps, (end, deadline));
         if !line.waits.is_empty() {
-            line.judge_waits(self.times, &mut self.waits);
+            line.judge_waits(*times, waits);
         }
-        let gc = first.kind == Kind::Gc;
-        line.only_reads = first.action == Action::Read && !gc;
-        line.ends(last);
-        if first.action == Action::Read {
-            for operation in operations {
-                let bound = self.foreign_waits[operation.chip].saturating_mul(self.times.asks);
-                line.waits.push(ReadWait {
-                    channel: plan.channel_of(operation.chip),
-                    gc,
-                    bound,
-                    waited: operation.end.since(first.start).as_ns().saturating_sub(self.times.alone),
-                    place: flash::place(operation),
-                });
+        let wait = |head: &StepHead, page: &StepPage| {
+            let StepHead { start, job, cluster, .. } = *head;
+            ReadWait {
+                channel: plan.channel_of(page.chip),
+                gc: head.kind == Kind::Gc,
+                bound: foreign_waits[page.chip].saturating_mul(times.asks),
+                waited: page.end.since(start).as_ns().saturating_sub(times.alone),
+                place: Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(page.chip) },
             }
+        };
+        line.only_reads = true;
+        for step in others.iter().filter(|step| step.head.action == Action::Read) {
+            if let [page] = step.of(pages) {
+                // Nothing was beside it.
+                let wait = wait(&step.head, page);
+                waits.note(wait.bound, wait.waited, || wait.place);
+            } else {
+                line.waits.extend(step.of(pages).iter().map(|page| wait(&step.head, page)));
+                line.judge_waits(*times, waits);
+            }
+        }
+        // What is beside the last one may be still to come.
+        line.only_reads = last.head.action == Action::Read && last.head.kind != Kind::Gc;
+        if last.head.action == Action::Read {
+            line.waits.extend(last.of(pages).iter().map(|page| wait(&last.head, page)));
         }
     }
 
@@ -103,5 +116,30 @@ impl Processors {
                 line.ends(last);
             }
         }
+    }
+}
+
+impl ProcessorLine {
+    /// Its job goes on with steps, one behind the other without a break, the last of which ends
+    /// then.
+    #[inline(always)]
+    fn goes_on_in_rows(&mut self, steps: &[ListedStep], (end, deadline): (Instant, u64)) {
+        let Some((first, others)) = steps.split_first() else { return };
+        let stretch = |start, end| Stretch { start, end, deadline, erases: false };
+        if let Some(last) = self.under_way.take() {
+            self.ends(last);
+        }
+        let mut start = first.head.start;
+        if let Some((second, others)) = others.split_first() {
+            self.ends(stretch(start, second.head.start));
+            start = second.head.start;
+            for step in others {
+                self.is_behind(stretch(start, step.head.start));
+                // They have the deadline of the first one.
+                self.latest.last_mut().expect("a stretch has just ended").0 = start;
+                start = step.head.start;
+            }
+        }
+        self.under_way = Some(stretch(start, end));
     }
 }

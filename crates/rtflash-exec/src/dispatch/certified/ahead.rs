@@ -73,11 +73,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 self.run_lane(number, until);
             }
         }
-        while let Some((since, lane)) = self.ahead.next.first().filter(|&(since, _)| since < until) {
-            self.ahead.next.set(lane, None);
-            let other = Instant::from_ns(self.ahead.next.first_ns()).unwrap_or(Instant::END);
-            if self.moves_step(lane, other.min(until)) {
-                self.run_lane(lane, until);
+        while let Some((since, lane, other)) = self.ahead.next.first_before_others().filter(|first| first.0 < until) {
+            let other = Instant::from_ns(other).unwrap_or(Instant::END);
+            if self.moves_step(lane, since, other.min(until)) {
+                if !self.runs_lane(lane, until) {
+                    self.ahead.next.set(lane, None);
+                }
             } else {
                 self.moves_page(lane, (since, other), until);
             }
@@ -88,12 +89,19 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// A processor goes on from step to step, until it asks for a bus, or is busy or idle until
-    /// then.
-    fn run_lane(&mut self, number: usize, until: Instant) {
+    /// then. Says whether it asks.
+    #[inline(never)]
+    fn run_lane(&mut self, number: usize, until: Instant) -> bool {
+        self.runs_lane(number, until)
+    }
+
+    #[inline(always)]
+    fn runs_lane(&mut self, number: usize, until: Instant) -> bool {
         while self.processors[number].step.is_under_way {
             let (end, chip) = self.processors[number].step.last;
             if end >= until {
-                return self.core.ends.set(chip, Some(end));
+                self.core.ends.set(chip, Some(end));
+                return false;
             }
             if !self.goes_on_with_rows(number, end) && !self.goes_on_writing(number, end) {
                 self.processor_ends(chip, end);
@@ -101,9 +109,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 self.core.observer.passes_step();
             }
             if let Some(since) = self.ahead.lanes[number].next() {
-                return self.ahead.next.set(number, Some(since));
+                self.ahead.next.set(number, Some(since));
+                return true;
             }
         }
+        false
     }
 
     /// A pass goes on with another step that is no erase: what it would decide, without the asking.
@@ -124,7 +134,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let action = match step {
             None | Some(GcStep::Erase(_) | GcStep::Starved | GcStep::Moved) => return false,
             Some(GcStep::Read) => Action::Read,
-            Some(GcStep::Row) if asks.pages.len() == of.chips.len() => Action::Program,
+            Some(GcStep::Row) if asks.row.len() == of.chips.len() => Action::Program,
             Some(step) => {
                 row.clear();
                 row.extend(asks.places(&of.chips));
@@ -135,7 +145,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             }
         };
         at.starved = false;
-        of.step.begin(asks.pages.len());
+        of.step.begin(asks.row.len());
         of.step.more = Some(part);
         asks.all_want(action, core);
         true
@@ -194,21 +204,42 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         asks.put_into_order();
     }
 
-    /// All pages of a processor's step have their buses, if all want them at one instant, before
-    /// `before`, and nothing is kept back. Says whether that is so; if not, nothing has happened.
-    fn moves_step(&mut self, number: usize, before: Instant) -> bool {
+    /// All pages of a processor's step have their buses, which they want since then, if all of them
+    /// want them before `before`, at one instant, and nothing is kept back. Says whether that is
+    /// so; if not, nothing has happened.
+    #[inline(always)]
+    fn moves_step(&mut self, number: usize, since: Instant, before: Instant) -> bool {
         let CertifiedGroup { core, ahead, processors, .. } = self;
-        let asks = &mut ahead.lanes[number];
-        let (Some(first), Some(last)) = (asks.pages.first(), asks.pages.last()) else { return false };
-        let since = first.end;
-        if since < last.end || since >= before || asks.moved > 0 || core.observer.keeps_back() {
+        let (asks, step) = (&mut ahead.lanes[number], &mut processors[number].step);
+        if since >= before || core.observer.keeps_back() {
             return false;
         }
-        ahead.buses.clear();
-        let step = &mut processors[number].step;
+        if let (Some(first), Some(last)) = (asks.row.first(), asks.row.last()) {
+            let mut end = Instant::START;
+            let moved =
+                core.moves_row_ahead(&asks.common, (first.chip, last.chip), |steps, (free_at, held, behind)| {
+                    let mut free_at = free_at;
+                    for page in &asks.row {
+                        let start = free_at;
+                        free_at = start.saturating_add(held);
+                        end = free_at.saturating_add(behind);
+                        steps.add(page.with(end, (start, free_at)));
+                    }
+                    free_at
+                });
+            if moved {
+                // These are all chips of the step.
+                (step.chips, step.last) = (0, (end, last.chip));
+                asks.row.clear();
+                return true;
+            }
+            asks.spread();
+        }
+        if asks.moved > 0 || asks.pages.last().is_none_or(|last| since < last.end) {
+            return false;
+        }
         step.chips -= asks.pages.len();
-        step.last = step.last.max(core.moves_all_ahead((&mut asks.pages, asks.is_alike), since, &mut ahead.buses));
-        core.observer.step(&asks.pages, &ahead.buses, asks.is_alike);
+        step.last = step.last.max(core.moves_each_ahead(&mut asks.pages, since, &mut ahead.buses));
         asks.clear();
         true
     }
@@ -223,14 +254,14 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let ahead = &self.ahead;
             let chip = |lane: usize| {
                 let asks = &ahead.lanes[lane];
-                asks.pages.get(asks.moved).filter(|_| asks.next() == Some(since)).map(|page| page.chip)
+                asks.next_chip().filter(|_| asks.next() == Some(since))
             };
             let lowest = (0..ahead.lanes.len()).filter_map(|lane| Some((chip(lane)?, lane))).min();
             first = lowest.map_or(lane, |(_, lane)| lane);
-            self.ahead.next.set(lane, Some(since));
         }
         let CertifiedGroup { core, ahead, .. } = self;
         let asks = &mut ahead.lanes[first];
+        asks.spread();
         let mut page = asks.pages[asks.moved];
         let bus = core.moves_ahead(&mut page, since);
         core.observer.keep_back(&page, &bus);
@@ -252,7 +283,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// What has no bus yet goes on chip by chip.
     fn hand_over(&mut self) {
         for number in 0..self.processors.len() {
-            let asks = &self.ahead.lanes[number];
+            let asks = &mut self.ahead.lanes[number];
+            asks.spread();
             let left = asks.pages.get(asks.moved..).unwrap_or(&[]);
             left.iter().for_each(|page| self.core.observer.keep_open(page));
         }

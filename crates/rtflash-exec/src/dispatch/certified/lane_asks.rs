@@ -5,20 +5,40 @@ use rtflash_model::{Instant, sorting};
 use crate::dispatch::core::Core;
 use crate::ftl::PagePlace;
 use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
-use crate::trace::{Action, JobId, Kind, NO_LPN, NONE, Observer, Operation};
+use crate::trace::{Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, StepPage};
+
+/// A page of a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowPage {
+    pub(super) chip: ChipId,
+    block: BlockId,
+    page: u32,
+    lpn: Lpn,
+}
+
+impl RowPage {
+    /// It ends then, and has the bus from then until then.
+    #[inline(always)]
+    pub(super) fn with(self, end: Instant, on_bus: (Instant, Instant)) -> StepPage {
+        let RowPage { chip, block, page, lpn } = self;
+        StepPage { end, on_bus, chip, block, page, lpn }
+    }
+}
 
 /// What a processor asks its buses for.
 #[derive(Debug)]
 pub(super) struct LaneAsks {
-    /// The pages of its step, by the time since when they want their buses, which stands in the
+    /// The pages of its step, if all of them do the same for one job, want their buses at one
+    /// instant, and none has had it: by chip.
+    pub(super) row: Vec<RowPage>,
+    /// What these have in common. Since when they want their buses stands in the place of their
+    /// ends.
+    pub(super) common: Operation,
+    /// Other pages of its step, by the time since when they want their buses, which stands in the
     /// place of their ends; then by chip.
     pub(super) pages: Vec<Operation>,
-    /// So many of them have had theirs.
+    /// So many of these have had theirs.
     pub(super) moved: usize,
-    /// Whether it is known that all of them are of one job, and do the same.
-    pub(super) is_alike: bool,
-    /// What pages that are added have in common.
-    common: Operation,
 }
 
 impl Default for LaneAsks {
@@ -35,7 +55,7 @@ impl Default for LaneAsks {
             page: NONE,
             lpn: NO_LPN,
         };
-        LaneAsks { pages: Vec::new(), moved: 0, is_alike: false, common }
+        LaneAsks { row: Vec::new(), common, pages: Vec::new(), moved: 0 }
     }
 }
 
@@ -43,31 +63,38 @@ impl LaneAsks {
     /// Since when its next page wants a bus.
     #[inline(always)]
     pub(super) fn next(&self) -> Option<Instant> {
-        self.pages.get(self.moved).map(|page| page.end)
+        if self.row.is_empty() { self.pages.get(self.moved).map(|page| page.end) } else { Some(self.common.end) }
+    }
+
+    /// The chip of that page.
+    pub(super) fn next_chip(&self) -> Option<ChipId> {
+        self.row.first().map(|page| page.chip).or(self.pages.get(self.moved).map(|page| page.chip))
     }
 
     /// It asks for none.
     #[inline(always)]
     pub(super) fn clear(&mut self) {
-        (self.moved, self.is_alike) = (0, false);
+        self.moved = 0;
+        self.row.clear();
         self.pages.clear();
     }
 
     /// Pages are added of a job, that begin now.
     #[inline(always)]
     pub(super) fn begin(&mut self, (cluster, job, kind): (ClusterId, JobId, Kind), now: Instant) {
-        self.common = Operation { start: now, end: now, cluster, job, kind, ..self.common };
+        let common = &mut self.common;
+        (common.start, common.cluster, common.job, common.kind) = (now, cluster, job, kind);
     }
 
     /// One of them.
     #[inline(always)]
     pub(super) fn add(&mut self, chip: ChipId, spot: PagePlace, lpn: Lpn) {
-        self.pages.push(Operation { chip, block: spot.block, page: spot.page, lpn, ..self.common });
+        self.row.push(RowPage { chip, block: spot.block, page: spot.page, lpn });
     }
 
     /// The places of all of them, on chips of this cluster.
     pub(super) fn places(&self, chips: &PerId<ColumnId, ChipId>) -> impl Iterator<Item = (PagePlace, Lpn)> {
-        self.pages.iter().map(|page| {
+        self.row.iter().map(|page| {
             let column = chips.enumerate().find(|&(_, &chip)| chip == page.chip).map(|(column, _)| column);
             let chip = column.expect("a page of a processor is on one of its chips");
             (PagePlace { chip, block: page.block, page: page.page }, page.lpn)
@@ -77,28 +104,37 @@ impl LaneAsks {
     /// All of them do this, and ask for their buses.
     #[inline(always)]
     pub(super) fn all_want<O: Observer>(&mut self, action: Action, core: &Core<O>) {
-        let (mut is_sorted, mut before) = (true, None);
-        let same = core.all_wanted(&Operation { action, ..self.common });
+        self.common.action = action;
+        let Some(wanted) = core.all_wanted(&self.common) else { return self.each_wants(core) };
+        self.common.end = wanted;
+        match &mut self.row[..] {
+            [_] => {}
+            [a, b] if b.chip < a.chip => std::mem::swap(a, b),
+            [_, _] => {}
+            row => sorting::by_key(row, |page| page.chip),
+        }
+    }
+
+    /// The same, each of them for itself.
+    #[inline(never)]
+    fn each_wants<O: Observer>(&mut self, core: &Core<O>) {
+        self.spread();
         for page in &mut self.pages {
-            page.action = action;
-            page.end = same.unwrap_or_else(|| core.wanted(page));
-            let order = (page.end, page.chip);
-            is_sorted &= before.is_none_or(|before| before < order);
-            before = Some(order);
+            page.end = core.wanted(page);
         }
-        self.is_alike = true;
-        if !is_sorted {
-            self.put_into_order();
-        }
+        self.put_into_order();
+    }
+
+    /// Each page is by itself from now on.
+    pub(super) fn spread(&mut self) {
+        let common = self.common;
+        let page = |RowPage { chip, block, page, lpn }: RowPage| Operation { chip, block, page, lpn, ..common };
+        self.pages.extend(self.row.drain(..).map(page));
     }
 
     /// Whoever has wanted a bus for longest comes first.
     pub(super) fn put_into_order(&mut self) {
         let order = |page: &Operation| (page.end, page.chip);
-        match &mut self.pages[..] {
-            [a, b] if order(b) < order(a) => std::mem::swap(a, b),
-            [_, _] => {}
-            pages => sorting::by_key(pages, order),
-        }
+        sorting::by_key(&mut self.pages, order);
     }
 }

@@ -5,7 +5,10 @@ use rtflash_model::{Instant, sorting};
 
 use super::{Sequencer, Ticket, UNKNOWN, is_one_step};
 use crate::ids::ChipId;
-use crate::trace::{Observer, OnBus, Operation, Record};
+use crate::trace::{Observer, OnBus, Operation, Record, StepList};
+
+/// So many pages of steps are passed on together.
+const MANY: usize = 128;
 
 impl<O: Observer> Sequencer<O> {
     /// Processors run ahead from now on: all that began before has been passed on. Says whether
@@ -29,27 +32,42 @@ impl<O: Observer> Sequencer<O> {
         self.ahead.1
     }
 
-    /// A step over buses: what it does for other jobs beside is told behind it. `is_alike`: it is
-    /// known that it does nothing for others.
-    #[inline(always)]
-    pub(crate) fn step(&mut self, operations: &[Operation], buses: &[OnBus], is_alike: bool) {
-        if !self.notifies {
-            return;
-        }
-        if is_alike {
-            return self.observer.step(operations, buses);
-        }
-        self.step_for_some(operations, buses);
-    }
-
+    /// Operations over buses: what they do for other jobs beside is told behind them.
     #[inline(never)]
-    fn step_for_some(&mut self, mut operations: &[Operation], mut buses: &[OnBus]) {
+    pub(crate) fn step(&mut self, mut operations: &[Operation], mut buses: &[OnBus]) {
         while let Some((first, others)) = operations.split_first() {
             let alike = 1 + others.iter().take_while(|other| is_one_step(first, other)).count();
             let (step, on) = (operations.split_at(alike), buses.split_at(alike));
-            self.observer.step(step.0, on.0);
+            if !self.steps.push(step.0, on.0) && self.notifies {
+                self.pass_on_steps();
+                self.observer.step(step.0, on.0);
+            }
             (operations, buses) = (step.1, on.1);
         }
+        self.has_steps();
+    }
+
+    /// Where steps on one bus are added: [`has_steps`](Sequencer::has_steps) behind each of them.
+    #[inline(always)]
+    pub(crate) fn steps(&mut self) -> &mut StepList {
+        &mut self.steps
+    }
+
+    /// Some have been added.
+    #[inline(always)]
+    pub(crate) fn has_steps(&mut self) {
+        if self.steps.pages().len() >= MANY {
+            self.pass_on_steps();
+        }
+    }
+
+    /// Passes on the steps over buses until now.
+    #[inline(never)]
+    fn pass_on_steps(&mut self) {
+        if self.notifies && !self.steps.steps().is_empty() {
+            self.observer.steps(&self.steps);
+        }
+        self.steps.clear();
     }
 
     /// Passes on what a processor has done at one instant without a bus.
@@ -62,6 +80,7 @@ impl<O: Observer> Sequencer<O> {
 
     #[inline(never)]
     fn pass_on_step(&mut self) {
+        self.pass_on_steps();
         let Sequencer { others, operations, observer, .. } = self;
         if let [record] = &others.list[..] {
             observer.record(record);
@@ -80,6 +99,7 @@ impl<O: Observer> Sequencer<O> {
     /// A page on its bus, beside which others want theirs: what has come of that is put into order
     /// when it is complete.
     pub(crate) fn keep_back(&mut self, operation: &Operation, bus: &OnBus) {
+        self.pass_on_steps();
         self.ahead.1 = true;
         if self.notifies {
             self.operations.list.push(*operation);
@@ -104,6 +124,7 @@ impl<O: Observer> Sequencer<O> {
     /// Processors go on one by one.
     pub(crate) fn goes_on(&mut self) {
         if self.notifies {
+            self.pass_on_steps();
             self.put_into_order();
             (self.now, self.ahead) = (self.ahead.0, (Instant::START, false));
         }
