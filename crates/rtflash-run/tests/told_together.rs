@@ -9,7 +9,7 @@ use rtflash_exec::check::{Checks, Finding};
 use rtflash_exec::report::Statistics;
 use rtflash_exec::trace::{
     Action, Complete, CopyRun, Failed, Kind, LeftOut, Moved, Observer, OnBus, Operation, Padding, Policed, Record,
-    Release, Reserve, Selection, Setup, Starved, StepList, TermsChange, Transfer,
+    Release, Reserve, Selection, Setup, Starved, StepBatch, TermsChange, Transfer,
 };
 use rtflash_exec::{Aging, ChannelId, Options, Plan, Victims, run};
 use rtflash_model::random::Stream;
@@ -84,7 +84,7 @@ impl Observer for Notices {
 
 /// Tells an observer of these: `together` as they came, else operation by operation.
 fn tell(observer: &mut impl Observer, notices: &[Notice], together: bool) {
-    let mut steps = StepList::default();
+    let mut steps = StepBatch::default();
     for notice in notices {
         // Steps that follow each other are told together, whatever clusters they are of.
         if let Notice::Step(operations, buses) = notice

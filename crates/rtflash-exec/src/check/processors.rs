@@ -1,5 +1,6 @@
 //! Checkers of clusters with certificates: EDF, blocking and idling on every processor.
 
+mod ascending;
 mod copies;
 mod end;
 
@@ -8,6 +9,7 @@ use std::collections::VecDeque;
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
+use self::ascending::end_of;
 use super::gauge::{Gauge, Place};
 use super::ledger::Pending;
 use super::stretches::{LastStretches, REMEMBERED, Stretch};
@@ -56,20 +58,6 @@ struct ReadWait {
     bound: u64,
     waited: u64,
     place: Place,
-}
-
-/// Where in an ascending list what is `below` ends. `guess`: where that was the last time.
-fn end_of<T>(get: impl Fn(usize) -> Option<T>, len: usize, guess: usize, below: impl Fn(T) -> bool) -> usize {
-    let is_below = |at: usize| get(at).is_some_and(&below);
-    if guess <= len && (guess == 0 || is_below(guess - 1)) && !is_below(guess) {
-        return guess;
-    }
-    let (mut low, mut high) = (0, len);
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if is_below(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
 }
 
 impl ProcessorLine {

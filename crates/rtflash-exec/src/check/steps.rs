@@ -3,7 +3,7 @@
 //! processor, as in `row_looks`.
 
 use super::Checks;
-use crate::trace::{ListedStep, Observer, StepHead, StepList, StepPage};
+use crate::trace::{ListedStep, Observer, StepBatch, StepHead, StepPage};
 
 /// The steps of each processor, of those that are looked at together, that have had their buses.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl StepLanes {
 impl Checks<'_> {
     /// Steps of superblocks, and their pages on buses meanwhile.
     #[inline(never)]
-    pub(super) fn look_at_steps(&mut self, steps: &StepList) {
+    pub(super) fn look_at_steps(&mut self, steps: &StepBatch) {
         let mut lanes = std::mem::replace(&mut self.step_lanes, StepLanes::new(0));
         for &step in steps.steps() {
             let pages = step.of(steps.pages());
@@ -41,7 +41,7 @@ impl Checks<'_> {
                 lanes.add(processor, step);
             } else {
                 self.look_at_lanes(&mut lanes, steps.pages());
-                let (operations, buses) = StepList::operations(&step.head, pages);
+                let (operations, buses) = StepBatch::operations(&step.head, pages);
                 self.step(&operations, &buses);
             }
         }
@@ -88,7 +88,7 @@ impl Checks<'_> {
             while let Some(&step) = left.first() {
                 let kept = self.keeps_steps(processor, left, pages);
                 if kept == 0 {
-                    let (operations, _) = StepList::operations(&step.head, step.of(pages));
+                    let (operations, _) = StepBatch::operations(&step.head, step.of(pages));
                     self.look_at_others(&operations);
                     self.desks.have_had_pages(&operations);
                 }

@@ -11,7 +11,7 @@ use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
     Complete, CopyRun, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, OnBus, Operation, Padding, Policed,
-    Release, Reserve, Selection, Setup, Starved, StepList, TermsChange, Transfer,
+    Release, Reserve, Selection, Setup, Starved, StepBatch, TermsChange, Transfer,
 };
 
 impl Checks<'_> {
@@ -158,7 +158,7 @@ impl Observer for Checks<'_> {
         self.look_at_page(operation, bus);
     }
 
-    fn steps(&mut self, steps: &StepList) {
+    fn steps(&mut self, steps: &StepBatch) {
         self.look_at_steps(steps);
     }
 

@@ -120,8 +120,8 @@ impl WatchedPass {
         found.and_then(|at| self.buffer.remove(at))
     }
 
-    /// Pages are programmed that have been read, each of them once. Nearly always they are the first
-    /// ones, and only in another order.
+    /// Pages are programmed that have been read, each of them once. Nearly always they are the
+    /// first ones, and only in another order.
     #[inline(always)]
     pub(super) fn programs_all(&mut self, pages: &[StepPage]) {
         let (count, mut first) = (pages.len(), self.buffer.iter().take(pages.len()));

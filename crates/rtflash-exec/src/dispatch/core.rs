@@ -15,7 +15,7 @@ use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::resume::{Resume, resume};
-use crate::trace::{Action, Complete, JobId, Observer, OnBus, Operation, Padding, Record, Step, StepHead, StepList};
+use crate::trace::{Action, Complete, JobId, Observer, OnBus, Operation, Padding, Record, Step, StepBatch, StepHead};
 
 /// What a policy has a chip and its bus do with an operation.
 #[derive(Debug, Clone, Copy)]
@@ -181,7 +181,7 @@ impl<O: Observer> Core<O> {
         &mut self,
         like: &Operation,
         (first, last): (ChipId, ChipId),
-        moves: impl FnOnce(&mut StepList, (Instant, Span, Span)) -> Instant,
+        moves: impl FnOnce(&mut StepBatch, (Instant, Span, Span)) -> Instant,
     ) -> bool {
         let channel = self.channel_of(first);
         let is_one = first == last || self.channel_of(last) == channel;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use self::beside::HeldBeside;
 use crate::resume::{Resume, resume};
-use crate::trace::{Action, CopyRun, Observer, Operation, Record, StepList, Transfer};
+use crate::trace::{Action, CopyRun, Observer, Operation, Record, StepBatch, Transfer};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
@@ -109,7 +109,7 @@ pub(crate) struct Sequencer<O> {
     /// Since when they run ahead, and whether what they do is kept back.
     ahead: (Instant, bool),
     /// Steps of those that do, which have not been passed on yet.
-    steps: StepList,
+    steps: StepBatch,
     /// Whether anybody is notified.
     notifies: bool,
     observer: O,
@@ -135,7 +135,7 @@ impl<O: Observer> Sequencer<O> {
             soonest: Instant::END,
             now: Instant::START,
             ahead: (Instant::START, false),
-            steps: StepList::default(),
+            steps: StepBatch::default(),
             notifies: observer.is_notified(),
             observer,
         }

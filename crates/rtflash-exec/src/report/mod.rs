@@ -14,7 +14,9 @@ use crate::check::Ledger;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
 use crate::resume::resume;
-use crate::trace::{Action, Complete, CopyRun, Kind, Observer, OnBus, Operation, Release, Starved, StepList, Transfer};
+use crate::trace::{
+    Action, Complete, CopyRun, Kind, Observer, OnBus, Operation, Release, Starved, StepBatch, Transfer,
+};
 
 /// The jobs of one source.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -257,7 +259,7 @@ impl Observer for Statistics {
         self.is_on_bus(bus.channel, (bus.start, bus.end));
     }
 
-    fn steps(&mut self, steps: &StepList) {
+    fn steps(&mut self, steps: &StepBatch) {
         for (head, pages) in steps.iter() {
             let (start, mut busy) = (head.start, Span::ZERO);
             for page in pages {

@@ -21,4 +21,4 @@ pub use record::{
     Reserve, Selection, Starved, Step, TermsChange, Transfer,
 };
 pub use setup::Setup;
-pub use steps::{ListedStep, StepHead, StepList, StepPage};
+pub use steps::{ListedStep, StepBatch, StepHead, StepPage};

@@ -9,7 +9,7 @@ use super::record::{
     TermsChange, Transfer,
 };
 use super::setup::Setup;
-use super::steps::StepList;
+use super::steps::StepBatch;
 use crate::ids::{ClusterId, Lpn};
 
 /// Somebody who is notified of what happens.
@@ -47,9 +47,9 @@ pub trait Observer {
     }
 
     /// Superblocks have done several such steps. It is as if these came one by one.
-    fn steps(&mut self, steps: &StepList) {
+    fn steps(&mut self, steps: &StepBatch) {
         for (head, pages) in steps.iter() {
-            let (operations, buses) = StepList::operations(head, pages);
+            let (operations, buses) = StepBatch::operations(head, pages);
             self.step(&operations, &buses);
         }
     }
@@ -218,7 +218,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.step(operations, buses);
         self.1.step(operations, buses);
     }
-    fn steps(&mut self, steps: &StepList) {
+    fn steps(&mut self, steps: &StepBatch) {
         self.0.steps(steps);
         self.1.steps(steps);
     }

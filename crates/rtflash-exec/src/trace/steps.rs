@@ -82,14 +82,14 @@ impl ListedStep {
 /// Steps of superblocks, each of them with its pages on one bus: those of a cluster one behind the
 /// other, and of those on a bus first whoever has it first.
 #[derive(Debug, Clone, Default)]
-pub struct StepList {
+pub struct StepBatch {
     steps: Vec<ListedStep>,
     pages: Vec<StepPage>,
     /// Pages of the steps that are complete.
     listed: usize,
 }
 
-impl StepList {
+impl StepBatch {
     /// Adds operations that begin together, and their pages on a bus. Says whether they are a step
     /// on one bus; if not, nothing is added.
     pub fn push(&mut self, operations: &[Operation], buses: &[OnBus]) -> bool {
@@ -105,7 +105,7 @@ impl StepList {
         is_one
     }
 
-    /// Adds a page of the step that [`ends`](StepList::ends) next.
+    /// Adds a page of the step that [`ends`](StepBatch::ends) next.
     #[inline(always)]
     pub(crate) fn add(&mut self, page: StepPage) {
         self.pages.push(page);

@@ -9,18 +9,18 @@ use crate::trace::{Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, StepP
 
 /// A page of a step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RowPage {
+pub(super) struct AskedPage {
     pub(super) chip: ChipId,
     block: BlockId,
     page: u32,
     lpn: Lpn,
 }
 
-impl RowPage {
+impl AskedPage {
     /// It ends then, and has the bus from then until then.
     #[inline(always)]
     pub(super) fn with(self, end: Instant, on_bus: (Instant, Instant)) -> StepPage {
-        let RowPage { chip, block, page, lpn } = self;
+        let AskedPage { chip, block, page, lpn } = self;
         StepPage { end, on_bus, chip, block, page, lpn }
     }
 }
@@ -30,7 +30,7 @@ impl RowPage {
 pub(super) struct LaneAsks {
     /// The pages of its step, if all of them do the same for one job, want their buses at one
     /// instant, and none has had it: by chip.
-    pub(super) row: Vec<RowPage>,
+    pub(super) row: Vec<AskedPage>,
     /// What these have in common. Since when they want their buses stands in the place of their
     /// ends.
     pub(super) common: Operation,
@@ -89,7 +89,7 @@ impl LaneAsks {
     /// One of them.
     #[inline(always)]
     pub(super) fn add(&mut self, chip: ChipId, spot: PagePlace, lpn: Lpn) {
-        self.row.push(RowPage { chip, block: spot.block, page: spot.page, lpn });
+        self.row.push(AskedPage { chip, block: spot.block, page: spot.page, lpn });
     }
 
     /// The places of all of them, on chips of this cluster.
@@ -128,7 +128,7 @@ impl LaneAsks {
     /// Each page is by itself from now on.
     pub(super) fn spread(&mut self) {
         let common = self.common;
-        let page = |RowPage { chip, block, page, lpn }: RowPage| Operation { chip, block, page, lpn, ..common };
+        let page = |AskedPage { chip, block, page, lpn }: AskedPage| Operation { chip, block, page, lpn, ..common };
         self.pages.extend(self.row.drain(..).map(page));
     }
 

@@ -5,7 +5,7 @@ use rtflash_model::{Instant, sorting};
 
 use super::{Sequencer, Ticket, UNKNOWN, is_one_step};
 use crate::ids::ChipId;
-use crate::trace::{Observer, OnBus, Operation, Record, StepList};
+use crate::trace::{Observer, OnBus, Operation, Record, StepBatch};
 
 /// So many pages of steps are passed on together.
 const MANY: usize = 128;
@@ -49,7 +49,7 @@ impl<O: Observer> Sequencer<O> {
 
     /// Where steps on one bus are added: [`has_steps`](Sequencer::has_steps) behind each of them.
     #[inline(always)]
-    pub(crate) fn steps(&mut self) -> &mut StepList {
+    pub(crate) fn steps(&mut self) -> &mut StepBatch {
         &mut self.steps
     }
 
