@@ -89,7 +89,7 @@ impl<'a> ExtendedCluster<'a> {
             Err(refusal) if !self.has_collection() => Err(refusal),
             Err(_) if self.has_server() => Err(AdmissionRefusal::Server),
             // Others count how often it collects, which is not known while its terms change: who is
-            // late where it is known is late then, too.
+            // late where it is known is so then, too, but for rare superblocks.
             Err(refusal @ AdmissionRefusal::Neighbour(_)) if self.site.counts_collection_of(self.position) => {
                 Err(refusal)
             }
@@ -127,11 +127,10 @@ impl<'a> ExtendedCluster<'a> {
     pub(super) fn settled(&mut self, found: TermsPath) -> Result<(TermsPath, Certificate), AdmissionRefusal> {
         let position = self.position;
         self.site.collects(position, found.gc);
+        // Also who is in time where nothing is known of what it does: rows of a superblock may be
+        // charged more where that is known.
+        self.neighbours_hold()?;
         let counts = self.site.counts_collection_of(position);
-        // Who is in time where nothing is known of what it does is so where that is known.
-        if !counts {
-            self.neighbours_hold()?;
-        }
         let certificate = self.site.settled_certificate(position).ok_or(AdmissionRefusal::Late)?;
         // No interval has both the change and what is admitted next.
         let settled = if counts { longest([self.others_idle(), found.idle_after]) } else { Some(Span::ZERO) };

@@ -1,11 +1,14 @@
 //! Decisions that may take little.
 
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
-use rtflash_model::{Device, DeviceSpec, Id, LogicalRatio, Reliance, Span, TaskId, TaskSet};
+use rtflash_model::{
+    Access, Cluster, Device, DeviceSpec, Id, LogicalRatio, Placement, Reliance, Request, Span, Task, TaskId, TaskSet,
+};
 
 use super::{AddedHow, Decision, RunningDevice, admit, decide};
 use crate::allocator::{Allocator, BestFit};
 use crate::analysis::{DemandTest, analysis_relying_on, fits_alone};
+use crate::certified::certify;
 use crate::work::Work;
 
 const TASKS: u32 = 8;
@@ -94,5 +97,51 @@ fn a_long_search_is_given_up() {
     }
     let Question { test, set, running } = &question;
     let decision = admit(set, running, TaskId::from_index(7), (test.placements, test.rely_on), &Work::new());
+    assert!(matches!(decision, Decision::Refused(_)), "{decision:?}");
+}
+
+/// Rows of a superblock that does not backfill may be charged more where it is known what a
+/// neighbour does: it is tested again by the terms that the neighbour is to have.
+#[test]
+fn who_is_late_by_the_new_terms_refuses_them() {
+    let [page_read, page_program, block_erase, page_transfer] =
+        [7, 5, 8, 20].map(Span::from_ns).map(|time| time.expect("short"));
+    let spec = DeviceSpec {
+        chips: 10,
+        chips_per_channel: 5,
+        blocks_per_chip: 60,
+        pages_per_block: 4,
+        page_size: 512,
+        logical_ratio: LogicalRatio::from_decimal(50, 2).expect("a half"),
+        page_read,
+        page_program,
+        block_erase,
+        page_transfer,
+        ..Device::profile("dgist-2021").expect("a profile").spec()
+    };
+    let device = Device::new(spec).expect("a device");
+    let ns = |time: u64| Span::from_ns(time).expect("short");
+    let request = |pages: u64, period: u64| Request::new(pages, ns(period));
+    let written = request(12, 1_066).expect("a request").with_access(Access::Stream);
+    let written = written.with_deadline(Some(ns(765))).expect("below the period");
+    let tasks = [(None, Some(written)), (request(2, 1_227), request(1, 903)), (request(1, 8_373), None)];
+    let added = (request(2, 455), request(2, 836));
+    let tasks = tasks.into_iter().chain([added]).enumerate();
+    let task = |(number, (read, write))| Task { name: format!("{number}"), read, write, data_pages: None };
+    let tasks: Vec<Task> = tasks.map(task).collect();
+    let clusters = [&[0, 5, 6, 7, 8][..], &[1, 2, 3], &[4]].into_iter().zip(0..);
+    let cluster = |(chips, task): (&[u32], u32)| Cluster::of(chips.iter().copied(), [task]);
+    let clusters: Vec<Cluster> = clusters.map(cluster).collect();
+    let placements = [Placement::Superblock, Placement::Stripe, Placement::Stripe];
+    let begun = TaskSet::new(device, tasks[..3].to_vec(), Vec::new()).expect("a set");
+    let certified = |granted| certify(&begun, &clusters, &placements, granted, &Work::new());
+    let anywhere = certified(Reliance::Nothing);
+    let found = if anywhere.failing.is_empty() { anywhere } else { certified(Reliance::Queue) };
+    let mut certificates: Vec<_> = found.certificates.into_iter().collect::<Option<_>>().expect("certificates");
+    certificates[0].backfill = false;
+    let running = RunningDevice::of_parts(&begun, clusters, certificates);
+    assert_eq!(running.late(&begun, Reliance::Queue, &Work::new()), None);
+    let set = TaskSet::new(device, tasks, Vec::new()).expect("a set");
+    let decision = admit(&set, &running, TaskId(3), (&[Placement::Stripe], Reliance::Queue), &Work::new());
     assert!(matches!(decision, Decision::Refused(_)), "{decision:?}");
 }
