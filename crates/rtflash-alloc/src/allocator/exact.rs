@@ -1,5 +1,7 @@
 //! The optimum: an allocation whenever there is one, by search over all partitions of the tasks.
 
+use std::rc::Rc;
+
 use rtflash_model::sorting;
 use rtflash_model::{TaskId, TaskSet};
 
@@ -73,18 +75,44 @@ impl Allocator for Exact {
 pub(super) fn search<S: Sizes>(sizes: &mut S) -> Result<Option<Vec<TaskGroup<S::Held>>>, Limit> {
     match Exact::refuses(sizes.tasks()) {
         Some(limit) => Err(limit),
-        None => Ok(Subsets::new(sizes)?.best_partition()),
+        None => Ok(Subsets::new(sizes, None)?.best_partition()),
     }
 }
 
+/// The same where fewer chips count before what they cost, and it is known what subsets need at
+/// least: only those are tested that may be part of a partition that needs so few.
+pub(super) fn search_fewest<S: Sizes>(
+    sizes: &mut S,
+    mut least: LeastSizes,
+) -> Result<Option<Vec<TaskGroup<S::Held>>>, Limit> {
+    let mut subsets = Subsets::untested(sizes);
+    for round in 0.. {
+        let Some(fewest) = least.fewest() else { break };
+        let most = if round < ROUNDS { fewest } else { sizes.chips() };
+        subsets.test(sizes, Some((&least, most)))?;
+        least.raise(&subsets.size);
+        // Its blocks were all tested.
+        if least.fewest().is_some_and(|fewest| fewest <= most) {
+            subsets.chips = most;
+            return Ok(subsets.best_partition());
+        }
+    }
+    Ok(None)
+}
+
+/// Rounds of tests after which all subsets are tested that fit the device.
+const ROUNDS: u32 = 4;
+
 /// A subset that no cluster size makes schedulable.
 const NEVER: u32 = u32::MAX;
+/// A subset that was not tested: it is part of no partition that is looked for.
+const UNTESTED: u32 = NEVER - 1;
 
 /// The smallest cluster for each subset of the tasks; a subset is a bit mask.
 pub(super) struct Subsets<S: Sizes> {
     tasks: u32,
     chips: u32,
-    /// s(Q), or `NEVER`.
+    /// s(Q), or `NEVER`, or `UNTESTED`.
     size: Vec<u32>,
     held: Vec<S::Held>,
     /// What the subset takes of what is spared.
@@ -102,29 +130,46 @@ struct PartialPartition {
 }
 
 impl<S: Sizes> Subsets<S> {
-    /// An error where it is too much work.
-    pub fn new(sizes: &mut S) -> Result<Subsets<S>, Limit> {
+    /// An error where it is too much work. Subsets that are part of no partition, by the chips that
+    /// they need at least, are taken to hold in no cluster.
+    pub fn new(sizes: &mut S, least: Option<&LeastSizes>) -> Result<Subsets<S>, Limit> {
+        let mut subsets = Subsets::untested(sizes);
+        subsets.test(sizes, least.map(|least| (least, sizes.chips())))?;
+        Ok(subsets)
+    }
+
+    fn untested(sizes: &S) -> Subsets<S> {
         let (tasks, chips) = (sizes.tasks(), sizes.chips());
         let all = 1usize << tasks;
-        let (size, held, cost) = (vec![1; all], vec![S::Held::default(); all], vec![0.0; all]);
-        let mut subsets = Subsets { tasks, chips, size, held, cost };
-        for subset in 1..all {
-            let members = subsets.members(subset);
+        let (size, held, cost) = (vec![UNTESTED; all], vec![S::Held::default(); all], vec![0.0; all]);
+        Subsets { tasks, chips, size, held, cost }
+    }
+
+    /// Tests the subsets that may be part of a partition of no more than so many chips, which were
+    /// not tested before.
+    fn test(&mut self, sizes: &mut S, within: Option<(&LeastSizes, u32)>) -> Result<(), Limit> {
+        for subset in 1..self.size.len() {
+            let may_be_used = within.is_none_or(|(least, most)| least.may_be_used(subset, most));
+            if self.size[subset] != UNTESTED || !may_be_used {
+                continue;
+            }
+            let members = self.members(subset);
             // Where more tasks never need fewer chips, a subset needs at least as many as each of
             // its own subsets.
-            let parts = members.iter().map(|task| subsets.size[subset & !(1 << task.0)]);
-            let least = if sizes.is_monotone() { parts.fold(1, u32::max) } else { 1 };
-            let found = if least == NEVER { None } else { sizes.smallest_size(&members, least, chips) };
+            let parts = members.iter().map(|task| self.size[subset & !(1 << task.0)]).filter(|&size| size != UNTESTED);
+            let known = within.map_or(1, |(least, _)| least.sizes[subset]);
+            let least = if sizes.is_monotone() { parts.fold(known, u32::max) } else { 1 };
+            let found = if least == NEVER { None } else { sizes.smallest_size(&members, least, sizes.chips()) };
             if let Some(limit) = sizes.exhausted() {
                 return Err(limit);
             }
             let Some((size, held)) = found else {
-                subsets.size[subset] = NEVER;
+                self.size[subset] = NEVER;
                 continue;
             };
-            (subsets.size[subset], subsets.held[subset], subsets.cost[subset]) = (size, held, S::cost(size, held));
+            (self.size[subset], self.held[subset], self.cost[subset]) = (size, held, S::cost(size, held));
         }
-        Ok(subsets)
+        Ok(())
     }
 
     /// The tasks of a subset, ascending.
@@ -134,7 +179,7 @@ impl<S: Sizes> Subsets<S> {
 
     /// The size of a subset's cluster, where there is one.
     pub fn chips_of(&self, subset: usize) -> Option<u32> {
-        Some(self.size[subset]).filter(|&size| size != NEVER)
+        Some(self.size[subset]).filter(|&size| size < UNTESTED)
     }
 
     /// The clusters of a partition of all tasks that fit the device, at the least cost.
@@ -144,7 +189,7 @@ impl<S: Sizes> Subsets<S> {
         best.push(vec![PartialPartition { chips: 0, cost: 0.0, block: 0, rest: 0 }]);
         for subset in 1..=all {
             let mut entries = Vec::new();
-            for block in blocks_of(subset).filter(|&block| self.size[block] != NEVER) {
+            for block in blocks_of(subset).filter(|&block| self.size[block] < UNTESTED) {
                 for (rest, entry) in best[subset & !block].iter().enumerate() {
                     let (chips, cost) = (entry.chips.saturating_add(self.size[block]), entry.cost + self.cost[block]);
                     if chips <= self.chips {
@@ -169,41 +214,53 @@ impl<S: Sizes> Subsets<S> {
     /// those with small clusters first.
     pub fn partitions(&self, most: usize) -> Vec<Vec<usize>> {
         let all = (1usize << self.tasks) - 1;
-        // So that none is begun that cannot be ended.
         let fewest = fewest_chips(self.tasks, self.chips, |block| self.chips_of(block));
-        let mut found = Vec::new();
-        self.split(all, self.chips, &fewest, &mut Vec::new(), &mut found, most);
-        found
+        let mut search = PartitionSearch { fewest, options: vec![None; all + 1], found: Vec::new(), most };
+        self.split(all, self.chips, &mut Vec::new(), &mut search);
+        search.found
     }
 
-    fn split(
-        &self,
-        subset: usize,
-        chips: u32,
-        fewest: &[Option<u32>],
-        blocks: &mut Vec<usize>,
-        found: &mut Vec<Vec<usize>>,
-        most: usize,
-    ) {
-        if found.len() >= most {
-            return;
-        }
-        if subset == 0 {
-            found.push(blocks.clone());
-            return;
-        }
+    fn options(&self, subset: usize, fewest: &[Option<u32>]) -> BlockOptions {
         let option = |block: usize| {
             let needed = self.chips_of(block)?.checked_add(fewest[subset & !block]?)?;
-            (needed <= chips).then(|| (needed, S::load(self.held[block]), block))
+            Some((needed, S::load(self.held[block]), block))
         };
         let mut options: Vec<(u32, f64, usize)> = blocks_of(subset).filter_map(option).collect();
         sorting::by(&mut options, |a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-        for (_, _, block) in options {
+        options.into_iter().map(|(needed, _, block)| (needed, block)).collect()
+    }
+
+    fn split(&self, subset: usize, chips: u32, blocks: &mut Vec<usize>, search: &mut PartitionSearch) {
+        if search.found.len() >= search.most {
+            return;
+        }
+        if subset == 0 {
+            search.found.push(blocks.clone());
+            return;
+        }
+        let PartitionSearch { options, fewest, .. } = &mut *search;
+        let options = Rc::clone(options[subset].get_or_insert_with(|| self.options(subset, fewest)));
+        for &(_, block) in options.iter().take_while(|option| option.0 <= chips) {
             blocks.push(block);
-            self.split(subset & !block, chips - self.size[block], fewest, blocks, found, most);
+            self.split(subset & !block, chips - self.size[block], blocks, search);
             blocks.pop();
         }
     }
+}
+
+/// The blocks that a subset may begin with, each with the chips that all of it needs at least: in
+/// the order of trying.
+type BlockOptions = Rc<[(u32, usize)]>;
+
+/// Partitions of all tasks, as they are found.
+struct PartitionSearch {
+    /// The fewest chips that each subset needs, so that no partition is begun that cannot be ended.
+    fewest: Vec<Option<u32>>,
+    /// What each subset may begin with, once it was asked for.
+    options: Vec<Option<BlockOptions>>,
+    found: Vec<Vec<usize>>,
+    /// So many are looked for.
+    most: usize,
 }
 
 /// The fewest chips for each subset of the tasks, divided into blocks of these sizes; `None` where
@@ -219,18 +276,56 @@ fn fewest_chips(tasks: u32, chips: u32, size: impl Fn(usize) -> Option<u32>) -> 
     fewest
 }
 
-/// Whether a division of all tasks needs more chips than there are. `fewest` says how many some
-/// tasks need together, from that many on; `None` for more than there are.
-pub(super) fn surely_too_many(tasks: u32, chips: u32, fewest: impl Fn(&[TaskId], u32) -> Option<u32>) -> bool {
-    let mut sizes: Vec<Option<u32>> = vec![Some(1); 1 << tasks];
-    for subset in 1..1usize << tasks {
-        let members: Vec<TaskId> = TaskId::first(tasks).filter(|task| subset >> task.0 & 1 == 1).collect();
-        // No fewer than for each part of them.
-        let mut parts = members.iter().map(|task| sizes[subset & !(1 << task.0)]);
-        sizes[subset] =
-            parts.try_fold(1, |most: u32, part| Some(most.max(part?))).and_then(|least| fewest(&members, least));
+/// The same of blocks of sizes of which some may be `NEVER`.
+fn fewest_of(tasks: u32, chips: u32, sizes: &[u32]) -> Vec<Option<u32>> {
+    fewest_chips(tasks, chips, |block| Some(sizes[block]).filter(|&size| size != NEVER))
+}
+
+/// Chips that each subset of the tasks needs at least.
+pub(super) struct LeastSizes {
+    tasks: u32,
+    chips: u32,
+    /// `NEVER` for more than there are.
+    sizes: Vec<u32>,
+    /// The fewest chips that a subset needs, however it is divided.
+    fewest: Vec<Option<u32>>,
+}
+
+impl LeastSizes {
+    /// By how many chips some tasks need together, from that many on; `None` for more than there
+    /// are.
+    pub fn new(tasks: u32, chips: u32, least: impl Fn(&[TaskId], u32) -> Option<u32>) -> LeastSizes {
+        let mut sizes = vec![1; 1 << tasks];
+        for subset in 1..1usize << tasks {
+            let members: Vec<TaskId> = TaskId::first(tasks).filter(|task| subset >> task.0 & 1 == 1).collect();
+            // No fewer than for each part of them.
+            let part = members.iter().map(|task| sizes[subset & !(1 << task.0)]).fold(1, u32::max);
+            sizes[subset] = if part == NEVER { NEVER } else { least(&members, part).unwrap_or(NEVER) };
+        }
+        let fewest = fewest_of(tasks, chips, &sizes);
+        LeastSizes { tasks, chips, sizes, fewest }
     }
-    fewest_chips(tasks, chips, |block| sizes[block])[(1 << tasks) - 1].is_none()
+
+    /// Those that were tested need as many as was found.
+    fn raise(&mut self, tested: &[u32]) {
+        for (size, &tested) in self.sizes.iter_mut().zip(tested).filter(|(_, tested)| **tested != UNTESTED) {
+            *size = tested;
+        }
+        self.fewest = fewest_of(self.tasks, self.chips, &self.sizes);
+    }
+
+    /// The fewest chips that a division of all tasks needs at least; `None` where these are more
+    /// than there are.
+    pub fn fewest(&self) -> Option<u32> {
+        *self.fewest.last().expect("that of no tasks, if no other")
+    }
+
+    /// Whether a subset may be part of a division of all tasks that needs no more than so many
+    /// chips.
+    fn may_be_used(&self, subset: usize, most: u32) -> bool {
+        let rest = self.fewest[self.fewest.len() - 1 - subset];
+        rest.and_then(|rest| rest.checked_add(self.sizes[subset])).is_some_and(|needed| needed <= most)
+    }
 }
 
 /// The parts of a subset with its highest task: each partition has one of them, so that blocks
@@ -260,7 +355,105 @@ fn keep<S: Sizes>(entries: &mut Vec<PartialPartition>, entry: PartialPartition) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rtflash_model::PerId;
     use rtflash_model::random::Stream;
+
+    /// Sizes and loads of all subsets, and how many were asked for.
+    struct Table {
+        tasks: u32,
+        chips: u32,
+        by_subset: Vec<(u32, f64)>,
+        asked: usize,
+    }
+
+    impl Sizes for Table {
+        type Held = f64;
+
+        fn load(held: f64) -> f64 {
+            held
+        }
+
+        fn cost(chips: u32, held: f64) -> f64 {
+            held * f64::from(chips)
+        }
+
+        fn beats(one: (u32, f64), other: (u32, f64)) -> bool {
+            one <= other
+        }
+
+        fn tasks(&self) -> u32 {
+            self.tasks
+        }
+
+        fn chips(&self) -> u32 {
+            self.chips
+        }
+
+        fn is_monotone(&self) -> bool {
+            true
+        }
+
+        fn order(&mut self, alone: &PerId<TaskId, (u32, f64)>) -> Vec<TaskId> {
+            alone.ids().collect()
+        }
+
+        fn smallest_size(&mut self, tasks: &[TaskId], least: u32, most: u32) -> Option<(u32, f64)> {
+            self.asked += 1;
+            let (size, load) = self.by_subset[mask(tasks)];
+            assert!(least <= size, "no size is passed over");
+            (size <= most).then_some((size, load))
+        }
+
+        fn joined(&mut self, _: &TaskGroup<f64>, _: TaskId) -> Option<f64> {
+            None
+        }
+
+        fn exhausted(&self) -> Option<Limit> {
+            None
+        }
+    }
+
+    fn mask(tasks: &[TaskId]) -> usize {
+        tasks.iter().map(|task| 1 << task.0).sum()
+    }
+
+    /// What each subset needs at least leaves out tests, and changes nothing that is found.
+    #[test]
+    fn subsets_that_are_part_of_no_best_partition_need_no_test() {
+        let (mut found, mut none, mut asked, mut all) = (0, 0, 0, 0);
+        for number in 0..600 {
+            let mut random = Stream::numbered(1, b"fewestof", number);
+            let tasks = 1 + u32::try_from(random.below(6)).expect("few");
+            let chips = 1 + u32::try_from(random.below(12)).expect("few");
+            let work: Vec<u64> = (0..tasks).map(|_| 1 + random.below(20)).collect();
+            let (room, short) = (5 + random.below(10), random.below(3));
+            let mut by_subset = vec![(1u32, 0.0); 1 << tasks];
+            let mut bounds = vec![1u32; 1 << tasks];
+            for subset in 1..1usize << tasks {
+                let of = || (0..tasks).filter(move |task| subset >> task & 1 == 1);
+                let all: u64 = of().map(|task| work[task as usize]).sum();
+                let part = of().map(|task| by_subset[subset & !(1 << task)].0).fold(1, u32::max);
+                let size = part.max(u32::try_from(all.div_ceil(room) + random.below(1 + short)).expect("few"));
+                by_subset[subset] = (size, random.below(4) as f64 / 4.0);
+                bounds[subset] = size - u32::try_from(random.below(1 + short).min(size as u64 - 1)).expect("few");
+            }
+            let table = || Table { tasks, chips, by_subset: by_subset.clone(), asked: 0 };
+            let (mut whole, mut part) = (table(), table());
+            let least =
+                |tasks: &[TaskId], least: u32| Some(bounds[mask(tasks)].max(least)).filter(|&size| size <= chips);
+            let expected = search(&mut whole).expect("no limit");
+            let got = search_fewest(&mut part, LeastSizes::new(tasks, chips, least)).expect("no limit");
+            let listed = |groups: Option<Vec<TaskGroup<f64>>>| {
+                groups.map(|groups| {
+                    groups.into_iter().map(|group| (group.tasks, group.size, group.held)).collect::<Vec<_>>()
+                })
+            };
+            (asked, all) = (asked + part.asked, all + whole.asked);
+            *(if expected.is_some() { &mut found } else { &mut none }) += 1;
+            assert_eq!(listed(got), listed(expected), "{number}");
+        }
+        assert!(found > 200 && none > 200 && asked < all / 2, "{found} {none} {asked} {all}");
+    }
 
     /// The fewest chips of all partitions of these tasks, by trying each.
     fn fewest_of_all(rest: &[u32], blocks: &mut Vec<Vec<u32>>, size: &dyn Fn(&[u32]) -> u32) -> u32 {
@@ -300,7 +493,11 @@ mod tests {
                     let tasks: Vec<u32> = tasks.iter().map(|task| task.0).collect();
                     Some(size(&tasks).max(least)).filter(|&size| size <= chips)
                 };
-                assert_eq!(surely_too_many(tasks, chips, fewest), chips < needed, "{number}: {work:?}");
+                assert_eq!(
+                    LeastSizes::new(tasks, chips, fewest).fewest(),
+                    Some(needed).filter(|&needed| needed <= chips),
+                    "{number}: {work:?}"
+                );
                 *(if chips < needed { &mut many } else { &mut few }) += 1;
             }
         }

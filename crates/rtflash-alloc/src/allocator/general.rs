@@ -8,6 +8,7 @@ use super::sizes::{Sizes, TaskGroup};
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, decreasing_order, unplaceable};
 use crate::analysis::{Analysis, ClusterVerdict, Test, cluster_verdict};
+use crate::fraction::Rational;
 use crate::work::Work;
 
 /// Tasks in all clusters that a test is asked for, after which an algorithm gives up: a minute or
@@ -65,8 +66,13 @@ impl merging::MergingTest for Asked<'_> {
         decreasing_order(self.set, self.analysis, self.work)
     }
 
-    fn verdict(&mut self, tasks: &[TaskId], chips: u32) -> ClusterVerdict {
-        self.ask(tasks, chips)
+    fn passing(&mut self, tasks: &[TaskId], chips: u32) -> Option<Rational> {
+        let verdict = self.ask(tasks, chips);
+        verdict.passes.then_some(verdict.load)
+    }
+
+    fn load(&mut self, tasks: &[TaskId], chips: u32) -> Rational {
+        self.ask(tasks, chips).load
     }
 
     fn count(&mut self, work: u64) {

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use rtflash_model::{ChipId, Cluster, TaskId, TaskSet, sorting};
 
 use super::Limit;
-use crate::analysis::ClusterVerdict;
 use crate::fraction::Rational;
 
 /// Loads of merged clusters that are remembered.
@@ -19,13 +18,11 @@ pub(super) trait MergingTest {
     /// The tasks in the order of line 5.
     fn order(&mut self) -> Vec<TaskId>;
 
-    /// What it says of these tasks, at least one, in a cluster of so many chips.
-    fn verdict(&mut self, tasks: &[TaskId], chips: u32) -> ClusterVerdict;
+    /// The load of these tasks, at least one, in a cluster of so many chips, if they pass.
+    fn passing(&mut self, tasks: &[TaskId], chips: u32) -> Option<Rational>;
 
-    /// The load of that verdict alone.
-    fn load(&mut self, tasks: &[TaskId], chips: u32) -> Rational {
-        self.verdict(tasks, chips).load
-    }
+    /// Their load, whether or not they pass.
+    fn load(&mut self, tasks: &[TaskId], chips: u32) -> Rational;
 
     /// Counts so much more work.
     fn count(&mut self, work: u64);
@@ -118,13 +115,13 @@ impl<C: MergingTest> MergingRun<C> {
         (self.free_first, self.free_size) = (next, 1);
     }
 
-    /// What is said of a cluster, by position, with a task more.
-    fn with(&mut self, position: usize, task: TaskId) -> ClusterVerdict {
+    /// The load of a cluster, by position, with a task more, if it passes.
+    fn with(&mut self, position: usize, task: TaskId) -> Option<Rational> {
         let (tasks, chips) = match self.clusters.get(position) {
             Some(cluster) => ([cluster.tasks.as_slice(), &[task]].concat(), cluster.size()),
             None => (vec![task], self.free_size),
         };
-        self.test.verdict(&tasks, chips)
+        self.test.passing(&tasks, chips)
     }
 
     /// The cluster with the highest load among those that pass with the task, ties by position
@@ -133,9 +130,9 @@ impl<C: MergingTest> MergingRun<C> {
         let count = self.clusters.len() + usize::from(self.free_clusters() > 0);
         let mut best: Option<(usize, Rational)> = None;
         for position in 0..count {
-            let verdict = self.with(position, task);
-            if verdict.passes && best.as_ref().is_none_or(|(_, most)| verdict.load > *most) {
-                best = Some((position, verdict.load));
+            let Some(load) = self.with(position, task) else { continue };
+            if best.as_ref().is_none_or(|(_, most)| load > *most) {
+                best = Some((position, load));
             }
         }
         best.map(|(position, _)| position)
@@ -158,7 +155,7 @@ impl<C: MergingTest> MergingRun<C> {
                     self.clusters.len()
                 }
             };
-            if self.with(merged, task).passes {
+            if self.with(merged, task).is_some() {
                 return Some(merged);
             }
         }
@@ -208,7 +205,7 @@ impl<C: MergingTest> MergingRun<C> {
     fn overloaded(&mut self) -> Option<usize> {
         let (test, clusters) = (&mut self.test, &self.clusters);
         let fails =
-            |cluster: &Cluster| !cluster.tasks.is_empty() && !test.verdict(&cluster.tasks, cluster.size()).passes;
+            |cluster: &Cluster| !cluster.tasks.is_empty() && test.passing(&cluster.tasks, cluster.size()).is_none();
         clusters.iter().position(fails)
     }
 }

@@ -24,6 +24,90 @@ pub(crate) struct LeastLoad {
     writes: f64,
 }
 
+/// What tasks add to a cluster's [`LeastLoad`]: sums over its tasks, but for what garbage
+/// collection of all of them costs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LeastShare {
+    /// The load of reads and writes, and of resets.
+    load: f64,
+    pages: f64,
+    writes: f64,
+    /// Pages that arrive to be programmed, and are collected some day, in a nanosecond.
+    arriving: f64,
+    /// W: those that arrive at once, at most.
+    pending: u64,
+}
+
+impl LeastShare {
+    /// Of all tasks of a processor.
+    fn of(processor: &Processor) -> LeastShare {
+        let mut share = LeastShare::default();
+        for item in &processor.tasks {
+            let rate = item.transfers.mean() / ns(item.period);
+            share.load += item.step_cost.to_f64() * rate;
+            if item.resets {
+                continue;
+            }
+            share.pages += rate;
+            share.writes += if item.writes { rate } else { 0.0 };
+        }
+        let arriving = processor.write_streams.iter().map(|writer| writer.pages.mean() / ns(writer.period));
+        LeastShare { arriving: arriving.sum(), pending: processor.pending(), ..share }
+    }
+
+    /// Of both tasks, or of all of two lots of them.
+    fn and(self, other: LeastShare) -> LeastShare {
+        LeastShare {
+            load: self.load + other.load,
+            pages: self.pages + other.pages,
+            writes: self.writes + other.writes,
+            arriving: self.arriving + other.arriving,
+            pending: self.pending.saturating_add(other.pending),
+        }
+    }
+
+    /// What they come to together on a processor like this one, whatever tasks it has.
+    fn on(self, processor: &Processor) -> LeastLoad {
+        let LeastShare { load, pages, writes, arriving, pending } = self;
+        let collecting = match pending {
+            0 => 0.0,
+            _ => processor.gc_per_page(pending).map_or(f64::INFINITY, |cost| cost * arriving),
+        };
+        LeastLoad { load: load + collecting, pages, writes }
+    }
+}
+
+/// What each task of a set adds in clusters of one form: of any of them together the least load is
+/// soon found.
+#[derive(Debug)]
+pub(crate) struct LeastShares {
+    /// Without tasks; `None` where times cannot be added up, and so what is said is nothing.
+    processor: Option<Processor>,
+    /// By the task's number.
+    each: Vec<LeastShare>,
+}
+
+impl LeastShares {
+    /// Of these tasks in clusters of `chips` chips.
+    pub(crate) fn new<'t>(
+        device: &Device,
+        tasks: impl IntoIterator<Item = &'t Task>,
+        chips: u32,
+        placement: Placement,
+    ) -> LeastShares {
+        let processor = Processor::idle(device, chips, placement, SharedBus::alone());
+        let with = |task| processor.clone()?.with([task]);
+        let share = |task| with(task).as_ref().map_or_else(LeastShare::default, LeastShare::of);
+        LeastShares { each: tasks.into_iter().map(share).collect(), processor }
+    }
+
+    /// Of those of these numbers together.
+    pub(crate) fn of(&self, tasks: impl Iterator<Item = usize>) -> LeastLoad {
+        let share = tasks.map(|task| self.each[task]).fold(LeastShare::default(), LeastShare::and);
+        self.processor.as_ref().map_or_else(LeastLoad::default, |processor| share.on(processor))
+    }
+}
+
 impl LeastLoad {
     /// Of these tasks in a cluster of `chips` chips; nothing where times cannot be added up.
     pub(crate) fn new<'t>(
@@ -37,25 +121,7 @@ impl LeastLoad {
             return LeastLoad::default();
         };
         work.charge(processor.tasks.len() + 4);
-        let (mut load, mut pages, mut writes) = (0.0, 0.0, 0.0);
-        for item in &processor.tasks {
-            let rate = item.transfers.mean() / ns(item.period);
-            load += item.step_cost.to_f64() * rate;
-            if item.resets {
-                continue;
-            }
-            pages += rate;
-            writes += if item.writes { rate } else { 0.0 };
-        }
-        load += match processor.shortest_gc_deadline().map(|deadline| processor.gc(deadline, false)) {
-            Some(None) => f64::INFINITY,
-            Some(Some(gc)) => {
-                let arriving = processor.write_streams.iter().map(|writer| writer.pages.mean() / ns(writer.period));
-                gc.cost.to_f64() / gc.reclaimed as f64 * arriving.sum::<f64>()
-            }
-            None => 0.0,
-        };
-        LeastLoad { load, pages, writes }
+        LeastShare::of(&processor).on(&processor)
     }
 
     /// The load if no page ever waits.
@@ -151,6 +217,36 @@ mod tests {
         fn least(&self, device: &Device) -> LeastLoad {
             LeastLoad::new(device, &self.tasks, self.size, Placement::Stripe, &Work::new())
         }
+    }
+
+    /// What each task adds comes to what all of them have together.
+    #[test]
+    fn shares_add_up_to_the_least_load() {
+        let (mut compared, mut collecting, mut crowded) = (0, 0, 0);
+        for seed in 0..4_000 {
+            let mut rng = ProcessorRng::new(seed, b"theshare");
+            let Some(device) = rng.device() else { continue };
+            let most = rng.within(1, 6);
+            let (tasks, size) = (rng.tasks(most), rng.small(1, 5));
+            for placement in [Placement::Stripe, Placement::Superblock, Placement::Zoned] {
+                let shares = LeastShares::new(&device, &tasks, size, placement);
+                let chosen = rng.within(1, (1 << tasks.len()) - 1);
+                let numbers = || (0..tasks.len()).filter(|task| chosen >> task & 1 == 1);
+                let of = numbers().map(|number| &tasks[number]);
+                if Processor::new(&device, of.clone(), size, placement, SharedBus::alone()).is_none() {
+                    continue;
+                }
+                let all = LeastLoad::new(&device, of, size, placement, &Work::new());
+                let sum = shares.of(numbers());
+                let pairs = [(all.load, sum.load), (all.pages, sum.pages), (all.writes, sum.writes)];
+                let near = pairs.into_iter().all(|(a, b)| a == b || (a - b).abs() <= 1e-12 * a.abs());
+                assert!(near, "seed {seed}, {placement:?}: {all:?} and {sum:?}");
+                compared += 1;
+                collecting += u32::from(all.writes > 0.0 && all.load.is_finite());
+                crowded += u32::from(all.load.is_infinite());
+            }
+        }
+        assert!(compared > 4_000 && collecting > 1_000 && crowded > 100, "{compared} {collecting} {crowded}");
     }
 
     /// No load of the tests is below, whatever the deadlines of garbage collection, and where these

@@ -365,7 +365,7 @@ impl Processor {
     }
 
     /// W, Eq. (4): pages that arrived to be written and are not programmed yet, at most.
-    fn pending(&self) -> u64 {
+    pub(super) fn pending(&self) -> u64 {
         self.write_streams.iter().fold(0, |sum, writer| sum.saturating_add(writer.pages.of_one()))
     }
 }

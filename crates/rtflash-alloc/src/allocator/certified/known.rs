@@ -5,24 +5,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 
 use super::supposed::{ContentionAssumption, Organisation};
-use crate::certified::LeastLoad;
+use crate::certified::{LeastLoad, LeastShares};
+use crate::fraction::Rational;
 
 /// Tasks of a set beyond which nothing is remembered: searches then seldom ask twice, and there
 /// would be much to remember.
 pub(super) const MOST_TASKS: u32 = 16;
 
-/// The load of each task that was asked for, alone in clusters of a form; of others not a number.
-pub(super) type LoadsAlone = FxHashMap<(Organisation, u32), Vec<f64>>;
+/// The load of each task that was asked for, alone in clusters of a form under an assumption; of
+/// others not a number.
+pub(super) type LoadsAlone = FxHashMap<(ContentionAssumption, Organisation, u32), Vec<f64>>;
 
 /// What is known of a set.
 #[derive(Debug, Default)]
 pub(super) struct KnownLoads {
     /// Loads of clusters that hold, and the clusters that do not.
     loads: RefCell<FxHashMap<LoadKey, Option<f64>>>,
-    /// Loads that clusters have at least, if no page ever waits.
-    least: RefCell<FxHashMap<(Placement, u32, u16), LeastLoad>>,
-    /// Of tasks alone where nothing is assumed but the worst.
-    pub(super) alone_in_the_worst_case: RefCell<LoadsAlone>,
+    /// What tasks add, at least, to the loads of clusters of a form, if no page ever waits.
+    shares: RefCell<FxHashMap<(Placement, u32), LeastShares>>,
+    /// Exact loads with garbage collection at its shortest deadline; `None` where there is no room
+    /// for it.
+    exact: RefCell<FxHashMap<LoadKey, Option<Rational>>>,
+    /// Of tasks alone: what each of them adds to what others have to do there, at least.
+    pub(super) alone: RefCell<LoadsAlone>,
     /// Assumptions under which no partition needs as few chips as there are.
     too_few_chips: RefCell<FxHashSet<ContentionAssumption>>,
 }
@@ -59,6 +64,11 @@ impl LoadKey {
         LoadKey { assumption: ContentionAssumption::NoContention, ..self }
     }
 
+    /// The numbers of its tasks, ascending.
+    fn numbers(self) -> impl Iterator<Item = usize> {
+        (0..16 - self.tasks.leading_zeros() as usize).filter(move |task| self.tasks >> task & 1 == 1)
+    }
+
     /// Its tasks, ascending.
     pub(super) fn tasks(self) -> Vec<TaskId> {
         TaskId::first(MOST_TASKS).filter(|task| self.tasks >> task.0 & 1 == 1).collect()
@@ -75,8 +85,14 @@ impl KnownLoads {
     }
 
     /// What a cluster has to do at least, whatever is assumed of waiting.
-    pub(super) fn least(&self, key: LoadKey, found: impl FnOnce() -> LeastLoad) -> LeastLoad {
-        *self.least.borrow_mut().entry((key.organisation.placement(), key.chips, key.tasks)).or_insert_with(found)
+    pub(super) fn least(&self, key: LoadKey, shares: impl FnOnce() -> LeastShares) -> LeastLoad {
+        let mut known = self.shares.borrow_mut();
+        known.entry((key.organisation.placement(), key.chips)).or_insert_with(shares).of(key.numbers())
+    }
+
+    /// What a cluster has to do with garbage collection at its shortest deadline, exactly.
+    pub(super) fn exact(&self, key: LoadKey, found: impl FnOnce() -> Option<Rational>) -> Option<Rational> {
+        self.exact.borrow_mut().entry(key).or_insert_with(found).clone()
     }
 
     /// Every partition needs too many chips under this assumption.

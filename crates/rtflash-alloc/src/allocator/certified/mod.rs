@@ -52,44 +52,59 @@ pub(super) fn allocate(set: &TaskSet, test: DemandTest, work: &Work, strategy: S
 }
 
 fn divided(problem: Problem<'_>, strategy: Strategy) -> Outcome {
-    match strategy {
-        Strategy::Exact => match Exact::refuses(problem.set.tasks().count()) {
-            Some(limit) => Outcome::CannotTell(limit),
-            None => grouped(problem, strategy),
-        },
-        Strategy::OneChipEach | Strategy::Merging | Strategy::Growing => grouped(problem, strategy),
-        Strategy::Search => match grouped(problem, strategy) {
-            found @ Outcome::Schedulable(_) => found,
-            // Never worse than Algorithm 1.
-            none => Some(grouped(problem, Strategy::Merging))
-                .filter(|found| found.is_schedulable() == Some(true))
-                .unwrap_or(none),
-        },
+    if strategy == Strategy::Exact
+        && let Some(limit) = Exact::refuses(problem.set.tasks().count())
+    {
+        return Outcome::CannotTell(limit);
+    }
+    let fruitless = match grouped(problem, strategy) {
+        Ok(allocation) => return Outcome::Schedulable(allocation),
+        Err(fruitless) => fruitless,
+    };
+    // The search is never worse than Algorithm 1.
+    if strategy == Strategy::Search
+        && let Ok(allocation) = grouped(problem, Strategy::Merging)
+    {
+        return Outcome::Schedulable(allocation);
+    }
+    fruitless.outcome(problem, strategy)
+}
+
+/// A search that found nothing.
+struct FruitlessSearch<'a> {
+    organisations: Organisations<'a>,
+    given_up: bool,
+    /// The groups that it came to first.
+    first: Result<Vec<TaskGroup<DemandHeld>>, NoGroups>,
+}
+
+impl FruitlessSearch<'_> {
+    fn outcome(self, problem: Problem<'_>, strategy: Strategy) -> Outcome {
+        match self.first {
+            Err(NoGroups::GivenUp(limit)) => Outcome::CannotTell(limit),
+            _ if self.given_up => Outcome::CannotTell(Limit::TestGivenUp),
+            first => unplaced::failure(problem, &self.organisations, strategy, first)
+                .map_or(Outcome::CannotTell(Limit::TestGivenUp), Outcome::NotSchedulable),
+        }
     }
 }
 
-fn grouped(problem: Problem<'_>, strategy: Strategy) -> Outcome {
+fn grouped(problem: Problem<'_>, strategy: Strategy) -> Result<Allocation, Box<FruitlessSearch<'_>>> {
     let organisations = Organisations::new(problem, ContentionAssumption::WorstCase).asked_by(strategy);
     let mut given_up = false;
     let first = groups(&organisations, strategy);
-    if let Err(NoGroups::GivenUp(limit)) = first {
-        return Outcome::CannotTell(limit);
+    if let Err(NoGroups::GivenUp(_)) = first {
+        return Err(Box::new(FruitlessSearch { organisations, given_up, first }));
     }
     let settled = first.as_ref().ok().and_then(|groups| settle(problem, groups, ChipLayout::InOrder, &mut given_up));
-    if let Some(allocation) = settled {
-        return Outcome::Schedulable(allocation);
-    }
-    let found = if strategy == Strategy::Exact {
-        exact_search(problem, &mut given_up)
-    } else {
-        place_optimistically(problem, strategy, &mut given_up)
-    };
-    match found {
-        Some(allocation) => Outcome::Schedulable(allocation),
-        None if given_up || organisations.given_up() => Outcome::CannotTell(Limit::TestGivenUp),
-        None => unplaced::failure(problem, &organisations, strategy, first)
-            .map_or(Outcome::CannotTell(Limit::TestGivenUp), Outcome::NotSchedulable),
-    }
+    let found = settled.or_else(|| match strategy {
+        Strategy::Exact => exact_search(problem, &mut given_up),
+        _ => place_optimistically(problem, strategy, &mut given_up),
+    });
+    found.ok_or_else(|| {
+        let given_up = given_up || organisations.given_up();
+        Box::new(FruitlessSearch { organisations, given_up, first })
+    })
 }
 
 /// Groups optimistically, with less waiting for the bus, confirmed where their chips are.
@@ -141,15 +156,18 @@ fn exact_search(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation>
         return None;
     }
     let organisations = Organisations::new(problem, ContentionAssumption::NoContention);
-    let subsets = exact::Subsets::new(&mut DemandSizes::new(&organisations)).ok()?;
+    let least = organisations.least_sizes();
+    let subsets = exact::Subsets::new(&mut DemandSizes::new(&organisations), Some(&least)).ok()?;
     *given_up |= organisations.given_up();
     subsets.best_partition()?;
     if let Some(allocation) = place_optimistically(problem, Strategy::Exact, given_up) {
         return Some(allocation);
     }
     // Never worse than the search.
-    if let Outcome::Schedulable(allocation) = divided(problem, Strategy::Search) {
-        return Some(allocation);
+    for strategy in [Strategy::Search, Strategy::Merging] {
+        if let Ok(allocation) = grouped(problem, strategy) {
+            return Some(allocation);
+        }
     }
     let found = exhaustive::search(problem, &organisations, &subsets, given_up);
     *given_up |= organisations.given_up();
@@ -190,11 +208,11 @@ fn groups(organisations: &Organisations<'_>, strategy: Strategy) -> Result<Vec<T
         },
         Strategy::Search => search::search(DemandSizes::bounded(organisations, MAX_TESTS)).ok_or(NoGroups::NotFound),
         Strategy::Exact => {
-            if Exact::refuses(organisations.set().tasks().count()).is_none() && organisations.surely_too_few_chips() {
-                organisations.keep_too_few_chips();
-                return Err(NoGroups::NotFound);
+            if let Some(limit) = Exact::refuses(organisations.set().tasks().count()) {
+                return Err(limit.into());
             }
-            let groups = exact::search(&mut DemandSizes::new(organisations))?;
+            let least = organisations.least_sizes();
+            let groups = exact::search_fewest(&mut DemandSizes::new(organisations), least)?;
             if groups.is_none() && !organisations.given_up() {
                 organisations.keep_too_few_chips();
             }

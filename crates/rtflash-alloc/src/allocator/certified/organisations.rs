@@ -6,17 +6,14 @@ mod tests;
 
 use std::cell::{Cell, RefCell};
 
-use rtflash_model::{Access, Reliance, Task, TaskId, TaskSet};
+use rtflash_model::{Access, Task, TaskId, TaskSet};
 use rustc_hash::FxHashMap;
 
 use super::Problem;
-use super::known::{KnownLoads, LoadKey, LoadsAlone, MOST_TASKS};
+use super::known::{KnownLoads, LoadKey, MOST_TASKS};
 pub(super) use super::supposed::{ContentionAssumption, ORGANISATIONS, Organisation};
 use crate::allocator::{Strategy, exact};
-use crate::certified::{
-    Choice, Contention, Demand, LeastLoad, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with,
-    waits_for_each,
-};
+use crate::certified::{Choice, Contention, Demand, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with};
 use crate::fraction::Rational;
 use crate::work::Work;
 
@@ -53,9 +50,6 @@ pub(super) struct Organisations<'a> {
     given_up: Cell<u32>,
     /// Whether a test was left open, which a few steps did not decide.
     left_open: Cell<bool>,
-    /// The load of each task alone in clusters of a form, which it adds to what others have to do
-    /// there, at least, once it was asked for.
-    loads_alone: RefCell<LoadsAlone>,
     /// Of clusters that were asked for.
     idle: RefCell<IdleProcessors>,
 }
@@ -87,7 +81,6 @@ impl<'a> Organisations<'a> {
             tests: Cell::new(0),
             given_up: Cell::new(0),
             left_open: Cell::new(false),
-            loads_alone: RefCell::default(),
             idle: RefCell::default(),
         }
     }
@@ -194,13 +187,24 @@ impl<'a> Organisations<'a> {
         }
     }
 
+    /// The assumption that says the same of clusters of this organisation: what is known of one is
+    /// known of the other.
+    fn same_assumption(&self, organisation: Organisation) -> ContentionAssumption {
+        if self.is_as_in_the_worst_case(organisation) { ContentionAssumption::WorstCase } else { self.assumption }
+    }
+
+    /// Where what is known of a cluster is kept.
+    fn key(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<LoadKey> {
+        LoadKey::new(self.same_assumption(organisation), organisation, tasks, chips)
+    }
+
     /// The long-run load of a processor if these tasks hold in a cluster of this organisation.
     pub(super) fn load(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<f64> {
         self.tests.set(self.tests.get() + 1);
         if self.given_up.get() >= GIVEN_UP {
             return None;
         }
-        let key = LoadKey::new(self.assumption, organisation, tasks, chips);
+        let key = self.key(tasks, organisation, chips);
         if let Some(known) = key.and_then(|key| self.known.get(&key)) {
             return known;
         }
@@ -210,12 +214,7 @@ impl<'a> Organisations<'a> {
         }
         let is_too_much = || self.load_alone(tasks, organisation, chips) > SURELY_ABOVE_ONE;
         let fits = || self.set.space(tasks, chips, Some(organisation.placement())).fits();
-        let fails = match key {
-            // First what is found sooner.
-            None => is_too_much() || !fits(),
-            Some(key) => !fits() || is_too_much() || self.has_too_much(key, organisation, chips),
-        };
-        if fails {
+        if is_too_much() || !fits() || key.is_some_and(|key| self.has_too_much(key, organisation, chips)) {
             return None;
         }
         // Sums of doubles do not depend on the order in which somebody asks.
@@ -258,39 +257,21 @@ impl<'a> Organisations<'a> {
         gc.map_or(f64::INFINITY, |gc| Demand::in_the_long_run(processor, others, gc, 0, self.work).load())
     }
 
-    /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
-    /// then no test of it holds.
-    fn has_too_much(&self, key: LoadKey, organisation: Organisation, chips: u32) -> bool {
-        let (device, placement) = (self.set.device(), organisation.placement());
-        let least = || LeastLoad::new(device, self.tasks(&key.tasks()), chips, placement, self.work);
-        let least = self.known.least(key, least);
-        let ways = SharedBus::anywhere(device).ways;
-        let load = match self.assumption {
-            _ if !waits_for_each(placement) => least.alone(),
-            ContentionAssumption::NoContention => least.alone(),
-            ContentionAssumption::WorstCase => least.waiting_for(device, ways - 1),
-            ContentionAssumption::Optimistic(ways) => least.waiting_for(device, ways - 1),
-            ContentionAssumption::Queue => least.beside(device, Reliance::Queue, ways, std::iter::empty()),
-        };
-        load > SURELY_ABOVE_ONE
-    }
-
-    /// Whether every partition needs more chips than there are, by what clusters have to do at
-    /// least: as no cluster holds that has too much to do, none needs fewer chips than it takes to
-    /// have less.
-    pub(super) fn surely_too_few_chips(&self) -> bool {
+    /// The chips that tasks need at least, by what clusters have to do: no cluster holds that has
+    /// too much to do.
+    pub(super) fn least_sizes(&self) -> exact::LeastSizes {
         let (count, chips) = (self.set.tasks().count(), self.set.device().chips());
         let fewest = |tasks: &[TaskId], least: u32| {
             (least..=chips.min(self.largest)).find(|&chips| {
                 let may_do = |organisation: Organisation| {
-                    let key = LoadKey::new(self.assumption, organisation, tasks, chips);
+                    let key = self.key(tasks, organisation, chips);
                     self.may_be(organisation, chips)
                         && !key.is_some_and(|key| self.has_too_much(key, organisation, chips))
                 };
                 self.allowed.iter().any(|&organisation| may_do(organisation))
             })
         };
-        exact::surely_too_many(count, chips, fewest)
+        exact::LeastSizes::new(count, chips, fewest)
     }
 
     /// The least long-run load of a processor of these tasks in a cluster of any organisation,
@@ -306,11 +287,13 @@ impl<'a> Organisations<'a> {
             };
             Demand::new(&processor, &others, gc, 0, self.work).exact_load()
         };
-        let loads = self
-            .allowed
-            .iter()
-            .filter(|&&organisation| self.may_be(organisation, chips))
-            .filter_map(|&organisation| of(organisation));
+        let loads =
+            self.allowed.iter().filter(|&&organisation| self.may_be(organisation, chips)).filter_map(|&organisation| {
+                match self.key(tasks, organisation, chips) {
+                    Some(key) => self.known.exact(key, || of(organisation)),
+                    None => of(organisation),
+                }
+            });
         loads.min().unwrap_or_else(|| Rational::product([u128::MAX], []))
     }
 

@@ -8,7 +8,6 @@ use super::fullness::{AloneTask, GroupsByLoad};
 use super::organisations::{DemandHeld, Organisations};
 use crate::allocator::sizes::{Sizes, TaskGroup};
 use crate::allocator::{Limit, merging};
-use crate::analysis::ClusterVerdict;
 use crate::fraction::Rational;
 use crate::work::WorkBound;
 
@@ -140,11 +139,9 @@ impl merging::MergingTest for DemandSizes<'_, '_> {
         order
     }
 
-    fn verdict(&mut self, tasks: &[TaskId], chips: u32) -> ClusterVerdict {
-        ClusterVerdict::new(
-            self.organisations.holds(tasks, chips).is_some(),
-            self.organisations.least_load(tasks, chips),
-        )
+    fn passing(&mut self, tasks: &[TaskId], chips: u32) -> Option<Rational> {
+        let holds = self.organisations.holds(tasks, chips).is_some();
+        holds.then(|| self.organisations.least_load(tasks, chips))
     }
 
     fn load(&mut self, tasks: &[TaskId], chips: u32) -> Rational {

@@ -56,6 +56,14 @@ impl Processor {
         self.write_streams.iter().map(window).min()
     }
 
+    /// C_g/α at the shortest deadline of garbage collection, in nanoseconds a page, where W is so
+    /// many pages: one request of each writer arrives within it, A = W. `None` where there is no
+    /// room for it.
+    pub(in crate::certified) fn gc_per_page(&self, pending: u64) -> Option<f64> {
+        let gc = self.terms(None, self.numbers(pending, pending, false)?)?;
+        Some(gc.cost.to_f64() / gc.reclaimed as f64)
+    }
+
     /// A number by which processors without room for garbage collection are ordered; nothing is
     /// decided by it. How many times the blocks that there are would be needed for a pass to
     /// reclaim anything.

@@ -1,18 +1,16 @@
 //! What tasks have to do at least in a cluster, by what each of them has to do there alone.
 
-use rtflash_model::TaskId;
+use rtflash_model::{Reliance, TaskId};
 
-use super::{DemandHeld, MOST_TASKS, Organisation, Organisations};
-use crate::certified::SURELY_ABOVE_ONE;
+use super::{ContentionAssumption, DemandHeld, LoadKey, MOST_TASKS, Organisation, Organisations};
+use crate::certified::{LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
 
 impl Organisations<'_> {
     /// The sum of what tasks have to do alone in a cluster, waiting included. They never have less
     /// to do together: they leave no more room to garbage collection, and wait no less.
     pub(super) fn load_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
-        let of_all = self.is_as_in_the_worst_case(organisation);
-        let known = if of_all { &self.known.alone_in_the_worst_case } else { &self.loads_alone };
-        let mut known = known.borrow_mut();
-        let known = known.entry((organisation, chips)).or_default();
+        let mut known = self.known.alone.borrow_mut();
+        let known = known.entry((self.same_assumption(organisation), organisation, chips)).or_default();
         let last = tasks.iter().max().map_or(0, |last| last.0 as usize + 1);
         if known.len() < last {
             known.resize(last, f64::NAN);
@@ -59,5 +57,22 @@ impl Organisations<'_> {
             processor.is_none_or(|(processor, others)| is_more(self.long_run_load(&processor, &others)))
         };
         self.passes_over && (is_more(self.load_alone(tasks, organisation, chips)) || together())
+    }
+
+    /// Whether a cluster has too much to do under the assumption, whatever its garbage collection:
+    /// then no test of it holds.
+    pub(super) fn has_too_much(&self, key: LoadKey, organisation: Organisation, chips: u32) -> bool {
+        let (device, placement) = (self.set.device(), organisation.placement());
+        let shares = || LeastShares::new(device, self.set.tasks(), chips, placement);
+        let least = self.known.least(key, shares);
+        let ways = SharedBus::anywhere(device).ways;
+        let load = match self.assumption {
+            _ if !waits_for_each(placement) => least.alone(),
+            ContentionAssumption::NoContention => least.alone(),
+            ContentionAssumption::WorstCase => least.waiting_for(device, ways - 1),
+            ContentionAssumption::Optimistic(ways) => least.waiting_for(device, ways - 1),
+            ContentionAssumption::Queue => least.beside(device, Reliance::Queue, ways, std::iter::empty()),
+        };
+        load > SURELY_ABOVE_ONE
     }
 }

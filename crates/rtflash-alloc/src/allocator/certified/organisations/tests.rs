@@ -1,5 +1,5 @@
 use rtflash_model::random::Stream;
-use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span};
 
 use super::super::supposed::ORGANISATIONS;
 use super::*;
