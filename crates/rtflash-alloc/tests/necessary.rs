@@ -8,7 +8,9 @@ mod common;
 
 use common::{Rng, draw};
 use rtflash_alloc::allocator::{Allocator, BestFit, ClusteringSearch, Exact, Global};
-use rtflash_alloc::analysis::{Analysis, Sound, Stripe, Superblock, Zoned};
+use rtflash_alloc::analysis::{
+    Analysis, Necessary, NecessaryWithZones, Sound, Stripe, Superblock, Zoned, analyses_and_baselines,
+};
 use rtflash_alloc::necessary::{fewest_chips, impossible, impossible_with_zones};
 use rtflash_model::generate::PageCosts;
 use rtflash_model::random::Stream;
@@ -38,6 +40,14 @@ fn varied(rng: &mut Rng, set: &TaskSet) -> Option<TaskSet> {
         task.data_pages = Some(rng.from(1, all)).filter(|data| data % 3 > 0);
     }
     TaskSet::new(device, tasks, vec![]).ok()
+}
+
+/// Of two analyses alone a yes says nothing, and of one of them a no holds with zones, too.
+#[test]
+fn a_yes_of_necessary_tests_says_nothing() {
+    let of = |analysis: &dyn Analysis| (analysis.is_necessary(), analysis.bounds_zones());
+    assert_eq!([of(&Necessary), of(&NecessaryWithZones)], [(true, false), (true, true)]);
+    assert!(analyses_and_baselines().all(|analysis| of(analysis) == (false, false)));
 }
 
 #[test]
