@@ -181,10 +181,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let Some(&soon) = at.writes.get(soon) else { break };
             of.store.prefetch_page(soon);
         }
-        for _ in 0..width {
-            let Some(lpn) = at.writes.pop_front() else { break };
-            let spot = of.store.write(lpn).expect("as many pages are free");
-            asks.add(of.chips[spot.chip], spot, lpn);
+        let (store, chips, writes) = (&mut of.store, &of.chips, &mut at.writes);
+        let are_together = store.write_all(
+            width,
+            || writes.pop_front().expect("it has a row to write"),
+            |spot, lpn| asks.add(chips[spot.chip], spot, lpn),
+        );
+        for _ in 0..if are_together { 0 } else { width } {
+            let Some(lpn) = writes.pop_front() else { break };
+            let spot = store.write(lpn).expect("as many pages are free");
+            asks.add(chips[spot.chip], spot, lpn);
         }
         at.starved = false;
         asks.all_want(Action::Program, core);
