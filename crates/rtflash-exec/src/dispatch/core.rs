@@ -166,29 +166,32 @@ impl<O: Observer> Core<O> {
 
     /// The same of all operations that do this from then on, if it is the same.
     #[inline(always)]
-    pub(super) fn all_wanted(&self, operation: &Operation) -> Option<Instant> {
+    pub(super) fn all_wanted(&self, action: Action, start: Instant) -> Option<Instant> {
         let fixed = self.lengths.fixed_sensing()?;
-        Some(if operation.action == Action::Read { operation.start.saturating_add(fixed) } else { operation.start })
+        Some(if action == Action::Read { start.saturating_add(fixed) } else { start })
     }
 
-    /// Operations like this one, on chips from the first to the last one, have their bus as soon as
-    /// it is free, from since when they want it, which stands in the place of its end: if there is
-    /// one for all of them, and what they take is fixed. Then `moves` adds them to the steps that
-    /// are told: it is given when the bus is free, how long a page is on it and what it takes
-    /// behind that, and says when the bus is free again. Says whether it was.
+    /// Whether chips from the first to the last one are on one channel, which is noted then.
+    pub(super) fn is_one_bus(&self, head: &mut StepHead, (first, last): (ChipId, ChipId)) -> bool {
+        head.channel = self.channel_of(first);
+        self.channel_of(last) == head.channel
+    }
+
+    /// Operations of a step, the last of which is on this chip, have their bus as soon as it is
+    /// free, from since when they want it: if what they take is fixed. Then `moves` adds them to
+    /// the steps that are told: it is given when the bus is free, how long a page is on it and what
+    /// it takes behind that, and says when the bus is free again. Says whether it was.
     #[inline(always)]
     pub(super) fn moves_row_ahead(
         &mut self,
-        like: &Operation,
-        (first, last): (ChipId, ChipId),
+        (head, last): (&StepHead, ChipId),
+        wanted: Instant,
         moves: impl FnOnce(&mut StepBatch, (Instant, Span, Span)) -> Instant,
     ) -> bool {
-        let channel = self.channel_of(first);
-        let is_one = first == last || self.channel_of(last) == channel;
-        let Some((held, behind)) = self.lengths.fixed_moves(like.action).filter(|_| is_one) else { return false };
+        let Some((held, behind)) = self.lengths.fixed_moves(head.action) else { return false };
         let steps = self.observer.steps();
-        self.channels.serve_from((channel, last), like.end, |free_at| moves(steps, (free_at, held, behind)));
-        steps.ends(StepHead::of(like, channel));
+        self.channels.serve_from((head.channel, last), wanted, |free_at| moves(steps, (free_at, held, behind)));
+        steps.ends(*head);
         self.observer.has_steps();
         true
     }
