@@ -61,6 +61,12 @@ impl BusExclusion {
         BusExclusion { gauge: Gauge::default(), free_at: plan.per_channel(Instant::START) }
     }
 
+    /// When each bus is free.
+    #[inline(always)]
+    pub(super) fn all_free_at(&mut self) -> &mut PerId<ChannelId, Instant> {
+        &mut self.free_at
+    }
+
     /// When a bus is free.
     pub(super) fn free_at(&mut self, channel: ChannelId) -> &mut Instant {
         &mut self.free_at[channel]
