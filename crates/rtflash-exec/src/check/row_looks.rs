@@ -100,7 +100,7 @@ impl RowLook<'_> {
                 self.pass.buffer.truncate(held);
                 return None;
             }
-            self.pass.buffer.push_back((page.lpn, here));
+            self.pass.buffer.push((page.lpn, here));
             end = end.max(page.end);
         }
         for page in pages {
@@ -123,7 +123,7 @@ impl RowLook<'_> {
             let block = map.block(chips[page.chip].position, page.block);
             let is_plain = map.has_block(page.block)
                 && next_pages.of((block, page.page)).is_some()
-                && pages.iter().take(place).all(|other| other.lpn != page.lpn)
+                && pages[..place].iter().all(|other| other.lpn != page.lpn)
                 && may_be(run, page, pass, map);
             if !is_plain {
                 return None;

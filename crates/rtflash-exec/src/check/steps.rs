@@ -23,12 +23,12 @@ impl StepLanes {
 
     /// One more of a processor.
     #[inline(always)]
-    fn add(&mut self, processor: usize, step: ListedStep) {
+    fn add(&mut self, processor: usize, step: &ListedStep) {
         let steps = &mut self.of_processor[processor];
         if steps.is_empty() {
             self.any.push(processor);
         }
-        steps.push(step);
+        steps.push(*step);
     }
 }
 
@@ -38,7 +38,7 @@ impl Checks<'_> {
         let mut lanes = std::mem::replace(&mut self.step_lanes, StepLanes::new(0));
         let mut left = steps.steps();
         while !left.is_empty() {
-            left = &left[self.have_turns(&mut lanes, left, steps.pages())..];
+            left = self.have_turns(&mut lanes, left, steps.pages());
             self.look_at_lanes(&mut lanes, steps.pages());
             if let Some((step, others)) = left.split_first() {
                 let (operations, buses) = StepBatch::operations(&step.head, step.of(steps.pages()));
@@ -51,23 +51,29 @@ impl Checks<'_> {
 
     /// Steps that follow others of their superblocks, with their pages on the bus as they should
     /// be. The buses have been theirs, and their processors are told; of all others, from the first
-    /// one that is not so, nothing has changed. Says how many they are.
+    /// one that is not so, nothing has changed: these are left.
     #[inline(never)]
-    fn have_turns(&mut self, lanes: &mut StepLanes, steps: &[ListedStep], pages: &[StepPage]) -> usize {
+    fn have_turns<'s>(
+        &mut self,
+        lanes: &mut StepLanes,
+        steps: &'s [ListedStep],
+        pages: &[StepPage],
+    ) -> &'s [ListedStep] {
         let Checks { rows, chips, desks, bus_exclusion, breaks, quiet_buses, .. } = self;
-        let Some(mut desks) = desks.step_desks() else { return 0 };
+        let Some(mut desks) = desks.step_desks() else { return steps };
         let (free_at, rows) = (bus_exclusion.all_free_at(), &mut rows[..]);
-        for (number, step) in steps.iter().enumerate() {
+        let mut left = steps;
+        while let Some((step, others)) = left.split_first() {
             let (head, pages) = (&step.head, step.of(pages));
-            let (Some(first), Some(last)) = (pages.first(), pages.last()) else { return number };
+            let (Some(first), Some(last)) = (pages.first(), pages.last()) else { return left };
             let processor = chips[first.chip].processor;
-            let Some(run) = rows.get_mut(processor) else { return number };
+            let Some(run) = rows.get_mut(processor) else { return left };
             let follows = run.breaks == breaks.1 && run.is_asked_next(head) && first.on_bus.0 > *quiet_buses;
             if !follows || head.action.erases() {
-                return number;
+                return left;
             }
             let free_at = &mut free_at[head.channel];
-            let Some(mut turns) = desks.turns(head, first.chip, *free_at) else { return number };
+            let Some(mut turns) = desks.turns(head, first.chip, *free_at) else { return left };
             let (mut end, mut lowest) = (Instant::START, 0);
             for page in pages {
                 let at = &chips[page.chip];
@@ -75,7 +81,7 @@ impl Checks<'_> {
                     && (at.cluster, at.channel) == (head.cluster, head.channel)
                     && desks.has_turn(&mut turns, head.start, page);
                 if !is_so {
-                    return number;
+                    return left;
                 }
                 end = end.max(page.end);
                 lowest = page.chip.0 + 1;
@@ -83,9 +89,10 @@ impl Checks<'_> {
             *free_at = turns.next();
             desks.had_turns(&turns, last.chip);
             run.asked = (head.start, end);
-            lanes.add(processor, *step);
+            lanes.add(processor, step);
+            left = others;
         }
-        steps.len()
+        left
     }
 
     /// What processors have done over buses, as far as that has not been looked at.

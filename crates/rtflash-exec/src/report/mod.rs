@@ -260,19 +260,26 @@ impl Observer for Statistics {
     }
 
     fn steps(&mut self, steps: &StepBatch) {
+        let Some(first) = steps.steps().first() else { return };
+        let (duration, mut channel, mut on_bus) = (self.duration, first.head.channel, (Span::ZERO, 0));
         for (head, pages) in steps.iter() {
-            let (start, mut busy) = (head.start, Span::ZERO);
+            if channel != head.channel {
+                self.were_on_bus(channel, on_bus);
+                (channel, on_bus) = (head.channel, (Span::ZERO, 0));
+            }
+            let (start, action, mut busy) = (head.start, head.action as usize, on_bus.0);
             for page in pages {
                 let chip = &mut self.chips[page.chip];
-                chip.busy = chip.busy.saturating_add(page.end.min(self.duration).since(start.max(chip.until)));
+                chip.busy = chip.busy.saturating_add(page.end.min(duration).since(start.max(chip.until)));
                 chip.until = page.end;
-                chip.operations[head.action as usize] += 1;
-                busy = busy.saturating_add(page.on_bus.1.min(self.duration).since(page.on_bus.0));
+                chip.operations[action] += 1;
+                busy = busy.saturating_add(page.on_bus.1.min(duration).since(page.on_bus.0));
             }
             let count = pages.len() as u64;
-            self.were_on_bus(head.channel, (busy, count));
+            on_bus = (busy, on_bus.1 + count);
             self.works(head.cluster, head.kind, (count, if head.action == Action::Program { count } else { 0 }));
         }
+        self.were_on_bus(channel, on_bus);
     }
 
     fn copies(&mut self, run: &CopyRun) {

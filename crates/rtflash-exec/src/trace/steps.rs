@@ -114,8 +114,9 @@ impl StepBatch {
     /// All pages of this step have been added.
     #[inline(always)]
     pub(crate) fn ends(&mut self, head: StepHead) {
-        let begun = std::mem::replace(&mut self.listed, self.pages.len());
-        self.steps.push(ListedStep { head, begun, end: self.pages.len() });
+        let end = self.pages.len();
+        let begun = std::mem::replace(&mut self.listed, end);
+        self.steps.push(ListedStep { head, begun, end });
     }
 
     /// All steps.
