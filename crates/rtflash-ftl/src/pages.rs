@@ -222,14 +222,16 @@ impl<M: Memory> Pages<M> {
         if zones.is_some() || *free < count {
             return false;
         }
-        let places = places.as_mut();
+        let (places, Columns { stride, offset, .. }) = (places.as_mut(), *columns);
+        let mut last = *newest;
         let are_programmed = blocks.program_in_line(count, lpn, |(page, block), (chip, row), lpn| {
             put(Spot { chip, block, page: row }, lpn);
-            *newest = page;
-            core::mem::replace(&mut places[index((lpn - columns.offset) / columns.stride)], page)
+            last = page;
+            let slot = if stride == 1 { lpn - offset } else { (lpn - offset) / stride };
+            core::mem::replace(&mut places[index(slot)], page)
         });
         if are_programmed {
-            *free -= count;
+            (*free, *newest) = (*free - count, last);
         }
         are_programmed
     }

@@ -232,6 +232,7 @@ impl<M: Memory> Pass<M> {
 
     /// The next step of a pass on a superblock. `put` is given the pages of a read or a row,
     /// `beyond` is as above. `None` where no pass is under way.
+    #[inline(always)]
     pub fn step_in_superblock(
         &mut self,
         pages: &mut Pages<M>,

@@ -289,7 +289,7 @@ impl<M: Memory> EdfProcessor<M> {
 
     /// The next step of a pass under way; `None` where none is. `put` is given the pages that a
     /// superblock reads or programs.
-    #[inline]
+    #[inline(always)]
     pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
         // Whoever collects may take what is kept in reserve.
         let moves_from = if server { None } else { self.pass.moves_from() };

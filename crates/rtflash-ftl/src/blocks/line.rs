@@ -1,6 +1,6 @@
 //! Pages of a superblock that are programmed in one go, one behind the other.
 
-use super::{Blocks, Frontier, TAKEN};
+use super::{Blocks, Frontier, GROUP, TAKEN};
 use crate::memory::{Memory, NONE, index};
 
 impl<M: Memory> Blocks<M> {
@@ -28,14 +28,23 @@ impl<M: Memory> Blocks<M> {
         };
         let (rows, first) = (pages / width, at.block * pages);
         let (mut chip, mut row) = (at.next % width, at.next / width);
-        self.valid.as_mut()[index(at.block)] += count;
+        let (lpns, bits) = (self.lpns.as_mut(), self.bits.as_mut());
+        let (valid, least) = (self.valid.as_mut(), self.least.as_mut());
+        valid[index(at.block)] += count;
         for place in 0..count {
             let (lpn, page, bit) = (lpn(place), first + at.next + place, first + chip * rows + row);
-            self.lpns.as_mut()[index(page)] = lpn;
-            self.bits.as_mut()[index(bit / 64)] |= 1 << (bit % 64);
+            lpns[index(page)] = lpn;
+            bits[index(bit / 64)] |= 1 << (bit % 64);
             let old = put((page, at.block), (chip, row), lpn);
             if old != NONE {
-                self.invalidate_in_rows(old, rows);
+                let (block, place) = (old / pages, old % pages);
+                let bit = block * pages + place % width * rows + place / width;
+                lpns[index(old)] = NONE;
+                bits[index(bit / 64)] &= !(1 << (bit % 64));
+                let valid = &mut valid[index(block)];
+                *valid -= 1;
+                let least = &mut least[index(block / GROUP)];
+                *least = (*valid).min(*least);
             }
             chip += 1;
             if chip == width {
@@ -52,18 +61,5 @@ impl<M: Memory> Blocks<M> {
             self.may_be_least(at.block, valid);
         }
         true
-    }
-
-    /// A valid page becomes stale, of blocks with so many rows.
-    #[inline(always)]
-    fn invalidate_in_rows(&mut self, page: u32, rows: u32) {
-        let (block, place) = self.block_and_page(page);
-        self.lpns.as_mut()[index(page)] = NONE;
-        let bit = page - place + place % self.width * rows + place / self.width;
-        self.bits.as_mut()[index(bit / 64)] &= !(1 << (bit % 64));
-        let valid = &mut self.valid.as_mut()[index(block)];
-        *valid -= 1;
-        let valid = *valid;
-        self.may_be_least(block, valid);
     }
 }

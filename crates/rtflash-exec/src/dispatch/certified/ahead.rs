@@ -72,13 +72,13 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let step = &self.processors[number].step;
             if step.is_under_way && step.last.0 < until {
                 self.core.ends.set(step.last.1, None);
-                self.run_lane(number, None, (Instant::START, until));
+                self.run_lane(number, until);
             }
         }
         while let Some((since, lane, other)) = self.ahead.next.first_before_others().filter(|first| first.0 < until) {
             let other = Instant::from_ns(other).unwrap_or(Instant::END);
             let is_first = since < other;
-            let left = if is_first { self.run_lane(lane, Some(since), (other.min(until), until)) } else { Some(since) };
+            let left = if is_first { self.runs_lane(lane, Some(since), (other.min(until), until)) } else { Some(since) };
             if let Some(since) = left {
                 self.moves_page(lane, (since, other), until);
             }
@@ -91,8 +91,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// A processor that wants its buses since then, if it does, has them and goes on from step to
     /// step, until it wants them no sooner than `before`, or is busy or idle until then. Says since
     /// when it wants them, if it does so before that, and has none as pages have to go one by one.
-    #[inline(never)]
-    fn run_lane(
+    #[inline(always)]
+    fn runs_lane(
         &mut self,
         number: usize,
         mut since: Option<Instant>,
@@ -141,6 +141,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
+    /// The same of one that is busy until now, or has not been looked at: until it wants a bus.
+    #[inline(never)]
+    fn run_lane(&mut self, number: usize, until: Instant) {
+        self.runs_lane(number, None, (Instant::START, until));
+    }
+
     /// Pages of a step ask for their buses, of a processor that runs ahead.
     #[inline(never)]
     pub(super) fn asks_ahead(&mut self, number: usize, pages: impl Iterator<Item = Planned>, now: Instant) {
@@ -186,7 +192,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             self.core.observer.passes_kept();
         }
         if next.is_none() {
-            self.run_lane(first, None, (Instant::START, until));
+            self.run_lane(first, until);
         }
     }
 
