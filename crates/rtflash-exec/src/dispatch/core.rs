@@ -191,7 +191,7 @@ impl<O: Observer> Core<O> {
         let Some((held, behind)) = self.lengths.fixed_moves(head.action) else { return false };
         let steps = self.observer.steps();
         self.channels.serve_from((head.channel, last), wanted, |free_at| moves(steps, (free_at, held, behind)));
-        steps.ends(*head);
+        steps.ends(head);
         self.observer.has_steps();
         true
     }

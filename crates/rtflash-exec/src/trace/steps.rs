@@ -100,7 +100,7 @@ impl StepBatch {
         if is_one {
             let pages = operations.iter().zip(buses);
             self.pages.extend(pages.map(|(operation, bus)| StepPage::of(operation, (bus.start, bus.end))));
-            self.ends(head);
+            self.ends(&head);
         }
         is_one
     }
@@ -113,10 +113,10 @@ impl StepBatch {
 
     /// All pages of this step have been added.
     #[inline(always)]
-    pub(crate) fn ends(&mut self, head: StepHead) {
+    pub(crate) fn ends(&mut self, head: &StepHead) {
         let end = self.pages.len();
         let begun = std::mem::replace(&mut self.listed, end);
-        self.steps.push(ListedStep { head, begun, end });
+        self.steps.push(ListedStep { head: *head, begun, end });
     }
 
     /// All steps.

@@ -74,22 +74,22 @@ impl Processors {
         if !line.waits.is_empty() {
             line.judge_waits(*times, waits);
         }
-        let wait = |head: &StepHead, page: &StepPage| {
+        let waited = |head: &StepHead, page: &StepPage| {
             let StepHead { start, job, cluster, .. } = *head;
-            ReadWait {
-                channel: plan.channel_of(page.chip),
-                gc: head.kind == Kind::Gc,
-                bound: foreign_waits[page.chip].saturating_mul(times.asks),
-                waited: page.end.since(start).as_ns().saturating_sub(times.alone),
-                place: Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(page.chip) },
-            }
+            let place = Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(page.chip) };
+            let waited = page.end.since(start).as_ns().saturating_sub(times.alone);
+            (foreign_waits[page.chip].saturating_mul(times.asks), waited, place)
+        };
+        let wait = |head: &StepHead, page: &StepPage| {
+            let (bound, waited, place) = waited(head, page);
+            ReadWait { channel: plan.channel_of(page.chip), gc: head.kind == Kind::Gc, bound, waited, place }
         };
         line.only_reads = true;
         for step in others.iter().filter(|step| step.head.action == Action::Read) {
             if let [page] = step.of(pages) {
                 // Nothing was beside it.
-                let wait = wait(&step.head, page);
-                waits.note(wait.bound, wait.waited, || wait.place);
+                let (bound, waited, place) = waited(&step.head, page);
+                waits.note(bound, waited, || place);
             } else {
                 line.waits.extend(step.of(pages).iter().map(|page| wait(&step.head, page)));
                 line.judge_waits(*times, waits);
@@ -133,11 +133,15 @@ impl ProcessorLine {
         if let Some((second, others)) = others.split_first() {
             self.ends(stretch(start, second.head.start));
             start = second.head.start;
-            for step in others {
-                self.is_behind(stretch(start, step.head.start));
+            if let Some((last, others)) = others.split_last() {
+                for step in others {
+                    self.is_behind(stretch(start, step.head.start));
+                    start = step.head.start;
+                }
+                self.is_behind(stretch(start, last.head.start));
                 // They have the deadline of the first one.
                 self.latest.last_mut().expect("a stretch has just ended").0 = start;
-                start = step.head.start;
+                start = last.head.start;
             }
         }
         self.under_way = Some(stretch(start, end));
