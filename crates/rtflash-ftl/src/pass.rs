@@ -333,19 +333,17 @@ impl<M: Memory> Pass<M> {
         let most = self.moves.map_or(u32::MAX, |most| {
             u32::try_from(most.saturating_sub(self.pages)).map_or(u32::MAX, |most| before.saturating_add(most))
         });
-        for (chip, from) in (0..).zip(self.rows.as_mut()) {
-            if buffered >= most {
-                break;
-            }
+        for (chip, next) in (0..).zip(self.rows.as_mut()) {
+            let from = *next;
             // Nothing becomes valid in a victim: it is not looked through again.
-            if *from >= rows {
+            if from >= rows || buffered >= most {
                 continue;
             }
-            let Some((row, page, lpn)) = pages.next_valid_of_rows(victim, (chip, rows), *from) else {
-                *from = rows;
+            let Some((row, page, lpn)) = pages.next_valid_of_rows(victim, (chip, rows), from) else {
+                *next = rows;
                 continue;
             };
-            *from = row + 1;
+            *next = row + 1;
             let at = 2 * index(buffered);
             (buffer[at], buffer[at + 1]) = (page, lpn);
             buffered += 1;

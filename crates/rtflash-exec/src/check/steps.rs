@@ -69,7 +69,7 @@ impl Checks<'_> {
             let processor = chips[first.chip].processor;
             let Some(run) = rows.get_mut(processor) else { return left };
             let follows = run.breaks == breaks.1 && run.is_asked_next(head) && first.on_bus.0 > *quiet_buses;
-            if !follows || head.action.erases() {
+            if !follows {
                 return left;
             }
             let free_at = &mut free_at[head.channel];

@@ -11,7 +11,7 @@ use crate::earliest::{Earliest, earlier};
 use crate::error::RunError;
 use crate::flash::{BusRequest, Channels};
 use crate::ids::{ChannelId, ChipId, Lpn, PerId, SourceId};
-use crate::lengths::Lengths;
+use crate::lengths::{FixedMove, Lengths};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::resume::{Resume, resume};
@@ -167,8 +167,7 @@ impl<O: Observer> Core<O> {
     /// The same of all operations that do this from then on, if it is the same.
     #[inline(always)]
     pub(super) fn all_wanted(&self, action: Action, start: Instant) -> Option<Instant> {
-        let fixed = self.lengths.fixed_sensing()?;
-        Some(if action == Action::Read { start.saturating_add(fixed) } else { start })
+        Some(start.saturating_add(self.lengths.fixed_moves(action)?.before))
     }
 
     /// Whether chips from the first to the last one are on one channel, which is noted then.
@@ -188,9 +187,9 @@ impl<O: Observer> Core<O> {
         wanted: Instant,
         moves: impl FnOnce(&mut StepBatch, (Instant, Span, Span)) -> Instant,
     ) -> bool {
-        let Some((held, behind)) = self.lengths.fixed_moves(head.action) else { return false };
+        let Some(&FixedMove { on_bus, behind, .. }) = self.lengths.fixed_moves(head.action) else { return false };
         let steps = self.observer.steps();
-        self.channels.serve_from((head.channel, last), wanted, |free_at| moves(steps, (free_at, held, behind)));
+        self.channels.serve_from((head.channel, last), wanted, |free_at| moves(steps, (free_at, on_bus, behind)));
         steps.ends(head);
         self.observer.has_steps();
         true

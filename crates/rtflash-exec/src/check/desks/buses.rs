@@ -82,9 +82,8 @@ pub(in crate::check) struct StepDesks<'d> {
     desks: &'d PerId<ChipId, Desk>,
     buses: &'d mut PerId<ChannelId, BusLine>,
     transfer: Length,
-    /// The least that comes before the page of a read.
-    sensing: Span,
-    programming: Length,
+    /// The least that comes before the page of a read and of a program, and what comes behind it.
+    around: [(Span, Length); 2],
 }
 
 impl StepDesks<'_> {
@@ -94,10 +93,8 @@ impl StepDesks<'_> {
     #[inline(always)]
     pub(in crate::check) fn turns(&self, head: &StepHead, first: ChipId, free_at: Instant) -> Option<StepTurns> {
         let StepHead { start, channel, .. } = *head;
-        let (wanted, behind) = match head.action {
-            Action::Program => (start, self.programming),
-            _ => (start.saturating_add(self.sensing), Length::NONE),
-        };
+        let &(before, behind) = self.around.get(head.action as usize)?;
+        let wanted = start.saturating_add(before);
         let bus = &self.buses[channel];
         let next = wanted.max(bus.free_at);
         let is_behind = bus.last.is_none_or(|(since, last)| since < wanted || since == wanted && last <= first);
@@ -167,9 +164,9 @@ impl Desks {
     /// those that come together.
     pub(in crate::check) fn step_desks(&mut self) -> Option<StepDesks<'_>> {
         let Desks { desks, buses, transfer, sensing, programming, .. } = self;
-        let (transfer, sensing, programming) = (*transfer, sensing.min, *programming);
+        let around = [(sensing.min, Length::NONE), (Span::ZERO, *programming)];
         let is_so = self.plain.any && self.plain.lowest_first;
-        is_so.then_some(StepDesks { desks, buses, transfer, sensing, programming })
+        is_so.then_some(StepDesks { desks, buses, transfer: *transfer, around })
     }
 
     /// The pages of these operations, the last ones of their chips, have had their turns before.

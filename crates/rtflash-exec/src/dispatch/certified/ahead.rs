@@ -239,9 +239,10 @@ fn goes_on_with_rows<O: Observer>(
     (core, asks): (&Core<O>, &mut LaneAsks),
     now: Instant,
 ) -> GoesOn {
-    let Some(part) = of.step.more.filter(|&part| of.queue.is_first(part) && of.step.pages.is_empty()) else {
+    let Some(part) = of.step.more else { return GoesOn::Stops };
+    if !of.queue.is_first(part) || !of.step.pages.is_empty() {
         return GoesOn::Stops;
-    };
+    }
     let at = &mut parts[part];
     let (server, job) = (at.key.1 != Kind::Gc, at.id());
     asks.begin((of.number, job, Kind::Gc), now);
