@@ -95,7 +95,7 @@ impl Bus {
 #[derive(Debug)]
 pub(crate) struct Channels {
     channels: Vec<Bus>,
-    /// Where each channel of the device is among them; `None` where no two lanes share it.
+    /// Where each channel of the device is among them, or [`NOT_SHARED`].
     of: PerId<ChannelId, usize>,
     /// When each grants next.
     next: Earliest,
@@ -110,7 +110,7 @@ resume!([] Channels {
     made: [of, arbitration, ties],
 });
 
-/// In the place of a bus that no lane uses.
+/// In the place of a channel that no two lanes share.
 const NOT_SHARED: usize = usize::MAX;
 
 impl Channels {

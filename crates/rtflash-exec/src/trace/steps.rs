@@ -105,10 +105,10 @@ impl StepBatch {
         is_one
     }
 
-    /// Adds a page of the step that [`ends`](StepBatch::ends) next.
+    /// Adds the pages of the step that [`ends`](StepBatch::ends) next.
     #[inline(always)]
-    pub(crate) fn add(&mut self, page: StepPage) {
-        self.pages.push(page);
+    pub(crate) fn add(&mut self, pages: impl Iterator<Item = StepPage>) {
+        self.pages.extend(pages);
     }
 
     /// All pages of this step have been added.

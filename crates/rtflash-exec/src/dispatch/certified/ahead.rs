@@ -330,12 +330,12 @@ fn moves_step<O: Observer>(
         let moved = is_one
             && core.moves_row_ahead((&asks.head, last), asks.wanted, |steps, (free_at, held, behind)| {
                 let mut free_at = free_at;
-                for page in &asks.row {
+                steps.add(asks.row.iter().map(|page| {
                     let start = free_at;
                     free_at = start.saturating_add(held);
                     end = free_at.saturating_add(behind);
-                    steps.add(page.with(end, (start, free_at)));
-                }
+                    page.with(end, (start, free_at))
+                }));
                 free_at
             });
         if moved {
