@@ -5,8 +5,9 @@ use rtflash_model::Instant;
 use super::{ProcessorLine, Processors, ReadWait};
 use crate::check::gauge::Place;
 use crate::check::stretches::Stretch;
+use crate::ids::ChipId;
 use crate::plan::Plan;
-use crate::trace::{Action, JobId, Kind, ListedStep, StepHead, StepPage};
+use crate::trace::{Action, JobId, Kind, ListedStep, NONE, StepHead, StepPage};
 
 impl Processors {
     /// Whether a job's operations on a chip of a stripe have waited for nothing, and it goes on
@@ -75,21 +76,29 @@ impl Processors {
             line.judge_waits(*times, waits);
         }
         let waited = |head: &StepHead, page: &StepPage| {
-            let StepHead { start, job, cluster, .. } = *head;
-            let place = Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(page.chip) };
-            let waited = page.end.since(start).as_ns().saturating_sub(times.alone);
-            (foreign_waits[page.chip].saturating_mul(times.asks), waited, place)
+            page.end.since(head.start).as_ns().saturating_sub(times.alone)
         };
         let wait = |head: &StepHead, page: &StepPage| {
-            let (bound, waited, place) = waited(head, page);
-            ReadWait { channel: plan.channel_of(page.chip), gc: head.kind == Kind::Gc, bound, waited, place }
+            let StepHead { start, job, cluster, .. } = *head;
+            ReadWait {
+                channel: plan.channel_of(page.chip),
+                gc: head.kind == Kind::Gc,
+                bound: foreign_waits[page.chip].saturating_mul(times.asks),
+                waited: waited(head, page),
+                place: Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(page.chip) },
+            }
         };
+        // What waits for less than that on such a chip changes nothing.
+        let mut quiet = (ChipId(NONE), 0);
         line.only_reads = true;
         for step in others.iter().filter(|step| step.head.action == Action::Read) {
             if let [page] = step.of(pages) {
                 // Nothing was beside it.
-                let (bound, waited, place) = waited(&step.head, page);
-                waits.note(bound, waited, || place);
+                if quiet.0 != page.chip || waited(&step.head, page) >= quiet.1 {
+                    let wait = wait(&step.head, page);
+                    waits.note(wait.bound, wait.waited, || wait.place);
+                    quiet = (page.chip, waits.quiet_below(wait.bound));
+                }
             } else {
                 line.waits.extend(step.of(pages).iter().map(|page| wait(&step.head, page)));
                 line.judge_waits(*times, waits);
