@@ -97,6 +97,15 @@ impl RowLook<'_> {
     /// then; else nothing has changed.
     #[inline(always)]
     fn reads_victim(&mut self, pages: &[StepPage]) -> Option<Instant> {
+        if let [page] = pages {
+            let here = self.spot(page);
+            if self.pass.victim != Some(page.block) || !self.map.is_at(page.lpn, here) {
+                return None;
+            }
+            self.pass.buffer.push((page.lpn, here));
+            self.free_at[page.chip] = page.end;
+            return Some(page.end);
+        }
         let (held, mut end) = (self.pass.buffer.len(), Instant::START);
         for page in pages {
             let here = self.spot(page);

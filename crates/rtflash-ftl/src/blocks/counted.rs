@@ -57,13 +57,14 @@ impl<M: Memory> Blocks<M> {
 /// Which pages of a block of a superblock are valid, each chip of which has so many words.
 fn of_block(words: &mut [u64], held: &[u32], of_chip: usize, width: usize) {
     for (place, rows) in held.chunks(64 * width).enumerate() {
-        let valid = valid_by_place(rows);
+        let is_counted = rows.len() == 64 * width && PLACES.is_multiple_of(width);
+        let stale = is_counted.then(|| stale_by_place(rows));
         for chip in 0..width {
             // Mostly those of a chip are alike.
-            let of_chip_alone = valid.iter().skip(chip).step_by(width).sum::<u32>();
+            let of_chip_alone = stale.map(|stale| stale.iter().skip(chip).step_by(width).sum::<u32>());
             words[chip * of_chip + place] = match of_chip_alone {
-                0 if PLACES.is_multiple_of(width) => 0,
-                64 if PLACES.is_multiple_of(width) => u64::MAX,
+                Some(0) => u64::MAX,
+                Some(64) => 0,
                 _ => {
                     let pages = (0..64).zip(rows.iter().skip(chip).step_by(width));
                     pages.fold(0, |word, (row, &lpn)| word | u64::from(lpn != NONE) << row)
@@ -76,17 +77,13 @@ fn of_block(words: &mut [u64], held: &[u32], of_chip: usize, width: usize) {
 /// So many pages are counted together.
 const PLACES: usize = 8;
 
-/// How many pages are valid at each place of so many.
-fn valid_by_place(held: &[u32]) -> [u32; PLACES] {
-    let mut valid = [0; PLACES];
-    let (whole, rest) = held.as_chunks::<PLACES>();
-    for pages in whole {
-        for (valid, &lpn) in valid.iter_mut().zip(pages) {
-            *valid += u32::from(lpn != NONE);
+/// How many pages are stale at each place of so many.
+fn stale_by_place(held: &[u32]) -> [u32; PLACES] {
+    let mut stale = [0; PLACES];
+    for pages in held.as_chunks::<PLACES>().0 {
+        for (stale, &lpn) in stale.iter_mut().zip(pages) {
+            *stale += u32::from(lpn == NONE);
         }
     }
-    for (valid, &lpn) in valid.iter_mut().zip(rest) {
-        *valid += u32::from(lpn != NONE);
-    }
-    valid
+    stale
 }

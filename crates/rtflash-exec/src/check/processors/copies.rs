@@ -75,9 +75,7 @@ impl Processors {
         if !line.waits.is_empty() {
             line.judge_waits(*times, waits);
         }
-        let waited = |head: &StepHead, page: &StepPage| {
-            page.end.since(head.start).as_ns().saturating_sub(times.alone)
-        };
+        let waited = |head: &StepHead, page: &StepPage| page.end.since(head.start).as_ns().saturating_sub(times.alone);
         let wait = |head: &StepHead, page: &StepPage| {
             let StepHead { start, job, cluster, .. } = *head;
             ReadWait {

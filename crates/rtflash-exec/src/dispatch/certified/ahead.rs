@@ -78,7 +78,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         while let Some((since, lane, other)) = self.ahead.next.first_before_others().filter(|first| first.0 < until) {
             let other = Instant::from_ns(other).unwrap_or(Instant::END);
             let is_first = since < other;
-            let left = if is_first { self.runs_lane(lane, Some(since), (other.min(until), until)) } else { Some(since) };
+            let left =
+                if is_first { self.runs_lane(lane, Some(since), (other.min(until), until)) } else { Some(since) };
             if let Some(since) = left {
                 self.moves_page(lane, (since, other), until);
             }
@@ -258,8 +259,7 @@ fn goes_on_with_rows<O: Observer>(
         Some(step) => return GoesOn::With(part, step),
     };
     at.starved = false;
-    of.step.begin(asks.row.len());
-    of.step.more = Some(part);
+    of.step.begin_another(asks.row.len());
     GoesOn::Wants(asks.all_want(action, core))
 }
 
@@ -290,7 +290,7 @@ fn goes_on_writing<O: Observer>(
     if done != width {
         of.step.pages.resize(width, part);
     }
-    of.step.begin(width);
+    of.step.begin_another(width);
     asks.begin((of.number, at.id(), Kind::Write), now);
     for soon in width..2 * width {
         let Some(&soon) = at.writes.get(soon) else { break };

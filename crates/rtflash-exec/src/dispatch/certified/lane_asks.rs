@@ -130,8 +130,17 @@ impl LaneAsks {
     /// Each page is by itself from now on.
     pub(super) fn spread(&mut self) {
         let (StepHead { start, job, cluster, action, kind, .. }, end) = (self.head, self.wanted);
-        let page = |AskedPage { chip, block, page, lpn }: AskedPage| {
-            Operation { start, end, cluster, chip, action, job, kind, block, page, lpn }
+        let page = |AskedPage { chip, block, page, lpn }: AskedPage| Operation {
+            start,
+            end,
+            cluster,
+            chip,
+            action,
+            job,
+            kind,
+            block,
+            page,
+            lpn,
         };
         self.pages.extend(self.row.drain(..).map(page));
     }
