@@ -2,8 +2,8 @@
 //! and all checkers.
 //!
 //! `cargo bench --bench execution`. The device is `dgist-2021`: 16 chips of 1,024 blocks of 256
-//! pages, four chips on a channel. Making the device, full and aged, is part of what is measured. The
-//! last two cases are dispatched by the certificates of their analyses.
+//! pages, four chips on a channel. Making the device, full and aged, is part of what is measured.
+//! The last two cases are dispatched by the certificates of their analyses.
 
 use std::hint::black_box;
 

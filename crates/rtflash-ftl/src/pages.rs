@@ -209,8 +209,8 @@ impl<M: Memory> Pages<M> {
     }
 
     /// Programs so many pages of one block, one behind the other, where there is no zone: `lpn` is
-    /// asked for the logical page of each, and `put` is given where it is from then on. Says whether
-    /// that can be; if not, nothing has changed.
+    /// asked for the logical page of each, and `put` is given where it is from then on. Says
+    /// whether that can be; if not, nothing has changed.
     #[inline(always)]
     pub(crate) fn program_all(
         &mut self,

@@ -48,7 +48,7 @@ use crate::ids::{ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Dispatch;
 use crate::plan::{Plan, Promise};
 use crate::resume::resume;
-use crate::trace::{Kind, NONE, Setup, StepPage};
+use crate::trace::{Kind, Setup, StepPage};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
 use lane_runs::LaneRun;
@@ -164,9 +164,7 @@ resume!(['a] Checks<'a> {
 impl<'a> Checks<'a> {
     /// Checkers that watch the clusters at these positions of the plan.
     pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
-        let (cluster, position, channel) = (ClusterId(NONE), ColumnId(0), ChannelId(NONE));
-        let nowhere = WatchedChip { cluster, position, watched: 0, processor: 0, channel };
-        let mut chips = plan.per_chip(nowhere);
+        let mut chips = plan.per_chip(WatchedChip::NOWHERE);
         let (mut watched, mut processors) = (0, 0);
         for &number in clusters {
             let superblock = matches!(plan.promise(), Promise::Certified(by) if !by[number].is_stripe());

@@ -170,16 +170,10 @@ impl<O: Observer> Core<O> {
         Some(start.saturating_add(self.lengths.fixed_moves(action)?.before))
     }
 
-    /// Whether chips from the first to the last one are on one channel, which is noted then.
-    pub(super) fn is_one_bus(&self, head: &mut StepHead, (first, last): (ChipId, ChipId)) -> bool {
-        head.channel = self.channel_of(first);
-        self.channel_of(last) == head.channel
-    }
-
-    /// Operations of a step, the last of which is on this chip, have their bus as soon as it is
-    /// free, from since when they want it: if what they take is fixed. Then `moves` adds them to
-    /// the steps that are told: it is given when the bus is free, how long a page is on it and what
-    /// it takes behind that, and says when the bus is free again. Says whether it was.
+    /// Operations of a step, up to this chip, have their bus when it is free, from since when they
+    /// want it, if what they take is fixed. Then `moves` adds them to the steps that are told: it
+    /// is given when the bus is free, how long a page is on it and what it takes behind that, and
+    /// says when the bus is free again. Says whether it was.
     #[inline(always)]
     pub(super) fn moves_row_ahead(
         &mut self,

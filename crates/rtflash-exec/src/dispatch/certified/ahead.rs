@@ -325,7 +325,11 @@ fn moves_step<O: Observer>(
         return false;
     }
     if let (Some(first), Some(last)) = (asks.row.first(), asks.row.last()) {
-        let (is_one, last) = (asks.has_one_bus || core.is_one_bus(&mut asks.head, (first.chip, last.chip)), last.chip);
+        let (first, last) = (first.chip, last.chip);
+        if !asks.has_one_bus {
+            asks.head.channel = core.channel_of(first);
+        }
+        let is_one = asks.has_one_bus || core.channel_of(last) == asks.head.channel;
         let mut end = Instant::START;
         let moved = is_one
             && core.moves_row_ahead((&asks.head, last), asks.wanted, |steps, (free_at, held, behind)| {
