@@ -112,7 +112,7 @@ proptest! {
         let is_held = |page: u32| {
             let (block, place) = (page / pages, page % pages);
             let of_chip = filled[size(block * 20 + place % width)];
-            page < programmed && place / width < of_chip && (page * 7 + 3) % stale != 0
+            page < programmed && place / width < of_chip && !(page * 7 + 3).is_multiple_of(stale)
         };
         let held: Vec<u32> = (0..programmed).map(|page| if is_held(page) { page } else { NONE }).collect();
         let blocks = Blocks::new((pages, width), memory(3, pages, &held), programmed);
