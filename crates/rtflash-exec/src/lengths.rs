@@ -39,10 +39,21 @@ pub struct Lengths {
     parts: [RangedTime; 6],
     /// The same where they do not depend on anything.
     fixed: Option<[Span; 6]>,
+    /// Of a read and of a program, likewise.
+    moves: Option<[FixedMove; 2]>,
     /// What is stated of the requests of each source; `None` where nothing is of any.
     stated: Option<PerId<SourceId, Vec<u16>>>,
     /// t_c, which is never shorter.
     command: Span,
+}
+
+/// What an operation takes before its page is on the bus, there, with the command of a program, and
+/// behind that.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FixedMove {
+    pub(crate) before: Span,
+    pub(crate) on_bus: Span,
+    pub(crate) behind: Span,
 }
 
 /// What [`ReleasePattern`](crate::ReleasePattern) counts lengths in.
@@ -70,7 +81,13 @@ impl Lengths {
             Times::Worst => Some(parts.map(|part| part.max)),
             Times::Random => is_exact.then(|| parts.map(|part| part.max)),
         };
-        Lengths { times: options.times, seed: options.seed, parts, fixed, stated, command: timing.command() }
+        let command = timing.command();
+        let moves = fixed.map(|[sensing, programming, transfer, ..]| {
+            let read = FixedMove { before: sensing, on_bus: transfer, behind: Span::ZERO };
+            let on_bus = transfer.saturating_add(command);
+            [read, FixedMove { before: Span::ZERO, on_bus, behind: programming }]
+        });
+        Lengths { times: options.times, seed: options.seed, parts, fixed, moves, stated, command }
     }
 
     /// The part of a read before its transfer, for this job on this chip, from then on.
@@ -79,22 +96,11 @@ impl Lengths {
         self.length(job, DrawnFor::Sensing, chip.0, at)
     }
 
-    /// The same, where it does not depend on anything.
-    #[inline]
-    pub(crate) fn fixed_sensing(&self) -> Option<Span> {
-        self.fixed.map(|fixed| fixed[DrawnFor::Sensing as usize])
-    }
-
-    /// How long the page of such an operation is on its bus, with the command of a program, and
-    /// what it takes behind that, where that does not depend on anything.
-    #[inline]
-    pub(crate) fn fixed_moves(&self, action: Action) -> Option<(Span, Span)> {
-        let fixed = self.fixed.as_ref()?;
-        let transfer = fixed[DrawnFor::Transfer as usize];
-        Some(match action {
-            Action::Program => (transfer.saturating_add(self.command), fixed[DrawnFor::Programming as usize]),
-            _ => (transfer, Span::ZERO),
-        })
+    /// What an operation takes that moves its page over a bus, where that does not depend on
+    /// anything.
+    #[inline(always)]
+    pub(crate) fn fixed_moves(&self, action: Action) -> Option<&FixedMove> {
+        self.moves.as_ref()?.get(action as usize)
     }
 
     /// The part of a program behind its transfer.

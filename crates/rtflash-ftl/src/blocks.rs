@@ -1,6 +1,7 @@
 //! The blocks of one processor: programmed page after page, erased as a whole.
 
 mod counted;
+mod line;
 mod moved;
 mod retired;
 mod worn;
@@ -310,7 +311,12 @@ impl<M: Memory> Blocks<M> {
     #[inline]
     pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<u32> {
         let rows = if self.width == 1 { self.pages } else { self.pages / self.width };
-        let first = block * self.pages + chip * rows;
+        self.next_valid_of((block * self.pages + chip * rows, rows), from)
+    }
+
+    /// The same of a chip whose bits in a block begin there, so many of them.
+    #[inline(always)]
+    pub(crate) fn next_valid_of(&self, (first, rows): (u32, u32), from: u32) -> Option<u32> {
         let (start, end) = (first + from, first + rows);
         let words = self.bits.as_ref();
         let mut word = start / 64;

@@ -208,6 +208,34 @@ impl<M: Memory> Pages<M> {
         Some(Spot { chip: next % width, block, page: next / width })
     }
 
+    /// Programs so many pages of one block, one behind the other, where there is no zone: `lpn` is
+    /// asked for the logical page of each, and `put` is given where it is from then on. Says
+    /// whether that can be; if not, nothing has changed.
+    #[inline(always)]
+    pub(crate) fn program_all(
+        &mut self,
+        count: u32,
+        lpn: impl FnMut(u32) -> u32,
+        mut put: impl FnMut(Spot, u32),
+    ) -> bool {
+        let Pages { columns, blocks, places, free, newest, zones } = self;
+        if zones.is_some() || *free < count {
+            return false;
+        }
+        let (places, Columns { stride, offset, .. }) = (places.as_mut(), *columns);
+        let mut last = *newest;
+        let are_programmed = blocks.program_in_line(count, lpn, |(page, block), (chip, row), lpn| {
+            put(Spot { chip, block, page: row }, lpn);
+            last = page;
+            let slot = if stride == 1 { lpn - offset } else { (lpn - offset) / stride };
+            core::mem::replace(&mut places[index(slot)], page)
+        });
+        if are_programmed {
+            (*free, *newest) = (*free - count, last);
+        }
+        are_programmed
+    }
+
     /// Moves so many valid pages of a victim on one chip to the frontier, from its row `from` on:
     /// what [`Blocks::movable`] says at most. `put` is given the row of each, what it is, and where
     /// it is from then on. Says which row was the last one.
@@ -244,6 +272,21 @@ impl<M: Memory> Pages<M> {
     pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<(u32, u32, u32)> {
         let row = self.blocks.next_valid(block, chip, from)?;
         let page = block * self.blocks.pages() + row * self.columns.width + chip;
+        Some((row, page, self.blocks.lpn(page)))
+    }
+
+    /// What [`next_valid`](Pages::next_valid) says of a chip of a superblock, whose blocks have so
+    /// many rows.
+    #[inline(always)]
+    pub(crate) fn next_valid_of_rows(
+        &self,
+        block: u32,
+        (chip, rows): (u32, u32),
+        from: u32,
+    ) -> Option<(u32, u32, u32)> {
+        let first = block * self.blocks.pages();
+        let row = self.blocks.next_valid_of((first + chip * rows, rows), from)?;
+        let page = first + row * self.columns.width + chip;
         Some((row, page, self.blocks.lpn(page)))
     }
 

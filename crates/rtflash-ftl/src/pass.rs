@@ -232,6 +232,7 @@ impl<M: Memory> Pass<M> {
 
     /// The next step of a pass on a superblock. `put` is given the pages of a read or a row,
     /// `beyond` is as above. `None` where no pass is under way.
+    #[inline(always)]
     pub fn step_in_superblock(
         &mut self,
         pages: &mut Pages<M>,
@@ -261,12 +262,7 @@ impl<M: Memory> Pass<M> {
                 return Some(GcStep::Starved);
             }
             self.steps.1 += 1;
-            for place in 0..index(count) {
-                let lpn = self.buffer.as_ref()[2 * place + 1];
-                if let Some(to) = pages.program_in_line(lpn) {
-                    put(RowPage { is_read: false, spot: to, lpn });
-                }
-            }
+            self.program(pages, count, &mut put);
             if count < self.buffered {
                 self.buffer.as_mut().copy_within(2 * index(count)..2 * index(self.buffered), 0);
             }
@@ -290,9 +286,32 @@ impl<M: Memory> Pass<M> {
         Some(self.last_step(victim))
     }
 
+    /// Programs the first pages of those that have been read.
+    #[inline(always)]
+    fn program(&self, pages: &mut Pages<M>, count: u32, put: &mut impl FnMut(RowPage)) {
+        let buffer = self.buffer.as_ref();
+        let lpn = |place: u32| buffer[2 * index(place) + 1];
+        if pages.program_all(count, lpn, |spot, lpn| put(RowPage { is_read: false, spot, lpn })) {
+            return;
+        }
+        for place in 0..count {
+            if let Some(spot) = pages.program(lpn(place)) {
+                put(RowPage { is_read: false, spot, lpn: lpn(place) });
+            }
+        }
+    }
+
     /// What was overwritten since it was read need not be copied.
-    #[inline]
+    #[inline(always)]
     fn forget_stale(&mut self, pages: &Pages<M>) {
+        let held = &self.buffer.as_ref()[..2 * index(self.buffered)];
+        if !held.chunks_exact(2).all(|read| pages.holds(read[0], read[1])) {
+            self.forget_those(pages);
+        }
+    }
+
+    #[cold]
+    fn forget_those(&mut self, pages: &Pages<M>) {
         let buffer = self.buffer.as_mut();
         let mut kept = 0;
         for place in 0..index(self.buffered) {
@@ -306,29 +325,32 @@ impl<M: Memory> Pass<M> {
     }
 
     /// Reads a page on each chip that has one left, and says whether there was one.
+    #[inline(always)]
     fn read(&mut self, victim: u32, pages: &Pages<M>, put: &mut impl FnMut(RowPage)) -> bool {
         let (before, rows) = (self.buffered, pages.rows());
+        let mut buffered = before;
         let buffer = self.buffer.as_mut();
-        let most = self.moves.map_or(u64::MAX, |most| most.saturating_sub(self.pages));
-        for (chip, from) in (0..).zip(self.rows.as_mut()) {
-            if u64::from(self.buffered - before) >= most {
-                break;
-            }
+        let most = self.moves.map_or(u32::MAX, |most| {
+            u32::try_from(most.saturating_sub(self.pages)).map_or(u32::MAX, |most| before.saturating_add(most))
+        });
+        for (chip, next) in (0..).zip(self.rows.as_mut()) {
+            let from = *next;
             // Nothing becomes valid in a victim: it is not looked through again.
-            if *from >= rows {
+            if from >= rows || buffered >= most {
                 continue;
             }
-            let Some((row, page, lpn)) = pages.next_valid(victim, chip, *from) else {
-                *from = rows;
+            let Some((row, page, lpn)) = pages.next_valid_of_rows(victim, (chip, rows), from) else {
+                *next = rows;
                 continue;
             };
-            *from = row + 1;
-            let at = 2 * index(self.buffered);
+            *next = row + 1;
+            let at = 2 * index(buffered);
             (buffer[at], buffer[at + 1]) = (page, lpn);
-            self.buffered += 1;
+            buffered += 1;
             put(RowPage { is_read: true, spot: Spot { chip, block: victim, page: row }, lpn });
         }
-        let read = self.buffered - before;
+        self.buffered = buffered;
+        let read = buffered - before;
         if read > 0 {
             self.steps.0 += 1;
             self.pages += u64::from(read);

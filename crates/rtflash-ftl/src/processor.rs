@@ -147,6 +147,13 @@ impl<M: Memory> EdfProcessor<M> {
         self.arrived += 1;
     }
 
+    /// So many of them arrive.
+    #[inline]
+    pub fn arrive(&mut self, pages: u64) {
+        self.pending += pages;
+        self.arrived += pages;
+    }
+
     /// Rule R1: the number of the GC job that is due by the pages that have arrived, and how long
     /// after now its deadline is. To be asked until there is none.
     #[inline]
@@ -190,6 +197,17 @@ impl<M: Memory> EdfProcessor<M> {
         let spot = self.pages.program_in_line(lpn)?;
         self.pending -= 1;
         Some(spot)
+    }
+
+    /// Programs so many pages of real-time writes, one behind the other, which `lpn` is asked for:
+    /// `put` is given where each of them is. Says whether that can be; if not, nothing has changed.
+    #[inline(always)]
+    pub fn write_all(&mut self, count: u32, lpn: impl FnMut(u32) -> u32, put: impl FnMut(Spot, u32)) -> bool {
+        let are_written = self.pages.program_all(count, lpn, put);
+        if are_written {
+            self.pending -= u64::from(count);
+        }
+        are_written
     }
 
     /// Programs a page of a server's job. `counts`: it is one with a deadline, behind whose pages
@@ -271,7 +289,7 @@ impl<M: Memory> EdfProcessor<M> {
 
     /// The next step of a pass under way; `None` where none is. `put` is given the pages that a
     /// superblock reads or programs.
-    #[inline]
+    #[inline(always)]
     pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
         // Whoever collects may take what is kept in reserve.
         let moves_from = if server { None } else { self.pass.moves_from() };

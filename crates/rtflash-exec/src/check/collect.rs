@@ -361,7 +361,7 @@ impl Collections {
                 if terms.stripe {
                     pass.buffer.clear();
                 }
-                pass.buffer.push_back((operation.lpn, map.spot(position, operation.block, operation.page)));
+                pass.buffer.push((operation.lpn, map.spot(position, operation.block, operation.page)));
                 pass.copied += u64::from(!repeated);
                 let too_many = pass.moves.is_some_and(|(_, most)| pass.copied > most);
                 pass.read = Some(operation.end);

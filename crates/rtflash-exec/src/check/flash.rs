@@ -61,6 +61,12 @@ impl BusExclusion {
         BusExclusion { gauge: Gauge::default(), free_at: plan.per_channel(Instant::START) }
     }
 
+    /// When each bus is free.
+    #[inline(always)]
+    pub(super) fn all_free_at(&mut self) -> &mut PerId<ChannelId, Instant> {
+        &mut self.free_at
+    }
+
     /// When a bus is free.
     pub(super) fn free_at(&mut self, channel: ChannelId) -> &mut Instant {
         &mut self.free_at[channel]
@@ -100,6 +106,12 @@ pub(super) struct NextPages<'o> {
 }
 
 impl NextPages<'_> {
+    /// A block, whose next page is this one, goes on with the one behind it.
+    #[inline(always)]
+    pub(super) fn goes_on(&mut self, block: BlockId, page: u32) {
+        self.next[block.index()] = page + 1;
+    }
+
     /// That of a block, if it is known and this one.
     #[inline(always)]
     pub(super) fn of(&mut self, (block, page): (BlockId, u32)) -> Option<&mut u32> {

@@ -68,14 +68,12 @@ impl<'s> KeptSteps<'s> {
         kept
     }
 
-    /// A page of a request waits for its bus no longer than it may.
+    /// A page of a request takes so long, and waits so long for its bus: no longer than it may.
     #[inline(always)]
-    pub(super) fn serves(&mut self, start: Instant, page: &StepPage, alone: Span) {
-        let took = page.end.since(start);
-        let waited = took.saturating_sub(alone);
+    pub(super) fn serves(&mut self, start: Instant, chip: ChipId, (took, waited): (Span, Span)) {
         self.service = self.service.saturating_add(took.as_ns());
         if self.waited.is_none_or(|(longest, ..)| waited > longest) {
-            self.waited = Some((waited, start, page.chip));
+            self.waited = Some((waited, start, chip));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How long operations may take.
 
-use rtflash_model::Span;
+use rtflash_model::{Instant, Span};
 
 /// What an operation may take: as long as the device says, which may know no more than two bounds.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +22,14 @@ impl Length {
     #[inline(always)]
     pub(super) fn has(self, span: Span) -> bool {
         self.min <= span && span <= self.max
+    }
+
+    /// Whether the time from then until then is within, and not less than none.
+    #[inline(always)]
+    pub(super) fn is_between(self, from: Instant, until: Instant) -> bool {
+        // All of these are below 2^63: what is less than the least becomes more than any rest.
+        let longer = until.as_ns().wrapping_sub(from.as_ns()).wrapping_sub(self.min.as_ns());
+        longer <= self.max.as_ns().wrapping_sub(self.min.as_ns())
     }
 
     /// By how much a span is not within.

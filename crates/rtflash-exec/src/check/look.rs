@@ -8,8 +8,8 @@ use super::rule_set::RuleSet;
 use super::rules::{ByCertificates, ByUtilization, Rules};
 use super::timing::place;
 use super::{CLASSES, Checks, WatchedChip};
-use crate::ids::{ClusterId, Lpn};
-use crate::trace::{Action, Kind, Operation};
+use crate::ids::{ChannelId, ClusterId, ColumnId, Lpn};
+use crate::trace::{Action, Kind, NONE, Operation};
 
 impl<'a> Checks<'a> {
     /// Operations that are told together.
@@ -231,6 +231,15 @@ pub(super) fn class_of(action: Action, kind: Kind) -> usize {
 }
 
 impl WatchedChip {
+    /// One that is not watched.
+    pub(super) const NOWHERE: WatchedChip = WatchedChip {
+        cluster: ClusterId(NONE),
+        position: ColumnId(0),
+        watched: 0,
+        processor: 0,
+        channel: ChannelId(NONE),
+    };
+
     /// Itself, if it is a chip of this cluster, which is the job's.
     #[inline(always)]
     fn of(self, cluster: ClusterId, pending: &super::Pending) -> Option<WatchedChip> {

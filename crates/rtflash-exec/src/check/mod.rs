@@ -44,11 +44,11 @@ pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING, LEVELLED, Uni
 pub use gauge::{Gauge, Place, Worst};
 
 use crate::dispatch::Admission;
-use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
+use crate::ids::{ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Dispatch;
 use crate::plan::{Plan, Promise};
 use crate::resume::resume;
-use crate::trace::{Kind, NONE, Setup, StepPage};
+use crate::trace::{Kind, Setup, StepPage};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
 use lane_runs::LaneRun;
@@ -82,6 +82,8 @@ struct WatchedChip {
     watched: usize,
     /// Its processor's, among those that are watched, where certificates are.
     processor: usize,
+    /// The channel that it is on.
+    channel: ChannelId,
 }
 
 /// All checkers together, for some clusters of a plan.
@@ -162,14 +164,14 @@ resume!(['a] Checks<'a> {
 impl<'a> Checks<'a> {
     /// Checkers that watch the clusters at these positions of the plan.
     pub fn new(plan: &'a Plan, dispatch: Dispatch, clusters: &[ClusterId]) -> Checks<'a> {
-        let nowhere = WatchedChip { cluster: ClusterId(NONE), position: ColumnId(0), watched: 0, processor: 0 };
-        let mut chips = plan.per_chip(nowhere);
+        let mut chips = plan.per_chip(WatchedChip::NOWHERE);
         let (mut watched, mut processors) = (0, 0);
         for &number in clusters {
             let superblock = matches!(plan.promise(), Promise::Certified(by) if !by[number].is_stripe());
             for (&chip, position) in plan.clusters()[number].chips.iter().zip((0..).map(ColumnId)) {
                 processors += usize::from(!superblock || position == ColumnId(0));
-                chips[chip] = WatchedChip { cluster: number, position, watched, processor: processors - 1 };
+                let (processor, channel) = (processors - 1, plan.channel_of(chip));
+                chips[chip] = WatchedChip { cluster: number, position, watched, processor, channel };
                 watched += 1;
             }
         }

@@ -43,7 +43,7 @@ impl RowLook<'_> {
             if head.action != Action::Program {
                 return None;
             }
-            let end = self.programs(pages, |run, page, pass, map| run.moves(page, pass, map))?;
+            let end = self.programs(pages, |run, page, pass, map| run.moves(page, pass, map).then_some(()))?;
             self.pass.programs_all(pages);
             kept.programs.add((head, pages));
             Some(end)
@@ -53,13 +53,20 @@ impl RowLook<'_> {
     /// Those of a request that writes.
     #[inline(never)]
     fn writes<'s>(&mut self, steps: &'s [ListedStep], pages: &'s [StepPage]) -> KeptSteps<'s> {
-        let alone = self.run.alone(Action::Program);
         KeptSteps::of(steps, pages, |kept, (head, pages)| {
             if head.action != Action::Program {
                 return None;
             }
-            let end = self.programs(pages, |run, page, _, map| run.writes(head.start, page, map))?;
-            pages.iter().for_each(|page| kept.serves(head.start, page, alone));
+            let (mut service, mut waited) = (kept.service, kept.waited);
+            let end = self.programs(pages, |run, page, _, map| {
+                let (took, waits) = run.writes(head.start, page, map)?;
+                service = service.saturating_add(took.as_ns());
+                if waited.is_none_or(|(longest, ..)| waits > longest) {
+                    waited = Some((waits, head.start, page.chip));
+                }
+                Some(())
+            })?;
+            (kept.service, kept.waited) = (service, waited);
             kept.programs.add((head, pages));
             Some(end)
         })
@@ -68,17 +75,14 @@ impl RowLook<'_> {
     /// Those of a request that reads.
     #[inline(never)]
     fn reads<'s>(&mut self, steps: &'s [ListedStep], pages: &'s [StepPage]) -> KeptSteps<'s> {
-        let alone = self.run.alone(Action::Read);
         KeptSteps::of(steps, pages, |kept, (head, pages)| {
             let [page] = pages else { return None };
-            let is_so = head.action == Action::Read
-                && self.run.reads(head.start, page)
-                && self.map.is_at(page.lpn, self.spot(page));
-            if !is_so {
+            let took = self.run.reads(head.start, page)?;
+            if head.action != Action::Read || !self.map.is_at(page.lpn, self.spot(page)) {
                 return None;
             }
             self.free_at[page.chip] = page.end;
-            kept.serves(head.start, page, alone);
+            kept.serves(head.start, page.chip, took);
             kept.reads.add((head, pages));
             Some(page.end)
         })
@@ -93,6 +97,15 @@ impl RowLook<'_> {
     /// then; else nothing has changed.
     #[inline(always)]
     fn reads_victim(&mut self, pages: &[StepPage]) -> Option<Instant> {
+        if let [page] = pages {
+            let here = self.spot(page);
+            if self.pass.victim != Some(page.block) || !self.map.is_at(page.lpn, here) {
+                return None;
+            }
+            self.pass.buffer.push((page.lpn, here));
+            self.free_at[page.chip] = page.end;
+            return Some(page.end);
+        }
         let (held, mut end) = (self.pass.buffer.len(), Instant::START);
         for page in pages {
             let here = self.spot(page);
@@ -100,7 +113,7 @@ impl RowLook<'_> {
                 self.pass.buffer.truncate(held);
                 return None;
             }
-            self.pass.buffer.push_back((page.lpn, here));
+            self.pass.buffer.push((page.lpn, here));
             end = end.max(page.end);
         }
         for page in pages {
@@ -115,7 +128,7 @@ impl RowLook<'_> {
     fn programs(
         &mut self,
         pages: &[StepPage],
-        may_be: impl Fn(&RowRun, &StepPage, &WatchedPass, &RowMap<'_>) -> bool,
+        mut may_be: impl FnMut(&RowRun, &StepPage, &WatchedPass, &RowMap<'_>) -> Option<()>,
     ) -> Option<Instant> {
         let RowLook { run, pass, map, next_pages, free_at, chips } = self;
         let mut end = Instant::START;
@@ -123,8 +136,8 @@ impl RowLook<'_> {
             let block = map.block(chips[page.chip].position, page.block);
             let is_plain = map.has_block(page.block)
                 && next_pages.of((block, page.page)).is_some()
-                && pages.iter().take(place).all(|other| other.lpn != page.lpn)
-                && may_be(run, page, pass, map);
+                && pages[..place].iter().all(|other| other.lpn != page.lpn)
+                && may_be(run, page, pass, map).is_some();
             if !is_plain {
                 return None;
             }
@@ -132,9 +145,7 @@ impl RowLook<'_> {
         }
         for page in pages {
             let block = map.block(chips[page.chip].position, page.block);
-            if let Some(next) = next_pages.of((block, page.page)) {
-                *next += 1;
-            }
+            next_pages.goes_on(block, page.page);
             map.programs(page, map.spot(block, page.page));
             free_at[page.chip] = page.end;
         }

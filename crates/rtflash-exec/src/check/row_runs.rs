@@ -101,27 +101,24 @@ impl RowRun {
         self.free >= self.waiting.saturating_add(programmed + pages as u64)
     }
 
-    /// What a page takes that does not wait for its bus.
+    /// What a page of a request that is programmed takes and waits for its bus, if it is one of its
+    /// own and waits no longer than it may.
     #[inline(always)]
-    pub(super) fn alone(&self, action: Action) -> Span {
-        self.times[usize::from(action == Action::Program)].0
-    }
-
-    /// Whether a page of a request that is programmed is one of its own.
-    #[inline(always)]
-    pub(super) fn writes(&self, start: Instant, page: &StepPage, map: &RowMap<'_>) -> bool {
-        self.is_own(start, page, self.times[1]) && map.has(page.lpn)
+    pub(super) fn writes(&self, start: Instant, page: &StepPage, map: &RowMap<'_>) -> Option<(Span, Span)> {
+        self.serves(start, page, self.times[1]).filter(|_| map.has(page.lpn))
     }
 
     /// The same of one that is read.
     #[inline(always)]
-    pub(super) fn reads(&self, start: Instant, page: &StepPage) -> bool {
-        self.is_own(start, page, self.times[0])
+    pub(super) fn reads(&self, start: Instant, page: &StepPage) -> Option<(Span, Span)> {
+        self.serves(start, page, self.times[0])
     }
 
     #[inline(always)]
-    fn is_own(&self, start: Instant, page: &StepPage, (alone, delay): (Span, Span)) -> bool {
-        self.range.contains(&page.lpn) && page.end.since(start).saturating_sub(alone) <= delay
+    fn serves(&self, start: Instant, page: &StepPage, (alone, delay): (Span, Span)) -> Option<(Span, Span)> {
+        let took = page.end.since(start);
+        let waited = took.saturating_sub(alone);
+        (self.range.contains(&page.lpn) && waited <= delay).then_some((took, waited))
     }
 
     /// Whether a page that a pass programs is one of those that have been read, and still there.

@@ -1,7 +1,5 @@
 //! What a checker knows of a pass under a certificate.
 
-use std::collections::VecDeque;
-
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +12,7 @@ use crate::trace::{CopyTimes, JobId, Operation, StepPage};
 pub(super) struct WatchedPass {
     pub(super) victim: Option<BlockId>,
     /// Pages that have been read and not programmed: the logical page, and where it was.
-    pub(super) buffer: VecDeque<(Lpn, u32)>,
+    pub(super) buffer: Vec<(Lpn, u32)>,
     /// Pages read.
     pub(super) copied: u64,
     /// When the last step of reads and the last one of programs began, and how many there were,
@@ -113,22 +111,24 @@ impl WatchedPass {
     /// A page is programmed: where it was, if it has been read. Nearly always it is the first one.
     #[inline(always)]
     pub(super) fn takes_from_buffer(&mut self, lpn: Lpn) -> Option<(Lpn, u32)> {
-        if self.buffer.front().is_some_and(|&(first, _)| first == lpn) {
-            return self.buffer.pop_front();
-        }
         let found = self.buffer.iter().position(|&(other, _)| other == lpn);
-        found.and_then(|at| self.buffer.remove(at))
+        found.map(|at| self.buffer.remove(at))
     }
 
     /// Pages are programmed that have been read, each of them once. Nearly always they are the
     /// first ones, and only in another order.
     #[inline(always)]
     pub(super) fn programs_all(&mut self, pages: &[StepPage]) {
-        let (count, mut first) = (pages.len(), self.buffer.iter().take(pages.len()));
-        if first.all(|&(lpn, _)| pages.iter().any(|page| page.lpn == lpn)) && self.buffer.len() >= count {
-            self.buffer.drain(..count);
-        } else {
+        let are_first = self
+            .buffer
+            .get(..pages.len())
+            .is_some_and(|first| first.iter().all(|&(lpn, _)| pages.iter().any(|page| page.lpn == lpn)));
+        if !are_first {
             pages.iter().for_each(|page| _ = self.takes_from_buffer(page.lpn));
+        } else if self.buffer.len() == pages.len() {
+            self.buffer.clear();
+        } else {
+            self.buffer.drain(..pages.len());
         }
     }
 

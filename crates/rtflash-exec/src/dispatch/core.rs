@@ -11,7 +11,7 @@ use crate::earliest::{Earliest, earlier};
 use crate::error::RunError;
 use crate::flash::{BusRequest, Channels};
 use crate::ids::{ChannelId, ChipId, Lpn, PerId, SourceId};
-use crate::lengths::Lengths;
+use crate::lengths::{FixedMove, Lengths};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::resume::{Resume, resume};
@@ -166,29 +166,25 @@ impl<O: Observer> Core<O> {
 
     /// The same of all operations that do this from then on, if it is the same.
     #[inline(always)]
-    pub(super) fn all_wanted(&self, operation: &Operation) -> Option<Instant> {
-        let fixed = self.lengths.fixed_sensing()?;
-        Some(if operation.action == Action::Read { operation.start.saturating_add(fixed) } else { operation.start })
+    pub(super) fn all_wanted(&self, action: Action, start: Instant) -> Option<Instant> {
+        Some(start.saturating_add(self.lengths.fixed_moves(action)?.before))
     }
 
-    /// Operations like this one, on chips from the first to the last one, have their bus as soon as
-    /// it is free, from since when they want it, which stands in the place of its end: if there is
-    /// one for all of them, and what they take is fixed. Then `moves` adds them to the steps that
-    /// are told: it is given when the bus is free, how long a page is on it and what it takes
-    /// behind that, and says when the bus is free again. Says whether it was.
+    /// Operations of a step, up to this chip, have their bus when it is free, from since when they
+    /// want it, if what they take is fixed. Then `moves` adds them to the steps that are told: it
+    /// is given when the bus is free, how long a page is on it and what it takes behind that, and
+    /// says when the bus is free again. Says whether it was.
     #[inline(always)]
     pub(super) fn moves_row_ahead(
         &mut self,
-        like: &Operation,
-        (first, last): (ChipId, ChipId),
+        (head, last): (&StepHead, ChipId),
+        wanted: Instant,
         moves: impl FnOnce(&mut StepBatch, (Instant, Span, Span)) -> Instant,
     ) -> bool {
-        let channel = self.channel_of(first);
-        let is_one = first == last || self.channel_of(last) == channel;
-        let Some((held, behind)) = self.lengths.fixed_moves(like.action).filter(|_| is_one) else { return false };
+        let Some(&FixedMove { on_bus, behind, .. }) = self.lengths.fixed_moves(head.action) else { return false };
         let steps = self.observer.steps();
-        self.channels.serve_from((channel, last), like.end, |free_at| moves(steps, (free_at, held, behind)));
-        steps.ends(StepHead::of(like, channel));
+        self.channels.serve_from((head.channel, last), wanted, |free_at| moves(steps, (free_at, on_bus, behind)));
+        steps.ends(head);
         self.observer.has_steps();
         true
     }

@@ -95,8 +95,8 @@ impl Bus {
 #[derive(Debug)]
 pub(crate) struct Channels {
     channels: Vec<Bus>,
-    /// Where each channel of the device is among them; `None` where no two lanes share it.
-    of: PerId<ChannelId, Option<usize>>,
+    /// Where each channel of the device is among them, or [`NOT_SHARED`].
+    of: PerId<ChannelId, usize>,
     /// When each grants next.
     next: Earliest,
     arbitration: Arbitration,
@@ -110,13 +110,16 @@ resume!([] Channels {
     made: [of, arbitration, ties],
 });
 
+/// In the place of a channel that no two lanes share.
+const NOT_SHARED: usize = usize::MAX;
+
 impl Channels {
     /// `shared` says which channels of the device these are.
     pub(crate) fn new(shared: &PerId<ChannelId, bool>, options: &Options) -> Channels {
         let mut count = 0;
         let mut number = |&shared: &bool| {
             count += usize::from(shared);
-            shared.then(|| count - 1)
+            if shared { count - 1 } else { NOT_SHARED }
         };
         let of = shared.iter().map(&mut number).collect();
         let idle = || Bus { free_at: Instant::START, waiting: VecDeque::new(), last: None };
@@ -128,7 +131,7 @@ impl Channels {
     /// A lane asks for a bus, which is shared.
     #[inline(always)]
     pub(crate) fn request(&mut self, request: BusRequest) {
-        let number = self.of[request.channel].expect("a lane asks for buses that are shared");
+        let number = self.of[request.channel];
         if self.channels[number].request(self.ties, request) {
             self.set(number);
         }
@@ -163,7 +166,7 @@ impl Channels {
     /// The bus that has just been granted is busy until then.
     #[inline(always)]
     pub(crate) fn hold(&mut self, channel: ChannelId, until: Instant) {
-        let number = self.of[channel].expect("a bus that is granted is shared");
+        let number = self.of[channel];
         self.channels[number].free_at = until;
         self.set(number);
     }
@@ -171,7 +174,7 @@ impl Channels {
     /// When a bus is free.
     #[inline(always)]
     pub(crate) fn free_at(&self, channel: ChannelId) -> Instant {
-        self.channels[self.of[channel].expect("a bus that is used is shared")].free_at
+        self.channels[self.of[channel]].free_at
     }
 
     /// A chip has a bus that nobody else wants from then on, when it is free: `hold` is given since
@@ -183,7 +186,7 @@ impl Channels {
         since: Instant,
         hold: impl FnOnce(Instant) -> Instant,
     ) {
-        let number = self.of[channel].expect("a bus that is used is shared");
+        let number = self.of[channel];
         let bus = &mut self.channels[number];
         (bus.free_at, bus.last) = (hold(since.max(bus.free_at)), Some(chip));
         if !bus.waiting.is_empty() {
@@ -194,7 +197,7 @@ impl Channels {
     /// A chip has a bus that nobody else wants now, until then.
     #[inline(always)]
     pub(crate) fn serve(&mut self, channel: ChannelId, chip: ChipId, until: Instant) {
-        let number = self.of[channel].expect("a bus that is used is shared");
+        let number = self.of[channel];
         let bus = &mut self.channels[number];
         (bus.free_at, bus.last) = (until, Some(chip));
         if !bus.waiting.is_empty() {

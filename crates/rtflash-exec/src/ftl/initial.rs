@@ -84,10 +84,13 @@ pub fn initial_pages(
             // Chips of a superblock are filled one after the other, so that a pass reads as often
             // as can be.
             for chip in 0..width {
-                let of_chip = lpns[PageId(block * block_pages + chip).index()..].iter_mut();
                 let held = (chip * pages).min(valid)..((chip + 1) * pages).min(valid);
-                for (page, place) in of_chip.step_by(PageId(width).index()).zip(held) {
-                    *page = nth(place);
+                let of_block = &mut lpns[PageId(block * block_pages).index()..];
+                let (mut page, mut next) = (PageId(chip).index(), nth(held.start));
+                for _ in held {
+                    of_block[page] = next;
+                    page += PageId(width).index();
+                    next.0 += blocks;
                 }
             }
         }

@@ -76,6 +76,19 @@ impl ProcessorStore {
         self.ftl.write(lpn.0).map(PagePlace::from)
     }
 
+    /// Programs so many pages of a real-time write, a row at most, which `lpn` is asked for. Says
+    /// whether that can be; if not, nothing has changed.
+    #[inline(always)]
+    pub(crate) fn write_all(
+        &mut self,
+        count: usize,
+        mut lpn: impl FnMut() -> Lpn,
+        mut put: impl FnMut(PagePlace, Lpn),
+    ) -> bool {
+        let count = PageId::from_index(count).0;
+        self.ftl.write_all(count, |_| lpn().0, |spot, lpn| put(spot.into(), Lpn(lpn)))
+    }
+
     /// Programs a page of a job that is not real-time; `counts`: it has a deadline.
     #[inline]
     pub(crate) fn serve(&mut self, lpn: Lpn, counts: bool) -> Option<PagePlace> {

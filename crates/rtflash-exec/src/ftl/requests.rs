@@ -91,6 +91,10 @@ impl Requests {
             }
             return;
         }
+        if self.pattern == Pattern::Uniform {
+            let first = self.range.start.0;
+            return lpns.extend((0..pages).map(|_| Lpn(first + below(&mut self.stream, length))));
+        }
         for _ in 0..pages {
             let lpn = self.draw_one(length, &chip_of);
             lpns.push(lpn);
@@ -143,6 +147,7 @@ impl Requests {
 }
 
 /// Any number below a bound.
+#[inline]
 pub(super) fn below(stream: &mut Stream, bound: u32) -> u32 {
     u32::try_from(stream.below(bound.into())).expect("a number below one of 32 bits")
 }

@@ -85,6 +85,31 @@ impl ClusterReport {
     }
 }
 
+impl ClusterReport {
+    /// It has done so many operations, of which so many programs.
+    #[inline(always)]
+    fn works(&mut self, kind: Kind, (operations, programs): (u64, u64)) {
+        match kind {
+            Kind::Gc => self.copied += programs,
+            Kind::Write => self.written += programs,
+            Kind::Read => {}
+            Kind::Server => {
+                self.non_real_time += operations;
+                self.written += programs;
+            }
+        }
+    }
+}
+
+impl ChannelReport {
+    /// So many pages have been moved for so long.
+    #[inline(always)]
+    fn was_busy(&mut self, busy: Span, transfers: u64) {
+        self.busy = self.busy.saturating_add(busy);
+        self.transfers += transfers;
+    }
+}
+
 /// A run in numbers.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
@@ -245,7 +270,7 @@ impl Observer for Statistics {
             chip.operations[operation.action as usize] += 1;
             programs += u64::from(operation.action == Action::Program);
         }
-        self.works(first.cluster, first.kind, (operations.len() as u64, programs));
+        self.report.clusters[first.cluster].works(first.kind, (operations.len() as u64, programs));
     }
 
     #[inline]
@@ -255,23 +280,29 @@ impl Observer for Statistics {
         chip.busy = chip.busy.saturating_add(end.min(self.duration).since(start.max(chip.until)));
         chip.until = end;
         chip.operations[action as usize] += 1;
-        self.works(cluster, kind, (1, u64::from(action == Action::Program)));
+        self.report.clusters[cluster].works(kind, (1, u64::from(action == Action::Program)));
         self.is_on_bus(bus.channel, (bus.start, bus.end));
     }
 
     fn steps(&mut self, steps: &StepBatch) {
+        let (duration, chips) = (self.duration, &mut self.chips);
+        let Report { channels, clusters, .. } = &mut self.report;
         for (head, pages) in steps.iter() {
-            let (start, mut busy) = (head.start, Span::ZERO);
+            let (start, action, mut busy) = (head.start, head.action as usize, Span::ZERO);
             for page in pages {
-                let chip = &mut self.chips[page.chip];
-                chip.busy = chip.busy.saturating_add(page.end.min(self.duration).since(start.max(chip.until)));
+                let chip = &mut chips[page.chip];
+                let end = page.end.min(duration);
+                // Nearly always the chip is free.
+                let took = if chip.until <= start { end.since(start) } else { end.since(chip.until) };
+                chip.busy = chip.busy.saturating_add(took);
                 chip.until = page.end;
-                chip.operations[head.action as usize] += 1;
-                busy = busy.saturating_add(page.on_bus.1.min(self.duration).since(page.on_bus.0));
+                chip.operations[action] += 1;
+                busy = busy.saturating_add(page.on_bus.1.min(duration).since(page.on_bus.0));
             }
             let count = pages.len() as u64;
-            self.were_on_bus(head.channel, (busy, count));
-            self.works(head.cluster, head.kind, (count, if head.action == Action::Program { count } else { 0 }));
+            channels[head.channel].was_busy(busy, count);
+            let programs = if head.action == Action::Program { count } else { 0 };
+            clusters[head.cluster].works(head.kind, (count, programs));
         }
     }
 
@@ -299,30 +330,8 @@ impl Observer for Statistics {
 }
 
 impl Statistics {
-    /// A cluster has done so many operations, of which so many programs.
-    #[inline(always)]
-    fn works(&mut self, cluster: ClusterId, kind: Kind, (operations, programs): (u64, u64)) {
-        let cluster = &mut self.report.clusters[cluster];
-        match kind {
-            Kind::Gc => cluster.copied += programs,
-            Kind::Write => cluster.written += programs,
-            Kind::Read => {}
-            Kind::Server => {
-                cluster.non_real_time += operations;
-                cluster.written += programs;
-            }
-        }
-    }
-
     #[inline]
     fn is_on_bus(&mut self, channel: ChannelId, (start, end): (Instant, Instant)) {
-        self.were_on_bus(channel, (end.min(self.duration).since(start), 1));
-    }
-
-    #[inline(always)]
-    fn were_on_bus(&mut self, channel: ChannelId, (busy, transfers): (Span, u64)) {
-        let channel = &mut self.report.channels[channel];
-        channel.busy = channel.busy.saturating_add(busy);
-        channel.transfers += transfers;
+        self.report.channels[channel].was_busy(end.min(self.duration).since(start), 1);
     }
 }

@@ -100,22 +100,23 @@ impl StepBatch {
         if is_one {
             let pages = operations.iter().zip(buses);
             self.pages.extend(pages.map(|(operation, bus)| StepPage::of(operation, (bus.start, bus.end))));
-            self.ends(head);
+            self.ends(&head);
         }
         is_one
     }
 
-    /// Adds a page of the step that [`ends`](StepBatch::ends) next.
+    /// Adds the pages of the step that [`ends`](StepBatch::ends) next.
     #[inline(always)]
-    pub(crate) fn add(&mut self, page: StepPage) {
-        self.pages.push(page);
+    pub(crate) fn add(&mut self, pages: impl Iterator<Item = StepPage>) {
+        self.pages.extend(pages);
     }
 
     /// All pages of this step have been added.
     #[inline(always)]
-    pub(crate) fn ends(&mut self, head: StepHead) {
-        let begun = std::mem::replace(&mut self.listed, self.pages.len());
-        self.steps.push(ListedStep { head, begun, end: self.pages.len() });
+    pub(crate) fn ends(&mut self, head: &StepHead) {
+        let end = self.pages.len();
+        let begun = std::mem::replace(&mut self.listed, end);
+        self.steps.push(ListedStep { head: *head, begun, end });
     }
 
     /// All steps.

@@ -29,15 +29,7 @@ impl<M: Memory> Blocks<M> {
         } else if rows.is_multiple_of(64) && rows * self.width == self.pages {
             // A chip has words of its own.
             let blocks = bits.chunks_exact_mut(index(self.pages / 64)).zip(held.chunks(index(self.pages)));
-            for (words, lpns) in blocks {
-                for (chip, words) in words.chunks_exact_mut(index(rows / 64)).enumerate() {
-                    let mut of_chip = lpns.iter().skip(chip).step_by(index(self.width));
-                    for word in words {
-                        let held = (0..64).zip(of_chip.by_ref());
-                        *word = held.fold(0, |word, (row, &lpn)| word | u64::from(lpn != NONE) << row);
-                    }
-                }
-            }
+            blocks.for_each(|(words, held)| of_block(words, held, index(rows / 64), index(self.width)));
         } else {
             for (page, &lpn) in (0..).zip(held.iter()) {
                 let bit = bit_of(page, self.pages, self.width);
@@ -60,4 +52,38 @@ impl<M: Memory> Blocks<M> {
             *least = valid.iter().copied().min().unwrap_or(u32::MAX);
         }
     }
+}
+
+/// Which pages of a block of a superblock are valid, each chip of which has so many words.
+fn of_block(words: &mut [u64], held: &[u32], of_chip: usize, width: usize) {
+    for (place, rows) in held.chunks(64 * width).enumerate() {
+        let is_counted = rows.len() == 64 * width && PLACES.is_multiple_of(width);
+        let stale = is_counted.then(|| stale_by_place(rows));
+        for chip in 0..width {
+            // Mostly those of a chip are alike.
+            let of_chip_alone = stale.map(|stale| stale.iter().skip(chip).step_by(width).sum::<u32>());
+            words[chip * of_chip + place] = match of_chip_alone {
+                Some(0) => u64::MAX,
+                Some(64) => 0,
+                _ => {
+                    let pages = (0..64).zip(rows.iter().skip(chip).step_by(width));
+                    pages.fold(0, |word, (row, &lpn)| word | u64::from(lpn != NONE) << row)
+                }
+            };
+        }
+    }
+}
+
+/// So many pages are counted together.
+const PLACES: usize = 8;
+
+/// How many pages are stale at each place of so many.
+fn stale_by_place(held: &[u32]) -> [u32; PLACES] {
+    let mut stale = [0; PLACES];
+    for pages in held.as_chunks::<PLACES>().0 {
+        for (stale, &lpn) in stale.iter_mut().zip(pages) {
+            *stale += u32::from(lpn == NONE);
+        }
+    }
+    stale
 }

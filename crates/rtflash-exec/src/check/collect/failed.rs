@@ -43,7 +43,7 @@ impl Collections {
             Kind::Gc => {
                 // In a stripe it is read once more.
                 if !account.terms.stripe {
-                    account.passes[usize::from(server)].buffer.push_back((page.lpn, page.old));
+                    account.passes[usize::from(server)].buffer.push((page.lpn, page.old));
                 }
             }
             Kind::Read | Kind::Server => {}

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::cached::place_of_transfer;
 use super::{Desk, Desks, ToCome};
 use crate::check::length::Length;
-use crate::ids::{ChannelId, ChipId};
+use crate::ids::{ChannelId, ChipId, PerId};
 use crate::options::{Arbitration, Waits};
 use crate::trace::{Action, OnBus, Operation, StepHead, StepPage, Transfer};
 
@@ -77,6 +77,50 @@ impl StepTurns {
     }
 }
 
+/// Desks and buses, while steps are looked at.
+pub(in crate::check) struct StepDesks<'d> {
+    desks: &'d PerId<ChipId, Desk>,
+    buses: &'d mut PerId<ChannelId, BusLine>,
+    transfer: Length,
+    /// The least that comes before the page of a read and of a program, and what comes behind it.
+    around: [(Span, Length); 2],
+}
+
+impl StepDesks<'_> {
+    /// The turns of the pages of a step, which ask for its bus, once and with no command, on chips
+    /// of its channel from the first one on. It is free at `free_at`, as it was seen. `None` where
+    /// whoever was served last should not have been.
+    #[inline(always)]
+    pub(in crate::check) fn turns(&self, head: &StepHead, first: ChipId, free_at: Instant) -> Option<StepTurns> {
+        let StepHead { start, channel, .. } = *head;
+        let &(before, behind) = self.around.get(head.action as usize)?;
+        let wanted = start.saturating_add(before);
+        let bus = &self.buses[channel];
+        let next = wanted.max(bus.free_at);
+        let is_behind = bus.last.is_none_or(|(since, last)| since < wanted || since == wanted && last <= first);
+        (is_behind && free_at <= next).then_some(StepTurns { channel, wanted, next, behind })
+    }
+
+    /// Whether the next page of the step has its turn, and its operation takes what it should.
+    #[inline(always)]
+    pub(in crate::check) fn has_turn(&self, turns: &mut StepTurns, start: Instant, page: &StepPage) -> bool {
+        let StepPage { end, on_bus, chip, .. } = *page;
+        let is_so = on_bus.0 == turns.next
+            && self.transfer.is_between(on_bus.0, on_bus.1)
+            && turns.behind.is_between(on_bus.1, end)
+            && start < end
+            && self.desks[chip].to_come == ToCome::Nothing;
+        turns.next = on_bus.1;
+        is_so
+    }
+
+    /// The pages of the step have had their turns, that of the last chip last.
+    #[inline(always)]
+    pub(in crate::check) fn had_turns(&mut self, turns: &StepTurns, last: ChipId) {
+        self.buses[turns.channel] = BusLine { last: Some((turns.wanted, last)), free_at: turns.next };
+    }
+}
+
 impl Desk {
     /// Whether a transfer on a channel, that of its chip, is inside this operation.
     #[inline(always)]
@@ -116,49 +160,13 @@ impl Desks {
         is_so.then_some(BusTurn { bus, wanted, chip, end: on.end })
     }
 
-    /// The turns of the pages of a step, which ask for its bus, once and with no command, on chips
-    /// from the first to the last. It is free at `free_at`, as it was seen. `None` where whoever
-    /// was served last should not have been.
-    #[inline(always)]
-    pub(in crate::check) fn turns(
-        &self,
-        head: &StepHead,
-        (first, last): (ChipId, ChipId),
-        free_at: Instant,
-    ) -> Option<StepTurns> {
-        let StepHead { start, channel, .. } = *head;
-        let (wanted, behind) = match head.action {
-            Action::Program => (start, self.programming),
-            _ => (start.saturating_add(self.sensing.min), Length::NONE),
-        };
-        let bus = &self.buses[channel];
-        let next = wanted.max(bus.free_at);
-        let is_behind = bus.last.is_none_or(|(since, last)| since < wanted || since == wanted && last <= first);
-        // Chips between two of a channel are on it.
-        let is_on = |chip: ChipId| ChannelId(chip.0 / self.chips_per_channel) == channel;
-        let are_on = is_on(first) && (first == last || is_on(last));
-        let is_so = self.plain.any && self.plain.lowest_first && is_behind && are_on && free_at <= next;
-        is_so.then_some(StepTurns { channel, wanted, next, behind })
-    }
-
-    /// Whether the next page of the step has its turn, and its operation takes what it should.
-    #[inline(always)]
-    pub(in crate::check) fn has_turn(&self, turns: &mut StepTurns, start: Instant, page: &StepPage) -> bool {
-        let StepPage { end, on_bus, chip, .. } = *page;
-        let is_so = on_bus.0 == turns.next
-            && self.transfer.has(on_bus.1.since(on_bus.0))
-            && on_bus.1 <= end
-            && turns.behind.has(end.since(on_bus.1))
-            && start < end
-            && self.desks[chip].to_come == ToCome::Nothing;
-        turns.next = on_bus.1;
-        is_so
-    }
-
-    /// The pages of the step have had their turns, that of the last chip last.
-    #[inline(always)]
-    pub(in crate::check) fn had_turns(&mut self, turns: &StepTurns, last: ChipId) {
-        self.buses[turns.channel] = BusLine { last: Some((turns.wanted, last)), free_at: turns.next };
+    /// What is asked of steps, if buses serve whoever comes first, and the lowest chip first of
+    /// those that come together.
+    pub(in crate::check) fn step_desks(&mut self) -> Option<StepDesks<'_>> {
+        let Desks { desks, buses, transfer, sensing, programming, .. } = self;
+        let around = [(sensing.min, Length::NONE), (Span::ZERO, *programming)];
+        let is_so = self.plain.any && self.plain.lowest_first;
+        is_so.then_some(StepDesks { desks, buses, transfer: *transfer, around })
     }
 
     /// The pages of these operations, the last ones of their chips, have had their turns before.

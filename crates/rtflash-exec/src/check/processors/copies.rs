@@ -5,8 +5,9 @@ use rtflash_model::Instant;
 use super::{ProcessorLine, Processors, ReadWait};
 use crate::check::gauge::Place;
 use crate::check::stretches::Stretch;
+use crate::ids::ChipId;
 use crate::plan::Plan;
-use crate::trace::{Action, JobId, Kind, ListedStep, StepHead, StepPage};
+use crate::trace::{Action, JobId, Kind, ListedStep, NONE, StepHead, StepPage};
 
 impl Processors {
     /// Whether a job's operations on a chip of a stripe have waited for nothing, and it goes on
@@ -74,22 +75,28 @@ impl Processors {
         if !line.waits.is_empty() {
             line.judge_waits(*times, waits);
         }
+        let waited = |head: &StepHead, page: &StepPage| page.end.since(head.start).as_ns().saturating_sub(times.alone);
         let wait = |head: &StepHead, page: &StepPage| {
             let StepHead { start, job, cluster, .. } = *head;
             ReadWait {
                 channel: plan.channel_of(page.chip),
                 gc: head.kind == Kind::Gc,
                 bound: foreign_waits[page.chip].saturating_mul(times.asks),
-                waited: page.end.since(start).as_ns().saturating_sub(times.alone),
+                waited: waited(head, page),
                 place: Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(page.chip) },
             }
         };
+        // What waits for less than that on such a chip changes nothing.
+        let mut quiet = (ChipId(NONE), 0);
         line.only_reads = true;
         for step in others.iter().filter(|step| step.head.action == Action::Read) {
             if let [page] = step.of(pages) {
                 // Nothing was beside it.
-                let wait = wait(&step.head, page);
-                waits.note(wait.bound, wait.waited, || wait.place);
+                if quiet.0 != page.chip || waited(&step.head, page) >= quiet.1 {
+                    let wait = wait(&step.head, page);
+                    waits.note(wait.bound, wait.waited, || wait.place);
+                    quiet = (page.chip, waits.quiet_below(wait.bound));
+                }
             } else {
                 line.waits.extend(step.of(pages).iter().map(|page| wait(&step.head, page)));
                 line.judge_waits(*times, waits);
@@ -133,11 +140,15 @@ impl ProcessorLine {
         if let Some((second, others)) = others.split_first() {
             self.ends(stretch(start, second.head.start));
             start = second.head.start;
-            for step in others {
-                self.is_behind(stretch(start, step.head.start));
+            if let Some((last, others)) = others.split_last() {
+                for step in others {
+                    self.is_behind(stretch(start, step.head.start));
+                    start = step.head.start;
+                }
+                self.is_behind(stretch(start, last.head.start));
                 // They have the deadline of the first one.
                 self.latest.last_mut().expect("a stretch has just ended").0 = start;
-                start = step.head.start;
+                start = last.head.start;
             }
         }
         self.under_way = Some(stretch(start, end));

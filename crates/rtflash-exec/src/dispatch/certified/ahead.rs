@@ -9,7 +9,9 @@ use super::CertifiedGroup;
 use super::lane_asks::LaneAsks;
 use super::operate::{BusUse, OpenOperation, Planned};
 use super::over_bus::page_of;
-use super::processor::ProcessorState;
+use super::processor::{Part, ProcessorState, ProcessorStep};
+use super::slab::Slab;
+use crate::dispatch::core::Core;
 use crate::earliest::Earliest;
 use crate::flash::BusRequest;
 use crate::ftl::{PagePlace, PageStore};
@@ -44,7 +46,7 @@ impl LanesAhead {
             && options.ties == Ties::Lowest
             && options.arbitration == Arbitration::Fifo
             && options.phases != Phases::AtErases;
-        let lanes = processors.iter().map(|_| LaneAsks::default()).collect();
+        let lanes = processors.iter().map(|of| LaneAsks::new(plan, &of.chips)).collect();
         LanesAhead { may, is_on: false, next: Earliest::new(processors.len()), lanes, buses: Vec::new() }
     }
 }
@@ -75,11 +77,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         while let Some((since, lane, other)) = self.ahead.next.first_before_others().filter(|first| first.0 < until) {
             let other = Instant::from_ns(other).unwrap_or(Instant::END);
-            if self.moves_step(lane, since, other.min(until)) {
-                if !self.runs_lane(lane, until) {
-                    self.ahead.next.set(lane, None);
-                }
-            } else {
+            let is_first = since < other;
+            let left =
+                if is_first { self.runs_lane(lane, Some(since), (other.min(until), until)) } else { Some(since) };
+            if let Some(since) = left {
                 self.moves_page(lane, (since, other), until);
             }
         }
@@ -88,107 +89,63 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         true
     }
 
-    /// A processor goes on from step to step, until it asks for a bus, or is busy or idle until
-    /// then. Says whether it asks.
-    #[inline(never)]
-    fn run_lane(&mut self, number: usize, until: Instant) -> bool {
-        self.runs_lane(number, until)
-    }
-
+    /// A processor that wants its buses since then, if it does, has them and goes on from step to
+    /// step, until it wants them no sooner than `before`, or is busy or idle until then. Says since
+    /// when it wants them, if it does so before that, and has none as pages have to go one by one.
     #[inline(always)]
-    fn runs_lane(&mut self, number: usize, until: Instant) -> bool {
-        while self.processors[number].step.is_under_way {
-            let (end, chip) = self.processors[number].step.last;
-            if end >= until {
-                self.core.ends.set(chip, Some(end));
-                return false;
-            }
-            if !self.goes_on_with_rows(number, end) && !self.goes_on_writing(number, end) {
-                self.processor_ends(chip, end);
-                self.dispatch_processors(end);
-                self.core.observer.passes_step();
-            }
-            if let Some(since) = self.ahead.lanes[number].next() {
-                self.ahead.next.set(number, Some(since));
-                return true;
-            }
-        }
-        false
-    }
-
-    /// A pass goes on with another step that is no erase: what it would decide, without the asking.
-    #[inline(always)]
-    fn goes_on_with_rows(&mut self, number: usize, now: Instant) -> bool {
-        let CertifiedGroup { processors, parts, core, ahead, row, .. } = self;
-        let of = &mut processors[number];
-        let Some(part) = of.step.more.filter(|&part| of.queue.is_first(part) && of.step.pages.is_empty()) else {
-            return false;
-        };
-        let (at, asks) = (&mut parts[part], &mut ahead.lanes[number]);
-        let (server, job) = (at.key.1 != Kind::Gc, at.id());
-        asks.begin((of.number, job, Kind::Gc), now);
-        let step = of.store.ftl.step_of_pass(server, |page| {
-            let spot = PagePlace::from(page.spot);
-            asks.add(of.chips[spot.chip], spot, Lpn(page.lpn));
-        });
-        let action = match step {
-            None | Some(GcStep::Erase(_) | GcStep::Starved | GcStep::Moved) => return false,
-            Some(GcStep::Read) => Action::Read,
-            Some(GcStep::Row) if asks.row.len() == of.chips.len() => Action::Program,
-            Some(step) => {
-                row.clear();
-                row.extend(asks.places(&of.chips));
-                asks.clear();
+    fn runs_lane(
+        &mut self,
+        number: usize,
+        mut since: Option<Instant>,
+        (before, until): (Instant, Instant),
+    ) -> Option<Instant> {
+        loop {
+            let CertifiedGroup { processors, parts, core, ahead, entered, .. } = self;
+            let LanesAhead { next, lanes, buses, .. } = ahead;
+            let (of, asks) = (&mut processors[number], &mut lanes[number]);
+            let (now, chip, step) = loop {
+                if let Some(since) = since {
+                    let may = since < before;
+                    if !may || !moves_step(core, &mut of.step, (asks, buses), since) {
+                        next.set(number, Some(since));
+                        return Some(since).filter(|_| may);
+                    }
+                }
+                let (end, chip) = of.step.last;
+                if end >= until || !of.step.is_under_way {
+                    if of.step.is_under_way {
+                        core.ends.set(chip, Some(end));
+                    }
+                    next.set(number, None);
+                    return None;
+                }
+                since = match goes_on_with_rows(of, parts, (core, asks), end) {
+                    GoesOn::Wants(since) => since,
+                    GoesOn::With(part, step) => break (end, chip, Some((part, step))),
+                    GoesOn::Stops => match goes_on_writing(of, (parts, entered), (core, asks), end) {
+                        None => break (end, chip, None),
+                        wants => wants,
+                    },
+                };
+            };
+            if let Some((part, step)) = step {
+                self.row.clear();
+                self.row.extend(self.ahead.lanes[number].places(&self.processors[number].chips));
+                self.ahead.lanes[number].clear();
                 self.start_gc(number, part, step, now);
-                self.core.observer.passes_step();
-                return true;
+            } else {
+                self.processor_ends(chip, now);
+                self.dispatch_processors(now);
             }
-        };
-        at.starved = false;
-        of.step.begin(asks.row.len());
-        of.step.more = Some(part);
-        asks.all_want(action, core);
-        true
+            self.core.observer.passes_step();
+            since = self.ahead.lanes[number].next();
+        }
     }
 
-    /// A request of a task that has had a row programmed goes on with the next whole one.
-    #[inline(always)]
-    fn goes_on_writing(&mut self, number: usize, now: Instant) -> bool {
-        let CertifiedGroup { processors, parts, core, ahead, entered, .. } = self;
-        let of = &mut processors[number];
-        let Some(&part) = of.step.pages.first().filter(|_| of.step.more.is_none() && of.step.erases.is_none()) else {
-            return false;
-        };
-        let (at, width, done) = (&mut parts[part], of.chips.len(), of.step.pages.len());
-        let is_plain = at.key.1 == Kind::Write
-            && at.reads.is_empty()
-            && at.writes.len() >= width
-            && of.queue.is_first(part)
-            && of.store.free() >= width as u64
-            && of.notified == of.store.ftl.arrived()
-            && of.step.pages.iter().all(|&other| other == part);
-        if !is_plain {
-            return false;
-        }
-        // The pages before are over, and the part is not.
-        at.unfinished -= done as u64;
-        *entered -= done as u64;
-        of.step.pages.resize(width, part);
-        of.step.begin(width);
-        let asks = &mut ahead.lanes[number];
-        asks.begin((of.number, at.id(), Kind::Write), now);
-        for soon in width..2 * width {
-            let Some(&soon) = at.writes.get(soon) else { break };
-            of.store.prefetch_page(soon);
-        }
-        for _ in 0..width {
-            let Some(lpn) = at.writes.pop_front() else { break };
-            let spot = of.store.write(lpn).expect("as many pages are free");
-            asks.add(of.chips[spot.chip], spot, lpn);
-        }
-        at.starved = false;
-        asks.all_want(Action::Program, core);
-        true
+    /// The same of one that is busy until now, or has not been looked at: until it wants a bus.
+    #[inline(never)]
+    fn run_lane(&mut self, number: usize, until: Instant) {
+        self.runs_lane(number, None, (Instant::START, until));
     }
 
     /// Pages of a step ask for their buses, of a processor that runs ahead.
@@ -202,46 +159,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             asks.pages.push(Operation { end: core.wanted(&operation), ..operation });
         }
         asks.put_into_order();
-    }
-
-    /// All pages of a processor's step have their buses, which they want since then, if all of them
-    /// want them before `before`, at one instant, and nothing is kept back. Says whether that is
-    /// so; if not, nothing has happened.
-    #[inline(always)]
-    fn moves_step(&mut self, number: usize, since: Instant, before: Instant) -> bool {
-        let CertifiedGroup { core, ahead, processors, .. } = self;
-        let (asks, step) = (&mut ahead.lanes[number], &mut processors[number].step);
-        if since >= before || core.observer.keeps_back() {
-            return false;
-        }
-        if let (Some(first), Some(last)) = (asks.row.first(), asks.row.last()) {
-            let mut end = Instant::START;
-            let moved =
-                core.moves_row_ahead(&asks.common, (first.chip, last.chip), |steps, (free_at, held, behind)| {
-                    let mut free_at = free_at;
-                    for page in &asks.row {
-                        let start = free_at;
-                        free_at = start.saturating_add(held);
-                        end = free_at.saturating_add(behind);
-                        steps.add(page.with(end, (start, free_at)));
-                    }
-                    free_at
-                });
-            if moved {
-                // These are all chips of the step.
-                (step.chips, step.last) = (0, (end, last.chip));
-                asks.row.clear();
-                return true;
-            }
-            asks.spread();
-        }
-        if asks.moved > 0 || asks.pages.last().is_none_or(|last| since < last.end) {
-            return false;
-        }
-        step.chips -= asks.pages.len();
-        step.last = step.last.max(core.moves_each_ahead(&mut asks.pages, since, &mut ahead.buses));
-        asks.clear();
-        true
     }
 
     /// A page has its bus: of those that want it at this instant that of the lowest chip. What
@@ -303,4 +220,141 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             self.ahead.next.set(number, None);
         }
     }
+}
+
+/// How a pass goes on.
+enum GoesOn {
+    /// Its pages want their buses since then.
+    Wants(Option<Instant>),
+    /// With a step of this part that is no row of its own.
+    With(usize, GcStep),
+    /// That is to be decided.
+    Stops,
+}
+
+/// A pass goes on with another step that is no erase: what it would decide, without the asking.
+#[inline(always)]
+fn goes_on_with_rows<O: Observer>(
+    of: &mut ProcessorState,
+    parts: &mut Slab<Part>,
+    (core, asks): (&Core<O>, &mut LaneAsks),
+    now: Instant,
+) -> GoesOn {
+    let Some(part) = of.step.more else { return GoesOn::Stops };
+    if !of.queue.is_first(part) || !of.step.pages.is_empty() {
+        return GoesOn::Stops;
+    }
+    let at = &mut parts[part];
+    let (server, job) = (at.key.1 != Kind::Gc, at.id());
+    asks.begin((of.number, job, Kind::Gc), now);
+    let ProcessorState { store, chips, .. } = of;
+    let step = store.ftl.step_of_pass(server, |page| {
+        let spot = PagePlace::from(page.spot);
+        asks.add(chips[spot.chip], spot, Lpn(page.lpn));
+    });
+    let action = match step {
+        None | Some(GcStep::Erase(_) | GcStep::Starved | GcStep::Moved) => return GoesOn::Stops,
+        Some(GcStep::Read) => Action::Read,
+        Some(GcStep::Row) if asks.row.len() == of.chips.len() => Action::Program,
+        Some(step) => return GoesOn::With(part, step),
+    };
+    at.starved = false;
+    of.step.begin_another(asks.row.len());
+    GoesOn::Wants(asks.all_want(action, core))
+}
+
+/// A request of a task that has had a row programmed goes on with the next whole one, if it does.
+/// Says since when its pages want their buses.
+#[inline(always)]
+fn goes_on_writing<O: Observer>(
+    of: &mut ProcessorState,
+    (parts, entered): (&mut Slab<Part>, &mut u64),
+    (core, asks): (&Core<O>, &mut LaneAsks),
+    now: Instant,
+) -> Option<Instant> {
+    let part = *of.step.pages.first().filter(|_| of.step.more.is_none() && of.step.erases.is_none())?;
+    let (at, width, done) = (&mut parts[part], of.chips.len(), of.step.pages.len());
+    let is_plain = at.key.1 == Kind::Write
+        && at.reads.is_empty()
+        && at.writes.len() >= width
+        && of.queue.is_first(part)
+        && of.store.free() >= width as u64
+        && of.notified == of.store.ftl.arrived()
+        && of.step.pages.iter().all(|&other| other == part);
+    if !is_plain {
+        return None;
+    }
+    // The pages before are over, and the part is not.
+    at.unfinished -= done as u64;
+    *entered -= done as u64;
+    if done != width {
+        of.step.pages.resize(width, part);
+    }
+    of.step.begin_another(width);
+    asks.begin((of.number, at.id(), Kind::Write), now);
+    for soon in width..2 * width {
+        let Some(&soon) = at.writes.get(soon) else { break };
+        of.store.prefetch_page(soon);
+    }
+    let (store, chips, writes) = (&mut of.store, &of.chips, &mut at.writes);
+    let are_together = store.write_all(
+        width,
+        || writes.pop_front().expect("it has a row to write"),
+        |spot, lpn| asks.add(chips[spot.chip], spot, lpn),
+    );
+    for _ in 0..if are_together { 0 } else { width } {
+        let Some(lpn) = writes.pop_front() else { break };
+        let spot = store.write(lpn).expect("as many pages are free");
+        asks.add(chips[spot.chip], spot, lpn);
+    }
+    at.starved = false;
+    asks.all_want(Action::Program, core)
+}
+
+/// All pages of a processor's step have their buses, which they want since then, if all of them
+/// want them at one instant, and nothing is kept back. Says whether that is so; if not, nothing has
+/// happened.
+#[inline(always)]
+fn moves_step<O: Observer>(
+    core: &mut Core<O>,
+    step: &mut ProcessorStep,
+    (asks, buses): (&mut LaneAsks, &mut Vec<OnBus>),
+    since: Instant,
+) -> bool {
+    if core.observer.keeps_back() {
+        return false;
+    }
+    if let (Some(first), Some(last)) = (asks.row.first(), asks.row.last()) {
+        let (first, last) = (first.chip, last.chip);
+        if !asks.has_one_bus {
+            asks.head.channel = core.channel_of(first);
+        }
+        let is_one = asks.has_one_bus || core.channel_of(last) == asks.head.channel;
+        let mut end = Instant::START;
+        let moved = is_one
+            && core.moves_row_ahead((&asks.head, last), asks.wanted, |steps, (free_at, held, behind)| {
+                let mut free_at = free_at;
+                steps.add(asks.row.iter().map(|page| {
+                    let start = free_at;
+                    free_at = start.saturating_add(held);
+                    end = free_at.saturating_add(behind);
+                    page.with(end, (start, free_at))
+                }));
+                free_at
+            });
+        if moved {
+            // These are all chips of the step.
+            (step.chips, step.last) = (0, (end, last));
+            asks.row.clear();
+            return true;
+        }
+        asks.spread();
+    }
+    if asks.moved > 0 || asks.pages.last().is_none_or(|last| since < last.end) {
+        return false;
+    }
+    step.chips -= asks.pages.len();
+    step.last = step.last.max(core.moves_each_ahead(&mut asks.pages, since, buses));
+    asks.clear();
+    true
 }

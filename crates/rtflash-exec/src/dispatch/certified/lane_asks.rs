@@ -4,8 +4,9 @@ use rtflash_model::{Instant, sorting};
 
 use crate::dispatch::core::Core;
 use crate::ftl::PagePlace;
-use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
-use crate::trace::{Action, JobId, Kind, NO_LPN, NONE, Observer, Operation, StepPage};
+use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
+use crate::plan::Plan;
+use crate::trace::{Action, JobId, Kind, NONE, Observer, Operation, StepHead, StepPage};
 
 /// A page of a step.
 #[derive(Debug, Clone, Copy)]
@@ -31,9 +32,11 @@ pub(super) struct LaneAsks {
     /// The pages of its step, if all of them do the same for one job, want their buses at one
     /// instant, and none has had it: by chip.
     pub(super) row: Vec<AskedPage>,
-    /// What these have in common. Since when they want their buses stands in the place of their
-    /// ends.
-    pub(super) common: Operation,
+    /// What these have in common, and since when they want their buses.
+    pub(super) head: StepHead,
+    pub(super) wanted: Instant,
+    /// Whether all its chips are on one channel, which the head names.
+    pub(super) has_one_bus: bool,
     /// Other pages of its step, by the time since when they want their buses, which stands in the
     /// place of their ends; then by chip.
     pub(super) pages: Vec<Operation>,
@@ -41,29 +44,26 @@ pub(super) struct LaneAsks {
     pub(super) moved: usize,
 }
 
-impl Default for LaneAsks {
-    fn default() -> LaneAsks {
-        let common = Operation {
-            start: Instant::START,
-            end: Instant::START,
-            cluster: ClusterId(NONE),
-            chip: ChipId(NONE),
-            action: Action::Read,
-            job: JobId { source: SourceId(NONE), index: 0 },
-            kind: Kind::Gc,
-            block: BlockId(NONE),
-            page: NONE,
-            lpn: NO_LPN,
-        };
-        LaneAsks { row: Vec::new(), common, pages: Vec::new(), moved: 0 }
-    }
-}
-
 impl LaneAsks {
+    /// Of a processor on these chips.
+    pub(super) fn new(plan: &Plan, chips: &PerId<ColumnId, ChipId>) -> LaneAsks {
+        let channel = chips.iter().next().map_or(ChannelId(NONE), |&chip| plan.channel_of(chip));
+        let head = StepHead {
+            start: Instant::START,
+            job: JobId { source: SourceId(NONE), index: 0 },
+            cluster: ClusterId(NONE),
+            channel,
+            action: Action::Read,
+            kind: Kind::Gc,
+        };
+        let has_one_bus = chips.iter().all(|&chip| plan.channel_of(chip) == channel);
+        LaneAsks { row: Vec::new(), head, wanted: Instant::START, has_one_bus, pages: Vec::new(), moved: 0 }
+    }
+
     /// Since when its next page wants a bus.
     #[inline(always)]
     pub(super) fn next(&self) -> Option<Instant> {
-        if self.row.is_empty() { self.pages.get(self.moved).map(|page| page.end) } else { Some(self.common.end) }
+        if self.row.is_empty() { self.pages.get(self.moved).map(|page| page.end) } else { Some(self.wanted) }
     }
 
     /// The chip of that page.
@@ -82,8 +82,8 @@ impl LaneAsks {
     /// Pages are added of a job, that begin now.
     #[inline(always)]
     pub(super) fn begin(&mut self, (cluster, job, kind): (ClusterId, JobId, Kind), now: Instant) {
-        let common = &mut self.common;
-        (common.start, common.cluster, common.job, common.kind) = (now, cluster, job, kind);
+        let head = &mut self.head;
+        (head.start, head.cluster, head.job, head.kind) = (now, cluster, job, kind);
     }
 
     /// One of them.
@@ -101,34 +101,47 @@ impl LaneAsks {
         })
     }
 
-    /// All of them do this, and ask for their buses.
+    /// All of them do this, and ask for their buses. Says since when.
     #[inline(always)]
-    pub(super) fn all_want<O: Observer>(&mut self, action: Action, core: &Core<O>) {
-        self.common.action = action;
-        let Some(wanted) = core.all_wanted(&self.common) else { return self.each_wants(core) };
-        self.common.end = wanted;
+    pub(super) fn all_want<O: Observer>(&mut self, action: Action, core: &Core<O>) -> Option<Instant> {
+        self.head.action = action;
+        let Some(wanted) = core.all_wanted(action, self.head.start) else { return self.each_wants(core) };
+        self.wanted = wanted;
         match &mut self.row[..] {
             [_] => {}
             [a, b] if b.chip < a.chip => std::mem::swap(a, b),
             [_, _] => {}
             row => sorting::by_key(row, |page| page.chip),
         }
+        Some(wanted)
     }
 
     /// The same, each of them for itself.
     #[inline(never)]
-    fn each_wants<O: Observer>(&mut self, core: &Core<O>) {
+    fn each_wants<O: Observer>(&mut self, core: &Core<O>) -> Option<Instant> {
         self.spread();
         for page in &mut self.pages {
             page.end = core.wanted(page);
         }
         self.put_into_order();
+        self.next()
     }
 
     /// Each page is by itself from now on.
     pub(super) fn spread(&mut self) {
-        let common = self.common;
-        let page = |AskedPage { chip, block, page, lpn }: AskedPage| Operation { chip, block, page, lpn, ..common };
+        let (StepHead { start, job, cluster, action, kind, .. }, end) = (self.head, self.wanted);
+        let page = |AskedPage { chip, block, page, lpn }: AskedPage| Operation {
+            start,
+            end,
+            cluster,
+            chip,
+            action,
+            job,
+            kind,
+            block,
+            page,
+            lpn,
+        };
         self.pages.extend(self.row.drain(..).map(page));
     }
 

@@ -27,15 +27,18 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// What a step without pages waits for the bus: `beside` so many pages of its own cluster, or
     /// as many as there may be.
     pub(super) fn wait_in_padding(&self, processor: usize, beside: Option<u32>) -> Span {
-        let chips = &self.processors[processor].chips;
-        let most = |of: fn(&ChipAtWork) -> u32| chips.iter().map(|&chip| of(&self.chips[chip])).max();
-        let others = most(|chip| chip.others).expect("a processor has chips");
-        let foreign = most(|chip| chip.foreign_chips).expect("a processor has chips");
-        match (self.options.placed.waits, beside) {
-            (Waits::Actual, beside) => self.plan.transfers(beside.unwrap_or(0)),
-            (Waits::Worst, None) => self.plan.transfers(others),
-            (Waits::Worst, Some(beside)) => self.plan.transfers(foreign.saturating_add(beside).min(others)),
-        }
+        let beside = match self.options.placed.waits {
+            Waits::Actual if beside.unwrap_or(0) == 0 => return Span::ZERO,
+            Waits::Actual => beside.unwrap_or(0),
+            Waits::Worst => {
+                let chips = &self.processors[processor].chips;
+                let most = |of: fn(&ChipAtWork) -> u32| chips.iter().map(|&chip| of(&self.chips[chip])).max();
+                let others = most(|chip| chip.others).expect("a processor has chips");
+                let foreign = most(|chip| chip.foreign_chips).expect("a processor has chips");
+                beside.map_or(others, |beside| foreign.saturating_add(beside).min(others))
+            }
+        };
+        self.plan.transfers(beside)
     }
 
     /// When a step without pages that begins now has read, its command on the bus before that.

@@ -100,6 +100,12 @@ impl ProcessorStep {
         (self.is_under_way, self.chips, self.last) = (true, chips, (Instant::START, ChipId(0)));
         (self.erases, self.more) = (None, None);
     }
+
+    /// The step is over, and another one like it begins, of so many chips.
+    #[inline]
+    pub(super) fn begin_another(&mut self, chips: usize) {
+        (self.chips, self.last) = (chips, (Instant::START, ChipId(0)));
+    }
 }
 
 /// A processor at run time.

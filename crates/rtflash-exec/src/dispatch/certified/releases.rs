@@ -7,7 +7,7 @@ use rtflash_model::{Instant, Span};
 use super::processor::{OpenJob, Part};
 use super::{CertifiedGroup, RequestEvent};
 use crate::dispatch::arrivals::A_STREAM;
-use crate::dispatch::cluster::BACKGROUND;
+use crate::dispatch::cluster::{BACKGROUND, Due};
 use crate::dispatch::request_times::RequestTimes;
 use crate::dispatch::{Arrival, release_jitter};
 use crate::ftl::{PageStore, Requests};
@@ -255,19 +255,21 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let share = |pages: usize| if pages > 0 { pages.div_ceil(count).next_power_of_two().min(SHARE) } else { 0 };
         let read = usize::try_from(reads).unwrap_or(lpns.len());
         let room = (share(read), share(lpns.len().saturating_sub(read)));
+        if count == 1 && !lpns.is_empty() {
+            let part = self.enter_part(job, processors.start, (due, kind, id.source, id.index), room);
+            self.enter_all(part, lpns.split_at(read.min(lpns.len())));
+            self.changed.push(processors.start);
+            self.parts_of = parts;
+            return;
+        }
         for (&lpn, place) in lpns.iter().zip(0..) {
             let at = lpn.index() % count;
+            let part = match parts[at] {
+                Some(part) => part,
+                None => self.enter_part(job, processors.start + at, (due, kind, id.source, id.index), room),
+            };
+            parts[at] = Some(part);
             let processor = &mut self.processors[processors.start + at];
-            let part = *parts[at].get_or_insert_with(|| {
-                let part =
-                    self.parts.insert(Part::new(job, processors.start + at, (due, kind, id.source, id.index, 0), room));
-                let key = &mut self.parts[part].key;
-                key.4 = part;
-                let key = *key;
-                self.jobs[job].parts += 1;
-                processor.queue.insert(key);
-                part
-            });
             processor.store.prefetch_place(lpn);
             self.core.observer.as_observer().expect(number, lpn);
             let of = &mut self.parts[part];
@@ -285,6 +287,39 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             self.changed.push(processors.start + at);
         }
         self.parts_of = parts;
+    }
+
+    /// A job's part on a processor, with room for so many pages that it reads and writes.
+    fn enter_part(
+        &mut self,
+        job: usize,
+        processor: usize,
+        (due, kind, source, index): (Due, Kind, SourceId, u64),
+        room: (usize, usize),
+    ) -> usize {
+        let part = self.parts.insert(Part::new(job, processor, (due, kind, source, index, 0), room));
+        let key = &mut self.parts[part].key;
+        key.4 = part;
+        self.processors[processor].queue.insert(*key);
+        self.jobs[job].parts += 1;
+        part
+    }
+
+    /// All pages of a job enter a part of it: those that it reads, and those that it writes.
+    fn enter_all(&mut self, part: usize, (reads, writes): (&[Lpn], &[Lpn])) {
+        let of = &mut self.parts[part];
+        let processor = &mut self.processors[of.processor];
+        let (store, observer) = (&mut processor.store, self.core.observer.as_observer());
+        for &lpn in reads.iter().chain(writes) {
+            store.prefetch_place(lpn);
+            observer.expect(processor.number, lpn);
+        }
+        of.reads.extend(reads);
+        of.writes.extend(writes);
+        of.unfinished += (reads.len() + writes.len()) as u64;
+        if of.key.1 == Kind::Write {
+            store.ftl.arrive(writes.len() as u64);
+        }
     }
 
     /// Releases the GC jobs that are due by the pages that have arrived on a processor.
