@@ -90,6 +90,11 @@ impl KnownLoads {
         known.entry((key.organisation.placement(), key.chips)).or_insert_with(shares).of(key.numbers())
     }
 
+    /// Tasks alone are known in the worst case only: of many tasks there would be much to remember.
+    pub(super) fn forget_tasks_alone(&self) {
+        self.alone.borrow_mut().retain(|key, _| key.0 == ContentionAssumption::WorstCase);
+    }
+
     /// What a cluster has to do with garbage collection at its shortest deadline, exactly.
     pub(super) fn exact(&self, key: LoadKey, found: impl FnOnce() -> Option<Rational>) -> Option<Rational> {
         self.exact.borrow_mut().entry(key).or_insert_with(found).clone()

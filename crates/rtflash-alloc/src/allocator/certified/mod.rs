@@ -157,6 +157,7 @@ fn exact_search(problem: Problem<'_>, given_up: &mut bool) -> Option<Allocation>
     }
     let organisations = Organisations::new(problem, ContentionAssumption::NoContention);
     let least = organisations.least_sizes();
+    least.fewest()?;
     let subsets = exact::Subsets::new(&mut DemandSizes::new(&organisations), Some(&least)).ok()?;
     *given_up |= organisations.given_up();
     subsets.best_partition()?;

@@ -67,6 +67,9 @@ impl<'a> Organisations<'a> {
             .into_iter()
             .filter(|organisation| test.placements.contains(&organisation.placement()))
             .collect();
+        if set.tasks().count() > MOST_TASKS {
+            known.forget_tasks_alone();
+        }
         let chips = set.device().chips();
         let chain = chain(set.device().chips_per_channel().min(chips));
         Organisations {

@@ -3,7 +3,7 @@
 use rtflash_model::{Reliance, TaskId};
 
 use super::{ContentionAssumption, DemandHeld, LoadKey, MOST_TASKS, Organisation, Organisations};
-use crate::certified::{LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
+use crate::certified::{LeastLoad, LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
 
 impl Organisations<'_> {
     /// The sum of what tasks have to do alone in a cluster, waiting included. They never have less
@@ -63,8 +63,12 @@ impl Organisations<'_> {
     /// then no test of it holds.
     pub(super) fn has_too_much(&self, key: LoadKey, organisation: Organisation, chips: u32) -> bool {
         let (device, placement) = (self.set.device(), organisation.placement());
-        let shares = || LeastShares::new(device, self.set.tasks(), chips, placement);
-        let least = self.known.least(key, shares);
+        let least = if self.set.tasks().count() > MOST_TASKS {
+            LeastLoad::new(device, self.tasks(&key.tasks()), chips, placement, self.work)
+        } else {
+            self.work.charge(2);
+            self.known.least(key, || LeastShares::new(device, self.set.tasks(), chips, placement))
+        };
         let ways = SharedBus::anywhere(device).ways;
         let load = match self.assumption {
             _ if !waits_for_each(placement) => least.alone(),

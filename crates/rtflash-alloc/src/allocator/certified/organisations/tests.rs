@@ -132,10 +132,10 @@ fn who_has_no_room_does_not_hold() {
     assert!(refused > 1_000 && kept > 1_000, "{refused}, {kept}");
 }
 
-/// What is known of tasks alone from other assumptions is what each assumption finds by itself.
+/// What is known from other assumptions is what each assumption finds by itself.
 #[test]
-fn what_is_shared_of_tasks_alone_is_what_each_finds() {
-    let mut compared = 0;
+fn what_is_shared_is_what_each_finds() {
+    let (mut compared, mut holds) = (0, 0);
     for seed in 0..300 {
         let Some(set) = drawn(seed) else { continue };
         for placements in [BOTH, &[Placement::Superblock], &Placement::ALL] {
@@ -154,8 +154,41 @@ fn what_is_shared_of_tasks_alone_is_what_each_finds() {
                         compared += 1;
                     }
                 }
+                let all: Vec<TaskId> = TaskId::first(set.tasks().count()).collect();
+                for tasks in [&all[..1], &all] {
+                    assert!(here.least_load(tasks, 2) == apart.least_load(tasks, 2), "seed {seed}, {assumption:?}");
+                    let held = [&here, &apart].map(|each| each.holds(tasks, 2).map(|held| held.load.to_bits()));
+                    assert_eq!(held[0], held[1], "seed {seed}, {assumption:?}");
+                    holds += u32::from(held[0].is_some());
+                }
             }
         }
     }
-    assert!(compared > 20_000, "{compared}");
+    assert!(compared > 20_000 && holds > 200, "{compared}, {holds}");
+}
+
+/// What has too much to do does not hold, whatever its garbage collection.
+#[test]
+fn who_has_too_much_to_do_does_not_hold() {
+    let (mut too_much, mut holds) = ([0; 5], [0; 5]);
+    for seed in 0..1_500 {
+        let Some(set) = drawn(seed) else { continue };
+        for (at, assumption) in ASSUMPTIONS.into_iter().enumerate() {
+            let (work, known) = (Work::new(), KnownLoads::default());
+            let test = DemandTest { placements: BOTH, rely_on: Reliance::Queue };
+            let organisations = Organisations::new(Problem { set: &set, test, work: &work, known: &known }, assumption);
+            let all: Vec<TaskId> = TaskId::first(set.tasks().count()).collect();
+            for (organisation, chips) in [Organisation::Stripe, Organisation::Superblock].map(|it| (it, 2)) {
+                let Some(key) = organisations.key(&all, organisation, chips) else { continue };
+                let Some((processor, others)) = organisations.processor(&all, organisation, chips) else { continue };
+                let choice = choose_with(Patience::Full, &processor, &[others], 0, &work);
+                let has_too_much = organisations.has_too_much(key, organisation, chips);
+                let where_it_is = format!("seed {seed}, {assumption:?}, {organisation:?} of {chips}");
+                assert!(!(has_too_much && choice.holds()), "{where_it_is}");
+                too_much[at] += u32::from(has_too_much);
+                holds[at] += u32::from(choice.holds());
+            }
+        }
+    }
+    assert!(too_much.iter().chain(&holds).all(|&count| count > 50), "{too_much:?} {holds:?}");
 }
