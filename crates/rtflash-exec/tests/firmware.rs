@@ -605,6 +605,12 @@ struct Seen {
     starved_jobs: usize,
     served: usize,
     server_passes: usize,
+    /// Operations that began together with one of another job of their superblock: beside reads,
+    /// rows, and rows of passes. Of those, ones beside a page that failed.
+    beside_reads: usize,
+    beside_rows: usize,
+    beside_passes: usize,
+    beside_failed: usize,
 }
 
 /// What is drawn, as firmware does it.
@@ -612,7 +618,7 @@ fn as_firmware(mut world: World) -> World {
     let options = &mut world.options;
     (options.service, options.victims, options.arbitration) = (Service::Tbs, Victims::Actual, Arbitration::Fifo);
     (options.ties, options.releases) = (Ties::Lowest, None);
-    (options.placed.backfill, options.placed.waits) = (false, Waits::Actual);
+    options.placed.waits = Waits::Actual;
     if matches!(options.pattern, Pattern::OneChip | Pattern::Fullest) {
         options.pattern = Pattern::Uniform;
     }
@@ -630,7 +636,7 @@ fn firmware_does_what_the_executor_does() {
             break;
         }
         let Some(world) = World::draw_certified(71, case).map(as_firmware) else { continue };
-        let bytes = match world.plan.image() {
+        let bytes = match world.plan.image(world.options.placed.backfill) {
             Ok(bytes) => bytes,
             Err(NoImage::TwoRegisters(_) | NoImage::Changes(_)) => continue,
             Err(NoImage::Unsound(_)) => {
@@ -686,6 +692,7 @@ fn firmware_does_what_the_executor_does() {
                 seen.failed_in_zones += usize::from(by[failed.cluster].is_zoned());
             }
         }
+        seen.look_beside(&world, &records);
         seen.levelled += ran.host.levelled;
         seen.server_passes += ran.host.server_selected.len();
         seen.served += done.iter().filter(|done| done.7 == Kind::Server).count();
@@ -699,6 +706,7 @@ fn firmware_does_what_the_executor_does() {
     assert!(unsound < seen.worlds, "{unsound}");
     assert!(seen.worlds > 2_000 && seen.operations > 200_000 && seen.commands > 500, "{seen:?}");
     assert!(seen.stripes > 1_000 && seen.zones > 500 && seen.superblocks > 1_000 && seen.erases > 10_000, "{seen:?}");
+    assert!(seen.beside_reads > 100 && seen.beside_rows > 100 && seen.beside_passes > 100, "{seen:?}");
     assert!(seen.suspended > 100 && seen.levelled > 100, "{seen:?}");
     assert!(seen.served > 5_000 && seen.server_passes > 300, "{seen:?}");
     assert!(seen.failed > 100 && seen.failed_erases > 10 && seen.failed_in_zones > 30, "{seen:?}");
@@ -706,6 +714,41 @@ fn firmware_does_what_the_executor_does() {
 }
 
 impl Seen {
+    /// Looks for what was filled in.
+    fn look_beside(&mut self, world: &World, records: &[Record]) {
+        let Promise::Certified(certified) = world.plan.promise() else { return };
+        let mut steps: HashMap<(ClusterId, Instant), Vec<&rtflash_exec::trace::Operation>> = HashMap::new();
+        let mut failed = HashSet::new();
+        for record in records {
+            match record {
+                Record::Operation(of) if certified[of.cluster].certificate.placement == Placement::Superblock => {
+                    steps.entry((of.cluster, of.start)).or_default().push(of);
+                }
+                Record::Failed(of) => {
+                    failed.insert((of.chip, of.at));
+                }
+                _ => {}
+            }
+        }
+        for step in steps.values() {
+            // A step of a pass, or one that programs, has nothing but reads beside it.
+            let has = |which: &dyn Fn(&rtflash_exec::trace::Operation) -> bool| step.iter().any(|of| which(of));
+            let first = step[0].job;
+            let others = step.iter().filter(|of| of.job != first).count();
+            let to = if has(&|of| of.kind == Kind::Gc) {
+                &mut self.beside_passes
+            } else if has(&|of| of.action == Action::Program) {
+                &mut self.beside_rows
+            } else {
+                &mut self.beside_reads
+            };
+            *to += others;
+            let end = step.iter().map(|of| of.end).max();
+            let fails = step.iter().any(|of| end.is_some_and(|end| failed.contains(&(of.chip, end))));
+            self.beside_failed += if fails { others } else { 0 };
+        }
+    }
+
     fn look(&mut self, world: &World, done: &[Done], (over, starved): (usize, usize)) {
         let Promise::Certified(certified) = world.plan.promise() else { return };
         let of = |placement| certified.iter().filter(|by| by.certificate.placement == placement).count();

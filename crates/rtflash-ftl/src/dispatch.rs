@@ -6,8 +6,8 @@ use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
 use crate::pages::Spot;
 use crate::pass::{GcStep, RowPage};
 use crate::processor::{NextStep, PartLeft};
-use crate::programs::ProgramInStep;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, StepWork};
+use crate::step_pages::PageInStep;
 
 /// What comes first on a processor.
 #[derive(Debug, Clone, Copy)]
@@ -39,11 +39,11 @@ impl<'m> Ftl<'_, 'm> {
                 self.suspend_if_urgent(number, nand);
                 continue;
             }
-            if of.programs.again && !self.program_again(number, nand, host) {
+            if of.pages.again && !self.program_again(number, nand, host) {
                 continue;
             }
             let Some(of) = &mut self.processors[number] else { continue };
-            of.programs.clear();
+            of.pages.clear();
             while let Some(first) = self.first_job(number) {
                 let tried = match first {
                     FirstJob::Request(slot) if self.owes(number, slot) => {
@@ -135,8 +135,12 @@ impl<'m> Ftl<'_, 'm> {
                 };
                 let chip = self.begin(number, at.chip);
                 let purpose = OperationPurpose::Request { source: request.key.source, index: request.key.index, place };
+                if let Some(of) = &mut self.processors[number] {
+                    of.pages.reads(PageInStep { column: at.chip, block: at.block, lpn, slot, from: place });
+                }
                 nand.read(chip, at.into(), lpn, purpose);
-                self.is_doing(number, StepWork::Pages(slot, 1))
+                self.fill_in_reads(number, Some(at.chip), nand);
+                self.is_doing(number, StepWork::Pages)
             }
             NextStep::Reset(block) => {
                 let chip = self.begin(number, 0);
@@ -154,7 +158,8 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// Programs the next pages of a request: as many as the processor has chips.
+    /// Programs the next pages of a request: as many as the processor has chips. Others' pages fill
+    /// the rest of the row.
     fn program_row(
         &mut self,
         number: usize,
@@ -162,11 +167,34 @@ impl<'m> Ftl<'_, 'm> {
         nand: &mut impl NandChips,
         host: &mut impl RequestHost,
     ) -> StepTried {
+        let kind = self.requests[index(slot)].key.kind;
+        let width = self.processors[number].as_ref().map_or(0, |of| of.ftl.pages.width());
+        let pages = self.write_row(number, (slot, column), width, nand);
+        if pages == 0 {
+            return self.starves(number, if kind == JobKind::Write { 0 } else { 2 }, host);
+        }
+        if kind == JobKind::Server {
+            self.may_owe(number, slot);
+        }
+        if pages < width {
+            self.fill_in_writes(number, slot, nand);
+            self.fill_in_reads(number, None, nand);
+        }
+        self.is_doing(number, StepWork::Pages)
+    }
+
+    /// Programs so many of the next pages of a request, if as many are free. Says how many.
+    pub(crate) fn write_row(
+        &mut self,
+        number: usize,
+        (slot, column): (u32, u32),
+        most: u32,
+        nand: &mut impl NandChips,
+    ) -> u32 {
         let EdfKey { source, index: job, kind, .. } = self.requests[index(slot)].key;
         let head = index(self.requests[index(slot)].heads) + index(column);
-        let width = self.processors[number].as_ref().map_or(0, |of| of.ftl.pages.width());
         let mut pages = 0;
-        while pages < width {
+        while pages < most {
             let place = self.words[head];
             if place == NONE {
                 break;
@@ -175,21 +203,15 @@ impl<'m> Ftl<'_, 'm> {
             let Some(of) = &mut self.processors[number] else { break };
             let programmed = if kind == JobKind::Write { of.ftl.write(lpn) } else { of.ftl.serve(lpn, true) };
             let Some(at) = programmed else { break };
+            of.pages.programs(PageInStep { column: at.chip, block: at.block, lpn, slot, from: place });
             let spare = self.spare(number, (lpn, at.block));
             self.take_page(slot, column);
-            self.programs(number, ProgramInStep { column: at.chip, block: at.block, lpn, from: place });
             let chip = self.begin(number, at.chip);
             let purpose = OperationPurpose::Request { source, index: job, place };
             nand.program(chip, at.into(), spare, purpose);
             pages += 1;
         }
-        if pages == 0 {
-            return self.starves(number, if kind == JobKind::Write { 0 } else { 2 }, host);
-        }
-        if kind == JobKind::Server {
-            self.may_owe(number, slot);
-        }
-        self.is_doing(number, StepWork::Pages(slot, pages))
+        pages
     }
 
     /// `server`: it is that of the job in this slot, and not of the first GC job.
@@ -225,7 +247,7 @@ impl<'m> Ftl<'_, 'm> {
     ) -> StepTried {
         let Ftl { identity, sequence, at_work, suspended, processors, .. } = self;
         let Some(of) = &mut processors[number] else { return StepTried::Begun };
-        let FtlProcessor { ftl, chips, busy, cluster, programs, jobs, erase_failed, .. } = of;
+        let FtlProcessor { ftl, chips, busy, cluster, pages, jobs, erase_failed, .. } = of;
         let mut begin = |column: u32| {
             let chip = chips[index(column)];
             at_work[index(chip / 64)] |= 1 << (chip % 64);
@@ -240,7 +262,7 @@ impl<'m> Ftl<'_, 'm> {
             if is_read {
                 nand.read(begin(spot.chip), spot.into(), lpn, OperationPurpose::Collection);
             } else {
-                programs.push(ProgramInStep { column: spot.chip, block: spot.block, lpn, from: NONE });
+                pages.programs(PageInStep { column: spot.chip, block: spot.block, lpn, slot: NONE, from: NONE });
             }
         });
         let doing = match step {
@@ -253,36 +275,30 @@ impl<'m> Ftl<'_, 'm> {
             }
             Some(GcStep::Copyback(from, to, lpn)) => {
                 let page = from.block * ftl.pages.rows() + from.page;
-                programs.push(ProgramInStep { column: 0, block: to.block, lpn, from: page });
+                pages.programs(PageInStep { column: 0, block: to.block, lpn, slot: NONE, from: page });
                 nand.copyback(begin(0), from.into(), to.into(), spare(lpn, ftl.pages.blocks().erases(to.block)));
-                StepWork::Inside
+                StepWork::Pages
             }
             Some(GcStep::Erase(block)) => {
                 erase_or_go_on((block, chips, suspended), nand, begin);
-                programs.failed = core::mem::take(erase_failed);
+                pages.failed = core::mem::take(erase_failed);
                 if server { StepWork::ServerErase } else { StepWork::Erase }
             }
             Some(GcStep::Row) => {
-                for page in (0..programs.count()).filter_map(|place| programs.get(place)) {
+                for page in (0..pages.count()).filter_map(|place| pages.get(place)) {
                     let Some(at) = ftl.pages.locate(page.lpn) else { continue };
                     let spare = spare(page.lpn, ftl.pages.blocks().erases(at.block));
                     nand.program(begin(at.chip), at.into(), spare, OperationPurpose::Collection);
                 }
-                StepWork::Inside
+                self.fill_in_reads(number, None, nand);
+                StepWork::Pages
             }
             // What is padded is of the executor's worst victims alone.
             Some(GcStep::Read | GcStep::PaddingCopyback | GcStep::PaddingRead(_) | GcStep::PaddingRow) => {
-                StepWork::Inside
+                StepWork::Pages
             }
         };
         self.is_doing(number, doing)
-    }
-
-    /// A page is programmed in the step that begins.
-    fn programs(&mut self, number: usize, program: ProgramInStep) {
-        if let Some(of) = &mut self.processors[number] {
-            of.programs.push(program);
-        }
     }
 
     /// A chip of a processor begins an operation.

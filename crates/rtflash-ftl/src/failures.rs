@@ -5,31 +5,36 @@ use crate::memory::{has, index};
 use crate::nand::{FlashPage, NandChips, OperationPurpose, RequestHost};
 use crate::pages::Spot;
 use crate::police::Refused;
-use crate::slots::{FtlProcessor, StepWork};
+use crate::slots::{FtlProcessor, RequestSlot, StepWork};
 
 impl FtlProcessor<'_> {
     /// The step has ended. Retires blocks in which something has failed, and says whether pages are
-    /// to be programmed once more. A pass whose erase has failed is over.
+    /// to be programmed once more: those that still count as failed. A pass whose erase has failed
+    /// is over.
     pub(crate) fn has_failed(&mut self) -> bool {
-        let FtlProcessor { ftl, programs, doing, .. } = self;
-        if !programs.failed {
+        let FtlProcessor { ftl, pages, doing, .. } = self;
+        if !core::mem::take(&mut pages.failed) {
             return false;
         }
         if let StepWork::Erase | StepWork::ServerErase | StepWork::Reset(_) = *doing {
-            programs.failed = false;
             match *doing {
                 StepWork::Reset(block) => ftl.pages.retire(block),
                 doing => ftl.erase_failed(doing == StepWork::ServerErase),
             }
             return false;
         }
-        for place in 0..programs.count() {
-            if let Some(block) = programs.block_of_failed(place) {
-                ftl.pages.retire(block);
+        let mut again = false;
+        for place in 0..pages.count() {
+            let Some(page) = pages.get(place).filter(|_| pages.has_failed(place)) else { continue };
+            ftl.pages.retire(page.block);
+            // What another page of the step has overwritten is stale.
+            if page.is_at(ftl.pages.locate(page.lpn)) {
+                again = true;
+            } else {
+                pages.is_stale(place);
             }
         }
-        programs.repeat_failed();
-        programs.again
+        again
     }
 }
 
@@ -47,7 +52,7 @@ impl Ftl<'_, '_> {
             && has(self.at_work, chip)
             && let Some(column) = of.chips.iter().position(|&own| own == chip)
         {
-            of.programs.fails(u32::try_from(column).unwrap_or(u32::MAX));
+            of.pages.fails(u32::try_from(column).unwrap_or(u32::MAX));
         }
         self.ended(chip, host)
     }
@@ -61,31 +66,26 @@ impl Ftl<'_, '_> {
         host: &mut impl RequestHost,
     ) -> bool {
         let Some(of) = &mut self.processors[number] else { return false };
-        let count = of.programs.count();
-        if !of.programs.get(0).is_some_and(|page| of.ftl.pages.has_room(page.lpn, count)) {
+        let count = of.pages.count();
+        if !of.pages.get(0).is_some_and(|page| of.ftl.pages.has_room(page.lpn, count)) {
             // More blocks have failed than are kept back.
             host.starved(u32::try_from(number).unwrap_or(u32::MAX));
             return false;
         }
-        of.programs.again = false;
-        let request = match of.doing {
-            StepWork::Pages(slot, _) => Some(self.requests[index(slot)].key),
-            _ => None,
-        };
+        of.pages.again = false;
         for place in 0..count {
             let Some(of) = &mut self.processors[number] else { break };
-            let Some(page) = of.programs.get(place) else { break };
-            let at = of.ftl.pages.locate(page.lpn).map(|at| (at.chip, at.block));
-            if at != Some((page.column, page.block)) {
+            let Some(page) = of.pages.get(place) else { break };
+            if !page.is_at(of.ftl.pages.locate(page.lpn)) {
                 // It was trimmed meanwhile.
                 continue;
             }
             let Some(to) = of.ftl.pages.program(page.lpn) else { break };
-            of.programs.goes_to(place, to.chip, to.block);
+            of.pages.goes_to(place, to.chip, to.block);
             let (superblock, from) = (of.ftl.pages.columns().superblock, source_of_copy(of, page.from));
             let (chip, spare) = (self.begin(number, to.chip), self.spare(number, (page.lpn, to.block)));
-            match request {
-                Some(key) => {
+            match self.requests.get(index(page.slot)) {
+                Some(RequestSlot { key, .. }) => {
                     let purpose = OperationPurpose::Request { source: key.source, index: key.index, place: page.from };
                     nand.program(chip, to.into(), spare, purpose);
                 }

@@ -141,7 +141,13 @@ impl<'m> Ftl<'_, 'm> {
             return true;
         }
         let Some(Some(of)) = self.processors.get_mut(index(number)) else { return false };
-        if !of.has_failed() {
+        if of.has_failed() {
+            // What has not failed is over.
+            self.pages_of_step_are_over(number, host);
+            if let Some(Some(of)) = self.processors.get_mut(index(number)) {
+                of.pages.repeat_failed();
+            }
+        } else {
             self.step_is_over(number, host);
         }
         true
@@ -151,11 +157,8 @@ impl<'m> Ftl<'_, 'm> {
     pub(crate) fn step_is_over(&mut self, number: u32, host: &mut impl RequestHost) {
         let Some(Some(of)) = self.processors.get_mut(index(number)) else { return };
         match core::mem::replace(&mut of.doing, StepWork::Nothing) {
-            StepWork::Nothing | StepWork::Inside | StepWork::Reset(_) | StepWork::SuspendedErase => {}
-            StepWork::Pages(slot, pages) => {
-                let cluster = of.cluster;
-                self.pages_are_over(cluster, slot, pages, host);
-            }
+            StepWork::Nothing | StepWork::Reset(_) | StepWork::SuspendedErase => {}
+            StepWork::Pages => self.pages_of_step_are_over(number, host),
             StepWork::Erase => {
                 of.ftl.erased(false);
                 of.jobs.over();
@@ -166,6 +169,16 @@ impl<'m> Ftl<'_, 'm> {
                 of.starved = [false; 3];
                 self.server_pass_is_over(number, host);
             }
+        }
+    }
+
+    /// Those pages of a step are over that have not failed.
+    fn pages_of_step_are_over(&mut self, number: u32, host: &mut impl RequestHost) {
+        let mut place = 0;
+        while let Some(Some(of)) = self.processors.get_mut(index(number)) {
+            let cluster = of.cluster;
+            let Some((slot, pages)) = of.pages.take_run(&mut place) else { break };
+            self.pages_are_over(cluster, slot, pages, host);
         }
     }
 

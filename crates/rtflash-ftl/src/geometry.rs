@@ -1,9 +1,10 @@
 //! How much memory the state machine needs.
 
+use crate::backfill::CHANNEL_WORDS;
 use crate::blocks::GROUP;
 use crate::image::{Image, ImageCluster, ImageDevice, ImageOrganisation};
 use crate::memory::{NONE, index};
-use crate::programs::PROGRAM_WORDS;
+use crate::step_pages::STEP_PAGE_WORDS;
 use crate::zones::RING_WORDS;
 
 /// What the memory of a [`Ftl`](crate::Ftl) depends on. It follows from an image
@@ -28,6 +29,8 @@ pub struct Geometry {
     pub rings: usize,
     /// Chips of superblocks with a server.
     pub served_chips: usize,
+    /// Chips of superblocks that use idle chips.
+    pub backfill_chips: usize,
     /// Chips of clusters with zones.
     pub zoned_chips: usize,
     /// Blocks of all processors whose erases are counted: of those that level wear.
@@ -72,6 +75,7 @@ impl Geometry {
             }
             let is_served = cluster.organisation() == ImageOrganisation::Superblock && cluster.server().is_some();
             all.served_chips += if is_served { width } else { 0 };
+            all.backfill_chips += if cluster.backfills() { width } else { 0 };
             all.zoned_chips += if cluster.organisation() == ImageOrganisation::Zoned { width } else { 0 };
             all.rings = all.rings.checked_add(index(cluster.rings()).checked_mul(width)?)?;
             let jobs = gc_jobs(image, number, late)?;
@@ -122,17 +126,18 @@ impl Geometry {
     pub const fn words(&self) -> usize {
         let map = self.used_chips * self.blocks * self.pages + self.logical_pages;
         let blocks = self.processors * (self.blocks + self.blocks.div_ceil(index(GROUP)));
-        let passes = 5 * (self.superblock_chips + self.served_chips) + PROGRAM_WORDS * self.used_chips;
+        let passes = 5 * (self.superblock_chips + self.served_chips) + STEP_PAGE_WORDS * self.used_chips;
+        let channels = CHANNEL_WORDS * self.backfill_chips;
         let rings = RING_WORDS * self.rings + ZONE_WORDS * self.zoned_chips * self.blocks;
         let requests = 2 * self.request_pages + self.parts;
-        map + blocks + self.counted_blocks + passes + rings + requests + self.used_chips + self.chips
+        map + blocks + self.counted_blocks + passes + channels + rings + requests + self.used_chips + self.chips
     }
 
     /// Words of 64 bits.
     pub const fn bits(&self) -> usize {
         let pages = self.used_chips * self.blocks * self.pages / 64 + self.processors;
         let blocks = (2 * self.processors + self.zoned_chips) * self.blocks.div_ceil(64);
-        pages + blocks + 2 * self.chips.div_ceil(64)
+        pages + blocks + 2 * self.chips.div_ceil(64) + self.backfill_chips / 64 + self.processors
     }
 }
 

@@ -17,7 +17,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 4 | organisation: 0 stripe, 1 zones, 2 superblock; 256 more where erases are suspended |
+//! | 4 | organisation: 0 stripe, 1 zones, 2 superblock; 256 more where erases are suspended, 512 more where rule D3 is made use of |
 //! | 2 × 4 | its first entry in the list of chips, and how many |
 //! | 4 | logical pages of each chip |
 //! | 2 × 4 | its first ring, and how many |
@@ -49,7 +49,7 @@ use crate::police::RequestOrder;
 /// What an image begins with.
 pub const MAGIC: [u8; 8] = *b"rtflash\0";
 /// The version of the format.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 /// Bytes before the first cluster.
 pub const HEADER_BYTES: usize = 124;
 /// Bytes of a cluster.
@@ -63,6 +63,8 @@ pub const JOBS_BYTES: usize = 24;
 
 /// What the organisation of a cluster is more where its erases are suspended.
 const SUSPENDS: u32 = 256;
+/// Likewise where chips that a step leaves idle are made use of.
+const BACKFILLS: u32 = 512;
 
 /// The device that an image is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

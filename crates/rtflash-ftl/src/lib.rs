@@ -6,6 +6,7 @@
 //! `docs/firmware.md` says what that is, and what it costs.
 #![no_std]
 
+mod backfill;
 mod blocks;
 mod bus;
 mod dispatch;
@@ -19,11 +20,11 @@ mod pages;
 mod pass;
 mod police;
 mod processor;
-mod programs;
 mod recover;
 mod server;
 mod setup;
 mod slots;
+mod step_pages;
 mod suspend;
 mod zones;
 

@@ -5,6 +5,7 @@ mod stated;
 
 use core::mem::take;
 
+use crate::backfill::Backfill;
 use crate::blocks::{BlockMemory, GROUP};
 use crate::ftl::Ftl;
 use crate::geometry::{Geometry, gc_jobs, levels_wear, waiting};
@@ -14,8 +15,8 @@ use crate::pages::{Columns, Pages};
 use crate::pass::{PaddedPass, Pass, pass_words};
 use crate::police::{Declared, RequestOrder, SourcePolice};
 use crate::processor::{EdfProcessor, PassTerms};
-use crate::programs::{PROGRAM_WORDS, StepPrograms};
 use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, ServerGrants, SourceSlot, StepWork};
+use crate::step_pages::{STEP_PAGE_WORDS, StepPages};
 pub use error::SetupError;
 use stated::Stated;
 
@@ -327,6 +328,7 @@ fn processor<'m>(
     let pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
     let (rows, buffer) = if of.server().is_some() { (rows, buffer) } else { (0, 0) };
     let server_pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
+    let backfill = Backfill::new(image, of, chips, rest)?;
     Ok(FtlProcessor {
         ftl: EdfProcessor::new(pages, terms, [pass, server_pass]),
         cluster,
@@ -339,7 +341,8 @@ fn processor<'m>(
         served: ServerGrants::default(),
         asked: (0, 0),
         owing: NONE,
-        programs: StepPrograms::new(rest.words(PROGRAM_WORDS * index(columns.width))?),
+        pages: StepPages::new(rest.words(STEP_PAGE_WORDS * index(columns.width))?),
+        backfill,
         suspends: of.suspends_erases(),
         erase_failed: false,
     })

@@ -3,11 +3,12 @@
 
 use core::ops::Range;
 
+use crate::backfill::Backfill;
 use crate::image::ImageServer;
 use crate::memory::{Lent, NONE};
 use crate::police::{Declared, SourcePolice};
 use crate::processor::EdfProcessor;
-use crate::programs::StepPrograms;
+use crate::step_pages::StepPages;
 
 /// What a job is, in the order in which equals are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -118,10 +119,8 @@ impl FtlCluster {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StepWork {
     Nothing,
-    /// So many pages of the request in this slot.
-    Pages(u32, u32),
-    /// A step of a pass.
-    Inside,
+    /// Pages of requests, or a step of a pass but its erase.
+    Pages,
     /// The reset of this block, where tasks own zones.
     Reset(u32),
     /// The erase that ends a pass.
@@ -163,8 +162,10 @@ pub struct FtlProcessor<'m> {
     pub(crate) asked: (u64, u64),
     /// The slot of the job whose pass is due or under way; [`NONE`] where none is.
     pub(crate) owing: u32,
-    /// The pages that its step programs.
-    pub(crate) programs: StepPrograms<'m>,
+    /// The pages that its step reads for requests, and programs.
+    pub(crate) pages: StepPages<'m>,
+    /// Where chips that a step leaves idle do something meanwhile.
+    pub(crate) backfill: Option<Backfill<'m>>,
     /// Whether its erases are suspended where something more urgent is there.
     pub(crate) suspends: bool,
     /// Whether the erase that is suspended has failed on a chip.

@@ -53,7 +53,7 @@ impl Ftl<'_, '_> {
             return false;
         }
         // Whether it has failed is looked at when its last chip is over.
-        of.erase_failed |= core::mem::take(&mut of.programs.failed);
+        of.erase_failed |= core::mem::take(&mut of.pages.failed);
         of.doing = StepWork::Nothing;
         true
     }

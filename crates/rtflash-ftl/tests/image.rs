@@ -57,6 +57,7 @@ fn sound() -> Whole {
     let cluster = |organisation, chips: [u32; 2], logical_per_chip, collection| WholeCluster {
         organisation,
         suspends_erases: false,
+        backfills: false,
         chips: chips.into(),
         logical_per_chip,
         collection,

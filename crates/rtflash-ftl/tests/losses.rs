@@ -68,6 +68,7 @@ fn power_is_lost_while_a_block_is_lent() {
         let cluster = ClusterParts {
             organisation: ImageOrganisation::Stripe,
             suspends_erases: false,
+            backfills: false,
             chips: &[0],
             logical_per_chip: 12,
             collection: Some(collection),
@@ -115,6 +116,7 @@ fn the_last_sequence_number_is_not_passed() {
     let cluster = ClusterParts {
         organisation: ImageOrganisation::Stripe,
         suspends_erases: false,
+        backfills: false,
         chips: &[0],
         logical_per_chip: 12,
         collection: Some(collection),
@@ -148,6 +150,7 @@ fn a_trimmed_block_that_was_being_erased_takes_no_pages() {
     let cluster = ClusterParts {
         organisation: ImageOrganisation::Stripe,
         suspends_erases: false,
+        backfills: false,
         chips: &[0],
         logical_per_chip: 4,
         collection: Some(collection),
@@ -199,6 +202,7 @@ fn zoned(chips: u32, pages: u32, count: u32, blocks: u32, per: u32) -> Vec<u8> {
     let cluster = ClusterParts {
         organisation: ImageOrganisation::Zoned,
         suspends_erases: false,
+        backfills: false,
         chips: &all,
         logical_per_chip: blocks * per,
         collection: None,
@@ -283,6 +287,7 @@ fn a_logical_page_is_held_once_at_the_start() {
     let cluster = ClusterParts {
         organisation: ImageOrganisation::Stripe,
         suspends_erases: false,
+        backfills: false,
         chips: &[0],
         logical_per_chip: 4,
         collection: Some(collection),

@@ -280,6 +280,7 @@ fn superblock() -> Vec<u8> {
     let cluster = ClusterParts {
         organisation: ImageOrganisation::Superblock,
         suspends_erases: true,
+        backfills: false,
         chips: &[0, 1],
         logical_per_chip: 3,
         collection: Some(collection),
@@ -356,6 +357,7 @@ fn zones_and_a_block_of_nobody() -> Vec<u8> {
     let cluster = ClusterParts {
         organisation: ImageOrganisation::Zoned,
         suspends_erases: false,
+        backfills: false,
         chips: &[0],
         logical_per_chip: 6,
         collection: None,

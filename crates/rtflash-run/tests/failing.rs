@@ -319,7 +319,7 @@ fn search(beside: bool, without: Option<Term>, (first, cases): (u64, u64)) -> Se
         let Some((set, allocation)) = limit.reached() else { continue };
         let analysis = analysis_relying_on("sound", limit.relies).expect("an analysis");
         let Ok(plan) = rtflash_run::plan(&set, &allocation, analysis) else { continue };
-        let Ok(bytes) = plan.image() else { continue };
+        let Ok(bytes) = plan.image(true) else { continue };
         let image = Image::read(&bytes).expect("a sound image");
         let geometry = Geometry::of(&image, 0).expect("a small device");
         if without.is_some() && all.late > 0 {

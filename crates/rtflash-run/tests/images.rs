@@ -44,7 +44,7 @@ fn image(set: &TaskSet, name: &str) -> Vec<u8> {
     let analysis = analysis_relying_on(name, Reliance::Nothing).expect("an analysis");
     let found = allocator("best-fit").expect("an algorithm").allocate(set, analysis);
     let Outcome::Schedulable(found) = found else { panic!("{name}: {found:?}") };
-    rtflash_run::plan(set, &found, analysis).expect("it can be run").image().expect("firmware can run it")
+    rtflash_run::plan(set, &found, analysis).expect("it can be run").image(true).expect("firmware can run it")
 }
 
 #[derive(Debug, Default)]

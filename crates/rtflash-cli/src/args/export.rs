@@ -74,8 +74,8 @@ pub enum ExportCommand {
     },
     /// Firmware: the certificates as a binary image that the crate rtflash-ftl loads, and how much
     /// memory it needs
-    #[command(after_help = "Example:\n  rtflash export firmware set.json --out set.bin\n\nThe jobs of a set are not \
-                      served by firmware; nor are chips used through a second page register.")]
+    #[command(after_help = "Example:\n  rtflash export firmware set.json --out set.bin\n\nChips are not \
+                      used through a second page register.")]
     Firmware {
         #[command(flatten)]
         set: ExportSetArgs,
@@ -94,6 +94,9 @@ pub enum ExportCommand {
         /// How many more requests of each source may wait than can where all deadlines are met
         #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
         late: u32,
+        /// Leave chips of a superblock idle that a step does not use
+        #[arg(long)]
+        no_backfill: bool,
         #[command(flatten)]
         format: FormatArg,
     },

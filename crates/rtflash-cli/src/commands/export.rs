@@ -79,10 +79,10 @@ pub fn run(args: &ExportArgs) -> Result<Status, CommandFailure> {
             };
             print("nvme", &nvme::script(&file.set, &found, kind), Vec::new(), format.format)
         }
-        ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, format } => {
+        ExportCommand::Firmware { set, allocation, analysis, rely_on, out, late, no_backfill, format } => {
             let Some(file) = read_set(set)? else { return Ok(Status::Wrong) };
             match certified(allocation.as_deref(), analysis, rely_on.granted(), &file.set)? {
-                Ok(found) => export_firmware::write(&file.set, &found, (out, *late), format.format),
+                Ok(found) => export_firmware::write(&file.set, &found, (out, *late, !no_backfill), format.format),
                 Err(status) => Ok(status),
             }
         }

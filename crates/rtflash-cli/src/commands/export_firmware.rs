@@ -14,7 +14,8 @@ use crate::args::Format;
 use crate::status::Status;
 use crate::{CommandFailure, output, whole};
 
-/// Writes the image of an allocation, and says what it needs. `late` as in [`Geometry::of`].
+/// Writes the image of an allocation, and says what it needs. `late` as in [`Geometry::of`],
+/// `backfill` as in [`rtflash_exec::Plan::image`].
 ///
 /// # Errors
 /// Where the allocation cannot be run, firmware does not do what it asks for, or the file cannot be
@@ -22,12 +23,12 @@ use crate::{CommandFailure, output, whole};
 pub fn write(
     set: &TaskSet,
     allocation: &Allocation,
-    (out, late): (&Path, u32),
+    (out, late, backfill): (&Path, u32, bool),
     format: Format,
 ) -> Result<Status, CommandFailure> {
     let failure = |why: &dyn std::fmt::Display| CommandFailure(format!("this cannot be exported: {why}"));
     let plan = rtflash_run::plan(set, allocation, analysis("sound")?).map_err(|why| failure(&why))?;
-    let bytes = plan.image().map_err(|why| failure(&why))?;
+    let bytes = plan.image(backfill).map_err(|why| failure(&why))?;
     let image = Image::read(&bytes).map_err(|why| failure(&why))?;
     let geometry = Geometry::of(&image, late).ok_or_else(|| failure(&"its memory is more than can be counted"))?;
     whole::write(out, &bytes)

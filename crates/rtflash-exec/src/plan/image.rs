@@ -52,6 +52,7 @@ impl std::error::Error for NoImage {}
 struct ClusterLists {
     organisation: ImageOrganisation,
     suspends_erases: bool,
+    backfills: bool,
     chips: Vec<u32>,
     logical_per_chip: u32,
     collection: Option<ImageCollection>,
@@ -65,7 +66,11 @@ const WAITING_JOBS: u32 = 8;
 const MOST_JOB_PAGES: u64 = 1_024;
 
 impl ClusterLists {
-    fn of(device: &Device, (number, of, by): (ClusterId, &ClusterPlan, &Certified)) -> Result<ClusterLists, NoImage> {
+    fn of(
+        device: &Device,
+        (number, of, by): (ClusterId, &ClusterPlan, &Certified),
+        backfill: bool,
+    ) -> Result<ClusterLists, NoImage> {
         let organisation = match by.certificate.placement {
             Placement::Stripe => ImageOrganisation::Stripe,
             Placement::Zoned => ImageOrganisation::Zoned,
@@ -92,6 +97,7 @@ impl ClusterLists {
         Ok(ClusterLists {
             organisation,
             suspends_erases: by.certificate.suspends_erases(device),
+            backfills: backfill && by.may_backfill() && organisation == ImageOrganisation::Superblock,
             chips: of.chips.iter().map(|chip| chip.0).collect(),
             logical_per_chip: of.layout.logical_per_chip(),
             collection,
@@ -104,6 +110,7 @@ impl ClusterLists {
         ClusterParts {
             organisation: self.organisation,
             suspends_erases: self.suspends_erases,
+            backfills: self.backfills,
             chips: &self.chips,
             logical_per_chip: self.logical_per_chip,
             collection: self.collection,
@@ -116,16 +123,16 @@ impl ClusterLists {
 impl Plan {
     /// The binary image of the plan, as `rtflash_ftl` reads it: the device, the certificates, and
     /// all requests of tasks; and where a certificate has a server, the streams of jobs, of which a
-    /// few may wait in each cluster. Certificates that allow backfill (rule D3) are kept without:
-    /// what they promise to tasks is no less then.
+    /// few may wait in each cluster. `backfill`: chips that a step leaves idle are made use of where
+    /// certificates allow that (rule D3). What they promise to tasks is no less without.
     ///
     /// # Errors
     /// Where the plan asks for what firmware does not do: see [`NoImage`].
-    pub fn image(&self) -> Result<Vec<u8>, NoImage> {
+    pub fn image(&self, backfill: bool) -> Result<Vec<u8>, NoImage> {
         let Promise::Certified(certified) = &self.promise else { return Err(NoImage::NoCertificates) };
         let clusters = self.clusters.enumerate().zip(certified);
         let lists: Vec<ClusterLists> = clusters
-            .map(|((number, of), by)| ClusterLists::of(&self.device, (number, of, by)))
+            .map(|((number, of), by)| ClusterLists::of(&self.device, (number, of, by), backfill))
             .collect::<Result<_, _>>()?;
         let mut sources = Vec::new();
         for (number, of) in self.sources.enumerate() {

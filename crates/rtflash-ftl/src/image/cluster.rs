@@ -1,6 +1,8 @@
 //! What an image says of a cluster.
 
-use super::{ImageCluster, ImageCollection, ImageOrganisation, ImageRing, ImageServer, RING_BYTES, SUSPENDS};
+use super::{
+    BACKFILLS, ImageCluster, ImageCollection, ImageOrganisation, ImageRing, ImageServer, RING_BYTES, SUSPENDS,
+};
 use crate::memory::index;
 
 impl ImageCluster<'_> {
@@ -17,6 +19,11 @@ impl ImageCluster<'_> {
     /// Whether the erases of its passes are suspended for jobs that are more urgent.
     pub fn suspends_erases(&self) -> bool {
         self.bytes.u32(self.at) & SUSPENDS != 0
+    }
+
+    /// Whether chips that a step leaves idle do something for other requests meanwhile, by rule D3.
+    pub fn backfills(&self) -> bool {
+        self.bytes.u32(self.at) & BACKFILLS != 0
     }
 
     pub(super) fn first_chip(&self) -> u32 {

@@ -1,8 +1,8 @@
 //! How an image is written.
 
 use super::{
-    CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageJobs, ImageOrganisation, ImageRing,
-    ImageServer, ImageSource, JOBS_BYTES, MAGIC, RING_BYTES, SOURCE_BYTES, SUSPENDS, VERSION, checksum,
+    BACKFILLS, CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageJobs, ImageOrganisation,
+    ImageRing, ImageServer, ImageSource, JOBS_BYTES, MAGIC, RING_BYTES, SOURCE_BYTES, SUSPENDS, VERSION, checksum,
 };
 use crate::police::RequestOrder;
 
@@ -26,6 +26,8 @@ pub struct ClusterParts<'a> {
     pub organisation: ImageOrganisation,
     /// Whether the erases of its passes are suspended.
     pub suspends_erases: bool,
+    /// Whether chips that a step leaves idle do something meanwhile.
+    pub backfills: bool,
     /// Its chips, ascending.
     pub chips: &'a [u32],
     /// Logical pages of each of them.
@@ -120,7 +122,8 @@ impl ImageParts<'_> {
                 ImageOrganisation::Stripe => 0,
                 ImageOrganisation::Zoned => 1,
                 ImageOrganisation::Superblock => 2,
-            } + if cluster.suspends_erases { SUSPENDS } else { 0 };
+            } + if cluster.suspends_erases { SUSPENDS } else { 0 }
+                + if cluster.backfills { BACKFILLS } else { 0 };
             let (chips, rings) = (u32::try_from(cluster.chips.len()).ok()?, u32::try_from(cluster.rings.len()).ok()?);
             to.words(&[organisation, chip, chips, cluster.logical_per_chip, ring, rings])?;
             (chip, ring) = (chip.checked_add(chips)?, ring.checked_add(rings)?);

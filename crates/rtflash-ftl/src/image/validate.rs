@@ -1,7 +1,8 @@
 //! What has to be true of an image.
 
 use super::{
-    HEADER_BYTES, Image, ImageCluster, ImageError, ImageOrganisation, ImagePlace, ImageSource, MAGIC, SUSPENDS, VERSION,
+    BACKFILLS, HEADER_BYTES, Image, ImageCluster, ImageError, ImageOrganisation, ImagePlace, ImageSource, MAGIC,
+    SUSPENDS, VERSION,
 };
 use super::{ImageDevice, checksum};
 use crate::memory::index;
@@ -78,7 +79,7 @@ impl Image<'_> {
             let place = ImagePlace::Cluster(number);
             let fault = |what| Err(ImageError::Fault { place, what });
             let Some(of) = self.cluster(number) else { return Err(ImageError::Length) };
-            if of.bytes.u32(of.at) & !SUSPENDS > 2 {
+            if of.bytes.u32(of.at) & !(SUSPENDS | BACKFILLS) > 2 {
                 return fault("has an organisation that there is not");
             }
             if of.first_chip() != chips || of.first_ring() != rings {
@@ -180,6 +181,9 @@ impl ImageCluster<'_> {
             return Err("has no logical pages, or more than pages");
         }
         self.validate_suspension(device)?;
+        if self.backfills() && self.organisation() != ImageOrganisation::Superblock {
+            return Err("fills in, and is no superblock");
+        }
         self.validate_server()?;
         if self.organisation() == ImageOrganisation::Zoned {
             return self.validate_rings(device);

@@ -422,6 +422,7 @@ struct SmallCluster {
     server: Option<ImageServer>,
     rings: Vec<ImageRing>,
     suspends_erases: bool,
+    backfills: bool,
     /// Rows of the ranges of its sources: all, or one of two halves.
     rows: u32,
 }
@@ -469,7 +470,9 @@ impl SmallCluster {
             true if first_ring == end => vec![ring((0, end), true)],
             true => vec![ring((0, first_ring), true), ring((first_ring, end), words.byte().is_multiple_of(2))],
         };
-        let rows = if words.byte().is_multiple_of(2) { logical } else { (logical / 2).max(1) };
+        let drawn = words.byte();
+        let rows = if drawn.is_multiple_of(2) { logical } else { (logical / 2).max(1) };
+        let backfills = organisation == ImageOrganisation::Superblock && drawn & 2 != 0;
         let suspends_erases = !zoned && device.erase_suspend_ns > 0 && !words.byte().is_multiple_of(4);
         let served = collection.is_some() && !suspends_erases && words.byte().is_multiple_of(2);
         let server = served.then(|| ImageServer {
@@ -479,7 +482,7 @@ impl SmallCluster {
             pass_ns: 100,
         });
         let chips = (first..first + width).collect();
-        SmallCluster { organisation, chips, logical, collection, server, rings, suspends_erases, rows }
+        SmallCluster { organisation, chips, logical, collection, server, rings, suspends_erases, backfills, rows }
     }
 
     /// A source of it.
@@ -572,6 +575,7 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
         .map(|of| ClusterParts {
             organisation: of.organisation,
             suspends_erases: of.suspends_erases,
+            backfills: of.backfills,
             chips: &of.chips,
             logical_per_chip: of.logical,
             collection: of.collection,

@@ -12,6 +12,7 @@ use rtflash_ftl::image::{
 pub struct WholeCluster {
     pub organisation: ImageOrganisation,
     pub suspends_erases: bool,
+    pub backfills: bool,
     pub chips: Vec<u32>,
     pub logical_per_chip: u32,
     pub collection: Option<ImageCollection>,
@@ -34,6 +35,7 @@ impl WholeCluster {
         WholeCluster {
             organisation: of.organisation(),
             suspends_erases: of.suspends_erases(),
+            backfills: of.backfills(),
             chips: (0..of.chips()).map(|place| of.chip(place).expect("a chip")).collect(),
             logical_per_chip: of.logical_per_chip(),
             collection: of.collection(),
@@ -46,6 +48,7 @@ impl WholeCluster {
         ClusterParts {
             organisation: self.organisation,
             suspends_erases: self.suspends_erases,
+            backfills: self.backfills,
             chips: &self.chips,
             logical_per_chip: self.logical_per_chip,
             collection: self.collection,

@@ -1,0 +1,144 @@
+//! The pages of a step: whose they are, and what fails of them, which is programmed once more.
+
+use crate::memory::NONE;
+use crate::pages::Spot;
+
+/// A page that a step reads for a request, or programs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageInStep {
+    /// The chip's position in the processor.
+    pub(crate) column: u32,
+    pub(crate) block: u32,
+    pub(crate) lpn: u32,
+    /// The slot of its request; [`NONE`] in a pass.
+    pub(crate) slot: u32,
+    /// Which page of its request it is; for a copy, the page of the processor that it is copied
+    /// from.
+    pub(crate) from: u32,
+}
+
+impl PageInStep {
+    /// Whether this is where it is programmed: a step programs one page of each chip.
+    pub(crate) fn is_at(&self, at: Option<Spot>) -> bool {
+        at.is_some_and(|at| (at.chip, at.block) == (self.column, self.block))
+    }
+}
+
+/// The pages of the step under way, and those that failed.
+#[derive(Debug)]
+pub(crate) struct StepPages<'m> {
+    /// [`STEP_PAGE_WORDS`] for each.
+    words: &'m mut [u32],
+    count: usize,
+    /// Whether one of them, or the step's erase, has failed.
+    pub(crate) failed: bool,
+    /// Whether those that failed are still to be programmed once more.
+    pub(crate) again: bool,
+}
+
+/// What a page of a step is kept in: its column, its block, what it is, whose it is, where it is
+/// from, and how it stands.
+pub(crate) const STEP_PAGE_WORDS: usize = 6;
+
+/// How a page stands: it is programmed, that has failed, or it is read.
+const PROGRAMMED: u32 = 0;
+const FAILED: u32 = 1;
+const READ: u32 = 2;
+
+impl<'m> StepPages<'m> {
+    pub(crate) fn new(words: &'m mut [u32]) -> StepPages<'m> {
+        StepPages { words, count: 0, failed: false, again: false }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        (self.count, self.failed, self.again) = (0, false, false);
+    }
+
+    /// A page is programmed.
+    pub(crate) fn programs(&mut self, of: PageInStep) {
+        self.push(of, PROGRAMMED);
+    }
+
+    /// A page is read for a request.
+    pub(crate) fn reads(&mut self, of: PageInStep) {
+        self.push(of, READ);
+    }
+
+    fn push(&mut self, of: PageInStep, stands: u32) {
+        let PageInStep { column, block, lpn, slot, from } = of;
+        if let Some(words) = self.words.get_mut(Self::range(self.count)) {
+            words.copy_from_slice(&[column, block, lpn, slot, from, stands]);
+            self.count += 1;
+        }
+    }
+
+    /// The words of a page.
+    fn range(place: usize) -> core::ops::Range<usize> {
+        place * STEP_PAGE_WORDS..(place + 1) * STEP_PAGE_WORDS
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn get(&self, place: usize) -> Option<PageInStep> {
+        let words = self.words.get(Self::range(place)).filter(|_| place < self.count)?;
+        Some(PageInStep { column: words[0], block: words[1], lpn: words[2], slot: words[3], from: words[4] })
+    }
+
+    /// What a column did has failed. Reads do not.
+    pub(crate) fn fails(&mut self, column: u32) {
+        self.failed = true;
+        for words in self.words.chunks_exact_mut(STEP_PAGE_WORDS).take(self.count) {
+            if words[0] == column && words[5] == PROGRAMMED {
+                words[5] = FAILED;
+            }
+        }
+    }
+
+    /// Whether the program of a page has failed.
+    pub(crate) fn has_failed(&self, place: usize) -> bool {
+        place < self.count && self.words[place * STEP_PAGE_WORDS + 5] == FAILED
+    }
+
+    /// A page whose program has failed is not needed any more.
+    pub(crate) fn is_stale(&mut self, place: usize) {
+        self.words[place * STEP_PAGE_WORDS + 5] = PROGRAMMED;
+    }
+
+    /// A page is programmed once more: here.
+    pub(crate) fn goes_to(&mut self, place: usize, column: u32, block: u32) {
+        let words = &mut self.words[Self::range(place)];
+        (words[0], words[1]) = (column, block);
+    }
+
+    /// Whose the page in this place is, and how many behind it with it; no longer theirs from now
+    /// on. `None` where none is a request's from there on.
+    pub(crate) fn take_run(&mut self, place: &mut usize) -> Option<(u32, u32)> {
+        let (mut of, mut pages) = (NONE, 0);
+        while let Some(words) = self.words.get_mut(Self::range(*place)).filter(|_| *place < self.count) {
+            if words[3] != NONE && words[5] != FAILED {
+                if of != NONE && words[3] != of {
+                    break;
+                }
+                (of, pages) = (words[3], pages + 1);
+                words[3] = NONE;
+            }
+            *place += 1;
+        }
+        (pages > 0).then_some((of, pages))
+    }
+
+    /// Keeps those alone that have failed, to be programmed once more.
+    pub(crate) fn repeat_failed(&mut self) {
+        let mut kept = 0;
+        for place in 0..self.count {
+            if self.has_failed(place) {
+                self.words.copy_within(Self::range(place), kept * STEP_PAGE_WORDS);
+                self.words[kept * STEP_PAGE_WORDS + 5] = PROGRAMMED;
+                kept += 1;
+            }
+        }
+        (self.count, self.failed, self.again) = (kept, false, kept > 0);
+    }
+}
