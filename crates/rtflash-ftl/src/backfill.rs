@@ -2,9 +2,8 @@
 
 use crate::ftl::Ftl;
 use crate::image::{Image, ImageCluster};
-use crate::memory::{has, index};
+use crate::memory::{NONE, index};
 use crate::nand::{NandChips, OperationPurpose};
-use crate::pages::Spot;
 use crate::setup::{SetupError, Unlent};
 use crate::slots::{FtlProcessor, JobKind};
 use crate::step_pages::PageInStep;
@@ -15,19 +14,20 @@ const LOOKS: u32 = 64;
 /// What is known of the channels of a superblock.
 #[derive(Debug)]
 pub(crate) struct Backfill<'m> {
-    /// [`CHANNEL_WORDS`] for each chip of it: which of its channels the chip is on, counted from 0,
-    /// and how many chips there are other clusters'.
-    chips: &'m mut [u32],
-    /// A bit for each of them, whether a page of the step that begins goes over it.
-    used: &'m mut [u64],
-    /// How many they are.
+    /// [`CHANNEL_WORDS`] for each chip of it: which of its channels the chip is on, counted from 0;
+    /// how many chips are there that are other clusters'; the last step that used the chip, and the
+    /// last one that used the channel with this number.
+    chips: &'m mut [[u32; CHANNEL_WORDS]],
+    /// How many channels they are.
     channels: usize,
+    /// The number of the step.
+    step: u32,
     /// Whether a read is sure to be over with a row.
     reads_beside_rows: bool,
 }
 
 /// See [`Backfill`].
-pub(crate) const CHANNEL_WORDS: usize = 2;
+pub(crate) const CHANNEL_WORDS: usize = 4;
 
 impl<'m> Backfill<'m> {
     /// That of a cluster; `None` where nothing is filled in.
@@ -41,7 +41,7 @@ impl<'m> Backfill<'m> {
             return Ok(None);
         }
         let device = image.device();
-        let (chips, used) = (rest.words(CHANNEL_WORDS * own.len())?, rest.bits(own.len().div_ceil(64))?);
+        let chips = rest.words(CHANNEL_WORDS * own.len())?.as_chunks_mut().0;
         let (mut channels, mut others, mut at) = (0, 0, 0);
         // Chips ascend, so those of a channel are in a row.
         while let Some(chip) = own.get(at) {
@@ -49,32 +49,46 @@ impl<'m> Backfill<'m> {
             let beside = own[at..].iter().take_while(|&other| other / device.chips_per_channel == channel).count();
             let all = device.chips_per_channel.min(device.chips - channel * device.chips_per_channel);
             let foreign = all.saturating_sub(u32::try_from(beside).unwrap_or(all));
-            for words in chips[CHANNEL_WORDS * at..].chunks_exact_mut(CHANNEL_WORDS).take(beside) {
-                words.copy_from_slice(&[channels, foreign]);
-            }
+            chips[at..at + beside].fill([channels, foreign, 0, 0]);
             (channels, others, at) = (channels + 1, others.max(all - 1), at + beside);
         }
         let hold = device.page_transfer_ns + device.command_ns;
         // With commands a read waits once more.
         let waits = if device.command_ns > 0 { hold.saturating_mul(others.into()) } else { 0 };
         let reads_beside_rows = device.page_read_ns.saturating_add(waits) <= device.page_program_ns;
-        Ok(Some(Backfill { chips, used, channels: index(channels), reads_beside_rows }))
+        Ok(Some(Backfill { chips, channels: index(channels), step: 0, reads_beside_rows }))
     }
 
-    /// Which channel a chip is on.
-    fn channel(&self, column: u32) -> u32 {
-        self.chips[CHANNEL_WORDS * index(column)]
+    /// A step begins: nothing is used.
+    fn begins(&mut self) {
+        self.step = self.step.checked_add(1).unwrap_or_else(|| {
+            self.chips.iter_mut().for_each(|[.., chip, channel]| (*chip, *channel) = (0, 0));
+            1
+        });
     }
 
-    /// Chips of other clusters there.
+    /// Chips of other clusters on the channel of this one.
     fn foreign(&self, column: u32) -> u32 {
-        self.chips[CHANNEL_WORDS * index(column) + 1]
+        self.chips[index(column)][1]
     }
 
-    /// A page of the step goes over the channel of this chip.
+    /// A page of the step is on this chip, and goes over its channel.
     fn uses(&mut self, column: u32) {
-        let channel = self.channel(column);
-        self.used[index(channel / 64)] |= 1 << (channel % 64);
+        let [channel, _, used, _] = &mut self.chips[index(column)];
+        let channel = *channel;
+        *used = self.step;
+        self.chips[index(channel)][3] = self.step;
+    }
+
+    /// Whether a page of this chip may be read in the step; `foreign`: so many other clusters'
+    /// chips may be on its channel, which nothing else of the step may use.
+    #[inline]
+    fn may_read(&self, column: u32, foreign: Option<u32>) -> bool {
+        let [channel, beside, used, _] = self.chips[index(column)];
+        match foreign {
+            None => used != self.step,
+            Some(most) => beside <= most && self.chips[index(channel)][3] != self.step,
+        }
     }
 }
 
@@ -84,14 +98,16 @@ impl Ftl<'_, '_> {
     pub(crate) fn fill_in_writes(&mut self, number: usize, slot: u32, nand: &mut impl NandChips) {
         let Some(of) = self.processors[number].as_ref().filter(|of| of.backfill.is_some()) else { return };
         let width = of.ftl.pages.width();
-        let free = |of: &FtlProcessor<'_>| width.saturating_sub(u32::try_from(of.pages.count()).unwrap_or(width));
-        let mut requests = free(of);
+        let mut free = width.saturating_sub(u32::try_from(of.pages.count()).unwrap_or(width));
         let mut next = self.requests[index(slot)].behind;
-        while let Some(request) = self.requests.get(index(next)).copied().filter(|_| requests > 0) {
+        while let Some(request) = self.requests.get(index(next)).copied().filter(|_| free > 0) {
             if request.key.kind == JobKind::Write {
-                let Some(free) = self.processors[number].as_ref().map(free) else { return };
-                self.write_row(number, (next, 0), free, nand);
-                requests -= 1;
+                let written = self.write_row(number, (next, 0), free, nand);
+                if written == 0 {
+                    // No page is free.
+                    return;
+                }
+                free = free.saturating_sub(written);
             }
             next = request.behind;
         }
@@ -109,11 +125,12 @@ impl Ftl<'_, '_> {
         if pages.count() >= most || read.is_none() && !backfill.reads_beside_rows {
             return;
         }
-        if let Some(read) = read {
-            backfill.used.fill(0);
-            backfill.uses(read);
+        backfill.begins();
+        for place in 0..pages.count() {
+            pages.get(place).iter().for_each(|page| backfill.uses(page.column));
         }
-        let (mut slot, mut looks) = (clusters[index(*cluster)].first, 0);
+        let foreign = read.map(|read| backfill.foreign(read));
+        let (width, mut slot, mut looks) = (ftl.pages.width(), clusters[index(*cluster)].first, 0);
         while let Some(&request) = requests.get(index(slot)) {
             // The word that says which page is next.
             let mut before = index(request.heads);
@@ -125,17 +142,13 @@ impl Ftl<'_, '_> {
                 let place = words[before];
                 let at = index(request.pages) + 2 * index(place);
                 let lpn = words[at];
-                let fits = |spot: &Spot| match read {
-                    None => !has(at_work, chips[index(spot.chip)]),
-                    Some(read) => {
-                        !has(backfill.used, backfill.channel(spot.chip))
-                            && backfill.foreign(spot.chip) <= backfill.foreign(read)
-                    }
-                };
-                let Some(spot) = ftl.pages.locate(lpn).filter(fits) else {
+                let page = ftl.pages.place(lpn);
+                // Blocks have whole rows.
+                if page == NONE || !backfill.may_read(page % width, foreign) {
                     before = at + 1;
                     continue;
-                };
+                }
+                let spot = ftl.pages.spot(page);
                 words[before] = words[at + 1];
                 backfill.uses(spot.chip);
                 let chip = chips[index(spot.chip)];

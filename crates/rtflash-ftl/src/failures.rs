@@ -6,6 +6,7 @@ use crate::nand::{FlashPage, NandChips, OperationPurpose, RequestHost};
 use crate::pages::Spot;
 use crate::police::Refused;
 use crate::slots::{FtlProcessor, RequestSlot, StepWork};
+use crate::step_pages::PageInStep;
 
 impl FtlProcessor<'_> {
     /// The step has ended. Retires blocks in which something has failed, and says whether pages are
@@ -25,10 +26,12 @@ impl FtlProcessor<'_> {
         }
         let mut again = false;
         for place in 0..pages.count() {
-            let Some(page) = pages.get(place).filter(|_| pages.has_failed(place)) else { continue };
+            let Some(page) = pages.failed(place) else { continue };
             ftl.pages.retire(page.block);
-            // What another page of the step has overwritten is stale.
-            if page.is_at(ftl.pages.locate(page.lpn)) {
+            // What another page of the step has overwritten is stale. It is over with that one.
+            let at = ftl.pages.locate(page.lpn);
+            let is_later = |other: &PageInStep| other.lpn == page.lpn && other.is_at(at);
+            if page.is_at(at) || (0..pages.count()).filter_map(|place| pages.failed(place)).any(|of| is_later(&of)) {
                 again = true;
             } else {
                 pages.is_stale(place);

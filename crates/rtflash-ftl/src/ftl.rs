@@ -178,7 +178,11 @@ impl<'m> Ftl<'_, 'm> {
         while let Some(Some(of)) = self.processors.get_mut(index(number)) {
             let cluster = of.cluster;
             let Some((slot, pages)) = of.pages.take_run(&mut place) else { break };
+            let is_last = place == of.pages.count();
             self.pages_are_over(cluster, slot, pages, host);
+            if is_last {
+                break;
+            }
         }
     }
 

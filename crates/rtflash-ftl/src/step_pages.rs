@@ -27,8 +27,8 @@ impl PageInStep {
 /// The pages of the step under way, and those that failed.
 #[derive(Debug)]
 pub(crate) struct StepPages<'m> {
-    /// [`STEP_PAGE_WORDS`] for each.
-    words: &'m mut [u32],
+    /// Those of the step come first.
+    words: &'m mut [[u32; STEP_PAGE_WORDS]],
     count: usize,
     /// Whether one of them, or the step's erase, has failed.
     pub(crate) failed: bool,
@@ -46,8 +46,9 @@ const FAILED: u32 = 1;
 const READ: u32 = 2;
 
 impl<'m> StepPages<'m> {
+    /// No step is under way. `words`: [`STEP_PAGE_WORDS`] for each page of a step.
     pub(crate) fn new(words: &'m mut [u32]) -> StepPages<'m> {
-        StepPages { words, count: 0, failed: false, again: false }
+        StepPages { words: words.as_chunks_mut().0, count: 0, failed: false, again: false }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -66,15 +67,15 @@ impl<'m> StepPages<'m> {
 
     fn push(&mut self, of: PageInStep, stands: u32) {
         let PageInStep { column, block, lpn, slot, from } = of;
-        if let Some(words) = self.words.get_mut(Self::range(self.count)) {
-            words.copy_from_slice(&[column, block, lpn, slot, from, stands]);
+        if let Some(words) = self.words.get_mut(self.count) {
+            *words = [column, block, lpn, slot, from, stands];
             self.count += 1;
         }
     }
 
-    /// The words of a page.
-    fn range(place: usize) -> core::ops::Range<usize> {
-        place * STEP_PAGE_WORDS..(place + 1) * STEP_PAGE_WORDS
+    /// The words of each page.
+    fn all(&mut self) -> &mut [[u32; STEP_PAGE_WORDS]] {
+        &mut self.words[..self.count]
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -82,47 +83,51 @@ impl<'m> StepPages<'m> {
     }
 
     pub(crate) fn get(&self, place: usize) -> Option<PageInStep> {
-        let words = self.words.get(Self::range(place)).filter(|_| place < self.count)?;
-        Some(PageInStep { column: words[0], block: words[1], lpn: words[2], slot: words[3], from: words[4] })
+        let &[column, block, lpn, slot, from, _] = self.words[..self.count].get(place)?;
+        Some(PageInStep { column, block, lpn, slot, from })
     }
 
     /// What a column did has failed. Reads do not.
     pub(crate) fn fails(&mut self, column: u32) {
         self.failed = true;
-        for words in self.words.chunks_exact_mut(STEP_PAGE_WORDS).take(self.count) {
+        for words in self.all() {
             if words[0] == column && words[5] == PROGRAMMED {
                 words[5] = FAILED;
             }
         }
     }
 
-    /// Whether the program of a page has failed.
-    pub(crate) fn has_failed(&self, place: usize) -> bool {
-        place < self.count && self.words[place * STEP_PAGE_WORDS + 5] == FAILED
+    /// The page in this place, if its program has failed.
+    pub(crate) fn failed(&self, place: usize) -> Option<PageInStep> {
+        self.get(place).filter(|_| self.words[place][5] == FAILED)
     }
 
     /// A page whose program has failed is not needed any more.
     pub(crate) fn is_stale(&mut self, place: usize) {
-        self.words[place * STEP_PAGE_WORDS + 5] = PROGRAMMED;
+        if let Some(words) = self.all().get_mut(place) {
+            words[5] = PROGRAMMED;
+        }
     }
 
     /// A page is programmed once more: here.
     pub(crate) fn goes_to(&mut self, place: usize, column: u32, block: u32) {
-        let words = &mut self.words[Self::range(place)];
-        (words[0], words[1]) = (column, block);
+        if let Some(words) = self.all().get_mut(place) {
+            (words[0], words[1]) = (column, block);
+        }
     }
 
-    /// Whose the page in this place is, and how many behind it with it; no longer theirs from now
-    /// on. `None` where none is a request's from there on.
+    /// Whose the first page from a place on is that has not failed, and how many behind it with it;
+    /// no longer theirs from now on, and the place is that behind them. `None` where none is a
+    /// request's.
     pub(crate) fn take_run(&mut self, place: &mut usize) -> Option<(u32, u32)> {
         let (mut of, mut pages) = (NONE, 0);
-        while let Some(words) = self.words.get_mut(Self::range(*place)).filter(|_| *place < self.count) {
-            if words[3] != NONE && words[5] != FAILED {
-                if of != NONE && words[3] != of {
+        for words in self.all().get_mut(*place..)? {
+            let [.., slot, _, stands] = words;
+            if *slot != NONE && *stands != FAILED {
+                if pages > 0 && *slot != of {
                     break;
                 }
-                (of, pages) = (words[3], pages + 1);
-                words[3] = NONE;
+                (of, pages) = (core::mem::replace(slot, NONE), pages + 1);
             }
             *place += 1;
         }
@@ -131,11 +136,12 @@ impl<'m> StepPages<'m> {
 
     /// Keeps those alone that have failed, to be programmed once more.
     pub(crate) fn repeat_failed(&mut self) {
+        let all = self.all();
         let mut kept = 0;
-        for place in 0..self.count {
-            if self.has_failed(place) {
-                self.words.copy_within(Self::range(place), kept * STEP_PAGE_WORDS);
-                self.words[kept * STEP_PAGE_WORDS + 5] = PROGRAMMED;
+        for place in 0..all.len() {
+            if all[place][5] == FAILED {
+                all[kept] = all[place];
+                all[kept][5] = PROGRAMMED;
                 kept += 1;
             }
         }

@@ -141,6 +141,8 @@ fn what_is_sound_is_taken() {
         |of| of.device.command_ns = 1,
         |of| of.clusters[0].suspends_erases = true,
         |of| (of.clusters[1].suspends_erases, of.clusters[3].suspends_erases) = (true, true),
+        |of| of.clusters[1].backfills = true,
+        |of| (of.clusters[1].backfills, of.clusters[1].suspends_erases) = (true, true),
         |of| (of.device.erase_suspend_ns, of.device.erase_resume_ns) = (49, NEVER - 1),
         |of| (of.device.erase_suspend_ns, of.device.erase_resume_ns, of.device.wear_gap) = (0, 0, 0),
         |of| of.clusters[0].collection = wear(collection(2, 6, 1), 1),
@@ -281,6 +283,10 @@ fn clusters_that_cannot_be_are_refused() {
         ],
     );
     refused(of(2), suspends, &[|of| of.clusters[2].suspends_erases = true]);
+    let fills_in = "fills in, and is no superblock";
+    refused(of(0), fills_in, &[|of| of.clusters[0].backfills = true]);
+    refused(of(2), fills_in, &[|of| of.clusters[2].backfills = true]);
+    refused(of(3), fills_in, &[|of| of.clusters[3].backfills = true]);
     let deadline = |of: &mut Whole, deadline_ns| {
         of.clusters[0].collection = collection(3, 6, 1).map(|of| ImageCollection { deadline_ns, ..of });
     };
@@ -437,7 +443,7 @@ fn words_that_say_nothing_are_zero() {
     let ring = first_chip() + 4 * 7;
     let (place, what) = refusal(&with_word(ring + 16, 2));
     assert!(place == ImagePlace::Cluster(2) && what.contains("neither written nor not"), "{what}");
-    for word in [3, 128, 256 + 3, 512, 1 << 31] {
+    for word in [3, 128, 256 + 3, 512 + 3, 1024, 1 << 31] {
         assert!(refusal(&with_word(HEADER_BYTES, word)).1.contains("an organisation that there is not"), "{word}");
     }
     assert!(refusal(&with_word(HEADER_BYTES + 4, 1)).1.contains("do not follow those before"));

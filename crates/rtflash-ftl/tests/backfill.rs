@@ -1,0 +1,270 @@
+//! Rule D3: what is filled in on chips of a superblock that a step leaves idle.
+
+use rtflash_ftl::image::{
+    ClusterParts, Image, ImageCollection, ImageDevice, ImageOrganisation, ImageParts, ImageSource,
+};
+use rtflash_ftl::{
+    AtStart, FlashPage, Ftl, FtlMemory, Geometry, NONE, NandChips, OperationPurpose, RequestHost, RequestOrder,
+    SpareBytes,
+};
+
+/// Four chips on two channels, all of one superblock.
+const DEVICE: ImageDevice = ImageDevice {
+    chips: 4,
+    chips_per_channel: 2,
+    blocks_per_chip: 6,
+    pages_per_block: 4,
+    page_bytes: 4096,
+    spare_blocks: 1,
+    wear_gap: 0,
+    page_read_ns: 5,
+    page_program_ns: 20,
+    block_erase_ns: 50,
+    page_transfer_ns: 4,
+    command_ns: 0,
+    erase_suspend_ns: 0,
+    erase_resume_ns: 0,
+};
+
+/// Sources 0 to 2 read, 3 and 4 write; the first ones are due first.
+fn image(device: ImageDevice) -> Vec<u8> {
+    let collection = ImageCollection {
+        deadline_ns: Some(10_000),
+        reclaimed_pages: 8,
+        reserve_pages: 8,
+        victim_pages: 8,
+        wear_pages: 0,
+    };
+    let cluster = ClusterParts {
+        organisation: ImageOrganisation::Superblock,
+        suspends_erases: false,
+        backfills: true,
+        chips: &[0, 1, 2, 3],
+        logical_per_chip: 4,
+        collection: Some(collection),
+        server: None,
+        rings: &[],
+    };
+    let source = |number: u32| ImageSource {
+        number,
+        cluster: 0,
+        writes: number > 2,
+        order: RequestOrder::Any,
+        pages: 4,
+        first_page: 0,
+        page_count: 16,
+        period_ns: 1_000,
+        deadline_ns: 100 + u64::from(number),
+        jitter_ns: 0,
+    };
+    let sources: Vec<_> = (0..5).map(source).collect();
+    let parts = ImageParts { device, clusters: &[cluster], sources: &sources, jobs: &[] };
+    let mut bytes = vec![0; parts.encoded_len().expect("a small image")];
+    assert_eq!(parts.encode(&mut bytes), Some(bytes.len()));
+    bytes
+}
+
+/// The first block of each chip holds the logical pages, four in a row.
+struct OneBlock;
+
+impl AtStart for OneBlock {
+    fn pages(&mut self, _: u32, lpns: &mut [u32]) -> u32 {
+        lpns[..16].iter_mut().zip(0..).for_each(|(held, lpn)| *held = lpn);
+        16
+    }
+
+    fn ring(&mut self, _: u32, _: u32) -> u32 {
+        0
+    }
+
+    fn is_written(&mut self, _: u32, _: u32) -> bool {
+        false
+    }
+}
+
+/// What chips began since it was asked last: the chip, whether it programs, and the logical page.
+#[derive(Default)]
+struct Begun(Vec<(u32, bool, u32)>);
+
+impl NandChips for Begun {
+    fn read(&mut self, chip: u32, _: FlashPage, lpn: u32, _: OperationPurpose) {
+        self.0.push((chip, false, lpn));
+    }
+
+    fn program(&mut self, chip: u32, _: FlashPage, spare: SpareBytes, _: OperationPurpose) {
+        self.0.push((chip, true, spare.lpn));
+    }
+
+    fn copyback(&mut self, _: u32, _: FlashPage, _: FlashPage, _: SpareBytes) {
+        unreachable!("a superblock copies over the bus")
+    }
+
+    fn erase(&mut self, chip: u32, _: u32, _: OperationPurpose) {
+        self.0.push((chip, true, NONE));
+    }
+
+    fn suspend(&mut self, _: u32) {
+        unreachable!("no erase is suspended")
+    }
+
+    fn resume(&mut self, _: u32, _: u32) {
+        unreachable!("no erase is suspended")
+    }
+}
+
+/// Sources whose requests are over.
+#[derive(Default)]
+struct Over(Vec<u32>);
+
+impl RequestHost for Over {
+    fn complete(&mut self, source: u32, _: u64, _: u64) {
+        self.0.push(source);
+    }
+
+    fn starved(&mut self, _: u32) {
+        unreachable!("pages are free")
+    }
+}
+
+/// Runs something on the state machine of a device.
+fn with(device: ImageDevice, run: impl FnOnce(&mut Ftl<'_, '_>, &mut Begun, &mut Over)) {
+    let bytes = image(device);
+    let image = Image::read(&bytes).expect("a sound image");
+    let geometry = Geometry::of(&image, 0).expect("a small device");
+    let (mut words, mut bits) = (vec![7; geometry.words()], vec![7; geometry.bits()]);
+    let mut gc_jobs = vec![Default::default(); geometry.gc_jobs];
+    let mut processors: Vec<_> = (0..geometry.processors).map(|_| None).collect();
+    let mut clusters = vec![Default::default(); geometry.clusters];
+    let mut sources = vec![Default::default(); geometry.sources];
+    let mut requests = vec![Default::default(); geometry.requests];
+    let memory = FtlMemory {
+        words: &mut words,
+        bits: &mut bits,
+        gc_jobs: &mut gc_jobs,
+        processors: &mut processors,
+        clusters: &mut clusters,
+        sources: &mut sources,
+        requests: &mut requests,
+    };
+    let mut ftl = Ftl::new(&image, 0, memory, &mut OneBlock).expect("enough memory");
+    run(&mut ftl, &mut Begun::default(), &mut Over::default());
+}
+
+#[test]
+fn beside_a_read_others_use_other_channels() {
+    with(DEVICE, |ftl, nand, host| {
+        // Page l is on chip l mod 4; chips 0 and 1 are on one channel.
+        ftl.request(0, (None, 0), &[0]).expect("as declared");
+        ftl.request(1, (None, 0), &[1, 4, 3]).expect("as declared");
+        ftl.request(2, (None, 0), &[2]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(0, false, 0), (3, false, 3)]);
+        assert!(ftl.ended(3, host) && host.0.is_empty(), "a step ends as a whole");
+        assert!(ftl.ended(0, host));
+        assert_eq!(std::mem::take(&mut host.0), [0]);
+        // The page that was taken is not read again.
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(1, false, 1), (2, false, 2)]);
+        assert!(ftl.ended(1, host) && ftl.ended(2, host));
+        assert_eq!(std::mem::take(&mut host.0), [2]);
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(0, false, 4)]);
+        assert!(ftl.ended(0, host));
+        assert_eq!(host.0, [1]);
+    });
+}
+
+#[test]
+fn a_row_takes_what_others_write_and_then_reads() {
+    with(DEVICE, |ftl, nand, host| {
+        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
+        ftl.request(4, (None, 0), &[10]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 10)]);
+        ftl.request(0, (None, 1), &[3]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert!(nand.0.is_empty(), "nothing begins while a step is under way");
+        assert!((0..3).all(|chip| ftl.ended(chip, host)));
+        assert_eq!(std::mem::take(&mut host.0), [3, 4]);
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(3, false, 3)]);
+        assert!(ftl.ended(3, host));
+    });
+    // The same where all are there at once, and the read is due last.
+    with(DEVICE, |ftl, nand, host| {
+        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
+        ftl.request(1, (None, 100), &[7, 6]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (3, false, 7), (2, false, 6)]);
+        assert!((0..4).all(|chip| ftl.ended(chip, host)));
+        assert_eq!(host.0, [3, 1]);
+    });
+}
+
+#[test]
+fn a_read_that_may_last_longer_than_a_row_is_not_beside_it() {
+    // With commands a read waits once more, for each other chip of its channel.
+    for (read, command, beside) in [(20, 0, true), (21, 0, false), (15, 1, true), (16, 1, false)] {
+        let device = ImageDevice { page_read_ns: read, command_ns: command, ..DEVICE };
+        with(device, |ftl, nand, host| {
+            ftl.request(3, (None, 0), &[8]).expect("as declared");
+            ftl.request(1, (None, 100), &[7]).expect("as declared");
+            ftl.dispatch(nand, host);
+            assert_eq!(nand.0.len() == 2, beside, "{read}, {command}");
+        });
+    }
+}
+
+#[test]
+fn what_fails_is_programmed_again_and_nothing_else() {
+    // A chip that reads has nothing that fails: its block goes on.
+    with(DEVICE, |ftl, nand, host| {
+        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
+        ftl.request(1, (None, 100), &[7]).expect("as declared");
+        ftl.dispatch(nand, host);
+        nand.0.clear();
+        let free = ftl.reserve(0).map(|(_, free, _)| free);
+        assert!(ftl.failed(3, host) && ftl.ended(0, host) && ftl.ended(1, host));
+        assert_eq!(host.0, [3, 1]);
+        assert_eq!(ftl.reserve(0).map(|(_, free, _)| free), free);
+        ftl.dispatch(nand, host);
+        assert!(nand.0.is_empty());
+    });
+    // The request whose page is programmed again goes on alone.
+    with(DEVICE, |ftl, nand, host| {
+        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
+        ftl.request(4, (None, 0), &[10]).expect("as declared");
+        ftl.request(1, (None, 101), &[7]).expect("as declared");
+        ftl.dispatch(nand, host);
+        nand.0.clear();
+        assert!(ftl.failed(1, host) && ftl.ended(0, host) && ftl.ended(2, host) && ftl.ended(3, host));
+        assert_eq!(std::mem::take(&mut host.0), [4, 1]);
+        ftl.dispatch(nand, host);
+        assert_eq!(nand.0.iter().map(|of| (of.1, of.2)).collect::<Vec<_>>(), [(true, 9)]);
+        assert!(ftl.ended(nand.0[0].0, host));
+        assert_eq!(host.0, [3]);
+    });
+    // What another page of the step has overwritten is not programmed again.
+    with(DEVICE, |ftl, nand, host| {
+        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
+        ftl.request(4, (None, 0), &[9]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 9)]);
+        assert!(ftl.failed(1, host) && ftl.ended(0, host) && ftl.ended(2, host));
+        assert_eq!(host.0, [3, 4]);
+        ftl.dispatch(nand, host);
+        assert!(nand.0.is_empty());
+    });
+    // Where that has failed, too, neither is said to be written before it is.
+    with(DEVICE, |ftl, nand, host| {
+        ftl.request(3, (None, 0), &[9]).expect("as declared");
+        ftl.request(4, (None, 0), &[9]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(0, true, 9), (1, true, 9)]);
+        assert!(ftl.failed(0, host) && ftl.failed(1, host) && host.0.is_empty());
+        ftl.dispatch(nand, host);
+        assert_eq!(nand.0.iter().map(|of| (of.1, of.2)).collect::<Vec<_>>(), [(true, 9)]);
+        assert!(ftl.ended(nand.0[0].0, host));
+        assert_eq!(host.0, [3, 4]);
+    });
+}
