@@ -293,10 +293,8 @@ impl<'m> Ftl<'_, 'm> {
                 self.fill_in_reads(number, None, nand);
                 StepWork::Pages
             }
-            // What is padded is of the executor's worst victims alone.
-            Some(GcStep::Read | GcStep::PaddingCopyback | GcStep::PaddingRead(_) | GcStep::PaddingRow) => {
-                StepWork::Pages
-            }
+            // Reads. What is padded is of the executor's worst victims alone.
+            Some(_) => StepWork::Pages,
         };
         self.is_doing(number, doing)
     }

@@ -11,6 +11,7 @@ mod blocks;
 mod bus;
 mod dispatch;
 mod failures;
+mod fill_in;
 mod ftl;
 mod geometry;
 pub mod image;

@@ -5,7 +5,7 @@ mod stated;
 
 use core::mem::take;
 
-use crate::backfill::Backfill;
+use crate::backfill::{Backfill, CHANNEL_WORDS};
 use crate::blocks::{BlockMemory, GROUP};
 use crate::ftl::Ftl;
 use crate::geometry::{Geometry, gc_jobs, levels_wear, waiting};
@@ -328,7 +328,8 @@ fn processor<'m>(
     let pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
     let (rows, buffer) = if of.server().is_some() { (rows, buffer) } else { (0, 0) };
     let server_pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
-    let backfill = Backfill::new(image, of, chips, rest)?;
+    let channels = if of.backfills() { CHANNEL_WORDS * index(columns.width) } else { 0 };
+    let backfill = Backfill::new(image, of, chips, rest.words(channels)?);
     Ok(FtlProcessor {
         ftl: EdfProcessor::new(pages, terms, [pass, server_pass]),
         cluster,

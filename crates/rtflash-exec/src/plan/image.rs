@@ -123,8 +123,8 @@ impl ClusterLists {
 impl Plan {
     /// The binary image of the plan, as `rtflash_ftl` reads it: the device, the certificates, and
     /// all requests of tasks; and where a certificate has a server, the streams of jobs, of which a
-    /// few may wait in each cluster. `backfill`: chips that a step leaves idle are made use of where
-    /// certificates allow that (rule D3). What they promise to tasks is no less without.
+    /// few may wait in each cluster. `backfill`: chips that a step leaves idle are made use of
+    /// where certificates allow that (rule D3). What they promise to tasks is no less without.
     ///
     /// # Errors
     /// Where the plan asks for what firmware does not do: see [`NoImage`].
