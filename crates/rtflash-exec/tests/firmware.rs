@@ -47,6 +47,16 @@ struct Work {
     next: Next,
 }
 
+/// What the two page registers of a chip hold, each with the instant at which that is sensed, or
+/// has been moved, once it is known.
+#[derive(Debug, Clone, Copy, Default)]
+struct Registers {
+    array: Option<(Work, Option<u64>)>,
+    cache: Option<(Work, Option<u64>)>,
+    /// The chip whose page the command of a read goes with.
+    with: Option<u32>,
+}
+
 /// Chips and buses, nanosecond by nanosecond.
 struct Device<'w> {
     world: &'w World,
@@ -63,6 +73,9 @@ struct Device<'w> {
     /// Chips whose erases are being suspended, and what is left of those that are.
     suspends: HashSet<u32>,
     left: HashMap<u32, u64>,
+    registers: Vec<Registers>,
+    /// Chips that send a page that has just been granted its bus.
+    granted: Vec<u32>,
 }
 
 /// Lengths do not depend on whose an operation is.
@@ -146,6 +159,47 @@ impl Device<'_> {
         self.ends[chip as usize] = Some(end);
     }
 
+    /// A chip that uses two registers is granted its bus, if it is one that waits for it. Gives
+    /// the instant from which on the bus is free again.
+    fn grants_cached(&mut self, chip: u32, number: ChannelId) -> Option<u64> {
+        let of = &mut self.registers[chip as usize];
+        let (now, command) = (self.now, self.lengths.command().as_ns());
+        let sensing = |chip, from| from + self.lengths.sensing(JOB, ChipId(chip), instant(from)).as_ns();
+        let moved = |from| from + self.lengths.transfer(JOB, number, instant(from)).as_ns();
+        match (&mut of.cache, &mut of.array) {
+            (Some((work, over @ None)), _) if work.action == Action::Program => {
+                *over = Some(moved(now) + command);
+                *over
+            }
+            (Some((_, None)), _) => {
+                let mut from = now;
+                let told = (0..).zip(&mut self.registers).find(|(_, of)| of.with == Some(chip));
+                if let Some((next, of)) = told {
+                    from += command;
+                    of.with = None;
+                    of.array.as_mut().expect("it is to be sensed").1 = Some(sensing(next, from));
+                }
+                let end = moved(from);
+                let (work, over) = self.registers[chip as usize].cache.as_mut().expect("it is sent");
+                *over = Some(end);
+                let Work { started, action, at, lpn, kind, .. } = *work;
+                self.done.push((started, end, chip, action, at.block, at.page, lpn, kind));
+                self.granted.push(chip);
+                Some(end)
+            }
+            (_, Some((_, over @ None))) => {
+                *over = Some(sensing(chip, now + command));
+                Some(now + command)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_at_work(&self) -> bool {
+        let holds = |of: &Registers| of.array.is_some() || of.cache.is_some();
+        self.work.iter().any(Option::is_some) || self.registers.iter().any(holds)
+    }
+
     fn grants(&mut self) {
         for channel in 0..self.buses.len() {
             while self.free_at[channel] <= self.now
@@ -153,13 +207,17 @@ impl Device<'_> {
                 && since <= self.now
             {
                 self.buses[channel].remove(0);
+                let number = ChannelId(u32::try_from(channel).expect("few channels"));
+                if let Some(until) = self.grants_cached(chip, number) {
+                    self.free_at[channel] = until;
+                    continue;
+                }
                 let work = self.work[chip as usize].expect("a chip that works");
                 let Next::Moves { programs } = work.next else {
                     self.free_at[channel] = self.now + self.command();
                     self.goes_on_inside(chip, self.now + self.command());
                     continue;
                 };
-                let number = ChannelId(u32::try_from(channel).expect("few channels"));
                 let mut over = self.now + self.lengths.transfer(JOB, number, instant(self.now)).as_ns();
                 let mut end = over;
                 if programs {
@@ -232,6 +290,52 @@ impl NandChips for Device<'_> {
         let (started, action, next) = (self.now, Action::Erase, Next::Erases);
         self.work[chip as usize] = Some(Work { started, action, at, lpn: NO_PAGE, kind: Kind::Gc, next });
         self.ends_at(chip, self.now + left);
+    }
+
+    fn sense(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose, with: Option<u32>) {
+        assert!(self.work[chip as usize].is_none(), "its array is idle");
+        let kind = kind_of(self.world, purpose, Kind::Read);
+        let work = Work { started: self.now, action: Action::Read, at, lpn, kind, next: Next::Senses };
+        let sensing = self.lengths.sensing(JOB, ChipId(chip), instant(self.now)).as_ns();
+        let over = (self.command() == 0).then_some(self.now + sensing);
+        assert!(with.is_none() || over.is_none(), "commands are counted");
+        let of = &mut self.registers[chip as usize];
+        assert!(of.array.replace((work, over)).is_none() && of.with.is_none(), "its array is idle");
+        of.with = with;
+        if let Some(before) = with {
+            let waits = self.registers[before as usize].cache.is_some_and(|(_, over)| over.is_none());
+            assert!(waits && self.channel(before) == self.channel(chip), "a page of the channel waits");
+        } else if over.is_none() {
+            self.ask(chip, self.now);
+        }
+    }
+
+    fn send(&mut self, chip: u32) {
+        let of = &mut self.registers[chip as usize];
+        let (work, over) = of.array.take().expect("a page has been sensed");
+        assert!(over.is_some_and(|over| over <= self.now), "it has been sensed");
+        assert!(of.cache.replace((work, None)).is_none(), "its cache register is empty");
+        self.ask(chip, self.now);
+    }
+
+    fn load(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
+        assert!(spare.sequence >= self.sequence, "sequence numbers ascend");
+        self.sequence = spare.sequence + 1;
+        let kind = kind_of(self.world, purpose, Kind::Write);
+        let (action, next) = (Action::Program, Next::Moves { programs: true });
+        let work = Work { started: self.now, action, at, lpn: spare.lpn, kind, next };
+        let cache = &mut self.registers[chip as usize].cache;
+        assert!(cache.replace((work, None)).is_none(), "its cache register is empty");
+        self.ask(chip, self.now);
+    }
+
+    fn program_loaded(&mut self, chip: u32) {
+        let of = &mut self.registers[chip as usize];
+        let (work, over) = of.cache.take().expect("a page is there");
+        assert!(of.array.is_none() && over.is_some_and(|over| over <= self.now), "it is there");
+        assert!(self.work[chip as usize].replace(work).is_none(), "its array is idle");
+        let end = self.now + self.lengths.programming(JOB, ChipId(chip), instant(self.now)).as_ns();
+        self.ends_at(chip, end);
     }
 }
 
@@ -468,13 +572,15 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
         fails: failing(records),
         suspends: HashSet::new(),
         left: HashMap::new(),
+        registers: vec![Registers::default(); chips],
+        granted: Vec::new(),
     };
     let mut host = Over::default();
     let mut notified = vec![0; geometry.processors];
     let mut released = releases(world, records, &image).into_iter().peekable();
     let mut granted = jobs(world, records, &image).into_iter().peekable();
     let duration = world.options.duration.as_ns();
-    while nand.now < duration || nand.work.iter().any(Option::is_some) {
+    while nand.now < duration || nand.is_at_work() {
         host.now = nand.now;
         while let Some((_, source, nominal, pages)) = released.next_if(|released| released.0 == nand.now) {
             let taken = ftl.request(source, (Some(nominal), nand.now), &pages);
@@ -485,9 +591,19 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
             assert_eq!(ftl.job(stream, nand.now, &reads, &writes).expect("it is its own").due_ns, due);
         }
         for chip in 0..chips {
+            let number = u32::try_from(chip).expect("few chips");
+            let Registers { array, cache, .. } = nand.registers[chip];
+            if array.is_some_and(|(_, over)| over == Some(nand.now)) {
+                assert!(ftl.sensed(number) && !ftl.sensed(number));
+            }
+            if let Some((work, over)) = cache.filter(|(_, over)| *over == Some(nand.now)) {
+                if work.action == Action::Read {
+                    nand.registers[chip].cache = None;
+                }
+                assert!(ftl.moved(number, &mut host) && !ftl.moved(number, &mut host), "{over:?}");
+            }
             if nand.ends[chip] == Some(nand.now) {
                 (nand.ends[chip], nand.work[chip]) = (None, None);
-                let number = u32::try_from(chip).expect("few chips");
                 let taken = if nand.suspends.remove(&number) {
                     ftl.suspended(number, &mut host)
                 } else if nand.fails.remove(&(number, nand.now)) {
@@ -507,8 +623,13 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
                 }
             }
             ftl.dispatch(&mut nand, &mut host);
+        } else {
+            ftl.carry_on(&mut nand);
         }
         nand.grants();
+        for chip in nand.granted.drain(..).filter(|_| device.has_commands()) {
+            assert!(ftl.granted(chip) && !ftl.granted(chip));
+        }
         nand.now += 1;
     }
     for &(source, index, due) in &host.due {
@@ -602,6 +723,7 @@ struct Seen {
     suspended: usize,
     levelled: usize,
     starved_while_suspending: usize,
+    starved_while_cached: usize,
     starved_jobs: usize,
     served: usize,
     server_passes: usize,
@@ -611,6 +733,12 @@ struct Seen {
     beside_rows: usize,
     beside_passes: usize,
     beside_failed: usize,
+    /// Clusters that use a second page register, and operations there of requests; of them, those
+    /// of superblocks, and where commands are counted.
+    cached: usize,
+    cached_operations: usize,
+    cached_rows: usize,
+    cached_commands: usize,
 }
 
 /// What is drawn, as firmware does it.
@@ -638,7 +766,7 @@ fn firmware_does_what_the_executor_does() {
         let Some(world) = World::draw_certified(71, case).map(as_firmware) else { continue };
         let bytes = match world.plan.image(world.options.placed.backfill) {
             Ok(bytes) => bytes,
-            Err(NoImage::TwoRegisters(_) | NoImage::Changes(_)) => continue,
+            Err(NoImage::Changes(_)) => continue,
             Err(NoImage::Unsound(_)) => {
                 unsound += 1;
                 continue;
@@ -650,6 +778,13 @@ fn firmware_does_what_the_executor_does() {
         // so, before it finds out. No certificate of the analyses lets it come to that.
         if world.plan.device().erase_suspend().is_some() && records.iter().any(|of| matches!(of, Record::Starved(_))) {
             seen.starved_while_suspending += 1;
+            continue;
+        }
+        // Nor to wait for the cache register: likewise.
+        let Promise::Certified(certified) = world.plan.promise() else { panic!("certificates") };
+        let is_cached = certified.iter().any(|by| by.is_cached());
+        if is_cached && records.iter().any(|of| matches!(of, Record::Starved(_))) {
+            seen.starved_while_cached += 1;
             continue;
         }
         // Nor does it look at other jobs while the pass of one finds no page.
@@ -693,6 +828,7 @@ fn firmware_does_what_the_executor_does() {
             }
         }
         seen.look_beside(&world, &records);
+        seen.look_cached(&world, &records);
         seen.levelled += ran.host.levelled;
         seen.server_passes += ran.host.server_selected.len();
         seen.served += done.iter().filter(|done| done.7 == Kind::Server).count();
@@ -714,6 +850,21 @@ fn firmware_does_what_the_executor_does() {
 }
 
 impl Seen {
+    /// Looks for what was done in two page registers.
+    fn look_cached(&mut self, world: &World, records: &[Record]) {
+        let Promise::Certified(certified) = world.plan.promise() else { return };
+        self.cached += certified.iter().filter(|by| by.is_cached()).count();
+        for record in records {
+            let Record::Operation(of) = record else { continue };
+            let by = &certified[of.cluster];
+            if by.is_cached() && of.kind != Kind::Gc {
+                self.cached_operations += 1;
+                self.cached_rows += usize::from(!by.is_stripe());
+                self.cached_commands += usize::from(world.plan.device().has_commands());
+            }
+        }
+    }
+
     /// Looks for what was filled in.
     fn look_beside(&mut self, world: &World, records: &[Record]) {
         let Promise::Certified(certified) = world.plan.promise() else { return };

@@ -6,6 +6,7 @@ use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
 use crate::pages::Spot;
 use crate::pass::{GcStep, RowPage};
 use crate::processor::{NextStep, PartLeft};
+use crate::registers::ChipRegisters;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, StepWork};
 use crate::step_pages::PageInStep;
 
@@ -21,6 +22,16 @@ pub(crate) enum FirstJob {
 enum StepTried {
     Begun,
     Again,
+}
+
+impl FirstJob {
+    /// The slot of the request that it is.
+    fn slot(self) -> Option<u32> {
+        match self {
+            FirstJob::Request(slot) => Some(slot),
+            FirstJob::Collection => None,
+        }
+    }
 }
 
 impl<'m> Ftl<'_, 'm> {
@@ -42,9 +53,12 @@ impl<'m> Ftl<'_, 'm> {
             if of.pages.again && !self.program_again(number, nand, host) {
                 continue;
             }
+            self.registers_go_on(number, nand);
             let Some(of) = &mut self.processors[number] else { continue };
-            of.pages.clear();
-            while let Some(first) = self.first_job(number) {
+            if of.registers.as_ref().is_none_or(ChipRegisters::are_empty) {
+                of.pages.clear();
+            }
+            while let Some(first) = self.first_job(number).filter(|&first| self.may_begin(number, first.slot())) {
                 let tried = match first {
                     FirstJob::Request(slot) if self.owes(number, slot) => {
                         self.go_on_with_pass(number, Some(slot), nand, host)
@@ -133,8 +147,12 @@ impl<'m> Ftl<'_, 'm> {
                     self.pages_are_over(cluster, slot, 1, host);
                     return StepTried::Again;
                 };
-                let chip = self.begin(number, at.chip);
                 let purpose = OperationPurpose::Request { source: request.key.source, index: request.key.index, place };
+                if self.processors[number].as_ref().is_some_and(FtlProcessor::is_cached) {
+                    self.senses(number, (slot, at, lpn), purpose, nand);
+                    return StepTried::Begun;
+                }
+                let chip = self.begin(number, at.chip);
                 if let Some(of) = &mut self.processors[number] {
                     of.pages.reads(PageInStep { column: at.chip, block: at.block, lpn, slot, from: place });
                 }
@@ -176,6 +194,10 @@ impl<'m> Ftl<'_, 'm> {
         if kind == JobKind::Server {
             self.may_owe(number, slot);
         }
+        if self.processors[number].as_ref().is_some_and(FtlProcessor::is_cached) {
+            self.commits(number, slot, pages);
+            return StepTried::Begun;
+        }
         if pages < width {
             self.fill_in_writes(number, slot, nand);
             self.fill_in_reads(number, None, nand);
@@ -206,12 +228,28 @@ impl<'m> Ftl<'_, 'm> {
             of.pages.programs(PageInStep { column: at.chip, block: at.block, lpn, slot, from: place });
             let spare = self.spare(number, (lpn, at.block));
             self.take_page(slot, column);
-            let chip = self.begin(number, at.chip);
             let purpose = OperationPurpose::Request { source, index: job, place };
-            nand.program(chip, at.into(), spare, purpose);
+            self.begins_to_program(number, (at, spare), purpose, nand);
             pages += 1;
         }
         pages
+    }
+
+    /// A page of a request is programmed, or committed where its chip uses a second page register.
+    fn begins_to_program(
+        &mut self,
+        number: usize,
+        (at, spare): (Spot, SpareBytes),
+        purpose: OperationPurpose,
+        nand: &mut impl NandChips,
+    ) {
+        let Some(of) = self.processors[number].as_ref().filter(|of| of.is_cached()) else {
+            let chip = self.begin(number, at.chip);
+            return nand.program(chip, at.into(), spare, purpose);
+        };
+        let chip = of.chips[index(at.chip)];
+        self.moving[index(chip / 64)] |= 1 << (chip % 64);
+        nand.load(chip, at.into(), spare, purpose);
     }
 
     /// `server`: it is that of the job in this slot, and not of the first GC job.

@@ -23,6 +23,8 @@ pub struct Ftl<'s, 'm> {
     pub(crate) of_chip: &'m mut [u32],
     /// A bit for each chip, whether it is at work.
     pub(crate) at_work: &'m mut [u64],
+    /// Likewise, whether the page in its cache register is on its way.
+    pub(crate) moving: &'m mut [u64],
     /// Likewise, whether its erase is suspended.
     pub(crate) suspended: &'m mut [u64],
     /// How many sources there are: those of jobs come behind them.
@@ -128,6 +130,9 @@ impl<'m> Ftl<'_, 'm> {
     /// What a chip was asked to do has ended. Says whether there was anything.
     pub fn ended(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
         let Some(&number) = self.of_chip.get(index(chip)) else { return false };
+        if let Some(taken) = self.has_programmed(chip, host) {
+            return taken;
+        }
         if !takes(self.at_work, chip) {
             return false;
         }

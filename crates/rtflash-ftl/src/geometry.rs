@@ -137,7 +137,7 @@ impl Geometry {
     pub const fn bits(&self) -> usize {
         let pages = self.used_chips * self.blocks * self.pages / 64 + self.processors;
         let blocks = (2 * self.processors + self.zoned_chips) * self.blocks.div_ceil(64);
-        pages + blocks + 2 * self.chips.div_ceil(64)
+        pages + blocks + 3 * self.chips.div_ceil(64)
     }
 }
 

@@ -17,12 +17,12 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 4 | organisation: 0 stripe, 1 zones, 2 superblock; 256 more where erases are suspended, 512 more where rule D3 is made use of |
+//! | 4 | organisation: 0 stripe, 1 zones, 2 superblock; 256 more where erases are suspended, 512 more where rule D3 is made use of, 1024 more where chips use a second page register |
 //! | 2 × 4 | its first entry in the list of chips, and how many |
 //! | 4 | logical pages of each chip |
 //! | 2 × 4 | its first ring, and how many |
 //! | 5 × 8 | D_g in nanoseconds (2^64 − 1: no GC jobs); α (0: no garbage collection); H; v; δ |
-//! | 4 × 8 | U_s in thousandths (0: no server); c_r, c_w and C_g in nanoseconds, as its server counts them |
+//! | 5 × 8 | U_s in thousandths (0: no server); c_r, c_w, C_g and 2 b of Eq. (66) in nanoseconds, as its server counts them |
 //!
 //! A source, [`SOURCE_BYTES`]: its number in the plan, its cluster, flags (1: it writes; 256 times
 //! the order of its pages, as in [`RequestOrder`]), w, its first logical page, how many it has (4
@@ -53,7 +53,7 @@ pub const VERSION: u16 = 4;
 /// Bytes before the first cluster.
 pub const HEADER_BYTES: usize = 124;
 /// Bytes of a cluster.
-pub const CLUSTER_BYTES: usize = 96;
+pub const CLUSTER_BYTES: usize = 104;
 /// Bytes of a source.
 pub const SOURCE_BYTES: usize = 48;
 /// Bytes of a ring.
@@ -65,6 +65,8 @@ pub const JOBS_BYTES: usize = 24;
 const SUSPENDS: u32 = 256;
 /// Likewise where chips that a step leaves idle are made use of.
 const BACKFILLS: u32 = 512;
+/// Likewise where chips use a second page register.
+const CACHED: u32 = 1024;
 
 /// The device that an image is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,6 +140,9 @@ pub struct ImageServer {
     pub program_ns: u64,
     /// C_g.
     pub pass_ns: u64,
+    /// 2 b of Eq. (66), for each kind of steps that a job has, where a second page register is
+    /// used; else 0.
+    pub turn_ns: u64,
 }
 
 /// A stream of jobs that are not real-time, in one of the clusters that serve them.

@@ -9,6 +9,7 @@
 mod backfill;
 mod blocks;
 mod bus;
+mod cached;
 mod dispatch;
 mod failures;
 mod fill_in;
@@ -22,6 +23,7 @@ mod pass;
 mod police;
 mod processor;
 mod recover;
+mod registers;
 mod server;
 mod setup;
 mod slots;

@@ -81,6 +81,27 @@ pub trait NandChips {
 
     /// Goes on with the erase of a block that was suspended, rule P2.
     fn resume(&mut self, chip: u32, block: u32);
+
+    /// Senses a page, rule X1. [`Ftl::sensed`](crate::Ftl::sensed) is told when the array holds it.
+    /// Where commands are counted its command asks for the bus now, or goes `with` the page that
+    /// waits on this chip, in one grant and before it (rule X5).
+    ///
+    /// This and those that follow are only where the image has clusters that use a second page
+    /// register. A request for a bus is granted like others.
+    fn sense(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose, with: Option<u32>);
+
+    /// The page that a chip has sensed takes the cache register, and asks for the bus, rule X4.
+    /// Where commands are counted [`Ftl::granted`](crate::Ftl::granted) is told when it has it.
+    /// [`Ftl::moved`](crate::Ftl::moved) is told when it has been moved: then it has been read.
+    fn send(&mut self, chip: u32);
+
+    /// A page that is to be programmed, the next one of its block, takes the cache register and
+    /// asks for the bus, rule X2. [`Ftl::moved`](crate::Ftl::moved) is told when it is there.
+    fn load(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose);
+
+    /// Programs what is in the cache register, which is empty from then on, rule X4.
+    /// [`Ftl::ended`](crate::Ftl::ended) is told when that is over.
+    fn program_loaded(&mut self, chip: u32);
 }
 
 /// Whoever sent the requests.

@@ -10,7 +10,7 @@ use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, ServerGrants};
 
 impl ServerGrants {
     /// The same with a job of so many pages to read, and to write, that arrives now, by (29), (30)
-    /// and (31): `None` where that is due behind 2^64 ns. A row has `width` pages; `reclaimed` is
+    /// and (31), or by (66): `None` where that is due behind 2^64 ns. A row has `width` pages; `reclaimed` is
     /// α.
     fn with(
         self,
@@ -21,9 +21,11 @@ impl ServerGrants {
     ) -> Option<ServerGrants> {
         let pages = self.pages.checked_add(writes)?;
         let passes = pages.checked_div(reclaimed)? - self.pages.checked_div(reclaimed)?;
+        let turns = u128::from(reads > 0) + u128::from(writes > 0) + u128::from(passes);
         let cost = u128::from(reads) * u128::from(of.read_ns)
             + u128::from(writes.div_ceil(width.max(1))) * u128::from(of.program_ns)
             + u128::from(passes) * u128::from(of.pass_ns);
+        let cost = cost.checked_add(turns * u128::from(of.turn_ns))?;
         let time = cost.checked_mul(1_000)?.div_ceil(u128::from(of.thousandths).max(1));
         let due = self.due.max(now_ns).checked_add(u64::try_from(time).ok()?)?;
         Some(ServerGrants { pages, due })

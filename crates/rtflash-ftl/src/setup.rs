@@ -15,6 +15,7 @@ use crate::pages::{Columns, Pages};
 use crate::pass::{PaddedPass, Pass, pass_words};
 use crate::police::{Declared, RequestOrder, SourcePolice};
 use crate::processor::{EdfProcessor, PassTerms};
+use crate::registers::ChipRegisters;
 use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, ServerGrants, SourceSlot, StepWork};
 use crate::step_pages::{STEP_PAGE_WORDS, StepPages};
 pub use error::SetupError;
@@ -190,6 +191,8 @@ impl<'s, 'm> Ftl<'s, 'm> {
         of_chip.fill(NONE);
         let at_work = rest.bits(geometry.chips.div_ceil(64))?;
         at_work.fill(0);
+        let moving = rest.bits(geometry.chips.div_ceil(64))?;
+        moving.fill(0);
         let suspended = rest.bits(geometry.chips.div_ceil(64))?;
         suspended.fill(0);
         let request_words = rest.words(2 * geometry.request_pages + geometry.parts)?;
@@ -221,6 +224,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
             words: request_words,
             of_chip,
             at_work,
+            moving,
             suspended,
             streams_from: image.sources(),
             sequence: 0,
@@ -343,6 +347,7 @@ fn processor<'m>(
         asked: (0, 0),
         owing: NONE,
         pages: StepPages::new(rest.words(STEP_PAGE_WORDS * index(columns.width))?),
+        registers: of.is_cached().then(|| ChipRegisters::new(device.command_ns > 0, device.chips_per_channel)),
         backfill,
         suspends: of.suspends_erases(),
         erase_failed: false,

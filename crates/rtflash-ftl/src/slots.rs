@@ -8,6 +8,7 @@ use crate::image::ImageServer;
 use crate::memory::{Lent, NONE};
 use crate::police::{Declared, SourcePolice};
 use crate::processor::EdfProcessor;
+use crate::registers::ChipRegisters;
 use crate::step_pages::StepPages;
 
 /// What a job is, in the order in which equals are served.
@@ -164,6 +165,8 @@ pub struct FtlProcessor<'m> {
     pub(crate) owing: u32,
     /// The pages that its step reads for requests, and programs.
     pub(crate) pages: StepPages<'m>,
+    /// Where its chips use a second page register.
+    pub(crate) registers: Option<ChipRegisters>,
     /// Where chips that a step leaves idle do something meanwhile.
     pub(crate) backfill: Option<Backfill<'m>>,
     /// Whether its erases are suspended where something more urgent is there.

@@ -39,6 +39,7 @@ fn image(device: ImageDevice) -> Vec<u8> {
         organisation: ImageOrganisation::Superblock,
         suspends_erases: false,
         backfills: true,
+        cached: false,
         chips: &[0, 1, 2, 3],
         logical_per_chip: 4,
         collection: Some(collection),
@@ -109,6 +110,22 @@ impl NandChips for Begun {
 
     fn resume(&mut self, _: u32, _: u32) {
         unreachable!("no erase is suspended")
+    }
+
+    fn sense(&mut self, _: u32, _: FlashPage, _: u32, _: OperationPurpose, _: Option<u32>) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn send(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn load(&mut self, _: u32, _: FlashPage, _: SpareBytes, _: OperationPurpose) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn program_loaded(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
     }
 }
 

@@ -58,6 +58,7 @@ fn sound() -> Whole {
         organisation,
         suspends_erases: false,
         backfills: false,
+        cached: false,
         chips: chips.into(),
         logical_per_chip,
         collection,
@@ -507,7 +508,8 @@ fn what_is_read_is_written_again() {
 /// With a server in the stripe, whose stream of jobs has some pages of its own.
 fn served() -> Whole {
     let mut of = sound();
-    of.clusters[0].server = Some(ImageServer { thousandths: 100, read_ns: 50, program_ns: 60, pass_ns: 500 });
+    of.clusters[0].server =
+        Some(ImageServer { thousandths: 100, read_ns: 50, program_ns: 60, pass_ns: 500, turn_ns: 0 });
     of.jobs = vec![ImageJobs { number: 10, cluster: 0, pages: 4, waiting: 2, first_page: 20, page_count: 12 }];
     of
 }

@@ -144,6 +144,22 @@ impl NandChips for Chips<'_> {
         let left = self.left.remove(&chip).expect("it was suspended");
         self.begins(chip, &[(false, left)], OperationPurpose::Collection);
     }
+
+    fn sense(&mut self, _: u32, _: FlashPage, _: u32, _: OperationPurpose, _: Option<u32>) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn send(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn load(&mut self, _: u32, _: FlashPage, _: SpareBytes, _: OperationPurpose) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn program_loaded(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
+    }
 }
 
 impl RequestHost for Chips<'_> {

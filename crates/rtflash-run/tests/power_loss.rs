@@ -178,6 +178,22 @@ impl NandChips for SlowChips<'_> {
         let left = self.left.remove(&chip).expect("it was suspended");
         self.takes(chip, left);
     }
+
+    fn sense(&mut self, _: u32, _: FlashPage, _: u32, _: OperationPurpose, _: Option<u32>) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn send(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn load(&mut self, _: u32, _: FlashPage, _: SpareBytes, _: OperationPurpose) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn program_loaded(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
+    }
 }
 
 impl RequestHost for SlowChips<'_> {

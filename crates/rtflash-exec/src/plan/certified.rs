@@ -205,6 +205,17 @@ impl Certified {
         self.certificate.backfill && !self.is_cached()
     }
 
+    /// c_r and c_w, and where chips use a second page register what they take, Eq. (63), and 2 b;
+    /// `None` where that is too long.
+    pub(crate) fn served_costs(&self, device: &Device, of: &ClusterPlan) -> Option<[Span; 3]> {
+        if self.is_cached() {
+            let b = of.page_delay.checked_add(device.bus_hold())?;
+            return Some([behind_a_page(device, of.page_delay)?, device.page_program().max(b), b.checked_mul(2)?]);
+        }
+        let costs = StepSpans::new(device, of.page_delay)?;
+        Some([costs.read, costs.program, Span::ZERO])
+    }
+
     /// Chips of a processor, in a cluster of so many: one in a stripe, all in a superblock.
     pub(crate) fn width(&self, chips: u32) -> u32 {
         if self.is_stripe() { 1 } else { chips }

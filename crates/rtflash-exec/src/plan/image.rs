@@ -9,7 +9,7 @@ use rtflash_ftl::image::{
 };
 use rtflash_model::{Access, Device, Placement, Span};
 
-use super::{Certified, ClusterPlan, Plan, Promise, Source, StepSpans};
+use super::{Certified, ClusterPlan, Plan, Promise, Source};
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::trace::Kind;
 
@@ -18,8 +18,6 @@ use crate::trace::Kind;
 pub enum NoImage {
     /// Its clusters have no certificates.
     NoCertificates,
-    /// This cluster uses a second page register.
-    TwoRegisters(ClusterId),
     /// This cluster changes its garbage collection while it runs.
     Changes(ClusterId),
     /// Pages of a request, or a period, of this source are more than an image counts.
@@ -33,9 +31,6 @@ impl fmt::Display for NoImage {
         match self {
             NoImage::NoCertificates => {
                 f.write_str("the allocation has no certificates: only certified analyses say what firmware has to do")
-            }
-            NoImage::TwoRegisters(cluster) => {
-                write!(f, "cluster {cluster} uses a second page register, which firmware does not")
             }
             NoImage::Changes(cluster) => {
                 write!(f, "cluster {cluster} changes its garbage collection while it runs, which firmware does not")
@@ -53,6 +48,7 @@ struct ClusterLists {
     organisation: ImageOrganisation,
     suspends_erases: bool,
     backfills: bool,
+    cached: bool,
     chips: Vec<u32>,
     logical_per_chip: u32,
     collection: Option<ImageCollection>,
@@ -72,10 +68,9 @@ impl ClusterLists {
         backfill: bool,
     ) -> Result<ClusterLists, NoImage> {
         let organisation = match by.certificate.placement {
-            Placement::Stripe => ImageOrganisation::Stripe,
+            Placement::Stripe | Placement::CachedStripe => ImageOrganisation::Stripe,
             Placement::Zoned => ImageOrganisation::Zoned,
-            Placement::Superblock => ImageOrganisation::Superblock,
-            Placement::CachedStripe | Placement::CachedSuperblock => return Err(NoImage::TwoRegisters(number)),
+            Placement::Superblock | Placement::CachedSuperblock => ImageOrganisation::Superblock,
         };
         if !by.changes.is_empty() {
             return Err(NoImage::Changes(number));
@@ -98,6 +93,7 @@ impl ClusterLists {
             organisation,
             suspends_erases: by.certificate.suspends_erases(device),
             backfills: backfill && by.may_backfill() && organisation == ImageOrganisation::Superblock,
+            cached: by.is_cached(),
             chips: of.chips.iter().map(|chip| chip.0).collect(),
             logical_per_chip: of.layout.logical_per_chip(),
             collection,
@@ -111,6 +107,7 @@ impl ClusterLists {
             organisation: self.organisation,
             suspends_erases: self.suspends_erases,
             backfills: self.backfills,
+            cached: self.cached,
             chips: &self.chips,
             logical_per_chip: self.logical_per_chip,
             collection: self.collection,
@@ -224,11 +221,7 @@ impl Plan {
 /// The server of each processor of a cluster, with what it counts.
 fn server(device: &Device, (of, by): (&ClusterPlan, &Certified)) -> Option<ImageServer> {
     by.certificate.collection.filter(|_| by.certificate.server_thousandths > 0)?;
-    let costs = StepSpans::new(device, of.page_delay)?;
-    Some(ImageServer {
-        thousandths: by.certificate.server_thousandths,
-        read_ns: costs.read.as_ns(),
-        program_ns: costs.program.as_ns(),
-        pass_ns: by.pass?.as_ns(),
-    })
+    let [read_ns, program_ns, turn_ns] = by.served_costs(device, of)?.map(Span::as_ns);
+    let (thousandths, pass_ns) = (by.certificate.server_thousandths, by.pass?.as_ns());
+    Some(ImageServer { thousandths, read_ns, program_ns, pass_ns, turn_ns })
 }

@@ -1,7 +1,7 @@
 //! What an image says of a cluster.
 
 use super::{
-    BACKFILLS, ImageCluster, ImageCollection, ImageOrganisation, ImageRing, ImageServer, RING_BYTES, SUSPENDS,
+    BACKFILLS, CACHED, ImageCluster, ImageCollection, ImageOrganisation, ImageRing, ImageServer, RING_BYTES, SUSPENDS,
 };
 use crate::memory::index;
 
@@ -24,6 +24,11 @@ impl ImageCluster<'_> {
     /// Whether chips that a step leaves idle do something for other requests meanwhile, by rule D3.
     pub fn backfills(&self) -> bool {
         self.bytes.u32(self.at) & BACKFILLS != 0
+    }
+
+    /// Whether its chips use a second page register: a cached stripe, or a cached superblock.
+    pub fn is_cached(&self) -> bool {
+        self.bytes.u32(self.at) & CACHED != 0
     }
 
     pub(super) fn first_chip(&self) -> u32 {
@@ -92,8 +97,9 @@ impl ImageCluster<'_> {
 
     /// Its processors' server; `None` where there is none.
     pub fn server(&self) -> Option<ImageServer> {
-        let [thousandths, read_ns, program_ns, pass_ns] = [64, 72, 80, 88].map(|place| self.bytes.u64(self.at + place));
+        let said = [64, 72, 80, 88, 96].map(|place| self.bytes.u64(self.at + place));
+        let [thousandths, read_ns, program_ns, pass_ns, turn_ns] = said;
         let thousandths = u32::try_from(thousandths).ok().filter(|&share| share > 0)?;
-        Some(ImageServer { thousandths, read_ns, program_ns, pass_ns })
+        Some(ImageServer { thousandths, read_ns, program_ns, pass_ns, turn_ns })
     }
 }

@@ -1,8 +1,9 @@
 //! How an image is written.
 
 use super::{
-    BACKFILLS, CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageJobs, ImageOrganisation,
-    ImageRing, ImageServer, ImageSource, JOBS_BYTES, MAGIC, RING_BYTES, SOURCE_BYTES, SUSPENDS, VERSION, checksum,
+    BACKFILLS, CACHED, CHECKSUM, CLUSTER_BYTES, HEADER_BYTES, ImageCollection, ImageDevice, ImageJobs,
+    ImageOrganisation, ImageRing, ImageServer, ImageSource, JOBS_BYTES, MAGIC, RING_BYTES, SOURCE_BYTES, SUSPENDS,
+    VERSION, checksum,
 };
 use crate::police::RequestOrder;
 
@@ -28,6 +29,8 @@ pub struct ClusterParts<'a> {
     pub suspends_erases: bool,
     /// Whether chips that a step leaves idle do something meanwhile.
     pub backfills: bool,
+    /// Whether its chips use a second page register.
+    pub cached: bool,
     /// Its chips, ascending.
     pub chips: &'a [u32],
     /// Logical pages of each of them.
@@ -123,7 +126,8 @@ impl ImageParts<'_> {
                 ImageOrganisation::Zoned => 1,
                 ImageOrganisation::Superblock => 2,
             } + if cluster.suspends_erases { SUSPENDS } else { 0 }
-                + if cluster.backfills { BACKFILLS } else { 0 };
+                + if cluster.backfills { BACKFILLS } else { 0 }
+                + if cluster.cached { CACHED } else { 0 };
             let (chips, rings) = (u32::try_from(cluster.chips.len()).ok()?, u32::try_from(cluster.rings.len()).ok()?);
             to.words(&[organisation, chip, chips, cluster.logical_per_chip, ring, rings])?;
             (chip, ring) = (chip.checked_add(chips)?, ring.checked_add(rings)?);
@@ -132,9 +136,9 @@ impl ImageParts<'_> {
                 [deadline, of.reclaimed_pages, of.reserve_pages, of.victim_pages, of.wear_pages]
             });
             to.longs(&longs)?;
-            let served = cluster.server.map_or([0; 4], |of| {
-                let ImageServer { thousandths, read_ns, program_ns, pass_ns } = of;
-                [thousandths.into(), read_ns, program_ns, pass_ns]
+            let served = cluster.server.map_or([0; 5], |of| {
+                let ImageServer { thousandths, read_ns, program_ns, pass_ns, turn_ns } = of;
+                [thousandths.into(), read_ns, program_ns, pass_ns, turn_ns]
             });
             to.longs(&served)?;
         }

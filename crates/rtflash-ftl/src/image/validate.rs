@@ -1,8 +1,8 @@
 //! What has to be true of an image.
 
 use super::{
-    BACKFILLS, HEADER_BYTES, Image, ImageCluster, ImageError, ImageOrganisation, ImagePlace, ImageSource, MAGIC,
-    SUSPENDS, VERSION,
+    BACKFILLS, CACHED, HEADER_BYTES, Image, ImageCluster, ImageError, ImageOrganisation, ImagePlace, ImageSource,
+    MAGIC, SUSPENDS, VERSION,
 };
 use super::{ImageDevice, checksum};
 use crate::memory::index;
@@ -79,7 +79,7 @@ impl Image<'_> {
             let place = ImagePlace::Cluster(number);
             let fault = |what| Err(ImageError::Fault { place, what });
             let Some(of) = self.cluster(number) else { return Err(ImageError::Length) };
-            if of.bytes.u32(of.at) & !(SUSPENDS | BACKFILLS) > 2 {
+            if of.bytes.u32(of.at) & !(SUSPENDS | BACKFILLS | CACHED) > 2 {
                 return fault("has an organisation that there is not");
             }
             if of.first_chip() != chips || of.first_ring() != rings {
@@ -184,6 +184,7 @@ impl ImageCluster<'_> {
         if self.backfills() && self.organisation() != ImageOrganisation::Superblock {
             return Err("fills in, and is no superblock");
         }
+        self.validate_cache(device)?;
         self.validate_server()?;
         if self.organisation() == ImageOrganisation::Zoned {
             return self.validate_rings(device);
@@ -224,14 +225,25 @@ impl ImageCluster<'_> {
         Ok(())
     }
 
+    /// Whether a second page register is used only where that is proved.
+    fn validate_cache(&self, device: ImageDevice) -> Result<(), &'static str> {
+        let other = self.suspends_erases() || self.backfills() || self.organisation() == ImageOrganisation::Zoned;
+        if self.is_cached() && (other || device.spare_blocks > 0 || device.wear_gap > 0) {
+            return Err(
+                "uses a second page register beside zones, backfill, suspended erases, spare blocks or a wear gap",
+            );
+        }
+        Ok(())
+    }
+
     /// Whether its server is one: beside it erases are not suspended.
     fn validate_server(&self) -> Result<(), &'static str> {
-        let said = [64, 72, 80, 88].map(|place| self.bytes.u64(self.at + place));
+        let said = [64, 72, 80, 88, 96].map(|place| self.bytes.u64(self.at + place));
         let Some(of) = self.server() else {
-            return if said == [0; 4] { Ok(()) } else { Err("has no server, and numbers of it") };
+            return if said == [0; 5] { Ok(()) } else { Err("has no server, and numbers of it") };
         };
         let times = [of.read_ns, of.program_ns, of.pass_ns];
-        if of.thousandths > 1_000 || times.iter().any(|time| !(1..NEVER).contains(time)) {
+        if of.thousandths > 1_000 || of.turn_ns >= NEVER || times.iter().any(|time| !(1..NEVER).contains(time)) {
             return Err("has a server of more than all, or whose steps take no time, or 2^63 ns");
         }
         if self.collection().is_none() || self.suspends_erases() {

@@ -580,6 +580,22 @@ impl NandChips for Flash {
         assert_eq!(self.suspended.remove(&chip), Some(block));
         self.begins(chip, UnderWay::Erase(block));
     }
+
+    fn sense(&mut self, _: u32, _: FlashPage, _: u32, _: OperationPurpose, _: Option<u32>) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn send(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn load(&mut self, _: u32, _: FlashPage, _: SpareBytes, _: OperationPurpose) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn program_loaded(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
+    }
 }
 
 impl RequestHost for Flash {

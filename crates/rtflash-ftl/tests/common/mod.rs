@@ -233,6 +233,22 @@ impl NandChips for Checked {
         assert_eq!(self.suspended.remove(&chip), Some(block));
         self.begins(chip, Doing::Erase(block));
     }
+
+    fn sense(&mut self, _: u32, _: FlashPage, _: u32, _: OperationPurpose, _: Option<u32>) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn send(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn load(&mut self, _: u32, _: FlashPage, _: SpareBytes, _: OperationPurpose) {
+        unreachable!("no chip uses a second page register")
+    }
+
+    fn program_loaded(&mut self, _: u32) {
+        unreachable!("no chip uses a second page register")
+    }
 }
 
 /// The host: counts.
@@ -423,6 +439,7 @@ struct SmallCluster {
     rings: Vec<ImageRing>,
     suspends_erases: bool,
     backfills: bool,
+    cached: bool,
     /// Rows of the ranges of its sources: all, or one of two halves.
     rows: u32,
 }
@@ -480,9 +497,21 @@ impl SmallCluster {
             read_ns: 10,
             program_ns: 30,
             pass_ns: 100,
+            turn_ns: 0,
         });
         let chips = (first..first + width).collect();
-        SmallCluster { organisation, chips, logical, collection, server, rings, suspends_erases, backfills, rows }
+        SmallCluster {
+            organisation,
+            chips,
+            logical,
+            collection,
+            server,
+            rings,
+            suspends_erases,
+            backfills,
+            cached: false,
+            rows,
+        }
     }
 
     /// A source of it.
@@ -576,6 +605,7 @@ pub fn small_image(words: &mut Words<'_>) -> Vec<u8> {
             organisation: of.organisation,
             suspends_erases: of.suspends_erases,
             backfills: of.backfills,
+            cached: of.cached,
             chips: &of.chips,
             logical_per_chip: of.logical,
             collection: of.collection,

@@ -1,13 +1,13 @@
 //! Total Bandwidth Servers, Section 5 of docs/analysis.md: one on each processor. What a job is
 //! granted depends on arrivals alone, so it is known before the run gets there.
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::dispatch::arrivals::A_STREAM;
 use crate::dispatch::{Arrival, Grant};
 use crate::ids::{ClusterId, PerId};
-use crate::plan::{Certified, ClusterPlan, Plan, StepSpans, behind_a_page};
+use crate::plan::{Certified, Plan};
 use crate::resume::resume;
 
 /// A server's account.
@@ -78,7 +78,8 @@ impl<'a> Servers<'a> {
         } else {
             parts[0] = (arrival.read_pages, arrival.write_pages);
         }
-        let [read, program, turn] = step_costs(self.plan, of, by)?;
+        let costs = by.served_costs(self.plan.device(), of)?;
+        let [read, program, turn] = costs.map(|cost| u128::from(cost.as_ns()));
         let (pass, reclaimed) = (by.pass?, certificate.collection?.reclaimed_pages);
         let wide = if by.is_stripe() { 1 } else { of.chips.len() as u64 };
         let mut latest = Instant::START;
@@ -104,17 +105,4 @@ impl<'a> Servers<'a> {
         }
         Some((latest, after))
     }
-}
-
-/// c_r and c_w, and where chips use a second page register what they take, Eq. (63), and 2 b.
-fn step_costs(plan: &Plan, cluster: &ClusterPlan, by: &Certified) -> Option<[u128; 3]> {
-    let device = plan.device();
-    if by.is_cached() {
-        let b = cluster.page_delay.checked_add(device.bus_hold())?;
-        let read = behind_a_page(device, cluster.page_delay)?;
-        let [read, program, b] = [read, device.page_program().max(b), b].map(Span::as_ns);
-        return Some([read.into(), program.into(), 2 * u128::from(b)]);
-    }
-    let costs = StepSpans::new(device, cluster.page_delay)?;
-    Some([costs.read.as_ns().into(), costs.program.as_ns().into(), 0])
 }

@@ -1,0 +1,86 @@
+//! The two page registers of a processor's chips (docs/analysis.md, Section 13), and of the chips
+//! of a superblock as one (Section 15).
+
+use crate::memory::index;
+
+/// A page of a request that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PageUnderWay {
+    /// The chip's position in the processor.
+    pub(crate) column: u32,
+    /// The slot of the request.
+    pub(crate) slot: u32,
+}
+
+/// Pages of a request that are programmed together, some of which are awaited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RowUnderWay {
+    pub(crate) slot: u32,
+    pub(crate) pages: u32,
+    pub(crate) awaited: u32,
+}
+
+/// What the array does. What a pass does there is a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ArrayState {
+    Idle,
+    Senses(PageUnderWay),
+    /// A page has been sensed, and waits for the cache register.
+    Holds(PageUnderWay),
+    Programs(RowUnderWay),
+}
+
+/// What the cache register holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CacheState {
+    Empty,
+    /// A page that is read, and whether it is on the bus, as far as that is told.
+    Leaving(PageUnderWay, bool),
+    /// A row: one page in a stripe.
+    Committed(RowUnderWay),
+}
+
+/// The registers, and what users' pages do there.
+#[derive(Debug)]
+pub(crate) struct ChipRegisters {
+    pub(crate) array: ArrayState,
+    pub(crate) cache: CacheState,
+    /// Whether commands are counted.
+    commands: bool,
+    chips_per_channel: u32,
+}
+
+impl ChipRegisters {
+    /// Nothing is in them.
+    pub(crate) fn new(commands: bool, chips_per_channel: u32) -> ChipRegisters {
+        ChipRegisters { array: ArrayState::Idle, cache: CacheState::Empty, commands, chips_per_channel }
+    }
+
+    /// Rule X3: whether a step of a pass may begin.
+    pub(crate) fn are_empty(&self) -> bool {
+        (self.array, self.cache) == (ArrayState::Idle, CacheState::Empty)
+    }
+
+    /// Rules X1 and X5.
+    pub(crate) fn may_read(&self) -> bool {
+        let leaves = match self.cache {
+            CacheState::Empty => true,
+            CacheState::Leaving(_, on_bus) => !(self.commands && on_bus),
+            CacheState::Committed(_) => false,
+        };
+        self.array == ArrayState::Idle && leaves
+    }
+
+    /// Rule X2.
+    pub(crate) fn may_commit(&self) -> bool {
+        self.cache == CacheState::Empty && matches!(self.array, ArrayState::Idle | ArrayState::Programs(_))
+    }
+
+    /// Rule X5: the chip whose page a read's command goes with; `chips`: those of the processor.
+    pub(crate) fn goes_with(&self, chips: &[u32], chip: u32) -> Option<u32> {
+        let CacheState::Leaving(page, _) = self.cache else { return None };
+        let channel = |chip: u32| chip / self.chips_per_channel;
+        let before = chips.get(index(page.column)).copied();
+        before.filter(|&before| self.commands && channel(before) == channel(chip))
+    }
+}
