@@ -48,6 +48,7 @@ fn small_images_run_by_any_events() {
         all.levelled += ran.levelled;
         all.suspensions += ran.suspensions;
         all.trimmed += ran.trimmed;
+        all.cached += ran.cached;
     }
     assert!(run_at_all > 0 && all.taken > 0 && all.operations > 0, "{all:?}");
     if cfg!(miri) {
@@ -58,6 +59,7 @@ fn small_images_run_by_any_events() {
     assert!(all.operations > 40_000 && all.collected > 5_000 && all.starved > 500, "{all:?}");
     assert!(all.failed > 1_000 && all.moved > 50 && all.trimmed > 5_000, "{all:?}");
     assert!(all.jobs > 1_000 && all.server_passes > 100, "{all:?}");
+    assert!(all.cached > 1_000, "{all:?}");
     assert!(all.levelled > 50 && all.suspensions > 8, "{all:?}");
 }
 

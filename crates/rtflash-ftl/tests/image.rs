@@ -143,6 +143,7 @@ fn what_is_sound_is_taken() {
         |of| of.clusters[0].suspends_erases = true,
         |of| (of.clusters[1].suspends_erases, of.clusters[3].suspends_erases) = (true, true),
         |of| of.clusters[1].backfills = true,
+        |of| (of.clusters[0].cached, of.clusters[1].cached, of.device.wear_gap) = (true, true, 0),
         |of| (of.clusters[1].backfills, of.clusters[1].suspends_erases) = (true, true),
         |of| (of.device.erase_suspend_ns, of.device.erase_resume_ns) = (49, NEVER - 1),
         |of| (of.device.erase_suspend_ns, of.device.erase_resume_ns, of.device.wear_gap) = (0, 0, 0),
@@ -284,6 +285,17 @@ fn clusters_that_cannot_be_are_refused() {
         ],
     );
     refused(of(2), suspends, &[|of| of.clusters[2].suspends_erases = true]);
+    let cached = "uses a second page register beside";
+    refused(of(2), cached, &[|of| (of.clusters[2].cached, of.device.wear_gap) = (true, 0)]);
+    refused(
+        of(1),
+        cached,
+        &[
+            |of| (of.clusters[1].cached, of.clusters[1].backfills, of.device.wear_gap) = (true, true, 0),
+            |of| (of.clusters[1].cached, of.clusters[1].suspends_erases, of.device.wear_gap) = (true, true, 0),
+            |of| of.clusters[1].cached = true,
+        ],
+    );
     let fills_in = "fills in, and is no superblock";
     refused(of(0), fills_in, &[|of| of.clusters[0].backfills = true]);
     refused(of(2), fills_in, &[|of| of.clusters[2].backfills = true]);
@@ -444,7 +456,7 @@ fn words_that_say_nothing_are_zero() {
     let ring = first_chip() + 4 * 7;
     let (place, what) = refusal(&with_word(ring + 16, 2));
     assert!(place == ImagePlace::Cluster(2) && what.contains("neither written nor not"), "{what}");
-    for word in [3, 128, 256 + 3, 512 + 3, 1024, 1 << 31] {
+    for word in [3, 128, 256 + 3, 512 + 3, 1024 + 3, 2048, 1 << 31] {
         assert!(refusal(&with_word(HEADER_BYTES, word)).1.contains("an organisation that there is not"), "{word}");
     }
     assert!(refusal(&with_word(HEADER_BYTES + 4, 1)).1.contains("do not follow those before"));

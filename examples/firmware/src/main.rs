@@ -203,7 +203,12 @@ fn run() {
         while let Some((chip, suspended)) = nand.ended(&mut |done| tell(&mut file, &done)) {
             ends.of(|| if suspended { ftl.suspended(chip, &mut host) } else { ftl.ended(chip, &mut host) });
         }
-        if nand.now < DURATION {
+        while let Some((chip, has_moved)) = nand.in_registers() {
+            ends.of(|| if has_moved { ftl.moved(chip, &mut host) } else { ftl.sensed(chip) });
+        }
+        if nand.now >= DURATION {
+            ftl.carry_on(&mut orders);
+        } else {
             dispatches.of_many(|| {
                 ftl.dispatch(&mut orders, &mut host);
                 orders.count()
@@ -217,6 +222,9 @@ fn run() {
             nand.begin(order, &mut |done| tell(&mut file, &done));
         }
         nand.grant(&mut |done| tell(&mut file, &done));
+        while let Some(chip) = nand.take_granted() {
+            ftl.granted(chip);
+        }
     }
     file.flush();
     hprintln!("{} requests over, {} late", over, late);
@@ -269,8 +277,8 @@ fn draw<'p>(image: &Image<'_>, number: u32, next: &mut u32, places: &'p mut [u32
 /// Tells of an operation.
 fn tell(file: &mut HostFile, done: &Done) {
     let action = match done.action {
-        Action::Read => "read",
-        Action::Program => "program",
+        Action::Read | Action::Sense | Action::Send => "read",
+        Action::Program | Action::Load | Action::ProgramLoaded => "program",
         Action::Erase | Action::Resume => "erase",
         Action::ErasePart => "erase-part",
     };

@@ -12,6 +12,7 @@ use rtflash_ftl::{
 };
 
 use super::Words;
+use super::common::Registers;
 
 /// What is in a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,6 +116,9 @@ impl RingOnChip {
 /// Chips, and what was promised of them.
 #[derive(Debug)]
 pub struct Flash {
+    /// Of chips that use two page registers.
+    pub registers: Registers<(FlashPage, SpareBytes, u64)>,
+    pub cached: u64,
     blocks: u32,
     pages: u32,
     content: Vec<Content>,
@@ -192,6 +196,8 @@ impl Flash {
         }
         let all = (device.chips * device.blocks_per_chip * device.pages_per_block) as usize;
         Flash {
+            registers: Registers::default(),
+            cached: 0,
             blocks: device.blocks_per_chip,
             pages: device.pages_per_block,
             content: vec![Content::Erased; all],
@@ -447,6 +453,7 @@ impl Flash {
         }
         self.requests.clear();
         self.buffered.clear();
+        self.registers.clear();
         (self.begun, self.last) = (0, u64::MAX);
     }
 
@@ -581,20 +588,31 @@ impl NandChips for Flash {
         self.begins(chip, UnderWay::Erase(block));
     }
 
-    fn sense(&mut self, _: u32, _: FlashPage, _: u32, _: OperationPurpose, _: Option<u32>) {
-        unreachable!("no chip uses a second page register")
+    fn sense(&mut self, chip: u32, at: FlashPage, lpn: u32, _: OperationPurpose, _: Option<u32>) {
+        self.held(chip, at, lpn);
+        (self.begun, self.operations) = (self.begun + 1, self.operations + 1);
+        assert!(!self.under_way.contains_key(&chip), "chip {chip} is idle");
+        self.registers.sense(chip);
     }
 
-    fn send(&mut self, _: u32) {
-        unreachable!("no chip uses a second page register")
+    fn send(&mut self, chip: u32) {
+        self.registers.send(chip);
     }
 
-    fn load(&mut self, _: u32, _: FlashPage, _: SpareBytes, _: OperationPurpose) {
-        unreachable!("no chip uses a second page register")
+    /// Where power is lost before it is programmed, nothing has been done.
+    fn load(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
+        self.may_be_programmed(chip, at, &spare);
+        (self.begun, self.version) = (self.begun + 1, self.version + 1);
+        let OperationPurpose::Request { source, index, .. } = purpose else { panic!("passes use one register") };
+        let page = (spare.cluster, spare.lpn);
+        self.requests.entry((source, index)).or_default().push((page, self.version));
+        self.registers.load(chip, (at, spare, self.version));
     }
 
-    fn program_loaded(&mut self, _: u32) {
-        unreachable!("no chip uses a second page register")
+    fn program_loaded(&mut self, chip: u32) {
+        let (at, spare, version) = self.registers.take_loaded(chip);
+        self.cached += 1;
+        self.begins(chip, UnderWay::Program(at, spare, version, false));
     }
 }
 

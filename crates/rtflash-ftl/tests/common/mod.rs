@@ -50,9 +50,97 @@ pub enum Doing {
     Erase(u32),
 }
 
+/// What is over in a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InRegister {
+    Sensed,
+    Moved,
+}
+
+/// The registers of chips that use two: pages in arrays, and whether they have been sensed; pages
+/// on their way out, and whether they are on the bus; and pages that are to be programmed, and
+/// whether they are there.
+#[derive(Debug)]
+pub struct Registers<L> {
+    sensed: HashMap<u32, bool>,
+    sent: HashMap<u32, bool>,
+    loaded: HashMap<u32, (L, bool)>,
+}
+
+impl<L> Default for Registers<L> {
+    fn default() -> Registers<L> {
+        Registers { sensed: HashMap::new(), sent: HashMap::new(), loaded: HashMap::new() }
+    }
+}
+
+impl<L> Registers<L> {
+    pub fn sense(&mut self, chip: u32) {
+        assert!(!self.loaded.contains_key(&chip), "chip {chip}: no page is committed");
+        assert!(self.sensed.insert(chip, false).is_none(), "chip {chip}: its array is idle");
+    }
+
+    pub fn send(&mut self, chip: u32) {
+        assert_eq!(self.sensed.remove(&chip), Some(true), "chip {chip}: a page has been sensed");
+        let is_full = self.loaded.contains_key(&chip) || self.sent.insert(chip, false).is_some();
+        assert!(!is_full, "chip {chip}: its cache register is empty");
+    }
+
+    pub fn load(&mut self, chip: u32, page: L) {
+        assert!(!self.sensed.contains_key(&chip), "chip {chip}: its array is idle or programs");
+        let is_full = self.sent.contains_key(&chip) || self.loaded.insert(chip, (page, false)).is_some();
+        assert!(!is_full, "chip {chip}: its cache register is empty");
+    }
+
+    /// The page that is programmed from now on.
+    pub fn take_loaded(&mut self, chip: u32) -> L {
+        let (page, is_there) = self.loaded.remove(&chip).expect("a page is to be programmed");
+        assert!(is_there && !self.sensed.contains_key(&chip), "chip {chip}: it is there");
+        page
+    }
+
+    /// Whether nothing is in the registers of a chip.
+    pub fn are_empty(&self, chip: u32) -> bool {
+        let is_in = |pages: &HashMap<u32, bool>| pages.contains_key(&chip);
+        !is_in(&self.sensed) && !is_in(&self.sent) && !self.loaded.contains_key(&chip)
+    }
+
+    /// Whether something there is to end.
+    pub fn are_at_work(&self, chip: u32) -> bool {
+        let moves = self.sent.contains_key(&chip) || self.loaded.get(&chip).is_some_and(|page| !page.1);
+        moves || self.sensed.get(&chip) == Some(&false)
+    }
+
+    /// Something ends there. `array`: in the array, where there is a choice.
+    pub fn ends(&mut self, chip: u32, array: bool) -> InRegister {
+        let moves = self.sent.contains_key(&chip) || self.loaded.get(&chip).is_some_and(|page| !page.1);
+        let senses = self.sensed.get(&chip) == Some(&false);
+        if senses && (array || !moves) {
+            self.sensed.insert(chip, true);
+            return InRegister::Sensed;
+        }
+        if self.sent.remove(&chip).is_none() {
+            self.loaded.get_mut(&chip).expect("something is to end").1 = true;
+        }
+        InRegister::Moved
+    }
+
+    /// A page of a chip is on the bus from now on: whether that is news.
+    pub fn is_granted(&mut self, chip: u32) -> bool {
+        self.sent.get_mut(&chip).is_some_and(|granted| !std::mem::replace(granted, true))
+    }
+
+    /// Power is lost.
+    pub fn clear(&mut self) {
+        *self = Registers::default();
+    }
+}
+
 /// The device.
 #[derive(Default)]
 pub struct Checked {
+    /// Of chips that use two page registers.
+    pub registers: Registers<FlashPage>,
+    pub cached: u64,
     /// The state of each block: how many of its pages are programmed.
     programmed: HashMap<(u32, u32), u32>,
     /// What each page holds, by chip.
@@ -109,6 +197,7 @@ impl Checked {
 
     fn begins(&mut self, chip: u32, doing: Doing) -> u32 {
         assert!(chip < self.chips && self.busy.insert(chip, doing).is_none(), "chip {chip} is idle");
+        assert!(self.registers.are_empty(chip), "chip {chip}: a pass begins with empty registers");
         self.operations += 1;
         self.clusters[&chip]
     }
@@ -234,20 +323,32 @@ impl NandChips for Checked {
         self.begins(chip, Doing::Erase(block));
     }
 
-    fn sense(&mut self, _: u32, _: FlashPage, _: u32, _: OperationPurpose, _: Option<u32>) {
-        unreachable!("no chip uses a second page register")
+    fn sense(&mut self, chip: u32, at: FlashPage, lpn: u32, _: OperationPurpose, with: Option<u32>) {
+        assert!(!self.busy.contains_key(&chip) && with != Some(self.chips), "chip {chip} is idle");
+        self.registers.sense(chip);
+        (self.operations, self.cached) = (self.operations + 1, self.cached + 1);
+        let (place, page) = ((chip, at.block, at.page), (self.clusters[&chip], lpn));
+        assert_eq!(self.held.get(&place), Some(&page), "a page holds what is read");
+        assert_eq!(self.written[&place], self.versions[&page], "what is read is what was written last");
     }
 
-    fn send(&mut self, _: u32) {
-        unreachable!("no chip uses a second page register")
+    fn send(&mut self, chip: u32) {
+        self.registers.send(chip);
     }
 
-    fn load(&mut self, _: u32, _: FlashPage, _: SpareBytes, _: OperationPurpose) {
-        unreachable!("no chip uses a second page register")
+    fn load(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, _: OperationPurpose) {
+        self.registers.load(chip, at);
+        (self.operations, self.cached) = (self.operations + 1, self.cached + 1);
+        self.next_version += 1;
+        let page = (spare.cluster, spare.lpn);
+        self.dropped += u64::from(self.buffered.remove(&page).is_some());
+        self.versions.insert(page, self.next_version);
+        self.programs(chip, at, spare, self.next_version);
     }
 
-    fn program_loaded(&mut self, _: u32) {
-        unreachable!("no chip uses a second page register")
+    fn program_loaded(&mut self, chip: u32) {
+        let at = self.registers.take_loaded(chip);
+        assert!(self.busy.insert(chip, Doing::Program(at, None)).is_none(), "chip {chip} is idle");
     }
 }
 
@@ -305,6 +406,8 @@ pub struct Ran {
     pub levelled: u64,
     pub suspensions: u64,
     pub trimmed: u64,
+    /// Operations that two page registers were used for.
+    pub cached: u64,
 }
 
 /// Runs an image by events that bytes say. `None` where its memory would be more than a few
@@ -368,9 +471,20 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
                 // One that is at work, most times.
                 let chip = words.below(device.chips + 1);
                 let at_work = (chip..chip + device.chips).map(|chip| chip % device.chips);
-                let at_work = at_work.into_iter().find(|chip| nand.busy.contains_key(chip));
+                let is_at_work = |chip: &u32| nand.busy.contains_key(chip) || nand.registers.are_at_work(*chip);
+                let at_work = at_work.into_iter().find(is_at_work);
                 let chip = if words.byte() % 16 > 0 { at_work.unwrap_or(chip) } else { chip };
-                if may_fail && words.byte().is_multiple_of(8) && nand.fails(chip) {
+                assert!(nand.registers.are_at_work(chip) || !ftl.sensed(chip) && !ftl.moved(chip, &mut host));
+                if device.command_ns > 0 && !nand.registers.are_empty(chip) && words.byte().is_multiple_of(2) {
+                    assert_eq!(ftl.granted(chip), nand.registers.is_granted(chip));
+                }
+                if nand.registers.are_at_work(chip) && (!nand.busy.contains_key(&chip) || words.byte() % 2 == 0) {
+                    let ended = match nand.registers.ends(chip, words.byte().is_multiple_of(2)) {
+                        InRegister::Sensed => ftl.sensed(chip) && !ftl.sensed(chip),
+                        InRegister::Moved => ftl.moved(chip, &mut host) && !ftl.moved(chip, &mut host),
+                    };
+                    assert!(ended, "chip {chip}");
+                } else if may_fail && words.byte().is_multiple_of(8) && nand.fails(chip) {
                     assert!(ftl.failed(chip, &mut host) && nand.ends(chip));
                 } else if words.byte().is_multiple_of(2) && nand.suspends(chip) {
                     assert!(ftl.suspended(chip, &mut host) && !ftl.suspended(chip, &mut host));
@@ -402,8 +516,11 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
         }
         if words.byte() % 8 > 0 {
             ftl.dispatch(&mut nand, &mut host);
+        } else {
+            ftl.carry_on(&mut nand);
         }
     }
+    ran.cached = nand.cached;
     (ran.over, ran.starved, ran.operations) = (host.over, host.starved, nand.operations);
     (ran.collected, ran.dropped, ran.failed) = (nand.collected, nand.dropped, nand.failed);
     ran.server_passes = host.server_passes;
@@ -491,13 +608,15 @@ impl SmallCluster {
         let rows = if drawn.is_multiple_of(2) { logical } else { (logical / 2).max(1) };
         let backfills = organisation == ImageOrganisation::Superblock && drawn & 2 != 0;
         let suspends_erases = !zoned && device.erase_suspend_ns > 0 && !words.byte().is_multiple_of(4);
+        let other = zoned || suspends_erases || backfills || spare_blocks > 0 || device.wear_gap > 0;
+        let cached = !other && drawn & 4 != 0;
         let served = collection.is_some() && !suspends_erases && words.byte().is_multiple_of(2);
         let server = served.then(|| ImageServer {
             thousandths: 1 + words.below(1_000),
             read_ns: 10,
             program_ns: 30,
             pass_ns: 100,
-            turn_ns: 0,
+            turn_ns: 8,
         });
         let chips = (first..first + width).collect();
         SmallCluster {
@@ -509,7 +628,7 @@ impl SmallCluster {
             rings,
             suspends_erases,
             backfills,
-            cached: false,
+            cached,
             rows,
         }
     }
