@@ -2,9 +2,9 @@
 
 use crate::ftl::Ftl;
 use crate::memory::{has, index, takes};
-use crate::nand::{NandChips, OperationPurpose, RequestHost};
+use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
 use crate::pages::Spot;
-use crate::registers::{ArrayState, CacheState, ChipRegisters, PageUnderWay, RowUnderWay};
+use crate::registers::{ArrayUse, CacheUse, PageRegisters, ReadUnderWay, RowUnderWay};
 use crate::slots::FtlProcessor;
 
 impl<'m> FtlProcessor<'m> {
@@ -14,7 +14,7 @@ impl<'m> FtlProcessor<'m> {
     }
 
     /// Its registers, where this chip is in such a column as they say.
-    fn registers_with(&mut self, chip: u32, of: fn(&ChipRegisters) -> Option<u32>) -> Option<&mut ChipRegisters> {
+    fn registers_with(&mut self, chip: u32, of: fn(&PageRegisters) -> Option<u32>) -> Option<&mut PageRegisters> {
         let column = self.registers.as_ref().and_then(of)?;
         if self.chips.get(index(column)) != Some(&chip) {
             return None;
@@ -33,13 +33,13 @@ impl<'m> Ftl<'_, 'm> {
     /// A page has been sensed: the array of its chip holds it. Says whether there was one.
     pub fn sensed(&mut self, chip: u32) -> bool {
         let Some(of) = self.cached(chip) else { return false };
-        let column = |registers: &ChipRegisters| match registers.array {
-            ArrayState::Senses(page) => Some(page.column),
+        let column = |registers: &PageRegisters| match registers.array {
+            ArrayUse::Senses(page) => Some(page.column),
             _ => None,
         };
         let Some(registers) = of.registers_with(chip, column) else { return false };
-        if let ArrayState::Senses(page) = registers.array {
-            registers.array = ArrayState::Holds(page);
+        if let ArrayUse::Senses(page) = registers.array {
+            registers.array = ArrayUse::Holds(page);
         }
         of.changed = true;
         true
@@ -49,12 +49,12 @@ impl<'m> Ftl<'_, 'm> {
     /// where commands are counted. Says whether there was one.
     pub fn granted(&mut self, chip: u32) -> bool {
         let Some(of) = self.cached(chip) else { return false };
-        let column = |registers: &ChipRegisters| match registers.cache {
-            CacheState::Leaving(page, false) => Some(page.column),
+        let column = |registers: &PageRegisters| match registers.cache {
+            CacheUse::Leaving(page, false) => Some(page.column),
             _ => None,
         };
         let Some(registers) = of.registers_with(chip, column) else { return false };
-        if let CacheState::Leaving(_, on_bus) = &mut registers.cache {
+        if let CacheUse::Leaving(_, on_bus) = &mut registers.cache {
             *on_bus = true;
         }
         true
@@ -71,13 +71,13 @@ impl<'m> Ftl<'_, 'm> {
         let cluster = of.cluster;
         let Some(registers) = &mut of.registers else { return false };
         match &mut registers.cache {
-            CacheState::Leaving(page, _) => {
+            CacheUse::Leaving(page, _) => {
                 let slot = page.slot;
-                registers.cache = CacheState::Empty;
+                registers.cache = CacheUse::Empty;
                 self.pages_are_over(cluster, slot, 1, host);
             }
-            CacheState::Committed(row) => row.awaited = row.awaited.saturating_sub(1),
-            CacheState::Empty => {}
+            CacheUse::Committed(row) => row.awaited = row.awaited.saturating_sub(1),
+            CacheUse::Empty => {}
         }
         true
     }
@@ -88,8 +88,8 @@ impl<'m> Ftl<'_, 'm> {
         let is_at_work = has(self.at_work, chip);
         let of = self.cached(chip)?;
         let registers = of.registers.as_mut()?;
-        let ArrayState::Programs(row) = &mut registers.array else {
-            return (registers.array != ArrayState::Idle).then_some(false);
+        let ArrayUse::Programs(row) = &mut registers.array else {
+            return (registers.array != ArrayUse::Idle).then_some(false);
         };
         if !is_at_work {
             return Some(false);
@@ -97,7 +97,7 @@ impl<'m> Ftl<'_, 'm> {
         row.awaited = row.awaited.saturating_sub(1);
         let (row, cluster) = (*row, of.cluster);
         if row.awaited == 0 {
-            registers.array = ArrayState::Idle;
+            registers.array = ArrayUse::Idle;
             of.changed = true;
         }
         takes(self.at_work, chip);
@@ -121,15 +121,15 @@ impl<'m> Ftl<'_, 'm> {
             return;
         };
         match (registers.array, registers.cache) {
-            (ArrayState::Holds(page), CacheState::Empty) => {
-                (registers.array, registers.cache) = (ArrayState::Idle, CacheState::Leaving(page, false));
+            (ArrayUse::Holds(page), CacheUse::Empty) => {
+                (registers.array, registers.cache) = (ArrayUse::Idle, CacheUse::Leaving(page, false));
                 let chip = chips[index(page.column)];
                 moving[index(chip / 64)] |= 1 << (chip % 64);
                 nand.send(chip);
             }
-            (ArrayState::Idle, CacheState::Committed(row @ RowUnderWay { awaited: 0, .. })) => {
-                registers.array = ArrayState::Programs(RowUnderWay { awaited: row.pages, ..row });
-                registers.cache = CacheState::Empty;
+            (ArrayUse::Idle, CacheUse::Committed(row @ RowUnderWay { awaited: 0, .. })) => {
+                registers.array = ArrayUse::Programs(RowUnderWay { awaited: row.pages, ..row });
+                registers.cache = CacheUse::Empty;
                 for page in (0..pages.count()).filter_map(|place| pages.get(place)) {
                     let chip = chips[index(page.column)];
                     at_work[index(chip / 64)] |= 1 << (chip % 64);
@@ -163,15 +163,32 @@ impl<'m> Ftl<'_, 'm> {
     ) {
         let Some(of) = &mut self.processors[number] else { return };
         let Some(registers) = &mut of.registers else { return };
-        registers.array = ArrayState::Senses(PageUnderWay { column: at.chip, slot });
+        registers.array = ArrayUse::Senses(ReadUnderWay { column: at.chip, slot });
         let chip = of.chips[index(at.chip)];
         nand.sense(chip, at.into(), lpn, purpose, registers.goes_with(of.chips, chip));
+    }
+
+    /// A page of a request is programmed, or committed where its chip uses a second page register.
+    pub(crate) fn begins_to_program(
+        &mut self,
+        number: usize,
+        (at, spare): (Spot, SpareBytes),
+        purpose: OperationPurpose,
+        nand: &mut impl NandChips,
+    ) {
+        let Some(of) = self.processors[number].as_ref().filter(|of| of.is_cached()) else {
+            let chip = self.begin(number, at.chip);
+            return nand.program(chip, at.into(), spare, purpose);
+        };
+        let chip = of.chips[index(at.chip)];
+        self.moving[index(chip / 64)] |= 1 << (chip % 64);
+        nand.load(chip, at.into(), spare, purpose);
     }
 
     /// So many pages of the request in a slot have been committed.
     pub(crate) fn commits(&mut self, number: usize, slot: u32, pages: u32) {
         if let Some(FtlProcessor { registers: Some(registers), .. }) = &mut self.processors[number] {
-            registers.cache = CacheState::Committed(RowUnderWay { slot, pages, awaited: pages });
+            registers.cache = CacheUse::Committed(RowUnderWay { slot, pages, awaited: pages });
         }
     }
 }

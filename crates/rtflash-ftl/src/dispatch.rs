@@ -6,7 +6,7 @@ use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
 use crate::pages::Spot;
 use crate::pass::{GcStep, RowPage};
 use crate::processor::{NextStep, PartLeft};
-use crate::registers::ChipRegisters;
+use crate::registers::PageRegisters;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, StepWork};
 use crate::step_pages::PageInStep;
 
@@ -55,7 +55,7 @@ impl<'m> Ftl<'_, 'm> {
             }
             self.registers_go_on(number, nand);
             let Some(of) = &mut self.processors[number] else { continue };
-            if of.registers.as_ref().is_none_or(ChipRegisters::are_empty) {
+            if of.registers.as_ref().is_none_or(PageRegisters::are_empty) {
                 of.pages.clear();
             }
             while let Some(first) = self.first_job(number).filter(|&first| self.may_begin(number, first.slot())) {
@@ -233,23 +233,6 @@ impl<'m> Ftl<'_, 'm> {
             pages += 1;
         }
         pages
-    }
-
-    /// A page of a request is programmed, or committed where its chip uses a second page register.
-    fn begins_to_program(
-        &mut self,
-        number: usize,
-        (at, spare): (Spot, SpareBytes),
-        purpose: OperationPurpose,
-        nand: &mut impl NandChips,
-    ) {
-        let Some(of) = self.processors[number].as_ref().filter(|of| of.is_cached()) else {
-            let chip = self.begin(number, at.chip);
-            return nand.program(chip, at.into(), spare, purpose);
-        };
-        let chip = of.chips[index(at.chip)];
-        self.moving[index(chip / 64)] |= 1 << (chip % 64);
-        nand.load(chip, at.into(), spare, purpose);
     }
 
     /// `server`: it is that of the job in this slot, and not of the first GC job.

@@ -5,7 +5,7 @@ use crate::memory::{has, index};
 use crate::nand::{FlashPage, NandChips, OperationPurpose, RequestHost};
 use crate::pages::Spot;
 use crate::police::Refused;
-use crate::registers::ChipRegisters;
+use crate::registers::PageRegisters;
 use crate::slots::{FtlProcessor, RequestSlot, StepWork};
 use crate::step_pages::PageInStep;
 
@@ -54,7 +54,7 @@ impl Ftl<'_, '_> {
         let number = self.of_chip.get(index(chip)).copied();
         if let Some(Some(of)) = number.and_then(|number| self.processors.get_mut(index(number)))
             && has(self.at_work, chip)
-            && of.registers.as_ref().is_none_or(ChipRegisters::are_empty)
+            && of.registers.as_ref().is_none_or(PageRegisters::are_empty)
             && let Some(column) = of.chips.iter().position(|&own| own == chip)
         {
             of.pages.fails(u32::try_from(column).unwrap_or(u32::MAX));

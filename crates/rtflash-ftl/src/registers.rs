@@ -5,7 +5,7 @@ use crate::memory::index;
 
 /// A page of a request that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PageUnderWay {
+pub(crate) struct ReadUnderWay {
     /// The chip's position in the processor.
     pub(crate) column: u32,
     /// The slot of the request.
@@ -22,63 +22,63 @@ pub(crate) struct RowUnderWay {
 
 /// What the array does. What a pass does there is a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ArrayState {
+pub(crate) enum ArrayUse {
     Idle,
-    Senses(PageUnderWay),
+    Senses(ReadUnderWay),
     /// A page has been sensed, and waits for the cache register.
-    Holds(PageUnderWay),
+    Holds(ReadUnderWay),
     Programs(RowUnderWay),
 }
 
 /// What the cache register holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CacheState {
+pub(crate) enum CacheUse {
     Empty,
     /// A page that is read, and whether it is on the bus, as far as that is told.
-    Leaving(PageUnderWay, bool),
+    Leaving(ReadUnderWay, bool),
     /// A row: one page in a stripe.
     Committed(RowUnderWay),
 }
 
 /// The registers, and what users' pages do there.
 #[derive(Debug)]
-pub(crate) struct ChipRegisters {
-    pub(crate) array: ArrayState,
-    pub(crate) cache: CacheState,
+pub(crate) struct PageRegisters {
+    pub(crate) array: ArrayUse,
+    pub(crate) cache: CacheUse,
     /// Whether commands are counted.
     commands: bool,
     chips_per_channel: u32,
 }
 
-impl ChipRegisters {
+impl PageRegisters {
     /// Nothing is in them.
-    pub(crate) fn new(commands: bool, chips_per_channel: u32) -> ChipRegisters {
-        ChipRegisters { array: ArrayState::Idle, cache: CacheState::Empty, commands, chips_per_channel }
+    pub(crate) fn new(commands: bool, chips_per_channel: u32) -> PageRegisters {
+        PageRegisters { array: ArrayUse::Idle, cache: CacheUse::Empty, commands, chips_per_channel }
     }
 
     /// Rule X3: whether a step of a pass may begin.
     pub(crate) fn are_empty(&self) -> bool {
-        (self.array, self.cache) == (ArrayState::Idle, CacheState::Empty)
+        (self.array, self.cache) == (ArrayUse::Idle, CacheUse::Empty)
     }
 
     /// Rules X1 and X5.
     pub(crate) fn may_read(&self) -> bool {
         let leaves = match self.cache {
-            CacheState::Empty => true,
-            CacheState::Leaving(_, on_bus) => !(self.commands && on_bus),
-            CacheState::Committed(_) => false,
+            CacheUse::Empty => true,
+            CacheUse::Leaving(_, on_bus) => !(self.commands && on_bus),
+            CacheUse::Committed(_) => false,
         };
-        self.array == ArrayState::Idle && leaves
+        self.array == ArrayUse::Idle && leaves
     }
 
     /// Rule X2.
     pub(crate) fn may_commit(&self) -> bool {
-        self.cache == CacheState::Empty && matches!(self.array, ArrayState::Idle | ArrayState::Programs(_))
+        self.cache == CacheUse::Empty && matches!(self.array, ArrayUse::Idle | ArrayUse::Programs(_))
     }
 
     /// Rule X5: the chip whose page a read's command goes with; `chips`: those of the processor.
     pub(crate) fn goes_with(&self, chips: &[u32], chip: u32) -> Option<u32> {
-        let CacheState::Leaving(page, _) = self.cache else { return None };
+        let CacheUse::Leaving(page, _) = self.cache else { return None };
         let channel = |chip: u32| chip / self.chips_per_channel;
         let before = chips.get(index(page.column)).copied();
         before.filter(|&before| self.commands && channel(before) == channel(chip))

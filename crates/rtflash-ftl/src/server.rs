@@ -10,8 +10,8 @@ use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, ServerGrants};
 
 impl ServerGrants {
     /// The same with a job of so many pages to read, and to write, that arrives now, by (29), (30)
-    /// and (31), or by (66): `None` where that is due behind 2^64 ns. A row has `width` pages; `reclaimed` is
-    /// α.
+    /// and (31), or by (66): `None` where that is due behind 2^64 ns. A row has `width` pages;
+    /// `reclaimed` is α.
     fn with(
         self,
         of: &ImageServer,

@@ -15,7 +15,7 @@ use crate::pages::{Columns, Pages};
 use crate::pass::{PaddedPass, Pass, pass_words};
 use crate::police::{Declared, RequestOrder, SourcePolice};
 use crate::processor::{EdfProcessor, PassTerms};
-use crate::registers::ChipRegisters;
+use crate::registers::PageRegisters;
 use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, ServerGrants, SourceSlot, StepWork};
 use crate::step_pages::{STEP_PAGE_WORDS, StepPages};
 pub use error::SetupError;
@@ -132,6 +132,11 @@ impl NewProcessor<'_> {
         let Columns { offset, stride, .. } = self.columns;
         let nth = lpn.checked_sub(offset);
         nth.is_some_and(|nth| nth.is_multiple_of(stride) && index(nth / stride) < self.logical())
+    }
+
+    /// What is kept of its chips' channels.
+    fn channel_words(&self) -> usize {
+        if self.of.backfills() { CHANNEL_WORDS * self.chips.len() } else { 0 }
     }
 
     /// H.
@@ -332,8 +337,7 @@ fn processor<'m>(
     let pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
     let (rows, buffer) = if of.server().is_some() { (rows, buffer) } else { (0, 0) };
     let server_pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
-    let channels = if of.backfills() { CHANNEL_WORDS * index(columns.width) } else { 0 };
-    let backfill = Backfill::new(image, of, chips, rest.words(channels)?);
+    let backfill = Backfill::new(image, of, chips, rest.words(new.channel_words())?);
     Ok(FtlProcessor {
         ftl: EdfProcessor::new(pages, terms, [pass, server_pass]),
         cluster,
@@ -347,7 +351,7 @@ fn processor<'m>(
         asked: (0, 0),
         owing: NONE,
         pages: StepPages::new(rest.words(STEP_PAGE_WORDS * index(columns.width))?),
-        registers: of.is_cached().then(|| ChipRegisters::new(device.command_ns > 0, device.chips_per_channel)),
+        registers: of.is_cached().then(|| PageRegisters::new(device.command_ns > 0, device.chips_per_channel)),
         backfill,
         suspends: of.suspends_erases(),
         erase_failed: false,

@@ -8,7 +8,7 @@ use crate::image::ImageServer;
 use crate::memory::{Lent, NONE};
 use crate::police::{Declared, SourcePolice};
 use crate::processor::EdfProcessor;
-use crate::registers::ChipRegisters;
+use crate::registers::PageRegisters;
 use crate::step_pages::StepPages;
 
 /// What a job is, in the order in which equals are served.
@@ -166,7 +166,7 @@ pub struct FtlProcessor<'m> {
     /// The pages that its step reads for requests, and programs.
     pub(crate) pages: StepPages<'m>,
     /// Where its chips use a second page register.
-    pub(crate) registers: Option<ChipRegisters>,
+    pub(crate) registers: Option<PageRegisters>,
     /// Where chips that a step leaves idle do something meanwhile.
     pub(crate) backfill: Option<Backfill<'m>>,
     /// Whether its erases are suspended where something more urgent is there.

@@ -103,7 +103,9 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
             let is_at_work = |&chip: &u32| flash.busy(chip) || flash.registers.are_at_work(chip);
             let busy = (from..from + chips).map(|chip| chip % chips).find(is_at_work);
             match busy {
-                Some(chip) if flash.registers.are_at_work(chip) && (!flash.busy(chip) || words.byte() % 2 == 0) => {
+                Some(chip)
+                    if flash.registers.are_at_work(chip) && (!flash.busy(chip) || words.byte().is_multiple_of(2)) =>
+                {
                     let ended = match flash.registers.ends(chip, words.byte().is_multiple_of(2)) {
                         InRegister::Sensed => ftl.sensed(chip),
                         InRegister::Moved => ftl.moved(chip, flash),

@@ -278,8 +278,8 @@ impl<'m> Nand<'m> {
         self.ask(now, chip);
     }
 
-    /// A chip that uses two page registers is granted its bus, if it is one that waits for it. Gives
-    /// the instant from which on the bus is free again.
+    /// A chip that uses two page registers is granted its bus, if it is one that waits for it.
+    /// Gives the instant from which on the bus is free again.
     fn grant_cached(&mut self, chip: u32, done: &mut impl FnMut(Done)) -> Option<u64> {
         let ImageDevice { page_read_ns, page_transfer_ns, command_ns, .. } = self.device;
         let mut from = self.now;
@@ -354,9 +354,9 @@ impl<'m> Nand<'m> {
         match (asked.action, asked.to) {
             (Action::Read, Some(to)) => {
                 let middle = from + page_read_ns;
-                done(Done { chip, start, end: middle, action: Action::Read, at, lpn, collects, with: None });
+                done(Done { chip, start, end: middle, action: Action::Read, at, lpn, collects });
                 let end = middle + page_program_ns;
-                done(Done { chip, start: middle, end, action: Action::Program, at: to, lpn, collects, with: None });
+                done(Done { chip, start: middle, end, action: Action::Program, at: to, lpn, collects });
                 self.ends[chip as usize] = end;
             }
             // What it was is told when it ends: it may be suspended.
@@ -368,7 +368,7 @@ impl<'m> Nand<'m> {
     fn ends_at(&mut self, chip: u32, end: u64, done: &mut impl FnMut(Done)) {
         let Some(Work { asked, start, .. }) = self.work[chip as usize] else { return };
         let Asked { action, at, lpn, collects, .. } = asked;
-        done(Done { chip, start, end, action, at, lpn, collects, with: None });
+        done(Done { chip, start, end, action, at, lpn, collects });
         self.ends[chip as usize] = end;
     }
 

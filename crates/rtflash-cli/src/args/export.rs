@@ -74,8 +74,7 @@ pub enum ExportCommand {
     },
     /// Firmware: the certificates as a binary image that the crate rtflash-ftl loads, and how much
     /// memory it needs
-    #[command(after_help = "Example:\n  rtflash export firmware set.json --out set.bin\n\nChips are not \
-                      used through a second page register.")]
+    #[command(after_help = "Example:\n  rtflash export firmware set.json --out set.bin")]
     Firmware {
         #[command(flatten)]
         set: ExportSetArgs,

@@ -478,7 +478,9 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
                 if device.command_ns > 0 && !nand.registers.are_empty(chip) && words.byte().is_multiple_of(2) {
                     assert_eq!(ftl.granted(chip), nand.registers.is_granted(chip));
                 }
-                if nand.registers.are_at_work(chip) && (!nand.busy.contains_key(&chip) || words.byte() % 2 == 0) {
+                if nand.registers.are_at_work(chip)
+                    && (!nand.busy.contains_key(&chip) || words.byte().is_multiple_of(2))
+                {
                     let ended = match nand.registers.ends(chip, words.byte().is_multiple_of(2)) {
                         InRegister::Sensed => ftl.sensed(chip) && !ftl.sensed(chip),
                         InRegister::Moved => ftl.moved(chip, &mut host) && !ftl.moved(chip, &mut host),
