@@ -11,9 +11,9 @@ use rtflash_exec::trace::{
     Action, Complete, CopyRun, Failed, Kind, LeftOut, Moved, Observer, OnBus, Operation, Padding, Policed, Record,
     Release, Reserve, Selection, Setup, Starved, StepBatch, TermsChange, Transfer,
 };
-use rtflash_exec::{Aging, ChannelId, Options, Plan, Victims, run};
+use rtflash_exec::{Aging, ChannelId, Options, Phases, Plan, Recurrence, Times, Victims, run};
 use rtflash_model::random::Stream;
-use rtflash_model::{ClusterId, Device, DeviceSpec, Instant, Lpn, Request, Span, Task, TaskSet};
+use rtflash_model::{ClusterId, Device, DeviceSpec, Instant, Lpn, Request, Shortest, Span, Task, TaskSet};
 use rtflash_run::TbsServers;
 
 /// What an observer is notified of.
@@ -128,38 +128,82 @@ fn broken(findings: &[Finding]) -> Vec<&'static str> {
     findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
 }
 
-/// A run of two tasks that write on four chips.
-fn noticed(name: &str, victims: Victims) -> (Plan, Options, Vec<Notice>) {
-    noticed_of((name, "equal-split"), 4, (victims, Aging::Random), None)
+/// What is run: two tasks on few chips.
+#[derive(Debug, Clone, Copy)]
+struct NoticedWorld {
+    analysis: &'static str,
+    algorithm: &'static str,
+    chips: u32,
+    chips_per_channel: u32,
+    victims: Victims,
+    aging: Aging,
+    /// What the tasks read, if they do, and whether they write.
+    reads: Option<Request>,
+    writes: bool,
+    /// Whether programs and transfers take any times, some of them no more than half as long as
+    /// others. Those who write then come at any times; those who do not come together.
+    varied: bool,
 }
 
-/// The same, with so many chips on a channel, and perhaps tasks that read as well.
-fn noticed_of(
-    (name, by): (&str, &str),
-    chips_per_channel: u32,
-    (victims, aging): (Victims, Aging),
-    read: Option<Request>,
-) -> (Plan, Options, Vec<Notice>) {
-    let spec = Device::profile("dgist-2021").expect("the profile").spec();
-    let spec = DeviceSpec { chips: 4, chips_per_channel, blocks_per_chip: 40, pages_per_block: 32, ..spec };
-    let device = Device::new(spec).expect("a device");
-    let task = |number: u32| Task {
-        name: format!("t{number}"),
-        read,
-        write: Request::new(6 + u64::from(number), Span::from_us(170_000)),
-        data_pages: Some(1_000),
-    };
-    let set = TaskSet::new(device, (0..2).map(task).collect(), vec![]).expect("a set");
-    let analysis = analysis(name).expect("an analysis");
-    let outcome = allocator(by).expect("an allocator").allocate(&set, analysis);
-    let allocation = outcome.allocation().expect("an allocation");
-    let plan = rtflash_run::plan(&set, allocation, analysis).expect("a plan");
-    let duration = Instant::from_ns(12_000_000_000).expect("a duration");
-    let options = Options { duration, victims, aging, ..Options::default() };
-    let mut servers = TbsServers::new(&set, allocation, analysis);
-    let groups = run(&plan, &options, &mut servers, |_| Notices::default()).expect("a run");
-    let notices = groups.into_iter().flat_map(|notices| notices.0).collect();
-    (plan, options, notices)
+impl NoticedWorld {
+    fn new(analysis: &'static str, victims: Victims) -> NoticedWorld {
+        NoticedWorld {
+            analysis,
+            algorithm: "equal-split",
+            chips: 4,
+            chips_per_channel: 4,
+            victims,
+            aging: Aging::Random,
+            reads: None,
+            writes: true,
+            varied: false,
+        }
+    }
+
+    fn notices(&self) -> (Plan, Options, Vec<Notice>) {
+        let spec = Device::profile("dgist-2021").expect("the profile").spec();
+        let half = |of: Span| Span::from_ns(of.as_ns() / 2).filter(|_| self.varied);
+        let spec = DeviceSpec {
+            chips: self.chips,
+            chips_per_channel: self.chips_per_channel,
+            blocks_per_chip: 40,
+            pages_per_block: 32,
+            // Steps with pages are the longest ones, and block others.
+            block_erase: if self.varied { Span::from_us(50) } else { spec.block_erase },
+            shortest: Shortest {
+                page_program: half(spec.page_program),
+                page_transfer: half(spec.page_transfer),
+                ..Shortest::default()
+            },
+            ..spec
+        };
+        let device = Device::new(spec).expect("a device");
+        let write = |number: u32| Request::new(6 + u64::from(number), Span::from_us(170_000));
+        let task = |number: u32| Task {
+            name: format!("t{number}"),
+            read: self.reads,
+            write: write(number).filter(|_| self.writes),
+            data_pages: Some(1_000),
+        };
+        let set = TaskSet::new(device, (0..2).map(task).collect(), vec![]).expect("a set");
+        let analysis = analysis(self.analysis).expect("an analysis");
+        let outcome = allocator(self.algorithm).expect("an allocator").allocate(&set, analysis);
+        let allocation = outcome.allocation().expect("an allocation");
+        let plan = rtflash_run::plan(&set, allocation, analysis).expect("a plan");
+        let duration = Instant::from_ns(12_000_000_000).expect("a duration");
+        let options = Options { duration, victims: self.victims, aging: self.aging, ..Options::default() };
+        let options = match self.varied {
+            true if self.writes => {
+                Options { times: Times::Random, phases: Phases::Random, recurrence: Recurrence::Sporadic, ..options }
+            }
+            true => Options { times: Times::Random, ..options },
+            false => options,
+        };
+        let mut servers = TbsServers::new(&set, allocation, analysis);
+        let groups = run(&plan, &options, &mut servers, |_| Notices::default()).expect("a run");
+        let notices = groups.into_iter().flat_map(|notices| notices.0).collect();
+        (plan, options, notices)
+    }
 }
 
 fn earlier(at: Instant, ns: u64) -> Instant {
@@ -317,7 +361,7 @@ fn what_is_told_together_is_judged_as_if_it_came_one_by_one() {
     let worlds =
         [("thesis", worst), ("thesis", actual), ("stripe", worst), ("superblock", worst), ("superblock", actual)];
     for (name, victims) in worlds {
-        let (plan, options, notices) = noticed(name, victims);
+        let (plan, options, notices) = NoticedWorld::new(name, victims).notices();
         let findings = found(&plan, &options, &notices, true);
         assert_eq!(broken(&findings), Vec::<&str>::new(), "{name}");
         assert_eq!(findings, found(&plan, &options, &notices, false), "{name}");
@@ -363,7 +407,7 @@ fn what_is_told_together_is_judged_as_if_it_came_one_by_one() {
 }
 
 /// Ways to alter what comes at a step, or behind it.
-const OF_NOTICES: [fn(&mut Vec<Notice>, usize, u64); 13] = [
+const OF_NOTICES: [fn(&mut Vec<Notice>, usize, u64); 15] = [
     |notices, at, by| {
         // It begins too early.
         let Notice::Step(step, _) = &mut notices[at] else { return };
@@ -424,6 +468,20 @@ const OF_NOTICES: [fn(&mut Vec<Notice>, usize, u64); 13] = [
             (reserve.arrived, reserve.pending) = (reserve.arrived + by * 8, reserve.pending + by * 8);
         }
     },
+    |notices, at, by| {
+        // So much has arrived that few more pages may be programmed.
+        let arrives = |notice: &&mut Notice| matches!(notice, Notice::Record(Record::Reserve(_)));
+        if let Some(Notice::Record(Record::Reserve(reserve))) = notices[at..].iter_mut().find(arrives) {
+            let more = reserve.free.saturating_sub(reserve.pending + by);
+            (reserve.arrived, reserve.pending) = (reserve.arrived + more, reserve.pending + more);
+        }
+    },
+    |notices, at, _| {
+        // It is said to be for something else.
+        let Notice::Step(step, _) = &mut notices[at] else { return };
+        let kind = if step[0].kind == Kind::Gc { Kind::Write } else { Kind::Gc };
+        step.iter_mut().for_each(|of| of.kind = kind);
+    },
     |notices, at, _| {
         // The next step has the bus before it, though it has wanted it for less time.
         let Some([Notice::Step(step, buses), Notice::Step(other, others)]) = notices.get(at..at + 2) else { return };
@@ -456,6 +514,46 @@ const OF_NOTICES: [fn(&mut Vec<Notice>, usize, u64); 13] = [
     |_, _, _| {},
 ];
 
+/// The one of these with which pages are on another channel.
+const OTHER_CHANNEL: usize = 11;
+
+/// In how many ways a step is altered.
+const WAYS: usize = OF_STEPS.len() + OF_BUSES.len() + 2 * OF_NOTICES.len() + OTHERWISE.len();
+
+/// Alters a step in one of these ways. Another cluster or channel is none where there is one alone.
+fn alter(
+    notices: &mut Vec<Notice>,
+    at: usize,
+    (way, by): (usize, u64),
+    draw: &mut impl FnMut(usize) -> usize,
+    (clusters, channels): (bool, bool),
+) {
+    const BUSES: usize = OF_STEPS.len();
+    const NOTICES: usize = BUSES + OF_BUSES.len();
+    const TOLD: usize = NOTICES + 2 * OF_NOTICES.len();
+    match (way, &mut notices[at]) {
+        (14, _) if !clusters => {}
+        (..BUSES, Notice::Step(step, _) | Notice::Operations(step)) => {
+            let place = draw(step.len());
+            OF_STEPS[way](step, place);
+        }
+        (BUSES..NOTICES, Notice::Step(step, buses)) => {
+            let place = draw(step.len());
+            OF_BUSES[way - BUSES](buses, step, place);
+        }
+        (TOLD.., Notice::Step(step, buses)) => {
+            let otherwise = OTHERWISE[way - TOLD](step, buses);
+            notices.splice(at..=at, otherwise);
+        }
+        _ => {
+            let way = way % OF_NOTICES.len();
+            if way != OTHER_CHANNEL || channels {
+                OF_NOTICES[way](notices, at, by);
+            }
+        }
+    }
+}
+
 /// The first operation of a step.
 fn first_of(notice: &Notice) -> Option<&Operation> {
     if let Notice::Step(step, _) = notice { step.first() } else { None }
@@ -471,45 +569,46 @@ fn counted(plan: &Plan, options: &Options, notices: &[Notice], together: bool) -
 /// Steps of superblocks that are altered in any of these ways, some of them at the end of a run.
 #[test]
 fn any_steps_are_judged_as_if_they_came_one_by_one() {
-    let read = Request::new(5, Span::from_us(90_000));
+    let reads = Request::new(5, Span::from_us(90_000));
+    let alike = NoticedWorld { reads, ..NoticedWorld::new("superblock", Victims::Actual) };
+    let worst = NoticedWorld { victims: Victims::Worst, aging: Aging::Worst, ..alike };
     let worlds = [
-        ("equal-split", 4, Victims::Actual, Aging::Random, read),
-        ("equal-split", 2, Victims::Actual, Aging::Random, read),
-        ("global", 4, Victims::Worst, Aging::Worst, read),
-        ("global", 4, Victims::Actual, Aging::Random, read),
-        ("equal-split", 4, Victims::Worst, Aging::Worst, None),
+        alike,
+        NoticedWorld { chips_per_channel: 2, ..alike },
+        NoticedWorld { algorithm: "global", ..worst },
+        NoticedWorld { algorithm: "global", ..alike },
+        NoticedWorld { reads: None, ..worst },
+        NoticedWorld { varied: true, ..alike },
+        NoticedWorld { varied: true, algorithm: "global", chips: 8, ..alike },
+        NoticedWorld { varied: true, writes: false, reads: Request::new(20, Span::from_us(300_000)), ..alike },
     ];
-    for (number, (by, chips_per_channel, victims, aging, read)) in (0..).zip(worlds) {
-        let (plan, options, notices) = noticed_of(("superblock", by), chips_per_channel, (victims, aging), read);
-        let by_all = plan.clusters().len() == 1;
-        let is_step = |notice: &Notice| matches!(notice, Notice::Step(..));
+    for (number, world) in (0..).zip(worlds) {
+        let (plan, options, notices) = world.notices();
+        // Whether there are other clusters, and other channels.
+        let has_channels = (plan.clusters().len() > 1, world.chips_per_channel < world.chips);
+        // Where all read at once, whoever has the bus is told later.
+        let is_step = |notice: &Notice| match notice {
+            Notice::Step(..) => true,
+            Notice::Operations(_) => !world.writes,
+            _ => false,
+        };
         let steps: Vec<usize> = (0..notices.len()).filter(|&at| is_step(&notices[at])).collect();
         assert!(steps.len() > 500, "{}", steps.len());
         let mut stream = Stream::numbered(number, b"together", 0);
         for round in 0..800 {
             let mut draw = |below: usize| places(stream.below(below as u64));
-            let at = steps[draw(steps.len() - 100)];
+            // The first steps of a run, too.
+            let from = if draw(8) > 0 { steps.len() - 100 } else { 30 };
+            let at = steps[draw(from)];
             let (mut told, mut options, by) = (notices.clone(), options.clone(), 1 + draw(20) as u64);
-            let way = draw(50);
-            match way {
-                // There is one cluster.
-                14 if by_all => {}
-                way if way < OF_STEPS.len() => {
-                    let Notice::Step(step, _) = &mut told[at] else { continue };
-                    let place = draw(step.len());
-                    OF_STEPS[way](step, place);
-                }
-                way if way < OF_STEPS.len() + OF_BUSES.len() => {
-                    let Notice::Step(step, buses) = &mut told[at] else { continue };
-                    let place = draw(step.len());
-                    OF_BUSES[way - OF_STEPS.len()](buses, step, place);
-                }
-                way => {
-                    let way = way % OF_NOTICES.len();
-                    // There is one channel.
-                    if way != 9 || chips_per_channel < 4 {
-                        OF_NOTICES[way](&mut told, at, by);
-                    }
+            let way = draw(WAYS);
+            alter(&mut told, at, (way, by), &mut draw, has_channels);
+            // Perhaps one of the next steps as well.
+            if draw(3) == 0 && at < told.len() {
+                let behind = told[at..].iter().enumerate().filter(|(_, notice)| is_step(notice)).nth(1 + draw(4));
+                let other = draw(WAYS - OTHERWISE.len());
+                if let Some(place) = behind.map(|(place, _)| place) {
+                    alter(&mut told, at + place, (other, by), &mut draw, has_channels);
                 }
             }
             if draw(3) > 0 {

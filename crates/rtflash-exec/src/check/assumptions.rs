@@ -117,6 +117,7 @@ pub const CERTIFIED: [Assumption; COMMON + 2] = {
     all[14].statement =
         "what is read is what was written last, where its address says in a stripe, and no valid page is erased";
     all[16].statement = "every job is released when the task set says, GC at every alpha pages that arrive, with its deadline and pages, and none is missing";
+    all[22].statement = "a pass copies what it has read from its victim and is still valid, then erases it, on all its chips at once; those that are suspended are so at once, and go on at once";
     all[23].statement =
         "a GC pass is left out where H pages are free beside those that wait to be written, and only there";
     all[25].statement = "no unit is idle while a job with a deadline waits for it";

@@ -376,22 +376,19 @@ impl Collections {
                 let together = !terms.stripe || pass.read == Some(operation.start);
                 read.as_ref().is_some_and(valid) && together
             }
-            Action::ErasePart => pass.is_suspended(operation, terms.suspension) && !pass.buffer.iter().any(valid),
-            Action::Erase => {
+            Action::Erase | Action::ErasePart => {
                 let kept = pass.buffer.iter().any(valid);
                 let is_valid = pass.victim == Some(operation.block) && !kept && pass.moves.is_none();
-                self.cost.note(terms.pass.saturating_add(pass.suspended), pass.total(), at);
-                if pass.erased == 0 {
-                    self.victims.note(terms.victim, pass.copied, at);
-                    if self.worst {
-                        self.gc.padding.note(0, terms.lacks(pass), at);
+                if operation.action == Action::Erase {
+                    self.cost.note(terms.pass.saturating_add(pass.suspended), pass.total(), at);
+                    if pass.erased == 0 {
+                        self.victims.note(terms.victim, pass.copied, at);
+                        if self.worst {
+                            self.gc.padding.note(0, terms.lacks(pass), at);
+                        }
                     }
                 }
-                pass.erased += 1;
-                if pass.erased == chips {
-                    *pass = WatchedPass::default();
-                }
-                is_valid
+                pass.erases(operation, chips, terms.suspension) && is_valid
             }
         };
         self.gc.copies.note_zero(quiet, u64::from(!is_valid), at);

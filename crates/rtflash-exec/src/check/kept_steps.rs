@@ -1,6 +1,7 @@
 //! What is kept of steps of a superblock that follow each other.
 
 use rtflash_model::{Instant, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::ids::ChipId;
 use crate::trace::{ListedStep, StepHead, StepPage};
@@ -18,10 +19,34 @@ pub(super) struct KeptSteps<'s> {
     /// Those that read, and those that program.
     pub(super) reads: KeptKind<'s>,
     pub(super) programs: KeptKind<'s>,
-    /// What the pages of requests take, and the longest that one of them waits for its bus, when
-    /// and on which chip.
+    pub(super) served: ServedPages,
+}
+
+/// Pages of requests: what they take, and the longest that one of them waits for its bus, when and
+/// on which chip.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct ServedPages {
     pub(super) service: u64,
     pub(super) waited: Option<(Span, Instant, ChipId)>,
+}
+
+impl ServedPages {
+    /// One more takes so long, and waits so long for its bus: no longer than it may.
+    #[inline(always)]
+    pub(super) fn add(&mut self, start: Instant, chip: ChipId, (took, waited): (Span, Span)) {
+        self.join(ServedPages { service: took.as_ns(), waited: Some((waited, start, chip)) });
+    }
+
+    /// Those that follow these.
+    #[inline(always)]
+    pub(super) fn join(&mut self, behind: ServedPages) {
+        self.service = self.service.saturating_add(behind.service);
+        if let Some(waited) = behind.waited
+            && self.waited.is_none_or(|longest| waited.0 > longest.0)
+        {
+            self.waited = Some(waited);
+        }
+    }
 }
 
 /// Those that do the same.
@@ -67,13 +92,25 @@ impl<'s> KeptSteps<'s> {
         }
         kept
     }
+}
 
-    /// A page of a request takes so long, and waits so long for its bus: no longer than it may.
-    #[inline(always)]
-    pub(super) fn serves(&mut self, start: Instant, chip: ChipId, (took, waited): (Span, Span)) {
-        self.service = self.service.saturating_add(took.as_ns());
-        if self.waited.is_none_or(|(longest, ..)| waited > longest) {
-            self.waited = Some((waited, start, chip));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::samples::at;
+
+    #[test]
+    fn of_the_longest_waits_the_first_one_is_kept() {
+        let us = Span::from_us;
+        let mut served = ServedPages::default();
+        for (number, waits, longest) in [(0, 3, (3, 0)), (1, 2, (3, 0)), (2, 5, (5, 2)), (3, 5, (5, 2)), (4, 0, (5, 2))]
+        {
+            served.add(at(number.into()), ChipId(number), (us(10 + waits), us(waits)));
+            let (waits, of) = longest;
+            assert_eq!(served.waited, Some((us(waits), at(of.into()), ChipId(of))), "{number}");
         }
+        assert_eq!(served.service, us(5 * 10 + 15).as_ns());
+        served.join(ServedPages::default());
+        assert_eq!((served.service, served.waited), (us(65).as_ns(), Some((us(5), at(2), ChipId(2)))));
     }
 }

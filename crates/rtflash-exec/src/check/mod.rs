@@ -8,6 +8,7 @@ mod assumptions;
 mod collect;
 mod copies;
 mod desks;
+mod erase_step;
 mod failures;
 mod flash;
 mod gauge;

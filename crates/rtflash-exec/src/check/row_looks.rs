@@ -57,16 +57,12 @@ impl RowLook<'_> {
             if head.action != Action::Program {
                 return None;
             }
-            let (mut service, mut waited) = (kept.service, kept.waited);
+            let mut served = kept.served;
             let end = self.programs(pages, |run, page, _, map| {
-                let (took, waits) = run.writes(head.start, page, map)?;
-                service = service.saturating_add(took.as_ns());
-                if waited.is_none_or(|(longest, ..)| waits > longest) {
-                    waited = Some((waits, head.start, page.chip));
-                }
+                served.add(head.start, page.chip, run.writes(head.start, page, map)?);
                 Some(())
             })?;
-            (kept.service, kept.waited) = (service, waited);
+            kept.served = served;
             kept.programs.add((head, pages));
             Some(end)
         })
@@ -82,7 +78,7 @@ impl RowLook<'_> {
                 return None;
             }
             self.free_at[page.chip] = page.end;
-            kept.serves(head.start, page.chip, took);
+            kept.served.add(head.start, page.chip, took);
             kept.reads.add((head, pages));
             Some(page.end)
         })

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Checks;
 use super::gauge::Place;
-use super::kept_steps::KeptSteps;
+use super::kept_steps::{KeptSteps, ServedPages};
 use super::look::class_of;
 use super::mapping::RowMap;
 use super::rules::Rules;
@@ -35,19 +35,18 @@ pub(super) struct RowRun {
     pub(super) last: (Instant, Instant),
     /// The same of the last one that has had its bus.
     pub(super) asked: (Instant, Instant),
-    /// What a page takes that does not wait for its bus, and how long it may wait: of a read, and
-    /// of a program.
-    times: [(Span, Span); 2],
+    /// What a page takes that does not wait for its bus, of a read and of a program. How long it
+    /// may wait.
+    alone: [Span; 2],
+    delay: Span,
     /// Free pages before these steps, of which so many are kept for what has arrived.
     free: u64,
     waiting: u64,
-    /// Pages that have been read and programmed, and the time that they take.
+    /// Pages that have been read and programmed, and those of requests among them.
     pages: [u64; 2],
-    service: u64,
+    served: ServedPages,
     /// The latest start that counts.
     latest: Instant,
-    /// The longest that one waits for its bus, of what may wait so long, when and on which chip.
-    waited: Option<(Span, Span, Instant, ChipId)>,
     /// The fewest pages that are free, since when and on which chip.
     least: Option<(u64, Instant, ChipId)>,
 }
@@ -65,13 +64,13 @@ impl RowRun {
             range: Lpn(0)..Lpn(0),
             last: (Instant::START, Instant::START),
             asked: (Instant::START, Instant::START),
-            times: [(Span::ZERO, Span::ZERO); 2],
+            alone: [Span::ZERO; 2],
+            delay: Span::ZERO,
             free: 0,
             waiting: 0,
             pages: [0; 2],
-            service: 0,
+            served: ServedPages::default(),
             latest: Instant::START,
-            waited: None,
             least: None,
         }
     }
@@ -105,20 +104,20 @@ impl RowRun {
     /// own and waits no longer than it may.
     #[inline(always)]
     pub(super) fn writes(&self, start: Instant, page: &StepPage, map: &RowMap<'_>) -> Option<(Span, Span)> {
-        self.serves(start, page, self.times[1]).filter(|_| map.has(page.lpn))
+        self.serves(start, page, self.alone[1]).filter(|_| map.has(page.lpn))
     }
 
     /// The same of one that is read.
     #[inline(always)]
     pub(super) fn reads(&self, start: Instant, page: &StepPage) -> Option<(Span, Span)> {
-        self.serves(start, page, self.times[0])
+        self.serves(start, page, self.alone[0])
     }
 
     #[inline(always)]
-    fn serves(&self, start: Instant, page: &StepPage, (alone, delay): (Span, Span)) -> Option<(Span, Span)> {
+    fn serves(&self, start: Instant, page: &StepPage, alone: Span) -> Option<(Span, Span)> {
         let took = page.end.since(start);
         let waited = took.saturating_sub(alone);
-        (self.range.contains(&page.lpn) && waited <= delay).then_some((took, waited))
+        (self.range.contains(&page.lpn) && waited <= self.delay).then_some((took, waited))
     }
 
     /// Whether a page that a pass programs is one of those that have been read, and still there.
@@ -144,13 +143,7 @@ impl RowRun {
             return;
         }
         self.latest = kept.last.0;
-        self.service = self.service.saturating_add(kept.service);
-        let delay = self.times[usize::from(kept.programs.steps > 0)].1;
-        if let Some((waited, start, chip)) = kept.waited
-            && self.waited.is_none_or(|(longest, ..)| waited > longest)
-        {
-            self.waited = Some((waited, delay, start, chip));
-        }
+        self.served.join(kept.served);
     }
 }
 
@@ -177,7 +170,6 @@ impl Checks<'_> {
         let found = by.collections.may_take(at.processor, &mut self.mapping, start);
         let (Some((free, beyond)), Some(run)) = (found, self.rows.get_mut(at.processor)) else { return };
         let timing = self.plan.timing();
-        let delay = self.plan.clusters()[cluster].page_delay;
         *run = RowRun {
             job,
             breaks: self.breaks.1,
@@ -188,7 +180,8 @@ impl Checks<'_> {
             range: self.ranges[job.source].clone(),
             last,
             asked: last,
-            times: [(timing.read(), delay), (timing.program(), delay)],
+            alone: [timing.read(), timing.program()],
+            delay: self.plan.clusters()[cluster].page_delay,
             free,
             waiting: free.saturating_sub(beyond as u64),
             latest: start,
@@ -218,12 +211,12 @@ impl Checks<'_> {
         if run.kind == Kind::Gc {
             pending.last_end = run.last.1.max(pending.last_end);
         } else {
-            pending.has_served(Action::Read, reads, (run.service, run.last.1));
+            pending.has_served(Action::Read, reads, (run.served.service, run.last.1));
             pending.has_served(Action::Program, programs, (0, run.last.1));
             by.collections.programmed(processor, programs);
         }
-        if let Some((waited, delay, at, chip)) = run.waited {
-            self.bus_wait.gauge.note_by_chip(delay.as_ns(), waited.as_ns(), place(at, pending, Some(chip)));
+        if let Some((waited, at, chip)) = run.served.waited {
+            self.bus_wait.gauge.note_by_chip(run.delay.as_ns(), waited.as_ns(), place(at, pending, Some(chip)));
         }
         self.latest = self.latest.max(run.latest);
     }

@@ -3,9 +3,10 @@
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
+use super::erase_step::EraseStep;
 use super::kept_steps::KeptSteps;
 use crate::ids::{BlockId, Lpn};
-use crate::trace::{CopyTimes, JobId, Operation, StepPage};
+use crate::trace::{Action, CopyTimes, JobId, Operation, StepPage};
 
 /// A pass under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -18,7 +19,7 @@ pub(super) struct WatchedPass {
     /// When the last step of reads and the last one of programs began, and how many there were,
     /// padding included.
     pub(super) began: (Option<Instant>, Option<Instant>),
-    /// When the last read ends.
+    /// When the last read ends, in a stripe.
     pub(super) read: Option<Instant>,
     pub(super) steps: (u64, u64),
     /// Read steps without pages.
@@ -28,10 +29,10 @@ pub(super) struct WatchedPass {
     pub(super) time: u64,
     pub(super) step: Option<(Instant, Instant)>,
     pub(super) erased: u32,
-    /// What it takes longer as its erase was suspended, at most, and when the last part of it
-    /// began.
+    /// What it takes longer as its erase was suspended, at most.
     pub(super) suspended: u64,
-    pub(super) part: Option<Instant>,
+    /// The last step of its erase.
+    pub(super) erase: EraseStep,
     /// Whose it is and how many pages it copies at most, where it moves those of a block that has
     /// failed.
     pub(super) moves: Option<(JobId, u64)>,
@@ -52,19 +53,26 @@ impl WatchedPass {
         }
     }
 
-    /// A part of its erase, which is suspended then, as it takes so long: of the victim, if it has
-    /// one.
-    pub(super) fn is_suspended(&mut self, operation: &Operation, suspension: u64) -> bool {
-        if self.part.replace(operation.start) != Some(operation.start) {
-            self.suspended = self.suspended.saturating_add(suspension);
+    /// Its erase on one of its chips, or a part of that, where suspending it takes so long. Says
+    /// whether it is as those of the other chips make it.
+    pub(super) fn erases(&mut self, operation: &Operation, chips: u32, suspension: u64) -> bool {
+        let is_so = self.erase.takes(operation, chips);
+        if operation.action == Action::ErasePart {
+            if self.erase.is_suspended_once() {
+                self.suspended = self.suspended.saturating_add(suspension);
+            }
+            return is_so && suspension > 0;
         }
-        self.victim == Some(operation.block) && self.moves.is_none() && suspension > 0
+        self.erased += 1;
+        if self.erased == chips {
+            *self = WatchedPass::default();
+        }
+        is_so
     }
 
-    /// Whether some of its chips have erased, and not all: at the end of a run one that was
-    /// suspended may have been left so.
+    /// Whether some of its chips have erased, or gone on with it, and not all that should have.
     pub(super) fn is_cut_off(&self) -> bool {
-        self.erased > 0 && self.part.is_none()
+        self.erase.is_cut_off()
     }
 
     /// Whether a page of this block is to be copied inside a chip.
@@ -85,11 +93,10 @@ impl WatchedPass {
         self.takes(first.start, kept.last.0);
         self.time = self.time.saturating_add(kept.last.0.since(first.start).as_ns());
         self.step = Some(kept.last);
-        if let Some((head, pages)) = kept.reads.last {
+        if let Some((head, _)) = kept.reads.last {
             self.steps.0 += kept.reads.steps;
             self.began.0 = Some(head.start);
             self.copied += kept.reads.pages;
-            self.read = pages.last().map(|page| page.end);
         }
         if let Some((head, _)) = kept.programs.last {
             self.steps.1 += kept.programs.steps;
@@ -135,5 +142,45 @@ impl WatchedPass {
     /// What its steps took.
     pub(super) fn total(&self) -> u64 {
         self.time.saturating_add(self.step.map_or(0, |(start, end)| end.since(start).as_ns()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{ChipId, ClusterId, SourceId};
+    use crate::trace::samples::at;
+    use crate::trace::{Kind, NO_LPN, NONE};
+
+    #[test]
+    fn a_pass_takes_longer_for_each_step_in_which_its_erase_is_suspended() {
+        let mut pass = WatchedPass::default();
+        let mut erases = |part: bool, (start, end): (u64, u64), suspension: u64| {
+            let operation = Operation {
+                start: at(start),
+                end: at(end),
+                cluster: ClusterId(0),
+                chip: ChipId(0),
+                action: if part { Action::ErasePart } else { Action::Erase },
+                job: JobId { source: SourceId(0), index: 0 },
+                kind: Kind::Gc,
+                block: BlockId(0),
+                page: NONE,
+                lpn: NO_LPN,
+            };
+            (pass.erases(&operation, 3, suspension), pass.suspended, pass.erased)
+        };
+        // Three chips are suspended together, then two of them, and then one erases alone.
+        assert_eq!(erases(true, (0, 5), 7), (true, 7, 0));
+        assert_eq!(erases(true, (0, 5), 7), (true, 7, 0));
+        assert_eq!(erases(true, (0, 5), 7), (true, 7, 0));
+        assert_eq!(erases(false, (8, 9), 7), (true, 7, 1));
+        assert_eq!(erases(true, (8, 10), 7), (true, 14, 1));
+        assert_eq!(erases(true, (8, 10), 7), (true, 14, 1));
+        assert_eq!(erases(false, (11, 12), 7), (true, 14, 2));
+        // That is the end of the pass.
+        assert_eq!(erases(false, (11, 12), 7), (true, 0, 0));
+        // Where erases are not suspended no part is as it should be.
+        assert_eq!(erases(true, (20, 21), 0), (false, 0, 0));
     }
 }

@@ -54,7 +54,18 @@ fn in_two(records: &mut Vec<Record>, of: &Operation) {
     records.extend(more);
 }
 
-pub const SUSPENSIONS: [Change; 7] = [
+/// A part that is not the only one of its step: that of its last chip.
+fn shared(records: &[Record]) -> Option<(usize, Operation)> {
+    let (_, one) = part(records)?;
+    let step = |of: &Operation| (of.job, of.start, of.action);
+    first(records, |of| step(of) == step(&one) && of.chip > one.chip)
+}
+
+fn us(microseconds: u32) -> Span {
+    Span::from_us(microseconds)
+}
+
+pub const SUSPENSIONS: [Change; 16] = [
     ("a part is not told", &["operation-lengths"], |records| {
         let (at, _) = part(records)?;
         records.remove(at);
@@ -96,6 +107,71 @@ pub const SUSPENSIONS: [Change; 7] = [
         let (at, of) = part(records)?;
         let (_, other) = first(records, |it| it.chip == of.chip && it.job.source != of.job.source)?;
         records[at] = Record::Operation(Operation { kind: other.kind, job: other.job, ..of });
+        Some(())
+    }),
+    ("one chip is suspended before the others", &["copies"], |records| {
+        let (at, of) = shared(records)?;
+        let end = of.start.saturating_add(of.end.since(of.start).saturating_sub(us(5)));
+        records[at] = Record::Operation(Operation { end, ..of });
+        Some(())
+    }),
+    ("one chip is suspended behind the others", &["copies"], |records| {
+        let (at, of) = shared(records)?;
+        records[at] = Record::Operation(Operation { end: of.end.saturating_add(us(5)), ..of });
+        Some(())
+    }),
+    ("one chip is not suspended", &["copies"], |records| {
+        let (at, of) = shared(records)?;
+        let (rest, _) = rest(records, &of)?;
+        let end = of.start.saturating_add(us(1_000));
+        records[at] = Record::Operation(Operation { end, action: Action::Erase, ..of });
+        records.remove(rest);
+        Some(())
+    }),
+    ("one chip is not suspended, the first one", &["copies"], |records| {
+        let (at, of) = part(records)?;
+        shared(records)?;
+        let (rest, _) = rest(records, &of)?;
+        let end = of.start.saturating_add(us(1_000));
+        records[at] = Record::Operation(Operation { end, action: Action::Erase, ..of });
+        records.remove(rest);
+        Some(())
+    }),
+    ("one chip goes on behind the others", &["copies"], |records| {
+        let (_, of) = shared(records)?;
+        let (at, of) = rest(records, &of)?;
+        records[at] = Record::Operation(Operation { start: of.start.saturating_add(us(5)), ..of });
+        Some(())
+    }),
+    ("one chip goes on before the others", &["copies"], |records| {
+        let (_, of) = shared(records)?;
+        let (_, of) = rest(records, &of)?;
+        let is_other = |it: &Operation| (it.start, it.job) == (of.start, of.job) && it.chip != of.chip;
+        for record in records {
+            if let Record::Operation(it) = record
+                && is_other(it)
+            {
+                it.start = it.start.saturating_add(us(5));
+            }
+        }
+        Some(())
+    }),
+    ("one chip does not go on", &["copies"], |records| {
+        let (_, of) = shared(records)?;
+        let (at, _) = rest(records, &of)?;
+        records.remove(at);
+        Some(())
+    }),
+    ("one chip does not go on, and then the run ends", &["copies"], |records| {
+        let (_, of) = shared(records)?;
+        let (at, _) = rest(records, &of)?;
+        records.truncate(at);
+        Some(())
+    }),
+    ("one chip goes on twice", &["copies"], |records| {
+        let (_, of) = shared(records)?;
+        let (at, _) = rest(records, &of)?;
+        records.insert(at, records[at]);
         Some(())
     }),
 ];

@@ -154,3 +154,199 @@ impl ProcessorLine {
         self.under_way = Some(stretch(start, end));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::check::Ledger;
+    use crate::check::gauge::{Gauge, Worst};
+    use crate::check::processors::{Bounds, ReadTimes};
+    use crate::check::stretches::{LastStretches, REMEMBERED};
+    use crate::ids::{BlockId, ChannelId, ClusterId, Lpn, SourceId};
+    use crate::trace::samples::{at, plan};
+    use crate::trace::{OnBus, Operation, Release, StepBatch};
+
+    const JOB: JobId = JobId { source: SourceId(0), index: 0 };
+
+    /// A step of three chips that begins then: what it does, and how long each chip takes, if it
+    /// does anything.
+    fn step(start: u64, (kind, action): (Kind, Action), chips: [Option<u64>; 3]) -> Vec<Operation> {
+        let operation = |(chip, took): (u32, Option<u64>)| {
+            Some(Operation {
+                start: at(start),
+                end: at(start + took?),
+                cluster: ClusterId(0),
+                chip: ChipId(chip),
+                action,
+                job: JOB,
+                kind,
+                block: BlockId(0),
+                page: 0,
+                lpn: Lpn(0),
+            })
+        };
+        (0..).zip(chips).filter_map(operation).collect()
+    }
+
+    /// The same steps in a list.
+    fn listed(steps: &[Vec<Operation>]) -> StepBatch {
+        let mut all = StepBatch::default();
+        for step in steps {
+            let buses: Vec<OnBus> =
+                step.iter().map(|of| OnBus { channel: ChannelId(0), start: of.start, end: of.end }).collect();
+            assert!(all.push(step, &buses));
+        }
+        all
+    }
+
+    /// When steps that follow each other begin and end, from 100 on, the first of them of so long.
+    fn spans(lengths: &[u64]) -> Vec<(u64, u64)> {
+        let ends = lengths.iter().scan(100, |end, length| {
+            *end += length;
+            Some((*end - length, *end))
+        });
+        ends.collect()
+    }
+
+    type Remembered = (Vec<(Instant, Instant, u64, bool)>, Vec<(Instant, u64)>);
+
+    /// All that is remembered of what a processor did, with what it is at.
+    fn remembered(line: &ProcessorLine) -> Remembered {
+        let before = (0..line.before.len()).filter_map(|number| line.before.get(number));
+        let all = before.chain(&line.under_way);
+        (all.map(|of| (of.start, of.end, of.deadline, of.erases)).collect(), line.latest.clone())
+    }
+
+    /// A line that has done so much before, its last step over [90, 100).
+    fn line(before: usize, deadlines: &[u64]) -> ProcessorLine {
+        let mut line = ProcessorLine { before: LastStretches::default(), ..ProcessorLine::default() };
+        let mut deadlines = deadlines.iter().cycle();
+        for _ in 0..before {
+            line.ends(Stretch { deadline: *deadlines.next().expect("it goes round"), ..Stretch::default() });
+        }
+        line.under_way =
+            deadlines.next().map(|&deadline| Stretch { start: at(90), end: at(100), deadline, erases: false });
+        line
+    }
+
+    /// Deadlines that become earlier and earlier are all remembered, as far as there is room.
+    #[test]
+    fn the_latest_deadlines_of_many_steps_are_remembered() {
+        let mut line = ProcessorLine::default();
+        for number in 0..10_000_u64 {
+            let (start, end, deadline) = (at(number), at(number + 1), 20_000 - number);
+            line.ends(Stretch { start, end, deadline, erases: false });
+            assert!(line.latest.len() <= REMEMBERED);
+            let least = usize::try_from(number + 1).expect("few").min(REMEMBERED / 2);
+            let last = line.latest.iter().rev().take(least);
+            let own = (0..=number).rev().take(least).map(|number| (at(number), 20_000 - number));
+            assert!(last.copied().eq(own), "{number}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn steps_told_together_are_remembered_as_if_they_came_one_by_one(
+            lengths in prop::collection::vec(1..9_u64, 1..7),
+            deadlines in prop::collection::vec(0..4_u64, 1..5),
+            deadline in 0..4_u64,
+            before in prop_oneof![0..4_usize, REMEMBERED - 4..REMEMBERED + 2],
+        ) {
+            let steps: Vec<_> = spans(&lengths)
+                .iter()
+                .map(|&(start, end)| step(start, (Kind::Gc, Action::Read), [Some(end - start), None, None]))
+                .collect();
+            let [mut together, mut one_by_one] = [line(before, &deadlines), line(before, &deadlines)];
+            let (end, batch) = (at(100 + lengths.iter().sum::<u64>()), listed(&steps));
+            together.goes_on_in_rows(batch.steps(), (end, deadline));
+            for (start, end) in spans(&lengths) {
+                let next = Stretch { start: at(start), end: at(end), deadline, erases: false };
+                if let Some(last) = one_by_one.under_way.replace(next) {
+                    one_by_one.ends(last);
+                }
+            }
+            prop_assert_eq!(remembered(&together), remembered(&one_by_one));
+            // The latest deadline of all that began then, or later.
+            for from in 90..100 + lengths.iter().sum::<u64>() {
+                let before = (0..together.before.len()).filter_map(|number| together.before.get(number));
+                let latest = before.filter(|of| of.start >= at(from)).map(|of| of.deadline).max();
+                let found = together.latest.iter().find(|&&(start, _)| start >= at(from)).map(|&(_, latest)| latest);
+                prop_assert_eq!(found, latest);
+            }
+        }
+
+        #[test]
+        fn reads_told_together_wait_as_if_they_came_one_by_one(
+            kind in prop_oneof![Just(Kind::Gc), Just(Kind::Read)],
+            steps in prop::collection::vec((any::<bool>(), prop::array::uniform3(prop::option::of(0..9_u64))), 2..9),
+            first in 0..3_usize,
+            bounds in prop::array::uniform3(0..4_u64),
+            asks in 1..3_u64,
+        ) {
+            let plan = plan();
+            let mut ledger = Ledger::new(plan.sources().len(), false);
+            let release =
+                Release { at: at(0), job: JOB, kind, deadline: Some(at(9)), pages: 9, cluster: Some(ClusterId(0)) };
+            ledger.release(&release);
+            let pending = ledger.get(JOB).expect("it is released");
+            let mut foreign_waits = plan.per_chip(0);
+            (0..).zip(bounds).for_each(|(chip, bound)| foreign_waits[ChipId(chip)] = bound);
+            let times = ReadTimes { hold: 2, alone: 10, asks, program: rtflash_model::Span::ZERO };
+            let bounds = Bounds { backfill: true, ..Bounds::default() };
+            let [mut together, mut one_by_one] = [(), ()].map(|()| Processors {
+                of_chip: plan.per_chip(Some(0)),
+                foreign_waits: foreign_waits.clone(),
+                times,
+                lines: vec![ProcessorLine { bounds, ..ProcessorLine::default() }],
+                waits: Gauge::default(),
+                order: Gauge::default(),
+                idling: Gauge::default(),
+                blocking: Gauge::default(),
+            });
+            // A request reads page by page; no step is without a page.
+            let mut start = 100;
+            let mut all = Vec::new();
+            for (programs, waits) in steps {
+                let action = if programs && kind == Kind::Gc { Action::Program } else { Action::Read };
+                let only = (0..3).find(|&chip| waits[chip].is_some()).unwrap_or(0);
+                let takes = |chip: usize| match waits[chip] {
+                    None if chip == only => Some(10),
+                    _ if kind == Kind::Read && chip != only => None,
+                    wait => Some(10 + wait?),
+                };
+                all.push(step(start, (kind, action), [0, 1, 2].map(takes)));
+                start = all.last().and_then(|step| step.iter().map(|of| of.end.as_ns()).max()).expect("a page");
+            }
+            let tell = |processors: &mut Processors, steps: &[Vec<Operation>]| {
+                for of in steps.iter().flatten() {
+                    processors.operation((of, of), (0, false), pending, &plan);
+                }
+            };
+            let (before, behind) = all.split_at(first.min(all.len() - 1));
+            tell(&mut one_by_one, &all);
+            tell(&mut together, before);
+            let batch = listed(behind);
+            together.goes_on_in_rows(0, (batch.steps(), batch.pages()), (at(start), 9), &plan);
+            let found = |processors: &mut Processors| -> (Option<Worst>, u64, bool) {
+                let only_reads = processors.lines[0].only_reads;
+                processors.lines[0].judge_waits(times, &mut processors.waits);
+                (processors.waits.worst(), processors.waits.violations(), only_reads)
+            };
+            prop_assert_eq!(found(&mut together), found(&mut one_by_one));
+            // What each of them waits, of all that may make it wait.
+            let mut expected = Gauge::default();
+            for step in &all {
+                for of in step.iter().filter(|of| of.action == Action::Read) {
+                    let beside = |other: &&Operation| plan.channel_of(other.chip) == plan.channel_of(of.chip);
+                    let beside = if kind == Kind::Gc { step.iter().filter(beside).count() as u64 - 1 } else { 0 };
+                    let place = Place { at: of.start, job: Some(JOB), cluster: Some(ClusterId(0)), chip: Some(of.chip) };
+                    let bound = asks * (foreign_waits[of.chip] + 2 * beside);
+                    expected.note(bound, of.end.since(of.start).as_ns() - 10, || place);
+                }
+            }
+            prop_assert_eq!((expected.worst(), expected.violations()), (one_by_one.waits.worst(), one_by_one.waits.violations()));
+        }
+    }
+}
