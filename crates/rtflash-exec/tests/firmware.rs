@@ -739,6 +739,7 @@ struct Seen {
     cached_operations: usize,
     cached_rows: usize,
     cached_commands: usize,
+    failed_twice: usize,
 }
 
 /// What is drawn, as firmware does it.
@@ -754,16 +755,32 @@ fn as_firmware(mut world: World) -> World {
     world
 }
 
-#[test]
-fn firmware_does_what_the_executor_does() {
+/// How often a step programs the same logical page twice and both fail: the executor says that the
+/// first one is over at the end of the step, and firmware later.
+fn failed_twice(records: &[Record]) -> usize {
+    let (mut last, mut failed) = (HashMap::new(), HashMap::new());
+    for record in records {
+        match record {
+            Record::Operation(of) if of.action == Action::Program => {
+                last.insert(of.chip, of.lpn);
+            }
+            Record::Failed(of) if of.page != NO_PAGE => {
+                *failed.entry((of.cluster, of.at, last[&of.chip])).or_insert(0) += 1;
+            }
+            _ => {}
+        }
+    }
+    failed.values().filter(|&&times| times > 1).count()
+}
+
+/// Compares the two in worlds that are drawn, as many as asked for at most.
+fn compare(cases: u64, most: usize, draw: impl Fn(u64) -> Option<World>) -> (Seen, usize) {
     let (mut seen, mut unsound) = (Seen::default(), 0);
-    // Miri is some thousand times slower.
-    let most = if cfg!(miri) { 6 } else { usize::MAX };
-    for case in 0..50_000 {
+    for case in 0..cases {
         if seen.worlds == most {
             break;
         }
-        let Some(world) = World::draw_certified(71, case).map(as_firmware) else { continue };
+        let Some(world) = draw(case).map(as_firmware) else { continue };
         let bytes = match world.plan.image(world.options.placed.backfill) {
             Ok(bytes) => bytes,
             Err(NoImage::Changes(_)) => continue,
@@ -818,7 +835,9 @@ fn firmware_does_what_the_executor_does() {
         let mut completed: Vec<_> = completed.filter(|over| is_request(over.1)).collect();
         over.sort_unstable();
         completed.sort_unstable();
-        assert_eq!(over, completed, "case {case}");
+        let twice = failed_twice(&records);
+        assert!(over == completed || twice > 0, "case {case}: {over:?}, and not {completed:?}");
+        seen.failed_twice += twice;
         for record in &records {
             if let Record::Failed(failed) = record {
                 seen.failed += 1;
@@ -835,6 +854,22 @@ fn firmware_does_what_the_executor_does() {
         seen.look(&world, &done, (over.len(), ran.host.starved));
     }
     println!("{seen:?}");
+    (seen, unsound)
+}
+
+/// Beside pages of superblocks that fail there are those of others, on many chips.
+#[test]
+#[cfg_attr(miri, ignore)]
+fn firmware_does_what_the_executor_does_where_superblocks_fail() {
+    let (seen, _) = compare(50_000, usize::MAX, |case| World::draw_failing(72, case));
+    assert!(seen.worlds > 4_000 && seen.beside_failed > 300 && seen.failed > 8_000, "{seen:?}");
+}
+
+#[test]
+fn firmware_does_what_the_executor_does() {
+    // Miri is some thousand times slower.
+    let most = if cfg!(miri) { 6 } else { usize::MAX };
+    let (seen, unsound) = compare(50_000, most, |case| World::draw_certified(71, case));
     if cfg!(miri) {
         assert!(seen.operations > 0 && seen.over > 0, "{seen:?}");
         return;

@@ -5,7 +5,7 @@ use rtflash_ftl::image::{
 };
 use rtflash_ftl::{
     AtStart, FlashPage, Ftl, FtlMemory, Geometry, NONE, NandChips, OperationPurpose, RequestHost, RequestOrder,
-    SpareBytes,
+    SetupError, SpareBytes,
 };
 
 /// Four chips on two channels, all of one superblock.
@@ -84,15 +84,26 @@ impl AtStart for OneBlock {
 }
 
 /// What chips began since it was asked last: the chip, whether it programs, and the logical page.
+/// And for which page of which source's request.
 #[derive(Default)]
-struct Begun(Vec<(u32, bool, u32)>);
+struct Begun(Vec<(u32, bool, u32)>, Vec<(u32, u32)>);
+
+impl Begun {
+    fn is_for(&mut self, purpose: OperationPurpose) {
+        if let OperationPurpose::Request { source, place, .. } = purpose {
+            self.1.push((source, place));
+        }
+    }
+}
 
 impl NandChips for Begun {
-    fn read(&mut self, chip: u32, _: FlashPage, lpn: u32, _: OperationPurpose) {
+    fn read(&mut self, chip: u32, _: FlashPage, lpn: u32, purpose: OperationPurpose) {
+        self.is_for(purpose);
         self.0.push((chip, false, lpn));
     }
 
-    fn program(&mut self, chip: u32, _: FlashPage, spare: SpareBytes, _: OperationPurpose) {
+    fn program(&mut self, chip: u32, _: FlashPage, spare: SpareBytes, purpose: OperationPurpose) {
+        self.is_for(purpose);
         self.0.push((chip, true, spare.lpn));
     }
 
@@ -284,4 +295,83 @@ fn what_fails_is_programmed_again_and_nothing_else() {
         assert!(ftl.ended(nand.0[0].0, host));
         assert_eq!(host.0, [3, 4]);
     });
+}
+
+#[test]
+fn what_is_filled_in_says_which_page_of_its_request_it_is() {
+    with(DEVICE, |ftl, nand, host| {
+        ftl.request(3, (None, 0), &[8]).expect("as declared");
+        ftl.request(4, (None, 0), &[9, 10]).expect("as declared");
+        // Pages 0 to 2 are on chips that program.
+        ftl.request(1, (None, 100), &[0, 1, 3]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 10), (3, false, 3)]);
+        assert_eq!(std::mem::take(&mut nand.1), [(3, 0), (4, 0), (4, 1), (1, 2)]);
+        // What has failed says it again.
+        assert!(ftl.ended(0, host) && ftl.ended(1, host) && ftl.failed(2, host) && ftl.ended(3, host));
+        assert_eq!(host.0, [3]);
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.1), [(4, 1)]);
+        assert!(ftl.ended(nand.0[0].0, host));
+        nand.0.clear();
+        assert_eq!(host.0, [3, 4]);
+        // Beside a read likewise: pages 0 and 1 are on chips of one channel.
+        ftl.request(0, (None, 100), &[2]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(2, false, 2), (0, false, 0)]);
+        assert_eq!(nand.1, [(0, 0), (1, 0)]);
+    });
+}
+
+#[test]
+fn what_is_trimmed_meanwhile_is_not_programmed_again() {
+    // The failed page, and the one that overwrote it in the same row, but for the latest page.
+    for trims in [false, true] {
+        with(DEVICE, |ftl, nand, host| {
+            ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
+            ftl.request(4, (None, 0), &[8, 10]).expect("as declared");
+            ftl.dispatch(nand, host);
+            assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 8), (3, true, 10)]);
+            assert!(ftl.failed(0, host) && ftl.ended(1, host));
+            // Page 10 is the one that was programmed last.
+            ftl.trim(4, if trims { &[8, 10] } else { &[] }).expect("they are its own");
+            assert!(ftl.failed(2, host) && ftl.failed(3, host));
+            assert_eq!(host.0, if trims { [3].as_slice() } else { &[] });
+            ftl.dispatch(nand, host);
+            let again: Vec<_> = nand.0.iter().map(|of| of.2).collect();
+            assert_eq!(again, if trims { [10].as_slice() } else { &[8, 10] });
+            assert!(nand.0.iter().all(|of| ftl.ended(of.0, host)));
+            assert_eq!(host.0, [3, 4]);
+            assert_eq!(ftl.locate(0, 8).is_none(), trims);
+            assert_eq!(ftl.locate(0, 10), ftl.locate(0, 10).filter(|at| at.1.block != 1), "its block has failed");
+        });
+    }
+}
+
+#[test]
+fn as_much_memory_as_is_stated_is_enough_and_a_word_less_is_not() {
+    for (chips, per_channel) in [(4, 2), (7, 3), (16, 2), (16, 16)] {
+        let bytes = image(ImageDevice { chips: chips.max(4), chips_per_channel: per_channel, ..DEVICE });
+        let image = Image::read(&bytes).expect("a sound image");
+        let geometry = Geometry::of(&image, 0).expect("a small device");
+        for less in 0..2 {
+            let (mut words, mut bits) = (vec![7; geometry.words() - less], vec![7; geometry.bits()]);
+            let mut gc_jobs = vec![Default::default(); geometry.gc_jobs];
+            let mut processors: Vec<_> = (0..geometry.processors).map(|_| None).collect();
+            let mut clusters = vec![Default::default(); geometry.clusters];
+            let mut sources = vec![Default::default(); geometry.sources];
+            let mut requests = vec![Default::default(); geometry.requests];
+            let memory = FtlMemory {
+                words: &mut words,
+                bits: &mut bits,
+                gc_jobs: &mut gc_jobs,
+                processors: &mut processors,
+                clusters: &mut clusters,
+                sources: &mut sources,
+                requests: &mut requests,
+            };
+            let made = Ftl::new(&image, 0, memory, &mut OneBlock);
+            assert_eq!(made.err(), (less > 0).then_some(SetupError::Memory), "{chips}, {per_channel}");
+        }
+    }
 }

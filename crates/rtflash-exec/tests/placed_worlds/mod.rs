@@ -139,6 +139,7 @@ enum WorldKind {
     Any,
     Unsuspended,
     Superblocks,
+    Failing,
 }
 
 impl World {
@@ -156,6 +157,11 @@ impl World {
     /// suspended, whose pages ask for their buses once, in the order of which they are served.
     pub fn draw_superblocks(seed: u64, case: u64) -> Option<World> {
         World::draw_of(seed, case, WorldKind::Superblocks)
+    }
+
+    /// The same where all clusters are superblocks, on up to twelve chips, which fail.
+    pub fn draw_failing(seed: u64, case: u64) -> Option<World> {
+        World::draw_of(seed, case, WorldKind::Failing)
     }
 
     fn draw_with(seed: u64, case: u64, in_executor: bool) -> Option<World> {
@@ -199,6 +205,20 @@ impl World {
             },
             false => DeviceSpec { erase_suspend, erase_resume, wear_gap, wear_passes, ..device },
         };
+        let device = match of {
+            WorldKind::Failing => DeviceSpec {
+                chips: rng_of_faults.small(2, 12),
+                chips_per_channel: rng_of_faults.small(1, 5),
+                blocks_per_chip: rng_of_faults.small(12, 40),
+                page_registers: None,
+                spare_blocks: Some(1),
+                program_failures: Some(1),
+                logical_ratio: LogicalRatio::from_decimal(20, 2).ok()?,
+                ..device
+            },
+            _ => device,
+        };
+        let faults = if of == WorldKind::Failing { 300 } else { faults };
         let device = Device::new(device).ok()?;
         let mut tasks = tasks(&mut rng);
         // In some all that writes is a stream, so that it may own zones.
@@ -217,13 +237,13 @@ impl World {
                 let drawn = certificate(&mut rng, &set, cluster);
                 // Where there are two page registers some superblocks use both.
                 let placement = match drawn.placement {
-                    _ if superblocks => Placement::Superblock,
+                    _ if superblocks || of == WorldKind::Failing => Placement::Superblock,
                     Placement::Superblock if device.has_cache_register() && rng_of_commands.within(0, 2) > 0 => {
                         Placement::CachedSuperblock
                     }
                     as_drawn => as_drawn,
                 };
-                if zones && !superblocks && rng_of_zones.within(0, 3) > 0 {
+                if zones && !superblocks && of != WorldKind::Failing && rng_of_zones.within(0, 3) > 0 {
                     let (placement, server_thousandths) = (Placement::Zoned, 0);
                     let collection = drawn.collection.filter(|_| rng_of_zones.within(0, 1) == 0);
                     return ClusterTerms::Certified(Certificate { placement, server_thousandths, collection, ..drawn });
