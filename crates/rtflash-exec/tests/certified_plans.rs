@@ -19,6 +19,15 @@ fn certificate(placement: Placement, collection: Option<Collection>) -> Option<C
 /// The plan of two clusters of two chips, 32 pages each, half of them logical; a writer with so
 /// much data is in the first one.
 fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Result<Plan, PlanError> {
+    plan_with(None, data_pages, certificates)
+}
+
+/// The same on a device of which so many blocks of a chip may fail.
+fn plan_with(
+    spare_blocks: Option<u32>,
+    data_pages: Option<u64>,
+    certificates: [Option<Certificate>; 2],
+) -> Result<Plan, PlanError> {
     let spec = DeviceSpec {
         chips: 4,
         chips_per_channel: 2,
@@ -29,7 +38,7 @@ fn plan(data_pages: Option<u64>, certificates: [Option<Certificate>; 2]) -> Resu
         erase_cycles: None,
         command: None,
         page_registers: None,
-        spare_blocks: None,
+        spare_blocks,
         program_failures: None,
         wear_gap: None,
         wear_passes: None,
@@ -130,4 +139,22 @@ fn plans_by_certificates() {
         Some(PlanError::NoRoom { cluster: 0 })
     );
     assert!(plan(None, [certificate(Placement::Superblock, crowded), reads]).is_ok());
+}
+
+/// A superblock of two chips would have to keep back six of eight blocks, and the others do not
+/// hold its pages.
+#[test]
+fn where_nothing_is_written_no_block_is_kept_back() {
+    let writes =
+        certificate(Placement::Stripe, Some(Collection { deadline: Some(ns(50)), reserve_pages: 4, ..COLLECTION }));
+    let reads = certificate(Placement::Superblock, None);
+    let found = plan_with(Some(3), None, [writes, reads]).expect("reads do not make blocks fail");
+    let layouts: Vec<u32> = found.clusters().iter().map(|of| of.layout.spare_blocks()).collect();
+    assert_eq!(layouts, [3, 0]);
+    // As many as there is room beside are, as ever.
+    let found = plan_with(Some(2), None, [writes, reads]).expect("they fit");
+    assert_eq!(found.clusters()[ClusterId(1)].layout.spare_blocks(), 4);
+    let collects = certificate(Placement::Superblock, Some(Collection { reserve_pages: 0, ..COLLECTION }));
+    let refused = plan_with(Some(3), None, [writes, collects]).expect_err("they do not fit");
+    assert!(matches!(refused, PlanError::NoRoom { cluster: 1 }), "{refused:?}");
 }

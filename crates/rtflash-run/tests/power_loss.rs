@@ -19,14 +19,13 @@ use rtflash_alloc::allocator::{Outcome, allocator};
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash_exec::ftl::{initial_pages, initial_zones};
 use rtflash_exec::trace::NO_LPN;
-use rtflash_exec::{Aging, Certified, ClusterPlan, ColumnId, Plan, PlanError, Promise};
+use rtflash_exec::{Aging, Certified, ClusterPlan, ColumnId, Plan, Promise};
 use rtflash_ftl::image::{Image, ImageOrganisation};
 use rtflash_ftl::{
     FlashPage, Ftl, Geometry, NandChips, OperationPurpose, Refused, RequestHost, RequestOrder, SpareBytes,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Arrivals, ClusterId, Device, Job, Reliance, Request, Span, Task, TaskSet};
-use rtflash_run::PlanRefusal;
 
 struct Rng(Stream);
 
@@ -489,15 +488,7 @@ fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
         let Outcome::Schedulable(found) = allocator(algorithm).expect("an algorithm").allocate(&set, analysis) else {
             continue;
         };
-        let plan = match rtflash_run::plan(&set, &found, analysis) {
-            Ok(plan) => plan,
-            // Tasks that only read, on more chips than have blocks beside those that are kept back.
-            Err(PlanRefusal::Plan(PlanError::NoRoom { .. })) => {
-                assert!(set.tasks().iter().all(|of| of.write.is_none()), "case {case}");
-                continue;
-            }
-            Err(other) => panic!("case {case}: {other}"),
-        };
+        let plan = rtflash_run::plan(&set, &found, analysis).expect("it can be run");
         let bytes = plan.image(case % 4 != 3).expect("firmware can run it");
         let image = Image::read(&bytes).expect("a sound image");
         seen.sets += 1;

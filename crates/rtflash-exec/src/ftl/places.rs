@@ -121,7 +121,7 @@ mod tests {
             let by_chip = placement.is_none_or(Placement::is_by_chip);
             let layout = match placement {
                 None => Layout::new(&device, chips, std::iter::once(1), 1).ok(),
-                Some(_) => Layout::certified(&device, chips, reserve, by_chip),
+                Some(_) => Layout::certified(&device, chips, Some(reserve), by_chip),
             };
             let Some(layout) = layout else { return Ok(()) };
             let width = if by_chip { 1 } else { chips };

@@ -91,22 +91,24 @@ impl Layout {
 
     /// Under a certificate: every block holds data, and `reserve` pages are free (of each chip in a
     /// stripe, of the cluster in a superblock). Blocks that are kept back for those that fail are
-    /// not among them. `None` where there is no logical page, or where what is
-    /// left does not hold them.
-    pub fn certified(device: &Device, chips: u32, reserve: u64, by_chip: bool) -> Option<Layout> {
+    /// not among them; where nothing is written, and so nothing fails, they need not be there.
+    /// `None` where there is no logical page, or where what is left does not hold them.
+    pub fn certified(device: &Device, chips: u32, reserve: Option<u64>, by_chip: bool) -> Option<Layout> {
         let logical_per_chip = u32::try_from(device.logical_pages_per_chip()).ok().filter(|&logical| logical > 0)?;
         let (spare, pages) = (device.spare_blocks(), device.pages_per_block());
-        let spare = if by_chip { spare } else { spare.checked_mul(chips)? };
-        let blocks = device.blocks_per_chip().checked_sub(spare)?;
-        if u64::from(blocks) * u64::from(pages) < u64::from(logical_per_chip) {
-            return None;
-        }
+        let kept = if by_chip { Some(spare) } else { spare.checked_mul(chips) };
+        let beside = |spare: u32| {
+            let blocks = device.blocks_per_chip().checked_sub(spare)?;
+            (u64::from(blocks) * u64::from(pages) >= u64::from(logical_per_chip)).then_some((spare, blocks))
+        };
+        let written = kept.and_then(beside);
+        let (spare, blocks) = if reserve.is_some() { written? } else { written.or_else(|| beside(0))? };
         Some(Layout {
             chips,
             blocks,
             spare,
             pages,
-            reserve_pages: reserve,
+            reserve_pages: reserve.unwrap_or(0),
             reserve_blocks: 0,
             logical_per_chip,
             owners: 1,
