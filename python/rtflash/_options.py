@@ -11,7 +11,8 @@ from typing import Any
 def words(command: list[str], options: Mapping[str, Any]) -> list[str]:
     """The words of a command: an option `rely_on="queue"` is `--rely-on=queue`.
 
-    `None` and `False` leave an option out, `True` is a flag, a list has commas between its items.
+    `None` and `False` leave an option out, `True` is a flag, a list has commas between its items,
+    but for `set` and `trim`, which are given several times.
     """
     found = list(command)
     for name, value in options.items():
@@ -20,8 +21,8 @@ def words(command: list[str], options: Mapping[str, Any]) -> list[str]:
             continue
         if name == "guarantee" and not value:
             flag = "--no-guarantee"
-        if name == "set":
-            found += [f"--set={change}" for change in changes(value)]
+        if name in ("set", "trim"):
+            found += [f"{flag}={one}" for one in changes(value)]
         elif value is True:
             found.append(flag)
         else:

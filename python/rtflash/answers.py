@@ -888,6 +888,7 @@ class ClusterLine(Record):
         "gc_passes",
         "non_rt_pages_per_s",
         "pages_copied",
+        "pages_trimmed",
         "pages_written",
         "tasks",
         "use",
@@ -899,6 +900,7 @@ class ClusterLine(Record):
         "gc_passes": "int",
         "non_rt_pages_per_s": "float",
         "pages_copied": "int",
+        "pages_trimmed": "int",
         "pages_written": "int",
         "tasks": "list[str]",
         "use": "float",
@@ -916,6 +918,8 @@ class ClusterLine(Record):
     """Pages a second that were read and written for jobs that are not real-time."""
     pages_copied: int
     """Pages that GC copied."""
+    pages_trimmed: int | None
+    """Pages that tasks trimmed, each time that one was; left out where none was."""
     pages_written: int
     """Pages that tasks and jobs wrote."""
     tasks: list[str]
@@ -1206,6 +1210,7 @@ class ExecAnswer(Answer):
         "server",
         "ties",
         "times",
+        "trims",
         "verdict",
         "victims",
         "waits",
@@ -1234,6 +1239,7 @@ class ExecAnswer(Answer):
         "server": "str",
         "ties": "str",
         "times": "str",
+        "trims": "list[str]",
         "verdict": "str",
         "victims": "str",
         "waits": "str",
@@ -1318,6 +1324,8 @@ class ExecAnswer(Answer):
     """`highest` or `random` where ties are not broken as usual; else left out."""
     times: str | None
     """`worst`, `best` or `random`: how long operations take where the device states ranges."""
+    trims: list[str] | None
+    """What tasks trim, as `--trim` says it; left out where nothing is trimmed."""
     verdict: str | None
     """"pass" where no check fails, "fail" where one does, null where nothing could be run."""
     victims: str | None

@@ -1,6 +1,8 @@
 //! A device that a host steps from instant to instant: it hands over requests and jobs, and learns
 //! of what is over.
 
+use std::ops::Range;
+
 use rtflash_model::{Instant, Span};
 
 use crate::dispatch::{Arrival, CertifiedGroup, ChipPolicy, Parallel, Servers};
@@ -163,6 +165,18 @@ impl<'a, O: Observer> Hosted<'a, O> {
         let id = if is_valid { self.engine.policy().request(source, nominal.min(now), now, &lpns) } else { None };
         self.lpns = lpns;
         id
+    }
+
+    /// A task trims pages: numbers below [`Plan::pages_of`] of its source of requests. They hold
+    /// nothing any more, behind all that has ended at this instant and before anything begins, but
+    /// for those that their processors have programmed last. Says whether it can be: only where a
+    /// cluster has a certificate, owns no zones and nothing fails.
+    pub fn trim(&mut self, source: SourceId, pages: Range<u32>, now: Instant) -> bool {
+        let Some(of) = self.plan.sources().get(source) else { return false };
+        let range = self.plan.range(of);
+        let page = |number: u32| range.start.0.checked_add(number).map(Lpn).filter(|lpn| *lpn <= range.end);
+        let (Some(first), Some(end)) = (page(pages.start), page(pages.end)) else { return false };
+        now < self.options.duration && first < end && self.engine.policy().trim(source, first..end, now)
     }
 
     /// A job that is not real-time arrives. A server's job is granted its deadline here, in order

@@ -58,6 +58,7 @@ pub mod resume;
 mod run;
 mod ties;
 pub mod trace;
+mod trims;
 
 pub use error::RunError;
 pub use faults::random_failure;
@@ -67,7 +68,8 @@ pub use ids::{BlockId, ChannelId, ColumnId, PageId, SourceId};
 pub use lengths::Lengths;
 pub use memory::{DEFAULT_MEMORY, memory, memory_of_trace};
 pub use options::{
-    Aging, Arbitration, Dispatch, Options, Pattern, Phases, Placed, Recurrence, Service, Ties, Times, Victims, Waits,
+    Aging, Arbitration, Dispatch, Options, Pattern, PeriodicTrim, Phases, Placed, Recurrence, Service, Ties, Times,
+    Victims, Waits,
 };
 pub use plan::{
     Certified, ClusterPlan, ClusterTerms, CollectionChange, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, NoImage, Owner,
@@ -78,3 +80,4 @@ pub use release_pattern::{
 };
 pub use run::{Running, between_looks, run, run_traced};
 pub use ties::{random_chip_place, random_job_place};
+pub use trims::NoTrim;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::{Instant, Span, TaskId};
 use serde::{Deserialize, Serialize};
 
 use crate::release_pattern::ReleasePattern;
@@ -164,6 +164,18 @@ impl Default for Placed {
     }
 }
 
+/// Pages that a task gives back time and again: they hold nothing any more. Only under
+/// certificates: see [`PeriodicTrim::pages_in`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeriodicTrim {
+    /// The task.
+    pub task: TaskId,
+    /// So many of its pages at a time, in order, round and round from its first one.
+    pub pages: u32,
+    /// How long after the start they are trimmed first, and then after each other.
+    pub every: Span,
+}
+
 /// All that a run depends on beside its [`Plan`](crate::Plan).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -191,6 +203,8 @@ pub struct Options {
     /// Whether requests of tasks are policed: one that comes earlier than a period after the one
     /// before is held until then, one with more pages than declared is cut to these.
     pub police: bool,
+    /// What tasks trim. What cannot be trimmed is left as it is.
+    pub trims: Vec<PeriodicTrim>,
     /// See [`Arbitration`].
     pub arbitration: Arbitration,
     /// See [`Ties`].
@@ -223,6 +237,7 @@ impl Default for Options {
             recurrence: Recurrence::default(),
             releases: None,
             police: false,
+            trims: Vec::new(),
             arbitration: Arbitration::default(),
             ties: Ties::default(),
             seed: 1,

@@ -10,7 +10,8 @@ use placed_worlds::engine;
 use rtflash_exec::ftl::{Requests, initial_pages, initial_zones, job_pages};
 use rtflash_exec::trace::{Action, JobId, Kind, NONE as NO_PAGE, Record};
 use rtflash_exec::{
-    Arbitration, ChannelId, ColumnId, Lengths, NoImage, Pattern, Promise, Service, SourceId, Ties, Victims, Waits,
+    Arbitration, ChannelId, ColumnId, Lengths, NoImage, Pattern, PeriodicTrim, Promise, Service, SourceId, Ties,
+    Victims, Waits,
 };
 use rtflash_ftl::image::Image;
 use rtflash_ftl::{
@@ -579,7 +580,7 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
     let mut notified = vec![0; geometry.processors];
     let mut released = releases(world, records, &image).into_iter().peekable();
     let mut granted = jobs(world, records, &image).into_iter().peekable();
-    let duration = world.options.duration.as_ns();
+    let (duration, mut trimmed) = (world.options.duration.as_ns(), 0);
     while nand.now < duration || nand.is_at_work() {
         host.now = nand.now;
         while let Some((_, source, nominal, pages)) = released.next_if(|released| released.0 == nand.now) {
@@ -616,6 +617,7 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
             }
         }
         if nand.now < duration {
+            trimmed += trim(&mut ftl, &image, world, nand.now);
             for (processor, notified) in (0..).zip(&mut notified) {
                 let (arrived, free, pending) = ftl.reserve(processor).expect("a processor");
                 if std::mem::replace(notified, arrived) != arrived {
@@ -643,7 +645,28 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
     let chips = start.processors.iter().map(|&processor| first(processor)).collect();
     let zoned = start.processors.iter().map(|&(cluster, _)| start.certified()[cluster].is_zoned()).collect();
     let streams = (0..image.job_streams()).map(|stream| image.job_stream(stream).expect("a stream").number).collect();
-    Ran { done: nand.done, host, chips, zoned, streams }
+    Ran { done: nand.done, host, chips, zoned, streams, trimmed }
+}
+
+/// What tasks trim at this nanosecond, as far as they may. Says how many pages hold nothing then.
+fn trim(ftl: &mut Ftl<'_, '_>, image: &Image<'_>, world: &World, now: u64) -> usize {
+    let is_now = |trim: &&PeriodicTrim| now > 0 && now.is_multiple_of(trim.every.as_ns());
+    let mut trimmed = 0;
+    for trim in world.options.trims.iter().filter(is_now).filter(|_| world.options.placed.faults == 0) {
+        let of_task = |&position: &u32| {
+            let number = image.source(position).expect("a source").number;
+            world.plan.sources()[SourceId(number)].task() == Some(trim.task)
+        };
+        let Some(position) = (0..image.sources()).find(of_task) else { continue };
+        let of = image.source(position).expect("a source");
+        let first = (now / trim.every.as_ns() - 1) * u64::from(trim.pages);
+        let page = |page| of.first_page + u32::try_from(page % u64::from(of.page_count)).expect("a page");
+        let pages: Vec<u32> = (first..first + u64::from(trim.pages)).map(page).collect();
+        if ftl.trim(position, &pages).is_ok() {
+            trimmed += pages.iter().filter(|&&page| ftl.locate(of.cluster, page).is_none()).count();
+        }
+    }
+    trimmed
 }
 
 /// What came of a run.
@@ -655,6 +678,8 @@ struct Ran {
     zoned: Vec<bool>,
     /// Sources of jobs, by their numbers.
     streams: Vec<u32>,
+    /// Pages that were trimmed and hold nothing then.
+    trimmed: usize,
 }
 
 impl Ran {
@@ -725,6 +750,7 @@ struct Seen {
     starved_while_suspending: usize,
     starved_while_cached: usize,
     starved_jobs: usize,
+    starved_while_trimming: usize,
     served: usize,
     server_passes: usize,
     /// Operations that began together with one of another job of their superblock: beside reads,
@@ -740,6 +766,8 @@ struct Seen {
     cached_rows: usize,
     cached_commands: usize,
     failed_twice: usize,
+    trimmed: usize,
+    empty: usize,
 }
 
 /// What is drawn, as firmware does it.
@@ -810,8 +838,23 @@ fn compare(cases: u64, most: usize, draw: impl Fn(u64) -> Option<World>) -> (See
             seen.starved_jobs += 1;
             continue;
         }
+        // Nor at the pass of a GC job that has found no page, before an erase ends: what is trimmed
+        // meanwhile need not be copied.
+        let is_gc = |job: JobId| world.plan.sources()[job.source].kind == Kind::Gc;
+        let is_starved_pass = |of: &Record| matches!(of, Record::Starved(of) if is_gc(of.job));
+        if records.iter().any(|of| matches!(of, Record::Trimmed(_))) && records.iter().any(is_starved_pass) {
+            seen.starved_while_trimming += 1;
+            continue;
+        }
         let ran = firmware(&world, &bytes, &records);
         ran.collects_like(&records);
+        let trimmed = records.iter().map(|record| match record {
+            Record::Trimmed(of) if !of.kept => of.pages as usize,
+            _ => 0,
+        });
+        assert_eq!(ran.trimmed, trimmed.sum::<usize>(), "case {case}");
+        seen.trimmed += ran.trimmed;
+        seen.empty += records.iter().filter(|record| matches!(record, Record::EmptyPage(_))).count();
         let (mut done, over) = (ran.done, &ran.host.over);
         let operations = records.iter().filter_map(|record| match record {
             Record::Operation(of) => {
@@ -879,6 +922,7 @@ fn firmware_does_what_the_executor_does() {
     assert!(seen.stripes > 1_000 && seen.zones > 500 && seen.superblocks > 1_000 && seen.erases > 10_000, "{seen:?}");
     assert!(seen.beside_reads > 100 && seen.beside_rows > 100 && seen.beside_passes > 100, "{seen:?}");
     assert!(seen.suspended > 100 && seen.levelled > 100, "{seen:?}");
+    assert!(seen.trimmed > 20_000 && seen.empty > 2_000, "{seen:?}");
     assert!(seen.served > 5_000 && seen.server_passes > 300, "{seen:?}");
     assert!(seen.failed > 100 && seen.failed_erases > 10 && seen.failed_in_zones > 30, "{seen:?}");
     assert!(seen.copies > 10_000 && seen.resets > 5_000 && seen.over > 30_000 && seen.starved > 800, "{seen:?}");

@@ -21,6 +21,8 @@ enum Handed {
     /// The request of this source, with its nominal arrival.
     Request(u32, Instant),
     Job(HostedJob),
+    /// So many pages of this source are trimmed, from this one on, round and round.
+    Trim(u32, u64, u32),
 }
 
 /// Steps a device from instant to instant, and hands over what is planned, in order of time. Says
@@ -40,11 +42,19 @@ fn hosted<O: Observer>(
         device.advance(now, &mut ended);
         over.extend(ended.drain(..).map(|job| (now, job)));
         while let Some((_, handed)) = planned.next_if(|(at, _)| *at == now) {
-            let id = match *handed {
-                Handed::Request(source, nominal) => device.request(SourceId(source), nominal, now),
-                Handed::Job(job) => device.hand_over(job, now),
+            let is_taken = match *handed {
+                Handed::Request(source, nominal) => device.request(SourceId(source), nominal, now).is_some(),
+                Handed::Job(job) => device.hand_over(job, now).is_some(),
+                Handed::Trim(source, first, pages) => {
+                    let all = plan.pages_of(&plan.sources()[SourceId(source)]);
+                    let first = u32::try_from(first % u64::from(all)).expect("a page");
+                    let end = first + pages.min(all - first);
+                    let again = pages - (end - first);
+                    device.trim(SourceId(source), first..end, now)
+                        && (again == 0 || device.trim(SourceId(source), 0..again, now))
+                }
             };
-            assert!(id.is_some(), "{handed:?}");
+            assert!(is_taken, "{handed:?}");
         }
         device.settle(now);
     }
@@ -76,6 +86,16 @@ fn as_planned(plan: &Plan, options: &Options) -> Vec<(Instant, Handed)> {
         let (read_pages, write_pages) = (arrival.read_pages, arrival.write_pages);
         let job = HostedJob { source: arrival.job.source, read_pages, write_pages, first_page: None };
         planned.push((arrival.at, Handed::Job(job)));
+    }
+    for trim in &options.trims {
+        let Ok(_) = trim.pages_in(plan, options) else { continue };
+        let is_of = |of: &rtflash_exec::Source| of.task() == Some(trim.task) && of.kind != Kind::Gc;
+        let number = plan.sources().iter().position(is_of).expect("a task has requests");
+        let source = u32::try_from(number).expect("few sources");
+        for (count, at) in (0..).zip((1..).map(|count| count * trim.every.as_ns())) {
+            let Some(at) = Instant::from_ns(at).filter(|&at| at < options.duration) else { break };
+            planned.push((at, Handed::Trim(source, count * u64::from(trim.pages), trim.pages)));
+        }
     }
     // Stable: at one instant in the order of sources.
     planned.sort_by_key(|(at, _)| *at);
@@ -117,8 +137,11 @@ fn assert_same(case: u64, world: &World, own: &[Record]) -> usize {
         let erases = |record: &Record| matches!(record, Record::Operation(of) if of.job == job && of.action.erases());
         let chooses = |record: &Record| matches!(record, Record::Selected(of) if of.job == job);
         let moves = |record: &Record| chooses(record) && !own.iter().any(erases);
-        // What leaves its last pass out, or has moved all, is reported a nanosecond later.
-        let later = u64::from(told != at && own.iter().any(|record| left_out(record) || moves(record)));
+        let finds_nothing = |record: &Record| matches!(record, Record::EmptyPage(of) if of.job == job && of.at == at);
+        // What leaves its last pass out, has moved all, or finds that its last page holds nothing
+        // is reported a nanosecond later.
+        let is_later = |record: &Record| left_out(record) || moves(record) || finds_nothing(record);
+        let later = u64::from(told != at && own.iter().any(is_later));
         assert_eq!((told.as_ns(), job), (at.as_ns() + later, of), "case {case}");
     }
     records.len()

@@ -63,6 +63,11 @@ struct Seen {
     /// Erases that were suspended, of superblocks too.
     suspended: usize,
     suspended_rows: usize,
+    /// Pages that were trimmed, those of them that go on holding what they hold, and pages that
+    /// jobs found so.
+    trimmed: usize,
+    kept: usize,
+    empty: usize,
 }
 
 impl Seen {
@@ -135,6 +140,9 @@ impl Seen {
                     self.server_passes += usize::from(erase && server);
                 }
                 Record::Starved(_) => self.starved += 1,
+                Record::Trimmed(of) if of.kept => self.kept += 1,
+                Record::Trimmed(of) => self.trimmed += of.pages as usize,
+                Record::EmptyPage(_) => self.empty += 1,
                 _ => {}
             }
         }
@@ -173,6 +181,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         assert!(seen.failed_in_zones > 50 && seen.failed_resets > 10, "{seen:?}");
         assert!(seen.levelled > 100, "{seen:?}");
         assert!(seen.policed > 500 && seen.misbehave > 200, "{seen:?}");
+        assert!(seen.trimmed > 50_000 && seen.kept > 500 && seen.empty > 5_000, "{seen:?}");
     }
 }
 
@@ -187,6 +196,7 @@ fn superblocks_that_run_ahead_agree_with_the_cycle_by_cycle_executor() {
     assert!(seen.starved > 300 && seen.erases > 3_000 && seen.copies > 3_000, "{seen:?}");
     assert!(seen.served > 3_000 && seen.server_passes > 300 && seen.levelled > 10, "{seen:?}");
     assert!(seen.sporadic > 200 && seen.changed > 50 && seen.extra > 50, "{seen:?}");
+    assert!(seen.trimmed > 5_000 && seen.kept > 50 && seen.empty > 500, "{seen:?}");
 }
 
 /// Whatever a certificate says, the device does what its rules say.

@@ -308,6 +308,9 @@ fn judged(
     mut servers: TbsServers,
     run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Vec<GroupObservers<'p>>, NotRun>,
 ) -> Result<Executed, NotRun> {
+    for (trim, of) in options.trims.iter().enumerate() {
+        of.pages_in(&plan, options).map_err(|why| NotRun::Refused(PlanRefusal::Trim { trim, why }))?;
+    }
     let needed = memory(&plan, options);
     if needed > limit {
         return Err(NotRun::Refused(PlanRefusal::Memory { needed, limit }));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rtflash_alloc::Fraction;
 use rtflash_alloc::analysis::{Analysis, GcDemand};
-use rtflash_exec::{ClusterTerms, Period, Plan, PlanError, Timing};
+use rtflash_exec::{ClusterTerms, NoTrim, Period, Plan, PlanError, Timing};
 use rtflash_model::{Allocation, Device, Task, TaskId, TaskSet};
 
 /// Why an allocation cannot be executed.
@@ -20,6 +20,13 @@ pub enum PlanRefusal {
     },
     /// What the executor says.
     Plan(PlanError),
+    /// One of the trims that are asked for cannot be.
+    Trim {
+        /// Which one, by its position among them.
+        trim: usize,
+        /// Why.
+        why: NoTrim,
+    },
     /// Its tables would take more memory than was granted.
     Memory {
         /// Bytes that they would take.
@@ -44,6 +51,7 @@ impl fmt::Display for PlanRefusal {
                 )
             }
             PlanRefusal::Plan(error) => error.fmt(f),
+            PlanRefusal::Trim { why, .. } => write!(f, "a task cannot trim: {why}"),
             PlanRefusal::Memory { needed, limit } => write!(
                 f,
                 "the device is too large: a run of it would take {} of memory, and {} are allowed",

@@ -7,6 +7,8 @@ mod alterations;
 mod failures;
 #[path = "altered/suspensions.rs"]
 mod suspensions;
+#[path = "altered/trims.rs"]
+mod trims;
 #[path = "altered/wear.rs"]
 mod wear;
 #[path = "altered/worlds.rs"]
@@ -21,10 +23,11 @@ use rtflash_exec::trace::{Action, Kind, LeftOut, Operation, Record, Transfer};
 use rtflash_exec::{BlockId, Victims, Waits};
 use rtflash_model::{ClusterId, Instant, Span};
 use suspensions::SUSPENSIONS;
+use trims::TRIMS;
 use wear::WEAR;
 use worlds::{
     Organisation, World, cached_worlds, failing_worlds, levelling_worlds, other_worlds, suspending_worlds, told_worlds,
-    worlds, zoned_worlds,
+    trimming_worlds, worlds, zoned_worlds,
 };
 
 /// What an alteration does to a world's trace: the checks that fail then; `None` where there is
@@ -194,6 +197,29 @@ fn wear_is_levelled_as_it_is_said_to_be() {
         }
     }
     assert_eq!(caught.len(), WEAR.len(), "{caught:?}");
+}
+
+/// What may be wrong with pages that are trimmed is caught by the checkers that are for it; and
+/// what else may be wrong is seen as well.
+#[test]
+fn what_is_trimmed_holds_nothing() {
+    let worlds = trimming_worlds();
+    let mut caught = BTreeSet::new();
+    for world in &worlds {
+        assert_eq!(world.judge(&world.records), Vec::<&str>::new(), "{}: an honest trace", world.name);
+        for (what, by, alter) in TRIMS {
+            let mut records = world.records.clone();
+            if alter(&mut records).is_none() {
+                continue;
+            }
+            records.sort_by_key(Record::order);
+            let broken = world.judge(&records);
+            assert!(by.iter().any(|name| broken.contains(name)), "{}: {what}: {broken:?}", world.name);
+            caught.insert((world.name, what));
+        }
+    }
+    assert_eq!(caught.len(), worlds.len() * TRIMS.len(), "{caught:?}");
+    are_seen(&worlds);
 }
 
 /// Where each of two transfers is that a read's command and the page before it are, in one turn.

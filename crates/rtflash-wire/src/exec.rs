@@ -100,6 +100,9 @@ pub struct Settings {
     /// True where requests that come early are held, and larger ones cut; else left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub police: Option<bool>,
+    /// What tasks trim, as `--trim` says it; left out where nothing is trimmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trims: Option<Vec<Text<'static>>>,
     /// `round-robin` where the bus is not first come, first served; else left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Text<'static>>,
@@ -213,6 +216,9 @@ pub struct ClusterLine<'a> {
     pub pages_copied: u64,
     /// Pages that tasks and jobs wrote.
     pub pages_written: u64,
+    /// Pages that tasks trimmed, each time that one was; left out where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages_trimmed: Option<u64>,
     /// Pages programmed over pages written; null where none was.
     pub write_amplification: Option<f64>,
     /// Pages a second that were read and written for jobs that are not real-time.

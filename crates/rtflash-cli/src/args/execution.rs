@@ -202,6 +202,10 @@ pub struct ExecArgs {
     /// and cut those with more pages than declared
     #[arg(long)]
     pub police: bool,
+    /// Have a task trim so many of its pages so often, in order, round and round: they hold nothing
+    /// any more, and are not copied (with certificates). May be given several times
+    #[arg(long = "trim", value_name = "TASK=PAGES/EVERY")]
+    pub trims: Vec<String>,
     /// Which of the chips that wait for a bus gets it
     #[arg(long, value_enum, default_value_t = ArbitrationArg::Fifo)]
     pub arbitration: ArbitrationArg,

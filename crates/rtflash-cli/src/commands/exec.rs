@@ -8,7 +8,7 @@ use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{completed, passing, spaces};
 use rtflash_draw::page::Picture;
-use rtflash_exec::{Options, PlanError, Waits};
+use rtflash_exec::{Options, PlanError};
 use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::{ExecAnswer, Settings};
@@ -16,12 +16,13 @@ use rtflash_wire::{ExecAnswer, Settings};
 use super::check::{gone_tasks, looked_for, uncertified};
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
-use super::exec_options::{disobeys, exec_options, no_faults};
+use super::exec_options::{disobeys, exec_options, no_faults, worst_waits};
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
 use super::exec_unkept::{UnkeptFile as CheckpointFile, UnkeptRun as KeptRun};
 use super::releases::ReleaseFile;
+use super::trims::TrimOption;
 use super::{allocate, allocator, analysis_relying_on, policies};
 use crate::answer::SetAnswer;
 use crate::args::{ExecArgs, Format};
@@ -40,6 +41,7 @@ struct ExecPlan {
     granted: Reliance,
     options: Options,
     releases: Option<ReleaseFile>,
+    trims: Vec<TrimOption>,
     settings: Settings,
     wanted: Wanted,
     /// A file for the state of the run, and how often it is written.
@@ -80,6 +82,7 @@ pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCom
         granted: args.rely_on.granted(),
         options,
         releases: ReleaseFile::open(&args.phases, args.releases.as_deref())?,
+        trims: args.trims.iter().map(|text| TrimOption::read(text)).collect::<Result<_, _>>()?,
         settings,
         wanted,
         checkpoint: KeptRun::asked(args)?,
@@ -191,6 +194,7 @@ pub fn refused(error: &NotRun) -> Status {
         NotRun::Refused(PlanRefusal::Plan(
             PlanError::TooFewBlocks { .. } | PlanError::SameName(_) | PlanError::NoRoom { .. },
         )) => Status::Wrong,
+        NotRun::Refused(PlanRefusal::Trim { .. }) => Status::Wrong,
         NotRun::Refused(_) | NotRun::GivenUp(_) => Status::CannotTell,
         NotRun::Trace(_) | NotRun::State(_) => Status::Wrong,
     }
@@ -214,18 +218,6 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     let mut spaces = spaces(set, analysis, allocation).into_iter().enumerate();
     let (position, space) = spaces.find(|(_, space)| !space.fits())?;
     Some(format!("the data of cluster {position} do not fit: {}", data::sentence(set.device(), &space)))
-}
-
-/// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its
-/// neighbours does not hold if every page waits for all of them, and never has to.
-fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Options) -> Option<String> {
-    let asked = options.placed.waits == Waits::Worst;
-    (asked && predicted == Some(true) && leans()).then(|| {
-        "some clusters hold because of what is known of the chips on their channels, and --waits worst would have \
-         each page wait for more than these ever \
-         move: run this allocation with --waits actual"
-            .into()
-    })
 }
 
 /// What a run is asked for.
@@ -283,6 +275,10 @@ impl ExecPlan {
         let options = match ReleaseFile::apply(self.releases.as_ref(), set, &self.options) {
             Ok(options) => options,
             Err(answer) => return *answer,
+        };
+        let options = match TrimOption::apply(&self.trims, set, options.into_owned()) {
+            Ok(options) => options,
+            Err(complaint) => return SetAnswer::wrong(&complaint),
         };
         let found = match given {
             Some(given) => of_given(set, given, self.analysis, warnings),
@@ -373,6 +369,9 @@ impl ExecPlan {
         executed.map_err(|error| match (&error, checkpoint) {
             (NotRun::Trace(error), _) => NotExecuted::Wrong(self.wanted.failure(error)),
             (NotRun::State(error), Some(file)) => NotExecuted::Wrong(file.failure(error)),
+            (NotRun::Refused(PlanRefusal::Trim { trim, why }), _) => {
+                NotExecuted::Wrong(TrimOption::refused(&self.trims, *trim, why))
+            }
             (NotRun::Refused(PlanRefusal::Memory { .. }), _) => {
                 NotExecuted::Unable(format!("{error} (--memory allows more)"), refused(&error))
             }

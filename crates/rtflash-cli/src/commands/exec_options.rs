@@ -1,6 +1,6 @@
 //! How a run is asked for: options of the executor, and what an answer says of them.
 
-use rtflash_exec::{Arbitration, Options, Placed, Service};
+use rtflash_exec::{Arbitration, Options, Placed, Service, Waits};
 use rtflash_model::{Reliance, TaskSet};
 use rtflash_wire::Settings;
 
@@ -41,6 +41,7 @@ pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailu
         recurrence,
         releases: None,
         police: args.police,
+        trims: Vec::new(),
         arbitration,
         ties,
         seed: args.seed,
@@ -59,6 +60,7 @@ pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailu
         releases: args.releases.is_some().then_some(true),
         arrivals: arrivals_name.map(Into::into),
         police: args.police.then_some(true),
+        trims: (!args.trims.is_empty()).then(|| args.trims.iter().map(|text| text.clone().into()).collect()),
         arbitration: arbitration_name.map(Into::into),
         ties: ties_name.map(Into::into),
         backfill: Some(placed.backfill),
@@ -90,4 +92,16 @@ pub fn no_faults(set: &TaskSet, promises: bool, options: &Options) -> Option<&'s
         );
     }
     (!promises).then_some("--faults lets blocks fail, which only certificates count with: --analysis sound gives them")
+}
+
+/// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its
+/// neighbours does not hold if every page waits for all of them, and never has to.
+pub fn worst_waits(leans: impl Fn() -> bool, predicted: Option<bool>, options: &Options) -> Option<String> {
+    let asked = options.placed.waits == Waits::Worst;
+    (asked && predicted == Some(true) && leans()).then(|| {
+        "some clusters hold because of what is known of the chips on their channels, and --waits worst would have \
+         each page wait for more than these ever \
+         move: run this allocation with --waits actual"
+            .into()
+    })
 }

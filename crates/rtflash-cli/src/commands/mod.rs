@@ -45,6 +45,7 @@ pub mod soak;
 mod soak_answer;
 mod soak_stock;
 pub mod trace;
+mod trims;
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};

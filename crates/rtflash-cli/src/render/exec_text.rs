@@ -114,6 +114,10 @@ fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
         operations.erases,
         operations.transfers
     );
+    let trimmed: u64 = answer.clusters.iter().filter_map(|cluster| cluster.pages_trimmed).sum();
+    if trimmed > 0 {
+        text += &format!(", {trimmed} pages trimmed");
+    }
     if !answer.jobs.is_empty() {
         let pages = answer.non_rt_pages_per_s;
         text += &format!("; {pages:.0} pages a second not real-time ({}/s)", volume(pages * page));

@@ -22,7 +22,7 @@ pub(crate) struct Pending {
     pub(crate) failed: u64,
     /// When the last of all its operations ends.
     pub(crate) last_end: Instant,
-    /// When it last left a pass out.
+    /// When it last left a pass out, or found a page that holds nothing.
     pub(crate) left_out: Option<Instant>,
     /// Whether it has collected anything: read, copied, erased, or let time pass for that.
     pub(crate) collected: bool,

@@ -7,6 +7,7 @@ mod pool;
 mod rows;
 mod runs;
 mod start;
+mod trims;
 mod worn;
 
 use std::collections::BTreeSet;

@@ -34,6 +34,7 @@ mod start;
 mod steps;
 mod stretches;
 mod timing;
+mod trims;
 mod turns;
 mod watch;
 mod watched_pass;

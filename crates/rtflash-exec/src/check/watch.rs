@@ -10,8 +10,8 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Complete, CopyRun, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, OnBus, Operation, Padding, Policed,
-    Release, Reserve, Selection, Setup, Starved, StepBatch, TermsChange, Transfer,
+    Complete, CopyRun, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, OnBus, Operation, Padding,
+    Policed, Release, Reserve, Selection, Setup, Starved, StepBatch, TermsChange, Transfer, Trimmed,
 };
 
 impl Checks<'_> {
@@ -252,6 +252,14 @@ impl Observer for Checks<'_> {
             let idle = !self.ledger.has_any(is_of);
             by.collections.changed(changed, idle, self.plan, &mut self.mapping);
         }
+    }
+
+    fn trimmed(&mut self, trimmed: &Trimmed) {
+        self.look_at_trim(trimmed);
+    }
+
+    fn empty_page(&mut self, empty: &EmptyPage) {
+        self.look_at_empty_page(empty);
     }
 
     fn left_out(&mut self, left_out: &LeftOut) {

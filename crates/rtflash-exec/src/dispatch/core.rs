@@ -2,12 +2,16 @@
 //! chips do, buses and observers. What is released, what an end means and what comes next is a
 //! policy's.
 
-use rtflash_model::{Id, Instant, Span};
-use serde::{Deserialize, Serialize};
+mod ends;
 
+use std::ops::Range;
+
+use rtflash_model::{Instant, Span};
+
+use self::ends::ChipEnds;
 use super::Arrival;
 use super::sequencer::{Sequencer, Ticket};
-use crate::earliest::{Earliest, earlier};
+use crate::earliest::earlier;
 use crate::error::RunError;
 use crate::flash::{BusRequest, Channels};
 use crate::ids::{ChannelId, ChipId, Lpn, PerId, SourceId};
@@ -26,43 +30,6 @@ pub(super) enum ChipStep {
     Inside,
     /// It only lets the time of such a step pass.
     Padding(Step),
-}
-
-/// When what each chip does ends, as far as that is known.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ChipEnds {
-    /// The first chip: the others of the group follow, with few others between them.
-    first: ChipId,
-    ends: Earliest,
-}
-
-impl ChipEnds {
-    /// Of the chips on some channels.
-    fn new(plan: &Plan, used: &PerId<ChannelId, bool>) -> ChipEnds {
-        let is_used = |&chip: &ChipId| used[plan.channel_of(chip)];
-        let mut chips = ChipId::first(plan.device().chips()).filter(is_used);
-        let first = chips.next().unwrap_or(ChipId(0));
-        let last = chips.next_back().unwrap_or(first);
-        ChipEnds { first, ends: Earliest::new(last.index() - first.index() + 1) }
-    }
-
-    /// What a chip does ends then, or it is not known.
-    #[inline(always)]
-    pub(super) fn set(&mut self, chip: ChipId, end: Option<Instant>) {
-        self.ends.set(chip.index() - self.first.index(), end);
-    }
-
-    /// The chip whose end is first, if that is now: the lowest among equals.
-    #[inline(always)]
-    fn first_at(&self, now: Instant) -> Option<ChipId> {
-        self.ends.first_at(now).map(|number| ChipId::from_index(self.first.index() + number))
-    }
-
-    /// When something ends first, in nanoseconds.
-    #[inline(always)]
-    fn first_ns(&self) -> u64 {
-        self.ends.first_ns()
-    }
 }
 
 /// Time, ends, buses and observers.
@@ -266,6 +233,13 @@ pub(crate) trait ChipPolicy {
     /// or where there are none for those that a run would draw. `None` where no task has it here.
     fn request(&mut self, source: SourceId, nominal: Instant, now: Instant, pages: &[Lpn]) -> Option<JobId>;
 
+    /// A host trims pages of a source, which has them here: they hold nothing any more. Says
+    /// whether that can be.
+    fn trim(&mut self, source: SourceId, pages: Range<Lpn>, now: Instant) -> bool {
+        let _ = (source, pages, now);
+        false
+    }
+
     /// When something is released next.
     fn next_release(&self) -> Option<Instant>;
 
@@ -274,6 +248,11 @@ pub(crate) trait ChipPolicy {
 
     /// All that is released now.
     fn releases(&mut self, now: Instant);
+
+    /// What is trimmed now, behind all that ends at this instant.
+    fn trims(&mut self, now: Instant) {
+        let _ = now;
+    }
 
     /// What a chip waited for has come about.
     fn end(&mut self, chip: ChipId, now: Instant);
@@ -342,11 +321,15 @@ pub(crate) trait ChipPolicy {
                 continue;
             }
             self.core().observer.passes(now);
-            self.core().undisturbed = if release == Some(now) { Instant::START } else { until };
-            if release == Some(now) {
+            let releases = release == Some(now);
+            self.core().undisturbed = if releases { Instant::START } else { until };
+            if releases {
                 self.releases(now);
             }
             self.ends(now);
+            if releases {
+                self.trims(now);
+            }
             self.dispatch(now);
             self.grants(now);
             if let Some(limit) = self.overload() {
@@ -366,6 +349,7 @@ pub(crate) trait ChipPolicy {
     /// Everything of this instant but the ends.
     fn goes_on(&mut self, now: Instant) {
         self.releases(now);
+        self.trims(now);
         self.dispatch(now);
         self.grants(now);
     }

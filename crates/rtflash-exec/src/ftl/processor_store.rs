@@ -59,6 +59,19 @@ impl ProcessorStore {
         ProcessorStore { ftl: EdfProcessor::new(pages, terms, [pass(), pass()]) }
     }
 
+    /// Where a logical page is; `None` where it holds nothing.
+    #[inline]
+    pub(crate) fn find(&self, lpn: Lpn) -> Option<PagePlace> {
+        self.ftl.pages.locate(lpn.0).map(PagePlace::from)
+    }
+
+    /// A logical page holds nothing any more. Says whether that is so: the page that was programmed
+    /// last goes on holding what it holds.
+    pub(crate) fn trim(&mut self, lpn: Lpn) -> bool {
+        self.ftl.pages.trim(lpn.0);
+        self.ftl.pages.place(lpn.0) == NO_LPN.0
+    }
+
     /// Whether its blocks are those of zones.
     #[inline]
     pub(crate) fn is_zoned(&self) -> bool {

@@ -15,7 +15,7 @@ use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
 use crate::resume::resume;
 use crate::trace::{
-    Action, Complete, CopyRun, Kind, Observer, OnBus, Operation, Release, Starved, StepBatch, Transfer,
+    Action, Complete, CopyRun, Kind, Observer, OnBus, Operation, Release, Starved, StepBatch, Transfer, Trimmed,
 };
 
 /// The jobs of one source.
@@ -75,6 +75,8 @@ pub struct ClusterReport {
     pub written: u64,
     /// Pages read and written by jobs that are not real-time.
     pub non_real_time: u64,
+    /// Pages that tasks gave back.
+    pub trimmed: u64,
 }
 
 impl ClusterReport {
@@ -144,6 +146,7 @@ impl Report {
             all.copied += one.copied;
             all.written += one.written;
             all.non_real_time += one.non_real_time;
+            all.trimmed += one.trimmed;
         }
         for (all, one) in self.chips.iter_mut().zip(other.chips) {
             all.busy = all.busy.saturating_add(one.busy);
@@ -257,6 +260,11 @@ impl Observer for Statistics {
     }
 
     fn starved(&mut self, _: &Starved) {}
+
+    fn trimmed(&mut self, trimmed: &Trimmed) {
+        let pages = if trimmed.kept { 0 } else { trimmed.pages };
+        self.report.clusters[trimmed.cluster].trimmed += u64::from(pages);
+    }
 
     #[inline]
     fn operations(&mut self, operations: &[Operation]) {

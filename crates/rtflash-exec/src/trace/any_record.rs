@@ -4,8 +4,8 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::record::{
-    Complete, Failed, JobId, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
-    TermsChange, Transfer,
+    Complete, EmptyPage, Failed, JobId, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection,
+    Starved, TermsChange, Transfer, Trimmed,
 };
 use super::setup::Setup;
 
@@ -40,12 +40,16 @@ pub enum Record {
     Operation(Operation),
     /// See [`Transfer`].
     Transfer(Transfer),
+    /// See [`Trimmed`].
+    Trimmed(Trimmed),
+    /// See [`EmptyPage`].
+    EmptyPage(EmptyPage),
 }
 
 impl Record {
-    /// The order of a trace: by time (what takes time by its start), at one instant as the variants
-    /// are ordered, and within these by job, chip or channel. What is equal in that stays as it
-    /// was recorded.
+    /// The order of a trace: by time (what takes time by its start), at one instant as in the list
+    /// of docs/executor.md, and within these by job, chip or channel. What is equal in that stays
+    /// as it was recorded.
     pub fn order(&self) -> (Instant, u8, u64, u64, u32) {
         let job = |job: JobId| (u64::from(job.source), job.index);
         match self {
@@ -55,10 +59,13 @@ impl Record {
             Record::Policed(policed) => (policed.at, 1, job(policed.job).0, job(policed.job).1, 1),
             Record::Failed(failed) => (failed.at, 2, 0, 0, failed.chip.0),
             Record::Reserve(reserve) => (reserve.at, 2, 1, 0, reserve.chip.0),
+            // Behind what has ended, before anything begins.
+            Record::Trimmed(trimmed) => (trimmed.at, 2, 2, trimmed.cluster.into(), trimmed.lpn.0),
             // Terms change when nothing is left to be done; an extra job is released.
             Record::Changed(changed) if changed.extra == 0 => (changed.at, 4, u64::MAX, 0, changed.chip.0),
             Record::Changed(changed) => (changed.at, 1, u64::MAX, 0, changed.chip.0),
             Record::LeftOut(left_out) => (left_out.at, 3, left_out.cluster.into(), 0, 0),
+            Record::EmptyPage(empty) => (empty.at, 3, empty.cluster.into(), 0, empty.chip.0),
             Record::Complete(complete) => (complete.at, 4, job(complete.job).0, job(complete.job).1, 0),
             Record::Starved(starved) => (starved.at, 5, job(starved.job).0, job(starved.job).1, starved.chip.0),
             Record::Moved(moved) => (moved.at, 6, moved.cluster.into(), 0, 0),
@@ -78,6 +85,8 @@ impl Record {
             Record::Policed(policed) => policed.at,
             Record::Failed(failed) => failed.at,
             Record::Reserve(reserve) => reserve.at,
+            Record::Trimmed(trimmed) => trimmed.at,
+            Record::EmptyPage(empty) => empty.at,
             Record::Changed(changed) => changed.at,
             Record::LeftOut(left_out) => left_out.at,
             Record::Complete(complete) => complete.at,
@@ -102,6 +111,8 @@ impl Record {
                 | Record::Failed(_)
                 | Record::Operation(_)
                 | Record::Transfer(_)
+                | Record::Trimmed(_)
+                | Record::EmptyPage(_)
         )
     }
 }

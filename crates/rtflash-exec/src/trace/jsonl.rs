@@ -56,6 +56,7 @@ impl<W: Write> JsonLines<W> {
             | Record::Padding(_) => {
                 line.account(&self.names, record);
             }
+            Record::Trimmed(_) | Record::EmptyPage(_) => line.trim(&self.names, record),
             Record::Release(release) => {
                 line.text("{\"release\":").number(release.at.as_ns());
                 line.job(&self.names, release.job).kind(release.kind);

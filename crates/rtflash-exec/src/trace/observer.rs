@@ -5,8 +5,8 @@ use std::slice;
 use super::any_record::Record;
 use super::copies::CopyRun;
 use super::record::{
-    Complete, Failed, JobId, LeftOut, Moved, OnBus, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
-    TermsChange, Transfer,
+    Complete, EmptyPage, Failed, JobId, LeftOut, Moved, OnBus, Operation, Padding, Policed, Release, Reserve,
+    Selection, Starved, TermsChange, Transfer, Trimmed,
 };
 use super::setup::Setup;
 use super::steps::StepBatch;
@@ -109,6 +109,16 @@ pub trait Observer {
         let _ = left_out;
     }
 
+    /// Pages hold nothing any more.
+    fn trimmed(&mut self, trimmed: &Trimmed) {
+        let _ = trimmed;
+    }
+
+    /// A page that a job would read holds nothing.
+    fn empty_page(&mut self, empty: &EmptyPage) {
+        let _ = empty;
+    }
+
     /// A page to be written waits for another chip.
     fn moved(&mut self, moved: &Moved) {
         let _ = moved;
@@ -141,6 +151,8 @@ pub trait Observer {
             Record::Padding(padding) => self.padding(padding),
             Record::Operation(operation) => self.operations(slice::from_ref(operation)),
             Record::Transfer(transfer) => self.transfer(transfer),
+            Record::Trimmed(trimmed) => self.trimmed(trimmed),
+            Record::EmptyPage(empty) => self.empty_page(empty),
         }
     }
 }
@@ -176,6 +188,12 @@ impl Observer for Vec<Record> {
     }
     fn left_out(&mut self, left_out: &LeftOut) {
         self.push(Record::LeftOut(*left_out));
+    }
+    fn trimmed(&mut self, trimmed: &Trimmed) {
+        self.push(Record::Trimmed(*trimmed));
+    }
+    fn empty_page(&mut self, empty: &EmptyPage) {
+        self.push(Record::EmptyPage(*empty));
     }
     fn moved(&mut self, moved: &Moved) {
         self.push(Record::Moved(*moved));
@@ -257,6 +275,14 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn left_out(&mut self, left_out: &LeftOut) {
         self.0.left_out(left_out);
         self.1.left_out(left_out);
+    }
+    fn trimmed(&mut self, trimmed: &Trimmed) {
+        self.0.trimmed(trimmed);
+        self.1.trimmed(trimmed);
+    }
+    fn empty_page(&mut self, empty: &EmptyPage) {
+        self.0.empty_page(empty);
+        self.1.empty_page(empty);
     }
     fn moved(&mut self, moved: &Moved) {
         self.0.moved(moved);

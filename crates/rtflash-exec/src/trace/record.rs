@@ -279,6 +279,38 @@ pub struct Moved {
     pub lpn: Lpn,
 }
 
+/// Logical pages hold nothing any more from now on: a task has given them back. Of a trim there is
+/// a record for each stretch of consecutive pages that are alike in that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trimmed {
+    /// When.
+    pub at: Instant,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// The first page.
+    pub lpn: Lpn,
+    /// How many there are.
+    pub pages: u32,
+    /// Whether they go on holding what they hold: each is the page that its processor programmed
+    /// last.
+    pub kept: bool,
+}
+
+/// A page that a job would read next holds nothing: it is over without an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmptyPage {
+    /// When.
+    pub at: Instant,
+    /// Whose page.
+    pub job: JobId,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// The first chip of its processor.
+    pub chip: ChipId,
+    /// The logical page.
+    pub lpn: Lpn,
+}
+
 /// A request is released that the police did not let pass as it came: it was held, or cut to what
 /// is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

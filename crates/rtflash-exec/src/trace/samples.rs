@@ -5,8 +5,8 @@ use rtflash_exec::{BlockId, ChannelId, ClusterTerms, Period, Plan, SourceId, Tim
 use rtflash_model::{Allocation, ChipId, Cluster, ClusterId, Instant, Lpn, PerId, Span, read_task_set};
 
 use rtflash_exec::trace::{
-    Action, Complete, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Record, Release,
-    Reserve, Selection, Starved, Step, TermsChange, Transfer,
+    Action, Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed,
+    Record, Release, Reserve, Selection, Starved, Step, TermsChange, Transfer, Trimmed,
 };
 
 /// Two clusters (chips 0 to 2 and 3 to 4) of a device of six chips on three channels; names that
@@ -39,6 +39,11 @@ fn changed(at: Instant, (cluster, chip): (ClusterId, ChipId), (random, arrived, 
     Record::Changed(TermsChange { at, cluster, chip, stage: random / 2, extra: random / 3, arrived, free })
 }
 
+fn trimmed(at: Instant, cluster: ClusterId, (random, logical): (u32, u32), kept: bool) -> Record {
+    let lpn = random % logical;
+    Record::Trimmed(Trimmed { at, cluster, lpn: Lpn(lpn), pages: 1 + (random / 7) % (logical - lpn), kept })
+}
+
 /// Any record that fits the [`plan`].
 pub(crate) fn any_record() -> impl Strategy<Value = Record> {
     let plan = plan();
@@ -47,7 +52,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
     let sources = kinds.count();
     let times = (0..1_u64 << 62, 1..1_u64 << 62);
     let numbers = (any::<u64>(), any::<u64>(), any::<u32>(), any::<bool>(), any::<bool>());
-    (0..10_u8, times, 0..sources, 0..2_u32, 0..6_u32, numbers).prop_map(
+    (0..12_u8, times, 0..sources, 0..2_u32, 0..6_u32, numbers).prop_map(
         move |(what, (start, length), source, cluster, chip, (index, pages, random, first, second))| {
             let (start, end) = (at(start), at(start + length));
             let job = JobId { source: SourceId(source), index };
@@ -70,6 +75,8 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                 4 => {
                     Record::Transfer(Transfer { start, end, channel: ChannelId(random % 3), cluster, chip, job, kind })
                 }
+                10 => trimmed(start, cluster, (random, logical), first),
+                11 => Record::EmptyPage(EmptyPage { at: start, job, cluster, chip, lpn: Lpn(random % logical) }),
                 5 if !first => Record::Reserve(Reserve {
                     at: start,
                     cluster,

@@ -9,7 +9,7 @@ mod servers;
 
 use rtflash_exec::dispatch::{Arrival, release_gap, release_jitter, release_offset};
 use rtflash_exec::ftl::{Requests, job_pages};
-use rtflash_exec::trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer};
+use rtflash_exec::trace::{Complete, JobId, Kind, Operation, Record, Release, Transfer, Trimmed};
 use rtflash_exec::{
     Arbitration, Certified, ChannelId, ColumnId, Lengths, Options, Phases, Plan, Promise, Recurrence, Releases,
     RequestPattern, Service, SourceId, Ties, Waits, random_chip_place,
@@ -222,6 +222,7 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
             processor.end(&mut world);
         }
         if world.now < duration {
+            trim(&mut world, &mut processors);
             for processor in processors.iter_mut().flatten() {
                 processor.dispatch(&mut world);
                 processor.change(&mut world);
@@ -242,6 +243,36 @@ pub fn run(plan: &Plan, options: &Options, arrivals: &[Arrival]) -> Vec<Record> 
     }
     world.records.sort_by_key(Record::order);
     world.records
+}
+
+/// What tasks trim at this nanosecond.
+fn trim(world: &mut World, processors: &mut [Vec<Processor>]) {
+    for trim in &world.options.trims {
+        let every = trim.every.as_ns();
+        let of = world.plan.clusters().enumerate().find(|(_, of)| of.tasks.contains(&trim.task));
+        let Some((cluster, of)) = of.filter(|_| world.now > 0 && world.now.is_multiple_of(every)) else { continue };
+        let by = certified(world.plan, cluster.index());
+        let has_requests = world.plan.sources().iter().any(|source| source.task() == Some(trim.task));
+        if by.is_zoned() || world.options.placed.faults > 0 || !has_requests {
+            continue;
+        }
+        let place = of.tasks.iter().position(|&task| task == trim.task).expect("it is one of them");
+        let range: Vec<u32> = (by.ranges[place].start.0..by.ranges[place].end.0).collect();
+        let before = (world.now / every - 1) * u64::from(trim.pages);
+        let mut last: Option<Trimmed> = None;
+        for page in before..before + u64::from(trim.pages) {
+            let lpn = Lpn(range[usize::try_from(page % range.len() as u64).expect("a page")]);
+            let count = processors[cluster.index()].len();
+            let kept = processors[cluster.index()][lpn.index() % count].pages.trim(lpn);
+            let follows = |last: &Trimmed| last.kept == kept && last.lpn.0 + last.pages == lpn.0;
+            if !last.as_ref().is_some_and(follows) {
+                world.records.extend(last.take().map(Record::Trimmed));
+                last = Some(Trimmed { at: instant(world.now), cluster, lpn, pages: 0, kept });
+            }
+            last.iter_mut().for_each(|last| last.pages += 1);
+        }
+        world.records.extend(last.map(Record::Trimmed));
+    }
 }
 
 fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
@@ -356,7 +387,8 @@ fn release(world: &mut World, processors: &mut [Vec<Processor>], sources: &mut [
             if stripe {
                 ColumnId(0)
             } else {
-                ColumnId(u32::try_from(processors[0].pages.column_of(lpn)).expect("few chips"))
+                let column = processors[0].pages.column_of(lpn);
+                column.map_or(ColumnId(u32::MAX), |column| ColumnId(u32::try_from(column).expect("few chips")))
             }
         });
         let (kind, deadline) = (source.kind, nominal + source.deadline);

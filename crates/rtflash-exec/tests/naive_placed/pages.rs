@@ -35,6 +35,8 @@ pub struct Pages {
     erases: Vec<u32>,
     /// By how much they may differ.
     wear_gap: Option<u32>,
+    /// Where the last page was programmed.
+    newest: Option<At>,
 }
 
 /// Zones of a task on a chip.
@@ -69,7 +71,9 @@ impl Pages {
         }
         let (erases, wear_gap, zone_spare) = (vec![0; count], device.wear_gap(), 0);
         let (victims, retired, rings) = (Vec::new(), Vec::new(), Vec::new());
-        Pages { width, blocks, victims, retired, spare, zone_spare, rings, erases, wear_gap }
+        let all = blocks.iter().flatten().filter(|page| **page != Page::Free).count();
+        let newest = all.checked_sub(1).map(|last| (last / size, last % size));
+        Pages { width, blocks, victims, retired, spare, zone_spare, rings, erases, wear_gap, newest }
     }
 
     fn of_zones(plan: &Plan, options: &Options, cluster: usize, position: usize) -> Pages {
@@ -94,7 +98,8 @@ impl Pages {
         let blocks: Vec<Vec<Page>> = found.blocks.into_iter().map(block).chain(spare).collect();
         let erases = vec![0; blocks.len()];
         let (victims, retired, zone_spare) = (vec![], vec![], plan.device().spare_blocks() as usize);
-        Pages { width: 1, blocks, victims, retired, spare: 0, zone_spare, rings, erases, wear_gap: None }
+        let (width, spare, wear_gap, newest) = (1, 0, None, None);
+        Pages { width, blocks, victims, retired, spare, zone_spare, rings, erases, wear_gap, newest }
     }
 
     /// The block that has to be reset before a page of a zone is written.
@@ -157,15 +162,28 @@ impl Pages {
         (most - self.erases[block] >= gap).then_some(block)
     }
 
-    pub fn locate(&self, lpn: Lpn) -> At {
+    /// Where a page is, if it holds anything.
+    pub fn locate(&self, lpn: Lpn) -> Option<At> {
         let in_block = |block: &Vec<Page>| block.iter().position(|&page| page == Page::Holds(lpn));
-        let found = self.blocks.iter().enumerate().find_map(|(block, pages)| Some((block, in_block(pages)?)));
-        found.expect("every page is mapped")
+        self.blocks.iter().enumerate().find_map(|(block, pages)| Some((block, in_block(pages)?)))
     }
 
-    /// On which of the processor's chips a page is.
-    pub fn column_of(&self, lpn: Lpn) -> usize {
-        self.locate(lpn).1 % self.width
+    /// On which of the processor's chips a page is, if it holds anything.
+    pub fn column_of(&self, lpn: Lpn) -> Option<usize> {
+        self.locate(lpn).map(|at| at.1 % self.width)
+    }
+
+    /// A page holds nothing any more, unless it was programmed last. Says whether it goes on
+    /// holding what it holds.
+    pub fn trim(&mut self, lpn: Lpn) -> bool {
+        match self.locate(lpn) {
+            Some(at) if Some(at) == self.newest => true,
+            Some((block, place)) => {
+                self.blocks[block][place] = Page::Stale;
+                false
+            }
+            None => false,
+        }
     }
 
     pub fn holds(&self, at: At, lpn: Lpn) -> bool {
@@ -196,6 +214,7 @@ impl Pages {
             *page = Page::Stale;
         }
         self.blocks[block][place] = Page::Holds(lpn);
+        self.newest = Some((block, place));
         Some((block, place))
     }
 

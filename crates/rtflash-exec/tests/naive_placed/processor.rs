@@ -1,6 +1,8 @@
 //! A processor: a chip of a stripe, or a superblock cluster.
 
-use rtflash_exec::trace::{Action, Failed, JobId, Kind, NONE, Operation, Record, Release, Starved, TermsChange};
+use rtflash_exec::trace::{
+    Action, EmptyPage, Failed, JobId, Kind, NONE, Operation, Record, Release, Starved, TermsChange,
+};
 use rtflash_exec::{BlockId, Options, Plan, Releases, SourceId, Ties, Victims, random_failure, random_job_place};
 use rtflash_model::{ChipId, ClusterId, Collection, Id, Lpn};
 
@@ -462,8 +464,12 @@ impl Processor {
         self.step = Some(Step::default());
         if !self.queue[at].reads.is_empty() {
             let lpn = self.queue[at].reads.remove(0);
+            let Some(first) = self.pages.column_of(lpn) else {
+                self.step = None;
+                self.reads_nothing(world, at, lpn);
+                return true;
+            };
             self.read(world, at, lpn, true);
-            let first = self.pages.column_of(lpn);
             self.fill_with_reads(world, Some(first), &mut vec![first]);
             return true;
         }
@@ -543,9 +549,17 @@ impl Processor {
 
     fn read(&mut self, world: &mut World, at: usize, lpn: Lpn, alone: bool) {
         let (id, kind) = (self.queue[at].id, self.queue[at].kind);
-        let place = self.pages.locate(lpn);
+        let place = self.pages.locate(lpn).expect("it holds something");
         self.start(world, id, kind, Action::Read, place, lpn, (alone && !self.stripe).then_some(0));
         self.step.as_mut().expect("a step").pages.push(id);
+    }
+
+    /// A page that holds nothing is over.
+    pub fn reads_nothing(&mut self, world: &mut World, at: usize, lpn: Lpn) {
+        let (job, chip) = (self.queue[at].id, self.chips[0]);
+        let (at, cluster) = (world.at(), ClusterId::from_index(self.cluster));
+        world.records.push(Record::EmptyPage(EmptyPage { at, job, cluster, chip, lpn }));
+        self.page_over(world, job);
     }
 
     /// Idle chips read what will be over with the step. `read`: the step is a read on this chip. At
@@ -571,7 +585,7 @@ impl Processor {
         for at in order {
             for place in 0..self.queue[at].reads.len() {
                 looks += 1;
-                let column = self.pages.column_of(self.queue[at].reads[place]);
+                let Some(column) = self.pages.column_of(self.queue[at].reads[place]) else { continue };
                 let mut is_valid = looks <= 64 && !busy.contains(&column);
                 if let Some(first) = read {
                     is_valid &= foreign(self, column) <= foreign(self, first);
@@ -661,7 +675,7 @@ impl Processor {
         let end = middle + world.program(job, chip.0, middle);
         let padded_to = self.padded_to(world);
         if let Some((row, lpn)) = self.pages.next_valid(pass.victim, 0, pass.next_row[0]) {
-            let from = self.pages.locate(lpn);
+            let from = self.pages.locate(lpn).expect("it is valid");
             let Some(to) = self.pages.program(lpn) else { return false };
             pass.next_row[0] = row + 1;
             pass.reads += 1;

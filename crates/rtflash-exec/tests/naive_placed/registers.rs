@@ -148,7 +148,10 @@ impl Processor {
                 return false;
             }
             let lpn = self.queue[at].reads.remove(0);
-            let place = self.pages.locate(lpn);
+            let Some(place) = self.pages.locate(lpn) else {
+                self.reads_nothing(world, at, lpn);
+                return true;
+            };
             let operation = self.page(world, at, Action::Read, place, lpn);
             if world.command() > 0 {
                 self.tells(world, operation);
@@ -179,12 +182,11 @@ impl Processor {
             self.parts().entering.push(operation);
             self.asks(world, operation);
         }
-        if self.parts().entering.is_empty() {
-            self.starve(world, at);
-            return true;
-        }
         let server = self.queue[at].kind == Kind::Server && !background;
         self.queue[at].owes = server && self.server_due();
+        if self.parts().entering.is_empty() {
+            self.starve(world, at);
+        }
         true
     }
 

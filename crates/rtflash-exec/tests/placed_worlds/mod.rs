@@ -5,10 +5,10 @@
 use crate::common::{Rng, World, allocation, draw_adversaries, jobs, ns, ranges};
 
 use rtflash_exec::dispatch::{ArrivalQueue, NoServers};
-use rtflash_exec::trace::Record;
+use rtflash_exec::trace::{Kind, Record};
 use rtflash_exec::{
-    Aging, Arbitration, ClusterTerms, CollectionChange, Dispatch, Options, Pattern, Phases, Placed, Plan, Promise,
-    RunError, Service, Ties, Times, Timing, Victims, Waits, run_traced,
+    Aging, Arbitration, ClusterTerms, CollectionChange, Dispatch, Options, Pattern, PeriodicTrim, Phases, Placed, Plan,
+    Promise, RunError, Service, Ties, Times, Timing, Victims, Waits, run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -131,6 +131,19 @@ fn sharing(mut plan: Plan, set: &TaskSet, rng: &mut Rng) -> Plan {
         }
     }
     plan
+}
+
+/// What tasks give back, if any do.
+fn trims(plan: &Plan, rng: &mut Rng) -> Vec<PeriodicTrim> {
+    let mut trims = Vec::new();
+    for source in plan.sources().iter().filter(|source| matches!(source.kind, Kind::Read | Kind::Write)) {
+        let (Some(task), pages) = (source.task(), plan.pages_of(source)) else { continue };
+        if rng.within(0, 5) == 0 && pages > 0 {
+            let (most, every) = (rng.small(1, 2) * pages.div_ceil(2), ns(rng.within(1, 300)));
+            trims.push(PeriodicTrim { task, pages: rng.small(1, most.min(pages)), every });
+        }
+    }
+    trims
 }
 
 /// What a world may be.
@@ -273,6 +286,7 @@ impl World {
             ..Options::default()
         };
         draw_adversaries(&mut options, &set, (seed, case));
+        options.trims = trims(&plan, &mut Rng(Stream::numbered(seed, b"trimming", case)));
         if superblocks {
             (options.arbitration, options.ties) = (Arbitration::Fifo, Ties::Lowest);
             options.placed = Placed { waits: Waits::Actual, faults: 0, ..options.placed };

@@ -7,11 +7,11 @@ use rtflash_alloc::certified::certified;
 use rtflash_exec::check::Checks;
 use rtflash_exec::trace::{Observer, Record};
 use rtflash_exec::{
-    Aging, Arbitration, Dispatch, Options, Pattern, Phases, Placed, Plan, Recurrence, Service, Ties, Times, Victims,
-    Waits,
+    Aging, Arbitration, Dispatch, Options, Pattern, PeriodicTrim, Phases, Placed, Plan, Recurrence, Service, Ties,
+    Times, Victims, Waits,
 };
 use rtflash_model::{
-    Allocation, Certificate, ClusterId, Collection, Instant, Placement, Reliance, Span, TaskSet, read_task_set,
+    Allocation, Certificate, ClusterId, Collection, Instant, Placement, Reliance, Span, TaskId, TaskSet, read_task_set,
 };
 use rtflash_run::{TbsServers, execute, plan};
 
@@ -159,6 +159,28 @@ pub fn levelling_worlds() -> Vec<World> {
     let world = |(name, organisation)| {
         let run = (organisation, Victims::Actual, Waits::Actual);
         World::on_device(name, run, "global", r#""wear_gap": 1, "wear_passes": 2, "#, |options| options)
+    };
+    cases.into_iter().map(world).collect()
+}
+
+/// Worlds whose tasks trim pages.
+pub fn trimming_worlds() -> Vec<World> {
+    let cases = [
+        ("trimming stripe", Organisation::Stripe, Waits::Actual),
+        ("trimming superblock", Organisation::Superblock, Waits::Actual),
+        ("trimming stripe, worst waits", Organisation::Stripe, Waits::Worst),
+        ("trimming superblock, worst waits", Organisation::Superblock, Waits::Worst),
+        ("trimming cached stripe", Organisation::CachedStripe, Waits::Actual),
+        ("trimming cached superblock", Organisation::CachedSuperblock, Waits::Actual),
+    ];
+    let every = |ns| Span::from_ns(ns).expect("a short time");
+    let world = |(name, organisation, waits)| {
+        let run = (organisation, Victims::Actual, waits);
+        let trims = vec![
+            PeriodicTrim { task: TaskId(0), pages: 3, every: every(9_100_000) },
+            PeriodicTrim { task: TaskId(1), pages: 1, every: every(1_700_000) },
+        ];
+        World::changed(name, run, "global", |options| Options { trims, ..options })
     };
     cases.into_iter().map(world).collect()
 }

@@ -97,6 +97,7 @@ impl<'a> ExecAnswer<'a> {
                 gc_passes: did.gc_passes,
                 pages_copied: did.copied,
                 pages_written: did.written,
+                pages_trimmed: (did.trimmed > 0).then_some(did.trimmed),
                 write_amplification: did.write_amplification(),
                 non_rt_pages_per_s: per_second(did.non_real_time, settings),
                 wear: wear(&mut cluster.chips.iter().copied()),
@@ -211,6 +212,7 @@ pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Setti
         releases: None,
         arrivals: None,
         police: None,
+        trims: None,
         arbitration: (setup.arbitration == Arbitration::RoundRobin).then(|| "round-robin".into()),
         ties: match setup.ties {
             Ties::Lowest => None,

@@ -41,6 +41,14 @@ impl Collections {
         &mut self.accounts[processor].passes[usize::from(server)]
     }
 
+    /// Where the page was that a chip of a stripe copies, if it is to be programmed at this instant
+    /// or later.
+    pub(in crate::check) fn copying(&self, processor: usize, at: Instant) -> Option<u32> {
+        let passes = self.accounts[processor].passes.iter();
+        let mut copied = passes.filter(|pass| pass.read.is_some_and(|read| read >= at));
+        copied.find_map(|pass| pass.buffer.last().map(|&(_, there)| there))
+    }
+
     /// So many pages of a processor are programmed.
     pub(in crate::check) fn takes_in_rows(&self, processor: usize, pages: u64, map: &mut Mapping) {
         map.takes_of(self.accounts[processor].chip, pages);

@@ -5,7 +5,6 @@ use rtflash_model::Span;
 use super::CertifiedGroup;
 use super::operate::Planned;
 use super::queue::Key;
-use crate::ftl::PageStore;
 use crate::ids::ColumnId;
 use crate::trace::{Action, Kind, Observer};
 
@@ -75,7 +74,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 if looks > LOOKS || planned.len() >= max {
                     break 'queue;
                 }
-                let spot = of.store.locate(lpn);
+                // What holds nothing is over when it is the first one.
+                let Some(spot) = of.store.find(lpn) else { continue };
                 let is_valid = planned.iter().all(|page| {
                     page.spot.chip != spot.chip
                         && (read.is_none() || channel_of(page.spot.chip) != channel_of(spot.chip))

@@ -10,7 +10,7 @@ use rtflash_ftl::{GcStep, NextStep, PartLeft};
 
 use crate::ftl::PageStore;
 use crate::ids::{BlockId, Lpn};
-use crate::trace::{Action, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
+use crate::trace::{Action, EmptyPage, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
 
 /// What came of a look at the first part in a queue.
 enum ProcessorAttempt {
@@ -107,7 +107,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         match read {
             Some(lpn) => {
                 self.parts[part].reads.pop_front();
-                let spot = self.processors[processor].store.locate(lpn);
+                let Some(spot) = self.processors[processor].store.find(lpn) else {
+                    self.planned = planned;
+                    return self.reads_nothing(processor, part, lpn, now);
+                };
                 planned.push(Planned { part, kind: key.1, action: Action::Read, spot, lpn });
             }
             None => self.write_row(part, row, &mut planned),
@@ -127,6 +130,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         self.planned = planned;
         ProcessorAttempt::Started
+    }
+
+    /// The next page that a part reads holds nothing: it is over.
+    #[cold]
+    fn reads_nothing(&mut self, processor: usize, part: usize, lpn: Lpn, now: Instant) -> ProcessorAttempt {
+        let (of, job) = (&self.processors[processor], self.parts[part].id());
+        let (cluster, chip) = (of.number, of.first_chip());
+        self.core.observer.push(Record::EmptyPage(EmptyPage { at: now, job, cluster, chip, lpn }));
+        self.page_is_over(processor, part, now);
+        ProcessorAttempt::Changed
     }
 
     /// Programs so many of a part's pages, if as many are free.

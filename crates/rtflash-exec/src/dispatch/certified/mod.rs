@@ -22,6 +22,7 @@ mod releases;
 mod servers;
 mod slab;
 mod suspend;
+mod trims;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -48,6 +49,7 @@ use processor::{OpenJob, Part, ProcessorState};
 use releases::RequestSource;
 pub(crate) use servers::Servers;
 use slab::Slab;
+use trims::TaskTrims;
 
 /// What happens to a request, which is given by its source (by position in the group) and number;
 /// or to a processor, given by its position and the number of the change.
@@ -61,6 +63,8 @@ enum RequestEvent {
     Change(usize, u64),
     /// A processor's counter is put forward, so that an extra GC job is released.
     Advance(usize, u64),
+    /// Pages are trimmed, by the position of the [`TaskTrims`] and the number of the trim.
+    Trim(usize, u64),
 }
 
 /// A cluster at run time.
@@ -93,6 +97,9 @@ pub(crate) struct CertifiedGroup<'a, O> {
     arrivals: VecDeque<Arrival>,
     events: BinaryHeap<Reverse<(Instant, RequestEvent)>>,
     ties: TieBreaker,
+    trims: Vec<TaskTrims>,
+    /// Those of this instant.
+    trims_due: Vec<(usize, u64)>,
     /// Processors that may begin a step.
     changed: Vec<usize>,
     /// Whether no other processor begins anything now.
@@ -111,7 +118,7 @@ resume!(['a, O: Resume] CertifiedGroup<'a, O> {
     parts: [core],
     lists: [sources],
     made: [
-        plan, certified, options, pending, ties, is_alone, ahead, lpns, parts_of, planned, row
+        plan, certified, options, pending, ties, trims, trims_due, is_alone, ahead, lpns, parts_of, planned, row
     ],
 });
 
@@ -125,6 +132,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
     ) -> Self {
         let mut placed = CertifiedGroup::hosted((plan, certified), options, clusters, observer);
         placed.begin();
+        placed.begin_trims();
         placed
     }
 
@@ -176,6 +184,8 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             events: BinaryHeap::new(),
             chips,
             ties: options.into(),
+            trims: TaskTrims::all(plan, clusters, options),
+            trims_due: Vec::new(),
             changed: Vec::new(),
             is_alone: false,
             lpns: Vec::new(),
@@ -229,6 +239,10 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
         self.request_of(source, (nominal, now), pages)
     }
 
+    fn trim(&mut self, source: SourceId, pages: Range<Lpn>, now: Instant) -> bool {
+        self.trim_of(source, pages, now)
+    }
+
     #[inline]
     fn next_release(&self) -> Option<Instant> {
         let event = self.events.peek().map(|&Reverse((at, _))| at);
@@ -243,6 +257,12 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
     #[inline]
     fn releases(&mut self, now: Instant) {
         self.release_all(now);
+    }
+
+    fn trims(&mut self, now: Instant) {
+        if !self.trims_due.is_empty() {
+            self.trim_all(now);
+        }
     }
 
     /// With its last chip, what a processor does ends.

@@ -55,7 +55,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let (of, at) = (&mut self.processors[number], &mut self.parts[part]);
         let kind = at.key.1;
         let (action, lpn, spot) = match (kind, at.reads.front(), at.writes.front()) {
-            (Kind::Read, Some(&lpn), _) => (Action::Read, lpn, of.store.locate(lpn)),
+            (Kind::Read, Some(&lpn), _) => {
+                let Some(spot) = of.store.find(lpn) else { return false };
+                (Action::Read, lpn, spot)
+            }
             (Kind::Write, None, Some(&lpn)) if !of.store.is_zoned() => {
                 if let Some(&soon) = at.writes.get(1) {
                     of.store.prefetch_page(soon);

@@ -15,7 +15,7 @@ use crate::ids::{ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::{Options, Phases, Service};
 use crate::plan::{Certified, Plan};
 use crate::resume::resume;
-use crate::trace::{JobId, Kind, Observer, Record, Release};
+use crate::trace::{JobId, Kind, NONE, Observer, Record, Release};
 
 /// There is room for so many pages of a job on a processor at most before there are any.
 const SHARE: usize = 1 << 10;
@@ -103,6 +103,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 }
                 RequestEvent::Advance(processor, _) => {
                     self.advance(processor, now);
+                    continue;
+                }
+                RequestEvent::Trim(which, number) => {
+                    self.trim_is_due(which, number, now);
                     continue;
                 }
             };
@@ -216,7 +220,9 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             lpns = self.processors[first].store.fullest(&of.requests.range(), pages);
         }
         let (left, store) = (pages - lpns.len() as u64, &self.processors[first].store);
-        of.requests.draw(left, &mut lpns, |lpn| if stripe { ColumnId(0) } else { store.locate(lpn).chip });
+        // What holds nothing is on no chip.
+        let chip_of = |lpn| store.find(lpn).map_or(ColumnId(NONE), |at| at.chip);
+        of.requests.draw(left, &mut lpns, |lpn| if stripe { ColumnId(0) } else { chip_of(lpn) });
         let release = Release {
             at: now,
             job: id,

@@ -102,6 +102,25 @@ impl JsonLine {
         }
     }
 
+    /// Pages that are trimmed, or are found to hold nothing.
+    pub(super) fn trim(&mut self, names: &JobNames, record: &Record) {
+        match record {
+            Record::Trimmed(it) => {
+                self.text("{\"trimmed\":").number(it.at.as_ns()).text(",\"cluster\":").number(it.cluster.into());
+                self.text(",\"lpn\":").number(it.lpn.into()).text(",\"pages\":").number(it.pages.into());
+                if it.kept {
+                    self.text(",\"kept\":true");
+                }
+            }
+            Record::EmptyPage(it) => {
+                self.text("{\"empty\":").number(it.at.as_ns()).job(names, it.job);
+                self.text(",\"cluster\":").number(it.cluster.into()).text(",\"chip\":").number(it.chip.into());
+                self.text(",\"lpn\":").number(it.lpn.into());
+            }
+            _ => {}
+        }
+    }
+
     /// A record of how it came to what the device does.
     pub(super) fn account(&mut self, names: &JobNames, record: &Record) {
         let key = |line: &mut JsonLine, key: &str, at: Instant| {

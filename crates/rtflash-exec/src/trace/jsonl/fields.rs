@@ -106,6 +106,12 @@ pub(super) struct LineFields<'a> {
     pub(super) pending: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "raw")]
     pub(super) step: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) trimmed: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) kept: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    pub(super) empty: Option<&'a RawValue>,
 }
 
 fn raw<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {

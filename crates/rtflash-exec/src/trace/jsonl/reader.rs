@@ -5,11 +5,11 @@ use std::io::{self, BufRead, Read};
 
 use serde_json::value::RawValue;
 
-use crate::ids::{ChipId, ClusterId};
+use crate::ids::{ChipId, ClusterId, Lpn};
 use crate::trace::any_record::Record;
 use crate::trace::record::{
-    Action, Complete, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
-    Selection, Starved, TermsChange, Transfer,
+    Action, Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed,
+    Release, Reserve, Selection, Starved, TermsChange, Transfer, Trimmed,
 };
 use crate::{Layout, Plan};
 
@@ -109,6 +109,8 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             fields.policed,
             fields.changed,
             fields.failed,
+            fields.trimmed,
+            fields.empty,
             fields.arrivals,
         ];
         let mut found = keys.into_iter().enumerate().filter_map(|(which, value)| Some((which, value?)));
@@ -117,7 +119,7 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             _ => Err(wrong(
                 "not one kind of line",
                 "exactly one of the fields `release`, `complete`, `starved`, `start`, `reserve`, `left_out`, `moved`, \
-                 `selected`, `silent`, `policed`, `changed`, `failed` and `arrivals`",
+                 `selected`, `silent`, `policed`, `changed`, `failed`, `trimmed`, `empty` and `arrivals`",
             )),
         }
         .map(Some)
@@ -163,18 +165,12 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
                 valid: below("valid", fields.valid, NONE)?,
                 forced: flag("forced", fields.forced, false)?,
             }),
-            8 => {
-                let (start, end) = (instant("silent", at)?, instant("end", present("end", fields.end)?)?);
-                if start >= end {
-                    return Err(wrong(format!("`end` is {end}, `silent` is {start}"), "an end behind the start"));
-                }
-                let (job, step) = (self.collecting(fields)?, accounts::step(fields)?);
-                let (cluster, chip) = (self.cluster(fields)?, self.chip(fields)?);
-                Record::Padding(Padding { start, end, job, cluster, chip, step })
-            }
+            8 => Record::Padding(self.padding(at, fields)?),
             9 => Record::Policed(self.policed(at, fields)?),
             10 => Record::Changed(self.changed(at, fields)?),
             11 => Record::Failed(self.failed(at, fields)?),
+            12 => Record::Trimmed(self.trimmed(at, fields)?),
+            13 => Record::EmptyPage(self.empty_page(at, fields)?),
             _ if self.begun => {
                 return Err(wrong(
                     "how the run was made is said behind its beginning",
@@ -196,6 +192,15 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
         }
     }
 
+    fn padding(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<Padding, Wrong> {
+        let (start, end) = (instant("silent", at)?, instant("end", present("end", fields.end)?)?);
+        if start >= end {
+            return Err(wrong(format!("`end` is {end}, `silent` is {start}"), "an end behind the start"));
+        }
+        let (job, step) = (self.collecting(fields)?, accounts::step(fields)?);
+        Ok(Padding { start, end, job, cluster: self.cluster(fields)?, chip: self.chip(fields)?, step })
+    }
+
     fn failed(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<Failed, Wrong> {
         let device = self.plan.device();
         Ok(Failed {
@@ -206,6 +211,24 @@ impl<'p, R: BufRead> TraceReader<'p, R> {
             block: position("block", fields.block, device.blocks_per_chip())?,
             page: fields.page.map_or(Ok(NONE), |page| below("page", Some(page), device.pages_per_block()))?,
         })
+    }
+
+    fn trimmed(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<Trimmed, Wrong> {
+        let cluster = self.cluster(fields)?;
+        let all = self.layout(cluster).logical_pages();
+        let lpn: Lpn = position("lpn", fields.lpn, all)?;
+        let pages = below("pages", fields.pages, all - lpn.0 + 1)?;
+        if pages == 0 {
+            return Err(wrong("`pages` is 0", "a page that is trimmed"));
+        }
+        Ok(Trimmed { at: instant("trimmed", at)?, cluster, lpn, pages, kept: flag("kept", fields.kept, false)? })
+    }
+
+    fn empty_page(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<EmptyPage, Wrong> {
+        let cluster = self.cluster(fields)?;
+        let lpn = position("lpn", fields.lpn, self.layout(cluster).logical_pages())?;
+        let (at, job) = (instant("empty", at)?, self.job(fields)?.0);
+        Ok(EmptyPage { at, job, cluster, chip: self.chip(fields)?, lpn })
     }
 
     fn changed(&self, at: &RawValue, fields: &LineFields<'_>) -> Result<TermsChange, Wrong> {

@@ -8,11 +8,11 @@ use rtflash_model::{Id, Instant};
 use super::accounts;
 use super::sources::Sources;
 use crate::Plan;
-use crate::ids::ClusterId;
+use crate::ids::{ClusterId, Lpn};
 use crate::trace::any_record::Record;
 use crate::trace::record::{
-    Action, Complete, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
-    Selection, Starved, TermsChange, Transfer,
+    Action, Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed,
+    Release, Reserve, Selection, Starved, TermsChange, Transfer, Trimmed,
 };
 
 /// The plan that lines are of, and what is left of a line.
@@ -40,6 +40,8 @@ pub(super) fn record<'p>(plan: &'p Plan, sources: &mut Sources<'p>, text: &[u8])
         b"moved" => line.moved(),
         b"selec" => line.selected(),
         b"silen" => line.padding(),
+        b"trimm" => line.trimmed(),
+        b"empty" => line.empty_page(),
         _ => None,
     }?;
     line.cursor.text(b"}\n")?;
@@ -222,6 +224,22 @@ impl<'t> UsualLine<'_, '_, 't> {
         let (cluster, chip) = (self.cluster()?, self.chip()?);
         let lpn = self.position(b",\"lpn\":", self.plan.clusters()[cluster].layout.logical_pages())?;
         Some(Record::Moved(Moved { at, job, cluster, chip, lpn }))
+    }
+
+    fn trimmed(&mut self) -> Option<Record> {
+        let (at, cluster) = (self.instant(b"{\"trimmed\":")?, self.cluster()?);
+        let all = self.plan.clusters()[cluster].layout.logical_pages();
+        let lpn: Lpn = self.position(b",\"lpn\":", all)?;
+        let pages = self.below(b",\"pages\":", all - lpn.0 + 1).filter(|&pages| pages > 0)?;
+        let kept = self.cursor.text(b",\"kept\":true").is_some();
+        Some(Record::Trimmed(Trimmed { at, cluster, lpn, pages, kept }))
+    }
+
+    fn empty_page(&mut self) -> Option<Record> {
+        let (at, job) = (self.instant(b"{\"empty\":")?, self.job()?.0);
+        let (cluster, chip) = (self.cluster()?, self.chip()?);
+        let lpn = self.position(b",\"lpn\":", self.plan.clusters()[cluster].layout.logical_pages())?;
+        Some(Record::EmptyPage(EmptyPage { at, job, cluster, chip, lpn }))
     }
 
     fn selected(&mut self) -> Option<Record> {

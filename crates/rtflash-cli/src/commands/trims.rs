@@ -1,0 +1,60 @@
+//! `exec --trim`: pages that tasks give back.
+
+use rtflash_exec::{Options, PeriodicTrim};
+use rtflash_model::{Span, TaskSet, parse_ns};
+
+use crate::CommandFailure;
+
+/// What a task is to trim, as it was typed.
+pub struct TrimOption {
+    text: String,
+    task: String,
+    pages: u32,
+    every: Span,
+}
+
+impl TrimOption {
+    /// What was typed: `TASK=PAGES/EVERY`.
+    ///
+    /// # Errors
+    /// Where it is something else.
+    pub fn read(text: &str) -> Result<TrimOption, CommandFailure> {
+        let wrong = |problem: String| {
+            CommandFailure(format!("--trim {text}: {problem}; expected TASK=PAGES/EVERY, such as camera=8/20ms"))
+        };
+        // The task's own name may have such signs in it.
+        let (task, trim) = text.rsplit_once('=').ok_or_else(|| wrong("there is no `=`".into()))?;
+        let (pages, every) = trim.split_once('/').ok_or_else(|| wrong("there is no `/`".into()))?;
+        let count = pages.parse().ok().filter(|&pages| pages > 0);
+        let pages = count.ok_or_else(|| wrong(format!("`{pages}` is no number of pages")))?;
+        let every = parse_ns(every).map_err(|error| wrong(error.to_string()))?;
+        let every = Span::from_ns(every).filter(|&every| every > Span::ZERO);
+        let every = every.ok_or_else(|| wrong("that is no time between two trims".into()))?;
+        Ok(TrimOption { text: text.into(), task: task.into(), pages, every })
+    }
+
+    /// Options of a run in which all of these tasks of a set trim.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn apply(all: &[TrimOption], set: &TaskSet, options: Options) -> Result<Options, String> {
+        let trims = all.iter().map(|of| of.of_set(set)).collect::<Result<Vec<PeriodicTrim>, String>>()?;
+        Ok(Options { trims, ..options })
+    }
+
+    fn of_set(&self, set: &TaskSet) -> Result<PeriodicTrim, String> {
+        let named = set.tasks().enumerate().find(|(_, task)| task.name == self.task);
+        let (task, _) = named.ok_or_else(|| self.complaint(&format!("there is no task `{}`", self.task)))?;
+        Ok(PeriodicTrim { task, pages: self.pages, every: self.every })
+    }
+
+    /// A complaint about it.
+    fn complaint(&self, problem: &str) -> String {
+        format!("--trim {}: {problem}", self.text)
+    }
+
+    /// Why one of these trims of a run cannot be.
+    pub fn refused(all: &[TrimOption], trim: usize, why: &rtflash_exec::NoTrim) -> String {
+        all.get(trim).map_or_else(|| why.to_string(), |of| of.complaint(&why.to_string()))
+    }
+}

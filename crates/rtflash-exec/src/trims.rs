@@ -1,0 +1,74 @@
+//! Which pages may be trimmed, and whose they are.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::ids::{ClusterId, Lpn};
+use crate::options::{Options, PeriodicTrim};
+use crate::plan::{Plan, Promise};
+use crate::trace::Kind;
+
+/// Why pages are not trimmed as it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoTrim {
+    /// The task has no requests.
+    NoRequests,
+    /// Its cluster is run without a certificate.
+    NoCertificate,
+    /// The task owns zones, which are overwritten as a whole.
+    Zones,
+    /// The task has only so many pages.
+    Pages(u32),
+    /// There is no page, or no time between two trims.
+    Nothing,
+    /// Programs and erases are to fail meanwhile.
+    Faults,
+}
+
+impl fmt::Display for NoTrim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoTrim::NoRequests => f.write_str("it has no requests, and so no pages"),
+            NoTrim::NoCertificate => {
+                f.write_str("only clusters with certificates know pages that hold nothing: --analysis sound gives them")
+            }
+            NoTrim::Zones => f.write_str("it owns zones, which are overwritten as a whole"),
+            NoTrim::Pages(pages) => write!(f, "it has {pages} pages"),
+            NoTrim::Nothing => f.write_str("that is no page, or no time"),
+            NoTrim::Faults => f.write_str("nothing is trimmed while programs and erases fail (--faults)"),
+        }
+    }
+}
+
+impl std::error::Error for NoTrim {}
+
+impl PeriodicTrim {
+    /// The logical pages of its task, which are those of its requests, and the cluster that they
+    /// are in.
+    ///
+    /// # Errors
+    /// Why nothing is trimmed in a run of this plan with these options.
+    pub fn pages_in(&self, plan: &Plan, options: &Options) -> Result<(ClusterId, Range<Lpn>), NoTrim> {
+        let is_request = |kind| matches!(kind, Kind::Read | Kind::Write);
+        let mut sources = plan.sources().iter();
+        let source = sources.find(|source| source.task() == Some(self.task) && is_request(source.kind));
+        let source = source.ok_or(NoTrim::NoRequests)?;
+        let cluster = source.cluster.ok_or(NoTrim::NoRequests)?;
+        let Promise::Certified(certified) = plan.promise() else { return Err(NoTrim::NoCertificate) };
+        if certified[cluster].is_zoned() {
+            return Err(NoTrim::Zones);
+        }
+        if options.placed.faults > 0 {
+            return Err(NoTrim::Faults);
+        }
+        let range = plan.range(source);
+        let pages = range.end.0 - range.start.0;
+        if self.pages == 0 || self.every.as_ns() == 0 {
+            return Err(NoTrim::Nothing);
+        }
+        if self.pages > pages {
+            return Err(NoTrim::Pages(pages));
+        }
+        Ok((cluster, range))
+    }
+}
