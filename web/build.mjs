@@ -23,7 +23,7 @@ const enabled = proposals.map((one) => `--enable-${one}`);
 const module = join(process.env.CARGO_TARGET_DIR || join(root, "target"), target, "web", "rtflash.wasm");
 const made = join(dist, "rtflash.wasm");
 const optimizer = join(here, "node_modules", ".bin", "wasm-opt");
-run(optimizer, ["-Oz", "--strip-debug", "--strip-producers", ...enabled, module, "-o", made]);
+run(optimizer, ["-Oz", "--converge", "--strip-debug", "--strip-producers", ...enabled, module, "-o", made]);
 
 for (const name of ["index.html", "style.css", "main.js", "run.js", "worker.js", "share.js", "picture.js", "editor.js"]) {
   cpSync(join(here, name), join(dist, name));
