@@ -23,7 +23,7 @@ const enabled = proposals.map((one) => `--enable-${one}`);
 const module = join(process.env.CARGO_TARGET_DIR || join(root, "target"), target, "web", "rtflash.wasm");
 const made = join(dist, "rtflash.wasm");
 const optimizer = join(here, "node_modules", ".bin", "wasm-opt");
-run(optimizer, ["-Oz", "--converge", "--strip-debug", "--strip-producers", ...enabled, module, "-o", made]);
+run(optimizer, ["--flatten", "--rereloop", "-Oz", "-Oz", "--converge", "--strip-debug", "--strip-producers", ...enabled, module, "-o", made]);
 
 for (const name of ["index.html", "style.css", "main.js", "run.js", "worker.js", "share.js", "picture.js", "editor.js"]) {
   cpSync(join(here, name), join(dist, name));
@@ -32,7 +32,8 @@ for (const name of ["THIRD-PARTY.md", "LICENSE-APACHE", "LICENSE-MIT"]) cpSync(j
 cpSync(join(root, "tasksets"), join(dist, "tasksets"), { recursive: true });
 const shim = join(here, "node_modules", "@bjorn3", "browser_wasi_shim");
 mkdirSync(join(dist, "wasi"));
-const scripts = readdirSync(join(shim, "dist")).filter((name) => name.endsWith(".js"));
+// Files in memory alone.
+const scripts = ["debug.js", "fd.js", "fs_mem.js", "wasi.js", "wasi_defs.js"];
 for (const name of scripts) cpSync(join(shim, "dist", name), join(dist, "wasi", name));
 for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) cpSync(join(shim, name), join(dist, "wasi", name));
 

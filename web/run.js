@@ -1,6 +1,7 @@
 // The command, run with files that are in memory alone.
 
-import { ConsoleStdout, File, OpenFile, PreopenDirectory, WASI } from "./wasi/index.js";
+import { ConsoleStdout, File, OpenFile, PreopenDirectory } from "./wasi/fs_mem.js";
+import WASI from "./wasi/wasi.js";
 
 const bytes = (text) => new TextEncoder().encode(text);
 
