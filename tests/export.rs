@@ -176,10 +176,19 @@ fn firmware_loads_what_is_exported() {
     let bytes = std::fs::read(&path).unwrap();
     let image = Image::read(&bytes).unwrap();
     assert_eq!(image.cluster(0).unwrap().organisation(), ImageOrganisation::Superblock);
-    // No certificates; two page registers; no such allocation; no such folder.
-    let refusals: [(&[&str], i32, &str); 4] = [
+    assert!(image.cluster(0).unwrap().backfills() && !image.cluster(0).unwrap().is_cached());
+    let exported = |more: &[&str]| {
+        let answer = rtflash(&[&["export", "firmware", SET, "--out", &path], more].concat());
+        assert_eq!(answer.status, 0, "{answer:?}");
+        std::fs::read(&path).unwrap()
+    };
+    let bytes = exported(&["--no-backfill"]);
+    assert!(!Image::read(&bytes).unwrap().cluster(0).unwrap().backfills());
+    let bytes = exported(&["--set", "device.page_registers=2"]);
+    assert!(Image::read(&bytes).unwrap().cluster(0).unwrap().is_cached());
+    // No certificates; no such allocation; no such folder.
+    let refusals: [(&[&str], i32, &str); 3] = [
         (&["--analysis", "thesis"], 2, "has no certificates"),
-        (&["--set", "device.page_registers=2"], 2, "second page register"),
         (&["--set", "device.chips=1"], 1, ""),
         (&["--out", "/no/such/folder/set.bin"], 2, "cannot write"),
     ];
