@@ -166,7 +166,7 @@ fn the_engine_agrees_with_the_cycle_by_cycle_executor() {
         let seen = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // The comparison is worth as much as what happens in it.
         assert!(seen.records > 500_000 && seen.stripes > 2_000 && seen.starved > 10_000, "{seen:?}");
-        assert!(seen.erases > 20_000 && seen.copies > 38_000 && seen.background > 400, "{seen:?}");
+        assert!(seen.erases > 20_000 && seen.copies > 35_000 && seen.background > 400, "{seen:?}");
         assert!(seen.served > 40_000 && seen.server_passes > 4_000 && seen.worst > 400, "{seen:?}");
         assert!(seen.fullest > 500 && seen.at_erases > 1_000, "{seen:?}");
         assert!(seen.sporadic > 1_500 && seen.round_robin > 800 && seen.ties > 1_500, "{seen:?}");
