@@ -4,6 +4,7 @@
 mod common;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{Run, file, rtflash, rtflash_with_input};
 use serde_json::Value;
@@ -19,11 +20,10 @@ fn exec(options: &[&str]) -> Run {
 
 /// The releases of a request (`camera.write`), in microseconds, as a recorded trace has them.
 fn releases(request: &str, options: &[&str]) -> Vec<u64> {
-    let trace = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!(
-        "{}-{}-patterns.jsonl",
-        std::process::id(),
-        request.len() + options.iter().map(|option| option.len()).sum::<usize>()
-    ));
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let trace =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}-patterns.jsonl", std::process::id()));
     let path = trace.display().to_string();
     let run = exec(&[options, &["--trace", &path]].concat());
     assert!(run.status < 2, "{run:?}");
