@@ -7,7 +7,7 @@ mod retired;
 mod worn;
 mod zoned;
 
-use crate::memory::{Memory, NONE, index};
+use crate::memory::{Memory, NONE, index, marks};
 use worn::EraseCounts;
 
 /// A block that takes pages, and its next page.
@@ -110,7 +110,7 @@ impl<M: Memory> Blocks<M> {
         let erased = memory.erased.as_mut();
         erased.fill(0);
         for block in first..blocks {
-            erased[index(block / 64)] |= 1 << (block % 64);
+            marks(erased, block);
         }
         let open = (rest > 0).then_some(Frontier { block: full, next: rest });
         let BlockMemory { lpns, bits, valid, erased, least } = memory;
@@ -250,7 +250,7 @@ impl<M: Memory> Blocks<M> {
         let page = at.block * self.pages + at.next;
         self.lpns.as_mut()[index(page)] = lpn;
         let bit = self.bit_at(page, at.block, at.next);
-        self.bits.as_mut()[index(bit / 64)] |= 1 << (bit % 64);
+        marks(self.bits.as_mut(), bit);
         let valid = &mut self.valid.as_mut()[index(at.block)];
         *valid += 1;
         let next = if at.next + 1 < self.pages {
@@ -338,7 +338,7 @@ impl<M: Memory> Blocks<M> {
     /// Where it holds a valid page: a pass that is over has copied what was valid.
     pub fn erase(&mut self, block: u32) {
         assert_eq!(self.valid(block), 0, "a victim that is erased holds nothing valid");
-        self.erased.as_mut()[index(block / 64)] |= 1 << (block % 64);
+        marks(self.erased.as_mut(), block);
         self.erased_blocks += 1;
         self.lowest = self.lowest.min(block / 64);
         self.wear.erased(block);

@@ -1,7 +1,7 @@
 //! Chips that use a second page register: rules X1 to X5 (docs/analysis.md, Sections 13 and 15).
 
 use crate::ftl::Ftl;
-use crate::memory::{has, index, takes};
+use crate::memory::{has, index, marks, takes};
 use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
 use crate::pages::Spot;
 use crate::registers::{ArrayUse, CacheUse, PageRegisters, ReadUnderWay, RowUnderWay};
@@ -124,7 +124,7 @@ impl<'m> Ftl<'_, 'm> {
             (ArrayUse::Holds(page), CacheUse::Empty) => {
                 (registers.array, registers.cache) = (ArrayUse::Idle, CacheUse::Leaving(page, false));
                 let chip = chips[index(page.column)];
-                moving[index(chip / 64)] |= 1 << (chip % 64);
+                marks(moving, chip);
                 nand.send(chip);
             }
             (ArrayUse::Idle, CacheUse::Committed(row @ RowUnderWay { awaited: 0, .. })) => {
@@ -132,7 +132,7 @@ impl<'m> Ftl<'_, 'm> {
                 registers.cache = CacheUse::Empty;
                 for page in (0..pages.count()).filter_map(|place| pages.get(place)) {
                     let chip = chips[index(page.column)];
-                    at_work[index(chip / 64)] |= 1 << (chip % 64);
+                    marks(at_work, chip);
                     nand.program_loaded(chip);
                 }
                 pages.clear();
@@ -181,7 +181,7 @@ impl<'m> Ftl<'_, 'm> {
             return nand.program(chip, at.into(), spare, purpose);
         };
         let chip = of.chips[index(at.chip)];
-        self.moving[index(chip / 64)] |= 1 << (chip % 64);
+        marks(self.moving, chip);
         nand.load(chip, at.into(), spare, purpose);
     }
 

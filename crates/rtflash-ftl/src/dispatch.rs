@@ -1,7 +1,7 @@
 //! What each processor does next.
 
 use crate::ftl::Ftl;
-use crate::memory::{NONE, has, index, takes};
+use crate::memory::{NONE, has, index, marks, takes};
 use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
 use crate::pages::Spot;
 use crate::pass::{GcStep, RowPage};
@@ -271,7 +271,7 @@ impl<'m> Ftl<'_, 'm> {
         let FtlProcessor { ftl, chips, busy, cluster, pages, jobs, erase_failed, .. } = of;
         let mut begin = |column: u32| {
             let chip = chips[index(column)];
-            at_work[index(chip / 64)] |= 1 << (chip % 64);
+            marks(at_work, chip);
             *busy += 1;
             chip
         };
@@ -325,7 +325,7 @@ impl<'m> Ftl<'_, 'm> {
         let Some(of) = &mut self.processors[number] else { return NONE };
         of.busy += 1;
         let chip = of.chips[index(column)];
-        self.at_work[index(chip / 64)] |= 1 << (chip % 64);
+        marks(self.at_work, chip);
         chip
     }
 

@@ -1,7 +1,7 @@
 //! Chips of a superblock that a step leaves idle, and what they do meanwhile: rule D3.
 
 use crate::ftl::Ftl;
-use crate::memory::{NONE, index};
+use crate::memory::{NONE, index, marks};
 use crate::nand::{NandChips, OperationPurpose};
 use crate::slots::{FtlProcessor, JobKind};
 use crate::step_pages::PageInStep;
@@ -69,7 +69,7 @@ impl Ftl<'_, '_> {
                 words[before] = words[at + 1];
                 backfill.uses(spot.chip);
                 let chip = chips[index(spot.chip)];
-                at_work[index(chip / 64)] |= 1 << (chip % 64);
+                marks(at_work, chip);
                 *busy += 1;
                 pages.reads(PageInStep { column: spot.chip, block: spot.block, lpn, slot, from: place });
                 let purpose = OperationPurpose::Request { source: request.key.source, index: request.key.index, place };

@@ -38,6 +38,12 @@ pub(crate) fn has(bits: &[u64], chip: u32) -> bool {
     bits.get(index(chip / 64)).is_some_and(|word| word >> (chip % 64) & 1 == 1)
 }
 
+/// Sets the bit of a chip, or of something else that is counted so.
+#[inline]
+pub(crate) fn marks(bits: &mut [u64], number: u32) {
+    bits[index(number / 64)] |= 1 << (number % 64);
+}
+
 /// Clears the bit of a chip, and says whether it was set.
 #[inline]
 pub(crate) fn takes(bits: &mut [u64], chip: u32) -> bool {

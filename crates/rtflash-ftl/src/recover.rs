@@ -9,7 +9,7 @@ pub use bound::RecoveryBound;
 use crate::blocks::{BlockMemory, Frontier};
 use crate::ftl::Ftl;
 use crate::image::Image;
-use crate::memory::{Lent, NONE, index};
+use crate::memory::{Lent, NONE, index, marks};
 use crate::nand::{FlashPage, SpareBytes};
 use crate::pages::{Pages, Spot};
 use crate::setup::{FtlMemory, NewProcessor, PageMemory, PagesAtStart, SetupError, Unlent};
@@ -210,7 +210,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         memory.erased.fill(0);
         for (block, held) in (0..).zip(memory.lpns.chunks(index(of.block_pages))) {
             if held.iter().all(|&lpn| lpn == NONE) && !self.is_bad(of, block) && self.erases(of, block) {
-                memory.erased[index(block / 64)] |= 1 << (block % 64);
+                marks(memory.erased, block);
                 if let Some(erases) = erases.get_mut(index(block)) {
                     *erases += 1;
                 }

@@ -2,7 +2,7 @@
 
 use crate::dispatch::FirstJob;
 use crate::ftl::Ftl;
-use crate::memory::{has, index};
+use crate::memory::{has, index, marks};
 use crate::nand::{NandChips, RequestHost};
 use crate::slots::{FtlProcessor, StepWork};
 
@@ -22,7 +22,7 @@ impl Ftl<'_, '_> {
         if !of.is_some_and(|of| of.doing == StepWork::SuspendedErase) || !has(self.at_work, chip) {
             return false;
         }
-        self.suspended[index(chip / 64)] |= 1 << (chip % 64);
+        marks(self.suspended, chip);
         self.ended(chip, host)
     }
 

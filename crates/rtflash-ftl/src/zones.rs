@@ -1,7 +1,7 @@
 //! The zones of a chip: where each ring goes on, which of its blocks is to be reset first, and
 //! which block takes the place of one that has failed.
 
-use crate::memory::{Memory, NONE, has, index, takes};
+use crate::memory::{Memory, NONE, has, index, marks, takes};
 
 /// Words of memory that a ring takes.
 pub const RING_WORDS: usize = 4;
@@ -97,7 +97,7 @@ impl<M: Memory> Zones<M> {
         let at = ring_at(self.rings.as_ref(), place);
         let Ring { pages, next, .. } = self.ring(at);
         self.rings.as_mut()[at * RING_WORDS + 2] = if next + 1 == pages { 0 } else { next + 1 };
-        self.written.as_mut()[index(block / 64)] |= 1 << (block % 64);
+        marks(self.written.as_mut(), block);
         Some(block * self.block_pages + page)
     }
 

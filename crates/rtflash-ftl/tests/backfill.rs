@@ -156,10 +156,19 @@ impl RequestHost for Over {
 
 /// Runs something on the state machine of a device.
 fn with(device: ImageDevice, run: impl FnOnce(&mut Ftl<'_, '_>, &mut Begun, &mut Over)) {
+    with_less(0, device, run).expect("enough memory");
+}
+
+/// The same with so many words less than are stated.
+fn with_less(
+    less: usize,
+    device: ImageDevice,
+    run: impl FnOnce(&mut Ftl<'_, '_>, &mut Begun, &mut Over),
+) -> Result<(), SetupError> {
     let bytes = image(device);
     let image = Image::read(&bytes).expect("a sound image");
     let geometry = Geometry::of(&image, 0).expect("a small device");
-    let (mut words, mut bits) = (vec![7; geometry.words()], vec![7; geometry.bits()]);
+    let (mut words, mut bits) = (vec![7; geometry.words() - less], vec![7; geometry.bits()]);
     let mut gc_jobs = vec![Default::default(); geometry.gc_jobs];
     let mut processors: Vec<_> = (0..geometry.processors).map(|_| None).collect();
     let mut clusters = vec![Default::default(); geometry.clusters];
@@ -174,8 +183,9 @@ fn with(device: ImageDevice, run: impl FnOnce(&mut Ftl<'_, '_>, &mut Begun, &mut
         sources: &mut sources,
         requests: &mut requests,
     };
-    let mut ftl = Ftl::new(&image, 0, memory, &mut OneBlock).expect("enough memory");
+    let mut ftl = Ftl::new(&image, 0, memory, &mut OneBlock)?;
     run(&mut ftl, &mut Begun::default(), &mut Over::default());
+    Ok(())
 }
 
 #[test]
@@ -351,26 +361,9 @@ fn what_is_trimmed_meanwhile_is_not_programmed_again() {
 #[test]
 fn as_much_memory_as_is_stated_is_enough_and_a_word_less_is_not() {
     for (chips, per_channel) in [(4, 2), (7, 3), (16, 2), (16, 16)] {
-        let bytes = image(ImageDevice { chips: chips.max(4), chips_per_channel: per_channel, ..DEVICE });
-        let image = Image::read(&bytes).expect("a sound image");
-        let geometry = Geometry::of(&image, 0).expect("a small device");
+        let device = ImageDevice { chips, chips_per_channel: per_channel, ..DEVICE };
         for less in 0..2 {
-            let (mut words, mut bits) = (vec![7; geometry.words() - less], vec![7; geometry.bits()]);
-            let mut gc_jobs = vec![Default::default(); geometry.gc_jobs];
-            let mut processors: Vec<_> = (0..geometry.processors).map(|_| None).collect();
-            let mut clusters = vec![Default::default(); geometry.clusters];
-            let mut sources = vec![Default::default(); geometry.sources];
-            let mut requests = vec![Default::default(); geometry.requests];
-            let memory = FtlMemory {
-                words: &mut words,
-                bits: &mut bits,
-                gc_jobs: &mut gc_jobs,
-                processors: &mut processors,
-                clusters: &mut clusters,
-                sources: &mut sources,
-                requests: &mut requests,
-            };
-            let made = Ftl::new(&image, 0, memory, &mut OneBlock);
+            let made = with_less(less, device, |_, _, _| ());
             assert_eq!(made.err(), (less > 0).then_some(SetupError::Memory), "{chips}, {per_channel}");
         }
     }
