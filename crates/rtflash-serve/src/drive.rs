@@ -11,13 +11,24 @@ use rtflash_model::{Instant, Span, TaskSet};
 use crate::export::Export;
 use crate::police::{Policeman, Ticket};
 
+/// What a command does with its pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientAction {
+    /// It reads them.
+    Read,
+    /// It writes them.
+    Write,
+    /// It gives them back: what they hold is not needed any more.
+    Trim,
+}
+
 /// What a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientCommand {
     /// The number of the export.
     pub export: usize,
-    /// Whether it writes; else it reads.
-    pub writes: bool,
+    /// What it does.
+    pub action: ClientAction,
     /// The first page of the export's range.
     pub first: u32,
     /// How many pages: at least one.
@@ -29,9 +40,9 @@ pub struct ClientCommand {
 pub enum DriveError {
     /// There is no such export, or it has no such pages, or there are none.
     NoSuchPages,
-    /// The task does not read, or does not write.
+    /// The task does not read, or does not write; who does not write does not trim.
     NotDeclared,
-    /// It owns zones, and this write does not go on where the last one ended.
+    /// It owns zones, and this write does not go on where the last one ended, or is a trim.
     OutOfOrder,
 }
 
@@ -77,6 +88,8 @@ pub struct ServedExport {
     pub reads: Option<ServedRequests>,
     /// Its writes; `None` where the task does not write.
     pub writes: Option<ServedRequests>,
+    /// Pages that clients have trimmed; a page counts as often as it was.
+    pub trimmed: u64,
 }
 
 /// What came of a run.
@@ -127,6 +140,8 @@ pub struct Drive<'a> {
     sources: Vec<ServedSource>,
     /// Of each export the positions of its reads and its writes.
     of_export: Vec<[Option<usize>; 2]>,
+    /// Pages that were trimmed of each export.
+    trimmed: Vec<u64>,
     commands: HashMap<Ticket, OpenCommand>,
     requests: HashMap<JobId, OpenRequest>,
     now: Instant,
@@ -164,6 +179,7 @@ impl<'a> Drive<'a> {
         Drive {
             plan,
             hosted: Hosted::new(plan, options, checks),
+            trimmed: vec![0; exports.len()],
             exports,
             sources,
             of_export,
@@ -188,7 +204,7 @@ impl<'a> Drive<'a> {
 
     /// The device goes on to `now`, which is behind the last step and not beyond
     /// [`Drive::next_instant`]; these commands come now, each with a number of the caller's that no
-    /// open one has. The numbers of those that are over are added to `over`.
+    /// open one has. The numbers of those that are over are added to `over`; a trim is at once.
     ///
     /// # Errors
     /// The commands that are not taken, with the reason: they are over.
@@ -205,8 +221,10 @@ impl<'a> Drive<'a> {
         }
         let mut refused = Vec::new();
         for &(ticket, command) in commands {
-            if let Err(error) = self.take(ticket, command, now) {
-                refused.push((ticket, error));
+            match self.take(ticket, command, now) {
+                Ok(true) => over.push(ticket),
+                Ok(false) => {}
+                Err(error) => refused.push((ticket, error)),
             }
         }
         for source in 0..self.sources.len() {
@@ -217,23 +235,30 @@ impl<'a> Drive<'a> {
         if refused.is_empty() { Ok(()) } else { Err(refused) }
     }
 
-    /// A command waits for the device.
-    fn take(&mut self, ticket: Ticket, command: ClientCommand, now: Instant) -> Result<(), DriveError> {
-        let ClientCommand { export, writes, first, pages } = command;
+    /// A command waits for the device. Says whether it is over already.
+    fn take(&mut self, ticket: Ticket, command: ClientCommand, now: Instant) -> Result<bool, DriveError> {
+        let ClientCommand { export, action, first, pages } = command;
         let of = self.exports.get(export).ok_or(DriveError::NoSuchPages)?;
         let end = first.checked_add(pages).filter(|&end| pages > 0 && u64::from(end) <= of.pages);
         let end = end.ok_or(DriveError::NoSuchPages)?;
-        let source = self.of_export[export][usize::from(writes)].ok_or(DriveError::NotDeclared)?;
+        let source =
+            self.of_export[export][usize::from(action != ClientAction::Read)].ok_or(DriveError::NotDeclared)?;
         let state = &mut self.sources[source];
         if state.in_order {
-            if first != state.next {
+            if first != state.next || action == ClientAction::Trim {
                 return Err(DriveError::OutOfOrder);
             }
             state.next = if u64::from(end) == of.pages { 0 } else { end };
         }
+        if action == ClientAction::Trim {
+            let trims = self.hosted.trim(state.number, first..end, now);
+            assert!(trims, "pages that there are, of a cluster with a certificate and without zones");
+            self.trimmed[export] += u64::from(pages);
+            return Ok(true);
+        }
         state.policeman.wait(ticket, first, pages);
         self.commands.insert(ticket, OpenCommand { source, came: now, pages, left: pages, held: false });
-        Ok(())
+        Ok(false)
     }
 
     /// What may leave for the device leaves; what does not has been held.
@@ -306,10 +331,12 @@ impl<'a> Drive<'a> {
         let duration = at.max(self.now.saturating_add(Span::NANOSECOND));
         let findings = self.hosted.finish().finish(duration);
         let counts = |at: Option<usize>| at.map(|at| self.sources[at].counts.clone());
-        let exports = self.exports.iter().zip(&self.of_export).map(|(export, &[reads, writes])| ServedExport {
+        let of_export = self.exports.iter().zip(&self.of_export).zip(&self.trimmed);
+        let exports = of_export.map(|((export, &[reads, writes]), &trimmed)| ServedExport {
             export: export.clone(),
             reads: counts(reads),
             writes: counts(writes),
+            trimmed,
         });
         ServedRun { exports: exports.collect(), findings, duration }
     }

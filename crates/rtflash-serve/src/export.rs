@@ -50,6 +50,11 @@ impl Export {
     pub fn size(&self) -> u64 {
         self.pages * u64::from(self.page_size)
     }
+
+    /// Whether its pages may be trimmed: it is written, and owns no zones.
+    pub fn is_trimmed(&self) -> bool {
+        self.writes.is_some() && !self.in_order
+    }
 }
 
 /// How pages are placed where a source's requests are served.

@@ -16,6 +16,6 @@ mod police;
 mod server;
 
 pub use backing::DataFile;
-pub use drive::{ClientCommand, Drive, DriveError, ServedExport, ServedRequests, ServedRun};
+pub use drive::{ClientAction, ClientCommand, Drive, DriveError, ServedExport, ServedRequests, ServedRun};
 pub use export::Export;
 pub use server::{ServeOptions, Served, serve};

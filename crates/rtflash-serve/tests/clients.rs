@@ -79,8 +79,13 @@ impl Client {
     }
 
     fn ask(&mut self, kind: u16, cookie: u64, offset: u64, length: u32, data: &[u8]) {
-        let head = [&0x2560_9513_u32.to_be_bytes()[..], &[0, 0], &kind.to_be_bytes(), &cookie.to_be_bytes()].concat();
-        self.send(&[&head, &offset.to_be_bytes(), &length.to_be_bytes(), data]);
+        self.ask_with(0, kind, cookie, offset, length);
+        self.send(&[data]);
+    }
+
+    fn ask_with(&mut self, flags: u16, kind: u16, cookie: u64, offset: u64, length: u32) {
+        let head = [0x2560_9513_u32.to_be_bytes(), (u32::from(flags) << 16 | u32::from(kind)).to_be_bytes()].concat();
+        self.send(&[&head, &cookie.to_be_bytes(), &offset.to_be_bytes(), &length.to_be_bytes()]);
     }
 
     /// The next answer: its cookie, its error, and data where there is none.
@@ -107,7 +112,7 @@ fn what_is_written_is_read_again() {
     let served = with_clients(|to, exports| {
         let page = exports[0].page_size;
         let (mut camera, size, flags) = Client::take(to, "camera");
-        assert_eq!((size, flags & 2), (exports[0].size(), 0));
+        assert_eq!((size, flags & 2, flags & 32), (exports[0].size(), 0, 32));
         let (mut log, _, _) = Client::take(to, "log");
         let data: Vec<u8> = (0..3 * page).map(|at| (at / 7).to_le_bytes()[0]).collect();
         // 20 pages: three requests.
@@ -118,6 +123,11 @@ fn what_is_written_is_read_again() {
         assert_eq!(log.answer(0), (3, 0, vec![]));
         assert_eq!(camera.answer(0), (1, 0, vec![]));
         assert_eq!(camera.answer(0), (2, 0, vec![]));
+        // What is beside it is given back, with a flag, and a flush.
+        camera.ask(4, 7, u64::from(40 * page), 20 * page, &[]);
+        assert_eq!(camera.answer(0), (7, 0, vec![]));
+        camera.ask_with(1, 4, 8, u64::from(40 * page), 20 * page);
+        assert_eq!(camera.answer(0), (8, 0, vec![]));
         camera.ask(3, 4, 0, 0, &[]);
         assert_eq!(camera.answer(0), (4, 0, vec![]));
         camera.ask(0, 5, u64::from(4 * page), 3 * page, &[]);
@@ -130,6 +140,7 @@ fn what_is_written_is_read_again() {
     let (reads, writes) = (camera.reads.as_ref().expect("it reads"), camera.writes.as_ref().expect("it writes"));
     assert_eq!((writes.commands, writes.pages, writes.held, writes.late), (2, 23, 1, 0));
     assert_eq!((reads.commands, reads.pages, reads.requests), (1, 3, 1));
+    assert_eq!((camera.trimmed, log.trimmed), (40, 0));
     assert_eq!((log.reads.as_ref(), log.writes.as_ref().map(|of| of.commands)), (None, Some(1)));
     assert_eq!((served.clients, served.malformed), (2, 0));
     assert!(served.run.findings.iter().all(|finding| finding.gauge.holds()));
@@ -142,7 +153,15 @@ fn what_is_wrong_is_refused_and_ends_nothing_else() {
         let (mut log, size, _) = Client::take(to, "log");
         let (mut camera, _, _) = Client::take(to, "camera");
         // Not declared, beyond the end, not of whole pages, nothing at all, not offered.
-        let wrong = [(0, 0, page, 1), (1, size, page, 28), (1, 1, page, 22), (1, 0, 0, 22), (4, 0, page, 22)];
+        let wrong = [
+            (0, 0, page, 1),
+            (1, size, page, 28),
+            (4, size, page, 22),
+            (1, 1, page, 22),
+            (4, 0, page - 1, 22),
+            (1, 0, 0, 22),
+            (6, 0, page, 22),
+        ];
         for ((kind, offset, length, error), cookie) in wrong.into_iter().zip(10..) {
             let data = if kind == 1 { vec![1; length as usize] } else { vec![] };
             log.ask(kind, cookie, offset, length, &data);

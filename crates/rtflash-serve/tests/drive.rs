@@ -14,7 +14,7 @@ use rtflash_exec::{Aging, Options};
 use rtflash_host::run::CertifiedClusters;
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Device, Instant, Request, Span, Task, TaskSet};
-use rtflash_serve::{ClientCommand, Drive, DriveError, ServedRun};
+use rtflash_serve::{ClientAction, ClientCommand, Drive, DriveError, ServedRun};
 
 struct Rng(Stream);
 
@@ -72,6 +72,8 @@ struct Run {
     over: Vec<u64>,
     refused: Vec<DriveError>,
     ends_early: bool,
+    /// Trims that were taken, and their pages.
+    trims: [u64; 2],
     run: ServedRun,
 }
 
@@ -79,6 +81,7 @@ struct Run {
 fn run(rng: &mut Rng, set: &TaskSet, clusters: &CertifiedClusters, options: &Options) -> Run {
     let mut drive = Drive::new(set, clusters.plan(), options);
     let (mut now, mut came, mut over, mut refused) = (Instant::START, HashMap::new(), Vec::new(), Vec::new());
+    let mut trims = [0; 2];
     // Some aim at one chip, page by page, and never pause.
     let aims = rng.within(0, 1) == 0;
     for ticket in 0..rng.within(20, 300) {
@@ -98,9 +101,17 @@ fn run(rng: &mut Rng, set: &TaskSet, clusters: &CertifiedClusters, options: &Opt
             (false, 0) => (rng.small(0, room - 1), 0),
             (false, _) => (rng.small(0, room - 1), rng.small(1, 20.min(room))),
         };
-        let command = ClientCommand { export, writes: rng.within(0, 1) == 0, first, pages };
+        let action = [ClientAction::Read, ClientAction::Write, ClientAction::Trim][rng.at(3)];
+        let command = ClientCommand { export, action, first, pages };
         match drive.step(now, &[(ticket, command)], &mut over) {
-            Ok(()) => drop(came.insert(ticket, now)),
+            Ok(()) => {
+                came.insert(ticket, now);
+                if action == ClientAction::Trim {
+                    // It is over at once.
+                    assert_eq!(over.last(), Some(&ticket));
+                    trims = [trims[0] + 1, trims[1] + u64::from(pages)];
+                }
+            }
             Err(why) => {
                 assert_eq!(why.len(), 1);
                 refused.push(why[0].1);
@@ -112,11 +123,11 @@ fn run(rng: &mut Rng, set: &TaskSet, clusters: &CertifiedClusters, options: &Opt
     while let Some(next) = drive.next_instant().filter(|_| !ends_early) {
         drive.step(next, &[], &mut over).expect("nothing came");
     }
-    Run { came, over, refused, ends_early, run: drive.finish(Instant::START) }
+    Run { came, over, refused, ends_early, trims, run: drive.finish(Instant::START) }
 }
 
-fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 5] {
-    let mut seen = [0; 5];
+fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 6] {
+    let mut seen = [0; 6];
     for case in 0..cases(700) {
         let mut rng = Rng(Stream::numbered(seed, b"serve\0\0\0", case));
         let Some(set) = set(&mut rng, zoned) else { continue };
@@ -127,7 +138,7 @@ fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 5] {
         let Ok(clusters) = CertifiedClusters::new(&set, allocation, &[], Span::ZERO) else { continue };
         let aging = if rng.within(0, 1) == 0 { Aging::Worst } else { Aging::Random };
         let options = Options { aging, ..Drive::options() };
-        let Run { came, mut over, refused, run, ends_early } = run(&mut rng, &set, &clusters, &options);
+        let Run { came, mut over, refused, run, ends_early, trims } = run(&mut rng, &set, &clusters, &options);
         // Each command that was taken is over, once, or the run was too early.
         over.sort_unstable();
         let mut taken: Vec<u64> = came.into_keys().collect();
@@ -140,11 +151,13 @@ fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 5] {
         for of in counts() {
             assert!(of.late == 0 && of.longest <= of.deadline, "case {case}: {of:?}");
         }
-        assert_eq!(counts().map(|of| of.commands).sum::<u64>(), taken.len() as u64);
+        assert_eq!(counts().map(|of| of.commands).sum::<u64>() + trims[0], taken.len() as u64);
+        assert_eq!(run.exports.iter().map(|of| of.trimmed).sum::<u64>(), trims[1]);
         seen[0] += 1;
         seen[1] += counts().map(|of| of.requests).sum::<u64>();
         seen[2] += counts().map(|of| of.held).sum::<u64>();
         seen[3] += refused.iter().filter(|&&why| why == DriveError::OutOfOrder).count() as u64;
+        seen[5] += trims[1];
         seen[4] += refused.iter().filter(|&&why| why != DriveError::OutOfOrder).count() as u64;
     }
     println!("{seen:?}");
@@ -153,12 +166,56 @@ fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 5] {
 
 #[test]
 fn no_client_makes_a_deadline_missed() {
-    let [sets, requests, held, _, refused] = attack(1, &Sound::default(), false);
-    assert!(sets > 150 && requests > 10_000 && held > 1_000 && refused > 1_000);
+    let [sets, requests, held, _, refused, trimmed] = attack(1, &Sound::default(), false);
+    assert!(sets > 150 && requests > 10_000 && held > 1_000 && refused > 1_000 && trimmed > 10_000);
 }
 
 #[test]
 fn who_owns_zones_writes_in_order() {
-    let [sets, requests, _, out_of_order, _] = attack(2, &Zoned::default(), true);
-    assert!(sets > 60 && requests > 1_000 && out_of_order > 500);
+    let [sets, requests, _, out_of_order, _, trimmed] = attack(2, &Zoned::default(), true);
+    assert!(sets > 60 && requests > 1_000 && out_of_order > 500 && trimmed == 0);
+}
+
+/// What holds nothing is over as soon as it would begin; a chip keeps what it programmed last.
+#[test]
+fn what_is_trimmed_is_read_in_no_time() {
+    let device = Device::profile("dgist-2021").expect("a profile");
+    let request = |pages, us| Request::new(pages, Span::from_us(us));
+    let (read, write) = (request(4, 20_000), request(8, 40_000));
+    let task = |name: &str| Task { name: name.into(), read, write, data_pages: Some(512) };
+    let set = TaskSet::new(device, vec![task("a"), task("b")], vec![]).expect("a set");
+    let outcome = allocator("best-fit").expect("an algorithm").allocate(&set, &Sound::default());
+    let allocation = outcome.allocation().expect("an allocation");
+    let clusters = CertifiedClusters::new(&set, allocation, &[], Span::ZERO).expect("it can be run");
+    let options = Drive::options();
+    // Of 60 pages of the first export those that are read in no time where all of an export is
+    // trimmed.
+    let at_once = |trimmed: usize| {
+        let mut drive = Drive::new(&set, clusters.plan(), &options);
+        let (mut now, mut over, mut longest) = (Instant::START, Vec::new(), Vec::new());
+        let trim = ClientCommand { export: trimmed, action: ClientAction::Trim, first: 0, pages: 512 };
+        now = now.saturating_add(Span::NANOSECOND);
+        drive.step(now, &[(100, trim)], &mut over).expect("it may");
+        assert_eq!(over, [100]);
+        for page in 0..60 {
+            let read = ClientCommand { export: 0, action: ClientAction::Read, first: page * 8, pages: 1 };
+            let came = now.saturating_add(ns(50_000_000));
+            while let Some(next) = drive.next_instant().filter(|&next| next < came) {
+                drive.step(next, &[], &mut over).expect("nothing came");
+            }
+            now = came;
+            drive.step(now, &[(page.into(), read)], &mut over).expect("it may");
+            while !over.contains(&page.into()) {
+                now = drive.next_instant().expect("it is not over");
+                drive.step(now, &[], &mut over).expect("nothing came");
+            }
+            longest.push(now.since(came));
+        }
+        let run = drive.finish(now);
+        assert_eq!(run.exports.iter().map(|of| of.trimmed).collect::<Vec<_>>(), [[512, 0], [0, 512]][trimmed]);
+        assert!(run.findings.iter().all(|finding| finding.gauge.holds()));
+        longest.iter().filter(|&&took| took <= Span::NANOSECOND).count()
+    };
+    let (own, other) = (at_once(0), at_once(1));
+    assert!(own >= 50 && other == 0, "{own} {other}");
 }

@@ -42,6 +42,8 @@ pub struct ServedTask<'a> {
     pub read: Option<ServedDirection>,
     /// Its writes; null where the task does not write.
     pub write: Option<ServedDirection>,
+    /// Pages that clients have trimmed; a page counts as often as it was.
+    pub trimmed_pages: u64,
 }
 
 /// What came of reads or writes, in a [`ServedTask`].

@@ -130,6 +130,7 @@ fn answer(slow: u32, served: &Served) -> ServeAnswer<'_> {
         bytes: of_task.export.size(),
         read: of_task.reads.as_ref().map(of),
         write: of_task.writes.as_ref().map(of),
+        trimmed_pages: of_task.trimmed,
     };
     let exports: Vec<ServedTask<'_>> = served.run.exports.iter().map(task).collect();
     let broken = served.run.findings.iter().filter(|finding| !finding.gauge.holds());

@@ -19,6 +19,9 @@ impl Render for ServeAnswer<'_> {
                     text += &direction(&format!("{}.{does}", plain(&of.task)), of_one);
                 }
             }
+            if of.trimmed_pages > 0 {
+                text += &format!("  {}: {} trimmed\n", plain(&of.task), count(of.trimmed_pages, "page"));
+            }
         }
         if self.malformed > 0 {
             text += &format!("{} ended: what came was not of the protocol\n", count(self.malformed, "connection"));

@@ -35,6 +35,7 @@ const HAS_FLAGS: u16 = 1;
 const READ_ONLY: u16 = 1 << 1;
 const SEND_FLUSH: u16 = 1 << 2;
 const SEND_FUA: u16 = 1 << 3;
+const SEND_TRIM: u16 = 1 << 5;
 
 /// Bytes that an option may have: names have 4,096 at most.
 const MAX_OPTION: u32 = 8_192;
@@ -111,7 +112,8 @@ fn find(exports: &[Export], name: &[u8]) -> Option<usize> {
 /// Size and flags of an export.
 fn about(export: &Export) -> [u8; 10] {
     let only = if export.writes.is_none() { READ_ONLY } else { 0 };
-    let flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA | only;
+    let trims = if export.is_trimmed() { SEND_TRIM } else { 0 };
+    let flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA | only | trims;
     let mut bytes = [0; 10];
     bytes[..8].copy_from_slice(&export.size().to_be_bytes());
     bytes[8..].copy_from_slice(&flags.to_be_bytes());
@@ -222,6 +224,16 @@ mod tests {
         assert_eq!(shake(&[&flags[..], &option(ABORT, &[])].concat()).0, Some(None));
         assert_eq!(shake(&[&flags[..], &option(EXPORT_NAME, b"none")].concat()).0, None);
         assert_eq!(shake(&[0, 0, 0, 0]).0, None);
+    }
+
+    #[test]
+    fn what_is_written_and_owns_no_zones_can_be_trimmed() {
+        let flags = |writes: bool, in_order| {
+            let writes = writes.then_some(rtflash_exec::SourceId(1));
+            let [.., high, low] = about(&Export { writes, in_order, ..export("log") });
+            u16::from_be_bytes([high, low])
+        };
+        assert_eq!([flags(false, false), flags(true, false), flags(true, true)], [0b1111, 0b10_1101, 0b1101]);
     }
 
     proptest! {

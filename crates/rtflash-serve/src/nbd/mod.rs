@@ -1,5 +1,5 @@
-//! The NBD protocol, as far as it is served: the fixed newstyle handshake, and reads, writes and
-//! flushes with simple replies. Written from the protocol's description (doc/proto.md of
+//! The NBD protocol, as far as it is served: the fixed newstyle handshake, and reads, writes,
+//! trims and flushes with simple replies. Written from the protocol's description (doc/proto.md of
 //! NetworkBlockDevice/nbd).
 //!
 //! Whoever sends what is not of the protocol is answered by the end of the connection.

@@ -28,6 +28,7 @@ pub(crate) enum CommandKind {
     Write,
     Disconnect,
     Flush,
+    Trim,
     /// Known or not, it was not offered.
     Other,
 }
@@ -65,6 +66,7 @@ pub(crate) fn read_request(from: &mut impl Read) -> io::Result<Option<ClientRequ
         1 => CommandKind::Write,
         2 => CommandKind::Disconnect,
         3 => CommandKind::Flush,
+        4 => CommandKind::Trim,
         _ => CommandKind::Other,
     };
     let mut data = Vec::new();

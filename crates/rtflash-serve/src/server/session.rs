@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::FrontDesk;
-use crate::drive::ClientCommand;
+use crate::drive::{ClientAction, ClientCommand};
 use crate::export::Export;
 use crate::nbd::{
     ClientRequest, CommandKind, EINVAL, EIO, ENOSPC, EPERM, ESHUTDOWN, MAX_BYTES, read_request, reply, shake_hands,
@@ -210,7 +210,7 @@ impl Client<'_> {
             offset: (self.of.first_page * page).saturating_add(offset),
             reads: if kind == CommandKind::Read && command.is_ok() { length } else { 0 },
             data: request.data,
-            syncs: kind == CommandKind::Flush || is_forced && kind == CommandKind::Write,
+            syncs: kind == CommandKind::Flush || is_forced && matches!(kind, CommandKind::Write | CommandKind::Trim),
         };
         self.unanswered.add(answer.weight());
         let ended = Ended { answer: Some(answer), to: self.tell.clone() };
@@ -226,27 +226,33 @@ impl Client<'_> {
 
     /// What a request asks of the device: nothing where it is a flush.
     fn command(&self, request: &ClientRequest) -> Result<Option<ClientCommand>, u32> {
-        let writes = match request.kind {
-            CommandKind::Read => false,
-            CommandKind::Write => true,
+        let action = match request.kind {
+            CommandKind::Read => ClientAction::Read,
+            CommandKind::Write => ClientAction::Write,
+            // Not offered.
+            CommandKind::Trim if self.of.in_order => return Err(EINVAL),
+            CommandKind::Trim => ClientAction::Trim,
             CommandKind::Flush if !request.has_other_flags => return Ok(None),
             CommandKind::Flush | CommandKind::Disconnect | CommandKind::Other => return Err(EINVAL),
         };
-        if writes && self.of.writes.is_none() || !writes && self.of.reads.is_none() {
+        let reads = action == ClientAction::Read;
+        if if reads { self.of.reads.is_none() } else { self.of.writes.is_none() } {
             return Err(EPERM);
         }
         let page = u64::from(self.of.page_size);
         let (offset, length) = (request.offset, u64::from(request.length));
         if offset.checked_add(length).is_none_or(|end| end > self.of.size()) {
-            return Err(if writes { ENOSPC } else { EINVAL });
+            return Err(if action == ClientAction::Write { ENOSPC } else { EINVAL });
         }
         let is_whole = offset.is_multiple_of(page) && length.is_multiple_of(page) && length > 0;
-        if request.has_other_flags || !is_whole || request.length > MAX_BYTES {
+        // A trim carries no data.
+        let is_long = request.length > MAX_BYTES && action != ClientAction::Trim;
+        if request.has_other_flags || !is_whole || is_long {
             return Err(EINVAL);
         }
         let number = |pages: u64| u32::try_from(pages).map_err(|_| EINVAL);
         let (first, pages) = (number(offset / page)?, number(length / page)?);
-        Ok(Some(ClientCommand { export: self.export, writes, first, pages }))
+        Ok(Some(ClientCommand { export: self.export, action, first, pages }))
     }
 }
 
