@@ -1,10 +1,13 @@
 //! The state machine that firmware links does what the executor does: operation for operation.
 
+#[path = "../../../tests/common/cases.rs"]
+mod cases;
 mod common;
 mod placed_worlds;
 
 use std::collections::{HashMap, HashSet};
 
+use cases::cases;
 use common::World;
 use placed_worlds::engine;
 use rtflash_exec::ftl::{Requests, initial_pages, initial_zones, job_pages};
@@ -783,8 +786,8 @@ fn as_firmware(mut world: World) -> World {
     world
 }
 
-/// How often a step programs the same logical page twice and both fail: the executor says that the
-/// first one is over at the end of the step, and firmware later.
+/// How often a step programs the same logical page for two jobs and both fail: both are over when
+/// the last one of them is programmed.
 fn failed_twice(records: &[Record]) -> usize {
     let (mut last, mut failed) = (HashMap::new(), HashMap::new());
     for record in records {
@@ -793,12 +796,12 @@ fn failed_twice(records: &[Record]) -> usize {
                 last.insert(of.chip, of.lpn);
             }
             Record::Failed(of) if of.page != NO_PAGE => {
-                *failed.entry((of.cluster, of.at, last[&of.chip])).or_insert(0) += 1;
+                failed.entry((of.cluster, of.at, last[&of.chip])).or_insert(HashSet::new()).insert(of.job);
             }
             _ => {}
         }
     }
-    failed.values().filter(|&&times| times > 1).count()
+    failed.values().filter(|jobs| jobs.len() > 1).count()
 }
 
 /// Compares the two in worlds that are drawn, as many as asked for at most.
@@ -879,7 +882,7 @@ fn compare(cases: u64, most: usize, draw: impl Fn(u64) -> Option<World>) -> (See
         over.sort_unstable();
         completed.sort_unstable();
         let twice = failed_twice(&records);
-        assert!(over == completed || twice > 0, "case {case}: {over:?}, and not {completed:?}");
+        assert_eq!(over, completed, "case {case}");
         seen.failed_twice += twice;
         for record in &records {
             if let Record::Failed(failed) = record {
@@ -904,15 +907,23 @@ fn compare(cases: u64, most: usize, draw: impl Fn(u64) -> Option<World>) -> (See
 #[test]
 #[cfg_attr(miri, ignore)]
 fn firmware_does_what_the_executor_does_where_superblocks_fail() {
-    let (seen, _) = compare(50_000, usize::MAX, |case| World::draw_failing(72, case));
+    let (seen, _) = compare(cases(50_000), usize::MAX, |case| World::draw_failing(72, case));
     assert!(seen.worlds > 4_000 && seen.beside_failed > 300 && seen.failed > 8_000, "{seen:?}");
+}
+
+/// Pages of one logical page fail in one step, and once more.
+#[test]
+#[cfg_attr(miri, ignore)]
+fn firmware_does_what_the_executor_does_where_pages_overwrite_each_other() {
+    let (seen, _) = compare(cases(60_000), usize::MAX, |case| World::draw_overwriting(73, case));
+    assert!(seen.worlds > 4_000 && seen.failed_twice > 60, "{seen:?}");
 }
 
 #[test]
 fn firmware_does_what_the_executor_does() {
     // Miri is some thousand times slower.
     let most = if cfg!(miri) { 6 } else { usize::MAX };
-    let (seen, unsound) = compare(50_000, most, |case| World::draw_certified(71, case));
+    let (seen, unsound) = compare(cases(50_000), most, |case| World::draw_certified(71, case));
     if cfg!(miri) {
         assert!(seen.operations > 0 && seen.over > 0, "{seen:?}");
         return;

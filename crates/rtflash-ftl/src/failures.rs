@@ -38,6 +38,7 @@ impl FtlProcessor<'_> {
                 pages.is_stale(place);
             }
         }
+        pages.fail_with_others();
         again
     }
 }
@@ -82,7 +83,7 @@ impl Ftl<'_, '_> {
             let Some(of) = &mut self.processors[number] else { break };
             let Some(page) = of.pages.get(place) else { break };
             if !page.is_at(of.ftl.pages.locate(page.lpn)) {
-                // It was trimmed meanwhile.
+                of.pages.is_overwritten(place);
                 continue;
             }
             let Some(to) = of.ftl.pages.program(page.lpn) else { break };

@@ -40,10 +40,12 @@ pub(crate) struct StepPages<'m> {
 /// from, and how it stands.
 pub(crate) const STEP_PAGE_WORDS: usize = 6;
 
-/// How a page stands: it is programmed, that has failed, or it is read.
+/// How a page stands: it is programmed, that has failed, it is read, or it has failed before and is
+/// over with another one of the same logical page that is programmed.
 const PROGRAMMED: u32 = 0;
 const FAILED: u32 = 1;
 const READ: u32 = 2;
+const OVERWRITTEN: u32 = 3;
 
 impl<'m> StepPages<'m> {
     /// No step is under way. `words`: [`STEP_PAGE_WORDS`] for each page of a step.
@@ -106,6 +108,25 @@ impl<'m> StepPages<'m> {
     pub(crate) fn is_stale(&mut self, place: usize) {
         if let Some(words) = self.all().get_mut(place) {
             words[5] = PROGRAMMED;
+        }
+    }
+
+    /// What a page that failed was to hold is not programmed once more: it was overwritten by
+    /// another page of the step, which is, or trimmed.
+    pub(crate) fn is_overwritten(&mut self, place: usize) {
+        if let Some(words) = self.all().get_mut(place) {
+            words[5] = OVERWRITTEN;
+        }
+    }
+
+    /// Where a page has failed once more, what it has overwritten is not over either.
+    pub(crate) fn fail_with_others(&mut self) {
+        for place in 0..self.count {
+            let [_, _, lpn, .., stands] = self.words[place];
+            if stands == OVERWRITTEN {
+                let fails = self.all().iter().any(|of| of[2] == lpn && of[5] == FAILED);
+                self.words[place][5] = if fails { FAILED } else { OVERWRITTEN };
+            }
         }
     }
 

@@ -305,6 +305,22 @@ fn what_fails_is_programmed_again_and_nothing_else() {
         assert!(ftl.ended(nand.0[0].0, host));
         assert_eq!(host.0, [3, 4]);
     });
+    // Nor where it fails once more, on a chip that failed for neither.
+    with(ImageDevice { spare_blocks: 2, blocks_per_chip: 14, ..DEVICE }, |ftl, nand, host| {
+        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
+        ftl.request(4, (None, 0), &[9]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 9)]);
+        assert!(ftl.ended(0, host) && ftl.failed(1, host) && ftl.failed(2, host) && host.0.is_empty());
+        for again in 0..3 {
+            ftl.dispatch(nand, host);
+            let [(chip, true, 9)] = std::mem::take(&mut nand.0)[..] else { panic!("{again}") };
+            assert!(again > 0 || chip == 0, "where no page of the two was");
+            assert!(if again < 2 { ftl.failed(chip, host) } else { ftl.ended(chip, host) });
+            assert_eq!(host.0.is_empty(), again < 2, "{again}: {:?}", host.0);
+        }
+        assert_eq!(host.0, [3, 4]);
+    });
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::gauge::{Gauge, Place};
 use super::mapping::FailedPage;
 use crate::ids::{ChipId, Lpn, PerId};
 use crate::plan::Plan;
-use crate::trace::{Action, Failed, Kind, NONE, Operation};
+use crate::trace::{Action, Failed, JobId, Kind, NONE, Operation};
 
 /// What has failed of a chip.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -29,6 +29,26 @@ struct PagesToRepeat {
     lpns: Vec<Lpn>,
 }
 
+/// A page that another one of its step has overwritten, of which both have failed: its job is not
+/// over before that one has been programmed.
+#[derive(Debug, Serialize, Deserialize)]
+struct OverwrittenPage {
+    processor: usize,
+    lpn: Lpn,
+    job: JobId,
+    stands: OverwrittenState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum OverwrittenState {
+    /// It has failed then, and the other one has not, as far as is known.
+    Failed(Instant),
+    /// The other one has, too, and is to be programmed once more.
+    Waits,
+    /// It is programmed once more from then on.
+    Repeated(Instant),
+}
+
 /// Blocks that fail beyond what the device states, and pages that are not programmed once more,
 /// against zero.
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,6 +61,7 @@ pub(super) struct FailedBlocks {
     to_repeat: BTreeMap<usize, PagesToRepeat>,
     /// When the step begins in which a processor repeats pages.
     repeating: BTreeMap<usize, Instant>,
+    overwritten: Vec<OverwrittenPage>,
 }
 
 impl FailedBlocks {
@@ -52,6 +73,7 @@ impl FailedBlocks {
             chips: plan.per_chip(ChipFailures::default()),
             to_repeat: BTreeMap::new(),
             repeating: BTreeMap::new(),
+            overwritten: Vec::new(),
         }
     }
 
@@ -61,13 +83,14 @@ impl FailedBlocks {
     }
 
     /// A block has failed on a processor that has been busy since then. `page`: what was to be
-    /// programmed, where it is to be programmed once more.
+    /// programmed. Gives the jobs that wait from now on for a page of another one to be programmed
+    /// once more, one for each page.
     pub(super) fn failed(
         &mut self,
         failed: &Failed,
         (processor, busy_since): (usize, Instant),
         page: Option<FailedPage>,
-    ) {
+    ) -> Vec<JobId> {
         let of = &mut self.chips[failed.chip];
         of.blocks = of.blocks.saturating_add(1);
         if failed.page != NONE {
@@ -79,7 +102,10 @@ impl FailedBlocks {
         let Failed { at, job, cluster, chip, .. } = *failed;
         let place = || Place { at, job: Some(job), cluster: Some(cluster), chip: Some(chip) };
         self.gauge.note(0, u64::from(beyond), place);
-        let Some(page) = page.filter(|page| page.is_current) else { return };
+        let Some(page) = page else { return Vec::new() };
+        if !page.is_current {
+            return self.overwritten_failed((processor, at), page, job);
+        }
         let of = self.to_repeat.entry(processor).or_insert(PagesToRepeat { at, lpns: Vec::new() });
         if of.at != at {
             // What failed before has not been repeated at once.
@@ -87,6 +113,47 @@ impl FailedBlocks {
             *of = PagesToRepeat { at, lpns: Vec::new() };
         }
         of.lpns.push(page.lpn);
+        self.wait_for((processor, at), page.lpn)
+    }
+
+    /// A page has failed that another one of its step has overwritten.
+    fn overwritten_failed(
+        &mut self,
+        (processor, at): (usize, Instant),
+        FailedPage { kind, lpn, .. }: FailedPage,
+        job: JobId,
+    ) -> Vec<JobId> {
+        let to_repeat = self.to_repeat.get(&processor);
+        let waits = to_repeat.is_some_and(|of| of.at == at && of.lpns.contains(&lpn));
+        if kind != Kind::Gc {
+            let stands = if waits { OverwrittenState::Waits } else { OverwrittenState::Failed(at) };
+            self.overwritten.push(OverwrittenPage { processor, lpn, job, stands });
+        }
+        Vec::from_iter(waits.then_some(job))
+    }
+
+    /// A page is to be programmed once more: what it has overwritten waits for that.
+    fn wait_for(&mut self, (processor, at): (usize, Instant), lpn: Lpn) -> Vec<JobId> {
+        let repeating = self.repeating.get(&processor).copied().map(OverwrittenState::Repeated);
+        let mut waiting = Vec::new();
+        for of in self.overwritten.iter_mut().filter(|of| (of.processor, of.lpn) == (processor, lpn)) {
+            if of.stands == OverwrittenState::Failed(at) {
+                waiting.push(of.job);
+                of.stands = OverwrittenState::Waits;
+            } else if Some(of.stands) == repeating {
+                of.stands = OverwrittenState::Waits;
+            }
+        }
+        waiting
+    }
+
+    /// A job is over. Says for how many of its pages others have been programmed once more.
+    pub(super) fn complete(&mut self, job: JobId) -> u64 {
+        if self.overwritten.is_empty() {
+            return 0;
+        }
+        let own = self.overwritten.extract_if(.., |of| of.job == job);
+        own.filter(|of| matches!(of.stands, OverwrittenState::Repeated(_))).count() as u64
     }
 
     /// Whether an operation is one that was found to be repeated.
@@ -123,6 +190,12 @@ impl FailedBlocks {
         self.gauge.note(0, u64::from(!is_valid), || place(operation));
         let Some(found) = found else { return false };
         of.lpns.swap_remove(found);
+        for with in self.overwritten.iter_mut().filter(|with| (with.processor, with.lpn) == (processor, operation.lpn))
+        {
+            if with.stands == OverwrittenState::Waits {
+                with.stands = OverwrittenState::Repeated(operation.start);
+            }
+        }
         if of.lpns.is_empty() {
             self.to_repeat.remove(&processor);
         }

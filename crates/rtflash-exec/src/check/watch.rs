@@ -85,11 +85,14 @@ impl Observer for Checks<'_> {
 
     fn complete(&mut self, complete: &Complete) {
         self.settle_all();
-        let Some(pending) = self.ledger.complete(complete.job) else {
+        let Some(mut pending) = self.ledger.complete(complete.job) else {
             self.violation(complete.at, complete.job);
             return;
         };
         self.completed += 1;
+        if let Rules::Certified(by) = &mut self.rules {
+            pending.programs = pending.programs.saturating_add(by.failures.complete(complete.job));
+        }
         let source = &self.plan.sources()[complete.job.source];
         let all = match source.releases {
             // A host says how many there are in all.
@@ -218,7 +221,7 @@ impl Observer for Checks<'_> {
         chips.for_each(|chip| self.page_order.retires(chip, failed.block));
         let processor = self.chips[failed.chip].processor;
         let busy_since = by.processors.busy_since(processor);
-        by.failures.failed(failed, (processor, busy_since), page);
+        let waiting = by.failures.failed(failed, (processor, busy_since), page);
         if let Some(page) = page {
             if page.kind != Kind::Gc && page.is_current {
                 pending.programs = pending.programs.saturating_sub(1);
@@ -229,6 +232,11 @@ impl Observer for Checks<'_> {
         // A program or an erase that is said to have failed was one.
         let is_known = failed.page == NONE || page.is_some();
         self.conservation.note(0, u64::from(!is_known), || place(failed.at, pending, Some(failed.chip)));
+        for job in waiting {
+            if let Some(pending) = self.ledger.get(job) {
+                pending.programs = pending.programs.saturating_sub(1);
+            }
+        }
     }
 
     fn reserve(&mut self, reserve: &Reserve) {

@@ -123,6 +123,8 @@ pub struct Processor {
     step: Option<Step>,
     /// What has failed, and is to be programmed once more.
     again: Vec<Programmed>,
+    /// Jobs with pages that failed, and had been overwritten by a page of `again`.
+    overwritten: Vec<(Lpn, JobId)>,
     /// Of each chip, blocks that may fail yet, and programs before the processor is idle again.
     may_fail: Vec<(u32, u32)>,
     ended: u64,
@@ -164,6 +166,7 @@ impl Processor {
                 server_passes: 0,
                 step: None,
                 again: Vec::new(),
+                overwritten: Vec::new(),
                 may_fail: Vec::new(),
                 ended: 0,
                 left: Vec::new(),
@@ -316,12 +319,21 @@ impl Processor {
             self.pages.retire(block);
             // What another page of the step has overwritten need not be repeated.
             if !self.pages.holds(program.at, program.lpn) {
+                self.overwritten.push((program.lpn, program.id));
                 continue;
             }
             self.again.push(program);
             if program.kind != Kind::Gc {
                 let place = step.pages.iter().position(|&job| job == program.id).expect("a page of the step");
                 step.pages.remove(place);
+            }
+        }
+        // But it is not over before that one is.
+        for (lpn, job) in std::mem::take(&mut self.overwritten) {
+            if self.again.iter().any(|program| program.lpn == lpn) {
+                let place = step.pages.iter().position(|&of| of == job).expect("a page of the step");
+                step.pages.remove(place);
+                self.overwritten.push((lpn, job));
             }
         }
         let Some((job, victim)) = step.resets.or(step.erases) else { return false };
@@ -359,6 +371,8 @@ impl Processor {
                 self.step.as_mut().expect("a step").pages.push(id);
             }
         }
+        let with = self.overwritten.iter().map(|&(_, job)| job);
+        self.step.as_mut().expect("a step").pages.extend(with);
         true
     }
 

@@ -153,6 +153,7 @@ enum WorldKind {
     Unsuspended,
     Superblocks,
     Failing,
+    Overwriting,
 }
 
 impl World {
@@ -175,6 +176,11 @@ impl World {
     /// The same where all clusters are superblocks, on up to twelve chips, which fail.
     pub fn draw_failing(seed: u64, case: u64) -> Option<World> {
         World::draw_of(seed, case, WorldKind::Failing)
+    }
+
+    /// The same with few logical pages, of which many requests are and many programs fail.
+    pub fn draw_overwriting(seed: u64, case: u64) -> Option<World> {
+        World::draw_of(seed, case, WorldKind::Overwriting)
     }
 
     fn draw_with(seed: u64, case: u64, in_executor: bool) -> Option<World> {
@@ -218,7 +224,19 @@ impl World {
             },
             false => DeviceSpec { erase_suspend, erase_resume, wear_gap, wear_passes, ..device },
         };
+        let overwriting = of == WorldKind::Overwriting;
+        let failing = of == WorldKind::Failing || overwriting;
         let device = match of {
+            WorldKind::Overwriting => DeviceSpec {
+                chips: rng_of_faults.small(2, 6),
+                chips_per_channel: rng_of_faults.small(1, 5),
+                blocks_per_chip: rng_of_faults.small(80, 120),
+                page_registers: None,
+                spare_blocks: Some(12),
+                program_failures: None,
+                logical_ratio: LogicalRatio::from_decimal(2, 2).ok()?,
+                ..device
+            },
             WorldKind::Failing => DeviceSpec {
                 chips: rng_of_faults.small(2, 12),
                 chips_per_channel: rng_of_faults.small(1, 5),
@@ -231,7 +249,13 @@ impl World {
             },
             _ => device,
         };
-        let faults = if of == WorldKind::Failing { 300 } else { faults };
+        let faults = if overwriting {
+            20_000
+        } else if failing {
+            300
+        } else {
+            faults
+        };
         let device = Device::new(device).ok()?;
         let mut tasks = tasks(&mut rng);
         // In some all that writes is a stream, so that it may own zones.
@@ -240,23 +264,28 @@ impl World {
         for task in tasks.iter_mut().filter(|_| zones) {
             task.write = task.write.map(|write| write.with_access(Access::Stream));
         }
+        // Small requests, of which several are pending.
+        for task in tasks.iter_mut().filter(|_| overwriting) {
+            task.write = Request::new(rng_of_faults.within(1, 2), ns(rng_of_faults.within(5, 30)));
+            task.data_pages = Some(rng_of_faults.within(1, 2));
+        }
         let set = TaskSet::new(device, tasks, jobs(&mut rng)?).ok()?;
         let allocation = allocation(&mut rng, &set)?;
         let terms: Vec<ClusterTerms> = allocation
             .clusters()
             .iter()
             .map(|cluster| {
-                let backfill = rng_of_commands.within(0, 2) > 0;
+                let backfill = rng_of_commands.within(0, 2) > 0 || overwriting;
                 let drawn = certificate(&mut rng, &set, cluster);
                 // Where there are two page registers some superblocks use both.
                 let placement = match drawn.placement {
-                    _ if superblocks || of == WorldKind::Failing => Placement::Superblock,
+                    _ if superblocks || failing => Placement::Superblock,
                     Placement::Superblock if device.has_cache_register() && rng_of_commands.within(0, 2) > 0 => {
                         Placement::CachedSuperblock
                     }
                     as_drawn => as_drawn,
                 };
-                if zones && !superblocks && of != WorldKind::Failing && rng_of_zones.within(0, 3) > 0 {
+                if zones && !superblocks && !failing && rng_of_zones.within(0, 3) > 0 {
                     let (placement, server_thousandths) = (Placement::Zoned, 0);
                     let collection = drawn.collection.filter(|_| rng_of_zones.within(0, 1) == 0);
                     return ClusterTerms::Certified(Certificate { placement, server_thousandths, collection, ..drawn });

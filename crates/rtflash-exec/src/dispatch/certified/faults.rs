@@ -43,6 +43,9 @@ pub(super) struct ProcessorFaults {
     erases: Option<(BlockId, Option<usize>)>,
     /// What has failed, and is programmed once more by the next step.
     again: Vec<ProgramUnderWay>,
+    /// Parts with pages that were overwritten in their step by a page of `again`, and failed, too:
+    /// these are over with it.
+    overwritten: Vec<(Lpn, usize)>,
 }
 
 impl ProcessorFaults {
@@ -59,6 +62,7 @@ impl ProcessorFaults {
             doing: Vec::new(),
             erases: None,
             again: Vec::new(),
+            overwritten: Vec::new(),
         })
     }
 
@@ -115,7 +119,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if is_over {
             return false;
         }
-        let mut again = std::mem::take(&mut faults.again);
+        let (mut again, mut overwritten) = (std::mem::take(&mut faults.again), std::mem::take(&mut faults.overwritten));
         for page in &doing {
             let chip = of.chips[page.spot.chip];
             if !faults.fails((page.spot.chip, chip), true, now) {
@@ -125,18 +129,21 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let (job, cluster, block) = (self.parts[page.part].id(), of.number, page.spot.block);
             let failed = Failed { at: now, job, cluster, chip, block, page: page.spot.page };
             self.core.observer.push(Record::Failed(failed));
-            // What another page of the step has overwritten is stale, and over.
-            if of.store.locate(page.lpn) != page.spot {
-                continue;
-            }
-            again.push(*page);
-            if page.kind != Kind::Gc {
-                let place = of.step.pages.iter().position(|&part| part == page.part);
-                of.step.pages.swap_remove(place.expect("a page of a step is over with it"));
+            if of.store.locate(page.lpn) == page.spot {
+                again.push(*page);
+            } else if page.kind != Kind::Gc {
+                overwritten.push((page.lpn, page.part));
             }
         }
+        // What a page of the step has overwritten that has not failed is over.
+        overwritten.retain(|&(lpn, _)| again.iter().any(|page| page.lpn == lpn));
+        let repeated = again.iter().filter(|page| page.kind != Kind::Gc).map(|page| page.part);
+        for part in repeated.chain(overwritten.iter().map(|&(_, part)| part)) {
+            let place = of.step.pages.iter().position(|&of_step| of_step == part);
+            of.step.pages.swap_remove(place.expect("a page of a step is over with it"));
+        }
         let faults = of.faults.as_mut().expect("it has faults");
-        (faults.doing, faults.again) = (doing, again);
+        (faults.doing, faults.again, faults.overwritten) = (doing, again, overwritten);
         faults.doing.clear();
         let Some((block, resets)) = erases else { return false };
         let Some(part) = resets.or(of.step.erases) else { return false };
@@ -176,9 +183,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             planned.push(Planned { part, kind, action: Action::Program, spot, lpn });
         }
         if !planned.is_empty() {
-            let step = &mut self.processors[processor].step;
+            let of = &mut self.processors[processor];
+            let step = &mut of.step;
             step.begin(planned.len());
             step.pages.extend(planned.iter().filter(|page| page.kind != Kind::Gc).map(|page| page.part));
+            step.pages.extend(of.faults.iter().flat_map(|of| &of.overwritten).map(|&(_, part)| part));
             for page in &planned {
                 self.start_page(processor, page, None, now);
             }
