@@ -6,8 +6,8 @@ use crate::nand::{NandChips, OperationPurpose};
 use crate::slots::{FtlProcessor, JobKind};
 use crate::step_pages::PageInStep;
 
-/// Pages looked at for the idle chips of one step at most.
-const LOOKS: u32 = 64;
+/// Pages to be read that are looked at for the idle chips of one step, at most.
+pub const FILL_IN_LOOKS: u32 = 64;
 
 impl Ftl<'_, '_> {
     /// Adds to a row of a request, which has free columns, pages that requests of less priority
@@ -53,7 +53,7 @@ impl Ftl<'_, '_> {
             let mut before = index(request.heads);
             while words[before] < request.reads {
                 looks += 1;
-                if looks > LOOKS || pages.count() >= most {
+                if looks > FILL_IN_LOOKS || pages.count() >= most {
                     return;
                 }
                 let place = words[before];

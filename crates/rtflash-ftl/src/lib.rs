@@ -3,7 +3,8 @@
 //!
 //! It is a state machine without a clock, an allocation or a floating-point number. Whoever runs it
 //! gives it memory, tells it what arrives and what ends, and does the operations that it asks for.
-//! `docs/firmware.md` says what that is, and what it costs.
+//! `docs/firmware.md` says what that is, and what it costs; `examples/mock.rs` is a driver to begin
+//! with.
 #![no_std]
 
 mod backfill;
@@ -33,6 +34,7 @@ mod zones;
 
 pub use blocks::{BlockMemory, Blocks, Frontier, Frontiers, GROUP};
 pub use bus::BusQueue;
+pub use fill_in::FILL_IN_LOOKS;
 pub use ftl::{Ftl, Taken};
 pub use geometry::Geometry;
 pub use memory::{Lent, Memory, NONE};

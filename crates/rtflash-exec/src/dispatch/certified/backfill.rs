@@ -1,5 +1,6 @@
 //! Chips of a superblock that a step leaves idle, and what they may do meanwhile: rule D3.
 
+use rtflash_ftl::FILL_IN_LOOKS;
 use rtflash_model::Span;
 
 use super::CertifiedGroup;
@@ -7,9 +8,6 @@ use super::operate::Planned;
 use super::queue::Key;
 use crate::ids::ColumnId;
 use crate::trace::{Action, Kind, Observer};
-
-/// Pages looked at for the idle chips of one step at most.
-const LOOKS: u32 = 64;
 
 impl<O: Observer> CertifiedGroup<'_, O> {
     /// Whether pages are filled in on this processor's idle chips.
@@ -71,7 +69,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         'queue: for key in of.queue.iter() {
             for (place, &lpn) in self.parts[key.4].reads.iter().enumerate() {
                 looks += 1;
-                if looks > LOOKS || planned.len() >= max {
+                if looks > FILL_IN_LOOKS || planned.len() >= max {
                     break 'queue;
                 }
                 // What holds nothing is over when it is the first one.
