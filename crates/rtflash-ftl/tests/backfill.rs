@@ -374,6 +374,52 @@ fn what_is_trimmed_meanwhile_is_not_programmed_again() {
     }
 }
 
+/// Of several pages that were overwritten each waits, and for its own page alone.
+#[test]
+fn each_page_that_was_overwritten_waits_for_what_overwrote_it() {
+    let device = ImageDevice { spare_blocks: 2, blocks_per_chip: 14, ..DEVICE };
+    // The chips that fail once more, and what is over then.
+    for (pages, fails_again, over, then) in [
+        ([8, 8, 8], 8, [].as_slice(), [3, 4, 3].as_slice()),
+        ([8, 9, 8], 9, &[3, 3], &[4]),
+        ([8, 9, 8], 8, &[4], &[3, 3]),
+    ] {
+        with(device, |ftl, nand, host| {
+            for (source, now, page) in [(3, 0, pages[0]), (4, 0, pages[1]), (3, 1_000, pages[2])] {
+                ftl.request(source, (None, now), &[page]).expect("as declared");
+            }
+            ftl.dispatch(nand, host);
+            assert!(std::mem::take(&mut nand.0).iter().all(|of| ftl.failed(of.0, host)) && host.0.is_empty());
+            ftl.dispatch(nand, host);
+            for (chip, _, page) in std::mem::take(&mut nand.0) {
+                assert!(if page == fails_again { ftl.failed(chip, host) } else { ftl.ended(chip, host) });
+            }
+            assert_eq!(std::mem::take(&mut host.0), over, "{pages:?}");
+            ftl.dispatch(nand, host);
+            assert!(nand.0.iter().all(|of| of.2 == fails_again && ftl.ended(of.0, host)));
+            assert_eq!(host.0, then, "{pages:?}");
+        });
+    }
+}
+
+/// Where all that failed is trimmed before it is programmed once more, it is over at once, and what
+/// waits begins.
+#[test]
+fn where_nothing_is_left_to_be_programmed_again_the_next_step_begins() {
+    with(DEVICE, |ftl, nand, host| {
+        ftl.request(3, (None, 0), &[8]).expect("as declared");
+        ftl.request(4, (None, 0), &[8, 10]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 8), (2, true, 10)]);
+        assert!(ftl.failed(0, host) && ftl.failed(1, host) && ftl.ended(2, host) && host.0.is_empty());
+        ftl.trim(3, &[8]).expect("it is its own");
+        ftl.request(0, (None, 100), &[5]).expect("as declared");
+        ftl.dispatch(nand, host);
+        assert_eq!(nand.0, [(1, false, 5)]);
+        assert_eq!(host.0, [3, 4]);
+    });
+}
+
 #[test]
 fn as_much_memory_as_is_stated_is_enough_and_a_word_less_is_not() {
     for (chips, per_channel) in [(4, 2), (7, 3), (16, 2), (16, 16)] {
