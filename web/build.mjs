@@ -2,7 +2,7 @@
 // Needs the Rust target wasm32-wasip1, and what `npm ci` installs.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -26,7 +26,9 @@ const optimizer = join(here, "node_modules", ".bin", "wasm-opt");
 run(optimizer, ["--flatten", "--rereloop", "-Oz", "-Oz", "--converge", "--strip-debug", "--strip-producers", ...enabled, module, "-o", made]);
 
 for (const name of ["index.html", "style.css", "main.js", "run.js", "worker.js", "share.js", "picture.js", "editor.js"]) {
-  cpSync(join(here, name), join(dist, name));
+  const text = readFileSync(join(here, name), "utf8");
+  // Lines of comments are for whoever reads the sources.
+  writeFileSync(join(dist, name), name.endsWith(".js") ? text.replace(/^\s*\/\/.*\n/gm, "") : text);
 }
 for (const name of ["THIRD-PARTY.md", "LICENSE-APACHE", "LICENSE-MIT"]) cpSync(join(root, name), join(dist, name));
 cpSync(join(root, "tasksets"), join(dist, "tasksets"), { recursive: true });

@@ -62,6 +62,8 @@ pub(super) struct FailedBlocks {
     /// When the step begins in which a processor repeats pages.
     repeating: BTreeMap<usize, Instant>,
     overwritten: Vec<OverwrittenPage>,
+    /// Processors on which a job has found no page: they may have none to repeat what failed.
+    starved: Vec<usize>,
 }
 
 impl FailedBlocks {
@@ -74,6 +76,7 @@ impl FailedBlocks {
             to_repeat: BTreeMap::new(),
             repeating: BTreeMap::new(),
             overwritten: Vec::new(),
+            starved: Vec::new(),
         }
     }
 
@@ -145,6 +148,21 @@ impl FailedBlocks {
             }
         }
         waiting
+    }
+
+    /// A job of a processor has found no page.
+    pub(super) fn starves(&mut self, processor: usize) {
+        if !self.starved.contains(&processor) {
+            self.starved.push(processor);
+        }
+    }
+
+    /// The run has ended: what had failed before has been repeated.
+    pub(super) fn finish(&mut self, duration: Instant) {
+        for (processor, of) in &self.to_repeat {
+            let is_left = of.at < duration && !self.starved.contains(processor);
+            self.gauge.note(0, u64::from(is_left), || Place { at: of.at, ..Place::default() });
+        }
     }
 
     /// A job is over. Says for how many of its pages others have been programmed once more.

@@ -306,7 +306,7 @@ impl Mapping {
                 let old = self.programs((operation, told), (first, here), block, (astray, quiet));
                 if let Some(last) = self.last.get_mut(chip) {
                     let (kind, lpn) = (told.kind, operation.lpn);
-                    *last = old.map(|old| LastProgram { kind, lpn, here, old });
+                    *last = old.map(|old| LastProgram { job: operation.job, kind, lpn, here, old });
                 }
             }
         }

@@ -260,7 +260,7 @@ impl Processors {
         }
     }
 
-    fn processor(&self, chip: ChipId) -> Option<usize> {
+    pub(super) fn processor(&self, chip: ChipId) -> Option<usize> {
         self.of_chip[chip]
     }
 
@@ -312,7 +312,7 @@ impl Processors {
         match &mut line.under_way {
             // What has failed is programmed once more before anything else: the step goes on.
             Some(under_way) if repeated => {
-                under_way.end = under_way.end.max(end);
+                under_way.end = if copies { end } else { under_way.end.max(end) };
                 return;
             }
             Some(under_way) if under_way.start == operation.start || copies && operation.action == Action::Program => {

@@ -172,6 +172,7 @@ impl<'a> Rules<'a> {
     pub(super) fn starves(&mut self, chip: ChipId) {
         if let Rules::Certified(by) = self {
             by.processors.starves(chip);
+            by.processors.processor(chip).into_iter().for_each(|processor| by.failures.starves(processor));
         }
     }
 
@@ -207,6 +208,7 @@ impl<'a> Rules<'a> {
     pub(super) fn finish(&mut self, duration: Instant, releases: &mut Gauge) {
         if let Rules::Certified(by) = self {
             by.collections.finish(duration);
+            by.failures.finish(duration);
             releases.merge(&by.collections.releases);
         }
     }

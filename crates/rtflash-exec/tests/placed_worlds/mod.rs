@@ -233,7 +233,7 @@ impl World {
                 blocks_per_chip: rng_of_faults.small(80, 120),
                 page_registers: None,
                 spare_blocks: Some(12),
-                program_failures: None,
+                program_failures: rng_of_faults.one_of(&[None, None, Some(1)]),
                 logical_ratio: LogicalRatio::from_decimal(2, 2).ok()?,
                 ..device
             },
@@ -250,7 +250,7 @@ impl World {
             _ => device,
         };
         let faults = if overwriting {
-            20_000
+            rng_of_faults.one_of(&[200, 500, 900])
         } else if failing {
             300
         } else {
@@ -279,6 +279,7 @@ impl World {
                 let drawn = certificate(&mut rng, &set, cluster);
                 // Where there are two page registers some superblocks use both.
                 let placement = match drawn.placement {
+                    _ if overwriting && rng_of_faults.within(0, 4) == 0 => Placement::Stripe,
                     _ if superblocks || failing => Placement::Superblock,
                     Placement::Superblock if device.has_cache_register() && rng_of_commands.within(0, 2) > 0 => {
                         Placement::CachedSuperblock

@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mapping, TAKEN};
 use crate::ids::{BlockId, ClusterId, ColumnId, Lpn};
-use crate::trace::{Failed, Kind, NONE};
+use crate::trace::{Failed, JobId, Kind, NONE};
 
 /// What a chip programs.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct LastProgram {
+    pub(super) job: JobId,
     pub(super) kind: Kind,
     pub(super) lpn: Lpn,
     pub(super) here: u32,
@@ -29,10 +30,10 @@ pub(in crate::check) struct FailedPage {
 
 impl Mapping {
     /// A block of a chip has failed, rule B2: one that is kept back is free in its place. What was
-    /// to be programmed is where it was before. `None` for an erase, or where nothing was
-    /// programmed there.
+    /// to be programmed is where it was before. `None` for an erase, or where the job
+    /// has programmed nothing there.
     pub(in crate::check) fn failed(&mut self, failed: &Failed, position: ColumnId, chip: usize) -> Option<FailedPage> {
-        let Failed { at, cluster, block, page, .. } = *failed;
+        let Failed { at, job, cluster, block, page, .. } = *failed;
         let first = chip - position.index();
         let base = self.base(cluster, position, chip) + block.index();
         let pool = self.pool(cluster, position, chip);
@@ -59,7 +60,7 @@ impl Mapping {
         }
         let here = self.spot(position, block, page);
         let last = self.last.get_mut(chip)?.take();
-        let LastProgram { kind, lpn, old, .. } = last.filter(|last| last.here == here)?;
+        let LastProgram { kind, lpn, old, .. } = last.filter(|last| (last.here, last.job) == (here, job))?;
         let is_current = self.is_at(cluster, lpn, here);
         if is_current {
             self.clusters[cluster].spots[lpn] = old;

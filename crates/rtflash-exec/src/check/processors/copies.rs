@@ -164,7 +164,7 @@ mod tests {
     use crate::check::gauge::{Gauge, Worst};
     use crate::check::processors::{Bounds, ReadTimes};
     use crate::check::stretches::{LastStretches, REMEMBERED};
-    use crate::ids::{BlockId, ChannelId, ClusterId, Lpn, SourceId};
+    use crate::ids::{BlockId, ChannelId, ClusterId, Lpn, PerId, SourceId};
     use crate::trace::samples::{at, plan};
     use crate::trace::{OnBus, Operation, Release, StepBatch};
 
@@ -231,6 +231,44 @@ mod tests {
         line
     }
 
+    /// All chips are of one processor, which has done nothing yet.
+    fn one_processor(plan: &Plan, foreign_waits: &PerId<ChipId, u64>, times: ReadTimes, bounds: Bounds) -> Processors {
+        Processors {
+            of_chip: plan.per_chip(Some(0)),
+            foreign_waits: foreign_waits.clone(),
+            times,
+            lines: vec![ProcessorLine { bounds, ..ProcessorLine::default() }],
+            waits: Gauge::default(),
+            order: Gauge::default(),
+            idling: Gauge::default(),
+            blocking: Gauge::default(),
+        }
+    }
+
+    /// How long its program takes is known with its record, also where it is made once more.
+    #[test]
+    fn a_copy_that_is_made_once_more_is_over_with_its_program() {
+        let plan = plan();
+        let mut ledger = Ledger::new(plan.sources().len(), false);
+        let (kind, deadline, cluster) = (Kind::Gc, Some(at(9)), Some(ClusterId(0)));
+        ledger.release(&Release { at: at(0), job: JOB, kind, deadline, pages: 0, cluster });
+        let pending = ledger.get(JOB).expect("it is released");
+        let program = rtflash_model::Span::from_ns(11).expect("a short time");
+        let times = ReadTimes { hold: 0, alone: 5, asks: 1, program };
+        let bounds = Bounds { stripe: true, ..Bounds::default() };
+        let mut processors = one_processor(&plan, &plan.per_chip(0), times, bounds);
+        let copy = [(100, Action::Read, 5, false), (105, Action::Program, 2, false)];
+        let again = [(107, Action::Read, 5, true), (112, Action::Program, 2, true)];
+        for (start, action, took, repeated) in copy.into_iter().chain(again) {
+            let of = step(start, (kind, action), [Some(took), None, None])[0];
+            processors.operation((&of, &of), (0, repeated), pending, &plan);
+        }
+        assert_eq!(processors.step_end(ChipId(0)), Some(at(114)));
+        let next = step(115, (kind, Action::Read), [Some(5), None, None])[0];
+        processors.operation((&next, &next), (0, false), pending, &plan);
+        assert_eq!(processors.busy_since(0), at(115));
+    }
+
     /// Deadlines that become earlier and earlier are all remembered, as far as there is room.
     #[test]
     fn the_latest_deadlines_of_many_steps_are_remembered() {
@@ -295,16 +333,7 @@ mod tests {
             (0..).zip(bounds).for_each(|(chip, bound)| foreign_waits[ChipId(chip)] = bound);
             let times = ReadTimes { hold: 2, alone: 10, asks, program: rtflash_model::Span::ZERO };
             let bounds = Bounds { backfill: true, ..Bounds::default() };
-            let [mut together, mut one_by_one] = [(), ()].map(|()| Processors {
-                of_chip: plan.per_chip(Some(0)),
-                foreign_waits: foreign_waits.clone(),
-                times,
-                lines: vec![ProcessorLine { bounds, ..ProcessorLine::default() }],
-                waits: Gauge::default(),
-                order: Gauge::default(),
-                idling: Gauge::default(),
-                blocking: Gauge::default(),
-            });
+            let [mut together, mut one_by_one] = [(), ()].map(|()| one_processor(&plan, &foreign_waits, times, bounds));
             // A request reads page by page; no step is without a page.
             let mut start = 100;
             let mut all = Vec::new();
