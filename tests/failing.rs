@@ -34,6 +34,13 @@ fn blocks_fail_and_nothing_is_late() {
         assert!(failed > 3, "{analysis}: {failed}");
         let check = rtflash(&[&["check", path], &by[..], &["--trace", trace]].concat());
         assert_eq!(check.status, 0, "{}{}", check.stdout, check.stderr);
+        // An allocation has the certificates that it is judged by, whatever analysis is named.
+        let found = rtflash(&[&["alloc", path, "--format", "json"], &by[..]].concat());
+        let given = directory.join("allocation.json");
+        std::fs::write(&given, found.stdout).expect("a file");
+        let given = given.to_str().expect("a name");
+        let check = rtflash(&["check", path, "--allocation", given, "--trace", trace, "--format", "json"]).json();
+        assert_eq!((&check["analysis"], &check["predicted_schedulable"]), (&"sound".into(), &true.into()));
         // What is not told has not happened.
         let silent: Vec<&str> = records.lines().filter(|line| !line.starts_with("{\"failed\"")).collect();
         std::fs::write(trace, silent.join("\n") + "\n").expect("a file");

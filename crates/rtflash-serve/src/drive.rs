@@ -42,8 +42,10 @@ pub enum DriveError {
     NoSuchPages,
     /// The task does not read, or does not write; who does not write does not trim.
     NotDeclared,
-    /// It owns zones, and this write does not go on where the last one ended, or is a trim.
+    /// It owns zones, and this write does not go on where the last one ended.
     OutOfOrder,
+    /// Its pages cannot be trimmed: it owns zones, or its cluster has no certificate.
+    NotTrimmed,
 }
 
 impl fmt::Display for DriveError {
@@ -52,6 +54,7 @@ impl fmt::Display for DriveError {
             DriveError::NoSuchPages => "there are no such pages",
             DriveError::NotDeclared => "the task declares no such requests",
             DriveError::OutOfOrder => "the task owns zones, and writes them in order",
+            DriveError::NotTrimmed => "the pages cannot be trimmed",
         })
     }
 }
@@ -244,17 +247,18 @@ impl<'a> Drive<'a> {
         let source =
             self.of_export[export][usize::from(action != ClientAction::Read)].ok_or(DriveError::NotDeclared)?;
         let state = &mut self.sources[source];
+        if action == ClientAction::Trim {
+            if !self.hosted.trim(state.number, first..end, now) {
+                return Err(DriveError::NotTrimmed);
+            }
+            self.trimmed[export] += u64::from(pages);
+            return Ok(true);
+        }
         if state.in_order {
-            if first != state.next || action == ClientAction::Trim {
+            if first != state.next {
                 return Err(DriveError::OutOfOrder);
             }
             state.next = if u64::from(end) == of.pages { 0 } else { end };
-        }
-        if action == ClientAction::Trim {
-            let trims = self.hosted.trim(state.number, first..end, now);
-            assert!(trims, "pages that there are, of a cluster with a certificate and without zones");
-            self.trimmed[export] += u64::from(pages);
-            return Ok(true);
         }
         state.policeman.wait(ticket, first, pages);
         self.commands.insert(ticket, OpenCommand { source, came: now, pages, left: pages, held: false });

@@ -126,8 +126,8 @@ fn run(rng: &mut Rng, set: &TaskSet, clusters: &CertifiedClusters, options: &Opt
     Run { came, over, refused, ends_early, trims, run: drive.finish(Instant::START) }
 }
 
-fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 6] {
-    let mut seen = [0; 6];
+fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 7] {
+    let mut seen = [0; 7];
     for case in 0..cases(700) {
         let mut rng = Rng(Stream::numbered(seed, b"serve\0\0\0", case));
         let Some(set) = set(&mut rng, zoned) else { continue };
@@ -158,7 +158,9 @@ fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 6] {
         seen[2] += counts().map(|of| of.held).sum::<u64>();
         seen[3] += refused.iter().filter(|&&why| why == DriveError::OutOfOrder).count() as u64;
         seen[5] += trims[1];
-        seen[4] += refused.iter().filter(|&&why| why != DriveError::OutOfOrder).count() as u64;
+        let others = [DriveError::NoSuchPages, DriveError::NotDeclared];
+        seen[4] += refused.iter().filter(|why| others.contains(why)).count() as u64;
+        seen[6] += refused.iter().filter(|&&why| why == DriveError::NotTrimmed).count() as u64;
     }
     println!("{seen:?}");
     seen
@@ -166,14 +168,14 @@ fn attack(seed: u64, analysis: &dyn Analysis, zoned: bool) -> [u64; 6] {
 
 #[test]
 fn no_client_makes_a_deadline_missed() {
-    let [sets, requests, held, _, refused, trimmed] = attack(1, &Sound::default(), false);
-    assert!(sets > 150 && requests > 10_000 && held > 1_000 && refused > 1_000 && trimmed > 10_000);
+    let [sets, requests, held, _, refused, trimmed, not_trimmed] = attack(1, &Sound::default(), false);
+    assert!(sets > 150 && requests > 10_000 && held > 1_000 && refused > 1_000 && trimmed > 10_000 && not_trimmed == 0);
 }
 
 #[test]
 fn who_owns_zones_writes_in_order() {
-    let [sets, requests, _, out_of_order, _, trimmed] = attack(2, &Zoned::default(), true);
-    assert!(sets > 60 && requests > 1_000 && out_of_order > 500 && trimmed == 0);
+    let [sets, requests, _, out_of_order, _, trimmed, not_trimmed] = attack(2, &Zoned::default(), true);
+    assert!(sets > 60 && requests > 1_000 && out_of_order > 500 && trimmed == 0 && not_trimmed > 500);
 }
 
 /// What holds nothing is over as soon as it would begin; a chip keeps what it programmed last.

@@ -200,6 +200,16 @@ pub fn refused(error: &NotRun) -> Status {
     }
 }
 
+/// Certificates are run as they are, and it is their analysis that predicts.
+pub fn of_certificates(
+    allocation: &Allocation,
+    analysis: &'static dyn Analysis,
+    granted: Reliance,
+) -> &'static dyn Analysis {
+    let others = allocation.is_certified() && !kind(analysis).promises();
+    if others { analysis_relying_on("sound", granted).expect("there is one") } else { analysis }
+}
+
 /// Whether the analysis accepts every cluster; certificates from elsewhere are judged as `check`
 /// judges them.
 pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis, given: bool) -> Option<bool> {
@@ -298,10 +308,7 @@ impl ExecPlan {
     /// Runs an allocation, or says why not.
     fn run_one(&self, asked: &AskedRun<'_>, allocation: &Allocation, options: &Options) -> SetAnswer {
         let set = &asked.file.set;
-        // Certificates are run as they are, and it is their analysis that predicts.
-        let others = allocation.is_certified() && !kind(self.analysis).promises();
-        let analysis =
-            if others { analysis_relying_on("sound", self.granted).expect("there is one") } else { self.analysis };
+        let analysis = of_certificates(allocation, self.analysis, self.granted);
         if let Some(request) = analysis.refuses(set) {
             return self.reported(asked.not_run(analysis, None, request.to_string()), None, Status::CannotTell);
         }

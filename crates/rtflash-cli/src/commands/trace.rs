@@ -13,7 +13,7 @@ use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, r
 use rtflash_run::{NotRun, PlanRefusal};
 use rtflash_wire::{ExecAnswer, traced};
 
-use super::exec::{FoundAllocation, find, predicted, refused};
+use super::exec::{FoundAllocation, find, of_certificates, predicted, refused};
 use super::policies::{self, duration};
 use super::{allocator, analysis_relying_on};
 use crate::CommandFailure;
@@ -58,6 +58,7 @@ pub fn check(
     let name = args.algorithm.as_deref().unwrap_or_else(|| usual(analysis).name());
     let allocator = allocator(name)?;
     let allocation = allocation(find(&file.set, given, allocator, analysis, false, warnings))?;
+    let analysis = of_certificates(&allocation, analysis, args.rely_on.granted());
     let plan = rtflash_run::plan(&file.set, &allocation, analysis).map_err(cannot_be)?;
     let (dispatch, dispatch_name) = policies::dispatch(args.dispatch);
     let stated = args.duration.as_deref().map(duration).transpose()?;

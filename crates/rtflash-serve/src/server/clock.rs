@@ -160,7 +160,7 @@ impl<'a> DriveClock<'a> {
             for (ticket, why) in refused {
                 let error = match why {
                     DriveError::NotDeclared => EPERM,
-                    DriveError::NoSuchPages | DriveError::OutOfOrder => EINVAL,
+                    DriveError::NoSuchPages | DriveError::OutOfOrder | DriveError::NotTrimmed => EINVAL,
                 };
                 self.waiting.remove(&ticket).into_iter().for_each(|(_, ended)| ended.tell(error));
             }

@@ -235,8 +235,8 @@ impl Client<'_> {
             CommandKind::Flush if !request.has_other_flags => return Ok(None),
             CommandKind::Flush | CommandKind::Disconnect | CommandKind::Other => return Err(EINVAL),
         };
-        let reads = action == ClientAction::Read;
-        if if reads { self.of.reads.is_none() } else { self.of.writes.is_none() } {
+        let declared = if action == ClientAction::Read { self.of.reads } else { self.of.writes };
+        if declared.is_none() {
             return Err(EPERM);
         }
         let page = u64::from(self.of.page_size);
