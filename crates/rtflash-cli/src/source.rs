@@ -57,9 +57,8 @@ pub fn read(path: &Path) -> Result<(String, String), CommandFailure> {
 /// The same of no more than so many bytes.
 fn read_within(mut source: InputSource, most: usize) -> Result<(String, String), CommandFailure> {
     let mut bytes = Vec::new();
-    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     Read::by_ref(&mut source)
-        .take(limit)
+        .take(most as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| CommandFailure::io(&format!("cannot read {}", source.name), &error))?;
     if bytes.len() > most {

@@ -7,7 +7,7 @@ mod retired;
 mod worn;
 mod zoned;
 
-use crate::memory::{Memory, NONE, index, marks};
+use crate::memory::{Memory, NONE, index, marks, word};
 use worn::EraseCounts;
 
 /// A block that takes pages, and its next page.
@@ -39,6 +39,11 @@ const RETIRED: u32 = 1 << 30;
 
 /// Blocks among which the least number of valid pages is known.
 pub const GROUP: u32 = 32;
+
+/// The fewest valid pages of a group's blocks.
+fn fewest(valid: &[u32]) -> u32 {
+    valid.iter().copied().fold(u32::MAX, u32::min)
+}
 
 /// What the blocks of a processor are kept in, for N blocks of P pages.
 #[derive(Debug)]
@@ -105,7 +110,7 @@ impl<M: Memory> Blocks<M> {
         memory.valid.as_mut().fill(TAKEN);
         memory.bits.as_mut().fill(0);
         memory.least.as_mut().fill(u32::MAX);
-        let blocks = u32::try_from(memory.valid.as_ref().len()).unwrap_or(u32::MAX);
+        let blocks = word(memory.valid.as_ref().len());
         let first = full + u32::from(rest > 0);
         let erased = memory.erased.as_mut();
         erased.fill(0);
@@ -155,7 +160,7 @@ impl<M: Memory> Blocks<M> {
             bits.as_mut()[index(bit / 64)] |= u64::from(lpn != NONE) << (bit % 64);
         }
         for (least, valid) in least.as_mut().iter_mut().zip(valid.as_ref().chunks(index(GROUP))) {
-            *least = valid.iter().copied().min().unwrap_or(u32::MAX);
+            *least = fewest(valid);
         }
         let (spare, retired, lowest, copy, wear) = (0, 0, 0, None, EraseCounts::none());
         Blocks {
@@ -191,7 +196,7 @@ impl<M: Memory> Blocks<M> {
 
     /// How many blocks there are.
     pub fn count(&self) -> u32 {
-        u32::try_from(self.valid.as_ref().len()).unwrap_or(u32::MAX)
+        word(self.valid.as_ref().len())
     }
 
     /// What each page holds, [`NONE`] where it is stale or not programmed.
@@ -303,8 +308,8 @@ impl<M: Memory> Blocks<M> {
         let valid = self.valid.as_mut();
         valid[index(block)] |= TAKEN;
         let group = index(block / GROUP);
-        let of_group = valid[group * index(GROUP)..].iter().take(index(GROUP));
-        self.least.as_mut()[group] = of_group.copied().min().unwrap_or(u32::MAX);
+        let rest = &valid[group * index(GROUP)..];
+        self.least.as_mut()[group] = fewest(&rest[..rest.len().min(index(GROUP))]);
     }
 
     /// The first valid page of `block` on one of its chips from its row `from` on: the row.

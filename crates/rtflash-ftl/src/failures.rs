@@ -1,7 +1,7 @@
 //! Programs and erases that fail (docs/analysis.md, Section 17).
 
 use crate::ftl::Ftl;
-use crate::memory::{has, index};
+use crate::memory::{has, index, word};
 use crate::nand::{FlashPage, NandChips, OperationPurpose, RequestHost};
 use crate::pages::Spot;
 use crate::police::Refused;
@@ -58,7 +58,7 @@ impl Ftl<'_, '_> {
             && of.registers.as_ref().is_none_or(PageRegisters::are_empty)
             && let Some(column) = of.chips.iter().position(|&own| own == chip)
         {
-            of.pages.fails(u32::try_from(column).unwrap_or(u32::MAX));
+            of.pages.fails(word(column));
         }
         self.ended(chip, host)
     }
@@ -75,7 +75,7 @@ impl Ftl<'_, '_> {
         let count = of.pages.count();
         if !of.pages.get(0).is_some_and(|page| of.ftl.pages.has_room(page.lpn, count)) {
             // More blocks have failed than are kept back.
-            host.starved(u32::try_from(number).unwrap_or(u32::MAX));
+            host.starved(word(number));
             return false;
         }
         of.pages.again = false;
@@ -101,7 +101,7 @@ impl Ftl<'_, '_> {
         }
         let is_over = self.processors[number].as_ref().is_some_and(|of| of.busy == 0);
         if is_over {
-            self.step_is_over(u32::try_from(number).unwrap_or(u32::MAX), host);
+            self.step_is_over(word(number), host);
         }
         is_over
     }

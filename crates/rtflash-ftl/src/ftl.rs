@@ -1,6 +1,6 @@
 //! The state machine: requests and ends of operations in, operations and completions out.
 
-use crate::memory::{NONE, index, takes};
+use crate::memory::{NONE, index, takes, word};
 use crate::nand::{FlashPage, RequestHost};
 use crate::police::Refused;
 use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, RequestSlot, SourceSlot, StepWork};
@@ -83,7 +83,7 @@ impl<'m> Ftl<'_, 'm> {
     /// and puts it where its priority is.
     pub(crate) fn enter(&mut self, slot: u32, key: EdfKey, cluster: u32, (reads, writes): (&[u32], &[u32])) {
         let of = &mut self.requests[index(slot)];
-        let [read, written] = [reads, writes].map(|pages| u32::try_from(pages.len()).unwrap_or(u32::MAX));
+        let [read, written] = [reads, writes].map(|pages| word(pages.len()));
         let count = read.saturating_add(written);
         (of.key, of.left, of.reads) = (key, count, read);
         let FtlCluster { first_processor, processors, .. } = self.clusters[index(cluster)];

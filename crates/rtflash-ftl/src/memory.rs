@@ -32,6 +32,12 @@ pub(crate) const fn index(number: u32) -> usize {
     number as usize
 }
 
+/// A length or a position: none is above 2³² − 1 in what a certificate tells of.
+#[inline]
+pub(crate) fn word(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 /// Whether the bit of a chip is set, in a list of one for each.
 #[inline]
 pub(crate) fn has(bits: &[u64], chip: u32) -> bool {

@@ -4,7 +4,7 @@
 mod zoned;
 
 use crate::blocks::{BlockMemory, Blocks, Frontier, Frontiers};
-use crate::memory::{Memory, NONE, index};
+use crate::memory::{Memory, NONE, index, word};
 use crate::zones::Zones;
 
 /// A page of a processor: the position of its chip there, the block, and the page in the block of
@@ -72,7 +72,7 @@ impl<M: Memory> Pages<M> {
         places.as_mut().fill(NONE);
         let slot = |lpn: u32| index((lpn - columns.offset) / columns.stride);
         let lpns = memory.lpns.as_ref();
-        let all = u32::try_from(lpns.len()).unwrap_or(u32::MAX);
+        let all = word(lpns.len());
         let programmed = programmed.min(all);
         for (page, &lpn) in (0..programmed).zip(lpns) {
             if lpn != NONE {
@@ -90,7 +90,7 @@ impl<M: Memory> Pages<M> {
         places: M::Words,
         programmed: u32,
     ) -> Pages<M> {
-        let all = u32::try_from(memory.lpns.as_ref().len()).unwrap_or(u32::MAX);
+        let all = word(memory.lpns.as_ref().len());
         let programmed = programmed.min(all);
         let blocks = Blocks::new((block_pages, columns.width), memory, programmed);
         let newest = programmed.checked_sub(1).unwrap_or(NONE);

@@ -1,6 +1,8 @@
 //! Requests that come earlier, or are larger, than declared would break the promise to others. They
 //! are not taken.
 
+use crate::memory::word;
+
 /// How the pages of a source's requests may lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RequestOrder {
@@ -110,13 +112,13 @@ impl SourcePolice {
         if nominal > now_ns {
             return Err(Refused::Early(nominal));
         }
-        let count = u32::try_from(pages.len()).unwrap_or(u32::MAX);
+        let count = word(pages.len());
         if count == 0 || count > of.pages {
             return Err(Refused::Large(count));
         }
         let free_from = nominal.checked_add(of.period_ns).ok_or(Refused::TooLate)?;
         let next = self.after(of, pages)?;
-        (self.free_from, self.next, self.back) = (free_from, Some(next), 0);
+        (self.free_from, self.next, self.back) = (free_from, next, 0);
         Ok(nominal)
     }
 
@@ -135,8 +137,8 @@ impl SourcePolice {
         (self.next, self.back) = (Some(next), back);
     }
 
-    /// What is next behind these pages.
-    fn after(&self, of: &Declared, pages: &[u32]) -> Result<u32, Refused> {
+    /// What is next behind these pages; `None` where they may be any.
+    fn after(&self, of: &Declared, pages: &[u32]) -> Result<Option<u32>, Refused> {
         let chips = of.chips.max(1);
         let mut next = match of.order {
             RequestOrder::Any => None,
@@ -161,6 +163,6 @@ impl SourcePolice {
             }
             *expected = (*expected + 1) % round;
         }
-        Ok(next.unwrap_or(0))
+        Ok(next)
     }
 }

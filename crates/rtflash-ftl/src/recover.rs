@@ -151,7 +151,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
             let known = of.chips.iter().filter_map(|&chip| self.chips.erase_count(chip, block)).max();
             *erases = known.map_or(*erases, |known| known.min(MOST_ERASES));
         }
-        let most = erases.iter().copied().filter(|&erases| erases != NONE).max().unwrap_or(0);
+        let most = erases.iter().copied().filter(|&erases| erases != NONE).fold(0, u32::max);
         for erases in erases.iter_mut().filter(|erases| **erases == NONE) {
             *erases = most;
         }

@@ -3,7 +3,7 @@
 
 use crate::ftl::{Ftl, Taken};
 use crate::image::ImageServer;
-use crate::memory::{NONE, index};
+use crate::memory::{NONE, index, word};
 use crate::nand::RequestHost;
 use crate::police::Refused;
 use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, ServerGrants};
@@ -49,7 +49,7 @@ impl Ftl<'_, '_> {
         let of = self.sources.get(position).ok_or(Refused::NoSource)?;
         let (number, cluster, declared) = (of.number, of.cluster, of.declared);
         let mut slots = of.first..of.first + of.count;
-        let count = u32::try_from(reads.len().saturating_add(writes.len())).unwrap_or(u32::MAX);
+        let count = word(reads.len().saturating_add(writes.len()));
         if count == 0 || count > declared.pages {
             return Err(Refused::Large(count));
         }

@@ -1,6 +1,6 @@
 //! Arrival curves: how much comes at most in a window of some length.
 
-use rtflash_model::Span;
+use rtflash_model::{Span, capped};
 
 use crate::block::TracedRequest;
 
@@ -68,5 +68,5 @@ pub(crate) fn most_in_window(
             most = (sum, begin.map_or(at, |(first, _)| first));
         }
     }
-    (u64::try_from(most.0).unwrap_or(u64::MAX), most.1)
+    (capped(most.0), most.1)
 }

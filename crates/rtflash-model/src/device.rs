@@ -86,6 +86,13 @@ pub struct DeviceSpec {
     pub page_program_includes_transfer: Option<bool>,
 }
 
+impl DeviceSpec {
+    /// Blocks of each chip that are kept erased until others fail.
+    pub fn blocks_kept_back(&self) -> u32 {
+        self.spare_blocks.unwrap_or(0)
+    }
+}
+
 /// A flash device that has been checked: every count and time is above zero, at most [`MAX_CHIPS`]
 /// chips, a GC pass frees at least one page (α ≥ 1), and both a GC pass and m_c page transfers with
 /// their commands take less than 2⁶³ ns. Where a stated time contains the transfer, something is
@@ -243,7 +250,7 @@ impl Device {
     /// N_s: blocks of each chip that may fail, and are kept erased until then (docs/analysis.md,
     /// Section 17).
     pub fn spare_blocks(&self) -> u32 {
-        self.spec.spare_blocks.unwrap_or(0)
+        self.spec.blocks_kept_back()
     }
 
     /// ζ: how many of them may fail at a program, which is repeated then, while the chip, or its

@@ -222,9 +222,8 @@ impl StageRun {
             for ((kind, later), id) in kinds.into_iter().zip(copies) {
                 let first = of.copied_from.saturating_add(later);
                 state(&mut pattern, id, kind, server.period, &paced(first));
-                let mut sizes = vec![server.pages; usize::try_from(requests).unwrap_or(0)];
-                sizes.last_mut().into_iter().for_each(|size| *size = last);
-                pattern.request_mut(id, kind).pages = sizes;
+                let size = |number| if number < requests { server.pages } else { last };
+                pattern.request_mut(id, kind).pages = (1..=requests).map(size).collect();
             }
         }
         pattern

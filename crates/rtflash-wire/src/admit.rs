@@ -150,7 +150,7 @@ impl<'a> AddedTask<'a> {
         };
         AddedTask {
             task: task_name(set, task).into(),
-            cluster: position(admitted.cluster),
+            cluster: admitted.cluster.index(),
             change: change.into(),
             ready_within_ns: admitted.ready_within.as_ns(),
             stages: stages.iter().map(StageAnswer::new).collect(),
@@ -177,7 +177,7 @@ impl<'a> RefusedTask<'a> {
     /// A task of the set that was refused.
     pub fn new(set: &'a TaskSet, task: TaskId, refusals: &[(ClusterId, AdmissionRefusal)]) -> RefusedTask<'a> {
         let of = |&(cluster, refusal): &(ClusterId, AdmissionRefusal)| RefusingCluster {
-            cluster: position(cluster),
+            cluster: cluster.index(),
             reason: name(refusal).into(),
             detail: refusal.to_string(),
         };
@@ -194,7 +194,7 @@ impl<'a> ServedStream<'a> {
         };
         ServedStream {
             stream: job.name.as_str().into(),
-            cluster: served.ok().map(position),
+            cluster: served.ok().map(ClusterId::index),
             reason: served.as_ref().err().map(|refusal| reason(refusal).into()),
             detail: served.as_ref().err().map(StreamRefusal::to_string),
         }
@@ -235,10 +235,6 @@ impl LeftOutAnswer {
             within_ns: left_out.within.as_ns(),
         }
     }
-}
-
-fn position(cluster: ClusterId) -> usize {
-    usize::try_from(cluster.0).unwrap_or(usize::MAX)
 }
 
 fn name(refusal: AdmissionRefusal) -> &'static str {

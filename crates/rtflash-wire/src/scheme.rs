@@ -1,7 +1,7 @@
 //! The terms of the field's own schemes (docs/baselines.md), in the answer of `explain`.
 
 use rtflash_alloc::analysis::{BaselineTerm, Room, RoomUnit, baseline};
-use rtflash_model::{Cluster, Task, TaskSet};
+use rtflash_model::{Cluster, Task, TaskSet, capped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ impl<'a> SchemeTerm<'a> {
         SchemeTerm {
             task: term.task.and_then(|at| tasks.get(at)).map(|task| task.name.as_str().into()),
             term: term.what.into(),
-            times: least(term.times),
+            times: capped(term.times),
             cost_ns: Nanoseconds::Whole(term.cost),
             period_ns: term.period.into(),
             utilization: term.share().to_f64(),
@@ -84,15 +84,10 @@ impl SchemeRoom {
         };
         SchemeRoom {
             what: room.what.into(),
-            needed: least(room.needed),
-            there: least(room.there),
+            needed: capped(room.needed),
+            there: capped(room.there),
             unit: unit.into(),
             fits: room.fits(),
         }
     }
-}
-
-/// What a field holds of it: numbers beyond 64 bits are its greatest one.
-fn least(number: u128) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
 }

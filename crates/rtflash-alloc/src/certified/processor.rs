@@ -205,9 +205,10 @@ impl Processor {
     pub(crate) fn with<'t>(mut self, tasks: impl IntoIterator<Item = &'t Task>) -> Option<Processor> {
         let (costs, chips, organisation) = (self.costs, self.chips, organisation(self.placement));
         let tasks = tasks.into_iter();
-        let most = tasks.size_hint().1.unwrap_or(0); // A read and a write each.
-        self.tasks.reserve_exact(2 * most);
-        self.write_streams.reserve_exact(most);
+        if let Some(most) = tasks.size_hint().1 {
+            self.tasks.reserve_exact(2 * most); // A read and a write each.
+            self.write_streams.reserve_exact(most);
+        }
         for task in tasks {
             if let Some(read) = task.read {
                 let steps = organisation.workload(read, chips);

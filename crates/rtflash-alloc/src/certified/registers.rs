@@ -148,11 +148,10 @@ impl Registers {
     /// The same, with t_d for each of so many chips beside those that are charged to every page, in
     /// the place of β.
     pub(super) fn turnaround_beside(self, work: ChipDuties, chips: u64) -> Cost {
-        let each = |ways: u32| self.t_b.checked_mul(u64::from(ways).saturating_add(chips));
-        let of = |ways: u32, turns: u128| if turns > 0 { each(ways) } else { Some(Cost::ZERO) };
+        let each = |ways: u32| self.t_b.saturating_mul(u64::from(ways).saturating_add(chips));
+        let of = |ways: u32, turns: u128| if turns > 0 { each(ways) } else { Cost::ZERO };
         let RegisterTurns { fills, empties } = work.turns();
-        let all = of(self.row_ways, fills).and_then(|fill| fill.checked_add(of(self.ways, empties)?));
-        all.unwrap_or(Cost::from_ns(u64::MAX))
+        of(self.row_ways, fills).saturating_add(of(self.ways, empties))
     }
 
     /// t_b for each request that is charged to every page, its own included: in fills, and in
@@ -196,10 +195,10 @@ impl Registers {
     /// longer it takes where it waits for so many more.
     pub(super) fn longer(self, more: u64) -> Cost {
         if self.commands {
-            return self.t_b.checked_mul(more).unwrap_or(Cost::from_ns(u64::MAX));
+            return self.t_b.saturating_mul(more);
         }
         let chips = u64::from(self.ways).saturating_add(more);
-        let waited = self.t_b.checked_mul(chips).unwrap_or(Cost::from_ns(u64::MAX));
+        let waited = self.t_b.saturating_mul(chips);
         let charged = self.t_b.checked_mul(self.ways.into()).expect("no more than beta").max(self.t_r);
         Cost::from_ns(waited.as_ns().saturating_sub(charged.as_ns()))
     }

@@ -57,6 +57,12 @@ impl Cost {
         self.0.checked_mul(times).map(Cost)
     }
 
+    /// The same, below 2⁶⁴ nanoseconds: what takes so long is late everywhere.
+    #[must_use]
+    pub fn saturating_mul(self, times: u64) -> Cost {
+        Cost(self.0.saturating_mul(times))
+    }
+
     /// What that many of it demand.
     #[inline]
     pub fn times(self, times: u128) -> ProcessorTime {

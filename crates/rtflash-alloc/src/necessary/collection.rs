@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use rtflash_model::sorting;
-use rtflash_model::{Request, TaskId};
+use rtflash_model::{Request, TaskId, capped};
 
 use super::{NecessaryTests, ShareTerm, TimeShare};
 
@@ -76,6 +76,6 @@ impl NecessaryTests<'_> {
             None => (u128::from(self.device.logical_pages_per_chip()), blocks),
         };
         let level = pages.saturating_sub(pending).div_ceil(blocks).saturating_sub(1);
-        u64::try_from(level).unwrap_or(u64::MAX).min(u64::from(self.device.pages_per_block()) - 1)
+        capped(level).min(u64::from(self.device.pages_per_block()) - 1)
     }
 }

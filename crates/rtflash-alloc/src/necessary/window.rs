@@ -1,6 +1,6 @@
 //! Intervals in which more is released and due than all buses, or all chips, can do.
 
-use rtflash_model::{Request, Span, TaskId};
+use rtflash_model::{Request, Span, TaskId, capped};
 
 use super::{FullWindow, Impossible, NecessaryTests};
 
@@ -55,7 +55,7 @@ fn overfull(items: &[Item], servers: u128) -> Option<(u64, u128)> {
             break;
         }
         let needed = demand(length);
-        let time = u64::try_from(needed.div_ceil(servers)).unwrap_or(u64::MAX);
+        let time = capped(needed.div_ceil(servers));
         if time > length {
             // As much is due by the last deadline before it.
             let last = |item: &Item| Some(length - length.checked_sub(item.window)? % item.period);

@@ -28,8 +28,8 @@ pub(super) fn expected(
     let (writers, at_rest) = writers(set, cluster, &space)?;
     let store = SharedStore { room: space.room as f64, at_rest, frontier: space.frontier };
     let found = amplification(&writers, order, store)?;
-    let bound = bound.unwrap_or(f64::MAX);
-    let found = Amplification { least: found.least.min(bound), most: found.most.min(bound) };
+    let within = |found: f64| bound.map_or(found, |bound| found.min(bound));
+    let found = Amplification { least: within(found.least), most: within(found.most) };
     let pages = writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
     let wear = |amplification: f64| Wear::new(set, pages, amplification, cluster.chips.len());
     Some(Expected { amplification: found, least: wear(found.least), most: wear(found.most) })

@@ -263,7 +263,7 @@ fn as_one(site: &ChannelNeighbours) -> Channel {
         return in_full;
     }
     let others = || site.channels.iter().filter(|&channel| channel != busiest);
-    let ways_elsewhere = others().map(all).max().unwrap_or(0);
+    let ways_elsewhere = others().map(all).fold(0, i128::max);
     Channel {
         ways: (busiest.own + busiest.foreign).max(ways_elsewhere),
         foreign: others().map(foreign).fold(busiest.foreign, i128::max),

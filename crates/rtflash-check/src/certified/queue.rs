@@ -100,8 +100,9 @@ impl ChannelQueue {
         sorting::by(&mut counts, |a, b| b.cmp(a));
         let one_by_one = sum(counts.iter().map(|(count, chips)| count.checked_mul(*chips)))?.checked_mul(transfer)?;
         let mut greatest = counts.iter().flat_map(|&(count, chips)| (0..chips.min(2)).map(move |_| count));
-        let first = self.first.checked_mul(greatest.next().unwrap_or(0))?;
-        let second = (self.saved - self.first).checked_mul(greatest.next().unwrap_or(0))?;
+        let mut next = || greatest.next().unwrap_or(0);
+        let first = self.first.checked_mul(next())?;
+        let second = (self.saved - self.first).checked_mul(next())?;
         sum([
             Some(one_by_one),
             first.checked_neg(),

@@ -16,8 +16,9 @@ pub fn parse<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Commands, C
     parsed.map(|cli| cli.command).map_err(|error| {
         let text = error.render().to_string();
         // How a shell is to call it is nothing to a program.
-        let problem = text.split("\n\nUsage:").next().and_then(|text| text.split("\n\nFor more information").next());
-        let problem = problem.unwrap_or_default().trim();
+        let before = |text: &str, of: &str| text.split_once(of).map_or(text, |(before, _)| before).to_owned();
+        let problem = before(&before(&text, "\n\nUsage:"), "\n\nFor more information");
+        let problem = problem.trim();
         CommandFailure(problem.strip_prefix("error: ").unwrap_or(problem).to_owned())
     })
 }

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use rtflash_host::run::CertifiedClusters;
-use rtflash_model::Span;
+use rtflash_model::{Span, capped};
 use rtflash_serve::{DataFile, Drive, Export, ServeOptions, Served, ServedRequests, serve};
 use rtflash_wire::{ServeAnswer, ServedDirection, ServedTask};
 
@@ -140,7 +140,7 @@ fn answer(slow: u32, served: &Served) -> ServeAnswer<'_> {
         passes: broken.is_empty() && !exports.iter().any(late),
         duration_ns: served.run.duration.as_ns(),
         slow,
-        behind_ns: u64::try_from(served.behind.as_nanos()).unwrap_or(u64::MAX),
+        behind_ns: capped(served.behind.as_nanos()),
         clients: served.clients,
         malformed: served.malformed,
         refused: served.refused,

@@ -75,7 +75,8 @@ pub(super) fn stream(of: &ServedStream<'_>) -> String {
         (Some(cluster), _) => {
             format!("  {name}: the server of cluster {cluster} has room; its jobs may come at once\n")
         }
-        (None, detail) => format!("  {name}: {}\n", detail.as_deref().unwrap_or_default()),
+        (None, Some(detail)) => format!("  {name}: {detail}\n"),
+        (None, None) => format!("  {name}\n"),
     }
 }
 

@@ -362,7 +362,7 @@ impl Desks {
                     Waits::Worst => place.foreign.saturating_add(times(self.hold, beside.into())).min(slowest),
                 };
                 let offs = (0..place.most).map(|beside| (expected + times(wait(beside), asks)).off(took));
-                offs.min().unwrap_or(0)
+                offs.min().unwrap_or_else(|| expected.off(took))
             }
             _ => expected.off(took),
         };

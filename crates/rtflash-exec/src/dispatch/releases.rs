@@ -210,8 +210,8 @@ impl Releaser {
                 (position, Some(grant.deadline), grant.gc_passes)
             }
             (Service::Background, _) => {
-                let (position, passes) = takes_in_background(clusters, &arrival).unzip();
-                (position, None, passes.unwrap_or(0))
+                let taken = takes_in_background(clusters, &arrival);
+                taken.map_or((None, None, 0), |(position, passes)| (Some(position), None, passes))
             }
         };
         let release = Release {

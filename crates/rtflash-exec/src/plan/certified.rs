@@ -62,7 +62,7 @@ pub(super) fn cluster(
     let equal = || ranges(all.into(), row, &vec![None; with_jobs.len()]);
     let data = declared(set, &cluster, Some(certificate.placement));
     let found = ranges(all.into(), row, &with_jobs).or_else(shared).or_else(equal);
-    let Some(ranges) = found.filter(|_| reserve.unwrap_or(0) <= spare) else { return Err(room) };
+    let Some(ranges) = found.filter(|_| reserve.is_none_or(|reserve| reserve <= spare)) else { return Err(room) };
     let page_delay = longest_wait(device, &cluster.chips);
     let plan = ClusterPlan { page_delay, chips: cluster.chips, tasks: cluster.tasks, layout, data };
     let pass = certificate.collection.map(|collection| {

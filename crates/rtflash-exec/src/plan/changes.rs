@@ -48,7 +48,7 @@ impl Plan {
     /// [`PlanError::Certificate`] where they cannot be made: the cluster collects nothing, or has a
     /// server that jobs without an end come to, or a change says what no certificate can.
     pub fn with_changes(mut self, cluster: ClusterId, changes: &[CollectionChange]) -> Result<Plan, PlanError> {
-        let fault = |fault| PlanError::Certificate { cluster: usize::try_from(cluster.0).unwrap_or(usize::MAX), fault };
+        let fault = |fault| PlanError::Certificate { cluster: cluster.index(), fault };
         let device = self.device;
         let Some(of) = self.clusters.get(cluster) else { return Err(PlanError::OtherAllocation) };
         let Promise::Certified(certified) = &mut self.promise else { return Err(PlanError::OtherAllocation) };
@@ -72,7 +72,7 @@ impl Plan {
                 return Err(fault("is changed to what no certificate says"));
             }
             if change.goal_pages > spare {
-                return Err(PlanError::NoRoom { cluster: usize::try_from(cluster.0).unwrap_or(usize::MAX) });
+                return Err(PlanError::NoRoom { cluster: cluster.index() });
             }
             let pass = pass_cost(&device, of, by.certificate.placement, victim_pages);
             let pass = pass.ok_or(fault("has passes that take 2^63 ns or longer"))?;

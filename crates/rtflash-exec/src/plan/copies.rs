@@ -69,7 +69,7 @@ impl Plan {
         let owners: Vec<TaskId> = of.tasks.iter().copied().filter(|task| !shares(task)).collect();
         if by.is_zoned() {
             let owning = Cluster { chips: of.chips.clone(), tasks: owners };
-            shared_zones(set, (&of, &owning), by, usize::try_from(cluster.0).unwrap_or(usize::MAX))?;
+            shared_zones(set, (&of, &owning), by, cluster.index())?;
             for &(task, whose) in shared {
                 let writes = set.tasks().get(task).is_none_or(|task| task.write.is_some());
                 if shares(&whose) || writes {
@@ -83,7 +83,7 @@ impl Plan {
         let own: Vec<Option<u64>> = owners.iter().map(|&task| set.tasks()[task].data_pages).collect();
         let (all, row) = (of.layout.logical_pages(), if by.is_stripe() { of.layout.chips() } else { 1 });
         let equal = || ranges(all.into(), row, &vec![None; own.len()]);
-        let room = PlanError::NoRoom { cluster: usize::try_from(cluster.0).unwrap_or(usize::MAX) };
+        let room = PlanError::NoRoom { cluster: cluster.index() };
         let found = ranges(all.into(), row, &own).or_else(equal).ok_or(room)?;
         by.ranges.resize(of.tasks.len(), Lpn(0)..Lpn(0));
         for (&task, range) in owners.iter().zip(found) {

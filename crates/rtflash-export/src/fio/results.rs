@@ -36,8 +36,8 @@ struct FioLatency {
 /// What is wrong, a clause.
 pub fn read_results(text: &str) -> Result<Vec<ReplayedStream>, String> {
     // fio may say something in front of its answer.
-    let begin = text.find('{').unwrap_or(0);
-    let output: FioOutput = serde_json::Deserializer::from_str(&text[begin..])
+    let answer = text.find('{').map_or(text, |begin| &text[begin..]);
+    let output: FioOutput = serde_json::Deserializer::from_str(answer)
         .into_iter()
         .next()
         .unwrap_or_else(|| serde_json::from_str(""))

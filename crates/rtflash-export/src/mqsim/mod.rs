@@ -94,8 +94,8 @@ pub fn export(set: &TaskSet, allocation: &Allocation, options: &MqsimOptions) ->
     for flow in &flows {
         let cluster = &clusters[flow.cluster];
         let shape = ChipRectangle::of(device, &cluster.chips).ok_or(NotExported::NoRectangle(flow.cluster))?;
-        let declared = set.tasks()[flow.stream.task].data_pages.unwrap_or(u64::MAX);
-        let pages = pages_of_flow(device, cluster, on_cluster(&flows, flow.cluster)).min(declared);
+        let all = pages_of_flow(device, cluster, on_cluster(&flows, flow.cluster));
+        let pages = set.tasks()[flow.stream.task].data_pages.map_or(all, |declared| declared.min(all));
         let name = format!("{}.trace", flow.stream.file_name(flow.position));
         files.push(ExportedFile { text: trace(flow, pages, &flash, options)?, name: name.clone() });
         xml::flow(&mut workload, &shape, &name);

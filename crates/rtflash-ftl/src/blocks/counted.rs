@@ -1,6 +1,6 @@
 //! Valid pages, counted when blocks are made.
 
-use super::{Blocks, GROUP, TAKEN, bit_of};
+use super::{Blocks, GROUP, TAKEN, bit_of, fewest};
 use crate::memory::{Memory, NONE, index};
 
 impl<M: Memory> Blocks<M> {
@@ -49,7 +49,7 @@ impl<M: Memory> Blocks<M> {
             }
         }
         for (least, valid) in self.least.as_mut().iter_mut().zip(valid.chunks(index(GROUP))) {
-            *least = valid.iter().copied().min().unwrap_or(u32::MAX);
+            *least = fewest(valid);
         }
     }
 }

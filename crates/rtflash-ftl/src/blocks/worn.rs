@@ -41,7 +41,7 @@ impl<M: Memory> EraseCounts<M> {
 impl<M: Memory> Blocks<M> {
     /// Levels wear from now on, with this Δ; `erases` has how often each block was erased.
     pub(crate) fn level(&mut self, gap: u32, erases: M::Words) {
-        let most = erases.as_ref().iter().copied().max().unwrap_or(0);
+        let most = erases.as_ref().iter().copied().fold(0, u32::max);
         self.wear = EraseCounts { levelled: Some((gap, erases)), most };
     }
 

@@ -22,7 +22,7 @@ const REMAINDERS: [u32; 256] = {
 /// CRC-32 of an image, but for the bytes where it is kept.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     let (before, rest) = bytes.split_at(CHECKSUM.start.min(bytes.len()));
-    let behind = rest.get(CHECKSUM.len()..).unwrap_or_default();
+    let (_, behind) = rest.split_at(CHECKSUM.len().min(rest.len()));
     let all = before.iter().chain(behind);
     !all.fold(!0, |crc, &byte| crc >> 8 ^ REMAINDERS[usize::from(crc.to_le_bytes()[0] ^ byte)])
 }

@@ -27,8 +27,8 @@ impl Image<'_> {
         }
         let word = self.bytes.u32(8);
         if word != u32::from(VERSION) {
-            let version = u16::try_from(word & 0xFFFF).unwrap_or(u16::MAX);
-            return Err(ImageError::Version(version));
+            let [low, high, ..] = word.to_le_bytes();
+            return Err(ImageError::Version(u16::from_le_bytes([low, high])));
         }
         let end = self.bytes.sections().map(|[.., end]| end);
         if index(self.bytes.u32(12)) != bytes.len() || end != Some(bytes.len()) {

@@ -189,7 +189,7 @@ impl Ftl<'_, '_> {
             let ahead = (next(column) + count - first) % count;
             if ahead > count / 2 { count - ahead } else { 0 }
         };
-        let most = (0..chips).map(behind).max().unwrap_or(0);
+        let most = (0..chips).map(behind).fold(0, u32::max);
         (first + count - most) % count
     }
 }

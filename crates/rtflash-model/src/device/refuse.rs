@@ -35,7 +35,7 @@ pub(super) fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
             "1 or 2: the registers that hold a page",
         );
     }
-    let spare = spec.spare_blocks.unwrap_or(0);
+    let spare = spec.blocks_kept_back();
     if spare > 0 && spare >= spec.blocks_per_chip {
         refuse(
             "spare_blocks",
@@ -43,10 +43,10 @@ pub(super) fn refuse_counts(spec: &DeviceSpec, refuse: Refuse<'_>) {
             "fewer than blocks_per_chip: data are in the others",
         );
     }
-    if spec.program_failures.is_some_and(|failures| failures > spare) {
+    if let Some(failures) = spec.program_failures.filter(|&failures| failures > spare) {
         refuse(
             "program_failures",
-            format!("{} programs may fail, and there are {spare} spare blocks", spec.program_failures.unwrap_or(0)),
+            format!("{failures} programs may fail, and there are {spare} spare blocks"),
             "at most spare_blocks: each that fails takes one",
         );
     }

@@ -227,7 +227,7 @@ impl ModelChip<'_> {
     }
 
     fn next_event(&self) -> i128 {
-        let releases = self.arrivals.iter().map(|(next, ..)| *next).min().unwrap_or(i128::MAX);
+        let releases = self.arrivals.iter().map(|(next, ..)| *next).fold(i128::MAX, i128::min);
         match self.step {
             Some((_, ModelStep::Sensing { until } | ModelStep::Inside { until })) => releases.min(until),
             _ => releases,

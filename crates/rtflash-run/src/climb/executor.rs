@@ -67,10 +67,10 @@ impl OnExecutor {
         for ((&(_, task, kind), request), arrivals) in self.sources.iter().zip(&self.requests).zip(arrivals) {
             let jobs = self.options.duration.as_ns() / request.period.saturating_mul(self.unit).max(1) + 1;
             // Behind the list there are no gaps: as many are stated as there may be jobs.
-            let jobs = if arrivals.gaps.iter().any(|&gap| gap > 0) { usize::try_from(jobs).unwrap_or(0) } else { 0 };
+            let jobs = if arrivals.gaps.iter().any(|&gap| gap > 0) { jobs } else { 0 };
             let stated = pattern.request_mut(task, kind);
             stated.offset = Some(span(arrivals.first));
-            stated.gaps = (0..jobs.min(MOST_GAPS)).map(|k| span(arrivals.gap(k))).collect();
+            stated.gaps = (0..MOST_GAPS).zip(0..jobs).map(|(k, _)| span(arrivals.gap(k))).collect();
             stated.lengths = if request.varies { vec![arrivals.length] } else { Vec::new() };
         }
         Options { releases: Some(Arc::new(pattern)), ..self.options.clone() }

@@ -76,7 +76,7 @@ pub fn climb(on: &dyn Climbable, watched: usize, effort: Effort) -> Climbed {
         runs += 1;
         on.run(arrivals)[watched]
     };
-    let mut best: Option<(Option<i64>, Vec<Arrivals>)> = None;
+    let (mut best, mut arrivals) = (None, Vec::new());
     for start in 0..effort.starts {
         let mut climber = Climber::new(on.requests(), watched, effort.seed, start);
         let mut here = climber.start();
@@ -91,15 +91,14 @@ pub fn climb(on: &dyn Climbable, watched: usize, effort: Effort) -> Climbed {
                 (here, latest) = (next, found);
             }
         }
-        if best.as_ref().is_none_or(|(best, _)| latest > *best) {
-            best = Some((latest, here));
+        if start == 0 || latest > best {
+            (best, arrivals) = (latest, here);
         }
         if effort.until_late && latest > Some(0) {
             break;
         }
     }
-    let (latest, arrivals) = best.unwrap_or_default();
-    Climbed { latest, arrivals, runs }
+    Climbed { latest: best, arrivals, runs }
 }
 
 /// One start of a climber.

@@ -6,7 +6,7 @@ use rtflash_exec::trace::Kind;
 use rtflash_exec::{
     Aging, Options, Pattern, Phases, Placed, Recurrence, ReleasePattern, Service, Times, Victims, Waits,
 };
-use rtflash_model::{Instant, Span, TaskSet};
+use rtflash_model::{Instant, Span, TaskSet, capped};
 
 use super::draw::Rng;
 use super::limit::LimitSet;
@@ -126,6 +126,5 @@ fn duration(limit: &LimitSet) -> u64 {
     let pages: u64 = requests().map(|of| of.pages().saturating_mul(longest / of.period().as_ns())).sum();
     let budget = PAGES.saturating_sub(at_once);
     let duration = u128::from(longest) * u128::from(budget) / u128::from(pages.max(1));
-    let duration = u64::try_from(duration).unwrap_or(u64::MAX);
-    duration.clamp(shortest.saturating_mul(4), longest.saturating_mul(12).max(shortest.saturating_mul(4)))
+    capped(duration).clamp(shortest.saturating_mul(4), longest.saturating_mul(12).max(shortest.saturating_mul(4)))
 }

@@ -127,7 +127,6 @@ fn with_more(rng: &mut Rng, device: &Device) -> Option<Device> {
     let command = Span::from_ns(rng.within(1, device.page_transfer().as_ns())).filter(|_| rng.within(0, 2) == 0);
     let spare_blocks = (rng.within(0, 3) == 0).then(|| rng.small(1, 2));
     let program_failures = spare_blocks.filter(|_| rng.within(0, 1) == 0).map(|_| 1);
-    let blocks_per_chip = device.blocks_per_chip() + spare_blocks.unwrap_or(0);
     let suspends = rng.within(0, 3) == 0 && device.block_erase() > Span::from_us(1);
     let erase_suspend = Span::from_ns(rng.within(1, device.block_erase().as_ns() / 2)).filter(|_| suspends);
     let erase_resume = Span::from_ns(rng.within(0, device.block_erase().as_ns() / 4)).filter(|_| suspends);
@@ -135,6 +134,7 @@ fn with_more(rng: &mut Rng, device: &Device) -> Option<Device> {
     let wear_gap = (rng.within(0, 3) == 0 && page_registers.is_none()).then(|| rng.small(1, 4));
     let wear_passes = wear_gap.and_then(|_| (rng.within(0, 1) == 0).then(|| rng.small(2, 8)));
     let spec = DeviceSpec { erase_suspend, erase_resume, wear_gap, wear_passes, ..spec };
+    let blocks_per_chip = device.blocks_per_chip() + spec.blocks_kept_back();
     Device::new(DeviceSpec { blocks_per_chip, ..spec }).ok()
 }
 

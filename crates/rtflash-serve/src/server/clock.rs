@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant as WallTime};
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::{Instant, Span, capped};
 
 use super::session::{CommandForDrive, Ended, ForDrive};
 use crate::drive::{ClientCommand, Drive, DriveError, ServedRun};
@@ -34,7 +34,7 @@ impl Pace {
 
     /// What time it is on the device.
     fn now(self) -> Instant {
-        let ns = u64::try_from(self.since().as_nanos()).unwrap_or(u64::MAX) / self.slow;
+        let ns = capped(self.since().as_nanos()) / self.slow;
         Instant::from_ns(ns).unwrap_or(Instant::END)
     }
 

@@ -138,7 +138,7 @@ impl Stock {
         let costs = self.page_costs(device);
         let [read, write, erase] = [costs.read, costs.write, device.block_erase()].map(|of| u128::from(of.as_ns()));
         let victim = self.victim_pages(device, chips);
-        let copies = if self.has(StockTerm::Copies) { victim.unwrap_or(0) * (read + write) } else { 0 };
+        let copies = victim.filter(|_| self.has(StockTerm::Copies)).map_or(0, |victim| victim * (read + write));
         let reclaimed = victim.map_or(0, |victim| u128::from(device.pages_per_block()) - victim);
         StockTimes { read, write, erase, reclaimed, pass: copies + erase }
     }
@@ -146,23 +146,14 @@ impl Stock {
     /// The response of reads, at most: all of them come at once, behind an operation of a writer.
     fn read_response(self, times: &StockTimes, reads: &[RequestFlow], writes: bool) -> u128 {
         let blocking = if writes && self.has(StockTerm::Blocking) { times.longest() } else { 0 };
-        let amounts = reads.iter().map(|read| read.amount);
-        let ahead = if self.has(StockTerm::OtherReads) {
-            amounts.fold(0, u128::saturating_add)
-        } else {
-            amounts.max().unwrap_or(0)
-        };
-        ahead.saturating_add(blocking)
+        let together = if self.has(StockTerm::OtherReads) { u128::saturating_add } else { u128::max };
+        reads.iter().map(|read| read.amount).fold(0, together).saturating_add(blocking)
     }
 
     /// W(a) − t_w.
     fn work_before_last(self, times: &StockTimes, writes: &[RequestFlow], at: u128) -> u128 {
-        let pages = writes.iter().map(|write| write.within(at));
-        let pages = if self.has(StockTerm::OtherWrites) {
-            pages.fold(0, u128::saturating_add)
-        } else {
-            pages.max().unwrap_or(0)
-        };
+        let together = if self.has(StockTerm::OtherWrites) { u128::saturating_add } else { u128::max };
+        let pages = writes.iter().map(|write| write.within(at)).fold(0, together);
         let passes = if self.has(StockTerm::FirstPass) {
             pages.div_ceil(times.reclaimed.max(1))
         } else {

@@ -171,7 +171,7 @@ impl CopyRoom<'_> {
                 None => refused = Some(pages),
             }
         }
-        let mut above = refused.unwrap_or(0);
+        let Some(mut above) = refused else { return Some(found) };
         for _ in 0..HALVINGS {
             let pages = found.server.pages.midpoint(above);
             if pages <= found.server.pages {

@@ -1,6 +1,6 @@
 //! Whether what moves has the pages at its new place that it had.
 
-use rtflash_model::{Placement, Task, TaskId, TaskSet};
+use rtflash_model::{Placement, Task, TaskId, TaskSet, capped};
 
 use super::StageRefusal;
 use super::parts::{StageTasks, goes_round, whole_rows};
@@ -82,5 +82,5 @@ fn share(set: &TaskSet, tasks: &[TaskId], size: u32, placement: Placement) -> u6
     let sharers = (tasks.len() - declared.len()) as u128;
     let space = set.space(&declared, size, Some(placement));
     let left = space.logical_pages.saturating_sub(space.needed_pages) / row;
-    left.checked_div(sharers).map_or(0, |rows| u64::try_from(rows * row).unwrap_or(u64::MAX))
+    left.checked_div(sharers).map_or(0, |rows| capped(rows * row))
 }

@@ -58,6 +58,6 @@ impl Processor {
         let counts = self.programs(server) && !self.leaves_out(Term::Repeats);
         let programs = if counts { self.repeated.at_once } else { 0 };
         let each = again(organisation(self.placement), &self.costs);
-        each.checked_mul(programs).unwrap_or(Cost::from_ns(u64::MAX))
+        each.saturating_mul(programs)
     }
 }

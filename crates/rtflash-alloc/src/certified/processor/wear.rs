@@ -20,7 +20,7 @@ impl Processor {
 
     /// δ: pages of H that may be taken for wear.
     pub(in crate::certified) fn for_wear(&self, of: &Collection) -> u64 {
-        let pages = self.emptied(of.victim_pages, of.reclaimed_pages).unwrap_or(0);
-        pages.saturating_sub(of.victim_pages.saturating_add(of.reclaimed_pages))
+        let taken = of.victim_pages.saturating_add(of.reclaimed_pages);
+        self.emptied(of.victim_pages, of.reclaimed_pages).map_or(0, |pages| pages - taken)
     }
 }

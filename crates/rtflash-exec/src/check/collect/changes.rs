@@ -59,15 +59,16 @@ impl Collections {
         let place = || Place { at: changed.at, job: None, cluster: Some(cluster), chip: Some(changed.chip) };
         let Promise::Certified(certified) = plan.promise() else { return };
         let (by, of) = (&certified[cluster], &plan.clusters()[cluster]);
-        let planned = usize::try_from(changed.stage).ok().and_then(|stage| by.changes.get(stage.checked_sub(1)?));
+        let found = usize::try_from(changed.stage).ok().and_then(|stage| Some((stage, stage.checked_sub(1)?)));
+        let found = found.and_then(|(stage, before)| Some((stage, by.changes.get(before)?)));
         let account = self.of_chip[changed.chip].map(|processor| &mut self.accounts[processor]);
-        let (Some(planned), Some(account)) = (planned, account.filter(|account| account.cluster == cluster)) else {
+        let account = account.filter(|account| account.cluster == cluster);
+        let (Some((stage, planned)), Some(account)) = (found, account) else {
             self.releases.note(0, 1, place);
             return;
         };
         let mut is_valid = true;
         let change = &planned.change;
-        let stage = usize::try_from(changed.stage).unwrap_or(usize::MAX);
         if changed.extra > 0 {
             is_valid &= stage == account.stage && account.puts_forward(changed, change);
             account.extra += 1;

@@ -81,7 +81,7 @@ impl Mapping {
         }
         let held = (base..base + self.blocks).filter(|&block| (1..TAKEN).contains(&self.valid[block]));
         let block = held.min_by_key(|&block| (wear.erases[block], block))?;
-        let most = wear.erases[base..base + self.blocks].iter().copied().max().unwrap_or(0);
+        let most = wear.erases[base..base + self.blocks].iter().copied().fold(0, u32::max);
         let is_uneven = most.saturating_sub(wear.erases[block]) >= wear.gap;
         is_uneven.then(|| (BlockId::from_index(block - base), self.valid[block]))
     }

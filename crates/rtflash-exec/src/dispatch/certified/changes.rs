@@ -112,7 +112,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             at: now,
             cluster: self.clusters[of.cluster].position,
             chip: of.first_chip(),
-            stage: u32::try_from(of.stage).unwrap_or(u32::MAX),
+            stage: u32::try_from(of.stage).expect("a list of changes is shorter than 2^32"),
             extra: u32::try_from(of.extra).unwrap_or(u32::MAX),
             arrived: of.notified,
             free: if of.extra == 0 { of.store.free() } else { 0 },

@@ -28,8 +28,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// as many as there may be.
     pub(super) fn wait_in_padding(&self, processor: usize, beside: Option<u32>) -> Span {
         let beside = match self.options.placed.waits {
-            Waits::Actual if beside.unwrap_or(0) == 0 => return Span::ZERO,
-            Waits::Actual => beside.unwrap_or(0),
+            Waits::Actual => match beside {
+                None | Some(0) => return Span::ZERO,
+                Some(pages) => pages,
+            },
             Waits::Worst => {
                 let chips = &self.processors[processor].chips;
                 let most = |of: fn(&ChipAtWork) -> u32| chips.iter().map(|&chip| of(&self.chips[chip])).max();

@@ -59,14 +59,12 @@ impl ChipQueue {
 
     pub(super) fn insert(&mut self, entry: Entry) {
         let (job, page) = split(entry);
-        let spare = &mut self.spare;
+        let mut unused = || self.spare.pop().unwrap_or_default();
         let pages = match &mut self.first {
             Some((first, pages)) if *first == job => pages,
-            Some((first, _)) if *first < job => {
-                self.others.entry(job).or_insert_with(|| spare.pop().unwrap_or_default())
-            }
+            Some((first, _)) if *first < job => self.others.entry(job).or_insert_with(unused),
             first => {
-                let pages = spare.pop().unwrap_or_default();
+                let pages = unused();
                 self.others.extend(first.take());
                 &mut first.insert((job, pages)).1
             }

@@ -38,8 +38,9 @@ impl Lane {
             if of.run.chips.len() != width || of.run.pages.len() >= PAGES {
                 of.notify(job, |chip| chips[chip], observer);
             }
-            let together = of.next.pages.iter().map(|&(chip, _)| collector.movable(map, chip)).min().unwrap_or(0);
-            let most = PageId(together).index().clamp(1, (PAGES - of.run.pages.len()).div_ceil(width));
+            let room = (PAGES - of.run.pages.len()).div_ceil(width);
+            let movable = of.next.pages.iter().map(|&(chip, _)| PageId(collector.movable(map, chip)).index());
+            let most = movable.fold(room, usize::min).max(1);
             let begun = of.run.times.len();
             while of.run.times.len() - begun < most && now < undisturbed {
                 let read = now.saturating_add(common.lengths.read(job, first, now));

@@ -6,6 +6,7 @@ use super::GOOD;
 use crate::file::{allocation_schema, read_task_set, task_set_schema, write_task_set};
 use crate::{
     Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Shortest, Span, Task, TaskSet,
+    capped,
 };
 
 fn span() -> impl Strategy<Value = Span> {
@@ -95,7 +96,7 @@ fn set() -> impl Strategy<Value = TaskSet> {
             index += 1;
             format!("{name}{index}")
         };
-        let room = u64::try_from(device.logical_pages()).unwrap_or(u64::MAX);
+        let room = capped(device.logical_pages());
         let tasks = tasks.into_iter().map(|(name, one, other, swap, data)| {
             let (read, write) = if swap { (Some(other), one) } else { (one, Some(other)) };
             let sequential = |request: Option<Request>| request.filter(|of| of.access().is_consecutive());
