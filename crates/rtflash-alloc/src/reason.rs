@@ -1,9 +1,6 @@
 //! Why a task could not be placed: one reason, with its numbers under names of their own.
 
-use rtflash_model::{Device, Space, Span, Task, TaskId, TaskSet};
-
-use crate::analysis::Analysis;
-use crate::fraction::Fraction;
+use rtflash_model::{Space, Span};
 
 /// Why a cluster does not hold a task. A load, a demand and a number of pages are different
 /// quantities and are never compared.
@@ -95,35 +92,4 @@ impl Reason {
             Reason::Demand(_) | Reason::Data(_) | Reason::Blocks(_) => None,
         }
     }
-}
-
-/// The reason of a cluster whose U(φ) is above one: the load, or where one request of the task
-/// alone is too long on every cluster, that request.
-pub(crate) fn overload(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, utilization: f64) -> Reason {
-    let too_long = set.tasks().get(task).and_then(|task| never_in_time(set.device(), analysis, task));
-    match too_long {
-        Some(request) => Reason::Request(TooLong { utilization: Some(utilization), ..request }),
-        None => Reason::Load { utilization },
-    }
-}
-
-/// A request of the task with (C + D)/T > 1, Eqs. (IV.1), (IV.2), (IV.5) and (IV.6), in a cluster
-/// of every size that the device allows.
-fn never_in_time(device: &Device, analysis: &dyn Analysis, task: &Task) -> Option<TooLong> {
-    let too_long = |writes: bool| {
-        let request = if writes { task.write? } else { task.read? };
-        let mut least: Option<u128> = None;
-        for chips in 1..=device.chips() {
-            let demand = analysis.demand(device, task, chips)?;
-            let stream = if writes { demand.write? } else { demand.read? };
-            if stream.utilization() <= Fraction::new(1, 1) {
-                return None;
-            }
-            let time = u128::from(stream.service.as_ns()) + u128::from(stream.delay.as_ns());
-            least = Some(least.map_or(time, |least| least.min(time)));
-        }
-        let (pages, period) = (request.pages(), request.period());
-        Some(TooLong { writes, pages, least_ns: least?, period, window: period, utilization: None })
-    };
-    too_long(false).or_else(|| too_long(true))
 }

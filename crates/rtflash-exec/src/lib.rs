@@ -48,6 +48,7 @@ pub mod ftl;
 mod groups;
 mod hosted;
 mod ids;
+mod jobs;
 mod lengths;
 mod memory;
 mod options;

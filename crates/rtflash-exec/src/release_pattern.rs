@@ -8,8 +8,8 @@ pub use write::write_release_pattern;
 
 use rtflash_model::{Instant, PerId, Span, TaskId};
 
+use crate::jobs::Kind;
 use crate::plan::Source;
-use crate::trace::Kind;
 
 /// What is stated of the requests of one task, its reads or its writes. Nothing by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -4,8 +4,8 @@ use rtflash_model::Instant;
 use rtflash_model::random::Stream;
 
 use crate::ids::ChipId;
+use crate::jobs::{JobId, Kind};
 use crate::options::{Options, Ties};
-use crate::trace::{JobId, Kind};
 
 /// The place of a job among those of the same deadline with [`Ties::Random`], drawn from the seed
 /// for each job.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::ids::{ClusterId, Lpn};
+use crate::jobs::Kind;
 use crate::options::{Options, PeriodicTrim};
 use crate::plan::{Plan, Promise};
-use crate::trace::Kind;
 
 /// Why pages are not trimmed as it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Requests of all streams together, at most: some 300 MB of text.
+pub const MAX_REQUESTS: u128 = 10_000_000;
+
 /// A file of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedFile {
@@ -62,7 +65,7 @@ impl fmt::Display for NotExported {
             ),
             NotExported::TooLarge(task) => write!(f, "a request of `{task}` has more than 65535 sectors of 512 bytes"),
             NotExported::TooMany(requests) => {
-                write!(f, "{requests} requests in this time, more than {}", crate::MAX_REQUESTS)
+                write!(f, "{requests} requests in this time, more than {}", MAX_REQUESTS)
             }
             NotExported::TooFewBlocks(needed) => write!(f, "a chip has too few blocks: at least {needed} are needed"),
             NotExported::TooFull(spare) => {

@@ -36,6 +36,6 @@ pub mod nvme;
 mod replayed;
 mod streams;
 
-pub use exported::{Exported, ExportedFile, NotExported};
+pub use exported::{Exported, ExportedFile, MAX_REQUESTS, NotExported};
 pub use replayed::{ReplayedStream, StreamMaximum};
-pub use streams::{MAX_REQUESTS, RequestStream, request_streams};
+pub use streams::{RequestStream, request_streams};

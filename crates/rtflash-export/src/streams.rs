@@ -3,10 +3,7 @@
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Instant, Request, TaskId, TaskSet};
 
-use crate::exported::NotExported;
-
-/// Requests of all streams together, at most: some 300 MB of text.
-pub const MAX_REQUESTS: u128 = 10_000_000;
+use crate::exported::{MAX_REQUESTS, NotExported};
 
 /// Which random streams draw places here.
 const DOMAIN: &[u8; 8] = b"exported";

@@ -1,10 +1,11 @@
 //! A task that an algorithm finds no room for, under a test that knows tasks and a number of chips.
 
-use rtflash_model::{TaskId, TaskSet, sorting};
+use rtflash_model::{Device, Task, TaskId, TaskSet, sorting};
 
 use super::Unplaced;
 use crate::analysis::Analysis;
-use crate::reason::overload;
+use crate::fraction::Fraction;
+use crate::reason::{Reason, TooLong};
 
 /// A task that fits nowhere: what its load says, or that one request of it is too long on every
 /// cluster.
@@ -20,4 +21,35 @@ pub(super) fn unplaced(
     // Above one exactly, whatever became of it in doubles.
     let reason = overload(set, analysis, task, total.max(1.0f64.next_up()));
     Unplaced { task, reason, cluster, chips, others }
+}
+
+/// The reason of a cluster whose U(φ) is above one: the load, or where one request of the task
+/// alone is too long on every cluster, that request.
+fn overload(set: &TaskSet, analysis: &dyn Analysis, task: TaskId, utilization: f64) -> Reason {
+    let too_long = set.tasks().get(task).and_then(|task| never_in_time(set.device(), analysis, task));
+    match too_long {
+        Some(request) => Reason::Request(TooLong { utilization: Some(utilization), ..request }),
+        None => Reason::Load { utilization },
+    }
+}
+
+/// A request of the task with (C + D)/T > 1, Eqs. (IV.1), (IV.2), (IV.5) and (IV.6), in a cluster
+/// of every size that the device allows.
+fn never_in_time(device: &Device, analysis: &dyn Analysis, task: &Task) -> Option<TooLong> {
+    let too_long = |writes: bool| {
+        let request = if writes { task.write? } else { task.read? };
+        let mut least: Option<u128> = None;
+        for chips in 1..=device.chips() {
+            let demand = analysis.demand(device, task, chips)?;
+            let stream = if writes { demand.write? } else { demand.read? };
+            if stream.utilization() <= Fraction::new(1, 1) {
+                return None;
+            }
+            let time = u128::from(stream.service.as_ns()) + u128::from(stream.delay.as_ns());
+            least = Some(least.map_or(time, |least| least.min(time)));
+        }
+        let (pages, period) = (request.pages(), request.period());
+        Some(TooLong { writes, pages, least_ns: least?, period, window: period, utilization: None })
+    };
+    too_long(false).or_else(|| too_long(true))
 }

@@ -3,7 +3,7 @@
 
 use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, TaskId, TaskSet};
 
-use super::{Analysis, ClusterReport, Test};
+use super::ClusterReport;
 use crate::certified::admission::{Decision, RunningDevice};
 use crate::certified::{self, Certification, NumberedMember, Trial, TrialAnswers};
 use crate::work::Work;
@@ -15,23 +15,6 @@ pub struct DemandTest {
     pub placements: &'static [Placement],
     /// The most that its promises may rely on.
     pub rely_on: Reliance,
-}
-
-impl dyn Analysis + '_ {
-    /// Its test where it is one of placed clusters; `None` where it knows tasks and a number of
-    /// chips alone.
-    pub fn demand_test(&self) -> Option<DemandTest> {
-        let Test::Demand(test) = self.test() else { return None };
-        Some(test)
-    }
-}
-
-impl dyn Analysis + '_ {
-    /// Whether clusters may be zones of tasks: a device that collects nothing and keeps no page
-    /// back, of which the necessary tests say nothing.
-    pub fn owns_zones(&self) -> bool {
-        self.demand_test().is_some_and(|test| test.placements.iter().any(|placement| placement.is_zoned()))
-    }
 }
 
 impl DemandTest {

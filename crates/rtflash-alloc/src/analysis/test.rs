@@ -21,6 +21,21 @@ pub enum Test<'a> {
     Demand(DemandTest),
 }
 
+impl dyn Analysis + '_ {
+    /// Its test where it is one of placed clusters; `None` where it knows tasks and a number of
+    /// chips alone.
+    pub fn demand_test(&self) -> Option<DemandTest> {
+        let Test::Demand(test) = self.test() else { return None };
+        Some(test)
+    }
+
+    /// Whether clusters may be zones of tasks: a device that collects nothing and keeps no page
+    /// back, of which the necessary tests say nothing.
+    pub fn owns_zones(&self) -> bool {
+        self.demand_test().is_some_and(|test| test.placements.iter().any(|placement| placement.is_zoned()))
+    }
+}
+
 /// Theorem 1 with [`Analysis::page_costs`] and a transfer delay: Eqs. (IV.1) to (IV.9).
 ///
 /// A request of 2⁶³ ns or more, delay included, counts as one of 2⁶³ − 1 ns, which is above every

@@ -25,8 +25,8 @@ use super::term::Term;
 use crate::work::Work;
 pub use certify::{Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, tried};
 use neighbourhoods::Neighbourhood;
+pub(crate) use overloads::NumberedMember;
 use trials::KnownTrial;
-pub(crate) use trials::NumberedMember;
 pub use trials::TrialAnswers;
 
 /// A cluster's processor with no one else on the bus, once it was asked for; `None` inside where

@@ -252,10 +252,7 @@ impl Processor {
         let repeats = if writes { steps.repeated(device, size)? } else { 0 };
         let mut processor = Processor {
             tasks,
-            preempts: match steps.suspension {
-                Some(preempts) if server == 0 && gc.is_some() => preempts,
-                _ => 0,
-            },
+            preempts: steps.suspension.filter(|_| server == 0 && gc.is_some()).unwrap_or(0),
             gc,
             server,
             always_blocks: if server > 0 { steps.longest() } else { 0 },

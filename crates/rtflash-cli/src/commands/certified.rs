@@ -5,7 +5,7 @@ use std::path::Path;
 use rtflash_check::verify_certified;
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 
-use super::exec::{FoundAllocation, find};
+use super::found::{FoundAllocation, find};
 use super::{allocator, analysis_relying_on};
 use crate::status::Status;
 use crate::{CommandFailure, output, source};

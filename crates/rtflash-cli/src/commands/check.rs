@@ -5,6 +5,7 @@ use rtflash_alloc::verdict::completed;
 use rtflash_model::{Allocation, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
+use super::found::{gone_tasks, looked_for, uncertified};
 use crate::CommandFailure;
 use crate::answer::SetAnswer;
 use crate::args::{CheckArgs, Format};
@@ -84,32 +85,6 @@ impl CheckPlan {
         let answer = CheckAnswer::nothing(self.analysis.name(), schedulable, reason, file.meta.as_deref());
         SetAnswer { text: answer.render(self.format), status: Status::of(schedulable), ..SetAnswer::default() }
     }
-}
-
-/// The clusters without a certificate.
-pub fn uncertified(allocation: &Allocation) -> Vec<usize> {
-    (0..allocation.len()).filter(|&position| allocation.certificate(position).is_none()).collect()
-}
-
-/// That certificates were looked for, and of which clusters.
-pub fn looked_for(allocation: &Allocation, missing: &[usize]) -> String {
-    if missing.len() == allocation.len() {
-        return "it has no certificates: they were looked for".into();
-    }
-    let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
-    match positions.as_slice() {
-        [one] => format!("cluster {one} has no certificate: one was looked for, next to the others as they are"),
-        many => format!(
-            "clusters {} have no certificates: they were looked for, next to the others as they are",
-            many.join(", ")
-        ),
-    }
-}
-
-/// What is to be said of tasks of a cluster that the set does not have.
-pub fn gone_tasks(allocation: &Allocation, position: usize) -> impl Iterator<Item = String> {
-    let gone = allocation.remarks(position).into_iter().flat_map(|remarks| &remarks.gone_tasks);
-    gone.map(|name| format!("task `{name}` is not in the task set"))
 }
 
 /// Notes where the utilizations that an allocation states are not those that it has: nothing

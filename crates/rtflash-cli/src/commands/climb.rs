@@ -10,7 +10,7 @@ use rtflash_wire::line;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::exec::{FoundAllocation, find};
+use super::found::{FoundAllocation, find};
 use super::{allocator, analysis_relying_on};
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered};

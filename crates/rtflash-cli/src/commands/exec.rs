@@ -3,17 +3,15 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rtflash_alloc::Work;
-use rtflash_alloc::allocator::{Allocator, Outcome};
+use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::verdict::{completed, passing, spaces};
+use rtflash_alloc::verdict::{passing, spaces};
 use rtflash_draw::page::Picture;
 use rtflash_exec::{Options, PlanError};
-use rtflash_model::{Allocation, Frame, Reliance, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::{ExecAnswer, Settings};
 
-use super::check::{gone_tasks, looked_for, uncertified};
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
 use super::exec_options::{disobeys, exec_options, no_faults, worst_waits};
@@ -21,18 +19,19 @@ use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
 use super::exec_unkept::{UnkeptFile as CheckpointFile, UnkeptRun as KeptRun};
+use super::found::{FoundAllocation, of_given, search};
 use super::releases::ReleaseFile;
 use super::trims::TrimOption;
-use super::{allocate, allocator, analysis_relying_on, policies};
+use super::{allocator, analysis_relying_on, policies};
 use crate::answer::SetAnswer;
 use crate::args::{ExecArgs, Format};
 use crate::batch::{Batch, SetCommand};
-use crate::pairs::{Given, Pairs, read_given};
+use crate::pairs::{Given, Pairs};
 use crate::render::exec_text::ExecView;
 use crate::render::kind::kind;
-use crate::render::{Render, data, impossible, unplaced};
+use crate::render::{Render, data};
 use crate::status::Status;
-use crate::{CommandFailure, output, report};
+use crate::{CommandFailure, report};
 
 /// What was asked for.
 struct ExecPlan {
@@ -91,101 +90,6 @@ pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCom
         format: args.format.format,
         spread: args.spread,
     }))
-}
-
-/// An allocation to be run, or why there is none.
-pub enum FoundAllocation {
-    /// This one.
-    Allocation(Allocation),
-    /// None, for a reason that makes this the exit status.
-    Nothing(String, Status),
-    /// What was given is none: why.
-    Wrong(String),
-    /// What was given cannot be read.
-    Refused(Box<SetAnswer>),
-}
-
-/// The allocation in a file, or that the algorithm finds; also one that the analysis rejects.
-pub fn find(
-    set: &TaskSet,
-    file: Option<&(String, String)>,
-    allocator: &dyn Allocator,
-    analysis: &dyn Analysis,
-    spread: bool,
-    warnings: &mut String,
-) -> FoundAllocation {
-    let Some((name, text)) = file else { return search(set, allocator, analysis, spread) };
-    let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
-    match read_given(name, &frame, set) {
-        Ok(given) => of_given(set, given, analysis, warnings),
-        Err(answer) => FoundAllocation::Refused(answer),
-    }
-}
-
-/// What was given; what is wrong with it is a message.
-fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnings: &mut String) -> FoundAllocation {
-    match given {
-        Given::Allocation { allocation, name, .. } => given_one(set, name, allocation, analysis, warnings),
-        Given::Nothing { schedulable, reason } => FoundAllocation::Nothing(reason, Status::of(schedulable)),
-    }
-}
-
-/// What the algorithm finds.
-fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spread: bool) -> FoundAllocation {
-    let outcome = allocate(set, allocator, analysis, spread, &Work::new());
-    if let Some(allocation) = outcome.allocation() {
-        return FoundAllocation::Allocation(allocation.clone());
-    }
-    match outcome {
-        Outcome::CannotTell(limit) => FoundAllocation::Nothing(limit.to_string(), Status::CannotTell),
-        Outcome::Partitioned(_) => FoundAllocation::Nothing(
-            format!("{} makes no clusters: there is nothing to run", allocator.name()),
-            Status::CannotTell,
-        ),
-        Outcome::NotSchedulable(failure) => {
-            let why = unplaced::sentence(set, &failure, &*kind(analysis));
-            FoundAllocation::Nothing(
-                format!(
-                    "{} finds no allocation, so there is none to run (global and equal-split always give one, \
-                     --allocation runs any): {why}",
-                    allocator.name()
-                ),
-                Status::No,
-            )
-        }
-        Outcome::Impossible(proof) => FoundAllocation::Nothing(
-            format!("no allocation meets every deadline, so there is none to run: {}", impossible::why(set, &proof)),
-            Status::No,
-        ),
-        Outcome::Schedulable(_) => FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell),
-    }
-}
-
-/// A given allocation with the certificates that it lacks. Under an analysis that has none it is
-/// run by all that it has or by none.
-fn given_one(
-    set: &TaskSet,
-    name: &str,
-    allocation: Allocation,
-    analysis: &dyn Analysis,
-    warnings: &mut String,
-) -> FoundAllocation {
-    let missing = uncertified(&allocation);
-    if !missing.is_empty() && missing.len() < allocation.len() {
-        if !kind(analysis).promises() {
-            let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            return FoundAllocation::Wrong(format!(
-                "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for \
-                 these, and without any it is run by Theorem 1",
-                positions.join(", ")
-            ));
-        }
-        *warnings += &output::warning(&format!("{name}: {}", looked_for(&allocation, &missing)));
-    }
-    for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
-        *warnings += &output::warning(&format!("{name}: {note}"));
-    }
-    FoundAllocation::Allocation(completed(set, analysis, allocation))
 }
 
 /// The exit status of a run that was refused.

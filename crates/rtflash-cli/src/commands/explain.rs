@@ -8,7 +8,7 @@ use rtflash_alloc::verdict::{completed, passing};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{Answer as _, Guarantee, Unexplained};
 
-use super::check::gone_tasks;
+use super::found::gone_tasks;
 use super::{allocator, analysis_relying_on};
 use crate::answer::SetAnswer;
 use crate::args::{ExplainArgs, Format};

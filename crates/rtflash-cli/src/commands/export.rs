@@ -12,7 +12,7 @@ use rtflash_model::{Allocation, TaskSet, TaskSetFile};
 use rtflash_wire::{ExportAnswer, ExportedStream, line, pretty};
 
 use super::certified::certified;
-use super::exec::{FoundAllocation, find};
+use super::found::{FoundAllocation, find};
 use super::{allocator, analysis_relying_on, export_firmware, policies};
 use crate::args::{
     ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, Format, MqsimGcArg, NvmeKindArg, ReplayArgs,

@@ -21,6 +21,7 @@ pub mod explain;
 pub mod export;
 #[cfg(feature = "exchange")]
 mod export_firmware;
+mod found;
 pub mod generate;
 pub mod host;
 pub mod host_bound;

@@ -13,7 +13,8 @@ use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, r
 use rtflash_run::{NotRun, PlanRefusal};
 use rtflash_wire::{ExecAnswer, traced};
 
-use super::exec::{FoundAllocation, find, of_certificates, predicted, refused};
+use super::exec::{of_certificates, predicted, refused};
+use super::found::{FoundAllocation, find};
 use super::policies::{self, duration};
 use super::{allocator, analysis_relying_on};
 use crate::CommandFailure;

@@ -1,25 +1,17 @@
 //! A plan of an allocation, and what cannot be run.
 
-use rtflash_model::{
-    Access, Allocation, Certificate, Cluster, ClusterId, Id, PerId, Placement, Span, TaskId, TaskSet, capped, sorting,
-};
+use rtflash_model::{Access, Allocation, Certificate, Cluster, ClusterId, Id, PerId, Span, TaskId, TaskSet, sorting};
 
 use super::layout::Layout;
+use super::ranges::declared;
 use super::{
-    Certified, ClusterPlan, ClusterTerms, Data, MAX_PAGES, MAX_REQUEST_PAGES, Owner, Period, Plan, PlanError, Promise,
+    Certified, ClusterPlan, ClusterTerms, MAX_PAGES, MAX_REQUEST_PAGES, Owner, Period, Plan, PlanError, Promise,
     Releases, Source, Timing,
 };
-use crate::trace::Kind;
+use crate::jobs::Kind;
 
 /// Parts of clusters for job streams.
 const MAX_PARTS: usize = 1 << 22;
-
-/// What the tasks of a cluster declare to keep on it, placed like this.
-pub(super) fn declared(set: &TaskSet, cluster: &Cluster, placement: Option<Placement>) -> Option<Data> {
-    let space = set.space(&cluster.tasks, cluster.size(), placement);
-    // What is said of more than 64 bits hold: they do not fit.
-    space.declared.then(|| Data { pages: capped(space.needed_pages), room: capped(space.logical_pages) })
-}
 
 /// What cannot be run of the whole.
 fn refuse(set: &TaskSet, clusters: &[Cluster], terms: &[ClusterTerms]) -> Result<(), PlanError> {

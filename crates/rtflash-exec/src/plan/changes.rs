@@ -2,7 +2,7 @@
 
 use rtflash_model::{Arrivals, Collection, Instant, Placement, Span};
 
-use super::certified::pass_cost;
+use super::steps::pass_cost;
 use super::{Plan, PlanError, Promise};
 use crate::ids::ClusterId;
 

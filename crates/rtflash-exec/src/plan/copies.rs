@@ -2,12 +2,11 @@
 
 use rtflash_model::{Cluster, TaskId, TaskSet};
 
-use super::build::declared;
-use super::ranges::ranges;
+use super::ranges::{declared, ranges};
 use super::zones::{ZoneRing, rings};
 use super::{Certified, ClusterPlan, Plan, PlanError, Promise};
 use crate::ids::{BlockId, ClusterId, Lpn, SourceId};
-use crate::trace::Kind;
+use crate::jobs::Kind;
 
 /// Whose addresses a source draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

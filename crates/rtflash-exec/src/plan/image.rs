@@ -11,7 +11,7 @@ use rtflash_model::{Access, Device, Placement, Span};
 
 use super::{Certified, ClusterPlan, Plan, Promise, Source};
 use crate::ids::{ClusterId, PerId, SourceId};
-use crate::trace::Kind;
+use crate::jobs::Kind;
 
 /// Why a plan is nothing for firmware.
 #[derive(Debug, Clone, PartialEq, Eq)]

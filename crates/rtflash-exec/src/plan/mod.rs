@@ -8,6 +8,7 @@ mod error;
 mod image;
 pub(crate) mod layout;
 mod ranges;
+mod steps;
 mod timing;
 mod zones;
 
@@ -15,18 +16,18 @@ use std::ops::Range;
 
 use rtflash_model::{Access, Certificate, Device, Job, Span, TaskId};
 
-pub(crate) use certified::{StepSpans, behind_a_page};
 pub use changes::{CollectionChange, PlannedChange};
 pub(crate) use copies::DrawnAs;
 pub use error::PlanError;
 pub use image::NoImage;
 pub use layout::{Layout, TooFewBlocks};
+pub(crate) use steps::{StepSpans, behind_a_page};
 pub use timing::{Period, Timing};
 pub use zones::ZoneRing;
 pub(crate) use zones::ring_of;
 
 use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId, SourceId};
-use crate::trace::{JobId, Kind};
+use crate::jobs::{JobId, Kind};
 
 /// What the allocation says of one cluster, as far as a run has to obey it or is judged by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -267,7 +268,7 @@ impl Plan {
 
     /// The time that one transfer of each of so many chips of a channel takes.
     pub(crate) fn transfers(&self, chips: u32) -> Span {
-        certified::transfers(&self.device, chips)
+        steps::transfers(&self.device, chips)
     }
 
     /// The chips on a chip's channel that are not its cluster's.

@@ -1,8 +1,18 @@
-//! Which logical pages of a cluster belong to whom, under a certificate.
+//! Which logical pages of a cluster belong to whom, and how many its tasks declare.
 
 use std::ops::Range;
 
+use rtflash_model::{Cluster, Placement, TaskSet, capped};
+
+use super::Data;
 use crate::ids::Lpn;
+
+/// What the tasks of a cluster declare to keep on it, placed like this.
+pub(super) fn declared(set: &TaskSet, cluster: &Cluster, placement: Option<Placement>) -> Option<Data> {
+    let space = set.space(&cluster.tasks, cluster.size(), placement);
+    // What is said of more than 64 bits hold: they do not fit.
+    space.declared.then(|| Data { pages: capped(space.needed_pages), room: capped(space.logical_pages) })
+}
 
 /// Who keeps how many pages: `declared` where that is known, else an equal share of what is left.
 /// In whole rows of `row` pages: consecutive pages of a stripe are then on different chips

@@ -7,7 +7,7 @@ use rtflash_model::{Cluster, Span, TaskSet};
 use super::layout::Layout;
 use super::{Plan, PlanError, Promise, StepSpans};
 use crate::ids::{BlockId, ClusterId, Lpn};
-use crate::trace::Kind;
+use crate::jobs::Kind;
 
 /// The zones of a task: a zone is the block of one number on every chip of the cluster. What writes
 /// there goes round in them. Who reads the pages of another task owns none.

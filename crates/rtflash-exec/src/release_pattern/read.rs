@@ -6,8 +6,8 @@ use rtflash_model::reading::{JsonKind, Place, Reader, Slot, quote};
 use rtflash_model::{Diagnostics, Instant, PerId, Task, TaskId, TaskSet};
 
 use super::{ReleasePattern, RequestPattern};
+use crate::jobs::Kind;
 use crate::plan::MAX_REQUEST_PAGES;
-use crate::trace::Kind;
 
 const A_PATTERN: &str = "an object that gives each task an object with the offsets of its requests, \
                          such as {\"camera\": {\"read\": \"3ms\", \"write\": \"0ms\"}}";

@@ -4,7 +4,7 @@ use rtflash_model::{TaskSet, format_ns};
 use serde_json::{Map, Value, json};
 
 use super::{ReleasePattern, RequestPattern};
-use crate::trace::Kind;
+use crate::jobs::Kind;
 
 /// A release pattern for a task set on one line, as
 /// [`read_partial_release_pattern`](super::read_partial_release_pattern) reads it: with what is

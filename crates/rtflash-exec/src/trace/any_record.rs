@@ -4,10 +4,11 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::record::{
-    Complete, EmptyPage, Failed, JobId, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection,
-    Starved, TermsChange, Transfer, Trimmed,
+    Complete, EmptyPage, Failed, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
+    TermsChange, Transfer, Trimmed,
 };
 use super::setup::Setup;
+use crate::jobs::JobId;
 
 /// Anything that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

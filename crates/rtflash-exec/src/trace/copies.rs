@@ -3,8 +3,9 @@
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
-use super::record::{Action, JobId, Kind, NONE, Operation};
+use super::record::{Action, NONE, Operation};
 use crate::ids::{BlockId, ChipId, ClusterId, Lpn};
+use crate::jobs::{JobId, Kind};
 
 /// When pages are copied: they are read over [start, read), and programmed over [read, end).
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

@@ -13,9 +13,9 @@ mod usual;
 use std::io::{self, Write};
 
 use super::any_record::Record;
-use super::record::{JobId, Kind};
 use crate::Plan;
 use crate::ids::{PerId, SourceId};
+use crate::jobs::{JobId, Kind};
 
 pub use reader::{MAX_LINE, TraceError, TraceReader};
 

@@ -17,8 +17,10 @@ pub use events::TraceEvents;
 pub use jsonl::{JobNames, JsonLine, JsonLines, MAX_LINE, TraceError, TraceReader, quoted};
 pub use observer::Observer;
 pub use record::{
-    Action, Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, OnBus, Operation, Padding, Policed,
-    Release, Reserve, Selection, Starved, Step, TermsChange, Transfer, Trimmed,
+    Action, Complete, EmptyPage, Failed, LeftOut, Moved, NO_LPN, NONE, OnBus, Operation, Padding, Policed, Release,
+    Reserve, Selection, Starved, Step, TermsChange, Transfer, Trimmed,
 };
 pub use setup::Setup;
 pub use steps::{ListedStep, StepBatch, StepHead, StepPage};
+
+pub use crate::jobs::{JobId, Kind};

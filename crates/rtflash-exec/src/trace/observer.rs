@@ -5,12 +5,13 @@ use std::slice;
 use super::any_record::Record;
 use super::copies::CopyRun;
 use super::record::{
-    Complete, EmptyPage, Failed, JobId, LeftOut, Moved, OnBus, Operation, Padding, Policed, Release, Reserve,
-    Selection, Starved, TermsChange, Transfer, Trimmed,
+    Complete, EmptyPage, Failed, LeftOut, Moved, OnBus, Operation, Padding, Policed, Release, Reserve, Selection,
+    Starved, TermsChange, Transfer, Trimmed,
 };
 use super::setup::Setup;
 use super::steps::StepBatch;
 use crate::ids::{ClusterId, Lpn};
+use crate::jobs::JobId;
 
 /// Somebody who is notified of what happens.
 ///

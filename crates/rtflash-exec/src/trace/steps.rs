@@ -2,8 +2,9 @@
 
 use rtflash_model::Instant;
 
-use super::record::{Action, JobId, Kind, OnBus, Operation};
+use super::record::{Action, OnBus, Operation};
 use crate::ids::{BlockId, ChannelId, ChipId, ClusterId, Lpn};
+use crate::jobs::{JobId, Kind};
 
 /// What the operations of a step have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

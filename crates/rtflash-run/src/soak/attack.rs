@@ -8,6 +8,7 @@ use rtflash_exec::{
 };
 use rtflash_model::{Instant, Span, TaskSet, capped};
 
+use super::devices::faults;
 use super::draw::Rng;
 use super::limit::LimitSet;
 use crate::climb::{Effort, OnExecutor, climb};
@@ -55,15 +56,6 @@ pub(super) fn options(seed: u64, run: u64, limit: &LimitSet, climbs: bool) -> Op
         _ => Some(Arc::new(releases(&mut rng, &limit.set)?)),
     };
     Some(Options { releases, ..options })
-}
-
-/// How often programs and erases fail where they may: as soon as may be, or now and then, when
-/// there are more requests that it can make late.
-pub(super) fn faults(set: &TaskSet, seed: u64, run: u64) -> u16 {
-    match set.device().spare_blocks() {
-        0 => 0,
-        _ => Rng::new(seed, b"failing\0", run).one_of(&[1_000, 300, 100, 30, 10]),
-    }
 }
 
 /// The same with rings of zones that begin at any page, most of them: so that resets come together,

@@ -67,7 +67,7 @@ pub fn draw(seed: u64, run: u64) -> Option<Case> {
         placed: Placed {
             backfill: rng.within(0, 1) == 0,
             waits: rng.one_of(&[Waits::Actual, Waits::Worst]),
-            faults: super::attack::faults(&set, seed, run),
+            faults: super::devices::faults(&set, seed, run),
         },
         phases: rng.one_of(&[Phases::Periodic, Phases::AtErases]),
         ..Options::default()

@@ -1,6 +1,6 @@
 //! Devices of worlds that have something more, or something that fails.
 
-use rtflash_model::{Device, DeviceSpec, Span};
+use rtflash_model::{Device, DeviceSpec, Span, TaskSet};
 
 use super::World;
 use super::draw::Rng;
@@ -55,4 +55,13 @@ fn levelled_wear(rng: &mut Rng, device: &Device) -> Option<Device> {
 /// The device with chips that have two page registers.
 fn with_two_registers(device: &Device) -> Option<Device> {
     Device::new(DeviceSpec { page_registers: Some(2), ..device.spec() }).ok()
+}
+
+/// How often programs and erases fail where they may: as soon as may be, or now and then, when
+/// there are more requests that it can make late.
+pub(super) fn faults(set: &TaskSet, seed: u64, run: u64) -> u16 {
+    match set.device().spare_blocks() {
+        0 => 0,
+        _ => Rng::new(seed, b"failing\0", run).one_of(&[1_000, 300, 100, 30, 10]),
+    }
 }

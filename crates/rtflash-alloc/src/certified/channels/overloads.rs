@@ -4,10 +4,12 @@
 use rtflash_model::{Placement, Reliance, TaskId, TaskSet};
 use std::cell::OnceCell;
 
-use super::NumberedMember;
 use crate::certified::least_load::{LeastLoad, SURELY_ABOVE_ONE};
 use crate::certified::organisation::{is_on_one_channel, waits_for_each};
 use crate::work::Work;
+
+/// A cluster by its number, with the number of its chips on a channel.
+pub(crate) type NumberedMember = (u32, u32);
 
 /// A cluster wherever it is.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use rtflash_model::{Placement, Reliance, TaskId, TaskSet, sorting};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 
-use super::overloads::{ChannelTest, KnownCluster};
+use super::overloads::{ChannelTest, KnownCluster, NumberedMember};
 use super::{ChannelContention, Neighbourhood};
 use crate::certified::bus::SharedBus;
 use crate::certified::choice::Choice;
@@ -54,9 +54,6 @@ struct Answers {
 
 /// A position that stands for no garbage collection in particular.
 const ANY_GC: u32 = u32::MAX;
-
-/// A cluster by its number, with the number of its chips on a channel.
-pub(crate) type NumberedMember = (u32, u32);
 
 impl TrialAnswers {
     /// The number of a cluster of these tasks, wherever it is.

@@ -1,11 +1,9 @@
 //! How fast a task's pages may be copied.
 
-use rtflash_model::{
-    Access, Certificate, ChipId, Cluster, Device, Placement, Reliance, Request, Span, TaskId, TaskSet, sorting,
-};
+use rtflash_model::{Certificate, ChipId, Cluster, Device, Placement, Reliance, Span, TaskId, TaskSet, sorting};
 
-use super::StageRefusal;
 use super::parts::StageTasks;
+use super::{CopyServer, StageRefusal};
 use crate::certified::admission::{Admitted, Decision, RunningDevice, admit_into, removable_within};
 use crate::certified::channels::{ChannelContention, certify_beside};
 use crate::certified::organisation::collects;
@@ -19,38 +17,6 @@ const SHARES: [u64; 3] = [7, 6, 4];
 
 /// Steps in which the most pages a period are narrowed down.
 const HALVINGS: u32 = 6;
-
-/// Copies pages at a pace: each period it reads so many of them at their old place, which takes a
-/// period at most; the period after it writes them at their new one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CopyServer {
-    /// Pages a period.
-    pub pages: u64,
-    /// The period, which is each request's deadline, too.
-    pub period: Span,
-}
-
-impl CopyServer {
-    /// What it asks for, to read and then to write: pages in order.
-    pub fn request(&self) -> Option<Request> {
-        Request::new(self.pages, self.period).map(|request| request.with_access(Access::Stream))
-    }
-
-    /// Requests of either kind that so many pages take.
-    pub fn requests(&self, pages: u64) -> u64 {
-        pages.div_ceil(self.pages.max(1))
-    }
-
-    /// From its first request on: when the last of so many pages is written, at most.
-    pub fn within(&self, pages: u64) -> Option<Span> {
-        self.period.checked_mul(self.requests(pages).checked_add(1)?)
-    }
-
-    /// Pages that it holds at a time, at most: those that are read, and those that are written.
-    pub fn buffer_pages(&self, pages: u64) -> u64 {
-        self.pages.saturating_mul(2).min(pages)
-    }
-}
 
 /// By what the cluster runs that pages are copied to.
 #[derive(Debug, Clone, Copy)]

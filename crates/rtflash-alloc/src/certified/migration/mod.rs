@@ -1,6 +1,7 @@
 //! From one allocation to another while the device runs: which data move, in which order, at what
 //! pace, for how long, with every deadline kept (docs/migration.md).
 
+mod copy_server;
 mod copying;
 mod data;
 mod parts;
@@ -14,7 +15,7 @@ use rtflash_model::{ChipId, Cluster, ClusterId, Id, Placement, Reliance, Span, T
 
 use super::admission::{Admitted, LeftOutServers, RunningDevice, StreamRefusal, served_streams};
 use crate::work::Work;
-pub use copying::CopyServer;
+pub use copy_server::CopyServer;
 pub use parts::MovedParts;
 use stage::{Goal, Scene};
 

@@ -13,9 +13,9 @@ use super::suspend::SuspendedErase;
 use crate::dispatch::cluster::BACKGROUND;
 use crate::ftl::ProcessorStore;
 use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
+use crate::jobs::{JobId, Kind};
 use crate::options::{Options, Victims};
 use crate::plan::{Certified, ClusterPlan};
-use crate::trace::{JobId, Kind};
 
 /// A job that is not complete.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dispatch::cluster::Due;
 use crate::ids::SourceId;
-use crate::trace::Kind;
+use crate::jobs::Kind;
 
 /// Priority: deadline and place, kind, source, number of the job; and the slot of its part on the
 /// processor.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{ChipWork, Entry};
 use crate::dispatch::cluster::Due;
 use crate::ids::SourceId;
-use crate::trace::Kind;
+use crate::jobs::Kind;
 
 /// What the entries of one job have in common: the parts of its priority, and its slot.
 type JobKey = (Due, Kind, SourceId, u64, usize);

@@ -5,8 +5,9 @@ use rtflash_model::Instant;
 use serde_json::value::RawValue;
 
 use super::fields::{LineFields, Wrong, flag, instant, number, or_null, present, string, wrong};
-use super::{JobId, JobNames, JsonLine, Record};
+use super::{JobNames, JsonLine, Record};
 use crate::ids::{BlockId, ChipId, ClusterId};
+use crate::jobs::JobId;
 use crate::options::{Aging, Arbitration, Service, Ties, Victims, Waits};
 use crate::trace::record::{NONE, Step};
 use crate::trace::setup::Setup;

@@ -6,7 +6,7 @@ use rtflash_model::{Id, Instant};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::trace::record::Kind;
+use crate::jobs::Kind;
 
 /// A [`TraceError`] that does not know its line yet.
 pub(super) struct Wrong {

@@ -6,10 +6,11 @@ use std::io::{self, BufRead, Read};
 use serde_json::value::RawValue;
 
 use crate::ids::{ChipId, ClusterId, Lpn};
+use crate::jobs::{JobId, Kind};
 use crate::trace::any_record::Record;
 use crate::trace::record::{
-    Action, Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed,
-    Release, Reserve, Selection, Starved, TermsChange, Transfer, Trimmed,
+    Action, Complete, EmptyPage, Failed, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
+    Selection, Starved, TermsChange, Transfer, Trimmed,
 };
 use crate::{Layout, Plan};
 

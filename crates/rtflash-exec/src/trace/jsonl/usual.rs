@@ -9,10 +9,11 @@ use super::accounts;
 use super::sources::Sources;
 use crate::Plan;
 use crate::ids::{ClusterId, Lpn};
+use crate::jobs::{JobId, Kind};
 use crate::trace::any_record::Record;
 use crate::trace::record::{
-    Action, Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed,
-    Release, Reserve, Selection, Starved, TermsChange, Transfer, Trimmed,
+    Action, Complete, EmptyPage, Failed, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
+    Selection, Starved, TermsChange, Transfer, Trimmed,
 };
 
 /// The plan that lines are of, and what is left of a line.

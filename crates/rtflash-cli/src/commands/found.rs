@@ -1,0 +1,136 @@
+//! The allocation that a command is about: a given one, or one that is looked for.
+
+use rtflash_alloc::Work;
+use rtflash_alloc::allocator::{Allocator, Outcome};
+use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::verdict::completed;
+use rtflash_model::{Allocation, Frame, TaskSet};
+
+use super::allocate;
+use crate::answer::SetAnswer;
+use crate::output;
+use crate::pairs::{Given, read_given};
+use crate::render::kind::kind;
+use crate::render::{impossible, unplaced};
+use crate::status::Status;
+
+/// An allocation to be run, or why there is none.
+pub enum FoundAllocation {
+    /// This one.
+    Allocation(Allocation),
+    /// None, for a reason that makes this the exit status.
+    Nothing(String, Status),
+    /// What was given is none: why.
+    Wrong(String),
+    /// What was given cannot be read.
+    Refused(Box<SetAnswer>),
+}
+
+/// The allocation in a file, or that the algorithm finds; also one that the analysis rejects.
+pub fn find(
+    set: &TaskSet,
+    file: Option<&(String, String)>,
+    allocator: &dyn Allocator,
+    analysis: &dyn Analysis,
+    spread: bool,
+    warnings: &mut String,
+) -> FoundAllocation {
+    let Some((name, text)) = file else { return search(set, allocator, analysis, spread) };
+    let frame = Frame { text: text.clone().into_bytes(), first_line: 1, first_column: 1 };
+    match read_given(name, &frame, set) {
+        Ok(given) => of_given(set, given, analysis, warnings),
+        Err(answer) => FoundAllocation::Refused(answer),
+    }
+}
+
+/// What was given; what is wrong with it is a message.
+pub fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnings: &mut String) -> FoundAllocation {
+    match given {
+        Given::Allocation { allocation, name, .. } => given_one(set, name, allocation, analysis, warnings),
+        Given::Nothing { schedulable, reason } => FoundAllocation::Nothing(reason, Status::of(schedulable)),
+    }
+}
+
+/// What the algorithm finds.
+pub fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spread: bool) -> FoundAllocation {
+    let outcome = allocate(set, allocator, analysis, spread, &Work::new());
+    if let Some(allocation) = outcome.allocation() {
+        return FoundAllocation::Allocation(allocation.clone());
+    }
+    match outcome {
+        Outcome::CannotTell(limit) => FoundAllocation::Nothing(limit.to_string(), Status::CannotTell),
+        Outcome::Partitioned(_) => FoundAllocation::Nothing(
+            format!("{} makes no clusters: there is nothing to run", allocator.name()),
+            Status::CannotTell,
+        ),
+        Outcome::NotSchedulable(failure) => {
+            let why = unplaced::sentence(set, &failure, &*kind(analysis));
+            FoundAllocation::Nothing(
+                format!(
+                    "{} finds no allocation, so there is none to run (global and equal-split always give one, \
+                     --allocation runs any): {why}",
+                    allocator.name()
+                ),
+                Status::No,
+            )
+        }
+        Outcome::Impossible(proof) => FoundAllocation::Nothing(
+            format!("no allocation meets every deadline, so there is none to run: {}", impossible::why(set, &proof)),
+            Status::No,
+        ),
+        Outcome::Schedulable(_) => FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell),
+    }
+}
+
+/// A given allocation with the certificates that it lacks. Under an analysis that has none it is
+/// run by all that it has or by none.
+fn given_one(
+    set: &TaskSet,
+    name: &str,
+    allocation: Allocation,
+    analysis: &dyn Analysis,
+    warnings: &mut String,
+) -> FoundAllocation {
+    let missing = uncertified(&allocation);
+    if !missing.is_empty() && missing.len() < allocation.len() {
+        if !kind(analysis).promises() {
+            let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            return FoundAllocation::Wrong(format!(
+                "{name}: some clusters have a certificate and others ({}) have none: --analysis sound looks for \
+                 these, and without any it is run by Theorem 1",
+                positions.join(", ")
+            ));
+        }
+        *warnings += &output::warning(&format!("{name}: {}", looked_for(&allocation, &missing)));
+    }
+    for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
+        *warnings += &output::warning(&format!("{name}: {note}"));
+    }
+    FoundAllocation::Allocation(completed(set, analysis, allocation))
+}
+
+/// The clusters without a certificate.
+pub fn uncertified(allocation: &Allocation) -> Vec<usize> {
+    (0..allocation.len()).filter(|&position| allocation.certificate(position).is_none()).collect()
+}
+
+/// That certificates were looked for, and of which clusters.
+pub fn looked_for(allocation: &Allocation, missing: &[usize]) -> String {
+    if missing.len() == allocation.len() {
+        return "it has no certificates: they were looked for".into();
+    }
+    let positions: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    match positions.as_slice() {
+        [one] => format!("cluster {one} has no certificate: one was looked for, next to the others as they are"),
+        many => format!(
+            "clusters {} have no certificates: they were looked for, next to the others as they are",
+            many.join(", ")
+        ),
+    }
+}
+
+/// What is to be said of tasks of a cluster that the set does not have.
+pub fn gone_tasks(allocation: &Allocation, position: usize) -> impl Iterator<Item = String> {
+    let gone = allocation.remarks(position).into_iter().flat_map(|remarks| &remarks.gone_tasks);
+    gone.map(|name| format!("task `{name}` is not in the task set"))
+}

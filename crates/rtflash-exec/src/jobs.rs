@@ -1,0 +1,40 @@
+//! Jobs, and what they are for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::SourceId;
+
+/// One job: the `index`-th one (from 0) of a source, by the source's position in
+/// [`Plan::sources`](crate::Plan::sources).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct JobId {
+    /// Position of the source.
+    pub source: SourceId,
+    /// Number of the job, from 0, in order of release.
+    pub index: u64,
+}
+
+/// What a job, or an operation of it, is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Kind {
+    /// A real-time read request.
+    Read,
+    /// A real-time write request.
+    Write,
+    /// Garbage collection.
+    Gc,
+    /// A job that is not real-time.
+    Server,
+}
+
+impl Kind {
+    /// The name in trace files: `read`, `write`, `gc` or `server`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Gc => "gc",
+            Kind::Server => "server",
+        }
+    }
+}
