@@ -8,8 +8,6 @@ use std::io::{self, Read, Write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::trace::Record;
-
 /// A state on its way to a file.
 pub struct State<'w> {
     to: Sink<'w>,
@@ -150,17 +148,6 @@ impl<A: Resume, B: Resume> Resume for (A, B) {
     fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
         self.0.restore(rest)?;
         self.1.restore(rest)
-    }
-}
-
-impl Resume for Vec<Record> {
-    fn save(&self, state: &mut State<'_>) {
-        state.put(self);
-    }
-
-    fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
-        *self = rest.take()?;
-        Ok(())
     }
 }
 

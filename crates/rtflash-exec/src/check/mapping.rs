@@ -103,7 +103,7 @@ impl Mapping {
     pub(super) fn new(plan: &Plan, chips: usize, clusters: &[ClusterId]) -> Self {
         let blocks = BlockId(plan.device().blocks_per_chip()).index();
         let pages = plan.device().pages_per_block();
-        let mapped = |(number, cluster): (ClusterId, &crate::ClusterPlan)| {
+        let mapped = |(number, cluster): (ClusterId, &crate::plan::ClusterPlan)| {
             let logical = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
             let (stripe, superblock, zoned) = match plan.promise() {
                 Promise::Utilization => (false, false, false),

@@ -166,7 +166,7 @@ const MOVES: usize = 64;
 impl ParallelEdf {
     /// For these clusters.
     pub(super) fn new(plan: &Plan, clusters: &[ClusterId]) -> Self {
-        let programmed = |(number, cluster): (ClusterId, &crate::ClusterPlan)| {
+        let programmed = |(number, cluster): (ClusterId, &crate::plan::ClusterPlan)| {
             let pages = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
             PerId::filled(0, pages)
         };

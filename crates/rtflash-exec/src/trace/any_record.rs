@@ -9,6 +9,7 @@ use super::record::{
 };
 use super::setup::Setup;
 use crate::jobs::JobId;
+use crate::resume::{NoState, Rest, Resume, State};
 
 /// Anything that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,5 +116,16 @@ impl Record {
                 | Record::Trimmed(_)
                 | Record::EmptyPage(_)
         )
+    }
+}
+
+impl Resume for Vec<Record> {
+    fn save(&self, state: &mut State<'_>) {
+        state.put(self);
+    }
+
+    fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
+        *self = rest.take()?;
+        Ok(())
     }
 }

@@ -13,9 +13,9 @@ mod usual;
 use std::io::{self, Write};
 
 use super::any_record::Record;
-use crate::Plan;
 use crate::ids::{PerId, SourceId};
 use crate::jobs::{JobId, Kind};
+use crate::plan::Plan;
 
 pub use reader::{MAX_LINE, TraceError, TraceReader};
 

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use crate::ids::{ChipId, ClusterId, Lpn};
 use crate::jobs::{JobId, Kind};
+use crate::plan::{Layout, Plan};
 use crate::trace::any_record::Record;
 use crate::trace::record::{
     Action, Complete, EmptyPage, Failed, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
     Selection, Starved, TermsChange, Transfer, Trimmed,
 };
-use crate::{Layout, Plan};
 
 use super::accounts;
 use super::fields::{

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::Plan;
 use crate::ids::SourceId;
+use crate::plan::Plan;
 
 /// Names that are remembered as they were asked for: a power of two.
 const RECENT: usize = 128;

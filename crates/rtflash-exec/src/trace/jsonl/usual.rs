@@ -7,9 +7,9 @@ use rtflash_model::{Id, Instant};
 
 use super::accounts;
 use super::sources::Sources;
-use crate::Plan;
 use crate::ids::{ClusterId, Lpn};
 use crate::jobs::{JobId, Kind};
+use crate::plan::Plan;
 use crate::trace::any_record::Record;
 use crate::trace::record::{
     Action, Complete, EmptyPage, Failed, LeftOut, Moved, NO_LPN, NONE, Operation, Padding, Policed, Release, Reserve,
