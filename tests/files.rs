@@ -61,6 +61,19 @@ fn a_damaged_file_of_progress_is_refused() {
 }
 
 #[test]
+fn a_trace_without_a_line_is_no_run() {
+    let folder = place("empty-trace");
+    fs::create_dir_all(&folder).expect("a folder");
+    for text in ["", "\n\n"] {
+        let trace = folder.join("empty.jsonl");
+        fs::write(&trace, text).expect("written");
+        let found = rtflash(&["check", "tasksets/case-study.json", "--trace", &trace.display().to_string()]);
+        assert_eq!((found.status, found.stdout.as_str()), (2, ""), "{found:?}");
+        assert!(found.stderr.contains("there is nothing in it"), "{found:?}");
+    }
+}
+
+#[test]
 fn one_directory_has_one_experiment_and_one_process() {
     let out = place("locked");
     fs::create_dir_all(&out).expect("a folder");
