@@ -74,6 +74,20 @@ fn a_trace_without_a_line_is_no_run() {
 }
 
 #[test]
+fn results_are_read_beside_their_export() {
+    let folder = place("no-export");
+    fs::create_dir_all(&folder).expect("a folder");
+    let results = folder.join("results");
+    fs::write(&results, "").expect("written");
+    for from in ["mqsim", "fio"] {
+        let option = format!("--{from}");
+        let found = rtflash(&["check", "tasksets/case-study.json", &option, &results.display().to_string()]);
+        assert_eq!((found.status, found.stdout.as_str()), (2, ""), "{found:?}");
+        assert!(found.stderr.contains(&format!("in the folder that `rtflash export {from}` made")), "{found:?}");
+    }
+}
+
+#[test]
 fn one_directory_has_one_experiment_and_one_process() {
     let out = place("locked");
     fs::create_dir_all(&out).expect("a folder");
