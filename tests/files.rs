@@ -87,6 +87,27 @@ fn results_are_read_beside_their_export() {
     }
 }
 
+/// `check` judges by the thesis where nothing else is said, and might find nothing wrong.
+#[test]
+fn who_is_not_in_time_is_told_by_which_check() {
+    let folder = place("not-in-time");
+    fs::create_dir_all(&folder).expect("a folder");
+    let set = "tasksets/case-study.json";
+    let split = ["alloc", set, "--analysis", "sound", "--algorithm", "equal-split", "--format", "json"];
+    let late = folder.join("late.json");
+    fs::write(&late, rtflash(&split).stdout).expect("written");
+    let (late, image) = (late.display().to_string(), folder.join("image").display().to_string());
+    for words in [
+        &["admit", &late, set][..],
+        &["migrate", &late, &late, set],
+        &["serve", &late, set, "--listen", "127.0.0.1:0"],
+        &["export", "firmware", set, "--allocation", &late, "--out", &image],
+    ] {
+        let found = rtflash(words);
+        assert!(found.stderr.contains("see `rtflash check --analysis sound`"), "{words:?}: {found:?}");
+    }
+}
+
 #[test]
 fn one_directory_has_one_experiment_and_one_process() {
     let out = place("locked");
