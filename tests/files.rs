@@ -108,6 +108,18 @@ fn who_is_not_in_time_is_told_by_which_check() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for words in [&["--help"][..], &["--version"], &["help", "exec"], &["exec", "-h"]] {
+        let full = File::options().write(true).open("/dev/full").expect("a full device");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rtflash"));
+        let found = command.args(words).stdout(full).output().expect("the command runs");
+        assert_eq!(found.status.code(), Some(2), "{words:?}: {found:?}");
+        assert!(String::from_utf8_lossy(&found.stderr).starts_with("error: cannot write: "), "{words:?}: {found:?}");
+    }
+}
+
 #[test]
 fn one_directory_has_one_experiment_and_one_process() {
     let out = place("locked");
