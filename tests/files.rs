@@ -61,6 +61,66 @@ fn a_damaged_file_of_progress_is_refused() {
 }
 
 #[test]
+fn a_trace_without_a_line_is_no_run() {
+    let folder = place("empty-trace");
+    fs::create_dir_all(&folder).expect("a folder");
+    for text in ["", "\n\n"] {
+        let trace = folder.join("empty.jsonl");
+        fs::write(&trace, text).expect("written");
+        let found = rtflash(&["check", "tasksets/case-study.json", "--trace", &trace.display().to_string()]);
+        assert_eq!((found.status, found.stdout.as_str()), (2, ""), "{found:?}");
+        assert!(found.stderr.contains("there is nothing in it"), "{found:?}");
+    }
+}
+
+#[test]
+fn results_are_read_beside_their_export() {
+    let folder = place("no-export");
+    fs::create_dir_all(&folder).expect("a folder");
+    let results = folder.join("results");
+    fs::write(&results, "").expect("written");
+    for from in ["mqsim", "fio"] {
+        let option = format!("--{from}");
+        let found = rtflash(&["check", "tasksets/case-study.json", &option, &results.display().to_string()]);
+        assert_eq!((found.status, found.stdout.as_str()), (2, ""), "{found:?}");
+        assert!(found.stderr.contains(&format!("in the folder that `rtflash export {from}` made")), "{found:?}");
+    }
+}
+
+/// `check` judges by the thesis where nothing else is said, and might find nothing wrong.
+#[test]
+fn who_is_not_in_time_is_told_by_which_check() {
+    let folder = place("not-in-time");
+    fs::create_dir_all(&folder).expect("a folder");
+    let set = "tasksets/case-study.json";
+    let split = ["alloc", set, "--analysis", "sound", "--algorithm", "equal-split", "--format", "json"];
+    let late = folder.join("late.json");
+    fs::write(&late, rtflash(&split).stdout).expect("written");
+    let (late, image) = (late.display().to_string(), folder.join("image").display().to_string());
+    for words in [
+        &["admit", &late, set][..],
+        &["migrate", &late, &late, set],
+        &["serve", &late, set, "--listen", "127.0.0.1:0"],
+        &["export", "firmware", set, "--allocation", &late, "--out", &image],
+    ] {
+        let found = rtflash(words);
+        assert!(found.stderr.contains("see `rtflash check --analysis sound`"), "{words:?}: {found:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for words in [&["--help"][..], &["--version"], &["help", "exec"], &["exec", "-h"]] {
+        let full = File::options().write(true).open("/dev/full").expect("a full device");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rtflash"));
+        let found = command.args(words).stdout(full).output().expect("the command runs");
+        assert_eq!(found.status.code(), Some(2), "{words:?}: {found:?}");
+        assert!(String::from_utf8_lossy(&found.stderr).starts_with("error: cannot write: "), "{words:?}: {found:?}");
+    }
+}
+
+#[test]
 fn one_directory_has_one_experiment_and_one_process() {
     let out = place("locked");
     fs::create_dir_all(&out).expect("a folder");

@@ -41,6 +41,7 @@ mod source;
 mod status;
 mod whole;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -52,11 +53,7 @@ use status::Status;
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // A reader that has gone away while help was printed is no error either.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
-        }
+        Err(error) => return told(&error).into(),
     };
     output::choose(cli.color, cli.quiet);
     let result = match cli.command {
@@ -99,6 +96,20 @@ pub fn main() -> ExitCode {
             Status::Wrong
         })
         .into()
+}
+
+/// Prints help, the version, or what is wrong with the call.
+fn told(error: &clap::Error) -> Status {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match printed {
+        _ if error.use_stderr() => Status::Wrong,
+        // A reader that has gone away while help was printed is no error either.
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
+            output::complain(&output::error(&CommandFailure::io("cannot write", &failed).0));
+            Status::Wrong
+        }
+        _ => Status::Yes,
+    }
 }
 
 /// Why a command could not be carried out at all.

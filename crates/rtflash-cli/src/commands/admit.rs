@@ -36,7 +36,10 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
     let named = !args.without_server.is_empty();
     let running = if named { running } else { RunningDevice::of_parts(set, running.clusters, running.certificates) };
     if let Some(late) = running.late(set, test.rely_on, &Work::new()) {
-        return Err(CommandFailure(format!("{name}: cluster {late} is not in time as it runs: see `rtflash check`")));
+        let analysis = analysis.name();
+        return Err(CommandFailure(format!(
+            "{name}: cluster {late} is not in time as it runs: see `rtflash check --analysis {analysis}`"
+        )));
     }
     let (running, left_out) = match &args.without_server[..] {
         [] => (running, None),

@@ -31,9 +31,10 @@ pub fn certified(
         FoundAllocation::Allocation(found) if !found.is_certified() || holds(set, &found, granted) => Ok(found),
         FoundAllocation::Allocation(found) => {
             let why = if holds(set, &found, Reliance::Queue) {
-                "it holds only beside its neighbours as they are: see --rely-on"
+                "it holds only beside its neighbours as they are: see --rely-on".into()
             } else {
-                "it does not keep its deadlines as it is: see `rtflash check`"
+                let analysis = analysis.name();
+                format!("it does not keep its deadlines as it is: see `rtflash check --analysis {analysis}`")
             };
             let name = given.map_or_else(|| "the allocation".into(), |given| given.0);
             output::complain(&output::error(&format!("{name}: {why}")));

@@ -61,18 +61,18 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
             let answer = not_found(set, analysis.name(), old, new, &[]);
             (MigrateAnswer { unserved, ..answer }, Status::CannotTell)
         }
-        Err(refusal) => return Err(CommandFailure(says(set, &names, &refusal))),
+        Err(refusal) => return Err(CommandFailure(says(set, &names, analysis.name(), &refusal))),
     };
     output::print(&answer.render(args.format.format))?;
     Ok(status)
 }
 
 /// What is wrong with the question.
-fn says(set: &TaskSet, names: &[String], refusal: &MigrationRefusal) -> String {
+fn says(set: &TaskSet, names: &[String], analysis: &str, refusal: &MigrationRefusal) -> String {
     match refusal {
         MigrationRefusal::NotInTime(cluster, is_new) => {
             let name = &names[usize::from(*is_new)];
-            format!("{name}: cluster {cluster} is not in time as it runs: see `rtflash check`")
+            format!("{name}: cluster {cluster} is not in time as it runs: see `rtflash check --analysis {analysis}`")
         }
         MigrationRefusal::OtherTasks(task) => format!(
             "{} and {} do not serve the same tasks: task `{}`; `rtflash admit` is for tasks that come and go",

@@ -21,7 +21,9 @@ pub fn run(args: &CheckArgs, results: &Path, from: &'static str) -> Result<Statu
     let Some(file) = read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let (name, text) = source::read(results)?;
     let manifest = results.parent().unwrap_or(Path::new("")).join(MANIFEST);
-    let (manifest_name, manifest) = source::read(&manifest)?;
+    let (manifest_name, manifest) = source::read(&manifest).map_err(|CommandFailure(why)| {
+        CommandFailure(format!("{why}; results are read in the folder that `rtflash export {from}` made"))
+    })?;
     let wrong = |why: &str| CommandFailure(format!("{manifest_name}: {why}"));
     let exported = read::<ExportAnswer<'_>>(&manifest).map_err(|error| wrong(&error.to_string()))?;
     let exported = exported.answer.map_err(|fault| wrong(&fault.message))?;

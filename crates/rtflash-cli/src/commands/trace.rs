@@ -71,10 +71,7 @@ pub fn check(
     let servers = rtflash_run::TbsServers::new(&file.set, &allocation, analysis);
     let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
     let mut trace_records = records(&plan, trace)?.peekable();
-    let known = stated.or_else(|| match trace_records.peek() {
-        Some(Ok(Record::Setup(setup))) => setup.duration,
-        _ => None,
-    });
+    let known = stated.or(length_stated(trace_records.peek(), trace)?);
     let mut statistics = known.map(|duration| Statistics::new(&plan, duration));
     let end = observe(trace_records, trace, &mut checks, statistics.as_mut())?;
     let setup = checks.setup_stated();
@@ -139,6 +136,15 @@ fn allocation(found: FoundAllocation) -> Result<Allocation, Unanswered> {
 /// The records of a trace.
 fn records<'p>(plan: &'p Plan, trace: &Path) -> Result<TraceReader<'p, BufReader<InputSource>>, CommandFailure> {
     Ok(TraceReader::new(plan, BufReader::with_capacity(1 << 18, InputSource::open(trace)?)))
+}
+
+/// When the run ended, where the first record of its trace says so.
+fn length_stated(first: Option<&Result<Record, TraceError>>, trace: &Path) -> Result<Option<Instant>, CommandFailure> {
+    match first {
+        None => Err(CommandFailure(format!("{}:1:1: there is nothing in it", trace.display()))),
+        Some(Ok(Record::Setup(setup))) => Ok(setup.duration),
+        Some(_) => Ok(None),
+    }
 }
 
 /// Shows all records of a trace to the checkers, and to the statistics where there are some
