@@ -284,3 +284,30 @@ fn an_interrupted_command_leaves_no_draft() {
     assert_eq!(names(&folder), ["sets.jsonl"]);
     assert_eq!(fs::read_to_string(&out).expect("the old file"), "before");
 }
+
+/// What takes a number, a file or a folder says so where it is given something else.
+#[test]
+fn what_an_option_takes_is_told() {
+    let folder = place("what-it-takes");
+    fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("file");
+    fs::write(&file, "").expect("written");
+    let (set, file) = ("tasksets/case-study.json", file.display().to_string());
+    let scenario = "scenarios/emmc-2023.json";
+    let rows: [(&[&str], &str); 9] = [
+        (&["exec", set, "--seed", "1e30"], "for '--seed <SEED>': a whole number is expected"),
+        (&["gen", "--util", "1", "--tasks", ""], "a whole number is expected"),
+        (&["gen", "--util", "1", "--tasks", "99999999999999999999"], "it is too large a number"),
+        (&["exec", set, "--checkpoint", "-"], "--checkpoint takes a file: the answer is on standard output"),
+        (&["export", "mqsim", set, "--out", &file], "it is no folder"),
+        (&["man", "--out", &file], "it is no folder"),
+        (&["man", "--out", "-"], "cannot write into -: it is no folder"),
+        (&["experiment", "schedulability", "--sets", "1", "--util", "1", "--out", &file], "it is no folder"),
+        (&["host", "tune", scenario, "--objective", "deadline=0s"], "a deadline is longer than 0"),
+    ];
+    for (words, told) in rows {
+        let found = rtflash(words);
+        assert_eq!((found.status, found.stdout.as_str()), (2, ""), "{words:?}: {found:?}");
+        assert!(found.stderr.contains(told), "{words:?}: {found:?}");
+    }
+}

@@ -100,9 +100,11 @@ pub fn main() -> ExitCode {
 
 /// Prints help, the version, or what is wrong with the call.
 fn told(error: &clap::Error) -> Status {
-    let printed = error.print().and_then(|()| io::stdout().flush());
-    match printed {
-        _ if error.use_stderr() => Status::Wrong,
+    if error.use_stderr() {
+        output::complain(&output::in_plain_words(&error.render().ansi().to_string()));
+        return Status::Wrong;
+    }
+    match error.print().and_then(|()| io::stdout().flush()) {
         // A reader that has gone away while help was printed is no error either.
         Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
             output::complain(&output::error(&CommandFailure::io("cannot write", &failed).0));

@@ -155,6 +155,25 @@ pub fn complaints_in_colour() -> bool {
     }
 }
 
+/// A folder to write into; it is made where it is not there.
+///
+/// # Errors
+/// Where it cannot be made, or a file has its name.
+pub fn folder(path: &Path) -> Result<(), CommandFailure> {
+    if path == Path::new("-") || path.exists() && !path.is_dir() {
+        return Err(CommandFailure(format!("cannot write into {}: it is no folder", path.display())));
+    }
+    std::fs::create_dir_all(path)
+        .map_err(|error| CommandFailure::io(&format!("cannot make the folder {}", path.display()), &error))
+}
+
+/// The words of a number that cannot be read, for those of the standard library.
+pub fn in_plain_words(complaint: &str) -> String {
+    let whole = complaint.replace("invalid digit found in string", "a whole number is expected");
+    let whole = whole.replace("cannot parse integer from empty string", "a whole number is expected");
+    whole.replace("number too large to fit in target type", "it is too large a number")
+}
+
 /// `error: …` for a complaint that has no place in a file.
 pub fn error(message: &str) -> String {
     format!("{}: {message}\n", paint(RED, "error"))

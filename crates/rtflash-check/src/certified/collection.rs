@@ -191,7 +191,9 @@ impl CollectionLoad {
             [stated.reclaimed_pages, stated.reserve_pages, stated.victim_pages, stated.open_blocks].map(BigInt::from);
         let one = BigInt::one();
         let mut compare = |what: &str, said: &BigInt, enough: bool, needed: &BigInt| {
-            if !enough {
+            if !enough && needed < &one {
+                verified.discrepancies.push(format!("{what} is {said}, and no number is small enough"));
+            } else if !enough {
                 verified.discrepancies.push(format!("{what} is {said}, and {needed} is needed"));
             } else if said != needed {
                 verified.notes.push(format!("{what} is {said}, where {needed} would do"));

@@ -72,6 +72,9 @@ fn objective(text: &str) -> Result<Objective, String> {
         "deadline" => {
             let limit =
                 value.map(|value| rtflash_model::parse_ns(value).map_err(|error| error.to_string())).transpose()?;
+            if limit == Some(0) {
+                return Err("a deadline is longer than 0, such as `deadline=5ms`".into());
+            }
             Ok(Objective::Deadline(limit.and_then(Span::from_ns)))
         }
         _ => Err("expected `latency-share=50%`, `bandwidth-share=80%`, `deadline` or `deadline=5ms`".into()),

@@ -6,6 +6,7 @@ use clap::Parser;
 
 use crate::CommandFailure;
 use crate::args::{Cli, Commands};
+use crate::output;
 
 /// What the words of a command line say, without the name of the command.
 ///
@@ -14,7 +15,7 @@ use crate::args::{Cli, Commands};
 pub fn parse<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Commands, CommandFailure> {
     let parsed = Cli::try_parse_from(once("rtflash").chain(words));
     parsed.map(|cli| cli.command).map_err(|error| {
-        let text = error.render().to_string();
+        let text = output::in_plain_words(&error.render().to_string());
         // How a shell is to call it is nothing to a program.
         let before = |text: &str, of: &str| text.split_once(of).map_or(text, |(before, _)| before).to_owned();
         let problem = before(&before(&text, "\n\nUsage:"), "\n\nFor more information");

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant as Clock};
 
 use rtflash_alloc::analysis::Analysis;
@@ -80,6 +80,9 @@ impl KeptRun {
     /// Where how often is no time.
     pub fn asked(args: &ExecArgs) -> Result<Option<KeptRun>, CommandFailure> {
         let every = policies::checkpoint_every(&args.checkpoint_every)?;
+        if args.checkpoint.as_deref() == Some(Path::new("-")) {
+            return Err(CommandFailure("--checkpoint takes a file: the answer is on standard output".into()));
+        }
         Ok(args.checkpoint.clone().map(|path| KeptRun { path, every }))
     }
 }

@@ -159,7 +159,7 @@ fn write(
     let folder = &replay.out;
     let failure =
         |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
-    std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
+    output::folder(folder)?;
     // What came of an earlier export is not of this one. Where there was none, nothing is ours.
     let old: &[&str] = if folder.join(MANIFEST).exists() { &["workload_scenario_1.xml", "result.json"] } else { &[] };
     for old in old {

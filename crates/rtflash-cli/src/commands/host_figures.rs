@@ -11,7 +11,7 @@ use rtflash_host::run::{JobReport, Latencies, QueueLengths};
 use rtflash_model::Span;
 use rtflash_wire::HostAnswer;
 
-use crate::{CommandFailure, whole};
+use crate::{CommandFailure, output, whole};
 
 /// A run by a scheduler.
 pub struct Ran {
@@ -48,7 +48,7 @@ const FAR_APART: f64 = 50.0;
 pub fn write(folder: &Path, runs: &[Ran]) -> Result<(), CommandFailure> {
     let failure =
         |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
-    std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
+    output::folder(folder)?;
     let keep = |name: &str, svg: &str, csv: &str| -> Result<(), CommandFailure> {
         for (ending, content) in [("svg", svg), ("csv", csv)] {
             let path = folder.join(format!("{name}.{ending}"));

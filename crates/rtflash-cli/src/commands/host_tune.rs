@@ -12,7 +12,7 @@ use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::HostTuneArgs;
 use crate::render::Render;
 use crate::status::Status;
-use crate::{CommandFailure, whole};
+use crate::{CommandFailure, output, whole};
 
 /// Carries the command out.
 pub fn run(args: &HostTuneArgs) -> Result<Status, CommandFailure> {
@@ -43,7 +43,7 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
 fn draw(folder: &Path, tuning: &Tuning) -> Result<(), CommandFailure> {
     let failure =
         |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
-    std::fs::create_dir_all(folder).map_err(|error| failure(folder, &error))?;
+    output::folder(folder)?;
     let tail = |of: &Measured| {
         let worst = of.tails.iter().copied().max().flatten();
         worst.map_or(f64::NAN, |tail| tail as f64 / 1e6)

@@ -78,8 +78,7 @@ fn write_all(command: &clap::Command, folder: &Path) -> Result<Status, CommandFa
         let mut output = Output::file(&path).map_err(failed)?;
         output.write(&String::from_utf8_lossy(page)).and_then(|_| output.finish()).map_err(failed)
     };
-    std::fs::create_dir_all(folder)
-        .map_err(|error| CommandFailure::io(&format!("cannot make {}", folder.display()), &error))?;
+    output::folder(folder)?;
     write("rtflash.1", &whole(command)?)?;
     for name in COMMANDS {
         write(&format!("rtflash-{name}.1"), &of_command(command, name)?)?;

@@ -27,8 +27,7 @@ pub struct Directory {
 impl Directory {
     /// A directory to work in, made if it is not there, with nobody else at work in it.
     pub fn occupy(path: &Path) -> Result<Directory, CommandFailure> {
-        fs::create_dir_all(path)
-            .map_err(|error| CommandFailure::io(&format!("cannot make the directory {}", path.display()), &error))?;
+        output::folder(path)?;
         let lock = path.join(LOCK);
         let cannot = |error: &io::Error| CommandFailure::io(&format!("cannot write {}", lock.display()), error);
         let file =
