@@ -381,7 +381,7 @@ fn is_coherent(
         if Some(operation.job.source) == written && action == Action::Program && operation.kind == Kind::Write {
             old.insert(page - old_start, Some(operation.job.index));
         } else if Some(operation.job.source) == mirrored && action == Action::Program && operation.kind == Kind::Write {
-            // What is written later is not at the old place.
+            // In the order of the requests, rule M3. What is written later is not at the old place.
             if operation.job.index + skipped < old_count {
                 new.insert(page - new_start, Some(operation.job.index + skipped));
             }
@@ -391,6 +391,7 @@ fn is_coherent(
             buffer.insert(at, old.get(&at).copied().flatten());
         } else if Some(operation.job.source) == copied.1 && action == Action::Program && operation.kind == Kind::Write {
             let at = page - new_start;
+            // Rule M2.
             if !by_mirror.contains(&at)
                 && let Some(&version) = buffer.get(&at)
                 && operation.start < run.switched
