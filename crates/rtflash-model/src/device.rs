@@ -1,5 +1,6 @@
 //! The flash device: its geometry, its timing, its over-provisioning.
 
+mod least;
 mod refuse;
 
 use crate::invalid::{Invalid, Path};
