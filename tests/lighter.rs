@@ -9,7 +9,7 @@ use rtflash::exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, 
 use rtflash::model::random::Stream;
 use rtflash::model::{
     Access, Allocation, Arrivals, Certificate, Cluster, Collection, Device, DeviceSpec, Id, Instant, Job, LogicalRatio,
-    Placement, Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
+    Placement, Reliance, Request, Span, Task, TaskId, TaskSet,
 };
 use rtflash::run::execute;
 
@@ -42,23 +42,12 @@ fn device(rng: &mut Rng) -> Option<Device> {
         blocks_per_chip: rng.small(10, 30),
         pages_per_block: rng.small(2, 8),
         page_size: 512,
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
-        shortest: Shortest::default(),
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 60).into(), 2).ok()?,
         page_read: ns(rng.within(1, 25)),
         page_program: ns(rng.within(1, 60)),
         block_erase: ns(rng.within(1, 120)),
         page_transfer: ns(rng.within(1, 12)),
+        ..DeviceSpec::default()
     })
     .ok()
 }

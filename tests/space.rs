@@ -12,7 +12,7 @@ use rtflash::alloc::sizing::size;
 use rtflash::alloc::verdict::{in_time, passing, spaces};
 use rtflash::check::{Equations, verify, verify_certified};
 use rtflash::model::{
-    Access, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskSet, read_task_set, write_task_set,
+    Access, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet, read_task_set, write_task_set,
 };
 use serde_json::{Value, json};
 
@@ -293,18 +293,7 @@ fn set() -> impl Strategy<Value = TaskSet> {
             page_program: us(500),
             block_erase: us(5_000),
             page_transfer: us(40),
-            erase_cycles: None,
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
-            shortest: Shortest::default(),
+            ..DeviceSpec::default()
         })
         .ok()?;
         let most = u64::try_from(device.logical_pages()).ok().filter(|&most| most > 0)?;

@@ -5,8 +5,8 @@ mod common;
 
 use common::{file, rtflash};
 use rtflash::wire::{
-    AllocAnswer, BoundAnswer, CheckAnswer, ExecAnswer, ExplainAnswer, HostAnswer, ImportAnswer, SizeAnswer, Summary,
-    TuneAnswer, read,
+    AllocAnswer, BoundAnswer, CheckAnswer, ClimbAnswer, ExecAnswer, ExplainAnswer, HostAnswer, ImportAnswer,
+    SizeAnswer, SoakAnswer, Summary, TuneAnswer, read,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -67,6 +67,15 @@ fn answers_about_files_of_others_are_read_and_written_again() {
     let log = file("wire.fio", "fio version 3 iolog\n1 x read 0 1\n2 x wait 1\n").display().to_string();
     let told = same::<ImportAnswer>(&[&["import", "fio", &log], &device[..]].concat());
     assert!(told.contains("\"first_refused\":[{\"line\":3"), "{told}");
+}
+
+#[test]
+fn answers_of_searches_are_read_and_written_again() {
+    let found = same::<SoakAnswer>(&["soak", "--runs", "600", "--seed", "4"]);
+    assert!(found.contains("\"task_set\":{"), "{found}");
+    let without = same::<SoakAnswer>(&["soak", "--world", "stock", "--without", "all", "--runs", "200"]);
+    assert!(without.contains("\"letters\":"), "{without}");
+    same::<ClimbAnswer>(&["soak", "--climb", "tasksets/drone.json", "--analysis", "sound", "--runs", "10"]);
 }
 
 #[test]

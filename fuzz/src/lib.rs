@@ -58,17 +58,13 @@ fn device(bytes: &mut Unstructured) -> Result<Option<Device>> {
         block_erase,
         page_transfer,
         shortest,
-        erase_cycles: None,
         command,
         page_registers: if bytes.ratio(1, 3)? { Some(2) } else { None },
         spare_blocks: if bytes.ratio(1, 4)? { Some(bytes.int_in_range(0..=2)?) } else { None },
-        program_failures: None,
         wear_gap,
         wear_passes: if wear_gap.is_some() && bytes.ratio(1, 2)? { Some(bytes.int_in_range(2..=9)?) } else { None },
         erase_suspend: if bytes.ratio(1, 4)? { Some(Span::from_us(bytes.int_in_range(1..=400)?)) } else { None },
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     };
     Ok(Device::new(spec).ok())
 }

@@ -38,28 +38,17 @@ fn ns(time: u64) -> Span {
 fn small(chips: u32, chips_per_channel: u32, times: [u64; 4]) -> DeviceSpec {
     let [page_read, page_program, block_erase, page_transfer] = times.map(ns);
     DeviceSpec {
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         chips,
         chips_per_channel,
         blocks_per_chip: 64,
         pages_per_block: 4,
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(50, 2).expect("a half"),
         page_read,
         page_program,
         block_erase,
         page_transfer,
+        ..DeviceSpec::default()
     }
 }
 
@@ -71,12 +60,6 @@ fn drawn_device(rng: &mut Rng) -> Option<Device> {
         pages_per_block: rng.small(1, 8),
         command: (rng.within(0, 5) == 0).then(|| ns(rng.within(1, 4))),
         page_registers: (rng.within(0, 3) == 0).then_some(2),
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 75).into(), 2).ok()?,
         shortest,
         ..small(rng.small(1, 8), rng.small(1, 5), times)

@@ -13,7 +13,7 @@ use rtflash_alloc::allocator::{
 use rtflash_alloc::analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
 use rtflash_check::plain::{self, PlainOutcome};
 use rtflash_check::{Equations, Scalar, verify, verify_part_ftl};
-use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskId, TaskSet};
+use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
 
 /// Exact rationals, as the twins use them.
 type Rational = num_rational::BigRational;
@@ -57,18 +57,9 @@ fn small_device(max_chips: u32) -> impl Strategy<Value = Device> {
                 page_program: span(times.1),
                 block_erase: span(times.2),
                 page_transfer: span(times.3),
-                shortest: Shortest::default(),
-                erase_cycles: None,
-                command: None,
-                page_registers: None,
-                spare_blocks: None,
-                program_failures: None,
-                wear_gap: None,
-                wear_passes: None,
-                erase_suspend: None,
-                erase_resume: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
+                ..DeviceSpec::default()
             })
             .ok()
         },
@@ -92,18 +83,9 @@ fn real_device() -> impl Strategy<Value = Device> {
                 page_program: span(times.1),
                 block_erase: span(times.2),
                 page_transfer: span(times.3),
-                shortest: Shortest::default(),
-                erase_cycles: None,
-                command: None,
-                page_registers: None,
-                spare_blocks: None,
-                program_failures: None,
-                wear_gap: None,
-                wear_passes: None,
-                erase_suspend: None,
-                erase_resume: None,
                 page_read_includes_transfer: says.0,
                 page_program_includes_transfer: says.1,
+                ..DeviceSpec::default()
             })
             .ok()
         },
@@ -173,18 +155,7 @@ fn merging_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
                 page_program: span((read + 3) * scale + scale / 3),
                 block_erase: span(erase * 4 * scale),
                 page_transfer: span(scale.div_ceil(2)),
-                shortest: Shortest::default(),
-                erase_cycles: None,
-                command: None,
-                page_registers: None,
-                spare_blocks: None,
-                program_failures: None,
-                wear_gap: None,
-                wear_passes: None,
-                erase_suspend: None,
-                erase_resume: None,
-                page_read_includes_transfer: None,
-                page_program_includes_transfer: None,
+                ..DeviceSpec::default()
             })
             .ok()?;
             let write = |&(pages, percent, extra, kind): &(u64, u64, u64, u64)| {
@@ -383,18 +354,7 @@ fn crowded_set(tasks: usize, scale: impl Strategy<Value = u64>) -> impl Strategy
             page_program: span(300 * scale + scale / 3),
             block_erase: span(400 * scale),
             page_transfer: span(scale),
-            shortest: Shortest::default(),
-            erase_cycles: None,
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
+            ..DeviceSpec::default()
         })
         .ok()?;
         // Shares of a chip from 0.2 to 0.6 with eight tasks on three chips, and so on.
@@ -459,18 +419,7 @@ fn the_search_finds_what_best_fit_does_not() {
         page_program: span(100_000),
         block_erase: span(200_000),
         page_transfer: span(1),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     })
     .expect("a device");
     let reader = |pages| (Request::new(pages, span(10_000_000)), None);
@@ -516,18 +465,7 @@ fn a_merge_can_overload_a_cluster() {
         page_program: micro(1),
         block_erase: micro(1),
         page_transfer: micro(1),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     })
     .expect("a device");
     // Two readers of 0.53 merge first, to 1.06. Three writers of 0.81, whose GC shrinks as their

@@ -9,9 +9,7 @@ use rtflash_alloc::analysis::{
 use rtflash_alloc::{Fraction, Work};
 use rtflash_check::{BaselineScheme, verify_baseline};
 use rtflash_model::random::Stream;
-use rtflash_model::{
-    Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskId, TaskSet,
-};
+use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
 
 fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
@@ -31,18 +29,7 @@ fn chip(times: [u64; 3], pages: u32, hundredths: u128) -> Device {
         page_program,
         block_erase,
         page_transfer: ns(1),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     })
     .expect("a device")
 }
@@ -218,18 +205,7 @@ fn draw(rng: &mut Rng) -> Option<TaskSet> {
         page_program: ns(number(1, 5)),
         block_erase: ns(number(1, 40)),
         page_transfer: ns(1),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     })
     .ok()?;
     let logical = u64::try_from(device.logical_pages()).ok()?.min(60);

@@ -10,7 +10,7 @@ use rtflash_alloc::certified::{Contention, Demand, DemandVerdict, Processor, Sha
 use rtflash_check::verify_certified;
 use rtflash_model::{
     Access, Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Reliance,
-    Request, Shortest, Span, Task, TaskSet, Tightest,
+    Request, Span, Task, TaskSet, Tightest,
 };
 
 static CASES: LazyLock<String> = LazyLock::new(|| {
@@ -63,18 +63,7 @@ impl Case {
             page_program: ns(times[1]),
             block_erase: ns(times[2]),
             page_transfer: ns(times[3]),
-            shortest: Shortest::default(),
-            erase_cycles: None,
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
+            ..DeviceSpec::default()
         });
         let numbers = self.numbers("requests");
         let tasks = numbers.chunks_exact(6).enumerate().map(|(number, of)| {

@@ -4,8 +4,8 @@ use rtflash_alloc::Work;
 use rtflash_alloc::certified::{certified, certify, holding};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request,
-    Shortest, Span, Task, TaskSet,
+    Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span,
+    Task, TaskSet,
 };
 
 fn us(micros: u64) -> Span {
@@ -30,18 +30,7 @@ fn draw(number: u64, scale: u64) -> Option<TaskSet> {
         page_program: us(rng(20, 200)),
         block_erase: us(rng(50, 1000)),
         page_transfer: us(rng(5, 60)),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     })
     .ok()?;
     let tasks = (0..chips).map(|chip| {
@@ -100,18 +89,7 @@ fn a_given_superblock_is_charged_for_the_bus_that_it_shares() {
         page_program: us(10),
         block_erase: us(500),
         page_transfer: us(100),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     });
     let task = |name: &str, read, write| Task { name: name.into(), read, write, data_pages: None };
     let tasks = vec![task("a", None, Request::new(8, us(8_000))), task("b", Request::new(1, us(50_000)), None)];

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use rtflash_alloc::Work;
 use rtflash_alloc::certified::{Choice, ChosenGc, Contention, Demand, DemandVerdict, Processor, SharedBus, choose};
-use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
+use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
 
 fn span(ns: u64) -> Span {
     Span::from_ns(ns).expect("a time")
@@ -19,18 +19,9 @@ prop_compose! {
         Device::new(DeviceSpec {
             chips: 8, chips_per_channel, blocks_per_chip: blocks, pages_per_block: pages, page_size: 4096,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 1).ok()?,
-            page_read: span(read), page_program: span(program), block_erase: span(erase), page_transfer: span(transfer), shortest: Shortest::default(),
-        erase_cycles: None,
-        command: command.map(span),
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+            page_read: span(read), page_program: span(program), block_erase: span(erase), page_transfer: span(transfer),
+            command: command.map(span),
+            ..DeviceSpec::default()
         }).ok()
     }
 }
@@ -252,18 +243,7 @@ fn a_load_next_to_one_is_decided() {
         page_program: span(2),
         block_erase: span(4),
         page_transfer: span(1),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     })
     .expect("a device");
     let task = |pages, period, writes: bool| {

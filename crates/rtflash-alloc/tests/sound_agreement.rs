@@ -182,23 +182,13 @@ fn reading_set(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = TaskS
             blocks_per_chip: 100,
             pages_per_block: 64,
             page_size: 4096,
-            shortest: Shortest::default(),
-            erase_cycles: None,
             command: command.map(|command| span(command * scale)),
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
             logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).expect("less than one"),
             page_read: span(read * scale + scale / 3),
             page_program: span(write * scale),
             block_erase: span(write * 3 * scale),
             page_transfer: span(transfer * scale),
+            ..DeviceSpec::default()
         })
         .expect("a device")
     });

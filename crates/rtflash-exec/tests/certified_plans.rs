@@ -6,7 +6,7 @@ use common::ns;
 use rtflash_exec::{Certified, ClusterTerms, Plan, PlanError, Promise, Releases, Timing};
 use rtflash_model::{
     Allocation, Certificate, ChipId, Cluster, ClusterId, Collection, Device, DeviceSpec, LogicalRatio, Lpn, Placement,
-    Request, Shortest, Task, TaskSet,
+    Request, Task, TaskSet,
 };
 
 const COLLECTION: Collection =
@@ -34,23 +34,13 @@ fn plan_with(
         blocks_per_chip: 8,
         pages_per_block: 4,
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
         spare_blocks,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::HALF,
         page_read: ns(2),
         page_program: ns(4),
         block_erase: ns(9),
         page_transfer: ns(1),
+        ..DeviceSpec::default()
     };
     let device = Device::new(spec).expect("a small device");
     let write = Request::new(3, ns(100));

@@ -12,7 +12,7 @@ use rtflash_exec::{
 };
 use rtflash_model::{
     Allocation, Arrivals, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job, LogicalRatio, Lpn, Request,
-    Shortest, Span, Task, TaskId, TaskSet,
+    Span, Task, TaskId, TaskSet,
 };
 
 /// t_r = 3, t_w = 5, t_e = 9, t_d = 1; P = 4, half of them valid: α = 2. All chips on one channel.
@@ -28,18 +28,7 @@ fn device(chips: u32, blocks: u32) -> Device {
         page_program: ns(5),
         block_erase: ns(9),
         page_transfer: ns(1),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     })
     .unwrap()
 }

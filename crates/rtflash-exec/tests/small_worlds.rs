@@ -12,8 +12,7 @@ use rtflash_exec::{
     Aging, ClusterTerms, Dispatch, Options, Pattern, Phases, Plan, Recurrence, Service, Ties, Times, Timing, Victims,
 };
 use rtflash_model::{
-    Allocation, ChipId, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Shortest, Span, Task, TaskId,
-    TaskSet,
+    Allocation, ChipId, Cluster, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskId, TaskSet,
 };
 use worlds::{engine, gc_period};
 
@@ -37,18 +36,7 @@ fn device(chips: u32, pages: u32) -> Device {
         page_program: ns(PROGRAM),
         block_erase: ns(ERASE),
         page_transfer: ns(1),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     };
     Device::new(spec).expect("a small device")
 }

@@ -2,7 +2,7 @@
 
 use crate::backfill::CHANNEL_WORDS;
 use crate::blocks::GROUP;
-use crate::image::{Image, ImageCluster, ImageDevice, ImageOrganisation};
+use crate::image::{Image, ImageCluster, ImageDevice};
 use crate::memory::{NONE, index};
 use crate::step_pages::STEP_PAGE_WORDS;
 use crate::zones::RING_WORDS;
@@ -68,15 +68,15 @@ impl Geometry {
             let width = index(cluster.chips());
             all.used_chips += width;
             all.processors += index(cluster.processors());
-            all.superblock_chips += if cluster.organisation() == ImageOrganisation::Superblock { width } else { 0 };
+            all.superblock_chips += if cluster.is_superblock() { width } else { 0 };
             all.logical_pages = all.logical_pages.checked_add(index(cluster.logical_per_chip()).checked_mul(width)?)?;
             if levels_wear(device, &cluster) {
                 all.counted_blocks += all.blocks.checked_mul(index(cluster.processors()))?;
             }
-            let is_served = cluster.organisation() == ImageOrganisation::Superblock && cluster.server().is_some();
+            let is_served = cluster.is_superblock() && cluster.server().is_some();
             all.served_chips += if is_served { width } else { 0 };
             all.backfill_chips += if cluster.backfills() { width } else { 0 };
-            all.zoned_chips += if cluster.organisation() == ImageOrganisation::Zoned { width } else { 0 };
+            all.zoned_chips += if cluster.is_zoned() { width } else { 0 };
             all.rings = all.rings.checked_add(index(cluster.rings()).checked_mul(width)?)?;
             let jobs = gc_jobs(image, number, late)?;
             all.gc_jobs = all.gc_jobs.checked_add(index(jobs).checked_mul(index(cluster.processors()))?)?;

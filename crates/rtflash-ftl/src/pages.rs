@@ -328,7 +328,7 @@ impl<M: Memory> Pages<M> {
         self.blocks.level(gap, erases);
     }
 
-    /// Rule L2: takes the block whose pages are to be moved, if any are. Says how many are valid.
+    /// Takes the block whose pages are to be moved for wear, if any are. Says how many are valid.
     pub(crate) fn take_least_worn(&mut self) -> Option<(u32, u32)> {
         let (block, valid) = self.blocks.least_worn_with_pages()?;
         self.blocks.take_victim(block);

@@ -256,7 +256,7 @@ impl<M: Memory> EdfProcessor<M> {
         u64::from(self.pages.free()).saturating_sub(self.pending.saturating_add(reserve))
     }
 
-    /// Rules B4 and L2: a void GC job moves pages of a retired block, or of the least worn one.
+    /// Rule B4: a void GC job moves pages of a retired block, or of the least worn one.
     fn begin_moving(&mut self) -> Option<(u32, u32)> {
         let has_room = |for_wear| self.terms.victim.min(self.beyond_reserve(for_wear)) > 0;
         let (block, valid) = match self.pages.retired_with_pages() {

@@ -9,7 +9,7 @@ use crate::backfill::{Backfill, CHANNEL_WORDS};
 use crate::blocks::{BlockMemory, GROUP};
 use crate::ftl::Ftl;
 use crate::geometry::{Geometry, gc_jobs, levels_wear, waiting};
-use crate::image::{Image, ImageCluster, ImageJobs, ImageOrganisation, ImageSource};
+use crate::image::{Image, ImageCluster, ImageJobs, ImageSource};
 use crate::memory::{Lent, NONE, index};
 use crate::pages::{Columns, Pages};
 use crate::pass::{PaddedPass, Pass, pass_words};
@@ -145,7 +145,7 @@ impl NewProcessor<'_> {
     }
 
     pub(crate) fn is_zoned(&self) -> bool {
-        self.of.organisation() == ImageOrganisation::Zoned
+        self.of.is_zoned()
     }
 }
 
@@ -263,7 +263,7 @@ fn lend_requests(
 /// A source of requests, which are kept from a slot on.
 fn source(of: &ImageSource, cluster: &ImageCluster<'_>, (next, late): (u32, u32)) -> Result<SourceSlot, SetupError> {
     let count = waiting(of.deadline_ns, of.jitter_ns, of.period_ns, late).ok_or(SetupError::Memory)?;
-    let is_zoned = cluster.organisation() == ImageOrganisation::Zoned;
+    let is_zoned = cluster.is_zoned();
     let order = if is_zoned && of.writes { RequestOrder::Round } else { of.order };
     let declared = Declared {
         pages: of.pages,
@@ -306,7 +306,7 @@ fn processor<'m>(
     start: &mut impl PagesAtStart,
 ) -> Result<FtlProcessor<'m>, SetupError> {
     let device = image.device();
-    let superblock = of.organisation() == ImageOrganisation::Superblock;
+    let superblock = of.is_superblock();
     let columns = if superblock {
         Columns { superblock, width: of.chips(), stride: 1, offset: 0 }
     } else {

@@ -13,7 +13,7 @@ use rtflash_host::run::{
 use rtflash_host::scheduler::{K2Settings, MqDeadlineSettings, SchedulerSettings, UserCentricSettings};
 use rtflash_host::{Class, Command, Op};
 use rtflash_model::random::Stream;
-use rtflash_model::{ClusterId, DeviceSpec, Instant, LogicalRatio, Shortest, Span};
+use rtflash_model::{ClusterId, DeviceSpec, Instant, LogicalRatio, Span};
 
 fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
@@ -53,18 +53,7 @@ fn flash(rng: &mut Rng, chips: u32, chips_per_channel: u32, blocks_per_chip: u32
         page_program: ns(rng.within(1, 90)),
         block_erase: ns(rng.within(1, 200)),
         page_transfer: ns(rng.within(1, 9)),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     };
     rtflash_model::Device::new(spec).expect("a device")
 }

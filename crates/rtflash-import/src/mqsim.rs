@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use roxmltree::{Document, Node};
-use rtflash_model::{Device, DeviceSpec, Diagnostic, Diagnostics, LogicalRatio, Path, Shortest, Span};
+use rtflash_model::{Device, DeviceSpec, Diagnostic, Diagnostics, LogicalRatio, Path, Span};
 
 /// Time of commands and addresses around a page in MQSim's NV-DDR2 channel, at most: a program's
 /// tCS + 6 tWC + tADL + tWPST + tWPSTH + tWB with the values that MQSim has compiled in, in ns. A
@@ -157,18 +157,10 @@ impl ConfigReader<'_> {
             page_program: self.time(flash, program?)?,
             block_erase: self.time(flash, erase?)?,
             page_transfer: self.time(flash, transfer)?,
-            shortest: Shortest::default(),
             erase_cycles: Some(self.product(flash, [cycles?, 1, 1], "erase cycles")?),
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
             page_read_includes_transfer: Some(false),
             page_program_includes_transfer: Some(false),
+            ..DeviceSpec::default()
         })
     }
 

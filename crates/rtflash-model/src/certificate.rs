@@ -4,37 +4,49 @@
 use crate::device::Device;
 use crate::time::Span;
 
-/// How pages are placed on the chips of a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Placement {
+/// Declares the placements, with all that a list of them says.
+macro_rules! placements {
+    ($($(#[$meaning:meta])* $placement:ident = $name:literal,)*) => {
+        /// How pages are placed on the chips of a cluster.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Placement {
+            $($(#[$meaning])* $placement,)*
+        }
+
+        impl Placement {
+            /// All that there are.
+            pub const ALL: [Placement; [$($name),*].len()] = [$(Placement::$placement),*];
+
+            /// What it is called in files.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Placement::$placement => $name,)*
+                }
+            }
+        }
+    };
+}
+
+placements! {
     /// Static stripe: the address of a page fixes its chip, and every chip is an EDF processor of
     /// its own.
-    Stripe,
+    Stripe = "stripe",
     /// Cached stripe: a stripe whose chips use a second page register, so that they sense or
     /// program a page while they move another one.
-    CachedStripe,
+    CachedStripe = "cached-stripe",
     /// Superblock: rows are striped over the chips as they are written, and the cluster is one
     /// processor.
-    Superblock,
+    Superblock = "superblock",
     /// Cached superblock: a superblock whose chips use a second page register. A page that is read,
     /// or a row to be programmed, is moved while the cluster senses or programs another one.
-    CachedSuperblock,
+    CachedSuperblock = "cached-superblock",
     /// Zones: each task has blocks of its own on every chip. Who writes is a stream, which goes
     /// round in them and resets each block before it writes there again. Every chip is an EDF
     /// processor of its own, and nothing is collected.
-    Zoned,
+    Zoned = "zoned",
 }
 
 impl Placement {
-    /// All that there are.
-    pub const ALL: [Placement; 5] = [
-        Placement::Stripe,
-        Placement::CachedStripe,
-        Placement::Superblock,
-        Placement::CachedSuperblock,
-        Placement::Zoned,
-    ];
-
     /// Those under which pages may be overwritten in any order, as the device collects garbage.
     pub const COLLECTING: [Placement; 4] =
         [Placement::Stripe, Placement::CachedStripe, Placement::Superblock, Placement::CachedSuperblock];
@@ -58,30 +70,24 @@ impl Placement {
 
     /// Whether its tasks own zones, which they reset themselves: then nothing is collected.
     pub const fn is_zoned(self) -> bool {
-        matches!(self, Placement::Zoned)
+        match self {
+            Placement::Zoned => true,
+            Placement::Stripe | Placement::CachedStripe | Placement::Superblock | Placement::CachedSuperblock => false,
+        }
     }
 
     /// Whether erases of garbage collection may be suspended, which is on the only page register
     /// (docs/analysis.md, Section 18).
     pub const fn may_suspend_erases(self) -> bool {
-        matches!(self, Placement::Stripe | Placement::Superblock)
+        match self {
+            Placement::Stripe | Placement::Superblock => true,
+            Placement::CachedStripe | Placement::CachedSuperblock | Placement::Zoned => false,
+        }
     }
 
     /// Whether clusters of this device can be organised so.
     pub fn is_possible_on(self, device: &Device) -> bool {
         device.has_cache_register() || !self.is_cached()
-    }
-
-    /// What it is called in files: `stripe`, `cached-stripe`, `superblock`, `cached-superblock` or
-    /// `zoned`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Placement::Stripe => "stripe",
-            Placement::CachedStripe => "cached-stripe",
-            Placement::Superblock => "superblock",
-            Placement::CachedSuperblock => "cached-superblock",
-            Placement::Zoned => "zoned",
-        }
     }
 }
 

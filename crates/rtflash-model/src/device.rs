@@ -1,6 +1,7 @@
 //! The flash device: its geometry, its timing, its over-provisioning.
 
 mod refuse;
+mod unstated;
 
 use crate::invalid::{Invalid, Path};
 use crate::on_chip::OnChip;

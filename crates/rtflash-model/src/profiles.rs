@@ -64,16 +64,7 @@ impl Profile {
                 page_transfer: shortest(self.transfer),
             },
             erase_cycles: self.erase_cycles,
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
+            ..DeviceSpec::default()
         }
     }
 }

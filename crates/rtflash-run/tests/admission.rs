@@ -19,8 +19,8 @@ use rtflash_exec::{
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Allocation, Collection, Device, DeviceSpec, Instant, LogicalRatio, Reliance, Request, Shortest, Span, Task,
-    TaskId, TaskSet,
+    Access, Allocation, Collection, Device, DeviceSpec, Instant, LogicalRatio, Reliance, Request, Span, Task, TaskId,
+    TaskSet,
 };
 use rtflash_run::{History, PlanRefusal};
 
@@ -64,28 +64,21 @@ fn plain_device(rng: &mut Rng) -> Option<Device> {
     // Some level wear as soon as blocks differ, and leave a half of the GC jobs for that.
     let levels = page_program.as_ns().is_multiple_of(4);
     Device::new(DeviceSpec {
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         chips: rng.small(1, 6),
         chips_per_channel: rng.small(1, 4),
         blocks_per_chip: rng.small(8, 40),
         pages_per_block: rng.small(1, 8),
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
         command,
         page_registers: (rng.within(0, 3) == 0).then_some(2),
-        spare_blocks: None,
-        program_failures: None,
         wear_gap: levels.then_some(1),
         wear_passes: levels.then_some(2),
-        erase_suspend: None,
-        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 75).into(), 2).ok()?,
         page_read,
         page_program,
         block_erase,
         page_transfer,
+        ..DeviceSpec::default()
     })
     .ok()
 }
@@ -412,28 +405,17 @@ fn without_a_rule_some_histories_break() {
 /// One chip, on which t0 writes a page every 4 µs; t1, which writes ten every 8 µs, is to be added.
 fn one_chip() -> (TaskSet, RunningDevice, DemandTest) {
     let spec = DeviceSpec {
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         chips: 1,
         chips_per_channel: 1,
         blocks_per_chip: 64,
         pages_per_block: 4,
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(50, 2).expect("a half"),
         page_read: ns(10),
         page_program: ns(20),
         block_erase: ns(40),
         page_transfer: ns(5),
+        ..DeviceSpec::default()
     };
     let device = Device::new(spec).expect("a device");
     let writer = |name: &str, pages, period| Task {

@@ -18,7 +18,7 @@ use rtflash_host::scheduler::{BfqSettings, Cut, K2Settings, MqDeadlineSettings, 
 use rtflash_host::{Class, Op};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Allocation, ClusterId, DeviceSpec, Instant, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
+    Access, Allocation, ClusterId, DeviceSpec, Instant, LogicalRatio, Reliance, Request, Span, Task, TaskSet,
     read_allocation,
 };
 
@@ -53,23 +53,12 @@ fn device(rng: &mut Rng) -> Option<rtflash_model::Device> {
         blocks_per_chip: rng.small(8, 24),
         pages_per_block: rng.small(2, 8),
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 70).into(), 2).ok()?,
         page_read: ns(rng.within(1, 25)),
         page_program: ns(rng.within(1, 80)),
         block_erase: ns(rng.within(1, 200)),
         page_transfer: ns(rng.within(1, 10)),
+        ..DeviceSpec::default()
     };
     rtflash_model::Device::new(spec).ok()
 }

@@ -10,7 +10,7 @@ use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Service, Times, Vi
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance,
-    Request, Shortest, Span, Task, TaskSet,
+    Request, Span, Task, TaskSet,
 };
 use rtflash_run::execute;
 
@@ -27,23 +27,12 @@ fn device(times: [u64; 4], chips: u32, ways: u32, blocks: u32, pages: u32, ratio
         blocks_per_chip: blocks,
         pages_per_block: pages,
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
         page_read,
         page_program,
         block_erase,
         page_transfer,
+        ..DeviceSpec::default()
     })
     .ok()
 }

@@ -23,7 +23,7 @@ use rtflash_exec::{
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Arrivals, Certificate, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job,
-    LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
+    LogicalRatio, Placement, Reliance, Request, Span, Task, TaskId, TaskSet,
 };
 use rtflash_run::{MovedRun, PlanRefusal, StageRun};
 
@@ -31,28 +31,19 @@ fn device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
     let command = (rng.within(0, 7) == 0).then(|| ns(rng.within(1, 4)));
     Device::new(DeviceSpec {
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         chips: rng.small(3, 9),
         chips_per_channel: rng.small(1, 4),
         blocks_per_chip: rng.small(12, 40),
         pages_per_block: rng.small(3, 8),
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
         command,
         page_registers: (rng.within(0, 3) == 0).then_some(2),
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(15, 75).into(), 2).ok()?,
         page_read,
         page_program,
         block_erase,
         page_transfer,
+        ..DeviceSpec::default()
     })
     .ok()
 }
@@ -381,7 +372,7 @@ fn is_coherent(
         if Some(operation.job.source) == written && action == Action::Program && operation.kind == Kind::Write {
             old.insert(page - old_start, Some(operation.job.index));
         } else if Some(operation.job.source) == mirrored && action == Action::Program && operation.kind == Kind::Write {
-            // What is written later is not at the old place.
+            // In the order of the requests, rule M3. What is written later is not at the old place.
             if operation.job.index + skipped < old_count {
                 new.insert(page - new_start, Some(operation.job.index + skipped));
             }
@@ -391,6 +382,7 @@ fn is_coherent(
             buffer.insert(at, old.get(&at).copied().flatten());
         } else if Some(operation.job.source) == copied.1 && action == Action::Program && operation.kind == Kind::Write {
             let at = page - new_start;
+            // Rule M2.
             if !by_mirror.contains(&at)
                 && let Some(&version) = buffer.get(&at)
                 && operation.start < run.switched

@@ -11,16 +11,16 @@ use plain::Plain;
 use rtflash_alloc::Work;
 use rtflash_alloc::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus, Term};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
-use rtflash_run::climb::channel::{self, ChannelModel, ChannelTask, ChannelTies, Chips};
+use rtflash_run::climb::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, Chips};
 use rtflash_run::climb::rows::{LeftOutOfRow, OnChannel, Row, TABLE};
 use rtflash_run::climb::{Effort, climb};
 
 const fn reads(pages: i128, T: i128) -> ChannelTask {
-    ChannelTask { work: channel::ChannelWork::Read(pages), T }
+    ChannelTask { work: ChannelWork::Read(pages), T }
 }
 
 const fn writes(pages: i128, T: i128) -> ChannelTask {
-    ChannelTask { work: channel::ChannelWork::Write(pages), T }
+    ChannelTask { work: ChannelWork::Write(pages), T }
 }
 
 /// An older row of σ. Chip 0 needs 21 · 27 = 567 even without a neighbour, more than its period.
@@ -70,6 +70,25 @@ fn each_set_is_accepted_without_the_term_and_late() {
     }
 }
 
+/// The rows are those of the document, one for one.
+#[test]
+fn the_document_has_these_rows() {
+    let document = include_str!("../../../docs/analysis.md");
+    let (_, table) = document.split_once("| left out | chips | t_r, t_w, t_d, t_e | tasks |\n").expect("the table");
+    let printed: Vec<&str> = table.lines().skip(1).take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(printed.len(), TABLE.len());
+    for (line, row) in printed.iter().zip(TABLE) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        assert_eq!(cells[1..3], [row.chips.len().to_string(), row.times.map(|time| time.to_string()).join(", ")]);
+        let numbers: Vec<&str> = cells[3].split(|letter: char| !letter.is_ascii_digit()).collect();
+        for task in row.chips.iter().flat_map(|tasks| tasks.iter()) {
+            let (ChannelWork::Read(pages) | ChannelWork::Write(pages) | ChannelWork::Collect(pages)) = task.work;
+            let is_there = |number: i128| number == 0 || numbers.contains(&number.to_string().as_str());
+            assert!(is_there(pages) && is_there(task.T), "{line}: {task:?}");
+        }
+    }
+}
+
 /// If nothing is left out, the same search finds nothing late. Rows that leave out a rule run with
 /// the rule. The others run with the least period of chip 0 at which (T'') accepts the set.
 #[test]
@@ -114,9 +133,9 @@ fn library_tasks(tasks: &[ChannelTask]) -> Option<Vec<rtflash_model::Task>> {
     };
     let task = |task: &ChannelTask| {
         let (read, write) = match task.work {
-            channel::ChannelWork::Read(pages) => (request(pages, task.T), None),
-            channel::ChannelWork::Write(pages) => (None, request(pages, task.T)),
-            channel::ChannelWork::Collect(_) => return None,
+            ChannelWork::Read(pages) => (request(pages, task.T), None),
+            ChannelWork::Write(pages) => (None, request(pages, task.T)),
+            ChannelWork::Collect(_) => return None,
         };
         Some(rtflash_model::Task { name: "task".into(), read, write, data_pages: None })
     };

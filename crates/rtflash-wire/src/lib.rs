@@ -38,6 +38,7 @@ mod schemas;
 mod scheme;
 mod serve;
 mod size;
+mod soak;
 mod unplaced;
 
 pub use admit::{
@@ -74,4 +75,5 @@ pub use size::{
     ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, LoadAnswer, NoLimit, Range, RatioAnswer, RequestAnswer,
     SizeAnswer, TaskAnswer, WearAnswer,
 };
+pub use soak::{ArrivalsLine, BrokenLine, CheckCount, ClimbAnswer, ClimbLine, SoakAnswer, WithoutLine};
 pub use unplaced::UnplacedAnswer;

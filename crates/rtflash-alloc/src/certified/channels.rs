@@ -17,7 +17,7 @@ use super::bus::SharedBus;
 use super::choice::{Choice, choose};
 use super::contention::Contention;
 use super::demand::Nearest;
-use super::organisation::{collects, is_on_one_channel};
+use super::organisation::{collects, is_on_one_channel, may_queue};
 use super::placed::{PlacedProcessor, nearest_terms, worst};
 use super::processor::{ChosenGc, Processor};
 use super::shortfall::Shortfall;
@@ -153,12 +153,9 @@ impl<'a> ChannelContention<'a> {
         is_on_one_channel(self.placements[position])
     }
 
-    /// Whether its chips ask for the bus as (T'') supposes: once sensed, with one page register,
-    /// with no erases among a request's pages, and none programmed twice.
+    /// Whether its chips ask for the bus as (T'') supposes, and no page is programmed twice.
     fn may_queue(&self, position: usize) -> bool {
-        let placement = self.placements[position];
-        let steady = self.set.device().program_failures() == 0;
-        steady && self.is_on_one_channel(position) && !placement.is_cached() && collects(placement)
+        self.set.device().program_failures() == 0 && may_queue(self.placements[position])
     }
 
     /// Whether it serves other jobs.

@@ -1,7 +1,7 @@
 //! Random processors for the tests of this module.
 
 use rtflash_model::random::Stream;
-use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Shortest, Span, Task};
+use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
 
 use super::{ChosenGc, Contention, Processor, SharedBus};
 
@@ -43,20 +43,11 @@ impl ProcessorRng {
             page_program: self.span(1, 8),
             block_erase: self.span(6, 29),
             page_transfer: self.span(1, 3),
-            shortest: Shortest::default(),
-            erase_cycles: None,
             // Most devices do not count them.
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
             // Nor suspend erases.
             erase_suspend: [None, None, Span::from_ns(1), Span::from_ns(4)][self.small(0, 3) as usize],
-            erase_resume: None,
             command: [None, None, None, Span::from_ns(1), Span::from_ns(2)][self.small(0, 4) as usize],
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
+            ..DeviceSpec::default()
         })
         .ok()
     }

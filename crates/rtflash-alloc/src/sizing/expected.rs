@@ -67,7 +67,7 @@ struct ExecutedSpace {
 }
 
 impl ExecutedSpace {
-    /// Under a certificate: on every processor about H pages are free.
+    /// Under a certificate, Eq. (3): on every processor about H pages are free.
     fn certified(
         set: &TaskSet,
         cluster: &Cluster,
@@ -83,9 +83,9 @@ impl ExecutedSpace {
         Some(ExecutedSpace { room, logical, most: logical, frontier: CopyFrontier::Shared })
     }
 
-    /// Under Theorem 1, as docs/executor.md has it: λ of what the reserve leaves. A source of GC
-    /// leaves a pass out as long as more is free than the reserve and αs for it and each other that
-    /// has left one out; half of them are supposed to have.
+    /// Under Theorem 1, Eq. (4), as docs/executor.md has it: λ of what the reserve leaves. A source
+    /// of GC leaves a pass out as long as more is free than the reserve and αs for it and each
+    /// other that has left one out; half of them are supposed to have.
     fn of_theorem_1(set: &TaskSet, cluster: &Cluster) -> Option<ExecutedSpace> {
         let device = set.device();
         let (blocks, row) =

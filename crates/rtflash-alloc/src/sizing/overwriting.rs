@@ -2,11 +2,7 @@
 //!
 //! The store of a cluster is a log of room for C pages, collected from its oldest end. A *turn* is
 //! the time A in which the log is written once. A page of a writer with rate ρ and d pages of data
-//! is programmed n(A) times until it is overwritten, and
-//!
-//! ```text
-//! A · Σ ρ n(A) + (pages never overwritten) = C          n(A) = ⌈τ/A⌉ in a ring, 1/(1 − e^(−A/τ)) anywhere, τ = d/ρ
-//! ```
+//! is programmed n(A) times until it is overwritten.
 //!
 //! In doubles, by +, −, ×, ÷ and `libm` alone, so alike on every machine. Estimates for a reader:
 //! nothing is decided by them.
@@ -59,9 +55,9 @@ pub(super) struct SharedStore {
 /// Pages programmed for each page written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Amplification {
-    /// With data at rest in blocks of their own.
+    /// With data at rest in blocks of their own: W of Eq. (7).
     pub least: f64,
-    /// With data at rest spread over all blocks, and copied once a turn.
+    /// With data at rest spread over all blocks, and copied once a turn: W of Eq. (6).
     pub most: f64,
 }
 
@@ -90,10 +86,10 @@ pub(super) fn amplification(writers: &[Writer], order: OverwriteOrder, store: Sh
 /// ending early errs by a turn that is too long.
 const ROUNDS: usize = 20_000;
 
-/// The longest turn A with A · Σ ρ n(A) = `moving`.
+/// The longest turn A with A · Σ ρ n(A) = `moving`, which is C − d_0: Eq. (5).
 ///
-/// n falls with A. So A ← `moving` / Σ ρ n(A), begun above all solutions, falls, and never passes
-/// one.
+/// n(A) is ⌈τ/A⌉ in a ring, 1/(1 − e^(−A/τ)) anywhere. It falls with A. So A ← `moving` / Σ ρ n(A),
+/// begun above all solutions, falls, and never passes one.
 fn turn(writers: &[Writer], order: OverwriteOrder, moving: f64) -> f64 {
     let programs = |turn: f64, writer: &Writer| {
         let turns = writer.cycle() / turn;
@@ -114,8 +110,9 @@ fn turn(writers: &[Writer], order: OverwriteOrder, moving: f64) -> f64 {
     turn
 }
 
-/// 1 + the share of what is written that is copied, if nothing is copied twice: A · ρ pages of each
-/// writer with τ ≤ A, and d of each other, fill the room. Solved from above like [`turn`].
+/// W of Eq. (8), 1 + the share of what is written that is copied, if nothing is copied twice: A · ρ
+/// pages of each writer with τ ≤ A, and d of each other, fill the room. Solved from above like
+/// [`turn`].
 fn copied_once(writers: &[Writer], moving: f64) -> f64 {
     let whole = writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
     let mut turn = moving / whole;

@@ -36,10 +36,11 @@ pub struct Wear {
     pub pages: f64,
     /// Pages that garbage collection copies a day, at most.
     pub gc_pages: f64,
-    /// Block erases a day and chip that this makes, if all blocks of the cluster are worn evenly.
+    /// Block erases a day and chip that this makes, if all blocks of the cluster are worn evenly:
+    /// docs/lifetime.md, Eq. (1).
     pub erases: f64,
-    /// Years (of 365.25 days) until a block has been erased as often as it endures, at least;
-    /// `None` where nothing is written, or the device does not say.
+    /// Years (of 365.25 days) until a block has been erased as often as it endures, at least, Eq.
+    /// (2); `None` where nothing is written, or the device does not say.
     pub lifetime_years: Option<f64>,
 }
 

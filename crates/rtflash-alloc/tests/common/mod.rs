@@ -1,7 +1,7 @@
 //! Sets for small devices.
 
 use rtflash_model::random::Stream;
-use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskSet};
+use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};
 
 pub struct Rng(pub Stream);
 
@@ -31,18 +31,7 @@ pub fn draw(rng: &mut Rng, chips: u64, tasks: u64) -> Option<TaskSet> {
         page_program: us(rng.from(100, 600)),
         block_erase: us(rng.from(500, 4_000)),
         page_transfer: us(rng.from(5, 60)),
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     })
     .ok()?;
     let count = rng.from(1, tasks);

@@ -242,8 +242,8 @@ impl ChannelNeighbours {
 }
 
 /// All channels of a cluster that is one processor: of the neighbours on the one where there are
-/// more of them than on any other it may be known what they move (Section 14); everything else is
-/// charged in full.
+/// more of them than on any other it may be known what they move (Section 14), with u, k and δ of
+/// Eq. (84); everything else is charged in full.
 fn as_one(site: &ChannelNeighbours) -> Channel {
     let known = |channel: &Channel| channel.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
     let foreign = |channel: &Channel| channel.foreign + known(channel);

@@ -19,7 +19,7 @@ pub(super) fn chips_of_processor(placement: Placement, size: u64) -> u64 {
 }
 
 /// Pages of jobs in a row of one request, at most: γ(k) = ⌈k n/s⌉ of k of them, docs/analysis.md,
-/// Section 3.1.
+/// Eq. (82).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PagesInARow {
     /// n.

@@ -6,9 +6,7 @@ use rtflash_exec::Options;
 use rtflash_model::{Instant, Span, TaskSet, read_task_set};
 use rtflash_run::climb::rows::{Row, TABLE};
 use rtflash_run::climb::{Arrivals, Climbed, Effort, OnExecutor, climb};
-use rtflash_wire::line;
-use schemars::JsonSchema;
-use serde::Serialize;
+use rtflash_wire::{Answer, ArrivalsLine, ClimbAnswer, ClimbLine};
 
 use super::found::{FoundAllocation, find};
 use super::{allocator, analysis_relying_on};
@@ -22,51 +20,6 @@ use crate::status::Status;
 
 /// Moves from each start, and the run of the start itself.
 const RUNS_OF_A_START: u64 = 100;
-
-/// What `rtflash soak --climb --format json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ClimbAnswer {
-    /// The seed that repeats the search.
-    seed: u64,
-    /// Runs of each line, at most.
-    runs: u64,
-    /// How far it came.
-    climbed: Vec<ClimbLine>,
-}
-
-/// How late a climber makes one request.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ClimbLine {
-    /// What the row of the table "What is necessary" leaves out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    left_out: Option<&'static str>,
-    /// What ran it: `executor`, or `channel`, a plain simulation of one channel.
-    on: &'static str,
-    request: String,
-    /// The latest end found, counted from the deadline: above zero if a job was late. In
-    /// nanoseconds on the executor, in units of the row on the channel; null where no job was due.
-    latest: Option<i64>,
-    late: bool,
-    /// Runs that were made.
-    runs: u64,
-    /// With which arrivals, of each request in the order of the set.
-    arrivals: Vec<ArrivalsLine>,
-}
-
-/// When the jobs of a request arrive.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ArrivalsLine {
-    request: String,
-    /// The first one, in units.
-    first: u64,
-    /// So much more than a period lies between two, in units; behind the list its last entry holds.
-    gaps: Vec<u64>,
-    /// How long its operations take, where they may be shorter: thousandths of the way from the
-    /// shortest to the longest.
-    length: u16,
-    /// Nanoseconds of a unit; null on the channel.
-    unit_ns: Option<u64>,
-}
 
 /// The answer for the rows of the table, or for each request of a set.
 pub fn answer(args: &SoakArgs, file: Option<&Path>) -> Result<SetAnswer, Unanswered> {
@@ -93,13 +46,16 @@ fn row_lines(args: &SoakArgs, row: &Row) -> Vec<ClimbLine> {
         row.chips.iter().enumerate().flat_map(|(chip, tasks)| tasks.iter().map(move |_| format!("chip-{chip}")));
     let names: Vec<String> = names.collect();
     let climbed = climb(&row.on_channel(), 0, effort);
-    let left_out = Some(row.left_out.name());
-    let mut lines = vec![ClimbLine { left_out, ..climb_line("channel", 0, &names, climbed, None) }];
+    let left_out = || Some(row.left_out.name().into());
+    let mut lines = vec![ClimbLine { left_out: left_out(), ..climb_line("channel", 0, &names, climbed, None) }];
     if let Some(on) = row.on_executor() {
         let names: Vec<String> = on.names().map(ToOwned::to_owned).collect();
         let watched = names.iter().position(|name| name == "chip-0.read").expect("chip 0 of each row reads");
         let climbed = climb(&on, watched, effort);
-        lines.push(ClimbLine { left_out, ..climb_line("executor", watched, &names, climbed, Some(on.unit())) });
+        lines.push(ClimbLine {
+            left_out: left_out(),
+            ..climb_line("executor", watched, &names, climbed, Some(on.unit()))
+        });
     }
     lines
 }
@@ -115,7 +71,7 @@ fn climb_line(on: &'static str, watched: usize, names: &[String], climbed: Climb
     };
     ClimbLine {
         left_out: None,
-        on,
+        on: on.into(),
         request: names[watched].clone(),
         latest: climbed.latest,
         late: climbed.is_late(),
@@ -169,8 +125,8 @@ impl Render for ClimbAnswer {
     fn text(&self) -> String {
         let rows = self.climbed.iter().map(|line| {
             vec![
-                line.left_out.unwrap_or("-").to_owned(),
-                line.on.to_owned(),
+                line.left_out.as_deref().unwrap_or("-").to_owned(),
+                line.on.to_string(),
                 line.request.clone(),
                 line.latest.map_or("-".to_owned(), |latest| latest.to_string()),
                 if line.late { "late" } else { "in time" }.to_owned(),
@@ -186,6 +142,6 @@ impl Render for ClimbAnswer {
     }
 
     fn json(&self) -> String {
-        line(self)
+        self.line()
     }
 }

@@ -5,9 +5,7 @@ use rtflash_wire::framed;
 use schemars::schema_for;
 use serde_json::{Map, Value};
 
-use super::climb::ClimbAnswer;
 use super::experiment::Manifest;
-use super::soak_answer::SoakAnswer;
 use crate::CommandFailure;
 use crate::output;
 use crate::status::Status;
@@ -27,7 +25,6 @@ pub fn text(name: &str) -> Option<String> {
     let mut schema = match name {
         "task-set" => task_set_schema(),
         "allocation" => allocation_schema(),
-        "soak" => framed(&[schema_for!(SoakAnswer), schema_for!(ClimbAnswer)], false),
         "manifest" => framed(&[schema_for!(Manifest)], false),
         answers => rtflash_wire::schema(answers)?,
     };

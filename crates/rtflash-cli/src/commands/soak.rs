@@ -8,9 +8,9 @@ use rtflash_exec::{
 };
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_run::soak::{Broken, Case, LeftOut, Search, World, soak_watched, soak_without};
+use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
 
-use super::soak_answer::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use super::soak_stock;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
@@ -133,13 +133,13 @@ fn searched_without(args: &SoakArgs, search: Search, terms: &[Term]) -> SoakAnsw
 fn without_line(of: &LeftOut) -> WithoutLine {
     let set = of.smallest.as_ref().and_then(|case| RawValue::from_string(write_task_set(&case.set, None)).ok());
     WithoutLine {
-        term: of.term.name(),
-        letters: of.term.letters(),
+        term: of.term.name().into(),
+        letters: of.term.letters().into(),
         sets: of.sets,
         runs: of.judged,
         late: of.late,
         first_run: of.first,
-        checks: of.broken.iter().map(|&(at, runs)| CheckCount { name: LEVELLED[at].name, runs }).collect(),
+        checks: of.broken.iter().map(|&(at, runs)| CheckCount { name: LEVELLED[at].name.into(), runs }).collect(),
         task_set: set,
     }
 }
@@ -147,7 +147,7 @@ fn without_line(of: &LeftOut) -> WithoutLine {
 fn broken_line(broken: &Broken) -> BrokenLine {
     let worst = broken.finding.gauge.worst();
     BrokenLine {
-        name: LEVELLED[broken.assumption].name,
+        name: LEVELLED[broken.assumption].name.into(),
         runs: broken.runs,
         first_run: broken.first,
         bound: worst.map(|worst| worst.bound),

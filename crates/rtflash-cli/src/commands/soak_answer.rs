@@ -1,8 +1,6 @@
 //! What `rtflash soak` says.
 
-use rtflash_wire::line;
-use schemars::JsonSchema;
-use serde::Serialize;
+use rtflash_wire::{Answer, SoakAnswer};
 use serde_json::value::RawValue;
 
 use crate::output::{GREEN, RED, paint};
@@ -10,81 +8,13 @@ use crate::render::Render;
 use crate::render::numbers::count;
 use crate::render::table::table;
 
-/// What `rtflash soak --format json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SoakAnswer {
-    /// The seed that repeats the search.
-    pub seed: u64,
-    /// Cases drawn.
-    pub runs: u64,
-    /// Sets that the analysis accepts, where each is run many times.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sets: Option<u64>,
-    /// Cases that the analysis accepts and that were run.
-    pub judged: u64,
-    /// The mean real-time load of the fullest cluster of each case, garbage collection included
-    /// (world `sound`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean_load: Option<f64>,
-    /// What broke.
-    pub broken: Vec<BrokenLine>,
-    /// What a term that is left out of the test is for (`--without`). What was accepted so was no
-    /// promise.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub without: Vec<WithoutLine>,
-}
-
-/// A term that was left out of the test, and what broke.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct WithoutLine {
-    pub term: &'static str,
-    /// The term in the letters of docs/analysis.md.
-    pub letters: &'static str,
-    /// Sets that the test accepts without it. Where certificates state the same with the term, it
-    /// rejects each of them.
-    pub sets: u64,
-    /// Runs of them.
-    pub runs: u64,
-    /// Runs in which a request or a job of garbage collection was late.
-    pub late: u64,
-    /// The first of these, else the first in which anything broke.
-    pub first_run: Option<u64>,
-    /// The checks that fail, each with the number of runs.
-    pub checks: Vec<CheckCount>,
-    /// A small set with which it does. `exec` refuses it, as nothing is promised.
-    #[schemars(with = "serde_json::Value")]
-    pub task_set: Option<Box<RawValue>>,
-}
-
-/// How often a check failed.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct CheckCount {
-    pub name: &'static str,
-    pub runs: u64,
-}
-
-/// An assumption that broke.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct BrokenLine {
-    pub name: &'static str,
-    pub runs: u64,
-    pub first_run: u64,
-    pub bound: Option<u64>,
-    pub observed: Option<u64>,
-    /// The command that runs the smallest case found, with the task set on standard input.
-    pub command: String,
-    /// The smallest case found.
-    #[schemars(with = "serde_json::Value")]
-    pub task_set: Option<Box<RawValue>>,
-}
-
 impl Render for SoakAnswer {
     fn text(&self) -> String {
         text(self)
     }
 
     fn json(&self) -> String {
-        line(self)
+        self.line()
     }
 }
 
@@ -115,7 +45,7 @@ fn text(answer: &SoakAnswer) -> String {
     let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
     let rows = answer.broken.iter().map(|broken| {
         vec![
-            broken.name.to_owned(),
+            broken.name.to_string(),
             broken.runs.to_string(),
             broken.first_run.to_string(),
             number(broken.bound),
@@ -135,8 +65,8 @@ fn text_without(answer: &SoakAnswer) -> String {
     let rows = answer.without.iter().map(|line| {
         let checks: Vec<String> = line.checks.iter().map(|check| format!("{} {}", check.name, check.runs)).collect();
         vec![
-            line.term.to_owned(),
-            line.letters.to_owned(),
+            line.term.to_string(),
+            line.letters.to_string(),
             line.sets.to_string(),
             line.runs.to_string(),
             line.late.to_string(),

@@ -3,10 +3,10 @@
 use rtflash_alloc::analysis::StockTerm;
 use rtflash_model::{TaskSet, write_task_set};
 use rtflash_run::soak::{StockBroken, StockCheck, StockSearch, StockSoaked, soak_stock};
+use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
 
 use super::policies;
-use super::soak_answer::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered};
 use crate::args::{ALL_TERMS, SoakArgs};
@@ -79,7 +79,7 @@ fn written(set: &TaskSet) -> Option<Box<RawValue>> {
 fn broken_line(search: StockSearch, of: &StockBroken) -> BrokenLine {
     let climb = if search.climbs { " --climb" } else { "" };
     BrokenLine {
-        name: of.finding.check.name(),
+        name: of.finding.check.name().into(),
         runs: of.runs,
         first_run: of.first,
         bound: Some(of.finding.bound),
@@ -91,12 +91,12 @@ fn broken_line(search: StockSearch, of: &StockBroken) -> BrokenLine {
 
 fn without_line(term: StockTerm, found: &StockSoaked) -> WithoutLine {
     let late = found.broken.iter().filter(|broken| broken.finding.check == StockCheck::Deadlines);
-    let check = |broken: &StockBroken| CheckCount { name: broken.finding.check.name(), runs: broken.runs };
+    let check = |broken: &StockBroken| CheckCount { name: broken.finding.check.name().into(), runs: broken.runs };
     let late: Vec<&StockBroken> = late.collect();
     let shown = late.first().copied().or_else(|| found.broken.iter().min_by_key(|broken| broken.first));
     WithoutLine {
-        term: term.name(),
-        letters: term.letters(),
+        term: term.name().into(),
+        letters: term.letters().into(),
         sets: found.sets,
         runs: found.runs,
         late: late.iter().map(|broken| broken.runs).sum(),

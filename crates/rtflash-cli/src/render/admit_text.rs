@@ -1,6 +1,8 @@
 //! The answer of `admit` for a person.
 
-use rtflash_wire::{AddedTask, AdmitAnswer, Answer, LeftOutAnswer, RefusedTask, ServedStream, StageAnswer};
+use rtflash_wire::{
+    AddedTask, AdmitAnswer, Answer, LeftOutAnswer, RefusedTask, RunningCluster, ServedStream, StageAnswer,
+};
 
 use super::Render;
 use super::numbers::{count, names, plain, runs, time};
@@ -41,11 +43,7 @@ impl Render for AdmitAnswer<'_> {
             text += &format!("\nWhat runs may be left out of the task set:\n{removable}");
         }
         text += "\nIt would run on:\n";
-        for (cluster, position) in self.clusters.iter().zip(0..) {
-            let tasks = names(cluster.tasks.iter().map(|name| &**name), 6);
-            text += &format!("  cluster {position}: chips {}: {tasks}\n", runs(&cluster.chips));
-        }
-        text
+        text + &clusters(&self.clusters)
     }
 
     fn json(&self) -> String {
@@ -59,6 +57,15 @@ fn why(refused: &RefusedTask<'_>) -> String {
         refused.clusters.iter().map(|of| format!("  cluster {}: {}\n", of.cluster, of.detail)).collect();
     text += "  free chips: no cluster of them is in time, or there are none\n";
     text
+}
+
+/// What runs, a line a cluster.
+pub(super) fn clusters(all: &[RunningCluster<'_>]) -> String {
+    let line = |(cluster, position): (&RunningCluster<'_>, u32)| {
+        let tasks = names(cluster.tasks.iter().map(|name| &**name), 6);
+        format!("  cluster {position}: chips {}: {tasks}\n", runs(&cluster.chips))
+    };
+    all.iter().zip(0..).map(line).collect()
 }
 
 /// Servers that get no more jobs.

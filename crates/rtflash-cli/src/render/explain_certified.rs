@@ -123,16 +123,18 @@ fn proofs(clusters: &[(usize, Vec<Ground>)]) -> String {
 
 /// What is a processor in a cluster.
 fn organised(set: &TaskSet, cluster: &Cluster, held: &Held) -> String {
-    match held.certificate.placement.name() {
-        kind @ ("stripe" | "cached-stripe") => {
-            format!("{kind}: every chip is an EDF processor of its own; what follows is of each")
+    let placement = held.certificate.placement;
+    let what = match placement {
+        Placement::Stripe | Placement::CachedStripe => {
+            "every chip is an EDF processor of its own; what follows is of each".to_owned()
         }
-        kind @ "zoned" => {
+        Placement::Zoned => {
             let zone = set.device().zone_pages(cluster.size());
-            format!("{kind}: every chip is an EDF processor of its own; a zone has {}", count_pages(zone))
+            format!("every chip is an EDF processor of its own; a zone has {}", count_pages(zone))
         }
-        kind => format!("{kind}: the cluster is one EDF processor"),
-    }
+        Placement::Superblock | Placement::CachedSuperblock => "the cluster is one EDF processor".to_owned(),
+    };
+    format!("{}: {what}", placement.name())
 }
 
 fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -> String {
@@ -228,7 +230,7 @@ fn told(device: &Device, held: &Held, gc: ChosenGc) -> String {
     let others = match held.certificate.placement {
         Placement::CachedStripe => waits_of_a_command(device, unit.page_costs().0),
         // A row waits as often.
-        _ => {
+        Placement::Stripe | Placement::Superblock | Placement::CachedSuperblock | Placement::Zoned => {
             let waits = unit.pass_costs().1.as_ns().saturating_sub(device.page_program().as_ns());
             (waits / device.bus_hold().as_ns()).saturating_sub(1)
         }
@@ -258,11 +260,10 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
             let apart = alone * u128::from(steps) + hold * u128::from(beside);
             let others = wide(write) * u128::from(rows) + u128::from(device.block_erase().as_ns());
             // With two page registers c_r and c_w are what users' pages take.
-            let (a_read, a_row) = match held.certificate.placement {
-                Placement::CachedSuperblock => {
-                    (format!("reads of {}", time(read.to_f64())), format!("rows of {}", time(write.to_f64())))
-                }
-                _ => ("c_r".to_owned(), "c_w".to_owned()),
+            let (a_read, a_row) = if held.certificate.placement.is_cached() {
+                (format!("reads of {}", time(read.to_f64())), format!("rows of {}", time(write.to_f64())))
+            } else {
+                ("c_r".to_owned(), "c_w".to_owned())
             };
             // Where more chips of others are on one channel, and more of its own on another one,
             // all may be charged in full.

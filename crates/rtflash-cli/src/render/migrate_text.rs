@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rtflash_wire::{Answer, MigrateAnswer, MissingCluster, MovingStage, MovingTask};
 
 use super::Render;
-use super::admit_text::{left_out, stream};
+use super::admit_text::{clusters, left_out, stream};
 use super::numbers::{count, names, plain, runs, separated, time};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
@@ -39,11 +39,7 @@ impl Render for MigrateAnswer<'_> {
             text += &told(stage, number);
         }
         text += "\nIt then runs on:\n";
-        for (cluster, position) in self.clusters.iter().zip(0..) {
-            let tasks = names(cluster.tasks.iter().map(|name| &**name), 6);
-            text += &format!("  cluster {position}: chips {}: {tasks}\n", runs(&cluster.chips));
-        }
-        text
+        text + &clusters(&self.clusters)
     }
 
     fn json(&self) -> String {

@@ -26,22 +26,12 @@ fn device(rng: &mut Rng) -> Option<(Device, Times)> {
         pages_per_block: rng.small(1, 5),
         page_size: 512,
         shortest,
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(20, 80).into(), 2).ok()?,
         page_read: ns(read),
         page_program: ns(program),
         block_erase: ns(erase),
         page_transfer: ns(transfer),
+        ..DeviceSpec::default()
     };
     Some((Device::new(spec).ok()?, times))
 }

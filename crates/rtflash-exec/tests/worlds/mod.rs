@@ -67,17 +67,7 @@ impl World {
             block_erase: ns(erase),
             page_transfer: ns(transfer),
             shortest,
-            erase_cycles: None,
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
+            ..DeviceSpec::default()
         })
         .ok()?;
         let request = |rng: &mut Rng, most: u64| Request::new(rng.within(1, most), ns(rng.within(20, 500)));

@@ -16,6 +16,22 @@ impl ImageCluster<'_> {
         }
     }
 
+    /// Whether its tasks own zones.
+    pub fn is_zoned(&self) -> bool {
+        match self.organisation() {
+            ImageOrganisation::Zoned => true,
+            ImageOrganisation::Stripe | ImageOrganisation::Superblock => false,
+        }
+    }
+
+    /// Whether all of its chips are one processor.
+    pub fn is_superblock(&self) -> bool {
+        match self.organisation() {
+            ImageOrganisation::Superblock => true,
+            ImageOrganisation::Stripe | ImageOrganisation::Zoned => false,
+        }
+    }
+
     /// Whether the erases of its passes are suspended for jobs that are more urgent.
     pub fn suspends_erases(&self) -> bool {
         self.bytes.u32(self.at) & SUSPENDS != 0
@@ -53,10 +69,7 @@ impl ImageCluster<'_> {
 
     /// Processors: each chip is one, or all together.
     pub fn processors(&self) -> u32 {
-        match self.organisation() {
-            ImageOrganisation::Superblock => 1,
-            ImageOrganisation::Stripe | ImageOrganisation::Zoned => self.chips(),
-        }
+        if self.is_superblock() { 1 } else { self.chips() }
     }
 
     pub(super) fn first_ring(&self) -> u32 {

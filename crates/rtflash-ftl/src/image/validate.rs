@@ -1,8 +1,7 @@
 //! What has to be true of an image.
 
 use super::{
-    BACKFILLS, CACHED, HEADER_BYTES, Image, ImageCluster, ImageError, ImageOrganisation, ImagePlace, ImageSource,
-    MAGIC, SUSPENDS, VERSION,
+    BACKFILLS, CACHED, HEADER_BYTES, Image, ImageCluster, ImageError, ImagePlace, ImageSource, MAGIC, SUSPENDS, VERSION,
 };
 use super::{ImageDevice, checksum};
 use crate::memory::index;
@@ -110,7 +109,7 @@ impl Image<'_> {
             before = Some(of.number);
             let Some(cluster) = self.cluster(of.cluster) else { return fault("is of a cluster that there is not") };
             of.validate(&cluster).or_else(fault)?;
-            let zoned = cluster.organisation() == ImageOrganisation::Zoned;
+            let zoned = cluster.is_zoned();
             for other in (0..position).filter_map(|before| self.source(before)) {
                 if other.cluster != of.cluster || other.is_apart_from(&of) {
                     continue;
@@ -181,18 +180,18 @@ impl ImageCluster<'_> {
             return Err("has no logical pages, or more than pages");
         }
         self.validate_suspension(device)?;
-        if self.backfills() && self.organisation() != ImageOrganisation::Superblock {
+        if self.backfills() && !self.is_superblock() {
             return Err("fills in, and is no superblock");
         }
         self.validate_cache(device)?;
         self.validate_server()?;
-        if self.organisation() == ImageOrganisation::Zoned {
+        if self.is_zoned() {
             return self.validate_rings(device);
         }
         if self.rings() > 0 {
             return Err("has zones, and another organisation");
         }
-        let wide = if self.organisation() == ImageOrganisation::Superblock { self.chips() } else { 1 };
+        let wide = if self.is_superblock() { self.chips() } else { 1 };
         let Some(of) = self.collection() else { return self.validate_no_collection() };
         let free = u64::from(pages - self.logical_per_chip()) * u64::from(wide);
         let block = u64::from(device.pages_per_block) * u64::from(wide);
@@ -219,7 +218,7 @@ impl ImageCluster<'_> {
     /// commands are not counted, and for garbage collection.
     fn validate_suspension(&self, device: ImageDevice) -> Result<(), &'static str> {
         let may = device.erase_suspend_ns > 0 && device.command_ns == 0;
-        if self.suspends_erases() && !(may && self.organisation() != ImageOrganisation::Zoned) {
+        if self.suspends_erases() && (!may || self.is_zoned()) {
             return Err("suspends erases, where the device does not, has commands or tasks own zones");
         }
         Ok(())
@@ -227,7 +226,7 @@ impl ImageCluster<'_> {
 
     /// Whether a second page register is used only where that is proved.
     fn validate_cache(&self, device: ImageDevice) -> Result<(), &'static str> {
-        let other = self.suspends_erases() || self.backfills() || self.organisation() == ImageOrganisation::Zoned;
+        let other = self.suspends_erases() || self.backfills() || self.is_zoned();
         if self.is_cached() && (other || device.spare_blocks > 0 || device.wear_gap > 0) {
             return Err(
                 "uses a second page register beside zones, backfill, suspended erases, spare blocks or a wear gap",
@@ -330,18 +329,18 @@ impl ImageSource {
             return Err("has no logical pages, or some that its cluster has not");
         }
         let by_rows = matches!(self.order, RequestOrder::Consecutive | RequestOrder::Stream);
-        if by_rows && cluster.organisation() == ImageOrganisation::Superblock {
+        if by_rows && cluster.is_superblock() {
             return Err("has an order of pages in a superblock, where all are alike");
         }
         let rows = self.first_page.is_multiple_of(chips) && self.page_count.is_multiple_of(chips);
         if by_rows && !rows {
             return Err("has consecutive pages, and not whole rows of them");
         }
-        let writes_zones = self.writes && cluster.organisation() == ImageOrganisation::Zoned;
+        let writes_zones = self.writes && cluster.is_zoned();
         if writes_zones != (self.order == RequestOrder::Round) {
             return Err("goes round in no zones, or writes to zones in another order");
         }
-        if cluster.organisation() == ImageOrganisation::Zoned {
+        if cluster.is_zoned() {
             let ring = cluster.ring_of(self.first_page, self.page_count);
             let ring = ring.ok_or("has pages in zones that are no ring's")?;
             return if self.writes && !ring.writes { Err("writes to zones that are not written") } else { Ok(()) };

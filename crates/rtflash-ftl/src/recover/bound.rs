@@ -2,7 +2,7 @@
 
 use core::ops::Add;
 
-use crate::image::{Image, ImageCluster, ImageDevice, ImageOrganisation};
+use crate::image::{Image, ImageCluster, ImageDevice};
 
 /// What [`Ftl::recovered`](crate::Ftl::recovered) does at most, while no more blocks fail than the
 /// device states, from the instant on at which power is there for good.
@@ -65,7 +65,7 @@ impl RecoveryBound {
 
 /// That of all processors of a cluster.
 fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
-    let superblock = of.organisation() == ImageOrganisation::Superblock;
+    let superblock = of.is_superblock();
     let width = if superblock { u64::from(of.chips()) } else { 1 };
     let (blocks, block_pages) = (u64::from(device.blocks_per_chip), width * u64::from(device.pages_per_block));
     let (pages, logical) = (blocks * block_pages, width * u64::from(of.logical_per_chip()));
@@ -74,7 +74,7 @@ fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
     let reserve = collection.map_or(0, |collection| collection.reserve_pages);
     let copies = moved((blocks, block_pages), logical, spare, reserve).saturating_add(spare);
     let processors = u64::from(of.processors());
-    if of.organisation() == ImageOrganisation::Zoned {
+    if of.is_zoned() {
         let reads = 2 * pages + u64::from(of.rings()) * block_pages;
         return RecoveryBound { reads: processors.saturating_mul(reads), ..RecoveryBound::default() };
     }

@@ -144,8 +144,6 @@ impl Row {
         let [t_r, t_w, t_d, t_e] = self.times.map(|time| Span::from_ns(u64::from(time) * UNIT));
         let chips = u32::try_from(self.chips.len()).ok()?;
         let device = Device::new(DeviceSpec {
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
             chips,
             chips_per_channel: chips,
             blocks_per_chip: 64,
@@ -157,16 +155,7 @@ impl Row {
             // Who senses in a nanosecond asks before chip 0 then, as on the channel.
             page_transfer: if self.left_out == LeftOutOfRow::Sensing { t_d?.checked_sub(TWICE)? } else { t_d? },
             block_erase: t_e?,
-            shortest: Shortest::default(),
-            erase_cycles: None,
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
+            ..DeviceSpec::default()
         });
         let order = (1..self.chips.len()).chain([0]);
         let tasks = order.map(|chip| task(format!("chip-{chip}"), self.chips[chip])).collect::<Option<Vec<_>>>();

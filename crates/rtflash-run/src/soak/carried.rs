@@ -7,7 +7,7 @@
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
 use rtflash_alloc::analysis::analysis_relying_on;
 use rtflash_alloc::certified::Term;
-use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet};
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 use super::World;
 use super::draw::Rng;
@@ -123,29 +123,19 @@ fn device(rng: &mut Rng, places: &Places, rows: bool, cached: bool) -> Option<De
     let times = [(1, 4), (4, program), (3, 10), (40, 240)].map(|(least, most)| Span::from_ns(rng.within(least, most)));
     let [page_read, page_program, page_transfer, block_erase] = times;
     Device::new(DeviceSpec {
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         chips: places.chips,
         chips_per_channel: places.ways,
         // So many that a victim has next to no valid pages.
         blocks_per_chip: 48,
         pages_per_block: if rows { rng.small(4, 24) } else { rng.one_of(&[1, 2, 16]) },
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
         page_registers: cached.then_some(2),
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
         page_read: page_read?,
         page_program: page_program?,
         block_erase: block_erase?,
         page_transfer: page_transfer?,
+        ..DeviceSpec::default()
     })
     .ok()
 }

@@ -97,22 +97,12 @@ fn device(rng: &mut Rng, times: Times) -> Option<Device> {
         pages_per_block: rng.small(2, 16),
         page_size: 4096,
         shortest,
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,
         page_read,
         page_program,
         block_erase,
         page_transfer,
+        ..DeviceSpec::default()
     })
     .ok()
 }

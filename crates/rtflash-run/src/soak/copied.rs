@@ -5,7 +5,7 @@
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
 use rtflash_alloc::analysis::analysis_relying_on;
 use rtflash_alloc::certified::Term;
-use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet};
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 use super::World;
 use super::draw::Rng;
@@ -42,28 +42,19 @@ fn device(rng: &mut Rng, cached: bool) -> Option<Device> {
     let times = [rng.within(1, 6), rng.within(1, 12), rng.within(1, 20), transfer, command].map(Span::from_ns);
     let [page_read, page_program, block_erase, page_transfer, command] = times;
     Device::new(DeviceSpec {
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         chips: 2,
         chips_per_channel: 2,
         blocks_per_chip: rng.small(12, 32),
         pages_per_block: rng.small(6, 24),
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
         command,
         page_registers: cached.then_some(2),
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
         logical_ratio: LogicalRatio::from_decimal(rng.within(50, 80).into(), 2).ok()?,
         page_read: page_read?,
         page_program: page_program?,
         block_erase: block_erase?,
         page_transfer: page_transfer?,
+        ..DeviceSpec::default()
     })
     .ok()
 }

@@ -4,7 +4,7 @@
 use rtflash_alloc::allocator::Global;
 use rtflash_alloc::analysis::analysis_relying_on;
 use rtflash_alloc::certified::Term;
-use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet};
+use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 use super::draw::Rng;
 use super::limit::{LimitSet, limited};
@@ -35,28 +35,18 @@ fn device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_transfer] = [20, 12].map(|most| Span::from_ns(rng.within(1, most)));
     let chips = rng.small(1, 4);
     Device::new(DeviceSpec {
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
         chips,
         chips_per_channel: chips,
         blocks_per_chip: 16,
         pages_per_block: 16,
         page_size: 512,
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
         page_registers: Some(2),
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
         logical_ratio: LogicalRatio::HALF,
         page_read: page_read?,
         page_program: Span::from_ns(20)?,
         block_erase: Span::from_ns(40)?,
         page_transfer: page_transfer?,
+        ..DeviceSpec::default()
     })
     .ok()
 }

@@ -5,9 +5,7 @@ use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
 use rtflash_alloc::certified::Term;
 use rtflash_exec::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
 use rtflash_model::random::Stream;
-use rtflash_model::{
-    Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
-};
+use rtflash_model::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 /// A case as it was drawn.
 #[derive(Clone)]
@@ -244,18 +242,7 @@ impl Rng {
             page_program: Span::from_us(self.small(200, 800)),
             block_erase: Span::from_us(self.small(1_000, 8_000)),
             page_transfer: Span::from_us(self.small(1, read)),
-            shortest: Shortest::default(),
-            erase_cycles: None,
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
+            ..DeviceSpec::default()
         };
         Device::new(spec).ok()
     }

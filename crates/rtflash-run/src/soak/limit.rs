@@ -221,28 +221,18 @@ impl Shape {
             page_transfer: shortest(page_transfer),
         };
         Device::new(DeviceSpec {
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
             chips: self.chips,
             chips_per_channel: rng.small(1, 5),
             blocks_per_chip: rng.small(6, 24),
             pages_per_block: rng.small(1, 8),
             page_size: 512,
             shortest,
-            erase_cycles: None,
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
             logical_ratio: LogicalRatio::from_decimal(rng.within(10, 80).into(), 2).ok()?,
             page_read,
             page_program,
             block_erase,
             page_transfer,
+            ..DeviceSpec::default()
         })
         .ok()
     }

@@ -40,29 +40,18 @@ impl Queued {
         let [page_read, page_program, page_transfer, block_erase] = drawn.times.map(Span::from_ns);
         let chips = u32::try_from(drawn.chips.len()).ok()?;
         let device = Device::new(DeviceSpec {
-            page_read_includes_transfer: None,
-            page_program_includes_transfer: None,
             chips,
             chips_per_channel: chips,
             // So many that a victim has next to no valid pages: what is looked at are reads.
             blocks_per_chip: 48,
             pages_per_block: drawn.block,
             page_size: 512,
-            shortest: Shortest::default(),
-            erase_cycles: None,
-            command: None,
-            page_registers: None,
-            spare_blocks: None,
-            program_failures: None,
-            wear_gap: None,
-            wear_passes: None,
-            erase_suspend: None,
-            erase_resume: None,
             logical_ratio: LogicalRatio::from_decimal(10, 2).ok()?,
             page_read: page_read?,
             page_program: page_program?,
             block_erase: block_erase?,
             page_transfer: page_transfer?,
+            ..DeviceSpec::default()
         });
         let request =
             |of: Option<(u64, u64)>| of.and_then(|(pages, period)| Request::new(pages, Span::from_ns(period)?));

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use rtflash_alloc::certified::{Term, load_millionths};
 use rtflash_exec::check::{FAILING, Finding};
 
-use super::{Case, LimitSet, Search, SoakOutcome, World, attack, directed, draw, judge, run, shrink, waits_as_it_may};
+use super::{Case, LimitSet, Search, SoakOutcome, attack, directed, draw, judge, run, shrink, waits_as_it_may};
 
 /// An assumption that broke.
 pub struct Broken {
@@ -162,27 +162,11 @@ pub fn soak_without(search: Search, runs: u64, term: Term, over: &(dyn Fn(u64) +
 fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
     let of = |set: u64| {
         let mut tally = SoakTally::new();
-        match search.world {
-            World::Stripe
-            | World::Queue
-            | World::Superblock
-            | World::Mixed
-            | World::Stream
-            | World::Command
-            | World::QueueCommand
-            | World::Register
-            | World::RegisterCommand
-            | World::Zoned
-            | World::Failing
-            | World::Suspending
-            | World::Levelling => run_set(search, set, &mut tally),
-            World::Any | World::Supposed | World::Sound => {
-                let judged = draw(search, set).map(|case| judge(&case));
-                if let Some(SoakOutcome::Judged { findings, load }) = judged {
-                    tally.note(set, &findings);
-                    (tally.sets, tally.load) = (1, load);
-                }
-            }
+        if search.world.runs_of_a_set() > 1 {
+            run_set(search, set, &mut tally);
+        } else if let Some(SoakOutcome::Judged { findings, load }) = draw(search, set).map(|case| judge(&case)) {
+            tally.note(set, &findings);
+            (tally.sets, tally.load) = (1, load);
         }
         over(search.world.runs_of_a_set());
         tally

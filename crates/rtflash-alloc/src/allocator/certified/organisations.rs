@@ -6,14 +6,16 @@ mod tests;
 
 use std::cell::{Cell, RefCell};
 
-use rtflash_model::{Access, Task, TaskId, TaskSet};
+use rtflash_model::{Access, Placement, Task, TaskId, TaskSet};
 use rustc_hash::FxHashMap;
 
 use super::Problem;
 use super::known::{KnownLoads, LoadKey, MOST_TASKS};
-pub(super) use super::supposed::{ContentionAssumption, ORGANISATIONS, Organisation};
+pub(super) use super::supposed::{ContentionAssumption, Organisation};
 use crate::allocator::{Strategy, exact};
-use crate::certified::{Choice, Contention, Demand, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with};
+use crate::certified::{
+    Choice, Contention, Demand, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with, may_queue,
+};
 use crate::fraction::Rational;
 use crate::work::Work;
 
@@ -63,10 +65,8 @@ const GIVEN_UP: u32 = 8;
 impl<'a> Organisations<'a> {
     pub(super) fn new(problem: Problem<'a>, assumption: ContentionAssumption) -> Organisations<'a> {
         let Problem { set, test, work, known } = problem;
-        let allowed = ORGANISATIONS
-            .into_iter()
-            .filter(|organisation| test.placements.contains(&organisation.placement()))
-            .collect();
+        let placements = Placement::ALL.into_iter().filter(|placement| test.placements.contains(placement));
+        let allowed = placements.flat_map(Organisation::of).copied().collect();
         if set.tasks().count() > MOST_TASKS {
             known.forget_tasks_alone();
         }
@@ -171,11 +171,10 @@ impl<'a> Organisations<'a> {
             (organisation, _) if organisation.is_compact() => SharedBus::compact(device, chips),
             _ => SharedBus::anywhere(device),
         };
-        let others = match (organisation, self.assumption) {
-            (Organisation::Stripe, ContentionAssumption::Queue) => {
-                Contention::new(device).in_a_queue(device, u64::from(bus.ways) - 1)
-            }
-            _ => Contention::none(),
+        let others = if self.assumption == ContentionAssumption::Queue && may_queue(organisation.placement()) {
+            Contention::new(device).in_a_queue(device, u64::from(bus.ways) - 1)
+        } else {
+            Contention::none()
         };
         (Processor::idle(device, chips, organisation.placement(), bus), others)
     }
@@ -186,7 +185,7 @@ impl<'a> Organisations<'a> {
             ContentionAssumption::WorstCase => true,
             ContentionAssumption::NoContention => false,
             ContentionAssumption::Optimistic(_) => !organisation.is_by_chip() && !self.has_superblocks_alone(),
-            ContentionAssumption::Queue => organisation != Organisation::Stripe,
+            ContentionAssumption::Queue => !may_queue(organisation.placement()),
         }
     }
 

@@ -22,26 +22,21 @@ pub(super) enum Organisation {
     Zoned,
 }
 
-pub(super) const ORGANISATIONS: [Organisation; 7] = [
-    Organisation::Stripe,
-    Organisation::CachedStripe,
-    Organisation::Compact,
-    Organisation::Superblock,
-    Organisation::CachedCompact,
-    Organisation::CachedSuperblock,
-    Organisation::Zoned,
-];
-
 impl Organisation {
+    /// Those that place pages so, the one for any chips last.
+    pub(super) fn of(placement: Placement) -> &'static [Organisation] {
+        match placement {
+            Placement::Stripe => &[Organisation::Stripe],
+            Placement::CachedStripe => &[Organisation::CachedStripe],
+            Placement::Superblock => &[Organisation::Compact, Organisation::Superblock],
+            Placement::CachedSuperblock => &[Organisation::CachedCompact, Organisation::CachedSuperblock],
+            Placement::Zoned => &[Organisation::Zoned],
+        }
+    }
+
     /// That of a cluster with this placement of pages wherever its chips are.
     pub(super) fn on_any_chips(placement: Placement) -> Organisation {
-        match placement {
-            Placement::Stripe => Organisation::Stripe,
-            Placement::CachedStripe => Organisation::CachedStripe,
-            Placement::Superblock => Organisation::Superblock,
-            Placement::CachedSuperblock => Organisation::CachedSuperblock,
-            Placement::Zoned => Organisation::Zoned,
-        }
+        *Organisation::of(placement).last().expect("every placement may be on any chips")
     }
 
     /// Whether its chips are processors of their own.
@@ -51,7 +46,7 @@ impl Organisation {
 
     /// Whether it asks for whole channels, or an aligned part of one.
     pub(super) fn is_compact(self) -> bool {
-        matches!(self, Organisation::Compact | Organisation::CachedCompact)
+        self != Organisation::on_any_chips(self.placement())
     }
 
     pub(super) fn placement(self) -> Placement {

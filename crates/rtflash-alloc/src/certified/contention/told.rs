@@ -11,8 +11,8 @@ use crate::certified::term::Term;
 use crate::certified::time::{Cost, ProcessorTime, ns};
 
 impl Contention {
-    /// W1 with t_b (n_i − n_r) + t_d V_j for each neighbour where that is less, and what the chip's
-    /// own siblings, so many, may make it wait less than it is charged.
+    /// W1 with Eq. (83), t_b (n_i − n_r) + t_d V_j for each neighbour where that is less, and what
+    /// the chip's own siblings, so many, may make it wait less than it is charged.
     #[allow(non_snake_case)] // The document's letters.
     pub(super) fn told(
         &self,

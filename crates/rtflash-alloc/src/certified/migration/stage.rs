@@ -251,7 +251,7 @@ impl Scene<'_> {
         (parts, from, pages): Leaving,
         (begin, free, is_first): (Span, Span, bool),
     ) -> Result<(TaskMove, Span), StageRefusal> {
-        // Requests that wrote to the old place alone are over.
+        // Rule M1: requests that wrote to the old place alone are over.
         let over = self.set.tasks()[parts.task].write.map_or(Span::ZERO, |write| write.deadline());
         let asked_after = begin.checked_add(over).ok_or(StageRefusal::TooLong)?.max(free);
         let room = self.room(tasks, setting, (parts, from, pages), is_first);

@@ -90,6 +90,12 @@ pub(crate) fn waits_for_each(placement: Placement) -> bool {
     is_on_one_channel(placement) && !placement.is_cached()
 }
 
+/// Whether chips of clusters that place pages so ask for the bus as (T'') supposes: once sensed,
+/// with one page register, and with no erases among a request's pages.
+pub(crate) fn may_queue(placement: Placement) -> bool {
+    waits_for_each(placement) && collects(placement)
+}
+
 /// Whether clusters that place pages so collect garbage.
 pub(crate) fn collects(placement: Placement) -> bool {
     organisation(placement).collects()

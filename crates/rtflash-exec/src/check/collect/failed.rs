@@ -1,5 +1,5 @@
-//! Blocks that fail, and pages that are moved from there, or from blocks that are worn least
-//! (docs/analysis.md, rules B4 and L2).
+//! Blocks that fail, and pages that are moved from there (docs/analysis.md, rule B4), or from
+//! blocks that are worn least.
 
 use rtflash_model::Instant;
 

@@ -1,4 +1,4 @@
-//! How often blocks are erased, where wear is levelled (docs/analysis.md, rules L1 and L2).
+//! How often blocks are erased, where wear is levelled (docs/analysis.md, Section 19).
 
 use rtflash_model::{Id, Instant};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl BlockWear {
 }
 
 impl Mapping {
-    /// What is found of rule L1, where wear is levelled.
+    /// What is found of blocks that are opened, where wear is levelled.
     pub(in crate::check) fn wear(&self) -> Option<Gauge> {
         self.wear.as_ref().map(|wear| wear.gauge)
     }

@@ -1,7 +1,7 @@
 //! Small drives, and sets of requests brought to the limit of `stock`.
 
 use rtflash_alloc::analysis::{Analysis, Stock, test_cluster};
-use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Shortest, Span, Task, TaskId, TaskSet};
+use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
 
 use super::super::draw::Rng;
 use super::drive::{StockArrivals, StockDrive, StockSource};
@@ -74,18 +74,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
         page_program: Span::from_ns(rng.within(5, 60))?,
         block_erase: Span::from_ns(rng.within(20, 400))?,
         page_transfer: Span::from_ns(1)?,
-        shortest: Shortest::default(),
-        erase_cycles: None,
-        command: None,
-        page_registers: None,
-        spare_blocks: None,
-        program_failures: None,
-        wear_gap: None,
-        wear_passes: None,
-        erase_suspend: None,
-        erase_resume: None,
-        page_read_includes_transfer: None,
-        page_program_includes_transfer: None,
+        ..DeviceSpec::default()
     })
     .ok()
 }

@@ -1,7 +1,6 @@
 use rtflash_model::random::Stream;
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span};
 
-use super::super::supposed::ORGANISATIONS;
 use super::*;
 use crate::analysis::DemandTest;
 
@@ -58,7 +57,7 @@ fn tasks_have_no_less_to_do_together() {
                 Some(organisations.long_run_load(&processor, &others))
             };
             let all: Vec<TaskId> = TaskId::first(set.tasks().count()).collect();
-            for &organisation in ORGANISATIONS.iter().filter(allowed) {
+            for &organisation in Placement::ALL.into_iter().flat_map(Organisation::of).filter(allowed) {
                 let Some(together) = load(&all, organisation) else { continue };
                 let alone: Option<f64> = all.iter().map(|&task| load(&[task], organisation)).sum();
                 let alone = alone.expect("each of them is there");
