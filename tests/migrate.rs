@@ -189,7 +189,7 @@ fn what_is_wrong_is_said() {
         (&[&old, &fewer, &plain], "`other` is not in the task set"),
         (&[&old, "nowhere.json", &plain], "nowhere.json"),
         (&[&old, &old, &plain, "--buffer-pages", "1"], "--buffer-pages"),
-        (&[&old, &old, &plain, "--analysis", "thesis"], "makes no certificates"),
+        (&[&old, &old, &plain, "--analysis", "thesis"], "possible values: stripe, superblock, sound, zoned"),
     ] {
         let run = rtflash(&[&["migrate"], call].concat());
         assert!(run.status == 2 && run.stderr.contains(says), "{call:?}: {} {}", run.stdout, run.stderr);
