@@ -26,7 +26,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// All that there are.
+    /// All of them.
     pub const ALL: [Placement; 5] = [
         Placement::Stripe,
         Placement::CachedStripe,
