@@ -12,7 +12,7 @@ use rtflash_wire::{AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, Removable
 
 use super::{analysis_relying_on, export};
 use crate::args::AdmitArgs;
-use crate::render::Render;
+use crate::render::{OnDevice, Render};
 use crate::status::Status;
 use crate::{CommandFailure, answer, output, source};
 
@@ -47,7 +47,8 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
         }
     };
     let answer = AdmitAnswer { left_out, ..answered(set, running, analysis.name(), test, gone_tasks) };
-    output::print(&answer.render(args.format.format))?;
+    let view = OnDevice { answer: &answer, device: set.device() };
+    output::print(&view.render(args.format.format))?;
     Ok(Status::of(Some(answer.admitted)))
 }
 

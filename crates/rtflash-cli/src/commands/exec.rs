@@ -153,10 +153,11 @@ fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, spr
                 Status::No,
             )
         }
-        Outcome::Impossible(proof) => FoundAllocation::Nothing(
-            format!("no allocation meets every deadline, so there is none to run: {}", impossible::why(set, &proof)),
-            Status::No,
-        ),
+        Outcome::Impossible(proof) => {
+            let why = impossible::why(set, &proof, |_, _| String::new());
+            let message = format!("no allocation meets every deadline, so there is none to run: {why}");
+            FoundAllocation::Nothing(message, Status::No)
+        }
         Outcome::Schedulable(_) => FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell),
     }
 }
@@ -222,8 +223,8 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
     Some(passing(set, analysis, allocation).into_iter().all(|passes| passes))
 }
 
-/// Where data do not fit, as `data-fit` fails it: all is run with the pages that there are, an
-/// equal share for each.
+/// Where data do not fit, as `data-fit` fails it: all is run with the actual pages, an equal share
+/// for each.
 fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Option<String> {
     let mut spaces = spaces(set, analysis, allocation).into_iter().enumerate();
     let (position, space) = spaces.find(|(_, space)| !space.fits())?;

@@ -11,7 +11,7 @@ use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, 
 use super::admit::{cannot_tell, read_running};
 use super::{analysis_relying_on, export};
 use crate::args::MigrateArgs;
-use crate::render::Render;
+use crate::render::{OnDevice, Render};
 use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
@@ -61,7 +61,8 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
         }
         Err(refusal) => return Err(CommandFailure(says(set, &names, &refusal))),
     };
-    output::print(&answer.render(args.format.format))?;
+    let view = OnDevice { answer: &answer, device: set.device() };
+    output::print(&view.render(args.format.format))?;
     Ok(status)
 }
 
