@@ -126,7 +126,10 @@ fn climb_line(on: &'static str, watched: usize, names: &[String], climbed: Climb
 
 /// Each request of a set in its turn.
 fn set_lines(args: &SoakArgs, path: &Path) -> Result<Vec<ClimbLine>, Unanswered> {
-    let (name, text) = source::read(path)?;
+    let (name, mut text) = source::read(path)?;
+    for change in &args.set.changes {
+        text = change.apply(&text).map_err(|error| CommandFailure(format!("--set: {error}")))?;
+    }
     let read = read_task_set(&text);
     let set = read.map_err(|diagnostics| Unanswered::refused(&name, &text, &diagnostics))?.set;
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;

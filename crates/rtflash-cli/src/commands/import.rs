@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::generate::{DeviceFrom, device};
 use crate::args::{BlockImportArgs, Format, ImportArgs, ImportCommand, OfDeviceArgs};
-use crate::render::numbers::{count, volume};
+use crate::render::numbers::{bytes, count, volume};
 use crate::source::{self, InputSource};
 use crate::status::Status;
 use crate::{CommandFailure, diagnose, output};
@@ -61,8 +61,8 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, CommandFailure> {
                 "{}: {}, {}; {pages} of {page_size} bytes every {flush} (the fullest window has {})",
                 diagnose::visible(&topic.topic, 80),
                 count(topic.messages, "message"),
-                volume(topic.bytes as f64),
-                volume(topic.most_bytes as f64)
+                bytes(topic.bytes),
+                bytes(topic.most_bytes.into())
             );
         }
     };
