@@ -17,7 +17,7 @@ const DIVISIONS: [Division; 3] = [
     ("Clustering-BFD: clusters as needed", &[("chips 0-1", 2, &[0]), ("chip 2", 1, &[1, 2, 3])]),
 ];
 
-/// Parts of a bar: name, colour, and which share. Told apart in grey, too.
+/// Parts of a bar: name, colour, and which share. They differ in grey, too.
 type Part = (&'static str, &'static str, fn(&ClusterReport) -> f64);
 
 const PARTS: [Part; 4] = [

@@ -19,13 +19,13 @@ use rtflash::model::{
 };
 use rtflash::run::climb::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, UnitTimes};
 use rtflash::run::climb::rows::OnChannel;
-use rtflash::run::climb::{Effort, OnExecutor, climb};
+use rtflash::run::climb::{ClimbOptions, OnExecutor, climb};
 
 /// Of the device, in units of 10 µs: t_r and t_d are those of `dgist-2021`. Programs are shorter.
 const TIMES: UnitTimes = UnitTimes { t_r: 5, t_w: 20, t_d: 4, t_e: 40 };
 
 /// How long a climber goes on at each period.
-const EFFORT: Effort = Effort { seed: 1, starts: 24, moves: 60, until_late: true };
+const OPTIONS: ClimbOptions = ClimbOptions { seed: 1, starts: 24, moves: 60, until_late: true };
 
 /// Chips of one channel, the first of which is looked at.
 struct Channel {
@@ -133,7 +133,7 @@ impl Channel {
             let chips: Vec<&[ChannelTask]> =
                 [first.as_slice()].into_iter().chain(self.others.iter().map(Vec::as_slice)).collect();
             let model = ChannelModel { times: TIMES, chips: &chips, ties: ChannelTies::Fixed, others_sense: TIMES.t_r };
-            climb(&OnChannel::new(model, 3 * period), 0, EFFORT).is_late()
+            climb(&OnChannel::new(model, 3 * period), 0, OPTIONS).is_late()
         };
         periods(below, self.pages * (TIMES.t_r + TIMES.t_d) - 1).find(is_late)
     }
@@ -236,7 +236,7 @@ impl Organised {
                 let unit = Span::from_ns(u64::try_from(self.unit()).ok()?)?;
                 let on = OnExecutor::new(&set, &allocation, self.analysis(granted), options, unit).ok()?;
                 let watched = on.names().position(|name| name == format!("chip-{}.read", clusters.len() - 1))?;
-                Some(climb(&on, watched, EFFORT).is_late())
+                Some(climb(&on, watched, OPTIONS).is_late())
             };
             run().expect("what is certified can be run")
         };

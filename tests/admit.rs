@@ -134,7 +134,7 @@ fn what_is_wrong_is_said() {
     for (call, says) in [
         (&[new.as_str(), new.as_str()][..], "missing field `clusters`"),
         (&[&thesis, &new], "has no certificate"),
-        (&[&thesis, &new, "--analysis", "thesis"], "makes no certificates"),
+        (&[&thesis, &new, "--analysis", "thesis"], "possible values: stripe, superblock, sound, zoned"),
         (&["nowhere.json", &new], "nowhere.json"),
     ] {
         let run = rtflash(&[&["admit"], call].concat());

@@ -188,7 +188,7 @@ fn firmware_loads_what_is_exported() {
     assert!(Image::read(&bytes).unwrap().cluster(0).unwrap().is_cached());
     // No certificates; no such allocation; no such folder.
     let refusals: [(&[&str], i32, &str); 3] = [
-        (&["--analysis", "thesis"], 2, "has no certificates"),
+        (&["--analysis", "thesis"], 2, "possible values: stripe, superblock, sound, zoned"),
         (&["--set", "device.chips=1"], 1, ""),
         (&["--out", "/no/such/folder/set.bin"], 2, "cannot write"),
     ];

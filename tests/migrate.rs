@@ -79,7 +79,7 @@ fn zones_are_filled_by_their_owners() {
     });
     let text = rtflash(&[&["migrate", &old, &new, &set], &zoned[..]].concat()).stdout;
     assert!(text.starts_with("found: 3 tasks to move, in 4 stages"), "{text}");
-    assert!(text.contains("log: 240 pages from chips 0, by its own next 60 requests"), "{text}");
+    assert!(text.contains("log: 240 pages (1.966 MB) from chips 0, by its own next 60 requests"), "{text}");
     for (from, to) in [(&old, &new), (&new, &old)] {
         let run = rtflash(&[&["migrate", from, to, &set, "--run", "--format", "json"], &zoned[..]].concat());
         let answer = run.json();
@@ -130,7 +130,7 @@ fn a_reader_moves_where_a_row_is_left() {
     assert!(text.contains("view: the cluster would be full"), "{text}");
     let (text, found) = moves(71);
     assert_eq!(found["stages"][0]["moves"][0]["mirrored"], json!(false), "{found}");
-    assert!(text.contains("view: 71 pages from chips 1") && !text.contains("both places"), "{text}");
+    assert!(text.contains("view: 71 pages (581.6 kB) from chips 1") && !text.contains("both places"), "{text}");
 }
 
 const JOBS: &str = r#", "jobs": [{"name": "web", "read_pages": 2, "arrivals": {"every": "1s"}}]"#;
@@ -189,7 +189,7 @@ fn what_is_wrong_is_said() {
         (&[&old, &fewer, &plain], "`other` is not in the task set"),
         (&[&old, "nowhere.json", &plain], "nowhere.json"),
         (&[&old, &old, &plain, "--buffer-pages", "1"], "--buffer-pages"),
-        (&[&old, &old, &plain, "--analysis", "thesis"], "makes no certificates"),
+        (&[&old, &old, &plain, "--analysis", "thesis"], "possible values: stripe, superblock, sound, zoned"),
     ] {
         let run = rtflash(&[&["migrate"], call].concat());
         assert!(run.status == 2 && run.stderr.contains(says), "{call:?}: {} {}", run.stdout, run.stderr);

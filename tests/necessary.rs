@@ -49,13 +49,13 @@ fn each_reason_has_its_numbers_and_its_words() {
         (
             of(json!([data("a"), data("b")])),
             json!({ "reason": "data", "data_pages": 400_000, "logical_pages": 262_144 }),
-            "the tasks keep 400,000 pages of data, and the device has 262,144 logical pages",
+            "the tasks keep 400,000 pages (3.277 GB) of data, and the device has 262,144 logical pages (2.147 GB)",
         ),
         (
             of(json!([{ "name": "big", "read": { "pages": 100, "period": "8ms" } }])),
             json!({ "reason": "request", "task": "big", "request": "read", "request_pages": 100, "pages_on_one_chip": 100, "if_full": true,
                 "request_ns": 9_000_000, "window_ns": 8_000_000 }),
-            "a read of task big (100 pages, 100 of which may be on one chip) takes 9ms at least, on all 2 chips and by \
+            "a read of task big (100 pages (819.2 kB), 100 of which may be on one chip) takes 9ms at least, on all 2 chips and by \
              itself, and has 8ms (if all logical pages are in use",
         ),
         (

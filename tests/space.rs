@@ -191,7 +191,8 @@ fn what_is_advised_fits() {
     for part in [
         "7 chips instead of 4 (every number between was tried and fails); in whole channels of 4, 8 chips",
         "a logical_ratio of 0.763 instead of 0.5",
-        "data_pages in all",
+        " data_pages (",
+        "B) in all",
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }

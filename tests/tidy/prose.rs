@@ -6,7 +6,7 @@ use super::{File, files, nothing};
 const PROSE: usize = 100;
 /// Words of a private dialect, each with the field's word for it. Whole words, in code, comments
 /// and pages.
-const WORDS: [(&str, &str); 9] = [
+const WORDS: [(&str, &str); 11] = [
     ("homeless", "unplaceable"),
     ("hopefully", "optimistically"),
     ("lawful", "valid"),
@@ -16,6 +16,8 @@ const WORDS: [(&str, &str); 9] = [
     ("roomy", "with slack"),
     ("among strangers", "worst case"),
     ("on any bus", "under any arbiter"),
+    ("strangers", "foreign chips"),
+    ("told apart", "distinguished"),
 ];
 
 /// Whether a line of Markdown may be longer: tables, headings, links' targets, and words that have

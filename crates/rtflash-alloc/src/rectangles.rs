@@ -18,7 +18,7 @@ use crate::verdict::passing_charged;
 use crate::work::{Work, WorkBound};
 
 /// Chips that are looked at while clusters are laid out, at most.
-const MOST_LOOKS: u64 = 20_000_000;
+const MAX_ITERATIONS: u64 = 20_000_000;
 /// Layouts that are tested, at most.
 const MOST_TESTS: u64 = 256;
 /// Work of the tests of sound analyses, in requests looked at in an interval, at most.
@@ -55,7 +55,7 @@ pub fn in_rectangles(set: &TaskSet, analysis: &dyn Analysis, allocation: &Alloca
         laid: Vec::new(),
         grid,
         failed: HashSet::new(),
-        looks: MOST_LOOKS,
+        iterations: MAX_ITERATIONS,
         tests: MOST_TESTS,
         bound: work.bound(MAX_TEST_WORK),
         work: &work,
@@ -104,12 +104,12 @@ impl TakenChips {
 
     /// Whether all of them are there, and free; and how many were looked at.
     fn is_free(&self, of: LaidRectangle) -> (bool, u64) {
-        let mut looks = 0;
+        let mut iterations = 0;
         let all = self.chips(of).all(|chip| {
-            looks += 1;
+            iterations += 1;
             self.taken.get(chip) == Some(&false)
         });
-        (all, looks)
+        (all, iterations)
     }
 
     fn mark(&mut self, of: LaidRectangle, taken: bool) {
@@ -130,7 +130,7 @@ struct LayoutSearch<'a> {
     grid: TakenChips,
     /// Under a utilization test: sizes that did not pass, wherever they are.
     failed: HashSet<Vec<u32>>,
-    looks: u64,
+    iterations: u64,
     tests: u64,
     work: &'a Work,
     bound: WorkBound<'a>,
@@ -138,7 +138,7 @@ struct LayoutSearch<'a> {
 
 impl LayoutSearch<'_> {
     fn is_over(&self) -> bool {
-        self.looks == 0 || self.tests == 0 || self.bound.left() == 0
+        self.iterations == 0 || self.tests == 0 || self.bound.left() == 0
     }
 
     /// Lays out the clusters that are left, with so many chips more than they have.
@@ -154,8 +154,8 @@ impl LayoutSearch<'_> {
                 for channel in 0..=self.grid.channels() - channels {
                     for way in 0..=self.grid.ways - ways {
                         let field = LaidRectangle { channel, way, channels, ways };
-                        let (is_free, looks) = self.grid.is_free(field);
-                        self.looks = self.looks.saturating_sub(looks);
+                        let (is_free, iterations) = self.grid.is_free(field);
+                        self.iterations = self.iterations.saturating_sub(iterations);
                         if self.is_over() {
                             return None;
                         }

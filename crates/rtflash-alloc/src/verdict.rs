@@ -50,7 +50,7 @@ pub(crate) fn victim(set: &TaskSet, analysis: &dyn Analysis, certificate: Option
 }
 
 /// The allocation with what the analysis needs of it: under a demand test a certificate for each
-/// cluster that has none. Those that there are stay as they are.
+/// cluster that has none. The others stay as they are.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
     AnalysisKind::of(analysis).verdicts().completed(set, allocation)
 }

@@ -50,14 +50,14 @@ impl Work {
     }
 
     /// A counter that nothing was charged to. Algorithms that place task after task, with clusters
-    /// as large as need be, tell `listener` how far they have come: before the first task, and
+    /// as large as need be, notify `listener` how far they have come: before the first task, and
     /// after each.
     pub fn watched(listener: impl Fn(PlacementProgress) + Send + 'static) -> Work {
         Work { listener: Some(Box::new(listener)), ..Work::default() }
     }
 
     /// Says how many tasks of an attempt are placed; none where it begins.
-    pub(crate) fn tell(&self, placed: usize, tasks: u32) {
+    pub(crate) fn notify(&self, placed: usize, tasks: u32) {
         if placed == 0 {
             self.attempt.set(self.attempt.get().saturating_add(1));
         }

@@ -373,7 +373,7 @@ impl Device {
         self.spec.chips.div_ceil(self.spec.chips_per_channel)
     }
 
-    /// The chips that there are on a channel: m_c, on the last one perhaps fewer, and none beyond
+    /// The actual chips on a channel: m_c, on the last one perhaps fewer, and none beyond
     /// it.
     pub fn chips_on(&self, channel: u32) -> u32 {
         let before = channel.saturating_mul(self.spec.chips_per_channel);

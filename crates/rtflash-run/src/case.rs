@@ -22,22 +22,22 @@ fn operations(statistics: &Statistics) -> u64 {
     all.reads + all.programs + all.erases
 }
 
-/// Counts the records of a trace, and tells of them now and then.
-struct Told<'w> {
+/// Counts the records of a trace, and notifies of them now and then.
+struct RecordCount<'w> {
     watch: Option<Watch<'w>>,
     records: u64,
     operations: u64,
 }
 
-/// Records between two times that somebody is told.
-const RECORDS_TOLD: u64 = 1 << 14;
+/// Records between two notifications.
+const RECORDS_APART: u64 = 1 << 14;
 
-impl Told<'_> {
+impl RecordCount<'_> {
     fn record(&mut self, record: &Record) {
         let Some(watch) = &mut self.watch else { return };
         self.records += 1;
         self.operations += u64::from(matches!(record, Record::Operation(_)));
-        if self.records.is_multiple_of(RECORDS_TOLD) {
+        if self.records.is_multiple_of(RECORDS_APART) {
             watch(record.start(), self.operations);
         }
     }
@@ -197,7 +197,7 @@ pub fn execute_within(
     execute_watched(limit, set, allocation, analysis, options, sink, None)
 }
 
-/// As [`execute_within`], with somebody who is told now and then how far it is.
+/// As [`execute_within`], with somebody who is counted now and then how far it is.
 ///
 /// # Errors
 /// As there.
@@ -232,14 +232,14 @@ fn traced<'p>(
     sink: Sink<'_>,
     watch: Option<Watch<'_>>,
 ) -> Result<Vec<GroupObservers<'p>>, NotRun> {
-    let mut told = Told { watch, records: 0, operations: 0 };
+    let mut counted = RecordCount { watch, records: 0, operations: 0 };
     run_traced(
         plan,
         options,
         servers,
         |group| observer(plan, options, group),
         |record| {
-            told.record(record);
+            counted.record(record);
             Ok(sink(plan, record)?)
         },
     )

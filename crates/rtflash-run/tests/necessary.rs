@@ -13,7 +13,7 @@ use rtflash_alloc::certified::{Contention, Demand, DemandVerdict, Processor, Sha
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
 use rtflash_run::climb::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, Chips};
 use rtflash_run::climb::rows::{LeftOutOfRow, OnChannel, Row, TABLE};
-use rtflash_run::climb::{Effort, climb};
+use rtflash_run::climb::{ClimbOptions, climb};
 
 const fn reads(pages: i128, T: i128) -> ChannelTask {
     ChannelTask { work: ChannelWork::Read(pages), T }
@@ -45,8 +45,8 @@ fn all_terms<'a>(row: &Row, chips: Chips<'a>) -> Plain<'a> {
 
 /// Looks for arrivals with which a job of chip 0 is late.
 fn is_late(channel: ChannelModel, T: i128) -> bool {
-    let effort = Effort { seed: 1, starts: 100, moves: 100, until_late: true };
-    climb(&OnChannel::new(channel, 3 * T), 0, effort).is_late()
+    let options = ClimbOptions { seed: 1, starts: 100, moves: 100, until_late: true };
+    climb(&OnChannel::new(channel, 3 * T), 0, options).is_late()
 }
 
 /// Whether every chip passes.

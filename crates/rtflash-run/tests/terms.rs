@@ -4,7 +4,7 @@
 use rtflash_alloc::certified::Term;
 use rtflash_exec::check::FAILING;
 use rtflash_run::climb::rows::{LeftOutOfRow, TABLE, allocation};
-use rtflash_run::climb::{Effort, climb};
+use rtflash_run::climb::{ClimbOptions, climb};
 use rtflash_run::soak::{Search, SoakOutcome, World, draw, judge, soak};
 
 /// A run that breaks something with a term left out: world, term, whether releases are climbed, the
@@ -179,13 +179,13 @@ fn the_search_tests_as_an_allocator_does() {
 /// the executor those of which it can run all. `rtflash soak --climb` does the same.
 #[test]
 fn the_climber_finds_each_row_of_the_table() {
-    let effort = Effort { seed: 1, starts: 100, moves: 99, until_late: true };
+    let options = ClimbOptions { seed: 1, starts: 100, moves: 99, until_late: true };
     let mut on_executor = Vec::new();
     for row in TABLE {
-        assert!(climb(&row.on_channel(), 0, effort).is_late(), "{row:?}");
+        assert!(climb(&row.on_channel(), 0, options).is_late(), "{row:?}");
         let Some(on) = row.on_executor() else { continue };
         let watched = on.names().position(|name| name == "chip-0.read").expect("chip 0 reads");
-        assert!(climb(&on, watched, effort).is_late(), "{row:?}");
+        assert!(climb(&on, watched, options).is_late(), "{row:?}");
         on_executor.push(row.left_out.name());
         if row.left_out != LeftOutOfRow::Sensing {
             // The library's test rejects it with all its terms.

@@ -53,7 +53,7 @@ pub(super) enum Filled<H> {
 
 /// Best fit, up to the first task for which there are not enough chips.
 pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
-    sizes.tell(0);
+    sizes.notify(0);
     let mut groups = match Groups::new(sizes) {
         Ok(groups) => groups,
         Err(NeverFits { limit: Some(limit), .. }) => return Filled::GivenUp(limit),
@@ -69,7 +69,7 @@ pub(super) fn filled<S: Sizes>(sizes: S) -> Filled<S::Held> {
             groups.undo();
             return Filled::Full { task, before: groups.into_groups() };
         }
-        groups.sizes.tell(placed);
+        groups.sizes.notify(placed);
     }
     Filled::Fits(groups.into_groups())
 }

@@ -28,7 +28,7 @@ pub(super) trait MergingTest {
     fn count(&mut self, work: u64);
 
     /// So many tasks have a cluster now: none where Algorithm 1 begins.
-    fn tell(&self, _placed: usize) {}
+    fn notify(&self, _placed: usize) {}
 
     /// The limit, once it was reached.
     fn exhausted(&self) -> Option<Limit>;
@@ -69,7 +69,7 @@ struct MergingRun<C> {
 impl<C: MergingTest> MergingRun<C> {
     fn allocate(mut self, merging: bool) -> Result<Vec<Cluster>, Stuck> {
         let order = self.test.order();
-        self.test.tell(0);
+        self.test.notify(0);
         for (&task, placed) in order.iter().zip(1..) {
             let position = match self.best_fit(task) {
                 None if merging => self.merge_until_it_fits(task),
@@ -88,7 +88,7 @@ impl<C: MergingTest> MergingRun<C> {
                 self.open();
             }
             self.clusters[position].tasks.push(task);
-            self.test.tell(placed);
+            self.test.notify(placed);
         }
         if let Some(position) = self.overloaded() {
             let joined = &self.clusters[position].tasks;

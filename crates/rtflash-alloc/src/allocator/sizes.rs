@@ -85,7 +85,7 @@ pub(super) trait Sizes {
     fn changed(&mut self, _position: usize, _group: &TaskGroup<Self::Held>) {}
 
     /// So many tasks have a group now: none where groups begin to be formed.
-    fn tell(&self, _placed: usize) {}
+    fn notify(&self, _placed: usize) {}
 
     /// The limit, once it was reached.
     fn exhausted(&self) -> Option<Limit>;

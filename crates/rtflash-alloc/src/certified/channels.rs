@@ -120,12 +120,12 @@ impl<'a> ChannelContention<'a> {
     ) -> ChannelContention<'a> {
         let placements = certificates.iter().map(|certificate| certificate.placement).collect();
         let servers = certificates.iter().map(|each| each.server_thousandths).collect();
-        let mut site = ChannelContention::new(set, clusters, placements, servers, granted, work);
-        site.backfill = certificates.iter().map(|certificate| certificate.backfill).collect();
+        let mut contention = ChannelContention::new(set, clusters, placements, servers, granted, work);
+        contention.backfill = certificates.iter().map(|certificate| certificate.backfill).collect();
         for (position, certificate) in certificates.iter().enumerate() {
-            site.states(position, certificate);
+            contention.states(position, certificate);
         }
-        site
+        contention
     }
 
     /// A cluster collects as its certificate states.

@@ -39,7 +39,7 @@ pub fn certified(
     let least = |position: usize| {
         let tried = placements.iter().map(|&placement| {
             // Those of the others say nothing where each has a server.
-            let site = ChannelContention::new(
+            let contention = ChannelContention::new(
                 set,
                 &clusters,
                 vec![placement; clusters.len()],
@@ -47,7 +47,7 @@ pub fn certified(
                 granted,
                 work,
             );
-            (site.holds_in_the_worst_case(position), site.shortfall(position).order, placement)
+            (contention.holds_in_the_worst_case(position), contention.shortfall(position).order, placement)
         });
         let best = tried.min_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
         best.expect(ONE_PLACEMENT).2
@@ -133,11 +133,11 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
         (0..clusters.len()).map(|at| allocation.certificate(at).copied()).collect();
     let Some(certificates) = certificates else { return clusters.iter().map(|_| None).collect() };
     let work = Work::new();
-    let site = ChannelContention::of_certificates(set, &clusters, &certificates, granted, &work);
+    let contention = ChannelContention::of_certificates(set, &clusters, &certificates, granted, &work);
     let one = |(position, certificate): (usize, &Certificate)| {
-        let placed = site.as_granted(position)?;
+        let placed = contention.as_granted(position)?;
         let gc = placed.processor.stated(certificate)?;
-        Some(Held { placed, gc, certificate: *certificate, space: site.space(position) })
+        Some(Held { placed, gc, certificate: *certificate, space: contention.space(position) })
     };
     certificates.iter().enumerate().map(one).collect()
 }
@@ -216,7 +216,7 @@ pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>
     let Some(certificates) = certificates.collect::<Option<Vec<Certificate>>>() else { return Vec::new() };
     let clusters = allocation.clusters();
     let work = Work::new();
-    let site = ChannelContention::of_certificates(set, &clusters, &certificates, Reliance::Queue, &work);
+    let contention = ChannelContention::of_certificates(set, &clusters, &certificates, Reliance::Queue, &work);
     let holds = |placed: Option<PlacedProcessor>, certificate: &Certificate| {
         let Some(placed) = placed else { return false };
         let server = certificate.server_thousandths;
@@ -226,9 +226,9 @@ pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>
     };
     let of = |(position, certificate): (usize, &Certificate)| {
         let suffices = |&reliance: &Reliance| {
-            clusters[position].tasks.is_empty() || holds(site.relying_on(position, reliance), certificate)
+            clusters[position].tasks.is_empty() || holds(contention.relying_on(position, reliance), certificate)
         };
-        let fits = site.holds_data(position);
+        let fits = contention.holds_data(position);
         Reliance::ALL.into_iter().find(suffices).filter(|_| fits)
     };
     certificates.iter().enumerate().map(of).collect()

@@ -180,7 +180,7 @@ pub(super) struct Channel {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChannelNeighbours {
     /// Chips of a channel that may be active, the greatest number.
-    pub most: i128,
+    pub max_chips: i128,
     /// Chips of other clusters on a channel that may be active, the greatest number.
     pub foreign: i128,
     /// On how many channels there are so many of them.
@@ -199,7 +199,7 @@ impl ChannelNeighbours {
         granted: Reliance,
     ) -> ChannelNeighbours {
         let device = set.device();
-        let mut site = ChannelNeighbours { most: 0, foreign: 0, busiest: 0, channels: vec![] };
+        let mut neighbours = ChannelNeighbours { max_chips: 0, foreign: 0, busiest: 0, channels: vec![] };
         let mut channels: Vec<u32> = clusters[position].chips.iter().map(|&chip| device.channel_of(chip.0)).collect();
         channels.dedup();
         for channel in channels {
@@ -222,47 +222,47 @@ impl ChannelNeighbours {
             } else {
                 beside(set, allocation, clusters, position, &chips, granted)
             };
-            site.most = site.most.max(own + foreign);
-            site.busiest = match foreign.cmp(&site.foreign) {
+            neighbours.max_chips = neighbours.max_chips.max(own + foreign);
+            neighbours.busiest = match foreign.cmp(&neighbours.foreign) {
                 Ordering::Greater => 1,
-                Ordering::Equal => site.busiest + 1,
-                Ordering::Less => site.busiest,
+                Ordering::Equal => neighbours.busiest + 1,
+                Ordering::Less => neighbours.busiest,
             };
-            site.foreign = site.foreign.max(foreign);
-            if !site.channels.contains(&channel) {
-                site.channels.push(channel);
+            neighbours.foreign = neighbours.foreign.max(foreign);
+            if !neighbours.channels.contains(&channel) {
+                neighbours.channels.push(channel);
             }
         }
         let certificate = allocation.certificate(position);
         if certificate.is_some_and(|certificate| !is_chip_by_chip(certificate.placement)) {
-            site.channels = vec![as_one(&site)];
+            neighbours.channels = vec![as_one(&neighbours)];
         }
-        site
+        neighbours
     }
 }
 
 /// All channels of a cluster that is one processor: of the neighbours on the one where there are
 /// more of them than on any other it may be known what they move (Section 14), with u, k and δ of
 /// Eq. (84); everything else is charged in full.
-fn as_one(site: &ChannelNeighbours) -> Channel {
+fn as_one(neighbours: &ChannelNeighbours) -> Channel {
     let known = |channel: &Channel| channel.neighbours.iter().map(|neighbour| neighbour.chips).sum::<i128>();
     let foreign = |channel: &Channel| channel.foreign + known(channel);
     let all = |channel: &Channel| channel.own + foreign(channel);
-    let with_most = || site.channels.iter().filter(|channel| foreign(channel) == site.foreign);
-    let own = site.channels.iter().map(|channel| channel.own).max().unwrap_or(1);
+    let with_most = || neighbours.channels.iter().filter(|channel| foreign(channel) == neighbours.foreign);
+    let own = neighbours.channels.iter().map(|channel| channel.own).max().unwrap_or(1);
     let in_full = Channel {
-        ways: site.most,
-        foreign: site.foreign,
+        ways: neighbours.max_chips,
+        foreign: neighbours.foreign,
         rows_wait_elsewhere: false,
         own,
         neighbours: vec![],
         queued: false,
     };
-    let (Some(busiest), 1, 1) = (with_most().next(), with_most().count(), site.busiest) else { return in_full };
+    let (Some(busiest), 1, 1) = (with_most().next(), with_most().count(), neighbours.busiest) else { return in_full };
     if busiest.neighbours.is_empty() {
         return in_full;
     }
-    let others = || site.channels.iter().filter(|&channel| channel != busiest);
+    let others = || neighbours.channels.iter().filter(|&channel| channel != busiest);
     let ways_elsewhere = others().map(all).fold(0, i128::max);
     Channel {
         ways: (busiest.own + busiest.foreign).max(ways_elsewhere),

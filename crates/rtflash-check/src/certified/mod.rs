@@ -221,10 +221,10 @@ fn verify_cluster(
         Stated::Numbers(numbers) => Some(numbers),
     };
     let Some(levels) = TestLevels::new(granted, |granted| {
-        let site = channels::ChannelNeighbours::of(set, allocation, clusters, position, granted);
+        let neighbours = channels::ChannelNeighbours::of(set, allocation, clusters, position, granted);
         let processor =
-            |channel| processor::Processor::new(set, &found.cluster, certificate, gc.as_ref(), &site, channel);
-        site.channels.iter().map(processor).collect()
+            |channel| processor::Processor::new(set, &found.cluster, certificate, gc.as_ref(), &neighbours, channel);
+        neighbours.channels.iter().map(processor).collect()
     }) else {
         (found.holds, found.in_time) = (None, None);
         found.discrepancies.push("its numbers are beyond the arithmetic of the judge".into());

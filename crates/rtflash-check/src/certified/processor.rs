@@ -79,7 +79,7 @@ struct Steps {
 }
 
 impl Steps {
-    fn new(device: &Device, placement: Placement, site: &ChannelNeighbours, channel: &Channel) -> Steps {
+    fn new(device: &Device, placement: Placement, neighbours: &ChannelNeighbours, channel: &Channel) -> Steps {
         let [t_r, t_w] = on_chip::longest(device).map(i128::from);
         let [t_e, t_d] = [device.block_erase(), device.page_transfer()].map(|time| i128::from(time.as_ns()));
         let stripe = is_chip_by_chip(placement);
@@ -91,10 +91,11 @@ impl Steps {
         let reading = |chips: i128| command(chips) + t_r + waiting(chips) + t_d;
         let programming = |chips: i128| waiting(chips) + t_c + t_d + t_w;
         let (read, program) = (reading(ways), programming(ways));
-        let (longest_read, longest_program) = (reading(site.most), programming(site.most));
-        let alone = [channel.foreign, site.foreign].map(|foreign| reading((foreign + 1).min(site.most)));
-        let copy = [ways, site.most].map(|chips| command(chips) + t_r + t_w);
-        let erase = [ways, site.most].map(|chips| command(chips) + t_e);
+        let (longest_read, longest_program) = (reading(neighbours.max_chips), programming(neighbours.max_chips));
+        let alone =
+            [channel.foreign, neighbours.foreign].map(|foreign| reading((foreign + 1).min(neighbours.max_chips)));
+        let copy = [ways, neighbours.max_chips].map(|chips| command(chips) + t_r + t_w);
+        let erase = [ways, neighbours.max_chips].map(|chips| command(chips) + t_e);
         let user_read = if stripe { [read, longest_read] } else { alone };
         let user_write = [program, longest_program];
         Steps {
@@ -119,11 +120,11 @@ impl Steps {
     }
 
     /// The second page register of each of these chips, or of all together.
-    fn second_register(&self, device: &Device, site: &ChannelNeighbours, channel: &Channel) -> SecondRegister {
+    fn second_register(&self, device: &Device, neighbours: &ChannelNeighbours, channel: &Channel) -> SecondRegister {
         if self.stripe {
-            return SecondRegister::new(device, site.most, channel.ways);
+            return SecondRegister::new(device, neighbours.max_chips, channel.ways);
         }
-        SecondRegister::of_superblock(device, site, self.longest_read.max(self.longest_program))
+        SecondRegister::of_superblock(device, neighbours, self.longest_read.max(self.longest_program))
     }
 
     /// The longest step that there is.
@@ -231,12 +232,12 @@ impl Processor {
         cluster: &Cluster,
         certificate: &Certificate,
         gc: Option<&Numbers>,
-        site: &ChannelNeighbours,
+        neighbours: &ChannelNeighbours,
         channel: &Channel,
     ) -> Option<Processor> {
         let (device, placement, size) = (set.device(), certificate.placement, u64::from(cluster.size()));
         let server = i128::from(certificate.server_thousandths);
-        let (steps, mut tasks) = (Steps::new(device, placement, site, channel), Vec::new());
+        let (steps, mut tasks) = (Steps::new(device, placement, neighbours, channel), Vec::new());
         for task in cluster.tasks.iter().map(|&task| &set.tasks()[task]) {
             for (request, writes) in [(&task.read, false), (&task.write, true)] {
                 if let Some(request) = request {
@@ -244,7 +245,7 @@ impl Processor {
                 }
             }
         }
-        let register = placement.is_cached().then(|| steps.second_register(device, site, channel));
+        let register = placement.is_cached().then(|| steps.second_register(device, neighbours, channel));
         let page = |writes: bool| register.as_ref().map(|register| register.page(writes));
         tasks.iter_mut().for_each(|item| item.step_cost = page(item.writes).unwrap_or(item.step_cost));
         let gc = gc.map_or(Some(None), |numbers| steps.collection(numbers, size, device.pages_per_block()))?;

@@ -81,9 +81,9 @@ impl SecondRegister {
 
     /// Of a superblock, Eq. (68), whose passes take steps of up to `copying`. A page that it reads
     /// waits for other clusters' chips, and all of them are charged.
-    pub fn of_superblock(device: &Device, site: &ChannelNeighbours, copying: i128) -> SecondRegister {
-        let row = SecondRegister::new(device, site.most, site.most);
-        let charged = (site.foreign + 1).min(site.most);
+    pub fn of_superblock(device: &Device, neighbours: &ChannelNeighbours, copying: i128) -> SecondRegister {
+        let row = SecondRegister::new(device, neighbours.max_chips, neighbours.max_chips);
+        let charged = (neighbours.foreign + 1).min(neighbours.max_chips);
         SecondRegister { beta_r: charged * row.hold(), charged, copy: copying, ..row }
     }
 

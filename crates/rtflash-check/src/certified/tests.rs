@@ -347,9 +347,9 @@ fn what_is_relied_on_is_judged() {
     }
 }
 
-/// Nine chips, eight on a channel: the last one has a channel to itself, and no strangers.
+/// Nine chips, eight on a channel: the last one has a channel to itself.
 #[test]
-fn strangers_are_the_chips_that_there_are() {
+fn the_worst_case_is_of_the_actual_chips() {
     let profile = Device::profile("dgist-2021").unwrap().spec();
     let device = |chips| Device::new(DeviceSpec { chips, chips_per_channel: 8, ..profile }).unwrap();
     // 100 pages every 10 ms: 0.9 of a chip alone.

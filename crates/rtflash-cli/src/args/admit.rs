@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::names::analyses;
+use super::names::certified_analyses;
 use super::{ChangeArg, FormatArg, RelyOnArg};
 
 /// Options of `admit`.
@@ -16,7 +16,7 @@ pub struct AdmitArgs {
     /// allocation has are gone
     pub file: PathBuf,
     /// By whose certificates
-    #[arg(long, value_name = "ANALYSIS", value_parser = analyses(), default_value = "sound")]
+    #[arg(long, value_name = "ANALYSIS", value_parser = certified_analyses(), default_value = "sound")]
     pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,
@@ -41,7 +41,7 @@ pub struct MigrateArgs {
     /// The task set
     pub file: PathBuf,
     /// By whose certificates
-    #[arg(long, value_name = "ANALYSIS", value_parser = analyses(), default_value = "sound")]
+    #[arg(long, value_name = "ANALYSIS", value_parser = certified_analyses(), default_value = "sound")]
     pub analysis: String,
     #[command(flatten)]
     pub rely_on: RelyOnArg,

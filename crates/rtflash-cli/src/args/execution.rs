@@ -298,6 +298,8 @@ pub struct SoakArgs {
     #[arg(long, value_name = "THREADS", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     pub jobs: Option<u16>,
     #[command(flatten)]
+    pub set: ChangeArg,
+    #[command(flatten)]
     pub format: FormatArg,
 }
 

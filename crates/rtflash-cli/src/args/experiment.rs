@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use rtflash_alloc::analysis::{NECESSARY, analyses_and_baselines};
 use rtflash_model::generate::Accesses;
 
 use super::execution::{AgingArg, DispatchArg, PatternArg, VictimsArg};
+use super::names::{analyses, analyses_and_necessary, contenders};
 use super::{AnalysisArg, FormatArg, MAX_THREADS, RelyOnArg};
 
 /// Which task sets are drawn: what `gen` and `experiment` have in common.
@@ -22,7 +22,8 @@ pub struct SetArgs {
     /// Tasks in a set
     #[arg(long, default_value_t = 8)]
     pub tasks: u32,
-    /// How utilization is divided among the tasks
+    /// How utilization is divided among the tasks: evenly among all divisions there are (Bini and
+    /// Buttazzo 2005), or as random whole numbers from 1 to 10 (as for the thesis's figures)
     #[arg(long, default_value = "uunifast", value_parser = ["uunifast", "integer-shares"])]
     pub generator: String,
     /// The device: a profile's name, a file, or JSON
@@ -113,20 +114,17 @@ pub struct ExperimentArgs {
     pub sets: SetArgs,
     /// Make all sets for this analysis (page costs, and that each task fits alone) [default: for
     /// each of --analyses its own]
-    #[arg(long, value_parser = PossibleValuesParser::new(analyses_and_baselines().map(|analysis| analysis.name())))]
+    #[arg(long, value_parser = analyses())]
     pub analysis: Option<String>,
-    /// Which algorithms to compare, with commas between them; for bandwidth each may have `+tbs` or
-    /// `+background` behind it [default: clustering-bfd,equal-split,part-ftl,global (with stripe,
-    /// superblock or sound best-fit, and no part-ftl); bandwidth:
-    /// clustering-bfd+tbs,equal-split+background (with these best-fit+tbs)]
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    /// Which algorithms to compare, with commas between them
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', long_help = contenders())]
     pub algorithms: Vec<String>,
     /// Which analyses decide, with commas between them: each algorithm under each [default: that of
     /// --analysis, or thesis]. Beside others, `necessary` counts the sets that may have an
     /// allocation at all, which bounds every analysis that holds on the device from above, if all
     /// logical pages are in use; of `zoned`, whose device has zones, `necessary-with-zones` does,
     /// which `necessary` brings along
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(analyses_and_baselines().chain(NECESSARY).map(|analysis| analysis.name())))]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = analyses_and_necessary())]
     pub analyses: Vec<String>,
     #[command(flatten)]
     pub rely_on: RelyOnArg,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg, analyses};
+use super::names::certified_analyses;
+use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg};
 
 /// What to export to.
 #[derive(Debug, Args)]
@@ -20,8 +21,8 @@ pub enum ExportCommand {
     /// MQSim: a configuration, a workload and a trace for each request. `check --mqsim` reads its
     /// results
     #[command(
-        after_help = "Example:\n  rtflash export mqsim set.json --out mqsim\n  (cd mqsim && MQSim -i ssd.xml -w \
-                      workload.xml)\n  rtflash check set.json --mqsim mqsim/workload_scenario_1.xml"
+        after_help = "Example:\n  rtflash export mqsim tasksets/case-study.json --out mqsim\n  (cd mqsim && MQSim -i ssd.xml \
+                      -w workload.xml)\n  rtflash check tasksets/case-study.json --mqsim mqsim/workload_scenario_1.xml"
     )]
     Mqsim {
         #[command(flatten)]
@@ -37,8 +38,9 @@ pub enum ExportCommand {
     /// fio: a job file and an iolog for each request, to be replayed on a drive. `check --fio`
     /// reads its results
     #[command(
-        after_help = "Example:\n  rtflash export fio set.json --out fio --target /dev/nvme0n1\n  (cd fio && fio \
-                      replay.fio --output-format=json --output=result.json)\n  rtflash check set.json --fio fio/result.json"
+        after_help = "Example:\n  rtflash export fio tasksets/case-study.json --out fio --target /dev/nvme0n1\n  (cd fio && \
+                      fio replay.fio --output-format=json --output=result.json)\n  \
+                      rtflash check tasksets/case-study.json --fio fio/result.json"
     )]
     Fio {
         #[command(flatten)]
@@ -53,6 +55,7 @@ pub enum ExportCommand {
         pages: Option<u64>,
     },
     /// FEMU: the device as an option of QEMU
+    #[command(after_help = "Example:\n  rtflash export femu tasksets/case-study.json")]
     Femu {
         #[command(flatten)]
         set: ExportSetArgs,
@@ -61,6 +64,7 @@ pub enum ExportCommand {
     },
     /// An NVMe drive: a script that makes a namespace for each cluster, and says what it does not
     /// bring
+    #[command(after_help = "Example:\n  rtflash export nvme tasksets/case-study.json --by sets > clusters.sh")]
     Nvme {
         #[command(flatten)]
         set: ExportSetArgs,
@@ -74,7 +78,7 @@ pub enum ExportCommand {
     },
     /// Firmware: the certificates as a binary image that the crate rtflash-ftl loads, and how much
     /// memory it needs
-    #[command(after_help = "Example:\n  rtflash export firmware set.json --out set.bin")]
+    #[command(after_help = "Example:\n  rtflash export firmware tasksets/case-study.json --out set.bin")]
     Firmware {
         #[command(flatten)]
         set: ExportSetArgs,
@@ -83,7 +87,7 @@ pub enum ExportCommand {
         #[arg(long, value_name = "ALLOC.json", conflicts_with = "analysis")]
         allocation: Option<PathBuf>,
         /// Which certified analysis decides
-        #[arg(long, default_value = "sound", value_parser = analyses())]
+        #[arg(long, default_value = "sound", value_parser = certified_analyses())]
         analysis: String,
         #[command(flatten)]
         rely_on: RelyOnArg,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand, ValueEnum};
 use rtflash_host::SchedulerSettings;
 use rtflash_host::tune::{Millionths, Objective};
@@ -23,16 +23,22 @@ pub struct HostArgs {
 pub enum HostCommand {
     /// Run a script by a scheduler alone, without a device: prints what it hands out, an array of
     /// ids for each `ask`
+    #[command(after_help = r#"Example:
+  echo '{"scheduler": "k2", "script": [{"at": "0ms", "insert": [{"id": "a", "op": "read",
+    "size": "4KiB"}]}, {"at": "0ms", "ask": 1}]}' | rtflash host order -"#)]
     Order {
         /// Script; `-` for standard input
         file: PathBuf,
     },
     /// Run jobs by a scheduler in front of a device: latencies, bytes a second, lengths of queues
+    #[command(after_help = "Example:\n  rtflash host run scenarios/large-reads.json --scheduler none,k2,k2-split")]
     Run(HostRunArgs),
     /// Bound the latencies of real-time jobs, whatever the phases and places are
+    #[command(after_help = "Example:\n  rtflash host bound scenarios/large-reads.json --scheduler k2,k2-split")]
     Bound(HostBoundArgs),
     /// Choose the queue bound and the size of pieces: what settings cost and gain, and the lines
     /// that make a host use them
+    #[command(after_help = "Example:\n  rtflash host tune scenarios/large-reads.json --objective latency-share=50%")]
     Tune(HostTuneArgs),
 }
 
@@ -48,7 +54,7 @@ pub struct HostTuneArgs {
     #[arg(long, value_name = "WHAT", value_parser = objective)]
     pub objective: Objective,
     /// Schedulers that are tried
-    #[arg(long, value_name = "S,…", value_delimiter = ',', default_value = "k2,k2-split", value_parser = PossibleValuesParser::new(["k2", "k2-split", "k2-ahead"]))]
+    #[arg(long, value_name = "S,…", value_delimiter = ',', default_value = "k2,k2-split", value_parser = schedulers(&["k2", "k2-split", "k2-ahead"]))]
     pub scheduler: Vec<String>,
     /// Where the randomness starts: places of random jobs, jitter
     #[arg(long, default_value_t = 1)]
@@ -59,6 +65,12 @@ pub struct HostTuneArgs {
     pub figures: Option<PathBuf>,
     #[command(flatten)]
     pub format: FormatArg,
+}
+
+/// Schedulers, each with what it does in a line.
+fn schedulers(names: &[&'static str]) -> PossibleValuesParser {
+    let settings = |name| SchedulerSettings::named(name).expect("each name is a scheduler's");
+    PossibleValuesParser::new(names.iter().map(|name| PossibleValue::new(*name).help(settings(name).summary())))
 }
 
 /// An objective as it is typed.
@@ -111,7 +123,7 @@ pub struct HostBoundArgs {
     pub input: HostInputArgs,
     /// Schedulers to bound it by, in this order, in place of the scenario's own; one that the
     /// scenario has keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(SchedulerSettings::NAMES))]
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES))]
     pub scheduler: Vec<String>,
     #[command(flatten)]
     pub format: FormatArg,
@@ -124,7 +136,7 @@ pub struct HostRunArgs {
     pub input: HostInputArgs,
     /// Schedulers to run it by, in this order, in place of the scenario's own; one that the
     /// scenario has keeps its parameters
-    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(SchedulerSettings::NAMES))]
+    #[arg(long, value_name = "S,…", value_delimiter = ',', value_parser = schedulers(&SchedulerSettings::NAMES))]
     pub scheduler: Vec<String>,
     /// Where the randomness starts: places of random jobs, jitter, slow episodes
     #[arg(long, default_value_t = 1)]

@@ -20,9 +20,8 @@ pub struct ImportArgs {
 pub enum ImportCommand {
     /// A robot's bag (MCAP): the write tasks of a recorder, one a topic, each as large as the most
     /// that comes in any window of the flush interval
-    #[command(
-        after_help = "Example:\n  rtflash import mcap drive.mcap --flush 100ms --device emmc-64gb-mlc | rtflash alloc -"
-    )]
+    #[command(after_help = "Example:\n  rtflash import mcap crates/rtflash-import/tests/small.mcap \
+                      --flush 100ms --device emmc-64gb-mlc |\n    rtflash alloc -")]
     Mcap {
         #[command(flatten)]
         input: OfDeviceArgs,
@@ -31,7 +30,7 @@ pub enum ImportCommand {
         flush: Span,
     },
     /// MQSim's configuration of an SSD (ssdconfig.xml): the device, and what it cannot keep
-    #[command(after_help = "Example:\n  rtflash import mqsim ssdconfig.xml > device.json")]
+    #[command(after_help = "Example:\n  rtflash import mqsim crates/rtflash-import/tests/ssdconfig.xml > device.json")]
     Mqsim {
         /// Configuration; `-` for standard input
         file: PathBuf,
@@ -39,7 +38,8 @@ pub enum ImportCommand {
         format: FormatArg,
     },
     /// fio's iolog of version 3 (write_iolog=): job streams and an arrival curve
-    #[command(after_help = "Example:\n  rtflash import fio log --device emmc-64gb-mlc > set.json")]
+    #[command(after_help = "Example:\n  rtflash export fio tasksets/case-study.json --out fio --target disk\n  \
+                      rtflash import fio fio/0-t1-read.iolog --device dgist-2021 > set.json")]
     Fio(BlockImportArgs),
     /// The text of blkparse: job streams and an arrival curve
     #[command(after_help = "Example:\n  blkparse sda | rtflash import blkparse - --device emmc-64gb-mlc > set.json")]

@@ -87,12 +87,12 @@ const MAX_THREADS: i64 = 1_024;
 pub enum Commands {
     /// Divide the device's chips among the tasks, so that every deadline is met
     #[command(after_help = "Examples:\n  rtflash alloc tasksets/case-study.json\n  \
-                      rtflash alloc set.json --set device.chips=8 --analysis sound\n  \
-                      rtflash gen --util 1.0 | rtflash alloc - --format json | jq .schedulable")]
+                      rtflash alloc tasksets/overload.json --set device.chips=8 --analysis sound\n  \
+                      rtflash gen --util 1.0 | rtflash alloc - --format json")]
     Alloc(AllocArgs),
     /// Test a given allocation in exact arithmetic, or judge a recorded trace
-    #[command(after_help = "Example:\n  rtflash alloc set.json --format json > a.json; \
-                      rtflash check set.json --allocation a.json")]
+    #[command(after_help = "Example:\n  rtflash alloc tasksets/case-study.json --format json > a.json\n  \
+                      rtflash check tasksets/case-study.json --allocation a.json")]
     Check(CheckArgs),
     /// Show every term of every equation, with its number
     #[command(after_help = "Example:\n  rtflash explain tasksets/case-study.json")]
@@ -102,15 +102,20 @@ pub enum Commands {
     Size(SizeArgs),
     #[cfg(feature = "exchange")]
     /// Say whether tasks may be added to what runs without moving data, where, and from when on
-    #[command(after_help = "Example:\n  rtflash alloc set.json --analysis sound --format json > a.json; \
-                      rtflash admit a.json with-one-more.json")]
+    #[command(after_help = "Example:\n  \
+                      rtflash alloc tasksets/drone.json --analysis sound --format json > a.json\n  \
+                      rtflash admit a.json tasksets/drone.json --set tasks.terrain-map.name=city-map")]
     Admit(AdmitArgs),
     #[cfg(feature = "exchange")]
     /// Say how a device that runs gets from one allocation to another: which data move, at what
     /// pace, for how long, with every deadline kept
-    #[command(after_help = "Example:\n  rtflash alloc set.json --analysis sound --format json > old.json; \
-                      rtflash alloc set.json --analysis sound --algorithm equal-split --format json > new.json; \
-                      rtflash migrate old.json new.json set.json")]
+    #[command(after_help = "Example:\n  \
+                      rtflash alloc tasksets/dashcam.json --set device.chips=24 --set jobs=null \\\n    \
+                        --analysis sound --format json > old.json\n  \
+                      rtflash alloc tasksets/dashcam.json --set device.chips=24 --set jobs=null \\\n    \
+                        --analysis sound --algorithm equal-split --format json > new.json\n  \
+                      rtflash migrate old.json new.json tasksets/dashcam.json \\\n    \
+                        --set device.chips=24 --set jobs=null")]
     Migrate(MigrateArgs),
     /// Run the allocation on a simulated flash device, operation by operation, and check every
     /// assumption
@@ -132,7 +137,10 @@ pub enum Commands {
     Experiment(Box<ExperimentArgs>),
     #[cfg(feature = "full")]
     /// Join the parts of an experiment that was run with --shard
-    #[command(after_help = "Example:\n  rtflash merge part-0 part-1 --out results")]
+    #[command(after_help = "Example:\n  \
+                      rtflash experiment schedulability --util 1.0 --shard 0/2 --out part-0\n  \
+                      rtflash experiment schedulability --util 1.0 --shard 1/2 --out part-1\n  \
+                      rtflash merge part-0 part-1 --out merged")]
     Merge(MergeArgs),
     #[cfg(feature = "full")]
     /// Put a Linux I/O scheduler in front of the device
@@ -140,18 +148,19 @@ pub enum Commands {
     Host(HostArgs),
     #[cfg(feature = "exchange")]
     /// Let clients read and write a simulated device with the deadlines of its certificates (NBD)
-    #[command(after_help = "Example:\n  rtflash alloc set.json --analysis sound --format json > a.json; \
-                      rtflash serve a.json set.json --once & nbdcopy file nbd://127.0.0.1/camera")]
+    #[command(after_help = "Example:\n  \
+                      rtflash alloc tasksets/drone.json --analysis sound --format json > a.json\n  \
+                      head -c 1MiB /dev/urandom > data; rtflash serve a.json tasksets/drone.json --once &\n  \
+                      sleep 1; nbdcopy data nbd://127.0.0.1/front-camera")]
     Serve(ServeArgs),
     #[cfg(feature = "exchange")]
     /// Put a task set before MQSim or fio, FEMU or an NVMe drive; `check` reads what came of it
-    #[command(after_help = "Example:\n  rtflash export mqsim set.json --out mqsim")]
+    #[command(after_help = "Example:\n  rtflash export mqsim tasksets/case-study.json --out mqsim")]
     Export(Box<ExportArgs>),
     #[cfg(feature = "exchange")]
     /// Make a task set of a robot's bag or of a trace, or a device of MQSim's configuration
-    #[command(
-        after_help = "Example:\n  rtflash import mcap drive.mcap --flush 100ms --device emmc-64gb-mlc > set.json"
-    )]
+    #[command(after_help = "Example:\n  \
+                      rtflash import mqsim crates/rtflash-import/tests/ssdconfig.xml > device.json")]
     Import(ImportArgs),
     /// Print a device that rtflash knows by name, with all its fields, or list them all
     #[command(after_help = "Example:\n  rtflash profile mt29f4g08abada-slc > device.json")]
@@ -165,6 +174,7 @@ pub enum Commands {
     },
     #[cfg(feature = "full")]
     /// Print the JSON Schema of a file that rtflash reads or writes
+    #[command(after_help = "Example:\n  rtflash schema task-set > task-set.json")]
     Schema {
         /// Which one
         #[arg(value_parser = PossibleValuesParser::new(SCHEMAS))]
@@ -172,12 +182,14 @@ pub enum Commands {
     },
     #[cfg(feature = "full")]
     /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  rtflash completions bash > rtflash.bash")]
     Completions {
         /// The shell
         shell: Shell,
     },
     #[cfg(feature = "full")]
     /// Print the manual page, of everything or of one command
+    #[command(after_help = "Examples:\n  rtflash man alloc > rtflash-alloc.1\n  rtflash man --out man1")]
     Man {
         /// Which command
         #[arg(value_parser = PossibleValuesParser::new(COMMANDS))]
@@ -216,7 +228,7 @@ pub struct AllocArgs {
     pub spread: SpreadArg,
     /// How clusters lie on the channels: anyhow, or as rectangles of channels and ways, which
     /// simulators and drives with sets can express (`export`)
-    #[arg(long, value_enum, default_value_t = ShapeArg::Any, hide_possible_values = true)]
+    #[arg(long, value_enum, default_value_t = ShapeArg::Any)]
     pub shape: ShapeArg,
     #[command(flatten)]
     pub set: ChangeArg,
@@ -247,7 +259,7 @@ impl GuaranteeArg {
 #[derive(Debug, Args)]
 pub struct AlgorithmArg {
     /// Which algorithm divides the chips [default: clustering-bfd; best-fit with --analysis stripe,
-    /// superblock or sound]
+    /// superblock, sound or zoned]
     #[arg(long, value_parser = algorithms())]
     pub algorithm: Option<String>,
 }
@@ -354,7 +366,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "RESULT.json", conflicts_with_all = ["trace", "allocation", "analysis", "rely_on", "algorithm", "dispatch", "duration"])]
     pub fio: Option<PathBuf>,
     /// With a trace: which algorithm made the allocation [default: clustering-bfd; best-fit with
-    /// --analysis stripe, superblock or sound]
+    /// --analysis stripe, superblock, sound or zoned]
     #[arg(long, requires = "trace", conflicts_with = "allocation", value_parser = algorithms())]
     pub algorithm: Option<String>,
     /// With a trace: how the chips were kept busy

@@ -15,7 +15,7 @@ pub enum ShapeArg {
 }
 
 /// The commands that have a manual page of their own.
-pub const COMMANDS: [&str; 32] = [
+pub const COMMANDS: [&str; 33] = [
     "alloc",
     "check",
     "explain",
@@ -38,6 +38,7 @@ pub const COMMANDS: [&str; 32] = [
     "export-fio",
     "export-femu",
     "export-nvme",
+    "export-firmware",
     "import",
     "import-mcap",
     "import-mqsim",
@@ -80,6 +81,17 @@ pub(super) fn algorithms() -> PossibleValuesParser {
     )
 }
 
+/// What `experiment --algorithms` takes: the algorithms, each with what it does in a line.
+pub(super) fn contenders() -> String {
+    let lines = ALLOCATORS.map(|allocator| format!("\n- {}: {}", allocator.name(), allocator.summary()));
+    "Which algorithms to compare, with commas between them; for bandwidth each may have `+tbs` or `+background` \
+     behind it [default: clustering-bfd,equal-split,global, with the thesis's analyses part-ftl, and with \
+     stripe, superblock, sound or zoned best-fit; bandwidth: clustering-bfd+tbs,equal-split+background, with \
+     these best-fit+tbs,equal-split+background]\n\nPossible values:"
+        .to_owned()
+        + &lines.concat()
+}
+
 /// The analyses, each with what it is in a line.
 pub(super) fn analyses() -> PossibleValuesParser {
     PossibleValuesParser::new(
@@ -87,7 +99,14 @@ pub(super) fn analyses() -> PossibleValuesParser {
     )
 }
 
-/// The same, and the necessary tests.
+/// Those of them that make certificates.
+#[cfg(feature = "exchange")]
+pub(super) fn certified_analyses() -> PossibleValuesParser {
+    let certified = rtflash_alloc::analysis::ANALYSES.into_iter().filter(|analysis| analysis.demand_test().is_some());
+    PossibleValuesParser::new(certified.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
+}
+
+/// All analyses, and the necessary tests.
 pub(super) fn analyses_and_necessary() -> PossibleValuesParser {
     let all = analyses_and_baselines().chain(NECESSARY);
     PossibleValuesParser::new(all.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))

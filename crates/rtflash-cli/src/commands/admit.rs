@@ -12,7 +12,7 @@ use rtflash_wire::{AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, Removable
 
 use super::{analysis_relying_on, export};
 use crate::args::AdmitArgs;
-use crate::render::Render;
+use crate::render::{OnDevice, Render};
 use crate::status::Status;
 use crate::{CommandFailure, answer, output, source};
 
@@ -22,9 +22,7 @@ use crate::{CommandFailure, answer, output, source};
 /// Where files cannot be read, or what runs has no certificates.
 pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
     let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted())?;
-    let Some(test) = analysis.demand_test() else {
-        return Err(CommandFailure(format!("--analysis {}: it makes no certificates to run by", analysis.name())));
-    };
+    let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");
     source::at_most_one_from_stdin(&[&args.allocation, &args.file])?;
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let set = &file.set;
@@ -52,7 +50,8 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
         }
     };
     let answer = AdmitAnswer { left_out, ..answered(set, running, analysis.name(), test, gone_tasks) };
-    output::print(&answer.render(args.format.format))?;
+    let view = OnDevice { answer: &answer, device: set.device() };
+    output::print(&view.render(args.format.format))?;
     Ok(Status::of(Some(answer.admitted)))
 }
 

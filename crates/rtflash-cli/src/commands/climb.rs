@@ -5,7 +5,7 @@ use std::path::Path;
 use rtflash_exec::Options;
 use rtflash_model::{Instant, Span, TaskSet, read_task_set};
 use rtflash_run::climb::rows::{Row, TABLE};
-use rtflash_run::climb::{Arrivals, Climbed, Effort, OnExecutor, climb};
+use rtflash_run::climb::{Arrivals, ClimbOptions, Climbed, OnExecutor, climb};
 use rtflash_wire::{Answer, ArrivalsLine, ClimbAnswer, ClimbLine};
 
 use super::found::{FoundAllocation, find};
@@ -33,25 +33,25 @@ pub fn answer(args: &SoakArgs, file: Option<&Path>) -> Result<SetAnswer, Unanswe
     Ok(SetAnswer { text: answer.render(args.format.format), status, ..SetAnswer::default() })
 }
 
-fn effort(args: &SoakArgs, until_late: bool) -> Effort {
+fn climb_options(args: &SoakArgs, until_late: bool) -> ClimbOptions {
     let starts = args.runs().div_ceil(RUNS_OF_A_START);
-    Effort { seed: args.seed, starts, moves: (args.runs() / starts).saturating_sub(1), until_late }
+    ClimbOptions { seed: args.seed, starts, moves: (args.runs() / starts).saturating_sub(1), until_late }
 }
 
 /// A row on the channel, and on the executor where it does what the row says. The request that is
 /// looked at is the read of chip 0.
 fn row_lines(args: &SoakArgs, row: &Row) -> Vec<ClimbLine> {
-    let effort = effort(args, true);
+    let climb_options = climb_options(args, true);
     let names =
         row.chips.iter().enumerate().flat_map(|(chip, tasks)| tasks.iter().map(move |_| format!("chip-{chip}")));
     let names: Vec<String> = names.collect();
-    let climbed = climb(&row.on_channel(), 0, effort);
+    let climbed = climb(&row.on_channel(), 0, climb_options);
     let left_out = || Some(row.left_out.name().into());
     let mut lines = vec![ClimbLine { left_out: left_out(), ..climb_line("channel", 0, &names, climbed, None) }];
     if let Some(on) = row.on_executor() {
         let names: Vec<String> = on.names().map(ToOwned::to_owned).collect();
         let watched = names.iter().position(|name| name == "chip-0.read").expect("chip 0 of each row reads");
-        let climbed = climb(&on, watched, effort);
+        let climbed = climb(&on, watched, climb_options);
         lines.push(ClimbLine {
             left_out: left_out(),
             ..climb_line("executor", watched, &names, climbed, Some(on.unit()))
@@ -82,7 +82,10 @@ fn climb_line(on: &'static str, watched: usize, names: &[String], climbed: Climb
 
 /// Each request of a set in its turn.
 fn set_lines(args: &SoakArgs, path: &Path) -> Result<Vec<ClimbLine>, Unanswered> {
-    let (name, text) = source::read(path)?;
+    let (name, mut text) = source::read(path)?;
+    for change in &args.set.changes {
+        text = change.apply(&text).map_err(|error| CommandFailure(format!("--set: {error}")))?;
+    }
     let read = read_task_set(&text);
     let set = read.map_err(|diagnostics| Unanswered::refused(&name, &text, &diagnostics))?.set;
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
@@ -100,7 +103,7 @@ fn set_lines(args: &SoakArgs, path: &Path) -> Result<Vec<ClimbLine>, Unanswered>
         .map_err(|refusal| CommandFailure(format!("{name}: {refusal}")))?;
     let names: Vec<String> = on.names().map(ToOwned::to_owned).collect();
     let line = |watched| {
-        let climbed = climb(&on, watched, effort(args, false));
+        let climbed = climb(&on, watched, climb_options(args, false));
         climb_line("executor", watched, &names, climbed, Some(unit))
     };
     Ok((0..names.len()).map(line).collect())

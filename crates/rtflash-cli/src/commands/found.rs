@@ -74,10 +74,11 @@ pub fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis,
                 Status::No,
             )
         }
-        Outcome::Impossible(proof) => FoundAllocation::Nothing(
-            format!("no allocation meets every deadline, so there is none to run: {}", impossible::why(set, &proof)),
-            Status::No,
-        ),
+        Outcome::Impossible(proof) => {
+            let why = impossible::why(set, &proof, |_, _| String::new());
+            let message = format!("no allocation meets every deadline, so there is none to run: {why}");
+            FoundAllocation::Nothing(message, Status::No)
+        }
         Outcome::Schedulable(_) => FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell),
     }
 }

@@ -26,7 +26,7 @@ pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswer
     let mut answers = String::new();
     for scheduler in schedulers {
         let scenario = input.scenario(scheduler)?;
-        let bounds = bounds_judged(&scenario, judge);
+        let bounds = bounds_judged(&scenario, verify);
         let answer = BoundAnswer::new(&scenario, &bounds);
         if !answers.is_empty() && args.format.format == Format::Text {
             answers.push('\n');
@@ -37,7 +37,7 @@ pub fn answer(args: &HostBoundArgs, input: &Input) -> Result<SetAnswer, Unanswer
 }
 
 /// Why the certificates of an allocation do not hold, by the verifier of `check`.
-fn judge(set: &TaskSet, allocation: &Allocation) -> Result<(), String> {
+fn verify(set: &TaskSet, allocation: &Allocation) -> Result<(), String> {
     let verification = verify_certified(set, allocation, &Placement::ALL, Reliance::Neighbours);
     if verification.accepts() {
         return Ok(());

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use super::generate::{DeviceFrom, device};
 use crate::args::{BlockImportArgs, Format, ImportArgs, ImportCommand, OfDeviceArgs};
+use crate::render::numbers::{bytes, count, volume};
 use crate::source::{self, InputSource};
 use crate::status::Status;
 use crate::{CommandFailure, diagnose, output};
@@ -54,14 +55,14 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, CommandFailure> {
     let topics = topics(&bag, flush);
     let summary = |text: &mut String| {
         for topic in &topics {
-            let pages = topic.most_bytes.div_ceil(page_size.into());
+            let pages = count(topic.most_bytes.div_ceil(page_size.into()), "page");
             let _ = writeln!(
                 text,
-                "{}: {} messages, {} bytes; {pages} pages of {page_size} bytes every {flush} (the fullest window has {} bytes)",
+                "{}: {}, {}; {pages} of {page_size} bytes every {flush} (the fullest window has {})",
                 diagnose::visible(&topic.topic, 80),
-                topic.messages,
-                topic.bytes,
-                topic.most_bytes
+                count(topic.messages, "message"),
+                bytes(topic.bytes),
+                bytes(topic.most_bytes.into())
             );
         }
     };
@@ -97,12 +98,11 @@ fn requests(from: &'static str, block: &BlockImportArgs, format: BlockFormat) ->
     let trace = of_one_device(trace, block.only.as_deref(), format, &name)?;
     let jobs = job_streams(&trace.requests, device.page_size())
         .ok_or_else(|| CommandFailure(format!("{name}: it is longer than 2^63 ns")))?;
-    let streams = jobs.len();
+    let (requests, streams) = (count(trace.requests.len(), "request"), count(jobs.len(), "job stream"));
     let set = task_set(device, Vec::new(), jobs)?;
     let curve = arrival_curve(&trace.requests);
     let summary = |text: &mut String| {
-        let _ =
-            writeln!(text, "{} requests make {streams} job streams; times count from the first", trace.requests.len());
+        let _ = writeln!(text, "{requests} make {streams}; times count from the first");
         show_curve(text, &curve);
     };
     let points = curve.iter().map(|point| CurveAnswer {
@@ -152,7 +152,14 @@ fn show_curve(text: &mut String, curve: &[CurvePoint]) {
     );
     for point in curve {
         let CurvePoint { window, read_bytes, write_bytes, bytes } = point;
-        let _ = writeln!(text, "{:>14}{read_bytes:>16}{write_bytes:>16}{bytes:>16}", window.to_string());
+        let _ = writeln!(
+            text,
+            "{:>14}{:>16}{:>16}{:>16}",
+            window.to_string(),
+            volume(*read_bytes as f64),
+            volume(*write_bytes as f64),
+            volume(*bytes as f64)
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, 
 use super::admit::{cannot_tell, read_running};
 use super::{analysis_relying_on, export};
 use crate::args::MigrateArgs;
-use crate::render::Render;
+use crate::render::{OnDevice, Render};
 use crate::status::Status;
 use crate::{CommandFailure, output, source};
 
@@ -21,9 +21,7 @@ use crate::{CommandFailure, output, source};
 /// Where files cannot be read, have no certificates, or are not of the same tasks.
 pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
     let analysis = analysis_relying_on(&args.analysis, args.rely_on.granted())?;
-    let Some(test) = analysis.demand_test() else {
-        return Err(CommandFailure(format!("--analysis {}: it makes no certificates to run by", analysis.name())));
-    };
+    let test = analysis.demand_test().expect("--analysis takes names of analyses that make certificates");
     source::at_most_one_from_stdin(&[&args.old, &args.new, &args.file])?;
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let set = &file.set;
@@ -63,7 +61,8 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
         }
         Err(refusal) => return Err(CommandFailure(says(set, &names, analysis.name(), &refusal))),
     };
-    output::print(&answer.render(args.format.format))?;
+    let view = OnDevice { answer: &answer, device: set.device() };
+    output::print(&view.render(args.format.format))?;
     Ok(status)
 }
 

@@ -12,8 +12,8 @@ use rtflash_wire::{ServeAnswer, ServedDirection, ServedTask};
 use super::certified::certified;
 use super::{export, policies};
 use crate::args::ServeArgs;
-use crate::render::Render;
 use crate::render::numbers::{bytes, plain, time};
+use crate::render::{OnDevice, Render};
 use crate::status::Status;
 use crate::whole::SignalHold;
 use crate::{CommandFailure, output};
@@ -61,7 +61,8 @@ pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
              --slow {slower} lets everything take longer"
         )));
     }
-    output::print(&answer.render(args.format.format))?;
+    let view = OnDevice { answer: &answer, device: set.device() };
+    output::print(&view.render(args.format.format))?;
     // It was told to end, and has ended as it should.
     std::mem::forget(hold);
     Ok(if served.overloaded { Status::CannotTell } else { Status::of(Some(answer.passes)) })

@@ -27,6 +27,9 @@ pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
 
 /// What is found.
 pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
+    if !args.set.changes.is_empty() && !matches!(args.climb, Some(Some(_))) {
+        return Err(CommandFailure("--set changes the set of --climb FILE, and there is none".into()).into());
+    }
     let Some(world) = world(args.world) else { return soak_stock::answer(args) };
     let climbs = args.climb.is_some();
     match &args.climb {

@@ -1,40 +1,42 @@
 //! The answer of `admit` for a person.
 
+use rtflash_model::Device;
 use rtflash_wire::{
     AddedTask, AdmitAnswer, Answer, LeftOutAnswer, RefusedTask, RunningCluster, ServedStream, StageAnswer,
 };
 
-use super::Render;
 use super::numbers::{count, names, plain, runs, time};
+use super::{OnDevice, Render, data};
 use crate::output::{DIM, GREEN, RED, paint};
 
-impl Render for AdmitAnswer<'_> {
+impl Render for OnDevice<'_, AdmitAnswer<'_>> {
     fn text(&self) -> String {
-        let by = paint(DIM, &format!("(analysis: {})", self.analysis));
-        let mut text = match &self.refused {
+        let (this, device) = (self.answer, self.device);
+        let by = paint(DIM, &format!("(analysis: {})", this.analysis));
+        let mut text = match &this.refused {
             Some(refused) => format!("{}: {} {by}\n{}", paint(RED, "not admitted"), plain(&refused.task), why(refused)),
-            None if !self.admitted => {
-                let none = self.streams.iter().filter(|stream| stream.cluster.is_none());
+            None if !this.admitted => {
+                let none = this.streams.iter().filter(|stream| stream.cluster.is_none());
                 let none: Vec<&str> = none.map(|stream| &*stream.stream).collect();
                 format!("{}: {} {by}\n", paint(RED, "not admitted"), names(none.into_iter(), 6))
             }
-            None if self.added.is_empty() => format!("{}: every task runs already {by}\n", paint(GREEN, "admitted")),
+            None if this.added.is_empty() => format!("{}: every task runs already {by}\n", paint(GREEN, "admitted")),
             None => {
-                let all = names(self.added.iter().map(|added| &*added.task), 6);
+                let all = names(this.added.iter().map(|added| &*added.task), 6);
                 format!("{}: {all} {by}\n\n", paint(GREEN, "admitted"))
-                    + &self.added.iter().map(added).collect::<String>()
+                    + &this.added.iter().map(|of| added(device, of)).collect::<String>()
             }
         };
-        if let Some(of) = &self.left_out {
+        if let Some(of) = &this.left_out {
             text += &left_out(of);
         }
-        if !self.streams.is_empty() {
-            text += &format!("\nJob streams:\n{}", self.streams.iter().map(stream).collect::<String>());
+        if !this.streams.is_empty() {
+            text += &format!("\nJob streams:\n{}", this.streams.iter().map(stream).collect::<String>());
         }
-        if !self.gone.is_empty() {
-            text += &format!("\nTaken to be gone, and settled: {}.\n", names(self.gone.iter().map(|name| &**name), 6));
+        if !this.gone.is_empty() {
+            text += &format!("\nTaken to be gone, and settled: {}.\n", names(this.gone.iter().map(|name| &**name), 6));
         }
-        let removable = self.removable.iter().map(|of| match of.within_ns {
+        let removable = this.removable.iter().map(|of| match of.within_ns {
             Some(within) => format!("  {} {} after its last request\n", plain(&of.task), time(within as f64)),
             None => format!("  {} at a time that is not known\n", plain(&of.task)),
         });
@@ -43,12 +45,24 @@ impl Render for AdmitAnswer<'_> {
             text += &format!("\nWhat runs may be left out of the task set:\n{removable}");
         }
         text += "\nIt would run on:\n";
-        text + &clusters(&self.clusters)
+        text + &running(&this.clusters)
     }
 
     fn json(&self) -> String {
-        self.line()
+        self.answer.line()
     }
+}
+
+/// What runs, cluster by cluster.
+pub(super) fn running(clusters: &[RunningCluster<'_>]) -> String {
+    let line = |(position, cluster): (usize, &RunningCluster<'_>)| {
+        let tasks = match &cluster.tasks[..] {
+            [] => "(free)".to_owned(),
+            tasks => names(tasks.iter().map(|name| &**name), 6),
+        };
+        format!("  cluster {position}: chips {}: {tasks}\n", runs(&cluster.chips))
+    };
+    clusters.iter().enumerate().map(line).collect()
 }
 
 /// Why no cluster takes a task.
@@ -57,15 +71,6 @@ fn why(refused: &RefusedTask<'_>) -> String {
         refused.clusters.iter().map(|of| format!("  cluster {}: {}\n", of.cluster, of.detail)).collect();
     text += "  free chips: no cluster of them is in time, or there are none\n";
     text
-}
-
-/// What runs, a line a cluster.
-pub(super) fn clusters(all: &[RunningCluster<'_>]) -> String {
-    let line = |(cluster, position): (&RunningCluster<'_>, u32)| {
-        let tasks = names(cluster.tasks.iter().map(|name| &**name), 6);
-        format!("  cluster {position}: chips {}: {tasks}\n", runs(&cluster.chips))
-    };
-    all.iter().zip(0..).map(line).collect()
 }
 
 /// Servers that get no more jobs.
@@ -88,7 +93,7 @@ pub(super) fn stream(of: &ServedStream<'_>) -> String {
 }
 
 /// How a task is added.
-fn added(added: &AddedTask<'_>) -> String {
+fn added(device: &Device, added: &AddedTask<'_>) -> String {
     let when = match added.ready_within_ns {
         0 => "its requests may come at once".to_owned(),
         within => format!("its requests may come after {}", time(within as f64)),
@@ -98,23 +103,23 @@ fn added(added: &AddedTask<'_>) -> String {
         "new" => "of chips that are free, which begin with the reserve that its certificate states",
         _ => "whose terms of garbage collection change",
     };
-    let stages: String = added.stages.iter().map(stage).collect();
+    let stages: String = added.stages.iter().map(|of| stage(device, of)).collect();
     format!("{}: cluster {}, {how}; {when}\n{stages}", plain(&added.task), added.cluster)
 }
 
 /// Terms by which the processors go on.
-fn stage(stage: &StageAnswer) -> String {
+fn stage(device: &Device, stage: &StageAnswer) -> String {
     let deadline = stage.gc_deadline_ns.map_or_else(|| "none".to_owned(), |deadline| time(deadline as f64));
     let StageAnswer { reserve_pages, reclaimed_pages, victim_pages, open_blocks, goal_pages, .. } = stage;
     let grows = match stage.spacing_ns {
         Some(spacing) => format!(
-            "; until {goal_pages} pages are free, {} more, {} apart",
+            "; until {} are free, {} more, {} apart",
+            data::amount(device, *goal_pages),
             count(stage.extra_passes, "pass"),
             time(spacing as f64)
         ),
         None => String::new(),
     };
-    format!(
-        "  when idle: D_g {deadline}, H {reserve_pages}, α {reclaimed_pages}, v {victim_pages}, F {open_blocks}{grows}\n"
-    )
+    let reserve = data::amount(device, *reserve_pages);
+    format!("  when idle: D_g {deadline}, H {reserve}, α {reclaimed_pages}, v {victim_pages}, F {open_blocks}{grows}\n")
 }

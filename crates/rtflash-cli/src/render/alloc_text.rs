@@ -11,7 +11,7 @@ use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, Task
 use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, proof, task_name};
 
 use super::kind::{KindText, kind};
-use super::numbers::{count, names, runs, separated, share};
+use super::numbers::{count, names, runs, separated, share, volume};
 use super::table::table;
 use super::{Render, data, impossible, unplaced};
 
@@ -166,7 +166,7 @@ impl<'a> OutcomeText<'a> {
         let impossible = proof(self.set, self.analysis, self.outcome);
         let impossible = impossible.map_or_else(String::new, |proof| match self.outcome {
             // The headline has said that there is none.
-            Outcome::Impossible(_) => capitalised(&impossible::why(self.set, &proof)) + ".\n",
+            Outcome::Impossible(_) => capitalised(&impossible::why(self.set, &proof, data::beside)) + ".\n",
             _ => impossible::sentence(self.set, &proof),
         });
         let failed = self.outcome.is_schedulable() == Some(false);
@@ -365,8 +365,9 @@ fn advice(set: &TaskSet, advice: &Advice) -> String {
     }
     if let Some(less) = advice.less_data {
         let (permille, pages) = (less.permille, separated(less.pages));
+        let bytes = volume(set.device().bytes(less.pages) as f64);
         lines.push(format!(
-            "{}.{} % of the data of each task: {pages} data_pages in all",
+            "{}.{} % of the data of each task: {pages} data_pages ({bytes}) in all",
             permille / 10,
             permille % 10
         ));

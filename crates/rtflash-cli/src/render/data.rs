@@ -3,7 +3,7 @@
 use rtflash_model::{Device, Space, TaskId, TaskSet};
 use rtflash_wire::{DataAnswer, TaskDataAnswer, on_device, task_name};
 
-use super::numbers::{count, plain, separated};
+use super::numbers::{count, plain, separated, volume};
 use super::table::table;
 use crate::output::{RED, paint};
 
@@ -30,8 +30,24 @@ pub fn complaint(data: &DataAnswer<'_>, position: usize) -> String {
 
 /// `800,000 pages (6,553,600,000 bytes)`.
 pub fn pages(device: &Device, pages: u128) -> String {
-    let noun = if pages == 1 { "page" } else { "pages" };
-    format!("{} {noun} ({} bytes)", separated(pages), separated(device.bytes(pages)))
+    format!("{} ({} bytes)", count_pages(pages), separated(device.bytes(pages)))
+}
+
+/// `24 pages (196.6 kB)`.
+pub fn amount(device: &Device, pages: u64) -> String {
+    count_pages(pages.into()) + &beside(device, pages.into())
+}
+
+/// What stands beside a number of pages for people; in answers for programs nothing does.
+pub type Beside = fn(&Device, u128) -> String;
+
+/// ` (196.6 kB)`.
+pub fn beside(device: &Device, pages: u128) -> String {
+    format!(" ({})", volume(device.bytes(pages) as f64))
+}
+
+fn count_pages(pages: u128) -> String {
+    format!("{} {}", separated(pages), if pages == 1 { "page" } else { "pages" })
 }
 
 /// A sentence on a space: what the data take, and what there is.

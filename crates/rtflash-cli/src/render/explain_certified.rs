@@ -8,7 +8,7 @@ use rtflash_wire::task_name;
 
 use super::data;
 use super::explain_text::{count_pages, longest_read, times};
-use super::numbers::{count, plain, runs, share, time};
+use super::numbers::{count, plain, request_rate, runs, share, time};
 use super::table::table;
 use crate::output::{BOLD, GREEN, RED, paint};
 
@@ -130,7 +130,8 @@ fn organised(set: &TaskSet, cluster: &Cluster, held: &Held) -> String {
         }
         Placement::Zoned => {
             let zone = set.device().zone_pages(cluster.size());
-            format!("every chip is an EDF processor of its own; a zone has {}", count_pages(zone))
+            let zone = data::amount(set.device(), zone);
+            format!("every chip is an EDF processor of its own; a zone has {zone}")
         }
         Placement::Superblock | Placement::CachedSuperblock => "the cluster is one EDF processor".to_owned(),
     };
@@ -152,11 +153,13 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
     let resets = held.certificate.placement.is_zoned();
     let requests = named.flat_map(|(task, of)| {
         [(of.read, "read"), (of.write, "write"), (of.write.filter(|_| resets), "reset")]
-            .map(|(request, what)| request.map(|_| (task, what)))
+            .map(|(request, what)| Some((task, what, request?)))
     });
-    let rows = requests.flatten().zip(&unit.tasks).map(|((task, kind), item)| {
+    let rows = requests.flatten().zip(&unit.tasks).map(|((task, kind, request), item)| {
         let (cost, period) = (time(item.cost().to_f64()), time(item.period.as_ns() as f64));
-        let how = format!("{} of {}, every {period}", steps(item.transfers), time(item.step_cost.to_f64()));
+        let rate = request_rate(set.device(), request.pages(), request.period());
+        let rate = if kind == "reset" { String::new() } else { format!(": {rate}") };
+        let how = format!("{} of {}, every {period}{rate}", steps(item.transfers), time(item.step_cost.to_f64()));
         vec![
             plain(task_name(set, task)),
             kind.to_owned(),
@@ -175,7 +178,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         rows.push(vec![
             String::new(),
             "gc".into(),
-            format!("a pass for each {} pages{due}", gc.reclaimed),
+            format!("a pass for each {}{due}", data::amount(set.device(), gc.reclaimed)),
             time(gc.cost.to_f64()),
             share(gc.cost.to_f64() / gc.reclaimed as f64 * arriving),
         ]);
@@ -222,7 +225,7 @@ fn steps(of: WorkloadCurve) -> String {
 }
 
 /// What commands add to C_g: copies inside a chip and erases wait for theirs.
-fn told(device: &Device, held: &Held, gc: ChosenGc) -> String {
+fn with_commands(device: &Device, held: &Held, gc: ChosenGc) -> String {
     if !device.has_commands() {
         return String::new();
     }
@@ -246,7 +249,7 @@ fn told(device: &Device, held: &Held, gc: ChosenGc) -> String {
 fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> String {
     let unit = &held.placed.processor;
     let device = set.device();
-    let told = told(device, held, gc);
+    let commands = with_commands(device, held, gc);
     let parts = match held.certificate.placement {
         Placement::Stripe | Placement::CachedStripe | Placement::Zoned => format!("{} (t_r + t_w)", gc.valid),
         Placement::Superblock | Placement::CachedSuperblock => {
@@ -276,9 +279,9 @@ fn collection(set: &TaskSet, cluster: &Cluster, held: &Held, gc: ChosenGc) -> St
         }
     };
     format!(
-        "  H = {} free pages in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid \
-         pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e{told} = {}\n",
-        gc.reserve,
+        "  H = {} free in reserve, F = {} of N = {} blocks cannot be victims,\n  v = floor({} / {}) = {} valid \
+         pages of a victim, alpha = {} - {} = {},\n  C_g = {} + t_e{commands} = {}\n",
+        data::amount(device, gc.reserve),
         gc.open,
         unit.blocks,
         unit.mapped,

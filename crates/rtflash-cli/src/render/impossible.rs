@@ -4,21 +4,25 @@ use rtflash_alloc::necessary::Impossible;
 use rtflash_model::{TaskSet, format_ns};
 use rtflash_wire::task_name;
 
+use super::data::{Beside, beside};
 use super::numbers::{plain, separated, time};
 
 /// The proof in a sentence.
 pub fn sentence(set: &TaskSet, proof: &Impossible) -> String {
-    format!("No allocation meets every deadline, whatever the algorithm: {}.\n", why(set, proof))
+    format!("No allocation meets every deadline, whatever the algorithm: {}.\n", why(set, proof, beside))
 }
 
 /// Why, in a clause.
-pub fn why(set: &TaskSet, proof: &Impossible) -> String {
+pub fn why(set: &TaskSet, proof: &Impossible, beside: Beside) -> String {
+    let bytes = |pages: u128| beside(set.device(), pages);
     let (chips, channels) = (set.device().chips(), set.device().channels());
     match *proof {
         Impossible::Data { data_pages, logical_pages } => format!(
-            "the tasks keep {} pages of data, and the device has {} logical pages",
+            "the tasks keep {} pages{} of data, and the device has {} logical pages{}",
             separated(data_pages),
-            separated(logical_pages)
+            bytes(data_pages),
+            separated(logical_pages),
+            bytes(logical_pages)
         ),
         Impossible::Request(long) => {
             let kind = if long.writes { "write" } else { "read" };
@@ -29,9 +33,10 @@ pub fn why(set: &TaskSet, proof: &Impossible) -> String {
                 String::new()
             };
             format!(
-                "a {kind} of task {} ({} {noun}{one_chip}) takes {} at least, on {} and by itself, and has {}{}",
+                "a {kind} of task {} ({} {noun}{}{one_chip}) takes {} at least, on {} and by itself, and has {}{}",
                 plain(task_name(set, long.task)),
                 separated(long.pages.into()),
+                bytes(long.pages.into()),
                 exactly(long.least_ns),
                 all(chips, "chip"),
                 long.window,

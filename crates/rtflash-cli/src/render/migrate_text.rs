@@ -2,48 +2,50 @@
 
 use std::collections::BTreeSet;
 
+use rtflash_model::Device;
 use rtflash_wire::{Answer, MigrateAnswer, MissingCluster, MovingStage, MovingTask};
 
-use super::Render;
-use super::admit_text::{clusters, left_out, stream};
-use super::numbers::{count, names, plain, runs, separated, time};
+use super::admit_text::{left_out, running, stream};
+use super::numbers::{count, names, plain, runs, separated, time, volume};
+use super::{OnDevice, Render, data};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
-impl Render for MigrateAnswer<'_> {
+impl Render for OnDevice<'_, MigrateAnswer<'_>> {
     fn text(&self) -> String {
-        let by = paint(DIM, &format!("(analysis: {})", self.analysis));
-        if !self.found {
-            let mut missing: String = self.missing.iter().map(missing).collect();
-            if let Some(of) = &self.unserved {
+        let (this, device) = (self.answer, self.device);
+        let by = paint(DIM, &format!("(analysis: {})", this.analysis));
+        if !this.found {
+            let mut missing: String = this.missing.iter().map(missing).collect();
+            if let Some(of) = &this.unserved {
                 missing += &stream(of);
             }
             return format!("{}: no way was found {by}\n{missing}", paint(YELLOW, "cannot tell"));
         }
         // A task that first moves aside moves twice.
-        let moves = self.stages.iter().flat_map(|stage| &stage.moves);
+        let moves = this.stages.iter().flat_map(|stage| &stage.moves);
         let moved = moves.map(|of| &*of.task).collect::<BTreeSet<&str>>().len();
-        let within = self.within_ns.map_or_else(|| "an endless time".to_owned(), |within| time(within as f64));
+        let within = this.within_ns.map_or_else(|| "an endless time".to_owned(), |within| time(within as f64));
         let mut text = match moved {
             0 => format!("{}: its tasks run on these chips already {by}\n", paint(GREEN, "found")),
             _ => format!(
                 "{}: {} to move, in {}, within {within} {by}\n",
                 paint(GREEN, "found"),
                 count(moved, "task"),
-                count(self.stages.len(), "stage")
+                count(this.stages.len(), "stage")
             ),
         };
-        if let Some(of) = &self.left_out {
+        if let Some(of) = &this.left_out {
             text += &left_out(of);
         }
-        for (stage, number) in self.stages.iter().zip(1..) {
-            text += &told(stage, number);
+        for (stage, number) in this.stages.iter().zip(1..) {
+            text += &moved_together(device, stage, number);
         }
         text += "\nIt then runs on:\n";
-        text + &clusters(&self.clusters)
+        text + &running(&this.clusters)
     }
 
     fn json(&self) -> String {
-        self.line()
+        self.answer.line()
     }
 }
 
@@ -55,7 +57,7 @@ fn missing(of: &MissingCluster<'_>) -> String {
 }
 
 /// A stage.
-fn told(stage: &MovingStage<'_>, number: usize) -> String {
+fn moved_together(device: &Device, stage: &MovingStage<'_>, number: usize) -> String {
     let to = if stage.joins.is_empty() { "which are free" } else { "which run, and go on" };
     let mut text = format!("\n{number}. To chips {}, {to}\n", runs(&stage.chips));
     if let Some(erase) = stage.erase_ns {
@@ -76,7 +78,7 @@ fn told(stage: &MovingStage<'_>, number: usize) -> String {
     } else if !writers.is_empty() {
         text += &format!("   writes of {} go to both places from then on\n", names(writers.into_iter(), 6));
     }
-    text += &stage.moves.iter().map(moving).collect::<String>();
+    text += &stage.moves.iter().map(|of| moving(device, of)).collect::<String>();
     text += &format!(
         "   requests go to the new place alone within {}; nothing is left at the old ones within {}\n",
         time(stage.switched_within_ns as f64),
@@ -97,20 +99,21 @@ fn told(stage: &MovingStage<'_>, number: usize) -> String {
 }
 
 /// A task that moves.
-fn moving(of: &MovingTask<'_>) -> String {
+fn moving(device: &Device, of: &MovingTask<'_>) -> String {
     let after = match of.copying_after_ns {
         0 => "0 s".to_owned(),
         after => time(after as f64),
     };
     let (from, within) = (runs(&of.from), time(of.copied_within_ns as f64));
-    let (name, pages) = (plain(&of.task), count(of.pages, "page"));
+    let (name, pages) = (plain(&of.task), data::amount(device, of.pages));
     let copied = of.pages_a_period.zip(of.period_ns).zip(of.buffer_pages);
     match copied {
         Some(((each, period), held)) => {
-            let period = time(period as f64);
+            let rate = volume(device.bytes(each.into()) as f64 * 1e9 / period as f64);
+            let (period, held) = (time(period as f64), data::amount(device, held));
             format!(
-                "   {name}: {pages} from chips {from}, {each} read each {period} and written in the next, from {after} \
-                 to {within}; {held} held\n"
+                "   {name}: {pages} from chips {from}, {each} read each {period} ({rate}/s) and written in the next, \
+                 from {after} to {within}; {held} held\n"
             )
         }
         None => {

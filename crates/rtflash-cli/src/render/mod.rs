@@ -22,7 +22,17 @@ pub mod size_text;
 pub mod table;
 pub mod unplaced;
 
+use rtflash_model::Device;
+
 use crate::args::Format;
+
+/// An answer that counts pages, and the device whose pages they are.
+pub struct OnDevice<'a, A> {
+    /// The answer.
+    pub answer: &'a A,
+    /// The device.
+    pub device: &'a Device,
+}
 
 /// An answer, which can be worded for a person and written for a program.
 pub trait Render {

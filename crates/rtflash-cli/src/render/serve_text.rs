@@ -2,38 +2,39 @@
 
 use rtflash_wire::{Answer, ServeAnswer, ServedDirection};
 
-use super::Render;
 use super::numbers::{count, names, plain, separated, time};
+use super::{OnDevice, Render, data};
 use crate::output::{GREEN, RED, paint};
 
-impl Render for ServeAnswer<'_> {
+impl Render for OnDevice<'_, ServeAnswer<'_>> {
     fn text(&self) -> String {
-        let verdict = if self.passes { paint(GREEN, "pass") } else { paint(RED, "fail") };
-        let (ran, clients) = (time(self.duration_ns as f64), count(self.clients, "client"));
-        let slow = if self.slow > 1 { format!(", {} times as slow", self.slow) } else { String::new() };
-        let behind = time(self.behind_ns as f64);
+        let this = self.answer;
+        let verdict = if this.passes { paint(GREEN, "pass") } else { paint(RED, "fail") };
+        let (ran, clients) = (time(this.duration_ns as f64), count(this.clients, "client"));
+        let slow = if this.slow > 1 { format!(", {} times as slow", this.slow) } else { String::new() };
+        let behind = time(this.behind_ns as f64);
         let mut text = format!("{verdict}: {clients} in {ran} of the device{slow} (behind it by at most {behind})\n");
-        for of in &self.exports {
+        for of in &this.exports {
             for (does, of_one) in [("read", &of.read), ("write", &of.write)] {
                 if let Some(of_one) = of_one {
                     text += &direction(&format!("{}.{does}", plain(&of.task)), of_one);
                 }
             }
             if of.trimmed_pages > 0 {
-                text += &format!("  {}: {} trimmed\n", plain(&of.task), count(of.trimmed_pages, "page"));
+                text += &format!("  {}: {} trimmed\n", plain(&of.task), data::amount(self.device, of.trimmed_pages));
             }
         }
-        if self.malformed > 0 {
-            text += &format!("{} ended: what came was not of the protocol\n", count(self.malformed, "connection"));
+        if this.malformed > 0 {
+            text += &format!("{} ended: what came was not of the protocol\n", count(this.malformed, "connection"));
         }
-        if self.refused > 0 {
+        if this.refused > 0 {
             text +=
-                &format!("{} refused: the task owns zones, and writes them in order\n", count(self.refused, "write"));
+                &format!("{} refused: the task owns zones, and writes them in order\n", count(this.refused, "write"));
         }
-        if self.overloaded {
+        if this.overloaded {
             text += "more was pending than can be kept: all ended there\n";
         }
-        match &self.broken[..] {
+        match &this.broken[..] {
             [] => text += "no check fails\n",
             broken => text += &format!("checks that fail: {}\n", names(broken.iter().map(|name| &**name), 20)),
         }
@@ -41,7 +42,7 @@ impl Render for ServeAnswer<'_> {
     }
 
     fn json(&self) -> String {
-        self.line()
+        self.answer.line()
     }
 }
 

@@ -6,7 +6,7 @@ use rtflash_alloc::reason::{Excess, Reason};
 use rtflash_model::TaskSet;
 use rtflash_wire::task_name;
 
-use super::data;
+use super::data::{self, Beside};
 use super::kind::KindText;
 use super::numbers::{count, names, plain, separated, time};
 use crate::output::{BOLD, paint};
@@ -23,7 +23,7 @@ pub fn text(set: &TaskSet, failure: &Failure, kind: &dyn KindText) -> String {
         _ => format!("with {}", names(unplaced.others.iter().map(|&task| task_name(set, task)), NAMES)),
     };
     let (size, cluster) = (count(unplaced.chips, "chip"), unplaced.cluster);
-    let why = why(set, unplaced, kind);
+    let why = why(set, unplaced, kind, data::beside);
     match (failure.overloaded.is_some(), unplaced.reason) {
         (true, Reason::Data(_)) => format!("Task {task} is the first whose data do not fit in cluster {cluster}.\n"),
         (_, Reason::Request(_)) => format!("Task {task} can be served nowhere: {why}.\n"),
@@ -39,19 +39,24 @@ pub fn text(set: &TaskSet, failure: &Failure, kind: &dyn KindText) -> String {
     }
 }
 
-/// The same within a sentence, in plain words.
+/// The same within a sentence, in plain words: for programs, too.
 pub fn sentence(set: &TaskSet, failure: &Failure, kind: &dyn KindText) -> String {
     let unplaced = &failure.unplaced;
-    format!("task {} is not placed: {}", plain(task_name(set, unplaced.task)), why(set, unplaced, kind))
+    format!(
+        "task {} is not placed: {}",
+        plain(task_name(set, unplaced.task)),
+        why(set, unplaced, kind, |_, _| String::new())
+    )
 }
 
 /// The reason with its numbers.
-fn why(set: &TaskSet, unplaced: &Unplaced, kind: &dyn KindText) -> String {
+fn why(set: &TaskSet, unplaced: &Unplaced, kind: &dyn KindText, beside: Beside) -> String {
     match unplaced.reason {
         Reason::Load { utilization } => kind.load(utilization),
         Reason::Demand(excess) => demand(&excess),
         Reason::Data(space) => data::sentence(set.device(), &space),
         Reason::Request(request) => {
+            let bytes = beside(set.device(), request.pages.into());
             let pages = separated(request.pages.into());
             let limit = if request.window < request.period {
                 format!("it is due {} after its release", request.window)
@@ -60,7 +65,7 @@ fn why(set: &TaskSet, unplaced: &Unplaced, kind: &dyn KindText) -> String {
             };
             let noun = if request.pages == 1 { "page" } else { "pages" };
             format!(
-                "its {} of {pages} {noun} takes {} at least, and {limit}",
+                "its {} of {pages} {noun}{bytes} takes {} at least, and {limit}",
                 if request.writes { "write" } else { "read" },
                 time(request.least_ns as f64)
             )

@@ -10,7 +10,7 @@ use super::cells::{amount, count, exact, list, name, places, share};
 use crate::render::exec_text::headline;
 use crate::render::numbers::{lifetime, period, plain, runs, time};
 
-/// Requests that bars are drawn of: more would not be told apart.
+/// Requests that bars are drawn of: more could not be distinguished.
 const BARS: usize = 24;
 /// Rows of a table; all of them are in the data.
 const ROWS: usize = 2_000;

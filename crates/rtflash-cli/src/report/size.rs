@@ -8,7 +8,7 @@ use super::Origin;
 use super::cells::{amount, count, exact, list, name, places};
 use crate::render::numbers::{lifetime, plain, runs};
 
-/// Requests or clusters that bars are drawn of: more would not be told apart.
+/// Requests or clusters that bars are drawn of: more could not be distinguished.
 const BARS: usize = 24;
 /// Rows of a table; all of them are in the data.
 const ROWS: usize = 2_000;

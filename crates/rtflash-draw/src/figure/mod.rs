@@ -1,7 +1,7 @@
 //! Figures: a ratio or a bandwidth against what is swept, fit for one column of a paper.
 //!
 //! A figure is 3.5 inches wide, its smallest text 7 points. Curves differ in marker and dashes, so
-//! that they can be told apart in grey; where several are one line, they take turns in it. It is
+//! that they differ in grey; where several are one line, they take turns in it. It is
 //! drawn as SVG by hand: of the libraries tried, none shows marker and dashes together in a legend,
 //! or finds a place for the legend where no curve is. The bytes are the same on every machine.
 

@@ -1,4 +1,4 @@
-//! How curves are told apart: marker, dashes, colour.
+//! How curves differ: marker, dashes, colour.
 
 /// The colours of Okabe and Ito without yellow, which paper does not show; neighbours differ in
 /// lightness.

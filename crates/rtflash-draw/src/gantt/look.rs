@@ -1,10 +1,10 @@
-//! What is told apart in a chart: operations by colour, tasks by hues of it.
+//! What differs in a chart: operations by colour, tasks by hues of it.
 
 use rtflash_exec::trace::{Action, Kind};
 use rtflash_exec::{Plan, Promise};
 use rtflash_model::ClusterId;
 
-/// What is told apart in a chart.
+/// What differs in a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Read,

@@ -187,7 +187,7 @@ impl Gantt {
         );
         for bar in boxes {
             let (x, end) = (self.x(bar.start), self.x(bar.end));
-            // Neighbours are told apart by a gap, where there is room for one.
+            // Neighbours are separated by a gap, where there is room for one.
             let gap = if end - x >= 4 * PX { PX / 2 } else { 0 };
             let _ = write!(
                 svg,

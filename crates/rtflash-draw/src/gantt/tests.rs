@@ -173,7 +173,7 @@ fn two_tasks() -> Plan {
 }
 
 #[test]
-fn tasks_of_a_cluster_are_told_apart_and_free_chips_are_folded() {
+fn tasks_of_a_cluster_differ_and_free_chips_are_folded() {
     let plan = two_tasks();
     let mut gantt = Gantt::new(&plan, at(0), at(20_000_000));
     let source = |name: &str| plan.sources().enumerate().find(|(_, source)| source.name == name).expect("a source").0;

@@ -12,11 +12,11 @@ use self::buses::{BusLine, PlainBuses};
 use self::cached::place_of_transfer;
 use self::parts::ErasedParts;
 pub(super) use self::parts::suspension;
+use super::contention::{ChipContention, contentions};
 use super::flash;
 use super::gauge::{Gauge, Place};
 use super::length::Length;
 use super::registers::RegisterDesk;
-use super::sites::{Site, places};
 use super::turns::Turns;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::options::{Arbitration, Ties, Waits};
@@ -84,7 +84,7 @@ pub(super) struct Desks {
     registers: PerId<ChipId, RegisterDesk>,
     desks: PerId<ChipId, Desk>,
     buses: PerId<ChannelId, BusLine>,
-    places: Option<PerId<ChipId, Site>>,
+    places: Option<PerId<ChipId, ChipContention>>,
     /// Whether any chip uses a second page register.
     any_cached: bool,
     plain: PlainBuses,
@@ -167,7 +167,7 @@ impl Desks {
             ),
         };
         if let Promise::Certified(certified) = plan.promise() {
-            desks.places = Some(places(plan, certified));
+            desks.places = Some(contentions(plan, certified));
         }
         desks
     }
@@ -240,8 +240,8 @@ impl Desks {
             let asks = if commands && !program { 2 } else { 1 };
             let all = (alone + times(others, asks)).off(took);
             match place {
-                // A step that is a user's read waits for strangers alone, and one of a pass for the
-                // pages beside it, too.
+                // A step that is a user's read waits for foreign chips alone, and one of a pass for
+                // the pages beside it, too.
                 Some(place) if !place.stripe && !program => {
                     let most = if operation.kind == Kind::Gc { place.own } else { 1 };
                     let wait = |beside: u32| place.foreign_wait.saturating_add(times(self.hold, beside.into()));

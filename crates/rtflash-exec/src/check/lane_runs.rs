@@ -149,30 +149,30 @@ impl Checks<'_> {
             return;
         }
         if self.chips[chip].cluster != cluster {
-            self.tell_all();
+            self.notify_all();
         }
-        self.tell_lane(self.lane_of(chip));
+        self.notify_lane(self.lane_of(chip));
     }
 
     /// The same of all clusters.
     pub(super) fn settle_lanes(&mut self) {
         while let Some(lane) = self.kept_lanes.pop() {
-            self.tell_lane(lane);
+            self.notify_lane(lane);
             self.lanes[lane].is_listed = false;
         }
     }
 
     #[inline(always)]
-    fn tell_lane(&mut self, lane: usize) {
+    fn notify_lane(&mut self, lane: usize) {
         let Some(run) = self.lanes.get_mut(lane) else { return };
         if run.pages > 0 {
-            self.tell_pages_of(lane);
+            self.notify_pages_of(lane);
         }
         self.lanes[lane].job.source = SourceId(NONE);
     }
 
     #[inline(never)]
-    fn tell_pages_of(&mut self, lane: usize) {
+    fn notify_pages_of(&mut self, lane: usize) {
         let run = &mut self.lanes[lane];
         let cluster = self.chips[run.waited.2].cluster;
         let (start, end) = run.last;

@@ -6,6 +6,7 @@
 
 mod assumptions;
 mod collect;
+mod contention;
 mod copies;
 mod desks;
 mod erase_step;
@@ -29,7 +30,6 @@ mod row_runs;
 mod rule_set;
 mod rules;
 mod runs;
-mod sites;
 mod start;
 mod steps;
 mod stretches;

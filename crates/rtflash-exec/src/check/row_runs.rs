@@ -193,12 +193,12 @@ impl Checks<'_> {
     #[inline]
     pub(super) fn settle_rows(&mut self, processor: usize) {
         if self.rows.get(processor).is_some_and(|run| run.job.source != SourceId(NONE)) {
-            self.tell_rows(processor);
+            self.notify_rows(processor);
         }
     }
 
     #[inline(never)]
-    fn tell_rows(&mut self, processor: usize) {
+    fn notify_rows(&mut self, processor: usize) {
         let (Rules::Certified(by), Some(run)) = (&mut self.rules, self.rows.get_mut(processor)) else { return };
         let run = std::mem::replace(run, RowRun::none());
         let [reads, programs] = run.pages;

@@ -175,7 +175,7 @@ impl Checks<'_> {
     /// What is kept of a processor's pages is told, and nothing follows them.
     #[inline]
     pub(super) fn settle(&mut self, processor: usize) {
-        self.tell(processor);
+        self.notify(processor);
         self.settle_rows(processor);
         if let Some(run) = self.runs.get_mut(processor) {
             run.job.source = SourceId(NONE);
@@ -185,29 +185,29 @@ impl Checks<'_> {
     /// The same of all processors.
     pub(super) fn settle_all(&mut self) {
         self.breaks.0 += 1;
-        self.tell_all();
+        self.notify_all();
     }
 
     /// What is kept is told. More pages may follow, and no steps of superblocks.
-    pub(super) fn tell_all(&mut self) {
+    pub(super) fn notify_all(&mut self) {
         self.breaks.1 += 1;
         self.settle_lanes();
         while let Some(processor) = self.kept.pop() {
-            self.tell(processor);
+            self.notify(processor);
             self.settle_rows(processor);
             self.runs[processor].is_listed = false;
         }
     }
 
     #[inline(always)]
-    fn tell(&mut self, processor: usize) {
+    fn notify(&mut self, processor: usize) {
         if self.runs.get(processor).is_some_and(|run| !run.steps.is_empty()) {
-            self.tell_some(processor);
+            self.notify_some(processor);
         }
     }
 
     #[inline(never)]
-    fn tell_some(&mut self, processor: usize) {
+    fn notify_some(&mut self, processor: usize) {
         let (Rules::Certified(by), Some(run)) = (&mut self.rules, self.runs.get_mut(processor)) else { return };
         let (at, (start, end)) = (self.chips[run.chip], run.last);
         *self.chip_exclusion.free_at(run.chip) = end;

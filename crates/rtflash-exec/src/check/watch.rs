@@ -60,7 +60,7 @@ impl Observer for Checks<'_> {
     }
 
     fn release(&mut self, release: &Release) {
-        self.tell_all();
+        self.notify_all();
         if !self.ledger.is_next(release) {
             self.violation(release.at, release.job);
             return;
@@ -189,7 +189,7 @@ impl Observer for Checks<'_> {
     }
 
     fn policed(&mut self, policed: &Policed) {
-        self.tell_all();
+        self.notify_all();
         // Of a request that is released now, and it came no later, with no fewer pages.
         let released = self.ledger.get(policed.job).map(|pending| pending.release);
         let is_valid = released.is_some_and(|release| {
@@ -240,7 +240,7 @@ impl Observer for Checks<'_> {
     }
 
     fn reserve(&mut self, reserve: &Reserve) {
-        self.tell_all();
+        self.notify_all();
         if let Rules::Certified(by) = &mut self.rules {
             by.collections.reserved(reserve, &mut self.mapping);
         }
@@ -271,7 +271,7 @@ impl Observer for Checks<'_> {
     }
 
     fn left_out(&mut self, left_out: &LeftOut) {
-        self.tell_all();
+        self.notify_all();
         let chip = self.chip(left_out.cluster, left_out.chip);
         let job = self.ledger.get(left_out.job).filter(|job| job.release.cluster == Some(left_out.cluster));
         let (Some(pending), Some((position, chip))) = (job, chip) else {
@@ -299,7 +299,7 @@ impl Observer for Checks<'_> {
     }
 
     fn selected(&mut self, selection: &Selection) {
-        self.tell_all();
+        self.notify_all();
         let chip = self.chip(selection.cluster, selection.chip);
         let job = self.ledger.get(selection.job).filter(|job| job.release.cluster == Some(selection.cluster));
         let (Some(pending), Some(at)) = (job, chip) else {

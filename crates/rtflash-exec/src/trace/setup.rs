@@ -33,8 +33,8 @@ pub struct Setup {
 }
 
 impl Default for Setup {
-    /// Nothing is granted: periodic releases, as few copies as there are valid pages, no time that
-    /// passes silently. The start is not known.
+    /// Nothing is granted: periodic releases, as few copies as there are valid pages, no
+    /// padding. The start is not known.
     fn default() -> Setup {
         Setup {
             sporadic: false,

@@ -38,7 +38,7 @@ impl Admission for RandomGrants {
     }
 
     fn state(&self) -> Vec<u64> {
-        unreachable!("no run asks for whims")
+        unreachable!("no run asks for random grants")
     }
 
     fn go_on(&mut self, _: &[u64]) -> Result<(), NoState> {

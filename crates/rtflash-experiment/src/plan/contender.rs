@@ -7,7 +7,7 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::Service;
 
 /// An algorithm that divides the chips, the analysis that it asks, and how jobs that are not
-/// real-time are served. Both may be your own; they are told apart by their names.
+/// real-time are served. Both may be your own; their names distinguish them.
 #[derive(Clone, Copy)]
 pub struct Contender {
     /// The algorithm.

@@ -18,7 +18,7 @@ use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
 pub use observe::{Assumptions, BoundAssumption};
-use response::{NoWindow, ResponseEffort, UrgentQueue, Window};
+use response::{NoWindow, ResponseWork, UrgentQueue, Window};
 use view::{Loops, Releasing, queues};
 
 /// How a bound was found.
@@ -73,7 +73,7 @@ pub enum Why {
     Tags {
         /// Tags that all jobs together may want; `None` for more than can be counted.
         wanted: Option<u64>,
-        /// Tags that there are.
+        /// Tags in all.
         there: u32,
     },
     /// The real-time I/Os at its level and above may keep the device busy for ever, or for longer
@@ -99,7 +99,7 @@ pub enum Why {
     /// the certificate does not hold: a sentence.
     Certificate(String),
     /// The search was given up.
-    Effort,
+    Work,
 }
 
 impl Why {
@@ -133,7 +133,7 @@ impl fmt::Display for Why {
                 )
             }
             Why::Certificate(problem) => f.write_str(problem),
-            Why::Effort => f.write_str("the search for a bound was given up: it takes too many steps"),
+            Why::Work => f.write_str("the search for a bound was given up: it takes too many steps"),
         }
     }
 }
@@ -173,10 +173,10 @@ pub fn bounds_judged(
         return none(&Why::Scheduler { name: scenario.scheduler.name() });
     };
     let mut loops: Vec<Loops> = (0..scenario.jobs.len()).map(|job| Loops::new(scenario, job, queues)).collect();
-    let effort = ResponseEffort::new();
+    let work = ResponseWork::new();
     let found = loop {
         view::mark_merged(&mut loops);
-        let found = all(scenario, &loops, &effort);
+        let found = all(scenario, &loops, &work);
         // What the device does not say it says for nobody.
         if let Some(why) = found.iter().filter_map(|found| found.as_ref().err()).find(|why| why.is_of_device()) {
             return none(why);
@@ -232,7 +232,7 @@ fn in_rounds(
     scenario: &Scenario,
     nvme: &Nvme,
     ahead: &Ahead<'_>,
-    effort: &ResponseEffort,
+    work: &ResponseWork,
 ) -> Result<LatencyTerms, NoWindow> {
     let Some(limit) = nvme.ends_within else { return Err(NoWindow::Unlimited) };
     let handed = match &scenario.scheduler {
@@ -243,7 +243,7 @@ fn in_rounds(
     let (limit, turnaround) = (u128::from(limit.as_ns()), u128::from(scenario.host.turnaround.as_ns()));
     let round = limit + turnaround;
     let begun = Window { inside: round, fixed: 0, earlier: 0, gaps: 0 };
-    let window = begun.in_rounds(ahead.equal_commands + ahead.own_commands, max.into(), &ahead.higher, effort)?;
+    let window = begun.in_rounds(ahead.equal_commands + ahead.own_commands, max.into(), &ahead.higher, work)?;
     let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(NoWindow::Overload);
     span(window.total() + limit)?;
     Ok(LatencyTerms { inside: span(round)?, ahead: span(window.total() - round)?, own: span(limit)? })
@@ -261,14 +261,14 @@ struct Ahead<'a> {
 }
 
 /// What is found for each job, the more urgent ones first, as what is known of them helps.
-fn all(scenario: &Scenario, loops: &[Loops], effort: &ResponseEffort) -> Vec<Result<LatencyTerms, Why>> {
+fn all(scenario: &Scenario, loops: &[Loops], work: &ResponseWork) -> Vec<Result<LatencyTerms, Why>> {
     let mut found: Vec<Result<LatencyTerms, Why>> = vec![Err(Why::Overload); loops.len()];
     let mut order: Vec<usize> = (0..loops.len()).collect();
     order.sort_by_key(|&job| loops[job].queue);
     for job in order {
-        found[job] = one(scenario, loops, job, &found, effort).map_err(|limit| match limit {
+        found[job] = one(scenario, loops, job, &found, work).map_err(|limit| match limit {
             NoWindow::Overload => Why::Overload,
-            NoWindow::Effort => Why::Effort,
+            NoWindow::Work => Why::Work,
             NoWindow::Merged => Why::Merged,
             NoWindow::Unlimited => Why::Unlimited,
             NoWindow::Beyond(handed, inside) => Why::Beyond { handed, inside },
@@ -283,9 +283,9 @@ fn one(
     loops: &[Loops],
     job: usize,
     found: &[Result<LatencyTerms, Why>],
-    effort: &ResponseEffort,
+    work: &ResponseWork,
 ) -> Result<LatencyTerms, NoWindow> {
-    effort.spend(loops.len())?;
+    work.charge(loops.len())?;
     let own = &loops[job];
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     if loops.iter().any(|other| rank(&other).is_eq() && other.is_merged) {
@@ -304,8 +304,8 @@ fn one(
         }
     }
     match &scenario.device {
-        HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, effort),
-        HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, &ahead, effort),
+        HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, work),
+        HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, &ahead, work),
         HostDevice::Clusters(_) => Err(NoWindow::Overload),
     }
 }
@@ -316,7 +316,7 @@ fn added_up(
     max: Max,
     loops: &[Loops],
     ahead: &Ahead<'_>,
-    effort: &ResponseEffort,
+    work: &ResponseWork,
 ) -> Result<LatencyTerms, NoWindow> {
     let Ahead { own, higher, equal, .. } = ahead;
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
@@ -326,7 +326,7 @@ fn added_up(
     // higher ones release later.
     let below = Inside::new(loops.iter().filter(|other| rank(other).is_gt()));
     let from_release =
-        Window { inside: below.max(max), fixed: equal + before, earlier: 0, gaps: 0 }.with_carried(higher, effort);
+        Window { inside: below.max(max), fixed: equal + before, earlier: 0, gaps: 0 }.with_carried(higher, work);
     // From the last instant on at which nothing higher waited: none of the higher ones' requests is
     // left but inside.
     let others = Inside::new(loops.iter().filter(|other| !rank(other).is_eq()));
@@ -339,7 +339,7 @@ fn added_up(
             let (earlier, gaps) =
                 (equals.max_of(done), u128::from(done) * u128::from(scenario.host.turnaround.as_ns()));
             let window = Window { inside: others.max(left), fixed: equal + before, earlier, gaps };
-            let window = window.fresh(higher, effort)?;
+            let window = window.fresh(higher, work)?;
             if worst.as_ref().is_none_or(|worst| window.total() > worst.total()) {
                 worst = Some(window);
             }

@@ -14,7 +14,7 @@ pub(super) enum NoWindow {
     /// So many commands may be handed over (`None`: any number), and the device speaks of fewer.
     Beyond(Option<u32>, u32),
     /// Too many steps.
-    Effort,
+    Work,
 }
 
 /// What a more urgent job sends ahead.
@@ -71,17 +71,17 @@ pub(super) struct Window {
 
 /// Steps that a search may take: sums over queues and commands, all jobs together.
 #[derive(Debug)]
-pub(super) struct ResponseEffort(Cell<u64>);
+pub(super) struct ResponseWork(Cell<u64>);
 
-impl ResponseEffort {
+impl ResponseWork {
     /// What a few seconds are enough for.
-    pub(super) fn new() -> ResponseEffort {
-        ResponseEffort(Cell::new(1 << 30))
+    pub(super) fn new() -> ResponseWork {
+        ResponseWork(Cell::new(1 << 30))
     }
 
-    /// Spends so many.
-    pub(super) fn spend(&self, steps: usize) -> Result<(), NoWindow> {
-        let left = self.0.get().checked_sub(steps as u64).ok_or(NoWindow::Effort)?;
+    /// Charges so many.
+    pub(super) fn charge(&self, steps: usize) -> Result<(), NoWindow> {
+        let left = self.0.get().checked_sub(steps as u64).ok_or(NoWindow::Work)?;
         self.0.set(left);
         Ok(())
     }
@@ -97,13 +97,13 @@ impl Window {
     }
 
     /// With what is pending as it begins, and what is released in it.
-    pub(super) fn with_carried(self, higher: &[UrgentQueue], effort: &ResponseEffort) -> Result<Window, NoWindow> {
-        self.least_fixed_point(higher, effort, UrgentQueue::carried)
+    pub(super) fn with_carried(self, higher: &[UrgentQueue], work: &ResponseWork) -> Result<Window, NoWindow> {
+        self.least_fixed_point(higher, work, UrgentQueue::carried)
     }
 
     /// With what is released in it.
-    pub(super) fn fresh(self, higher: &[UrgentQueue], effort: &ResponseEffort) -> Result<Window, NoWindow> {
-        self.least_fixed_point(higher, effort, UrgentQueue::fresh)
+    pub(super) fn fresh(self, higher: &[UrgentQueue], work: &ResponseWork) -> Result<Window, NoWindow> {
+        self.least_fixed_point(higher, work, UrgentQueue::fresh)
     }
 
     /// With what is pending as it begins, and what is released in it, counted in rounds of its
@@ -113,11 +113,11 @@ impl Window {
         commands: u128,
         max: u128,
         higher: &[UrgentQueue],
-        effort: &ResponseEffort,
+        work: &ResponseWork,
     ) -> Result<Window, NoWindow> {
         let mut rounds = commands.div_ceil(max.max(1)).max(1);
         loop {
-            effort.spend(higher.len() + 1)?;
+            work.charge(higher.len() + 1)?;
             let total = self.inside.checked_mul(rounds).filter(|&total| total < END).ok_or(NoWindow::Overload)?;
             let ahead = higher.iter().try_fold(commands, |sum, queue| {
                 sum.checked_add(queue.carried(total, &self).checked_mul(queue.commands)?)
@@ -134,7 +134,7 @@ impl Window {
     fn least_fixed_point(
         self,
         higher: &[UrgentQueue],
-        effort: &ResponseEffort,
+        work: &ResponseWork,
         arrived: fn(&UrgentQueue, u128, &Window) -> u128,
     ) -> Result<Window, NoWindow> {
         if is_overloaded(higher) {
@@ -142,7 +142,7 @@ impl Window {
         }
         let mut total = self.total();
         loop {
-            effort.spend(higher.len() + 1)?;
+            work.charge(higher.len() + 1)?;
             let ahead = higher
                 .iter()
                 .try_fold(0_u128, |sum, queue| sum.checked_add(arrived(queue, total, &self).checked_mul(queue.cost)?));

@@ -16,7 +16,7 @@ use crate::{Command, Op};
 const JUDGED: usize = 3;
 const DOMAINS: usize = 4;
 
-/// Quarters of a target that are told apart; the last has no end.
+/// Quarters of a target that are counted apart; the last has no end.
 const BUCKETS: usize = 8;
 
 /// Quarters up to the target.

@@ -148,6 +148,25 @@ impl SchedulerSettings {
         }
     }
 
+    /// What it does, in a line.
+    pub fn summary(&self) -> &'static str {
+        match self {
+            SchedulerSettings::None => "requests in order of arrival",
+            SchedulerSettings::K2(K2Settings { split: None, .. }) => {
+                "real-time levels before the rest, and so many commands inside at most"
+            }
+            SchedulerSettings::K2(K2Settings { max_inflight_ahead: Some(_), .. }) => {
+                "k2-split that knows when real-time requests may come, and cuts to end before"
+            }
+            SchedulerSettings::K2(_) => "k2 with one command inside, and long requests cut",
+            SchedulerSettings::MqDeadline(_) => "Linux's: by position in batches, what waits too long first, by class",
+            SchedulerSettings::Kyber(_) => "Linux's: as many reads and writes at a time as keep to targets of latency",
+            SchedulerSettings::Bfq(_) => "the core of Linux's: a queue for each job, which share bytes by weight",
+            SchedulerSettings::MinimalEffort(_) => "reads first, and in each slice as many writes as are asked for",
+            SchedulerSettings::UserCentric(_) => "what users wait for goes first, on each core and among cores",
+        }
+    }
+
     /// A scheduler with nothing in it.
     pub fn scheduler(&self) -> Box<dyn Scheduler> {
         match *self {

@@ -36,7 +36,7 @@ pub trait Climbable {
 
 /// How long a climber goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effort {
+pub struct ClimbOptions {
     /// Where the randomness starts.
     pub seed: u64,
     /// How often it starts anew.
@@ -70,19 +70,19 @@ impl Climbed {
 /// Each start has random phases within two periods of the request. One start in three is strictly
 /// periodic; in one in three requests come up to 8 units later than they might, and in one in three
 /// up to a quarter of a period later.
-pub fn climb(on: &dyn Climbable, watched: usize, effort: Effort) -> Climbed {
+pub fn climb(on: &dyn Climbable, watched: usize, options: ClimbOptions) -> Climbed {
     let mut runs = 0;
     let mut run = |arrivals: &[Arrivals]| {
         runs += 1;
         on.run(arrivals)[watched]
     };
     let (mut best, mut arrivals) = (None, Vec::new());
-    for start in 0..effort.starts {
-        let mut climber = Climber::new(on.requests(), watched, effort.seed, start);
+    for start in 0..options.starts {
+        let mut climber = Climber::new(on.requests(), watched, options.seed, start);
         let mut here = climber.start();
         let mut latest = run(&here);
-        for _ in 0..effort.moves {
-            if effort.until_late && latest > Some(0) {
+        for _ in 0..options.moves {
+            if options.until_late && latest > Some(0) {
                 break;
             }
             let next = climber.moved(&here);
@@ -94,7 +94,7 @@ pub fn climb(on: &dyn Climbable, watched: usize, effort: Effort) -> Climbed {
         if start == 0 || latest > best {
             (best, arrivals) = (latest, here);
         }
-        if effort.until_late && latest > Some(0) {
+        if options.until_late && latest > Some(0) {
             break;
         }
     }

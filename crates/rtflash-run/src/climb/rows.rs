@@ -4,7 +4,7 @@
 
 #![allow(non_snake_case)] // The document's letters.
 
-use rtflash_alloc::Work as Effort;
+use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
 use rtflash_alloc::analysis::Stripe;
 use rtflash_alloc::certified::{Term, certify_leaving_out};
@@ -188,7 +188,7 @@ pub fn allocation(set: &TaskSet, left_out: Option<Term>) -> Option<Allocation> {
     let analysis = Stripe::relying_on(Reliance::Queue);
     let clusters = EqualSplit.allocate(set, &analysis).allocation()?.clusters();
     let placements = vec![Placement::Stripe; clusters.len()];
-    let found = certify_leaving_out(left_out, set, &clusters, &placements, Reliance::Queue, &Effort::new());
+    let found = certify_leaving_out(left_out, set, &clusters, &placements, Reliance::Queue, &Work::new());
     let allocation = Allocation::new(set.device().chips(), set.tasks().len(), &clusters).ok()?;
     found.failing.is_empty().then(|| allocation.with_certificates(found.certificates))
 }

@@ -11,7 +11,7 @@ use rtflash_model::{Instant, Span, TaskSet, capped};
 use super::devices::faults;
 use super::draw::Rng;
 use super::limit::LimitSet;
-use crate::climb::{Effort, OnExecutor, climb};
+use crate::climb::{ClimbOptions, OnExecutor, climb};
 
 /// Pages that a run may take, about.
 const PAGES: u64 = 800;
@@ -74,8 +74,8 @@ fn climbed(seed: u64, run: u64, limit: &LimitSet, options: Options) -> Option<Op
     // In a queue the one that is looked at most of the time.
     let number = if limit.watches_last && !run.is_multiple_of(4) { last_read(&on) } else { run % count };
     let watched = usize::try_from(number).expect("a place in a list");
-    let effort = Effort { seed: seed ^ run, starts: 1, moves: MOVES, until_late: true };
-    Some(on.options(&climb(&on, watched, effort).arrivals))
+    let options = ClimbOptions { seed: seed ^ run, starts: 1, moves: MOVES, until_late: true };
+    Some(on.options(&climb(&on, watched, options).arrivals))
 }
 
 /// The last request that reads.

@@ -270,7 +270,7 @@ mod tests {
 
     /// Attempts are counted from 1, tasks one by one from none; of an allocation that is found all.
     #[test]
-    fn who_watches_is_told_of_each_task() {
+    fn who_watches_is_notified_of_each_task() {
         let sound = Sound::relying_on(Reliance::Queue);
         let options = SetOptions::new(SetSpec::default()).expect("options");
         let (mut found, mut again) = (0, 0);

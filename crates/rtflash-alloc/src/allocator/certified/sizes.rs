@@ -16,7 +16,7 @@ pub(super) const MAX_TESTS: u64 = 100_000;
 /// Tests of a cluster after which Algorithm 1 ends.
 pub(super) const MAX_MERGING: u64 = 2_000_000;
 /// Looks at what is known that count as a test.
-const LOOKS: u64 = 256;
+const ITERATIONS: u64 = 256;
 /// Requests looked at in them after which it ends, too.
 const MAX_WORK: u64 = 200_000_000;
 
@@ -25,13 +25,13 @@ pub(super) struct DemandSizes<'s, 'a> {
     organisations: &'s Organisations<'a>,
     /// Where the work is bounded: tests, and requests looked at in them.
     bound: Option<(u64, WorkBound<'s>)>,
-    looks: u64,
+    iterations: u64,
     by_load: GroupsByLoad,
 }
 
 impl<'s, 'a> DemandSizes<'s, 'a> {
     pub(super) fn new(organisations: &'s Organisations<'a>) -> DemandSizes<'s, 'a> {
-        DemandSizes { organisations, bound: None, looks: 0, by_load: GroupsByLoad::default() }
+        DemandSizes { organisations, bound: None, iterations: 0, by_load: GroupsByLoad::default() }
     }
 
     /// Nothing is searched for any more after so many tests.
@@ -40,10 +40,10 @@ impl<'s, 'a> DemandSizes<'s, 'a> {
         DemandSizes { bound, ..DemandSizes::new(organisations) }
     }
 
-    fn spent(&self) -> Option<Limit> {
+    fn exhausted(&self) -> Option<Limit> {
         let (limit, bound) = self.bound?;
-        let spent = self.organisations.tests() + self.looks / LOOKS > limit || bound.left() == 0;
-        spent.then_some(Limit::TooMuchWork { limit })
+        let exhausted = self.organisations.tests() + self.iterations / ITERATIONS > limit || bound.left() == 0;
+        exhausted.then_some(Limit::TooMuchWork { limit })
     }
 }
 
@@ -114,14 +114,14 @@ impl Sizes for DemandSizes<'_, '_> {
         self.by_load.set(position, group.size, group.held.load);
     }
 
-    fn tell(&self, placed: usize) {
-        self.organisations.work().tell(placed, self.organisations.set().tasks().count());
+    fn notify(&self, placed: usize) {
+        self.organisations.work().notify(placed, self.organisations.set().tasks().count());
     }
 
     /// A test that was given up ends a search, too: each of them takes long.
     fn exhausted(&self) -> Option<Limit> {
         let given_up = self.bound.is_some() && self.organisations.given_up();
-        if given_up { Some(Limit::TestGivenUp) } else { self.spent() }
+        if given_up { Some(Limit::TestGivenUp) } else { self.exhausted() }
     }
 }
 
@@ -148,15 +148,15 @@ impl merging::MergingTest for DemandSizes<'_, '_> {
         self.organisations.least_load(tasks, chips)
     }
 
-    fn count(&mut self, looks: u64) {
-        self.looks += looks;
+    fn count(&mut self, iterations: u64) {
+        self.iterations += iterations;
     }
 
-    fn tell(&self, placed: usize) {
-        self.organisations.work().tell(placed, self.set().tasks().count());
+    fn notify(&self, placed: usize) {
+        self.organisations.work().notify(placed, self.set().tasks().count());
     }
 
     fn exhausted(&self) -> Option<Limit> {
-        self.spent()
+        self.exhausted()
     }
 }

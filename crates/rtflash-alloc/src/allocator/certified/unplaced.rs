@@ -196,8 +196,8 @@ pub(in crate::allocator) fn tested(
     let (cluster, placement) = (&clusters[position], chosen[position]);
     let organisations = Organisations::new(problem, ContentionAssumption::WorstCase);
     let organisation = Organisation::on_any_chips(placement);
-    let site = ChannelContention::new(set, clusters, chosen, vec![0; clusters.len()], test.rely_on, work);
-    let reason = site.shortfall(position).nearest_reason();
+    let contention = ChannelContention::new(set, clusters, chosen, vec![0; clusters.len()], test.rely_on, work);
+    let reason = contention.shortfall(position).nearest_reason();
     let holds = |tasks: &[TaskId]| match reason {
         Reason::Data(_) => set.space(tasks, cluster.size(), Some(placement)).fits(),
         _ => organisations.load(tasks, organisation, cluster.size()).is_some(),

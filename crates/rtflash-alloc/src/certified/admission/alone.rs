@@ -27,16 +27,16 @@ pub(super) fn alone(
             if work.is_used_up() {
                 return None;
             }
-            let mut site = known.begun.with_cluster(of_it.clone(), placement);
-            let Some(relies) = site.settle_alone(at) else { continue };
-            if known.late_beside(&site, at).is_some() {
+            let mut contention = known.begun.with_cluster(of_it.clone(), placement);
+            let Some(relies) = contention.settle_alone(at) else { continue };
+            if known.late_beside(&contention, at).is_some() {
                 continue;
             }
             // A cluster that relies on what its neighbours do gets no server, and neither do they.
-            if !set.jobs().is_empty() && !relies && known.all_are_steady_beside(&site, at) {
-                site.serves_all_it_can(at);
+            if !set.jobs().is_empty() && !relies && known.all_are_steady_beside(&contention, at) {
+                contention.serves_all_it_can(at);
             }
-            let Some(own) = site.settled_certificate(at) else { continue };
+            let Some(own) = contention.settled_certificate(at) else { continue };
             let clusters = running.clusters.iter().cloned().chain([of_it]).collect();
             let certificates = running.certificates.iter().copied().chain([own]).collect();
             let running = RunningDevice { clusters, certificates };

@@ -18,7 +18,7 @@ pub(super) struct ExtendedCluster<'a> {
     new: TaskId,
     work: &'a Work,
     /// All clusters, by their certificates.
-    site: ChannelContention<'a>,
+    contention: ChannelContention<'a>,
 }
 
 impl<'a> ExtendedCluster<'a> {
@@ -29,8 +29,8 @@ impl<'a> ExtendedCluster<'a> {
         position: usize,
         work: &'a Work,
     ) -> ExtendedCluster<'a> {
-        let site = known.begun.with_task(position, new, &known.running.certificates[position]);
-        ExtendedCluster { set, known, position, new, work, site }
+        let contention = known.begun.with_task(position, new, &known.running.certificates[position]);
+        ExtendedCluster { set, known, position, new, work, contention }
     }
 
     pub(super) fn id(&self) -> ClusterId {
@@ -56,7 +56,7 @@ impl<'a> ExtendedCluster<'a> {
 
     fn admitted(self, change: AddedHow, ready_within: Span, certificates: Vec<Certificate>) -> Decision {
         let cluster = self.id();
-        let running = RunningDevice { clusters: self.site.into_clusters(), certificates };
+        let running = RunningDevice { clusters: self.contention.into_clusters(), certificates };
         Decision::Admitted(Box::new(Admitted { cluster, change, ready_within, running }))
     }
 
@@ -71,17 +71,17 @@ impl<'a> ExtendedCluster<'a> {
         self.admitted(AddedHow::Kept, Span::ZERO, certificates)
     }
 
-    /// Whether everybody is in time by the certificates that there are; an error where they are not
+    /// Whether everybody is in time by the certificates as they are; an error where they are not
     /// by any others either.
     pub(super) fn kept(&self) -> Result<bool, AdmissionRefusal> {
-        if !self.site.holds_data(self.position) {
+        if !self.contention.holds_data(self.position) {
             return Err(AdmissionRefusal::Data);
         }
         if self.writes() && !self.has_collection() && collects(self.certificate().placement) {
             return Err(AdmissionRefusal::NoReserve);
         }
-        let is_late =
-            !self.site.is_stated(self.position) || !self.site.holds_as_stated(self.position, self.certificate());
+        let is_late = !self.contention.is_stated(self.position)
+            || !self.contention.holds_as_stated(self.position, self.certificate());
         let held = if is_late { Err(AdmissionRefusal::Late) } else { self.neighbours_hold() };
         match held {
             Ok(()) => Ok(true),
@@ -90,7 +90,7 @@ impl<'a> ExtendedCluster<'a> {
             Err(_) if self.has_server() => Err(AdmissionRefusal::Server),
             // Others count how often it collects, which is not known while its terms change: who is
             // late where it is known is so then, too, but for rare superblocks.
-            Err(refusal @ AdmissionRefusal::Neighbour(_)) if self.site.counts_collection_of(self.position) => {
+            Err(refusal @ AdmissionRefusal::Neighbour(_)) if self.contention.counts_collection_of(self.position) => {
                 Err(refusal)
             }
             Err(_) => Ok(false),
@@ -99,7 +99,7 @@ impl<'a> ExtendedCluster<'a> {
 
     /// Whether the others on its channels, which were in time before, are so by their certificates.
     fn neighbours_hold(&self) -> Result<(), AdmissionRefusal> {
-        match self.known.late_beside(&self.site, self.position) {
+        match self.known.late_beside(&self.contention, self.position) {
             None => Ok(()),
             // Nor is it known that they would not.
             Some(_) if self.work.is_used_up() => Err(AdmissionRefusal::Late),
@@ -114,24 +114,24 @@ impl<'a> ExtendedCluster<'a> {
         }
         let position = self.position;
         // How often a cluster's collection uses the bus is not known while its terms change.
-        if self.site.counts_collection_of(position) {
-            self.site.charge_by(position, 1);
+        if self.contention.counts_collection_of(position) {
+            self.contention.charge_by(position, 1);
             let held = self.neighbours_hold();
-            self.site.charge_by(position, 0);
+            self.contention.charge_by(position, 0);
             held?;
         }
-        TermsSearch::new(&self.known.begun, &self.site, position, self.certificate(), self.work)
+        TermsSearch::new(&self.known.begun, &self.contention, position, self.certificate(), self.work)
     }
 
     /// Goes on by the terms that were found, where everybody is in time by them.
     pub(super) fn settled(&mut self, found: TermsPath) -> Result<(TermsPath, Certificate), AdmissionRefusal> {
         let position = self.position;
-        self.site.collects(position, found.gc);
+        self.contention.collects(position, found.gc);
         // Also who is in time where nothing is known of what it does: rows of a superblock may be
         // charged more where that is known.
         self.neighbours_hold()?;
-        let counts = self.site.counts_collection_of(position);
-        let certificate = self.site.settled_certificate(position).ok_or(AdmissionRefusal::Late)?;
+        let counts = self.contention.counts_collection_of(position);
+        let certificate = self.contention.settled_certificate(position).ok_or(AdmissionRefusal::Late)?;
         // No interval has both the change and what is admitted next.
         let settled = if counts { longest([self.others_idle(), found.idle_after]) } else { Some(Span::ZERO) };
         let ready = settled.and_then(|settled| found.ready_within.checked_add(settled));
@@ -142,10 +142,10 @@ impl<'a> ExtendedCluster<'a> {
     /// its collection does.
     fn others_idle(&mut self) -> Option<Span> {
         let (certificates, position) = (&self.known.running.certificates, self.position);
-        self.site.charge_by(position, 1);
-        let others = self.site.beside_on_channels(position).into_iter().filter(|&at| at != position);
-        let idle = longest(others.map(|at| longest_idle(&self.site, at, &certificates[at], self.work)));
-        self.site.charge_by(position, 0);
+        self.contention.charge_by(position, 1);
+        let others = self.contention.beside_on_channels(position).into_iter().filter(|&at| at != position);
+        let idle = longest(others.map(|at| longest_idle(&self.contention, at, &certificates[at], self.work)));
+        self.contention.charge_by(position, 0);
         idle
     }
 }

@@ -30,24 +30,24 @@ impl<'a> KnownNeighbours<'a> {
         *self.steady[at].get_or_init(holds)
     }
 
-    /// The others that run on the channels of a cluster of `site`.
-    fn beside(site: &ChannelContention<'_>, position: usize) -> impl Iterator<Item = usize> {
-        site.beside_on_channels(position).into_iter().filter(move |&at| at != position)
+    /// The others that run on the channels of a cluster of `contention`.
+    fn beside(contention: &ChannelContention<'_>, position: usize) -> impl Iterator<Item = usize> {
+        contention.beside_on_channels(position).into_iter().filter(move |&at| at != position)
     }
 
-    /// The first of those on the channels of a cluster of `site` that is not in time there by its
-    /// certificate.
-    pub(super) fn late_beside(&self, site: &ChannelContention<'_>, position: usize) -> Option<usize> {
+    /// The first of those on the channels of a cluster of `contention` that is not in time there by
+    /// its certificate.
+    pub(super) fn late_beside(&self, contention: &ChannelContention<'_>, position: usize) -> Option<usize> {
         // By (T) nobody is in time less for it.
         if self.granted == Reliance::Nothing {
             return None;
         }
-        let holds = |at: usize| self.is_steady(at) || site.holds_as_stated(at, &self.running.certificates[at]);
-        Self::beside(site, position).find(|&at| !holds(at))
+        let holds = |at: usize| self.is_steady(at) || contention.holds_as_stated(at, &self.running.certificates[at]);
+        Self::beside(contention, position).find(|&at| !holds(at))
     }
 
     /// Whether all of those are in time whatever is beside them.
-    pub(super) fn all_are_steady_beside(&self, site: &ChannelContention<'_>, position: usize) -> bool {
-        self.granted == Reliance::Nothing || Self::beside(site, position).all(|at| self.is_steady(at))
+    pub(super) fn all_are_steady_beside(&self, contention: &ChannelContention<'_>, position: usize) -> bool {
+        self.granted == Reliance::Nothing || Self::beside(contention, position).all(|at| self.is_steady(at))
     }
 }

@@ -71,8 +71,8 @@ impl RunningDevice {
     /// The same, the tightest interval of each certificate as it is with these tasks.
     #[must_use]
     pub fn tightened(mut self, set: &TaskSet, granted: Reliance, work: &Work) -> RunningDevice {
-        let site = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
-        let tightest = (0..self.clusters.len()).map(|at| site.tightest(at, &self.certificates[at]));
+        let contention = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
+        let tightest = (0..self.clusters.len()).map(|at| contention.tightest(at, &self.certificates[at]));
         let tightest: Vec<Option<Tightest>> = tightest.collect();
         for (certificate, tightest) in self.certificates.iter_mut().zip(tightest) {
             certificate.tightest = tightest;
@@ -83,9 +83,9 @@ impl RunningDevice {
     /// The first cluster with tasks that is not in time as it runs, relying on no more than is
     /// granted, or whose data do not fit.
     pub fn late(&self, set: &TaskSet, granted: Reliance, work: &Work) -> Option<ClusterId> {
-        let site = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
+        let contention = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
         let busy = (0..self.clusters.len()).filter(|&at| !self.clusters[at].tasks.is_empty());
-        let holds = |at: &usize| site.holds_data(*at) && site.holds_as_stated(*at, &self.certificates[*at]);
+        let holds = |at: &usize| contention.holds_data(*at) && contention.holds_as_stated(*at, &self.certificates[*at]);
         busy.filter(|at| !holds(at)).map(ClusterId::from_index).next()
     }
 }
@@ -254,15 +254,15 @@ pub fn removable_within(
     let position = running.clusters.iter().position(|cluster| cluster.tasks.contains(&task))?;
     let of = set.tasks().get(task)?;
     let due = [of.read, of.write].into_iter().flatten().map(|request| request.deadline()).max()?;
-    let site = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
+    let contention = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
     // To (T) it is the same what others have asked for.
-    let near = if granted == Reliance::Nothing { vec![position] } else { site.beside_on_channels(position) };
-    let idle = |at: usize| longest_idle(&site, at, &running.certificates[at], work);
+    let near = if granted == Reliance::Nothing { vec![position] } else { contention.beside_on_channels(position) };
+    let idle = |at: usize| longest_idle(&contention, at, &running.certificates[at], work);
     let own = idle(position)?;
     // Passes of its pages are over when its cluster has been idle; then all are idle once more.
     let settled = own.checked_add(longest(near.iter().map(|&at| idle(at)))?)?;
     // What serves jobs alone may get tasks, and is never known to be idle.
-    if granted != Reliance::Nothing && !site.serving_on_channels(position).is_empty() {
+    if granted != Reliance::Nothing && !contention.serving_on_channels(position).is_empty() {
         return None;
     }
     let mut clusters = running.clusters.clone();
@@ -275,11 +275,11 @@ pub fn removable_within(
 
 /// The time within which all of a cluster's processors are idle, from any instant on; `None` with a
 /// server, and where that is not known.
-fn longest_idle(site: &ChannelContention<'_>, at: usize, certificate: &Certificate, work: &Work) -> Option<Span> {
+fn longest_idle(contention: &ChannelContention<'_>, at: usize, certificate: &Certificate, work: &Work) -> Option<Span> {
     if certificate.server_thousandths > 0 {
         return None;
     }
-    let placed = site.as_granted(at)?;
+    let placed = contention.as_granted(at)?;
     let gc = placed.processor.stated(certificate)?;
     idle_by(&placed, gc, work)
 }

@@ -26,7 +26,7 @@ pub fn servers_left_out(
     granted: Reliance,
     work: &Work,
 ) -> Option<LeftOutServers> {
-    let site = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
+    let contention = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
     let serves = |at: usize| running.certificates[at].server_thousandths > 0;
     let suspends = |&at: &usize| {
         let placement = running.certificates[at].placement;
@@ -41,9 +41,9 @@ pub fn servers_left_out(
     let idle = |at: usize| {
         let certificate = &running.certificates[at];
         if !positions.contains(&at) {
-            return longest_idle(&site, at, certificate, work);
+            return longest_idle(&contention, at, certificate, work);
         }
-        let placed = site.as_granted(at)?;
+        let placed = contention.as_granted(at)?;
         let gc = placed.processor.stated(&Certificate { server_thousandths: 0, ..*certificate })?;
         longest(placed.demands(gc, 0, work).map(|demand| idle_after_jobs(&demand)))
     };
@@ -52,13 +52,13 @@ pub fn servers_left_out(
     let settled = if granted == Reliance::Nothing {
         Span::ZERO
     } else {
-        let near = positions.iter().flat_map(|&at| site.beside_on_channels(at));
-        let servers = positions.iter().flat_map(|&at| site.serving_on_channels(at));
+        let near = positions.iter().flat_map(|&at| contention.beside_on_channels(at));
+        let servers = positions.iter().flat_map(|&at| contention.serving_on_channels(at));
         longest(near.chain(servers).map(idle))?
     };
     let mut after = running.clone();
     for &at in positions.iter().filter(|&&at| serves(at)) {
-        let placed = site.as_granted(at)?;
+        let placed = contention.as_granted(at)?;
         after.certificates[at] = placed.processor.without_server(&running.certificates[at])?;
     }
     let pairs = after.clusters.into_iter().zip(after.certificates);

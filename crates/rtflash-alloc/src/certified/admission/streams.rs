@@ -71,13 +71,13 @@ pub fn served_streams(
     set.jobs().iter().map(&mut serve).collect()
 }
 
-/// The servers that there are.
+/// All servers.
 fn servers(set: &TaskSet, running: &RunningDevice, granted: Reliance, work: &Work) -> Vec<ServerRoom> {
-    let site = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
+    let contention = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
     let room = |at: usize| {
         let certificate = &running.certificates[at];
         let share = u128::from(certificate.server_thousandths);
-        let placed = site.in_the_worst_case(at).filter(|_| share > 0)?;
+        let placed = contention.in_the_worst_case(at).filter(|_| share > 0)?;
         let gc = placed.processor.stated(certificate)??;
         let (read, write) = placed.processor.page_costs();
         let size = u128::from(running.clusters[at].size());

@@ -47,7 +47,7 @@ pub fn certify_beside(
     granted: Reliance,
     work: &Work,
 ) -> Certification {
-    certified(site(set, clusters, placements, given, granted, work), given)
+    certified(contention(set, clusters, placements, given, granted, work), given)
 }
 
 /// As [`certify`], of all clusters or of none: where one is found that fails, it is the only one
@@ -60,8 +60,8 @@ pub fn certify_whole(
     work: &Work,
 ) -> Certification {
     let given = vec![None; clusters.len()];
-    let site = site(set, clusters, placements, &given, granted, work);
-    certified(ChannelContention { whole: true, ..site }, &given)
+    let contention = contention(set, clusters, placements, &given, granted, work);
+    certified(ChannelContention { whole: true, ..contention }, &given)
 }
 
 /// As [`certify`], with a term left out of the tests. What is certified so is no promise.
@@ -74,7 +74,7 @@ pub fn certify_leaving_out(
     work: &Work,
 ) -> Certification {
     let given = vec![None; clusters.len()];
-    certified(site(set, clusters, placements, &given, granted, work).leaving_out(term), &given)
+    certified(contention(set, clusters, placements, &given, granted, work).leaving_out(term), &given)
 }
 
 /// What a trial came to.
@@ -97,14 +97,14 @@ pub fn tried(
     trials: &TrialAnswers,
 ) -> Trial {
     let given = vec![None; clusters.len()];
-    let mut site = site(set, clusters, placements, &given, granted, work).for_trials(trials);
-    let busy = site.busy();
-    let tested = site.tested(&busy, &given);
+    let mut contention = contention(set, clusters, placements, &given, granted, work).for_trials(trials);
+    let busy = contention.busy();
+    let tested = contention.tested(&busy, &given);
     Trial { failing: tested.failing.first().copied(), given_up: tested.given_up }
 }
 
 /// Clusters some of which have certificates.
-fn site<'a>(
+fn contention<'a>(
     set: &'a TaskSet,
     clusters: &'a [Cluster],
     placements: &[Placement],
@@ -125,28 +125,28 @@ struct TestedClusters {
 }
 
 /// Certifies the clusters that have no certificate.
-fn certified(mut site: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
-    let (count, busy) = (site.clusters.len(), site.busy());
-    let TestedClusters { fragile, mut failing, given_up } = site.tested(&busy, given);
-    if site.whole && !failing.is_empty() {
+fn certified(mut contention: ChannelContention<'_>, given: &[Option<Certificate>]) -> Certification {
+    let (count, busy) = (contention.clusters.len(), contention.busy());
+    let TestedClusters { fragile, mut failing, given_up } = contention.tested(&busy, given);
+    if contention.whole && !failing.is_empty() {
         return Certification { certificates: Vec::new(), failing, given_up };
     }
-    site.settle_beside_failing(&busy, &fragile, given, &mut failing);
+    contention.settle_beside_failing(&busy, &fragile, given, &mut failing);
     if failing.is_empty() {
         // Beside a server a chip counts on less, but where that is left out.
-        let quiet = if site.left_out == Some(Term::Servers) { fragile } else { site.near(&fragile) };
+        let quiet = if contention.left_out == Some(Term::Servers) { fragile } else { contention.near(&fragile) };
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
-            site.serves_all_it_can(position);
+            contention.serves_all_it_can(position);
         }
     }
     let certificate = |position: usize| {
         if given[position].is_some() {
             given[position]
         // Where only the data do not fit, it is as for a cluster that holds.
-        } else if failing.contains(&position) && !site.holds_now(position) {
-            site.failing_certificate(position)
+        } else if failing.contains(&position) && !contention.holds_now(position) {
+            contention.failing_certificate(position)
         } else {
-            site.certificate(position, site.gcs[position].flatten())
+            contention.certificate(position, contention.gcs[position].flatten())
         }
     };
     Certification { certificates: (0..count).map(certificate).collect(), failing, given_up }

@@ -207,7 +207,7 @@ impl Contention {
     }
 
     /// Says that the chips added, all of stripes, and `siblings` more of the processor's own are
-    /// all that there are on the channel, that none of them serves other jobs, and that the bus
+    /// all chips of the channel, that none of them serves other jobs, and that the bus
     /// serves first come, first served.
     #[must_use]
     pub fn in_a_queue(mut self, device: &Device, siblings: u64) -> Contention {

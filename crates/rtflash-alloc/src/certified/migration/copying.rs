@@ -262,10 +262,10 @@ pub(super) fn hold_beside(
 ) -> bool {
     let near = beside(set.device(), &running.clusters, places);
     let (around, wide) = surroundings(set.device(), running, &near);
-    let site = ChannelContention::of_certificates(set, &around.clusters, &around.certificates, granted, work);
+    let contention = ChannelContention::of_certificates(set, &around.clusters, &around.certificates, granted, work);
     let asked = (0..wide.len()).filter(|&at| near.binary_search(&wide[at]).is_ok());
     let mut busy = asked.filter(|&at| !around.clusters[at].tasks.is_empty());
-    busy.all(|at| site.holds_as_stated(at, &around.certificates[at]))
+    busy.all(|at| contention.holds_as_stated(at, &around.certificates[at]))
 }
 
 /// What a page takes that is read and written alone.

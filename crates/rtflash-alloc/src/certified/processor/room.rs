@@ -65,7 +65,7 @@ impl Processor {
     }
 
     /// A number by which processors without room for garbage collection are ordered; nothing is
-    /// decided by it. How many times the blocks that there are would be needed for a pass to
+    /// decided by it. How many times the actual blocks would be needed for a pass to
     /// reclaim anything.
     pub(in crate::certified) fn crowding(&self) -> f64 {
         let pages = self.pending().saturating_mul(2).saturating_add(self.block_pages) as f64;
@@ -73,7 +73,7 @@ impl Processor {
         (open + self.mapped as f64 / self.block_pages as f64) / self.blocks.max(1) as f64
     }
 
-    /// F + ⌊Λ/PP⌋ + 1, where that is more than the N blocks that there are: at the shortest
+    /// F + ⌊Λ/PP⌋ + 1, where that is more than the actual N blocks: at the shortest
     /// deadline of garbage collection, when the reserve is the smallest, no pass reclaims anything.
     pub fn too_few_blocks(&self) -> Option<NoRoomForGc> {
         // A = W at the shortest deadline: one request of each writer.

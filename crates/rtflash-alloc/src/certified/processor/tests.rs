@@ -73,7 +73,7 @@ fn too_few_blocks_is_what_the_shortest_deadline_says() {
     assert!(compared.iter().all(|&compared| compared > 100), "{compared:?}");
 }
 
-/// Where there are too few blocks, what is ordered is how many times those that there are would
+/// Where there are too few blocks, what is ordered is how many times the actual blocks would
 /// be needed, to a block.
 #[test]
 fn crowding_is_what_is_needed_of_what_there_is() {

@@ -3,7 +3,7 @@
 use rtflash_alloc::analysis::{Baseline, BaselineTerm, Room, RoomUnit};
 use rtflash_alloc::verdict::passing;
 use rtflash_check::{BaselineScheme, verify_baseline};
-use rtflash_model::{Allocation, Cluster, Reliance, Task, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, Cluster, Device, Reliance, Task, TaskSet, TaskSetFile};
 use rtflash_wire::CheckAnswer;
 
 use super::KindText;
@@ -33,10 +33,10 @@ impl KindText for BaselineKind<'_> {
     fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
         let device = set.device();
         let worst = whole_time(self.0.worst_response(device));
-        let usable = separated(self.0.usable_pages(device, device.chips()));
+        let usable = data::pages(device, self.0.usable_pages(device, device.chips()));
         let mut text = format!(
-            "{}\n  a request of one page is served within {worst}, once it is its turn\n  {usable} pages of all chips \
-             are usable\n",
+            "{}\n  a request of one page is served within {worst}, once it is its turn\n  {usable} of all \
+             chips are usable\n",
             paint(BOLD, "device")
         );
         match allocation {
@@ -92,7 +92,7 @@ impl BaselineKind<'_> {
         let verdict = if passes { paint(GREEN, "schedulable") } else { paint(RED, "not schedulable") };
         text += &format!("  U = {}, {verdict}\n", share(total));
         let rooms = self.0.rooms(set.device(), &tasks, cluster.size());
-        text + &rooms.iter().map(room).collect::<String>()
+        text + &rooms.iter().map(|of| room(set.device(), of)).collect::<String>()
     }
 }
 
@@ -104,12 +104,12 @@ fn row(tasks: &[&Task], term: &BaselineTerm) -> Vec<String> {
     vec![name, term.what.to_owned(), how, share(term.share().to_f64())]
 }
 
-fn room(of: &Room) -> String {
+fn room(device: &Device, of: &Room) -> String {
     let (verdict, needed) = (if of.fits() { "" } else { ": too much" }, of.needed);
     match of.unit {
         RoomUnit::Pages => {
-            let noun = if needed == 1 { "page" } else { "pages" };
-            format!("  {}: {} {noun} of {}{verdict}\n", of.what, separated(needed), separated(of.there))
+            let [needed, there] = [needed, of.there].map(|pages| data::pages(device, pages));
+            format!("  {}: {needed} of {there}{verdict}\n", of.what)
         }
         RoomUnit::Nanoseconds => {
             format!("  {}: {} of {}{verdict}\n", of.what, whole_time(needed), whole_time(of.there))

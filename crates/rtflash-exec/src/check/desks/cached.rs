@@ -3,10 +3,10 @@
 use rtflash_model::Span;
 
 use super::{Desks, ToCome};
+use crate::check::contention::ChipContention;
 use crate::check::flash;
 use crate::check::gauge::Place;
 use crate::check::registers::{Begun, PartLengths};
-use crate::check::sites::Site;
 use crate::ids::{ChannelId, ChipId, PerId};
 use crate::options::Waits;
 use crate::trace::{Action, Kind, Operation, Padding, Transfer};
@@ -21,7 +21,7 @@ impl Desks {
     /// Whether an operation goes through a second page register: copies over the bus do not.
     #[inline]
     pub(in crate::check) fn is_in_registers(&self, operation: &Operation) -> bool {
-        let is_so = |place: &Site| place.cached && (place.stripe || operation.kind != Kind::Gc);
+        let is_so = |place: &ChipContention| place.cached && (place.stripe || operation.kind != Kind::Gc);
         self.any_cached && self.places.as_ref().is_some_and(|places| is_so(&places[operation.chip]))
     }
 
@@ -99,7 +99,7 @@ impl Desks {
         self.transfers.note(0, u64::from(moved.is_none()), place);
         let Some(moved) = moved else { return };
         self.lengths.note(0, moved.off, place);
-        let bound = |places: &PerId<ChipId, Site>| places[chip].wait_in_registers(moved.action);
+        let bound = |places: &PerId<ChipId, ChipContention>| places[chip].wait_in_registers(moved.action);
         let bound = self.places.as_ref().map_or(Span::ZERO, bound);
         self.page_waits.note(bound.as_ns(), moved.waited, place);
         match moved.asked {

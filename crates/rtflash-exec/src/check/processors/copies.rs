@@ -348,14 +348,14 @@ mod tests {
                 all.push(step(start, (kind, action), [0, 1, 2].map(takes)));
                 start = all.last().and_then(|step| step.iter().map(|of| of.end.as_ns()).max()).expect("a page");
             }
-            let tell = |processors: &mut Processors, steps: &[Vec<Operation>]| {
+            let notify = |processors: &mut Processors, steps: &[Vec<Operation>]| {
                 for of in steps.iter().flatten() {
                     processors.operation((of, of), (0, false), pending, &plan);
                 }
             };
             let (before, behind) = all.split_at(first.min(all.len() - 1));
-            tell(&mut one_by_one, &all);
-            tell(&mut together, before);
+            notify(&mut one_by_one, &all);
+            notify(&mut together, before);
             let batch = listed(behind);
             together.goes_on_in_rows(0, (batch.steps(), batch.pages()), (at(start), 9), &plan);
             let found = |processors: &mut Processors| -> (Option<Worst>, u64, bool) {

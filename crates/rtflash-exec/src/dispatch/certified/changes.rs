@@ -75,7 +75,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.store.ftl.change(terms, counted);
         of.notified = of.store.ftl.arrived();
         (of.stage, of.extra, of.changed) = (of.stage + 1, 0, Some(now));
-        self.tell_change(number, now);
+        self.notify_change(number, now);
         if change.extra_passes > 0 {
             self.advance_at(number, now.saturating_add(Span::NANOSECOND));
         }
@@ -98,7 +98,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.notified = of.notified.saturating_add(pages);
         of.extra += 1;
         let more = of.extra < change.extra_passes;
-        self.tell_change(number, now);
+        self.notify_change(number, now);
         self.collect(number, now);
         if more {
             self.advance_at(number, now.saturating_add(change.spacing));
@@ -106,7 +106,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// Records how a processor's counter stands, but for what has arrived in this instant.
-    fn tell_change(&mut self, number: usize, now: Instant) {
+    fn notify_change(&mut self, number: usize, now: Instant) {
         let of = &self.processors[number];
         let changed = TermsChange {
             at: now,

@@ -1,5 +1,5 @@
 //! The lines that say how it came to what a run does: how it was made, why passes begin or are
-//! left out, how much is free, what takes time silently.
+//! left out, how much is free, what takes time as padding.
 
 use rtflash_model::Instant;
 use serde_json::value::RawValue;

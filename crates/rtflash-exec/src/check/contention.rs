@@ -1,4 +1,4 @@
-//! Where chips under certificates are: what others may make them wait.
+//! Contention for the bus of chips under certificates: what others may make them wait.
 
 use rtflash_model::Span;
 
@@ -8,7 +8,7 @@ use crate::trace::Action;
 
 /// Of a chip under a certificate.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Site {
+pub(super) struct ChipContention {
     /// The first chip of its processor.
     pub(super) first: ChipId,
     pub(super) stripe: bool,
@@ -26,19 +26,19 @@ pub(super) struct Site {
     pub(super) most: u32,
 }
 
-impl Site {
+impl ChipContention {
     /// What a page of a chip with two registers may wait for: one that a superblock reads, for
-    /// strangers alone.
+    /// foreign chips alone.
     pub(super) fn wait_in_registers(&self, action: Action) -> Span {
         if action == Action::Read && !self.stripe { self.foreign_wait } else { self.others }
     }
 }
 
 /// Those of all chips.
-pub(super) fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId, Site> {
+pub(super) fn contentions(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> PerId<ChipId, ChipContention> {
     let device = plan.device();
     let moving = |chips: u32| plan.transfers(chips);
-    let nowhere = Site {
+    let none = ChipContention {
         first: ChipId(0),
         stripe: false,
         cached: false,
@@ -49,7 +49,7 @@ pub(super) fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> Pe
         own: 0,
         most: 0,
     };
-    let mut places = plan.per_chip(nowhere);
+    let mut places = plan.per_chip(none);
     for (cluster, by) in plan.clusters().iter().zip(certified) {
         let mut own = plan.per_channel(0_u32);
         cluster.chips.iter().for_each(|&chip| own[plan.channel_of(chip)] += 1);
@@ -62,7 +62,7 @@ pub(super) fn places(plan: &Plan, certified: &PerId<ClusterId, Certified>) -> Pe
         let (stripe, cached) = (by.is_stripe(), by.is_cached());
         for &chip in &cluster.chips {
             let channel = plan.channel_of(chip);
-            places[chip] = Site {
+            places[chip] = ChipContention {
                 first: if stripe { chip } else { cluster.chips[0] },
                 stripe,
                 cached,
