@@ -392,7 +392,17 @@ fn what_is_said_of_commands_and_two_registers_is_what_the_verifier_says() {
     for case in 0..cases(1_200) {
         let mut rng = Rng(Stream::numbered(9, b"verified", case));
         let Some(Division { set, allocation }) = divide(&mut rng) else { continue };
-        let spec = DeviceSpec { command: Some(ns(rng.within(1, 4))), page_registers: Some(2), ..set.device().spec() };
+        let spec = DeviceSpec {
+            command: Some(ns(rng.within(1, 4))),
+            page_registers: Some(2),
+            wear_gap: None,
+            wear_passes: None,
+            spare_blocks: None,
+            program_failures: None,
+            erase_suspend: None,
+            erase_resume: None,
+            ..set.device().spec()
+        };
         let Ok(device) = Device::new(spec) else { continue };
         let Ok(set) = TaskSet::new(device, set.tasks().as_slice().to_vec(), set.jobs().to_vec()) else { continue };
         let (granted, placements) = (rng.one_of(&Reliance::ALL), rng.one_of(&CACHED));
