@@ -27,8 +27,9 @@ run(optimizer, ["--flatten", "--rereloop", "-Oz", "-Oz", "--converge", "--strip-
 
 for (const name of ["index.html", "style.css", "main.js", "run.js", "worker.js", "share.js", "picture.js", "editor.js"]) {
   const text = readFileSync(join(here, name), "utf8");
-  // Lines of comments are for whoever reads the sources.
-  writeFileSync(join(dist, name), name.endsWith(".js") ? text.replace(/^\s*\/\/.*\n/gm, "") : text);
+  // Lines of comments, and what lines begin with, are for whoever reads the sources.
+  const short = name.endsWith(".js") ? text.replace(/^\s*\/\/.*\n/gm, "") : text;
+  writeFileSync(join(dist, name), name.endsWith(".html") ? short : short.replace(/^[ \t]+/gm, ""));
 }
 for (const name of ["THIRD-PARTY.md", "LICENSE-APACHE", "LICENSE-MIT"]) cpSync(join(root, name), join(dist, name));
 cpSync(join(root, "tasksets"), join(dist, "tasksets"), { recursive: true });
