@@ -116,11 +116,7 @@ pub fn options(set: &TaskSet, bytes: &mut Unstructured) -> Result<Option<Options
         ])?,
         times: *bytes.choose(&[Times::Worst, Times::Best, Times::Random])?,
         seed: bytes.arbitrary()?,
-        placed: Placed {
-            backfill: bytes.arbitrary()?,
-            waits: Waits::Actual,
-            faults: *bytes.choose(&[0, 30, 1_000])?,
-        },
+        placed: Placed { backfill: bytes.arbitrary()?, waits: Waits::Actual, faults: *bytes.choose(&[0, 30, 1_000])? },
         phases: *bytes.choose(&[Phases::Periodic, Phases::AtErases, Phases::Random])?,
         recurrence: *bytes.choose(&[Recurrence::Periodic, Recurrence::Sporadic])?,
         ..Options::default()
