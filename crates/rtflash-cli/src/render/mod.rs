@@ -1,5 +1,6 @@
 //! How answers are worded: a file for each kind of answer in text. rtflash-wire has them as JSON.
 
+#[cfg(feature = "exchange")]
 pub mod admit_text;
 pub mod alloc_text;
 pub mod check_text;
@@ -14,6 +15,7 @@ pub mod host_bound;
 pub mod host_tune;
 pub mod impossible;
 pub mod kind;
+#[cfg(feature = "exchange")]
 pub mod migrate_text;
 pub mod numbers;
 #[cfg(feature = "exchange")]
@@ -22,11 +24,13 @@ pub mod size_text;
 pub mod table;
 pub mod unplaced;
 
+#[cfg(feature = "exchange")]
 use rtflash_model::Device;
 
 use crate::args::Format;
 
 /// An answer that counts pages, and the device whose pages they are.
+#[cfg(feature = "exchange")]
 pub struct OnDevice<'a, A> {
     /// The answer.
     pub answer: &'a A,
