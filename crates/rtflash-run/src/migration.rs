@@ -149,7 +149,8 @@ impl StageRun {
         for of in &self.moves {
             // Who goes round begins at the start of its new range.
             let Some(mirror) = of.mirror.filter(|_| of.copies.is_some()) else { continue };
-            let skipped = self.before(releases, of.task, self.history.begins(mirror).unwrap_or_default());
+            let begins = self.history.begins(mirror).expect("a mirror is admitted in its stage");
+            let skipped = self.before(releases, of.task, begins);
             plan = plan.with_mirror(mirror, of.task, skipped).map_err(PlanRefusal::Plan)?;
         }
         Ok(plan)

@@ -58,7 +58,7 @@ impl Policeman {
         let Releases::Periodic(period) = of.releases else { return None };
         let period = period.numerator().checked_div(period.denominator())?;
         Some(Policeman {
-            declared: u32::try_from(of.read_pages + of.write_pages).unwrap_or(u32::MAX),
+            declared: u32::try_from(of.read_pages + of.write_pages).expect("a plan has no longer requests"),
             period: Span::from_ns(u64::try_from(period).ok()?)?,
             jitter: of.jitter,
             rule: PageRule::of(plan, of),

@@ -99,8 +99,9 @@ impl ChannelQueue {
         }
         sorting::by(&mut counts, |a, b| b.cmp(a));
         let one_by_one = sum(counts.iter().map(|(count, chips)| count.checked_mul(*chips)))?.checked_mul(transfer)?;
-        let mut greatest = counts.iter().flat_map(|&(count, chips)| (0..chips.min(2)).map(move |_| count));
-        let mut next = || greatest.next().unwrap_or(0);
+        let mut greatest =
+            counts.iter().flat_map(|&(count, chips)| (0..chips.min(2)).map(move |_| count)).chain([0, 0]);
+        let mut next = || greatest.next().expect("zeros come last");
         let first = self.first.checked_mul(next())?;
         let second = (self.saved - self.first).checked_mul(next())?;
         sum([

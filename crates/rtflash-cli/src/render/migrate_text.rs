@@ -107,8 +107,8 @@ fn moving(device: &Device, of: &MovingTask<'_>) -> String {
     let (from, within) = (runs(&of.from), time(of.copied_within_ns as f64));
     let (name, pages) = (plain(&of.task), data::amount(device, of.pages));
     let copied = of.pages_a_period.zip(of.period_ns).zip(of.buffer_pages);
-    match copied {
-        Some(((each, period), held)) => {
+    match (copied, of.round_requests) {
+        (Some(((each, period), held)), _) => {
             let rate = volume(device.bytes(each.into()) as f64 * 1e9 / period as f64);
             let (period, held) = (time(period as f64), data::amount(device, held));
             format!(
@@ -116,12 +116,13 @@ fn moving(device: &Device, of: &MovingTask<'_>) -> String {
                  from {after} to {within}; {held} held\n"
             )
         }
-        None => {
-            let requests = count(of.round_requests.unwrap_or(0), "request");
+        (None, Some(requests)) => {
+            let requests = count(requests, "request");
             format!(
                 "   {name}: {pages} from chips {from}, by its own next {requests}, from {after} to {within} if they \
                  come each period\n"
             )
         }
+        (None, None) => format!("   {name}: {pages} from chips {from}, from {after} to {within}\n"),
     }
 }

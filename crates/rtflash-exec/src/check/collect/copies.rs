@@ -16,7 +16,8 @@ impl Collections {
         let account = &self.accounts[processor];
         let free = map.lasting_free_in(account.chip, at)?;
         let waiting = account.arrived.saturating_sub(account.programmed);
-        Some((free, usize::try_from(free.saturating_sub(waiting)).unwrap_or(usize::MAX)))
+        let most = usize::try_from(free.saturating_sub(waiting)).expect("pages of a processor have 32 bits");
+        Some((free, most))
     }
 
     /// The pass of the GC jobs of a processor, from these copies on; `None` where it holds pages
