@@ -166,8 +166,8 @@ def test_of_soak(rtflash_command: Run) -> None:
 
 def test_of_a_climb(rtflash_command: Run) -> None:
     path, runs = "tasksets/drone.json", ["--runs", "2", "--format", "json"]
-    printed = rtflash_command("soak", "--climb", path, "--set", "device.chips=8", *runs).stdout
-    assert rtflash.soak(climb=path, set={"device.chips": 8}, runs=2).to_json() == printed
+    printed = rtflash_command("soak", "--climb", path, "--set", "device.block_erase=3ms", *runs).stdout
+    assert rtflash.soak(climb=path, set={"device.block_erase": "3ms"}, runs=2).to_json() == printed
     assert rtflash.soak(climb=path, runs=2).to_json() != printed
 
 
