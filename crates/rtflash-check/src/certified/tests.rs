@@ -246,6 +246,9 @@ fn every_number_is_compared() {
         let (accepted, found) = judged(certificate);
         assert!(!accepted && !found.discrepancies.is_empty(), "{certificate:?}: {found:?}");
     }
+    // No alpha goes with more valid pages than a block has.
+    let (_, found) = judged(with(Collection { victim_pages: 1 << 40, ..stated }));
+    assert_eq!(found.discrepancies[0], "alpha is 128, and no number is small enough");
     for certificate in other_ones {
         let (accepted, found) = judged(certificate);
         assert!(accepted && !found.notes.is_empty(), "{certificate:?}: {found:?}");
