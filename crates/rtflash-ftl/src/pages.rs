@@ -236,7 +236,6 @@ impl<M: Memory> Pages<M> {
         are_programmed
     }
 
-
     /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
     /// among equals; with its valid pages.
     pub fn take_victim(&mut self) -> Option<(u32, u32)> {

@@ -191,12 +191,8 @@ pub(super) fn class_of(action: Action, kind: Kind) -> usize {
 
 impl WatchedChip {
     /// One that is not watched.
-    pub(super) const NOWHERE: WatchedChip = WatchedChip {
-        cluster: ClusterId(NONE),
-        position: ColumnId(0),
-        watched: 0,
-        processor: 0,
-    };
+    pub(super) const NOWHERE: WatchedChip =
+        WatchedChip { cluster: ClusterId(NONE), position: ColumnId(0), watched: 0, processor: 0 };
 
     /// Itself, if it is a chip of this cluster, which is the job's.
     #[inline(always)]

@@ -10,8 +10,8 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Operation, Padding,
-    Policed, Release, Reserve, Selection, Setup, Starved, TermsChange, Transfer, Trimmed,
+    Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Operation, Padding, Policed, Release,
+    Reserve, Selection, Setup, Starved, TermsChange, Transfer, Trimmed,
 };
 
 impl Checks<'_> {

@@ -14,9 +14,7 @@ use crate::check::Ledger;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
 use crate::resume::resume;
-use crate::trace::{
-    Action, Complete, Kind, Observer, Operation, Release, Starved, Transfer, Trimmed,
-};
+use crate::trace::{Action, Complete, Kind, Observer, Operation, Release, Starved, Transfer, Trimmed};
 
 /// The jobs of one source.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use std::slice;
 
 use super::any_record::Record;
 use super::record::{
-    Complete, EmptyPage, Failed, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection,
-    Starved, TermsChange, Transfer, Trimmed,
+    Complete, EmptyPage, Failed, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
+    TermsChange, Transfer, Trimmed,
 };
 use super::setup::Setup;
 use crate::ids::{ClusterId, Lpn};

@@ -97,7 +97,6 @@ impl ProcessorStep {
         (self.is_under_way, self.chips, self.last) = (true, chips, (Instant::START, ChipId(0)));
         self.erases = None;
     }
-
 }
 
 /// A processor at run time.
