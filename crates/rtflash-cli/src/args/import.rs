@@ -20,7 +20,7 @@ pub struct ImportArgs {
 pub enum ImportCommand {
     /// A robot's bag (MCAP): the write tasks of a recorder, one a topic, each as large as the most
     /// that comes in any window of the flush interval
-    #[command(after_help = "Example:\n  rtflash import mcap crates/rtflash-import/tests/small.mcap \
+    #[command(after_help = "Example:\n  rtflash import mcap crates/rtflash-import/tests/it/small.mcap \
                       --flush 100ms --device emmc-64gb-mlc |\n    rtflash alloc -")]
     Mcap {
         #[command(flatten)]
@@ -30,7 +30,9 @@ pub enum ImportCommand {
         flush: Span,
     },
     /// MQSim's configuration of an SSD (ssdconfig.xml): the device, and what it cannot keep
-    #[command(after_help = "Example:\n  rtflash import mqsim crates/rtflash-import/tests/ssdconfig.xml > device.json")]
+    #[command(
+        after_help = "Example:\n  rtflash import mqsim crates/rtflash-import/tests/it/ssdconfig.xml > device.json"
+    )]
     Mqsim {
         /// Configuration; `-` for standard input
         file: PathBuf,
