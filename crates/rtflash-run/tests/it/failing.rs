@@ -8,7 +8,6 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::cases::cases;
-use crate::common::Words;
 use crate::flash::{Flash, Lists};
 use limit::{Limit, Rng};
 use rtflash_alloc::analysis::analysis_relying_on;

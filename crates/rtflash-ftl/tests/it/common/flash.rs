@@ -11,8 +11,7 @@ use rtflash_ftl::{
     RequestHost, SetupError, SpareBytes,
 };
 
-use super::Words;
-use super::common::Registers;
+use super::common::{Registers, Words};
 
 /// What is in a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
