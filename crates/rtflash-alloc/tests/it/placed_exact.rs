@@ -75,7 +75,7 @@ fn tiny(number: u64) -> Option<TaskSet> {
         logical_ratio: LogicalRatio::from_decimal(within(2, 6).into(), 1).expect("below one"),
         page_read: short(within(1, 30)),
         page_program: short(within(1, 30)),
-        block_erase: short(within(1, 60)),
+        block_erase: short(within(1, 40)),
         page_transfer: short(within(1, 10)),
         erase_suspend: (within(0, 2) == 0).then(|| short(3)),
         spare_blocks: (within(0, 3) == 0).then_some(1),
@@ -83,10 +83,10 @@ fn tiny(number: u64) -> Option<TaskSet> {
     })
     .ok()?;
     let mut request = || {
-        let (period, pages) = (within(40, 900), within(1, 3));
+        let (period, pages) = (within(40, 400), within(1, 2));
         let access = Access::ALL[usize::try_from(within(0, 2)).expect("one of three")];
         let request = Request::new(pages, short(period))?.with_access(access);
-        request.with_deadline(Some(short(period - within(0, period / 3))))
+        request.with_deadline(Some(short(period - within(0, period / 2))))
     };
     let mut task = |number: u64| {
         let (read, write) = (request().filter(|_| number % 3 != 0), request().filter(|_| number % 3 != 1));
@@ -101,7 +101,7 @@ fn tiny(number: u64) -> Option<TaskSet> {
 fn sound_finds_what_stripe_or_superblock_finds() {
     let exact = allocator("exact").expect("there is");
     let (mut compared, mut found, mut on_one_chip) = (0, 0, 0);
-    for number in 0..1_500 {
+    for number in 0..12_000 {
         let Some(set) = tiny(number) else { continue };
         let granted = Reliance::ALL[usize::try_from(number % 3).expect("one of three")];
         let by = |name: &str| exact.allocate(&set, analysis_relying_on(name, granted).expect("there is"));

@@ -12,13 +12,11 @@ pub(super) struct Superblock;
 
 /// Whether a superblock of one chip can be in time where a stripe of it is not (docs/analysis.md,
 /// Section 4): a stripe copies a page in one step, a superblock in two shorter ones. That helps if
-/// a copy is the longest step that blocks, or is repeated where programs fail.
+/// a copy is the longest step that blocks, or if the step that programs fails and is repeated.
 pub(crate) fn may_serve_one_chip(device: &Device) -> bool {
     let (sense, program, transfer) = (device.page_read(), device.page_program(), device.page_transfer());
-    let is_longest = device.block_erase() < sense.saturating_add(program)
-        || device.erase_suspend().is_some()
-        || device.program_failures() > 0;
-    transfer < sense.min(program) && is_longest
+    let copies_block = device.block_erase() < sense.saturating_add(program) || device.erase_suspend().is_some();
+    transfer < sense && (device.program_failures() > 0 || transfer < program && copies_block)
 }
 
 impl PageOrganisation for Superblock {
