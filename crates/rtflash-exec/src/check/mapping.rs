@@ -271,9 +271,7 @@ impl Mapping {
                 if !shape.zoned {
                     pool.erased(told, shape);
                 }
-                if let Some(last) = self.last.get_mut(chip) {
-                    last.erase = Some((operation.job, operation.block));
-                }
+                self.last.get_mut(chip).into_iter().for_each(|last| last.erases(operation));
                 let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
                 self.programmed[block] = 0;
                 if let Some(wear) = &mut self.wear {

@@ -281,8 +281,8 @@ impl Processors {
         self.lines[self.processor(chip)?].under_way.map(|step| step.end)
     }
 
-    /// Whether the step that was recorded last, on the processor of a chip, ends then, and erases if
-    /// so it is said to.
+    /// Whether the step that was recorded last, on the processor of a chip, ends at this instant,
+    /// and erases if it is said to.
     pub(super) fn has_ended(&self, chip: ChipId, at: Instant, erases: bool) -> bool {
         let step = self.processor(chip).and_then(|processor| self.lines[processor].under_way);
         step.is_some_and(|step| step.end == at && step.erases == erases)

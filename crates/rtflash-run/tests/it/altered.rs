@@ -150,8 +150,8 @@ fn failures_are_what_they_are_said_to_be() {
     assert_eq!(caught.len(), FAILURES.len(), "{caught:?}");
 }
 
-/// An erase that fails is the job's last one of that block on the chip, its step is over, and it fails
-/// once.
+/// An erase that fails is the chip's last one, of that job and block; its step is over, and it
+/// fails once.
 #[test]
 fn a_failed_erase_is_tied_to_its_erase() {
     for world in failing_erases() {

@@ -161,8 +161,8 @@ impl<'a> Organisations<'a> {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
             (_, ContentionAssumption::NoContention) => SharedBus::alone(),
-            // Beside stripes superblocks of several chips are formed as they hold anywhere: few hold
-            // with less.
+            // Beside stripes superblocks of several chips are formed as they hold anywhere: few
+            // hold with less.
             (organisation, ContentionAssumption::Optimistic(ways))
                 if organisation.is_compact() && self.has_superblocks_alone() =>
             {

@@ -4,13 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mapping, TAKEN};
 use crate::ids::{BlockId, ClusterId, ColumnId, Lpn};
-use crate::trace::{Failed, JobId, Kind, NONE};
+use crate::trace::{Failed, JobId, Kind, NONE, Operation};
 
 /// The last program and the last erase of a chip.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct LastOperations {
     pub(super) program: Option<LastProgram>,
     pub(super) erase: Option<(JobId, BlockId)>,
+}
+
+impl LastOperations {
+    pub(super) fn erases(&mut self, erase: &Operation) {
+        self.erase = Some((erase.job, erase.block));
+    }
 }
 
 /// What a chip programs.
