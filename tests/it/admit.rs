@@ -1,6 +1,6 @@
 //! `rtflash admit`: tasks added to what runs.
 
-use crate::common::{file, root, rtflash};
+use crate::common::{file, rtflash};
 
 const RUNS: &str = r#"{"name": "camera", "write": {"pages": 24, "period": "60ms"}},
     {"name": "view", "read": {"pages": 40, "period": "50ms"}}"#;

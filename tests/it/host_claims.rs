@@ -2,10 +2,10 @@
 
 #[allow(dead_code)] // `cargo run --release --example host_claims` prints the whole table.
 #[path = "../../examples/host_claims/main.rs"]
-mod host_claims;
+mod example;
 
-use host_claims::paper000::{Answers, Bound, Column, Drives, claims};
-use host_claims::{Claims, Kind, answers, holds, orders, profile};
+use example::paper000::{Answers, Bound, Column, Drives, claims};
+use example::{Claims, Kind, answers, holds, orders, profile};
 use rtflash::model::Span;
 
 #[test]
@@ -33,7 +33,7 @@ fn the_page_has_these_claims() {
     let page = include_str!("../../docs/host-claims.md");
     let rows = rows(page, "| Fig. 2 ");
     let all = Claims::all();
-    let begins: Vec<String> = all.claims.iter().map(|claim| host_claims::beginning(claim, claim.unit())).collect();
+    let begins: Vec<String> = all.claims.iter().map(|claim| example::beginning(claim, claim.unit())).collect();
     // If this fails: cargo run --release --example host_claims, and read the page.
     assert_eq!(rows.len(), begins.len());
     for (row, begin) in rows.iter().zip(&begins) {
@@ -66,7 +66,7 @@ fn what_must_hold_of_paper_000_does() {
 #[test]
 fn the_page_has_the_claims_of_paper_000() {
     let rows = rows(include_str!("../../docs/host-claims.md"), "| Fig. 4a ");
-    let begins: Vec<String> = claims().iter().map(|claim| host_claims::beginning(claim, claim.unit())).collect();
+    let begins: Vec<String> = claims().iter().map(|claim| example::beginning(claim, claim.unit())).collect();
     // If this fails: cargo run --release --example host_claims, and read the page.
     assert_eq!(rows.len(), begins.len());
     for (row, begin) in rows.iter().zip(&begins) {

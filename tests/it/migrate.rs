@@ -1,6 +1,6 @@
 //! `rtflash migrate`: from one allocation to another on what runs.
 
-use crate::common::{file, root, rtflash};
+use crate::common::{file, rtflash};
 use serde_json::json;
 
 const TASKS: &str = r#"{"name": "camera", "write": {"pages": 24, "period": "60ms"}, "data_size": "16MiB"},

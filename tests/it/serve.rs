@@ -1,6 +1,6 @@
 //! `rtflash serve`: what it says, and what it does not serve.
 
-use crate::common::{file, root, rtflash};
+use crate::common::{file, rtflash};
 
 const SET: &str = r#"{"device": {"profile": "dgist-2021"}, "tasks": [
     {"name": "camera", "write": {"pages": 8, "period": "40ms"}, "data_size": "16MiB"},

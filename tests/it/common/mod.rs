@@ -65,7 +65,8 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A file of its own for one test, with this content. Tests run beside each other: no two calls write one file.
+/// A file of its own for one test, with this content. Tests run beside each other: no two calls
+/// write one file.
 pub fn file(name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     static FILES: AtomicU32 = AtomicU32::new(0);
     let number = FILES.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! The command's answers are valid by the schemas that the command prints. `RTFLASH` names the command.
+//! The command's answers are valid by the schemas that the command prints. `RTFLASH` names the
+//! command.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

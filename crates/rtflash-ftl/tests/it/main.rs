@@ -6,8 +6,8 @@ mod common;
 #[path = "common/flash.rs"]
 mod flash;
 mod image;
-mod in_line;
 mod losses;
 mod power_loss;
+mod valid_pages;
 #[path = "common/whole.rs"]
 mod whole;

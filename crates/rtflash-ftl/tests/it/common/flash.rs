@@ -11,7 +11,8 @@ use rtflash_ftl::{
     RequestHost, SetupError, SpareBytes,
 };
 
-use super::common::{Registers, Words};
+use crate::common::Registers;
+use crate::common::Words;
 
 /// What is in a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
