@@ -44,7 +44,7 @@ fn a_bag_becomes_a_task_that_is_allocated() {
         written.len() == 1 && (least.div_ceil(page)..=(least + 300).div_ceil(page)).contains(&written[0]),
         "{set:?}"
     );
-    assert_eq!(set.tasks()[0].name, "recorder");
+    assert_eq!(set.tasks().as_slice()[0].name, "recorder");
     assert!(made.stderr.contains("messages: 600 read, 0 passed over, 0 refused"), "{made:?}");
     assert!(
         made.stderr.contains("first at 1970-01-01 00:00:00 UTC; ") && made.stderr.contains(" in 9.867s, "),
