@@ -89,7 +89,7 @@ fn tiny(number: u64) -> Option<TaskSet> {
         request.with_deadline(Some(short(period - within(0, period / 2))))
     };
     let mut task = |number: u64| {
-        let (read, write) = (request().filter(|_| number % 3 != 0), request().filter(|_| number % 3 != 1));
+        let (read, write) = (request().filter(|_| !number.is_multiple_of(3)), request().filter(|_| number % 3 != 1));
         Task { name: format!("t{number}"), read, write, data_pages: None }
     };
     TaskSet::new(device, (number..number + 1 + number % 3).map(&mut task).collect(), Vec::new()).ok()
