@@ -12,6 +12,7 @@ mod embedded;
 mod examples;
 mod executor;
 mod experiment;
+mod explain;
 mod export;
 mod failing;
 mod files;

@@ -5,12 +5,14 @@ use std::borrow::Cow;
 
 use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
 use rtflash_alloc::certified::{Held, held, reliances};
-use rtflash_alloc::verdict::{in_time, report, spaces};
+use rtflash_alloc::verdict::{report, spaces};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Space, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
+use crate::check::{CheckAnswer, CheckedCluster};
 use crate::data::{DataAnswer, on_device};
 use crate::grounds::{GroundText, rests_on};
 use crate::guarantee::beyond;
@@ -22,8 +24,9 @@ use crate::scheme::SchemeTerms;
 pub struct Explanation<'a> {
     /// The analysis.
     pub analysis: Text<'a>,
-    /// Whether every cluster passes, and the declared data fit; false where there is no allocation.
-    pub schedulable: bool,
+    /// Whether every cluster passes, and the declared data fit, as `check` says it; false where
+    /// there is no allocation, null where it cannot be told.
+    pub schedulable: Option<bool>,
     /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound
     /// ones it comes on top. Where the device says what its times contain, this is the time with
     /// the transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
@@ -92,13 +95,13 @@ impl<'de, 'a> Deserialize<'de> for ExplainAnswer<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExplainAnswer<'a>, D::Error> {
         /// What tells one from the other.
         #[derive(Deserialize)]
-        struct Verdict {
-            schedulable: Option<bool>,
+        struct Found {
+            clusters: Option<IgnoredAny>,
         }
         let text = Box::<RawValue>::deserialize(deserializer)?;
         let read = || match serde_json::from_str(text.get())? {
-            Verdict { schedulable: Some(_) } => serde_json::from_str(text.get()).map(ExplainAnswer::Terms),
-            Verdict { schedulable: None } => serde_json::from_str(text.get()).map(ExplainAnswer::Nothing),
+            Found { clusters: Some(_) } => serde_json::from_str(text.get()).map(ExplainAnswer::Terms),
+            Found { clusters: None } => serde_json::from_str(text.get()).map(ExplainAnswer::Nothing),
         };
         read().map_err(de::Error::custom)
     }
@@ -119,11 +122,18 @@ pub struct AssumptionText {
 pub struct ExplainedCluster<'a> {
     /// Its chips.
     pub chips: Vec<u32>,
-    /// Whether it passes, exactly: in time, and the declared data fit.
-    pub schedulable: bool,
+    /// Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null
+    /// where that cannot be told.
+    pub schedulable: Option<bool>,
     /// Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
-    /// certificate says.
-    pub in_time: bool,
+    /// certificate says. Null where that cannot be told.
+    pub in_time: Option<bool>,
+    /// Under a sound analysis what `check` has against the verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
+    /// What is stated and is not so, and of no consequence for the verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Where tasks of the cluster declare their data: these beside its logical pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
@@ -146,7 +156,7 @@ pub struct ExplainedCluster<'a> {
     /// Under one of the field's own schemes (docs/baselines.md): its terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheme: Option<SchemeTerms<'a>>,
-    /// What a sound analysis promises of the cluster.
+    /// What a sound analysis promises of the cluster, its tightest interval as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
     /// With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
@@ -227,24 +237,34 @@ fn page_times(device: &Device, analysis: &dyn Analysis, theorem: bool) -> (Span,
     )
 }
 
+/// An allocation, and what `check` says of it.
+#[derive(Debug)]
+pub struct CheckedAllocation<'a> {
+    /// The tightest intervals of its certificates are as they are, whatever was stated.
+    pub allocation: Allocation,
+    /// Of the allocation as it was stated.
+    pub verdict: CheckAnswer<'a>,
+}
+
 impl<'a> Explanation<'a> {
     /// The terms of an allocation, if there is one.
     pub fn new(
         set: &'a TaskSet,
         analysis: &'a dyn Analysis,
-        allocation: Option<&Allocation>,
+        checked: Option<&CheckedAllocation<'_>>,
         meta: Option<&'a RawValue>,
     ) -> Explanation<'a> {
         let test = analysis.demand_test();
-        let clusters = allocation.map_or_else(Vec::new, |allocation| {
-            let verdicts = in_time(set, analysis, allocation).into_iter().zip(spaces(set, analysis, allocation));
+        let allocation = checked.map(|checked| &checked.allocation);
+        let clusters = checked.map_or_else(Vec::new, |CheckedAllocation { allocation, verdict }| {
+            let verdicts = verdict.clusters.iter().zip(spaces(set, analysis, allocation));
             let reports = report(set, analysis, allocation).into_iter().zip(verdicts);
             let (helds, reliances): (Vec<Option<Held>>, Vec<Option<Reliance>>) = match test {
                 None => (Vec::new(), Vec::new()),
                 Some(test) => (held(set, allocation, test.rely_on), reliances(set, allocation)),
             };
             let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
-            let terms = |(position, (cluster, (report, (in_time, space))))| ExplainedCluster {
+            let terms = |(position, (cluster, (report, (checked, space))))| ExplainedCluster {
                 costs: helds.get(position).and_then(Option::as_ref).map(costs),
                 relies_on: reliance_name(reliances.get(position).copied().flatten()),
                 rests_on: rests_on(
@@ -254,7 +274,7 @@ impl<'a> Explanation<'a> {
                     reliances.get(position).copied().flatten(),
                 ),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
-                ..ExplainedCluster::new(set, (analysis, test), &cluster, &report, (in_time, &space))
+                ..ExplainedCluster::new(set, (analysis, test), &cluster, &report, (checked, &space))
             };
             clusters.map(terms).collect()
         });
@@ -263,7 +283,7 @@ impl<'a> Explanation<'a> {
         let page_times = page_times(device, analysis, theorem);
         Explanation {
             analysis: analysis.name().into(),
-            schedulable: allocation.is_some() && clusters.iter().all(|cluster| cluster.schedulable),
+            schedulable: checked.map_or(Some(false), |checked| checked.verdict.schedulable),
             page_read_ns: page_times.0.as_ns(),
             page_program_ns: page_times.1.as_ns(),
             page_transfer_ns: device.page_transfer().as_ns(),
@@ -303,14 +323,16 @@ impl<'a> ExplainedCluster<'a> {
         (analysis, test): (&dyn Analysis, Option<DemandTest>),
         cluster: &Cluster,
         report: &ClusterReport,
-        (in_time, space): (bool, &Space),
+        (checked, space): (&CheckedCluster<'_>, &Space),
     ) -> ExplainedCluster<'a> {
         let size = cluster.size();
         let placed = test.is_some();
         ExplainedCluster {
             chips: chip_numbers(&cluster.chips),
-            schedulable: in_time && space.fits(),
-            in_time,
+            schedulable: checked.schedulable,
+            in_time: checked.in_time,
+            complaints: checked.complaints.clone(),
+            notes: checked.notes.clone(),
             data: DataAnswer::new(set, cluster.tasks.iter().copied(), space),
             demand_share: placed.then_some(report.utilization),
             page_delay_ns: (!placed).then(|| analysis.transfer_delay(set.device(), size).as_ns()),

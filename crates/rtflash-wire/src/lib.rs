@@ -54,8 +54,8 @@ pub use exec::{
     WorstLine, traced,
 };
 pub use explain::{
-    AssumptionText, ExplainAnswer, ExplainedCluster, Explanation, GcTerms, StreamTerms, TaskTerms, Unexplained,
-    UnitCosts,
+    AssumptionText, CheckedAllocation, ExplainAnswer, ExplainedCluster, Explanation, GcTerms, StreamTerms, TaskTerms,
+    Unexplained, UnitCosts,
 };
 pub use export::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine};
 pub use grounds::{GroundText, ProofText};

@@ -241,13 +241,18 @@ impl<'a> ChannelContention<'a> {
         let placed = self.as_granted(position)?;
         let gc = placed.processor.stated(certificate)?;
         let demands = placed.demands(gc, certificate.server_thousandths, self.work);
-        let tightest = demands.filter_map(|demand| demand.tightest().map(tightest_of));
+        let tightest = demands.filter_map(|demand| demand.nearest().map(tightest_of));
         tightest.min_by_key(|tightest| (tightest.slack_ns, tightest.length))
     }
 
     /// Whether a cluster is in time by a certificate, as far as it may rely on others.
     pub(super) fn holds_as_stated(&self, position: usize, certificate: &Certificate) -> bool {
-        let placed = self.as_granted(position);
+        self.holds_by(position, certificate, self.granted)
+    }
+
+    /// Whether a cluster is in time by a certificate, relying on so much.
+    pub(super) fn holds_by(&self, position: usize, certificate: &Certificate, reliance: Reliance) -> bool {
+        let placed = self.relying_on(position, reliance);
         let stated = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
         stated.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc))
     }

@@ -12,8 +12,8 @@ use super::processor::{Gc, Processor, VerifiedTask};
 use super::told::Asked;
 use super::zones::ZoneResets;
 
-/// Lengths that are looked at before the test is tried in another way, and steps of the other way
-/// before it is given up.
+/// Lengths, times sequences of them, that are looked at before the test is tried in another way, and
+/// half the steps of the other way before it is given up.
 const LIMIT: u64 = 2_000_000;
 
 /// What the lengths show.
@@ -58,7 +58,7 @@ pub(super) fn decide_within(processor: &Processor, limit: u64) -> LengthsVerdict
         Last::At(last) => i128::try_from(last).ok(),
     };
     let mut lengths = Growth::new(processor, from);
-    for _ in 0..limit {
+    for _ in 0..limit / lengths.sequences.len() as u64 {
         let length = lengths.next();
         if last.is_some_and(|last| length > last) {
             return LengthsVerdict { holds: Some(true), ..verdict };
@@ -71,7 +71,7 @@ pub(super) fn decide_within(processor: &Processor, limit: u64) -> LengthsVerdict
             return LengthsVerdict { holds: Some(false), ..verdict };
         }
     }
-    verdict.holds = last.and_then(|last| by_segments(processor, last, limit));
+    verdict.holds = last.and_then(|last| by_segments(processor, last, 2 * limit));
     verdict
 }
 

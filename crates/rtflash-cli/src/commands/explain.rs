@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::verdict::{completed, passing};
-use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
-use rtflash_wire::{Answer as _, Guarantee, Unexplained};
+use rtflash_alloc::verdict::{completed, tightened};
+use rtflash_model::{Allocation, Reliance, TaskSetFile};
+use rtflash_wire::{Answer as _, CheckedAllocation, Guarantee, Unexplained};
 
 use super::found::gone_tasks;
 use super::{allocator, analysis_relying_on};
@@ -76,7 +76,7 @@ impl SetCommand for ExplainPlan {
             Some(Given::Nothing { schedulable: Some(_), reason }) => (None, not_schedulable(reason)),
             Some(Given::Nothing { schedulable: None, reason }) => return refusal(file, analysis, reason, format),
         };
-        let mut answer = explain(file, analysis, allocation.as_ref(), &headline, format);
+        let mut answer = explain(file, analysis, allocation, &headline, format);
         answer.complaint.insert_str(0, &warnings);
         answer
     }
@@ -113,16 +113,15 @@ fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: 
 fn explain(
     file: &TaskSetFile,
     analysis: &dyn Analysis,
-    allocation: Option<&Allocation>,
+    allocation: Option<Allocation>,
     headline: &str,
     format: Format,
 ) -> SetAnswer {
-    let set = &file.set;
-    let status = Status::of(Some(allocation.is_some_and(|allocation| schedulable(set, analysis, allocation))));
-    let text = ExplainView { file, analysis, allocation, headline }.render(format);
+    let checked = allocation.map(|allocation| CheckedAllocation {
+        verdict: kind(analysis).verify(file, &allocation).0,
+        allocation: tightened(&file.set, analysis, allocation),
+    });
+    let status = Status::of(checked.as_ref().map_or(Some(false), |checked| checked.verdict.schedulable));
+    let text = ExplainView { file, analysis, checked: checked.as_ref(), headline }.render(format);
     SetAnswer { text, status, ..SetAnswer::default() }
-}
-
-fn schedulable(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> bool {
-    passing(set, analysis, allocation).into_iter().all(|passes| passes)
 }

@@ -30,6 +30,7 @@ use super::merging::{self, Stuck};
 use super::sizes::TaskGroup;
 use super::{Exact, Limit, Outcome, Strategy, exact, search};
 use crate::analysis::DemandTest;
+use crate::certified::tightened;
 use crate::work::Work;
 
 pub(super) use unplaced::tested;
@@ -45,10 +46,24 @@ pub(super) struct Problem<'a> {
     known: &'a KnownLoads,
 }
 
-/// Divides the chips among the tasks.
+/// Divides the chips among the tasks. Searches that rely on less follow where one finds nothing:
+/// each forms other clusters, so that granting more would else refuse sets that less accepts.
 pub(super) fn allocate(set: &TaskSet, test: DemandTest, work: &Work, strategy: Strategy) -> Outcome {
-    let test = test.on(set.device());
-    divided(Problem { set, test, work, known: &KnownLoads::default() }, strategy)
+    let (test, known) = (test.on(set.device()), KnownLoads::default());
+    let relying_on = |rely_on| {
+        let test = DemandTest { rely_on, ..test };
+        divided(Problem { set, test, work, known: &known }, strategy)
+    };
+    let first = relying_on(test.rely_on);
+    if let Outcome::Schedulable(_) = first {
+        return first;
+    }
+    let mut others = test.rely_on.less().map(relying_on);
+    let found = others.find_map(|outcome| match outcome {
+        Outcome::Schedulable(found) => Some(found),
+        _ => None,
+    });
+    found.map_or(first, |found| Outcome::Schedulable(tightened(set, found, test.rely_on)))
 }
 
 fn divided(problem: Problem<'_>, strategy: Strategy) -> Outcome {

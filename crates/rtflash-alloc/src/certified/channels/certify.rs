@@ -5,7 +5,6 @@ use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet, sorting}
 use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
 use crate::certified::choice::{Choice, choose};
 use crate::certified::contention::Contention;
-use crate::certified::demand::DemandVerdict;
 use crate::certified::processor::ChosenGc;
 use crate::certified::term::Term;
 use crate::work::Work;
@@ -281,8 +280,7 @@ impl ChannelContention<'_> {
 
     /// Whether a cluster holds in a place with this garbage collection, and its server.
     pub(super) fn holds_at(&self, position: usize, placed: &PlacedProcessor, gc: Option<ChosenGc>) -> bool {
-        let mut demands = placed.demands(gc, self.servers[position], self.work);
-        demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
+        placed.holds(gc, self.servers[position], self.work)
     }
 
     /// The clusters that are marked, and those that share a channel with one.

@@ -4,7 +4,7 @@ use rtflash_alloc::analysis::{Baseline, BaselineTerm, Room, RoomUnit};
 use rtflash_alloc::verdict::passing;
 use rtflash_check::{BaselineScheme, verify_baseline};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Task, TaskSet, TaskSetFile};
-use rtflash_wire::CheckAnswer;
+use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
 use super::KindText;
 use crate::output::{BOLD, GREEN, RED, paint};
@@ -30,7 +30,7 @@ impl KindText for BaselineKind<'_> {
         if bandwidth { &["equal-split+background"] } else { &["clustering-bfd", "equal-split", "global"] }
     }
 
-    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
+    fn terms(&self, set: &TaskSet, checked: Option<&CheckedAllocation<'_>>) -> String {
         let device = set.device();
         let worst = whole_time(self.0.worst_response(device));
         let usable = data::pages(device, self.0.usable_pages(device, device.chips()));
@@ -39,9 +39,9 @@ impl KindText for BaselineKind<'_> {
              chips are usable\n",
             paint(BOLD, "device")
         );
-        match allocation {
+        match checked {
             None => text += &data::whole(set),
-            Some(allocation) => {
+            Some(CheckedAllocation { allocation, .. }) => {
                 for (position, cluster) in allocation.clusters().iter().enumerate() {
                     if !cluster.tasks.is_empty() {
                         text += &self.cluster(set, position, cluster);

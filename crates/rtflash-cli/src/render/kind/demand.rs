@@ -4,7 +4,7 @@ use rtflash_alloc::analysis::DemandTest;
 use rtflash_alloc::certified::is_independent;
 use rtflash_check::verify_certified;
 use rtflash_model::{Allocation, Reliance, Span, TaskSet, TaskSetFile};
-use rtflash_wire::{CheckAnswer, beyond, needed};
+use rtflash_wire::{CheckAnswer, CheckedAllocation, beyond, needed};
 
 use super::KindText;
 use crate::render::explain_certified;
@@ -62,14 +62,14 @@ impl KindText for DemandKind {
     }
 
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
-        let DemandTest { placements, rely_on } = self.test;
-        let verification = verify_certified(&file.set, allocation, placements, rely_on);
+        let rely_on = self.test.rely_on;
+        let verification = verify_certified(&file.set, allocation, self.test.verified(), rely_on);
         let answer = CheckAnswer::sound(&file.set, self.name, &verification, rely_on, file.meta.as_deref());
         (answer, verification.clusters.into_iter().map(|judged| judged.utilizations).collect())
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
-        let verification = verify_certified(set, allocation, self.test.placements, self.test.rely_on);
+        let verification = verify_certified(set, allocation, self.test.verified(), self.test.rely_on);
         verification.holds().map(|_| verification.accepts())
     }
 
@@ -82,8 +82,8 @@ impl KindText for DemandKind {
         }
     }
 
-    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
-        explain_certified::terms(set, self.test, allocation)
+    fn terms(&self, set: &TaskSet, checked: Option<&CheckedAllocation<'_>>) -> String {
+        explain_certified::terms(set, self.test, checked)
     }
 
     fn by(&self, relies_on: Option<Reliance>) -> (String, String) {

@@ -6,7 +6,7 @@ mod utilization;
 
 use rtflash_alloc::analysis::{Analysis, Test, baseline};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
-use rtflash_wire::CheckAnswer;
+use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
 /// What differs between the kinds. What is not said is as of tests that promise nothing.
 pub trait KindText {
@@ -53,7 +53,7 @@ pub trait KindText {
     fn contenders(&self, bandwidth: bool) -> &'static [&'static str];
 
     /// Where utilization or demand goes, in an allocation if there is one.
-    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String;
+    fn terms(&self, set: &TaskSet, checked: Option<&CheckedAllocation<'_>>) -> String;
 
     /// By what a verdict is given: behind its word, and in brackets at the end of its line. Of a
     /// yes, with what its clusters rely on.

@@ -4,7 +4,7 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::passing;
 use rtflash_check::{Equations, verify};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
-use rtflash_wire::CheckAnswer;
+use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
 use super::KindText;
 use crate::render::explain_text;
@@ -32,8 +32,8 @@ impl KindText for UtilizationKind<'_> {
         }
     }
 
-    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
-        explain_text::terms(set, self.0, allocation)
+    fn terms(&self, set: &TaskSet, checked: Option<&CheckedAllocation<'_>>) -> String {
+        explain_text::terms(set, self.0, checked.map(|checked| &checked.allocation))
     }
 
     fn by(&self, _: Option<Reliance>) -> (String, String) {
