@@ -939,11 +939,13 @@ class ClusterTerms(Record):
         "blocking",
         "certificate",
         "chips",
+        "complaints",
         "costs",
         "data",
         "demand_share",
         "in_time",
         "min_period_ns",
+        "notes",
         "page_delay_ns",
         "relies_on",
         "rests_on",
@@ -956,9 +958,11 @@ class ClusterTerms(Record):
     _kinds: ClassVar[dict[str, str]] = {
         "blocking": "float",
         "chips": "list[int]",
+        "complaints": "list[str]",
         "demand_share": "float",
         "in_time": "bool",
         "min_period_ns": "float",
+        "notes": "list[str]",
         "page_delay_ns": "int",
         "relies_on": "str",
         "schedulable": "bool",
@@ -977,9 +981,11 @@ class ClusterTerms(Record):
     blocking: float
     """t_e / min(T)."""
     certificate: CertificateAnswer | None
-    """What a sound analysis promises of the cluster."""
+    """What a sound analysis promises of the cluster, its tightest interval as it is."""
     chips: list[int]
     """Its chips."""
+    complaints: list[str] | None
+    """Under a sound analysis what `check` has against the verdict."""
     costs: UnitCosts | None
     """With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
     a superblock), and C_g, what a GC pass takes at most.
@@ -988,12 +994,14 @@ class ClusterTerms(Record):
     """Where tasks of the cluster declare their data: these beside its logical pages."""
     demand_share: float | None
     """With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
-    in_time: bool
+    in_time: bool | None
     """Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
-    certificate says.
+    certificate says. Null where that cannot be told.
     """
     min_period_ns: float | None
     """min(T); null without tasks."""
+    notes: list[str] | None
+    """What is stated and is not so, and of no consequence for the verdict."""
     page_delay_ns: int | None
     """D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not
     have it.
@@ -1005,8 +1013,10 @@ class ClusterTerms(Record):
     """With a certificate, where the cluster holds: what each step of that rests on, in the order
     of the argument.
     """
-    schedulable: bool
-    """Whether it passes, exactly: in time, and the declared data fit."""
+    schedulable: bool | None
+    """Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null
+    where that cannot be told.
+    """
     scheme: Scheme | None
     """Under one of the field's own schemes (docs/baselines.md): its terms."""
     server_utilization: float
@@ -1108,8 +1118,8 @@ class CostAnswer(Record):
     gc_pages_per_day: float
     """Pages that garbage collection copies a day, at most."""
     in_rings: ExpectedAnswer | None
-    """An estimate of the real-time tasks where each overwrites its data in order, round and round,
-    from a start in order (docs/lifetime.md says how far off it was); null where none writes.
+    """An estimate of the real-time tasks where each overwrites its data in order, round and round
+    (docs/lifetime.md says how far off it was); null where none writes.
     """
     jobs_left_out: list[str]
     """Names of jobs that write and are left out: they arrive at single times and have no rate."""
@@ -1337,17 +1347,20 @@ class ExecAnswer(Answer):
 
 
 class ExpectedAnswer(Record):
-    """What is to be expected in the long run: an estimate, from the least (data that are never
-    overwritten are in blocks of their own) to the most (they are among the others, and copied
-    with them).
+    """What is to be expected in the long run: an estimate, from the least (a start in order, data
+    that are never overwritten in blocks of their own) to the most (a start with strewn data, as
+    `exec` begins by default).
     """
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "erases_per_chip_per_day",
         "lifetime_years",
         "write_amplification",
+        "write_amplification_in_order",
     })
-    _kinds: ClassVar[dict[str, str]] = {}
+    _kinds: ClassVar[dict[str, str]] = {
+        "write_amplification_in_order": "float",
+    }
     _records: ClassVar[dict[str, str]] = {
         "erases_per_chip_per_day": "Range",
         "lifetime_years": "Range",
@@ -1362,6 +1375,8 @@ class ExpectedAnswer(Record):
     """
     write_amplification: Range
     """Pages programmed for each page written."""
+    write_amplification_in_order: float
+    """The most of them from a start in order (`--aging fresh`)."""
 
 
 class ExperimentAnswer(Answer):
@@ -1485,7 +1500,8 @@ class ExplainAnswer(Answer):
     reclaimed_per_chip: int | None
     """α: pages that a GC pass frees on a chip, at least."""
     schedulable: bool | None
-    """Whether every cluster passes, and the declared data fit; false where there is no allocation.
+    """Whether every cluster passes, and the declared data fit, as `check` says it; false where
+    there is no allocation, null where it cannot be told.
     """
     transfer_included: bool | None
     """Whether t_r and t_w contain the transfer under this analysis."""

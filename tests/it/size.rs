@@ -188,3 +188,43 @@ fn a_closed_pipe_is_no_error() {
     let output = child.wait_with_output().expect("the command ends");
     assert_eq!((output.status.code(), output.stderr.is_empty()), (Some(0), true));
 }
+
+/// A set that only a superblock of one chip serves, as a copy of a stripe would block for too long:
+/// one chip is the fewest, by every search.
+#[test]
+fn superblocks_of_one_chip_are_sized() {
+    let device = r#"{"chips": 2, "chips_per_channel": 2, "blocks_per_chip": 22, "pages_per_block": 8,
+        "page_size": 4096, "logical_ratio": 0.5, "page_read": "10ns", "page_program": "14ns", "block_erase": "11ns",
+        "page_transfer": "7ns", "wear_gap": 1, "wear_passes": 7}"#;
+    let write = r#"{"pages": 1, "period": "86ns", "access": "sequential", "deadline": "60ns", "jitter": "18ns"}"#;
+    let set = format!(r#"{{"device": {device}, "tasks": [{{"name": "t0", "write": {write}}}]}}"#);
+    for algorithm in ["best-fit", "exact"] {
+        let by = ["--analysis", "sound", "--algorithm", algorithm, "--format", "json"];
+        let answer = rtflash_with_input(&[&["size", "-"], &by[..]].concat(), set.as_bytes()).json();
+        assert_eq!((&answer["chips"]["fewest"], &answer["chips"]["every_smaller_tried"]), (&1.into(), &true.into()));
+    }
+}
+
+/// What is expected of rings from a start in order, and from a strewn one: `exec` measures within
+/// that, the latter where no start is named.
+#[test]
+fn runs_are_within_what_is_expected_of_their_start() {
+    let device = r#"{"chips": 1, "chips_per_channel": 1, "blocks_per_chip": 64, "pages_per_block": 32,
+        "page_size": 4096, "logical_ratio": 0.85, "page_read": "50us", "page_program": "500us", "block_erase": "5ms",
+        "page_transfer": "40us"}"#;
+    let write = r#"{"pages": 4, "period": "100ms", "access": "sequential"}"#;
+    let set = format!(r#"{{"device": {device}, "tasks": [{{"name": "log", "write": {write}, "data_pages": 1700}}]}}"#);
+    let by = ["--analysis", "stripe", "--algorithm", "global", "--format", "json"];
+    let run = |words: &[&str]| rtflash_with_input(&[words, &by[..]].concat(), set.as_bytes()).json();
+    let expected = &run(&["size", "-"])["cost"]["clusters"][0]["in_rings"];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let [least, most] = ["least", "most"].map(|end| number(&expected["write_amplification"][end]));
+    let in_order = number(&expected["write_amplification_in_order"]);
+    let measured = |start: &[&str]| {
+        let exec = ["exec", "-", "--duration", "1000s", "--pattern", "sequential"];
+        number(&run(&[&exec[..], start].concat())["clusters"][0]["write_amplification"])
+    };
+    let (strewn, ordered) = (measured(&[]), measured(&["--aging", "fresh"]));
+    assert!(least <= ordered && ordered <= 1.05 * in_order, "{ordered}: {expected}");
+    assert!(1.3 * in_order < strewn && strewn <= most, "{strewn}: {expected}");
+}

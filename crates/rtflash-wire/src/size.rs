@@ -170,8 +170,8 @@ pub struct CostAnswer<'a> {
     /// clusters with a server, as if all of them could be served; null where none writes at a known
     /// rate, or no cluster serves them.
     pub with_jobs: Option<WearAnswer>,
-    /// An estimate of the real-time tasks where each overwrites its data in order, round and round,
-    /// from a start in order (docs/lifetime.md says how far off it was); null where none writes.
+    /// An estimate of the real-time tasks where each overwrites its data in order, round and round
+    /// (docs/lifetime.md says how far off it was); null where none writes.
     pub in_rings: Option<ExpectedAnswer>,
     /// The same where each overwrites any of its pages.
     pub anywhere: Option<ExpectedAnswer>,
@@ -201,13 +201,15 @@ pub struct ClusterCostAnswer<'a> {
     pub anywhere: Option<ExpectedAnswer>,
 }
 
-/// What is to be expected in the long run: an estimate, from the least (data that are never
-/// overwritten are in blocks of their own) to the most (they are among the others, and copied with
-/// them).
+/// What is to be expected in the long run: an estimate, from the least (a start in order, data that
+/// are never overwritten in blocks of their own) to the most (a start with strewn data, as `exec`
+/// begins by default).
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ExpectedAnswer {
     /// Pages programmed for each page written.
     pub write_amplification: Range,
+    /// The most of them from a start in order (`--aging fresh`).
+    pub write_amplification_in_order: f64,
     /// Block erases a day and chip; of the device, of the chip with most.
     pub erases_per_chip_per_day: Range,
     /// Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a
@@ -226,9 +228,10 @@ pub struct Range {
 
 impl ExpectedAnswer {
     fn new(expected: Expected) -> ExpectedAnswer {
-        let Expected { amplification: Amplification { least, most }, least: less, most: more } = expected;
+        let Expected { amplification: Amplification { least, in_order, most }, least: less, most: more } = expected;
         ExpectedAnswer {
             write_amplification: Range { least, most },
+            write_amplification_in_order: in_order,
             erases_per_chip_per_day: Range { least: less.erases, most: more.erases },
             // The more is copied, the shorter it lasts.
             lifetime_years: more.lifetime_years.zip(less.lifetime_years).map(|(least, most)| Range { least, most }),

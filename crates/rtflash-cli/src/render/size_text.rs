@@ -336,9 +336,10 @@ fn expected(set: &TaskSet, cost: &AllocationCost) -> String {
     let headings = ["cluster", "tasks", ">in rings: write amp.", ">lifetime", ">anywhere: write amp.", ">lifetime"];
     text += &table(&headings, rows);
     text += "  (estimates: docs/lifetime.md says how far off they were. In rings: each task overwrites its data in \
-             order, round and round, from a start in order; anywhere: any of its pages)\n";
-    text += "  (a range where data that are never overwritten may be among the others; without `data_pages` tasks and \
-             jobs share the space)\n";
+             order, round and round; anywhere: any of its pages)\n";
+    text += "  (a range in rings: from a start in order, `exec --aging fresh`, to strewn data, as `exec` begins by \
+             default; anywhere: where data that are never overwritten may be among the others)\n";
+    text += "  (without `data_pages` tasks and jobs share the space)\n";
     text
 }
 
