@@ -250,8 +250,8 @@ fn what_ends_beside_zones_is_verified() {
     assert_eq!(rtflash(&["check", &more, "--allocation", &admitted, "--analysis", "sound"]).status, 0);
 }
 
-/// Ten readers of ten writers' zones, which fill their cluster: parts of a task that share its pages
-/// need none of their own.
+/// Tasks whose zones fill their cluster: parts of a task that share its pages need none of their
+/// own.
 #[test]
 fn parts_that_share_pages_need_no_room() {
     let task = |number: u32, period: u32| {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
+use rtflash_alloc::analysis::{Analysis, Assumption, ClusterReport, DemandTest, StreamDemand};
 use rtflash_alloc::certified::{Held, held, reliances};
 use rtflash_alloc::verdict::{report, spaces};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Space, Span, TaskId, TaskSet};
@@ -278,7 +278,6 @@ impl<'a> Explanation<'a> {
             };
             clusters.map(terms).collect()
         });
-        let assumes = analysis.assumes().iter();
         let (device, theorem) = (set.device(), test.is_none());
         let page_times = page_times(device, analysis, theorem);
         Explanation {
@@ -300,15 +299,16 @@ impl<'a> Explanation<'a> {
                 TaskId::first(if allocation.is_some() { 0 } else { set.tasks().count() }),
                 &on_device(set),
             ),
-            assumes: assumes
-                .map(|assumption| AssumptionText {
-                    name: assumption.name.into(),
-                    statement: assumption.statement.into(),
-                })
-                .collect(),
+            assumes: assumed(analysis),
             meta: meta.map(Cow::Borrowed),
         }
     }
+}
+
+/// What an analysis takes for granted.
+fn assumed(analysis: &dyn Analysis) -> Vec<AssumptionText> {
+    let text = |of: &Assumption| AssumptionText { name: of.name.into(), statement: of.statement.into() };
+    analysis.assumes().iter().map(text).collect()
 }
 
 /// What operations are charged in a cluster.

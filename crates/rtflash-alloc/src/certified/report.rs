@@ -227,12 +227,12 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
 /// `None` where it does not hold. Without certificates there is nothing to say.
 pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>> {
     let least = least_reliances(set, allocation, Reliance::Queue, &Work::new()).unwrap_or_default();
-    let fits = |position: usize, cluster: &Cluster| {
+    let of = |(position, (cluster, least)): (usize, (Cluster, Option<Reliance>))| {
         let placement = allocation.certificate(position).map(|certificate| certificate.placement);
-        set.space(&cluster.tasks, cluster.size(), placement).fits()
+        let fits = set.space(&cluster.tasks, cluster.size(), placement).fits();
+        if cluster.tasks.is_empty() { Some(Reliance::Nothing) } else { least.filter(|_| fits) }
     };
-    let clusters = allocation.clusters();
-    least.into_iter().enumerate().map(|(at, least)| least.filter(|_| fits(at, &clusters[at]))).collect()
+    allocation.clusters().into_iter().zip(least).enumerate().map(of).collect()
 }
 
 /// The least, of what is granted, that each cluster has to rely on to be in time with its
@@ -249,8 +249,7 @@ fn least_reliances(
     let clusters = allocation.clusters();
     let contention = ChannelContention::of_certificates(set, &clusters, &certificates, granted, work);
     let of = |(position, certificate): (usize, &Certificate)| {
-        let idle = clusters[position].tasks.is_empty();
-        let suffices = |&reliance: &Reliance| idle || contention.holds_by(position, certificate, reliance);
+        let suffices = |&reliance: &Reliance| contention.holds_by(position, certificate, reliance);
         Reliance::ALL.into_iter().filter(|&reliance| reliance <= granted).find(suffices)
     };
     Some(certificates.iter().enumerate().map(of).collect())

@@ -12,8 +12,8 @@ use super::processor::{Gc, Processor, VerifiedTask};
 use super::told::Asked;
 use super::zones::ZoneResets;
 
-/// Lengths, times sequences of them, that are looked at before the test is tried in another way, and
-/// half the steps of the other way before it is given up.
+/// Lengths, times sequences of them, that are looked at before the test is tried in another way,
+/// and half the steps of the other way before it is given up.
 const LIMIT: u64 = 2_000_000;
 
 /// What the lengths show.

@@ -11,6 +11,19 @@ use super::{Certified, ClusterPlan, Owner, Plan, PlanError, Promise, Releases, S
 use crate::ids::Lpn;
 use crate::jobs::Kind;
 
+/// What a certificate that collects garbage lacks to be run by, where its tasks write or not.
+fn missing(certificate: &Certificate, writes: bool) -> Option<&'static str> {
+    let server = certificate.server_thousandths;
+    match certificate.collection {
+        None if writes => Some("has no garbage collection, and tasks write"),
+        None if server > 0 => Some("has a server and no garbage collection"),
+        Some(Collection { deadline: None, .. }) if writes => Some("has no deadline of garbage collection"),
+        Some(Collection { reclaimed_pages: 0, .. }) => Some("has passes that reclaim nothing"),
+        _ if server > 1_000 => Some("has a server of more than the whole"),
+        _ => None,
+    }
+}
+
 /// A cluster that is run by a certificate, where some of its tasks share pages.
 pub(super) fn cluster(
     set: &TaskSet,
@@ -33,16 +46,7 @@ pub(super) fn cluster(
     let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
     let writes = tasks.clone().any(|task| task.write.is_some());
     let fault = |fault| PlanError::Certificate { cluster: position, fault };
-    match certificate.collection {
-        None if writes => return Err(fault("has no garbage collection, and tasks write")),
-        None if certificate.server_thousandths > 0 => return Err(fault("has a server and no garbage collection")),
-        Some(Collection { deadline: None, .. }) if writes => {
-            return Err(fault("has no deadline of garbage collection"));
-        }
-        Some(Collection { reclaimed_pages: 0, .. }) => return Err(fault("has passes that reclaim nothing")),
-        _ if certificate.server_thousandths > 1_000 => return Err(fault("has a server of more than the whole")),
-        _ => {}
-    }
+    missing(&certificate, writes).map_or(Ok(()), |missing| Err(fault(missing)))?;
     let room = PlanError::NoRoom { cluster: position };
     let reserve = certificate.collection.map(|collection| collection.reserve_pages);
     let Some(layout) = Layout::certified(device, cluster.size(), reserve, certificate.placement.is_by_chip()) else {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::drawn::{Rng, busier, ns, times};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
-use rtflash_alloc::analysis::{Analysis, DemandTest, Sound, analysis_relying_on};
+use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
 use rtflash_alloc::certified::admission::RunningDevice;
 use rtflash_alloc::certified::migration::{
     Migration, MigrationOptions, MigrationRefusal, MovedBy, Stage, StageRefusal, migrate,
@@ -466,7 +466,8 @@ fn is_verified(set: &TaskSet, running: &RunningDevice, granted: Reliance) -> boo
     // Chips that serve nobody are clusters behind the others.
     certificates.resize(allocation.clusters().len(), None);
     let allocation = allocation.with_certificates(certificates);
-    let sound = Sound::relying_on(granted).demand_test().expect("it makes certificates");
+    let sound = analysis_relying_on("sound", granted).and_then(|sound| sound.demand_test());
+    let sound = sound.expect("it makes certificates");
     let verified = verify_certified(&only, &allocation, sound.verified(), granted);
     allocation
         .clusters()
