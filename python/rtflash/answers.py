@@ -1007,8 +1007,7 @@ class ClusterTerms(Record):
     have it.
     """
     relies_on: str | None
-    """With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
-    """
+    """With a certificate, where its test of time passes: what it relies on, as `check` says it."""
     rests_on: list[Ground] | None
     """With a certificate, where the cluster holds: what each step of that rests on, in the order
     of the argument.

@@ -65,7 +65,6 @@ fn explain_says_what_check_finds() {
         (altered("slack_ns", json!(-7)), server, Some("schedulable")),
         (altered("server_thousandths", json!(990)), 990.0, Some("not schedulable")),
         (altered("gc_deadline_ns", json!(100_000)), server, Some("not schedulable")),
-        (altered("server_thousandths", json!(1_001)), 1_000.0, Some("not schedulable")),
         (altered("reserve_pages", json!(3)), server, None),
         (altered("victim_pages", json!(1)), server, None),
     ];

@@ -16,7 +16,7 @@ use crate::check::{CheckAnswer, CheckedCluster};
 use crate::data::{DataAnswer, on_device};
 use crate::grounds::{GroundText, rests_on};
 use crate::guarantee::beyond;
-use crate::parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name};
+use crate::parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta};
 use crate::scheme::SchemeTerms;
 
 /// The terms of one task set, on one line.
@@ -163,7 +163,7 @@ pub struct ExplainedCluster<'a> {
     /// a superblock), and C_g, what a GC pass takes at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<UnitCosts>,
-    /// With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
+    /// With a certificate, where its test of time passes: what it relies on, as `check` says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
     /// With a certificate, where the cluster holds: what each step of that rests on, in the order
@@ -266,7 +266,6 @@ impl<'a> Explanation<'a> {
             let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
             let terms = |(position, (cluster, (report, (checked, space))))| ExplainedCluster {
                 costs: helds.get(position).and_then(Option::as_ref).map(costs),
-                relies_on: reliance_name(reliances.get(position).copied().flatten()),
                 rests_on: rests_on(
                     set,
                     (allocation, position),
@@ -347,7 +346,7 @@ impl<'a> ExplainedCluster<'a> {
             scheme: SchemeTerms::new(set, analysis.name(), cluster),
             certificate: None,
             costs: None,
-            relies_on: None,
+            relies_on: checked.relies_on.clone(),
             rests_on: Vec::new(),
         }
     }
