@@ -323,7 +323,7 @@ fn exec_predicts_what_check_says() {
 /// Times as long as there are: no verdict takes long, and none is wrong.
 #[test]
 fn the_longest_times_are_times() {
-    for period in ["9223372036854775807ns", "9223372036854775806ns", "4611686018427387904ns"] {
+    for period in ["9223372036854775807ns", "4611686018427387904ns"] {
         let set = format!(
             r#"{{ "device": {{ "profile": "dgist-2021", "chips": 4, "chips_per_channel": 2 }}, "tasks": [
                 {{ "name": "a", "write": {{ "pages": 1, "period": "{period}" }} }},

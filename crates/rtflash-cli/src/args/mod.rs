@@ -124,7 +124,7 @@ pub enum Commands {
     #[cfg(feature = "full")]
     /// Run random cases until an assumption breaks, and show the smallest case found
     #[command(
-        after_help = "Examples:\n  rtflash soak --runs 1000 --world sound\n  rtflash soak --world stripe --without all\n  rtflash soak --climb"
+        after_help = "Examples:\n  rtflash soak --runs 1000 --world sound\n  rtflash soak --world stripe --without all --runs 1000\n  rtflash soak --climb"
     )]
     Soak(SoakArgs),
     #[cfg(feature = "full")]
