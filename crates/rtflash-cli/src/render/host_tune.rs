@@ -4,7 +4,7 @@ use rtflash_model::format_ns;
 use rtflash_wire::{Answer, TuneAnswer, TuneSetting};
 
 use super::Render;
-use super::numbers::{plain, quantity};
+use super::numbers::{bound, plain, quantity};
 use super::table::table;
 
 impl Render for TuneAnswer<'_> {
@@ -47,19 +47,19 @@ impl Render for TuneAnswer<'_> {
 /// The row of a setting.
 fn row(of: &TuneSetting, is_chosen: bool) -> Vec<String> {
     let percent = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-    let times = |times: &[Option<u64>]| {
+    let times = |times: &[Option<u64>], format: fn(u64) -> String| {
         let worst = times.iter().copied().reduce(|one, other| Some(one?.max(other?))).flatten();
-        worst.map_or_else(|| "none".to_owned(), format_ns)
+        worst.map_or_else(|| "none".to_owned(), format)
     };
     vec![
         if is_chosen { "→".to_owned() } else { String::new() },
         of.scheduler.to_string(),
         of.max_inflight.map_or_else(String::new, |inside| inside.to_string()),
         of.max_sectors.map_or_else(|| "whole".to_owned(), |size| format!("{} KiB", size >> 10)),
-        times(&of.p999_ns),
+        times(&of.p999_ns, format_ns),
         percent(of.latency_share),
         quantity(of.bytes_per_s as f64 / 1e6),
         percent(of.bandwidth_share),
-        times(&of.bound_ns),
+        times(&of.bound_ns, bound),
     ]
 }
