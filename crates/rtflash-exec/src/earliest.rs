@@ -68,28 +68,6 @@ impl Earliest {
         (self.least == now.as_ns()).then(|| self.lane_of_least())
     }
 
-    /// The earliest instant, whose it is, and that of all others in nanoseconds, later than all
-    /// instants where there is none.
-    #[inline(always)]
-    pub(crate) fn first_before_others(&self) -> Option<(Instant, usize, u64)> {
-        let first = Instant::from_ns(self.least)?;
-        let (mut group, mut others) = (0, NEVER);
-        loop {
-            let &[a, b, c, d] = &self.groups[group];
-            let (child, beside) = match self.least {
-                least if least == a => (0, b.min(c).min(d)),
-                least if least == b => (1, a.min(c).min(d)),
-                least if least == c => (2, a.min(b).min(d)),
-                _ => (3, a.min(b).min(c)),
-            };
-            others = others.min(beside);
-            if group >= self.leaves {
-                return Some((first, (group - self.leaves) * WIDTH + child, others));
-            }
-            group = group * WIDTH + 1 + child;
-        }
-    }
-
     fn lane_of_least(&self) -> usize {
         let mut group = 0;
         loop {
@@ -152,13 +130,6 @@ mod tests {
                 earliest.set(lane, at[lane]);
                 let first = (0..lanes).filter_map(|lane| Some((at[lane]?, lane))).min();
                 prop_assert_eq!(earliest.first(), first);
-                let others = first.map(|(_, first)| {
-                    let others = (0..lanes).filter(|&lane| lane != first).filter_map(|lane| at[lane]).min();
-                    others.map_or(NEVER, Instant::as_ns)
-                });
-                let found = earliest.first_before_others();
-                prop_assert_eq!(found.map(|(at, lane, _)| (at, lane)), first);
-                prop_assert_eq!(found.map(|(.., others)| others), others);
             }
         }
     }

@@ -39,21 +39,10 @@ pub struct Lengths {
     parts: [RangedTime; 6],
     /// The same where they do not depend on anything.
     fixed: Option<[Span; 6]>,
-    /// Of a read and of a program, likewise.
-    moves: Option<[FixedMove; 2]>,
     /// What is stated of the requests of each source; `None` where nothing is of any.
     stated: Option<PerId<SourceId, Vec<u16>>>,
     /// t_c, which is never shorter.
     command: Span,
-}
-
-/// What an operation takes before its page is on the bus, there, with the command of a program, and
-/// behind that.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FixedMove {
-    pub(crate) before: Span,
-    pub(crate) on_bus: Span,
-    pub(crate) behind: Span,
 }
 
 /// What [`ReleasePattern`](crate::ReleasePattern) counts lengths in.
@@ -82,25 +71,13 @@ impl Lengths {
             Times::Random => is_exact.then(|| parts.map(|part| part.max)),
         };
         let command = timing.command();
-        let moves = fixed.map(|[sensing, programming, transfer, ..]| {
-            let read = FixedMove { before: sensing, on_bus: transfer, behind: Span::ZERO };
-            let on_bus = transfer.saturating_add(command);
-            [read, FixedMove { before: Span::ZERO, on_bus, behind: programming }]
-        });
-        Lengths { times: options.times, seed: options.seed, parts, fixed, moves, stated, command }
+        Lengths { times: options.times, seed: options.seed, parts, fixed, stated, command }
     }
 
     /// The part of a read before its transfer, for this job on this chip, from then on.
     #[inline]
     pub fn sensing(&self, job: JobId, chip: ChipId, at: Instant) -> Span {
         self.length(job, DrawnFor::Sensing, chip.0, at)
-    }
-
-    /// What an operation takes that moves its page over a bus, where that does not depend on
-    /// anything.
-    #[inline(always)]
-    pub(crate) fn fixed_moves(&self, action: Action) -> Option<&FixedMove> {
-        self.moves.as_ref()?.get(action as usize)
     }
 
     /// The part of a program behind its transfer.

@@ -2,7 +2,6 @@
 
 mod counted;
 mod line;
-mod moved;
 mod retired;
 mod worn;
 mod zoned;

@@ -236,28 +236,6 @@ impl<M: Memory> Pages<M> {
         are_programmed
     }
 
-    /// Moves so many valid pages of a victim on one chip to the frontier, from its row `from` on:
-    /// what [`Blocks::movable`] says at most. `put` is given the row of each, what it is, and where
-    /// it is from then on. Says which row was the last one.
-    #[inline]
-    pub fn move_together(
-        &mut self,
-        (victim, from): (u32, u32),
-        pages: u32,
-        mut put: impl FnMut(u32, u32, Spot),
-    ) -> Option<u32> {
-        let Pages { columns, blocks, places, free, newest, .. } = self;
-        let Frontier { block, next } = blocks.frontier(Frontiers::Write)?;
-        let (first, places) = (block * blocks.pages() + next, places.as_mut());
-        let (row, last) = blocks.move_together(Frontiers::Write, (victim, from), pages, |row, lpn, to| {
-            places[index((lpn - columns.offset) / columns.stride)] = to;
-            put(row, lpn, Spot { chip: 0, block, page: next + (to - first) });
-        })?;
-        *free -= last + 1 - first;
-        *newest = last;
-        Some(row)
-    }
-
     /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
     /// among equals; with its valid pages.
     pub fn take_victim(&mut self) -> Option<(u32, u32)> {

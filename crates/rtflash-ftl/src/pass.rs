@@ -1,6 +1,5 @@
 //! Garbage collection of a processor: one pass, step by step.
 
-use crate::blocks::Frontiers;
 use crate::memory::{Memory, index};
 use crate::pages::{Columns, Pages, Spot};
 
@@ -177,14 +176,6 @@ impl<M: Memory> Pass<M> {
         found.or_else(|| pages.next_valid(self.victim?, FIRST, from))
     }
 
-    /// The next copy of a pass on a chip of a stripe, made at once. `None` where there is none, or
-    /// where no page is free: then nothing has changed.
-    #[inline]
-    pub fn copy_in_chip(&mut self, pages: &mut Pages<M>, beyond: u64) -> Option<(Spot, Spot, u32)> {
-        let next = if self.may_move(self.steps.0, beyond) > 0 { self.next_on_first(pages) } else { None };
-        self.copy(pages, next?)
-    }
-
     /// Copies this page. `None` where no page is free.
     #[inline]
     fn copy(&mut self, pages: &mut Pages<M>, (row, page, lpn): (u32, u32, u32)) -> Option<(Spot, Spot, u32)> {
@@ -193,23 +184,6 @@ impl<M: Memory> Pass<M> {
         self.row = row + 1;
         self.steps.0 += 1;
         Some((from, to, lpn))
-    }
-
-    /// How many copies of a pass on a chip of a stripe can be made in one go.
-    #[inline]
-    pub fn movable(&self, pages: &Pages<M>) -> u32 {
-        let collects = self.victim.filter(|_| self.moves.is_none());
-        collects.map_or(0, |victim| pages.blocks().movable(Frontiers::Write, victim, self.row))
-    }
-
-    /// Makes so many of these copies: see [`Pages::move_together`].
-    #[inline]
-    pub fn copy_together(&mut self, pages: &mut Pages<M>, count: u32, put: impl FnMut(u32, u32, Spot)) {
-        let Some(victim) = self.victim else { return };
-        if let Some(last) = pages.move_together((victim, self.row), count, put) {
-            (self.row, self.found) = (last + 1, None);
-            self.steps.0 += u64::from(count);
-        }
     }
 
     /// The next step of a pass on a chip of a stripe. The copy is made at once: nothing else can

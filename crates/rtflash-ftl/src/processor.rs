@@ -199,17 +199,6 @@ impl<M: Memory> EdfProcessor<M> {
         Some(spot)
     }
 
-    /// Programs so many pages of real-time writes, one behind the other, which `lpn` is asked for:
-    /// `put` is given where each of them is. Says whether that can be; if not, nothing has changed.
-    #[inline(always)]
-    pub fn write_all(&mut self, count: u32, lpn: impl FnMut(u32) -> u32, put: impl FnMut(Spot, u32)) -> bool {
-        let are_written = self.pages.program_all(count, lpn, put);
-        if are_written {
-            self.pending -= u64::from(count);
-        }
-        are_written
-    }
-
     /// Programs a page of a server's job. `counts`: it is one with a deadline, behind whose pages
     /// passes come.
     #[inline]
@@ -300,30 +289,6 @@ impl<M: Memory> EdfProcessor<M> {
         } else {
             pass.step_in_chip(&mut self.pages, beyond)
         }
-    }
-
-    /// The next copy of the pass of the GC jobs on a chip of a stripe: where it was, where it is,
-    /// and what it is. `None` where there is none, or no page is free: then nothing has changed.
-    #[inline]
-    pub fn copy_of_pass(&mut self) -> Option<(Spot, Spot, u32)> {
-        let moves_from = self.pass.moves_from();
-        let beyond = moves_from.map_or(0, |block| self.beyond_reserve(!self.pages.blocks().is_retired(block)));
-        self.pass.copy_in_chip(&mut self.pages, beyond)
-    }
-
-    /// How many copies of the pass of the GC jobs on a chip of a stripe can be made in one go.
-    #[inline]
-    pub fn copies_together(&self) -> u32 {
-        self.pass.movable(&self.pages)
-    }
-
-    /// Makes so many of these. `put` is given the block and the row of each page, what it is, and
-    /// where it is from then on.
-    #[inline]
-    pub fn copy_together(&mut self, count: u32, mut put: impl FnMut(Spot, u32, Spot)) {
-        let Some(block) = self.pass.victim() else { return };
-        let from = |page| Spot { chip: 0, block, page };
-        self.pass.copy_together(&mut self.pages, count, |row, lpn, to| put(from(row), lpn, to));
     }
 
     /// A logical page that the next step of a pass will probably read.

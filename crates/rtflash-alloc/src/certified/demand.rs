@@ -2,19 +2,17 @@
 
 mod end;
 mod patience;
-mod quick;
 mod search;
 mod share;
 #[cfg(test)]
 mod tests;
 mod windows;
-mod words;
 
 use std::borrow::Cow;
 
 use rtflash_model::Span;
 
-use super::contention::{Activity, Contention, WordWaits};
+use super::contention::{Activity, Contention};
 use super::processor::{ChosenGc, DemandTask, Processor, WriteStream};
 use super::registers::TurnCounts;
 use super::time::{Cost, ProcessorTime, quotient_up};
@@ -75,8 +73,6 @@ pub struct Demand<'u> {
     windows: Cow<'u, Windows>,
     /// Ascending.
     segments: Vec<Segment>,
-    /// For whoever counts in single words; `None` where that is not done.
-    waits: Option<WordWaits>,
 }
 
 /// Lengths on which B stays as it is: from one relative deadline up to the next.
@@ -112,7 +108,7 @@ impl<'u> Demand<'u> {
         let demand = Demand::in_the_long_run(processor, contention, gc, server_thousandths, work);
         let segments = demand.segments_of(&windows);
         work.prepare(processor.tasks.len() + 4);
-        Demand { segments, windows, waits: demand.word_waits(), ..demand }
+        Demand { segments, windows, ..demand }
     }
 
     /// The same for whoever asks for its load alone: no interval is looked at.
@@ -142,7 +138,6 @@ impl<'u> Demand<'u> {
             server,
             windows: Cow::Owned(Windows::default()),
             segments: Vec::new(),
-            waits: None,
         }
     }
 
@@ -155,10 +150,7 @@ impl<'u> Demand<'u> {
     }
 
     fn at_uncharged(&self, length: Span) -> ProcessorTime {
-        match self.waits.and_then(|waits| self.at_in_words(waits, length)) {
-            Some(time) => ProcessorTime::from_ns(time.into()),
-            None => self.at_in_two_words(length),
-        }
+        self.at_in_two_words(length)
     }
 
     /// The same of any numbers.
@@ -178,9 +170,6 @@ impl<'u> Demand<'u> {
         // Jobs released in [x, x + t) have nominal arrivals in (x − J − 1, x + t).
         let jobs = |item: &DemandTask| (length.as_ns() + item.jitter.as_ns()).div_ceil(item.period.as_ns());
         self.work.charge(self.cost_of_look());
-        if let Some(time) = self.waits.and_then(|waits| self.of_jobs_in_words(waits, length, jobs, Some(length))) {
-            return ProcessorTime::from_ns(time.into());
-        }
         self.of_jobs(length, jobs, self.collected(Some(length)))
     }
 

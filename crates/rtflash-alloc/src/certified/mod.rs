@@ -23,7 +23,6 @@ pub mod migration;
 mod organisation;
 mod placed;
 mod processor;
-mod quick;
 #[cfg(test)]
 mod random_processors;
 mod registers;

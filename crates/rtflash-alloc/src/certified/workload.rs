@@ -39,13 +39,6 @@ impl WorkloadCurve {
         if self.chips == 1 { all } else { all.saturating_add(self.more.into()) / u128::from(self.chips) }
     }
 
-    /// γ(k) where k n + s − 1 fits into a word.
-    #[inline]
-    pub(super) fn of_word(self, jobs: u64) -> Option<u64> {
-        let all = jobs.checked_mul(self.pages)?;
-        if self.chips == 1 { Some(all) } else { Some(all.checked_add(self.more)? / self.chips) }
-    }
-
     /// γ(1).
     pub fn of_one(self) -> u64 {
         u64::try_from(self.of(1)).expect("a part of what a job has")
@@ -60,11 +53,6 @@ impl WorkloadCurve {
     #[inline]
     pub fn mean(self) -> f64 {
         if self.chips == 1 { self.pages as f64 } else { self.pages as f64 / self.chips as f64 }
-    }
-
-    /// s − 1, where it is rounded up.
-    pub(super) const fn rounding(self) -> u64 {
-        self.more
     }
 
     /// 1 − 1/s: what γ(k) is above k n/s, at most.
@@ -93,7 +81,6 @@ mod tests {
                 let on_chip = |first: u64| (first..first + jobs * pages).filter(|page| page % chips == 0).count();
                 let most = (0..chips).map(on_chip).max().expect("a chip");
                 assert_eq!(curve.of(jobs.into()), most as u128, "{jobs} of {pages} on {chips}");
-                assert_eq!(curve.of_word(jobs).map(u128::from), Some(most as u128));
                 assert!(curve.at_most(jobs as f64) > most as f64 - 1e-9);
                 assert!(most as u128 <= WorkloadCurve::each(curve.of_one()).of(jobs.into()));
             }

@@ -113,7 +113,7 @@ impl CheckpointFile {
             path: kept.path.clone(),
             identity: RunIdentity {
                 rtflash: "checkpoint".into(),
-                format: 1,
+                format: 2,
                 build: BUILD.into(),
                 analysis: analysis.name().into(),
                 set: write_task_set(set, None),

@@ -8,7 +8,7 @@ mod parts;
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use self::buses::{BusLine, PlainBuses};
+use self::buses::BusLine;
 use self::cached::place_of_transfer;
 use self::parts::ErasedParts;
 pub(super) use self::parts::suspension;
@@ -87,7 +87,6 @@ pub(super) struct Desks {
     places: Option<PerId<ChipId, ChipContention>>,
     /// Whether any chip uses a second page register.
     any_cached: bool,
-    plain: PlainBuses,
     waits: Waits,
     arbitration: Arbitration,
     /// `None` where they were drawn, and it is not known from what.
@@ -115,7 +114,7 @@ resume!([] Desks {
     parts: [],
     lists: [],
     made: [
-        places, any_cached, plain, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer,
+        places, any_cached, waits, arbitration, ties, chips_per_channel, sensing, programming, transfer,
         command, hold, read, program, erase, suspension, pages
     ],
 });
@@ -138,7 +137,6 @@ impl Desks {
             buses: plan.per_channel(BusLine::default()),
             places: None,
             any_cached: matches!(plan.promise(), Promise::Certified(by) if by.iter().any(Certified::is_cached)),
-            plain: PlainBuses::default(),
             waits: Waits::Actual,
             arbitration: Arbitration::Fifo,
             ties: Some(TieBreaker::default()),
@@ -181,9 +179,6 @@ impl Desks {
             (Ties::Random, None) => None,
             (ties, None) => Some(TieBreaker::new(ties, 0)),
         };
-        let in_order = self.arbitration == Arbitration::Fifo && self.looks_at_order();
-        let any = in_order && self.command == Span::ZERO;
-        self.plain = PlainBuses { any, lowest_first: setup.ties == Ties::Lowest };
     }
 
     /// Whether an operation sends its page over the bus.
@@ -254,23 +249,6 @@ impl Desks {
             self.inside(operation.action).off(took.saturating_sub(begun))
         };
         self.lengths.note_zero(quiet, off, || flash::place(operation));
-    }
-
-    /// What copies without certificates take, inside a chip and without a command: a read, and a
-    /// program. `None` where they are not all alike.
-    pub(super) fn plain_copies(&self) -> Option<(Length, Length)> {
-        (self.places.is_none() && self.command == Span::ZERO).then_some((self.read, self.program))
-    }
-
-    /// The same of a chip of a stripe with one page register.
-    pub(super) fn plain_copies_in_stripe(&self, chip: ChipId) -> Option<(Length, Length)> {
-        let place = &self.places.as_ref()?[chip];
-        (place.stripe && !place.cached && self.command == Span::ZERO).then_some((self.read, self.program))
-    }
-
-    /// Whether nothing is to come before the next operation of a chip.
-    pub(super) fn is_clear(&self, chip: ChipId) -> bool {
-        self.desks[chip].to_come == ToCome::Nothing
     }
 
     /// What an operation takes inside a chip.

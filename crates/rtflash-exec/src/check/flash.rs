@@ -30,17 +30,6 @@ impl ChipExclusion {
         ChipExclusion { gauge: Gauge::default(), free_at: plan.per_chip(Instant::START) }
     }
 
-    /// When each chip is free.
-    #[inline(always)]
-    pub(super) fn all_free_at(&mut self) -> &mut PerId<ChipId, Instant> {
-        &mut self.free_at
-    }
-
-    /// When a chip is free.
-    pub(super) fn free_at(&mut self, chip: ChipId) -> &mut Instant {
-        &mut self.free_at[chip]
-    }
-
     #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, quiet: bool) {
         let free_at = &mut self.free_at[operation.chip];
@@ -59,17 +48,6 @@ pub(super) struct BusExclusion {
 impl BusExclusion {
     pub(super) fn new(plan: &Plan) -> Self {
         BusExclusion { gauge: Gauge::default(), free_at: plan.per_channel(Instant::START) }
-    }
-
-    /// When each bus is free.
-    #[inline(always)]
-    pub(super) fn all_free_at(&mut self) -> &mut PerId<ChannelId, Instant> {
-        &mut self.free_at
-    }
-
-    /// When a bus is free.
-    pub(super) fn free_at(&mut self, channel: ChannelId) -> &mut Instant {
-        &mut self.free_at[channel]
     }
 
     #[inline]
@@ -99,26 +77,6 @@ pub(super) struct PageOrder {
     next: Vec<u32>,
 }
 
-/// The next pages of the blocks of a chip.
-pub(super) struct NextPages<'o> {
-    next: &'o mut [u32],
-    pages: u32,
-}
-
-impl NextPages<'_> {
-    /// A block, whose next page is this one, goes on with the one behind it.
-    #[inline(always)]
-    pub(super) fn goes_on(&mut self, block: BlockId, page: u32) {
-        self.next[block.index()] = page + 1;
-    }
-
-    /// That of a block, if it is known and this one.
-    #[inline(always)]
-    pub(super) fn of(&mut self, (block, page): (BlockId, u32)) -> Option<&mut u32> {
-        self.next.get_mut(block.index()).filter(|next| **next == page && page < self.pages)
-    }
-}
-
 impl PageOrder {
     /// For the chips of `chips` positions.
     pub(super) fn new(plan: &Plan, chips: usize) -> Self {
@@ -144,18 +102,6 @@ impl PageOrder {
     /// How many pages of a block of a chip are programmed, where that is known.
     pub(super) fn programmed(&self, chip: usize, block: BlockId) -> Option<u32> {
         Some(self.next[chip * self.blocks + block.index()]).filter(|&next| next < RETIRED)
-    }
-
-    /// The next pages of the blocks of so many chips, one behind the other.
-    #[inline(always)]
-    pub(super) fn next_pages_of(&mut self, first: usize, chips: usize) -> NextPages<'_> {
-        NextPages { next: &mut self.next[first * self.blocks..][..chips * self.blocks], pages: self.pages }
-    }
-
-    /// The next pages of the blocks of a chip.
-    #[inline(always)]
-    pub(super) fn next_pages(&mut self, chip: usize) -> NextPages<'_> {
-        NextPages { next: &mut self.next[chip * self.blocks..][..self.blocks], pages: self.pages }
     }
 
     #[inline(always)]

@@ -73,13 +73,6 @@ impl Gauge {
         self.note_if_worse(Worst { bound, observed, place });
     }
 
-    /// Observations below this, against such a bound, change nothing.
-    #[inline]
-    pub(crate) fn quiet_below(&self, bound: u64) -> u64 {
-        let Some(worst) = &self.worst else { return 0 };
-        worst.observed.saturating_add(bound).saturating_sub(worst.bound).min(bound)
-    }
-
     /// Notes an observation. Of equal ones in a cluster at one instant that of the lowest chip is
     /// the worst, whichever is noted first.
     #[inline(always)]

@@ -68,17 +68,6 @@ impl Pending {
         self.begun.get_or_insert(operation.start);
     }
 
-    /// So many operations on pages of its own, which took so long, and the last of which ends then.
-    pub(crate) fn has_served(&mut self, action: Action, pages: u64, (service, end): (u64, Instant)) {
-        self.last_end = end.max(self.last_end);
-        self.service = self.service.saturating_add(service);
-        match action {
-            Action::Read => self.reads += pages,
-            Action::Program => self.programs += pages,
-            Action::Erase | Action::ErasePart => {}
-        }
-    }
-
     /// An operation of a pass that it has.
     #[inline]
     pub(crate) fn collects(&mut self, operation: &Operation) {

@@ -1,6 +1,6 @@
 //! How long operations may take.
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::Span;
 
 /// What an operation may take: as long as the device says, which may know no more than two bounds.
 #[derive(Debug, Clone, Copy)]
@@ -10,9 +10,6 @@ pub(super) struct Length {
 }
 
 impl Length {
-    /// No time at all.
-    pub(super) const NONE: Length = Length { min: Span::ZERO, max: Span::ZERO };
-
     /// Up to a span, and shorter by so much.
     pub(super) fn within(max: Span, shorter: Span) -> Length {
         Length { min: max.saturating_sub(shorter), max }
@@ -22,14 +19,6 @@ impl Length {
     #[inline(always)]
     pub(super) fn has(self, span: Span) -> bool {
         self.min <= span && span <= self.max
-    }
-
-    /// Whether the time from then until then is within, and not less than none.
-    #[inline(always)]
-    pub(super) fn is_between(self, from: Instant, until: Instant) -> bool {
-        // All of these are below 2^63: what is less than the least becomes more than any rest.
-        let longer = until.as_ns().wrapping_sub(from.as_ns()).wrapping_sub(self.min.as_ns());
-        longer <= self.max.as_ns().wrapping_sub(self.min.as_ns())
     }
 
     /// By how much a span is not within.

@@ -8,61 +8,21 @@ use super::rule_set::RuleSet;
 use super::rules::{ByCertificates, ByUtilization, Rules};
 use super::timing::place;
 use super::{CLASSES, Checks, WatchedChip};
-use crate::ids::{ChannelId, ClusterId, ColumnId, Lpn};
+use crate::ids::{ClusterId, ColumnId, Lpn};
 use crate::trace::{Action, Kind, NONE, Operation};
 
 impl<'a> Checks<'a> {
-    /// Operations that are told together.
+    /// Operations of a step, which are alike.
     #[inline(always)]
     pub(super) fn look_at(&mut self, operations: &[Operation]) {
-        let keeps = !cfg!(target_family = "wasm") && self.plain_steps;
-        if !keeps || !self.keeps(operations) {
-            self.look_at_others(operations);
-        }
-    }
-
-    /// The same of those that are not kept.
-    #[inline(always)]
-    pub(super) fn look_at_others(&mut self, operations: &[Operation]) {
         let Some((first, others)) = operations.split_first() else { return };
         let class = class_of(first.action, first.kind);
-        // What is told together is alike.
         if others.iter().any(|other| class_of(other.action, other.kind) != class) {
-            for operation in operations {
-                self.look_alike(class_of(operation.action, operation.kind), std::slice::from_ref(operation));
-            }
-            return;
+            return operations.iter().for_each(|operation| self.look_at(std::slice::from_ref(operation)));
         }
-        self.look_alike(class, operations);
-    }
-
-    /// Operations of one class.
-    #[inline(always)]
-    fn look_alike(&mut self, class: usize, operations: &[Operation]) {
         if class == PARTS {
             return operations.iter().for_each(|part| self.look_at_part(part));
         }
-        if cfg!(target_family = "wasm") || !self.plain_steps {
-            operations.iter().for_each(|operation| self.settle_lane(operation.cluster, operation.chip));
-            return self.look_by_rules(class, operations);
-        }
-        let own = class < CLASSES / 2 && operations.iter().all(|operation| self.is_in_stripe(operation));
-        if !own {
-            operations.iter().for_each(|operation| self.settle(self.chips[operation.chip].processor));
-            self.look_by_rules(class, operations);
-            return self.begins_rows(operations);
-        }
-        for operation in operations {
-            if !self.keeps_page(operation) {
-                self.settle(self.chips[operation.chip].processor);
-                self.look_by_rules(class, std::slice::from_ref(operation));
-                self.begins_run(operation);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn look_by_rules(&mut self, class: usize, operations: &[Operation]) {
         match self.rules {
             Rules::Utilization(_) => self.look_by::<ByUtilization>(class, operations),
             Rules::Certified(_) => self.look_by::<ByCertificates<'a>>(class, operations),
@@ -89,7 +49,6 @@ impl<'a> Checks<'a> {
     #[cold]
     #[inline(never)]
     fn look_at_part(&mut self, part: &Operation) {
-        self.settle(self.chips[part.chip].processor);
         let Some(pending) = self.ledger.get(part.job) else { return self.violation(part.start, part.job) };
         let at = self.chips[part.chip].of(part.cluster, pending).filter(|_| part.kind == Kind::Gc);
         let Some(WatchedChip { position, processor, watched, .. }) = at else {
@@ -232,13 +191,8 @@ pub(super) fn class_of(action: Action, kind: Kind) -> usize {
 
 impl WatchedChip {
     /// One that is not watched.
-    pub(super) const NOWHERE: WatchedChip = WatchedChip {
-        cluster: ClusterId(NONE),
-        position: ColumnId(0),
-        watched: 0,
-        processor: 0,
-        channel: ChannelId(NONE),
-    };
+    pub(super) const NOWHERE: WatchedChip =
+        WatchedChip { cluster: ClusterId(NONE), position: ColumnId(0), watched: 0, processor: 0 };
 
     /// Itself, if it is a chip of this cluster, which is the job's.
     #[inline(always)]

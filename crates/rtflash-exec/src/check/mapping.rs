@@ -2,10 +2,8 @@
 //! how much is free.
 
 mod failed;
-mod plain;
 mod pool;
 mod rows;
-mod runs;
 mod start;
 mod trims;
 mod worn;
@@ -20,7 +18,6 @@ pub(super) use self::failed::FailedPage;
 use self::failed::LastProgram;
 use self::pool::Pool;
 use self::rows::RowPages;
-pub(super) use self::runs::RowMap;
 use self::worn::BlockWear;
 use super::flash::place;
 use super::gauge::Gauge;

@@ -7,31 +7,23 @@
 mod assumptions;
 mod collect;
 mod contention;
-mod copies;
 mod desks;
 mod erase_step;
 mod failures;
 mod flash;
 mod gauge;
-mod kept_steps;
-mod lane_runs;
 mod ledger;
 mod length;
 mod look;
 mod mapping;
 mod order;
-mod pages;
 mod passes;
 mod processors;
 mod registers;
 mod releases;
-mod row_looks;
-mod row_runs;
 mod rule_set;
 mod rules;
-mod runs;
 mod start;
-mod steps;
 mod stretches;
 mod timing;
 mod trims;
@@ -46,22 +38,18 @@ pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING, LEVELLED, Uni
 pub use gauge::{Gauge, Place, Worst};
 
 use crate::dispatch::Admission;
-use crate::ids::{ChannelId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Dispatch;
 use crate::plan::{Plan, Promise};
 use crate::resume::resume;
-use crate::trace::{Kind, Setup, StepPage};
+use crate::trace::{Kind, Setup};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
-use lane_runs::LaneRun;
 pub(crate) use ledger::Ledger;
 use ledger::Pending;
 use mapping::Mapping;
 use releases::{Grants, Released};
-use row_runs::RowRun;
 use rules::{Order, Rules};
-use runs::PageRun;
-use steps::StepLanes;
 use timing::{BusWait, Deadlines, Overdue, ServiceTime, longest_step, place};
 use zones::ZoneOrder;
 
@@ -84,8 +72,6 @@ struct WatchedChip {
     watched: usize,
     /// Its processor's, among those that are watched, where certificates are.
     processor: usize,
-    /// The channel that it is on.
-    channel: ChannelId,
 }
 
 /// All checkers together, for some clusters of a plan.
@@ -127,24 +113,6 @@ pub struct Checks<'a> {
     quiet: [Instant; CLASSES],
     /// Likewise those of transfers.
     quiet_buses: Instant,
-    /// Pages and steps of each processor that the other lists do not know of yet.
-    runs: Vec<PageRun>,
-    rows: Vec<RowRun>,
-    /// Processors that have such ones.
-    kept: Vec<usize>,
-    /// The same of clusters under serial dispatch, each in the place of its first chip.
-    lanes: Vec<LaneRun>,
-    kept_lanes: Vec<usize>,
-    /// How often it was said of all pages, and of all steps, that nothing follows them.
-    breaks: (u64, u64),
-    /// Steps that have had their buses, and are not looked at yet: there are none between records.
-    step_lanes: StepLanes,
-    /// Kept for its memory.
-    step_pages: Vec<StepPage>,
-    /// Whether any are kept, as the run is made.
-    plain_steps: bool,
-    /// Whether they are never looked at together.
-    one_by_one: bool,
 }
 
 /// Classes of operations: what they do, for requests and for garbage collection.
@@ -154,12 +122,12 @@ resume!(['a] Checks<'a> {
     values: [
         ledger, deadlines, overdue, server_deadlines, server_overdue, service, bus_wait, starved,
         chip_exclusion, bus_exclusion, page_order, zones, mapping, completion, conservation, completed, released,
-        kinds, latest, runs, rows, kept, lanes, kept_lanes, breaks
+        kinds, latest
     ],
     parts: [rules, releases, desks],
     lists: [],
     made: [
-        plan, setup, clusters, chips, ranges, quiet, quiet_buses, step_lanes, step_pages, plain_steps, one_by_one
+        plan, setup, clusters, chips, ranges, quiet, quiet_buses
     ],
 });
 
@@ -172,16 +140,11 @@ impl<'a> Checks<'a> {
             let superblock = matches!(plan.promise(), Promise::Certified(by) if !by[number].is_stripe());
             for (&chip, position) in plan.clusters()[number].chips.iter().zip((0..).map(ColumnId)) {
                 processors += usize::from(!superblock || position == ColumnId(0));
-                let (processor, channel) = (processors - 1, plan.channel_of(chip));
-                chips[chip] = WatchedChip { cluster: number, position, watched, processor, channel };
+                let processor = processors - 1;
+                chips[chip] = WatchedChip { cluster: number, position, watched, processor };
                 watched += 1;
             }
         }
-        let (lanes, processors) = match (plan.promise(), dispatch) {
-            (Promise::Certified(_), _) => (0, processors),
-            (Promise::Utilization, Dispatch::Serial) => (watched, 0),
-            (Promise::Utilization, Dispatch::Parallel) => (0, 0),
-        };
         Checks {
             plan,
             setup: Setup::default(),
@@ -212,16 +175,6 @@ impl<'a> Checks<'a> {
             latest: Instant::START,
             quiet: [Instant::END; CLASSES],
             quiet_buses: Instant::END,
-            runs: vec![PageRun::none(); processors],
-            rows: vec![RowRun::none(); processors],
-            kept: Vec::new(),
-            lanes: vec![LaneRun::none(); lanes],
-            kept_lanes: Vec::new(),
-            breaks: (0, 0),
-            step_lanes: StepLanes::new(processors),
-            step_pages: Vec::new(),
-            plain_steps: false,
-            one_by_one: false,
         }
     }
 
@@ -247,13 +200,6 @@ impl<'a> Checks<'a> {
         self
     }
 
-    /// Every operation is looked at by itself. What is found is the same: to compare.
-    #[must_use]
-    pub fn one_by_one(mut self) -> Checks<'a> {
-        self.one_by_one = true;
-        self
-    }
-
     /// How the run was made, as far as its records say.
     pub fn setup_stated(&self) -> Setup {
         self.setup
@@ -262,7 +208,6 @@ impl<'a> Checks<'a> {
     /// What was found, in the order of [`ASSUMPTIONS`], or under certificates of [`CERTIFIED`],
     /// [`FAILING`] or [`LEVELLED`], when the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
-        self.settle_all();
         let pending = self.look_at_pending(duration);
         let all = self.clusters.len() == self.plan.clusters().len();
         let skipped = if all { self.ledger.skipped() } else { 0 };

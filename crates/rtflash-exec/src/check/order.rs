@@ -52,11 +52,6 @@ impl SerialEdf {
         }
     }
 
-    /// Whether a job was found to be the right one, and nothing has changed.
-    pub(super) fn is_right(&self, cluster: ClusterId, job: JobId) -> bool {
-        self.clusters[cluster].right == Some(job)
-    }
-
     #[inline(always)]
     pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
         let queue = &mut self.clusters[operation.cluster];
@@ -109,12 +104,6 @@ impl SerialIdling {
         if !pending.was_starved {
             self.gauge.note_zero(quiet, since.since(pending.release.at).as_ns(), || place(at, pending, None));
         }
-    }
-
-    /// Whether a cluster is busy until `at`, and has been since a job was released.
-    pub(super) fn is_busy(&self, cluster: ClusterId, at: Instant, pending: &Pending) -> bool {
-        let (since, until) = self.busy[cluster];
-        at <= until && (pending.was_starved || since <= pending.release.at)
     }
 
     /// The run is over, and a job is pending.

@@ -1,7 +1,7 @@
 //! Garbage collection without certificates: when passes begin and are left out, which victims they
 //! take, what they copy, what they cost.
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::gauge::{Gauge, Place};
@@ -46,38 +46,6 @@ struct ClusterPass {
     /// How many sources of passes have left out their last one.
     left_out: u64,
     chips: u32,
-}
-
-/// What a chip that has programmed all that it has read may copy for its pass.
-pub(super) struct PlainPass {
-    victim: Option<BlockId>,
-    /// Where the page is that may be copied once more.
-    last: u32,
-    worst: bool,
-    /// Pages read from the victim.
-    valid: u64,
-}
-
-impl PlainPass {
-    /// Whether a page that is there is one of the victim; `None` where it is not to be copied.
-    #[inline(always)]
-    pub(super) fn may_copy(&self, from: (BlockId, u32), there: u32) -> Option<bool> {
-        let of_victim = self.victim == Some(from.0);
-        (of_victim || self.worst && there == self.last).then_some(of_victim)
-    }
-
-    /// So many pages of the victim are copied, the last one to here.
-    pub(super) fn copied_together(&mut self, pages: u32, here: u32) {
-        self.valid += u64::from(pages);
-        self.last = here;
-    }
-
-    /// It is copied.
-    #[inline(always)]
-    pub(super) fn copied(&mut self, of_victim: bool, here: u32) {
-        self.valid += u64::from(of_victim);
-        self.last = here;
-    }
 }
 
 /// What garbage collection is judged by.
@@ -273,27 +241,6 @@ impl Passes {
             of.reads += 1;
             cluster.steps += 1;
         }
-    }
-
-    /// What a chip may copy; `None` where it holds a page that has been read.
-    pub(super) fn plain_pass(&self, chip: usize) -> Option<PlainPass> {
-        let WatchedChipPass { victim, held, last, .. } = self.chips[chip];
-        (held.0 == NO_LPN).then_some(PlainPass { victim, last, worst: self.worst, valid: 0 })
-    }
-
-    /// A chip has made so many copies.
-    pub(super) fn goes_on_plainly(&mut self, chip: usize, pass: PlainPass, (copies, took): (u64, Span)) {
-        let work = &mut self.chips[chip];
-        work.time = work.time.saturating_add(took.as_ns());
-        work.reads += copies;
-        work.valid += pass.valid;
-        work.last = pass.last;
-    }
-
-    /// A cluster has made so many steps of reads, the last of them then.
-    pub(super) fn steps(&mut self, cluster: ClusterId, last: Instant, steps: u64) {
-        let of = &mut self.clusters[cluster];
-        (of.began, of.steps) = (Some(last), of.steps + steps);
     }
 
     /// A GC operation on a chip, `chip` among all that are watched, at `position` in its cluster.

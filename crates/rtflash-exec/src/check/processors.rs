@@ -1,7 +1,6 @@
 //! Checkers of clusters with certificates: EDF, blocking and idling on every processor.
 
 mod ascending;
-mod copies;
 mod end;
 
 use std::collections::VecDeque;
@@ -396,7 +395,59 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::samples::at;
+    use crate::check::Ledger;
+    use crate::ids::{BlockId, Lpn, SourceId};
+    use crate::trace::Release;
+    use crate::trace::samples::{at, plan};
+
+    const JOB: JobId = JobId { source: SourceId(0), index: 0 };
+
+    /// An operation of the job's copies on the first chip.
+    fn copies(start: u64, action: Action, took: u64) -> Operation {
+        Operation {
+            start: at(start),
+            end: at(start + took),
+            cluster: ClusterId(0),
+            chip: ChipId(0),
+            action,
+            job: JOB,
+            kind: Kind::Gc,
+            block: BlockId(0),
+            page: 0,
+            lpn: Lpn(0),
+        }
+    }
+
+    /// The record of a program states how long it takes, also if a failed copy is made once more.
+    #[test]
+    fn a_copy_that_is_made_once_more_is_over_with_its_program() {
+        let plan = plan();
+        let mut ledger = Ledger::new(plan.sources().len(), false);
+        let (kind, deadline, cluster) = (Kind::Gc, Some(at(9)), Some(ClusterId(0)));
+        ledger.release(&Release { at: at(0), job: JOB, kind, deadline, pages: 0, cluster });
+        let pending = ledger.get(JOB).expect("it is released");
+        let bounds = Bounds { stripe: true, ..Bounds::default() };
+        let mut processors = Processors {
+            of_chip: plan.per_chip(Some(0)),
+            foreign_waits: plan.per_chip(0),
+            times: ReadTimes { hold: 0, alone: 5, asks: 1, program: Span::from_ns(11).expect("a short time") },
+            lines: vec![ProcessorLine { bounds, ..ProcessorLine::default() }],
+            waits: Gauge::default(),
+            order: Gauge::default(),
+            idling: Gauge::default(),
+            blocking: Gauge::default(),
+        };
+        let copy = [(100, Action::Read, 5, false), (105, Action::Program, 2, false)];
+        let again = [(107, Action::Read, 5, true), (112, Action::Program, 2, true)];
+        for (start, action, took, repeated) in copy.into_iter().chain(again) {
+            let of = copies(start, action, took);
+            processors.operation((&of, &of), (0, repeated), pending, &plan);
+        }
+        assert_eq!(processors.step_end(ChipId(0)), Some(at(114)));
+        let next = copies(115, Action::Read, 5);
+        processors.operation((&next, &next), (0, false), pending, &plan);
+        assert_eq!(processors.busy_since(0), at(115));
+    }
 
     /// A line that was busy over [0, 10).
     fn line() -> ProcessorLine {

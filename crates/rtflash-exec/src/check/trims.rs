@@ -9,7 +9,6 @@ use crate::trace::{EmptyPage, Trimmed};
 impl Checks<'_> {
     /// A task has given pages back, which are its own.
     pub(super) fn look_at_trim(&mut self, trimmed: &Trimmed) {
-        self.settle_all();
         let Trimmed { at, cluster, lpn: Lpn(first), pages, kept } = *trimmed;
         let Some(&chip) = self.plan.clusters()[cluster].chips.first() else { return };
         let nowhere = || Place { at, cluster: Some(cluster), ..Place::default() };
@@ -33,7 +32,6 @@ impl Checks<'_> {
 
     /// A page that a job would read holds nothing, so that it is over.
     pub(super) fn look_at_empty_page(&mut self, empty: &EmptyPage) {
-        self.settle_all();
         let EmptyPage { at, job, cluster, chip, lpn } = *empty;
         let own = self.chips[chip];
         let pending = self.ledger.get(job).filter(|job| job.release.cluster == Some(cluster));

@@ -10,8 +10,8 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Complete, CopyRun, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, OnBus, Operation, Padding,
-    Policed, Release, Reserve, Selection, Setup, Starved, StepBatch, TermsChange, Transfer, Trimmed,
+    Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Operation, Padding, Policed, Release,
+    Reserve, Selection, Setup, Starved, TermsChange, Transfer, Trimmed,
 };
 
 impl Checks<'_> {
@@ -47,12 +47,10 @@ impl Checks<'_> {
 
 impl Observer for Checks<'_> {
     fn setup(&mut self, setup: &Setup) {
-        self.settle_all();
         self.setup = *setup;
         self.releases.setup(setup, self.plan);
         self.desks.setup(setup);
         self.rules.setup(setup.victims);
-        self.plain_steps = self.has_plain_steps();
         if let (Some(aging), Some(seed)) = (setup.aging, setup.seed) {
             start::fill(self.plan, &self.clusters, (aging, seed), &mut self.page_order, &mut self.mapping);
             start::rings(self.plan, &self.clusters, (aging, seed), &mut self.zones);
@@ -60,7 +58,6 @@ impl Observer for Checks<'_> {
     }
 
     fn release(&mut self, release: &Release) {
-        self.notify_all();
         if !self.ledger.is_next(release) {
             self.violation(release.at, release.job);
             return;
@@ -84,7 +81,6 @@ impl Observer for Checks<'_> {
     }
 
     fn complete(&mut self, complete: &Complete) {
-        self.settle_all();
         let Some(mut pending) = self.ledger.complete(complete.job) else {
             self.violation(complete.at, complete.job);
             return;
@@ -128,7 +124,6 @@ impl Observer for Checks<'_> {
     }
 
     fn starved(&mut self, starved: &Starved) {
-        self.settle_all();
         let Some(pending) = self.ledger.get(starved.job) else {
             self.violation(starved.at, starved.job);
             return;
@@ -144,35 +139,7 @@ impl Observer for Checks<'_> {
         self.look_at(operations);
     }
 
-    fn copies(&mut self, run: &CopyRun) {
-        if cfg!(target_family = "wasm") {
-            // A page in a browser has to be small.
-            return run.for_each_step(|_, _| true, |step| self.operations(step));
-        }
-        self.look_at_copies(run);
-    }
-
-    #[inline]
-    fn page(&mut self, operation: &Operation, bus: &OnBus) {
-        if cfg!(target_family = "wasm") || self.one_by_one {
-            self.operations(std::slice::from_ref(operation));
-            return self.transfer(&operation.transfer(bus));
-        }
-        self.look_at_page(operation, bus);
-    }
-
-    fn steps(&mut self, steps: &StepBatch) {
-        self.look_at_steps(steps);
-    }
-
     fn transfer(&mut self, transfer: &Transfer) {
-        if transfer.start > self.quiet_buses {
-            let free_at = self.bus_exclusion.free_at(transfer.channel);
-            if *free_at <= transfer.start && self.desks.takes_plainly(transfer) {
-                *free_at = transfer.end.max(*free_at);
-                return;
-            }
-        }
         if self.setup.waits == Waits::Worst && matches!(self.rules, Rules::Certified(_)) {
             // Nobody looks at buses then.
             self.violation(transfer.start, transfer.job);
@@ -189,7 +156,6 @@ impl Observer for Checks<'_> {
     }
 
     fn policed(&mut self, policed: &Policed) {
-        self.notify_all();
         // Of a request that is released now, and it came no later, with no fewer pages.
         let released = self.ledger.get(policed.job).map(|pending| pending.release);
         let is_valid = released.is_some_and(|release| {
@@ -202,7 +168,6 @@ impl Observer for Checks<'_> {
     }
 
     fn failed(&mut self, failed: &Failed) {
-        self.settle_all();
         let chip = self.chip(failed.cluster, failed.chip);
         let job = self.ledger.get(failed.job).filter(|job| job.release.cluster == Some(failed.cluster));
         let (Some(pending), Some((position, chip)), Rules::Certified(by)) = (job, chip, &mut self.rules) else {
@@ -240,14 +205,12 @@ impl Observer for Checks<'_> {
     }
 
     fn reserve(&mut self, reserve: &Reserve) {
-        self.notify_all();
         if let Rules::Certified(by) = &mut self.rules {
             by.collections.reserved(reserve, &mut self.mapping);
         }
     }
 
     fn changed(&mut self, changed: &TermsChange) {
-        self.settle_all();
         self.releases.changed(changed);
         if let Rules::Certified(by) = &mut self.rules {
             // In a stripe requests may be under way on other chips.
@@ -271,7 +234,6 @@ impl Observer for Checks<'_> {
     }
 
     fn left_out(&mut self, left_out: &LeftOut) {
-        self.notify_all();
         let chip = self.chip(left_out.cluster, left_out.chip);
         let job = self.ledger.get(left_out.job).filter(|job| job.release.cluster == Some(left_out.cluster));
         let (Some(pending), Some((position, chip))) = (job, chip) else {
@@ -299,7 +261,6 @@ impl Observer for Checks<'_> {
     }
 
     fn selected(&mut self, selection: &Selection) {
-        self.notify_all();
         let chip = self.chip(selection.cluster, selection.chip);
         let job = self.ledger.get(selection.job).filter(|job| job.release.cluster == Some(selection.cluster));
         let (Some(pending), Some(at)) = (job, chip) else {
@@ -317,8 +278,6 @@ impl Observer for Checks<'_> {
     }
 
     fn padding(&mut self, padding: &Padding) {
-        self.settle(self.chips[padding.chip].processor);
-        self.settle_lane(padding.cluster, padding.chip);
         let chip = self.chip(padding.cluster, padding.chip);
         let (Some(pending), Some((_, chip))) = (self.ledger.get(padding.job), chip) else {
             self.violation(padding.start, padding.job);

@@ -4,9 +4,8 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::erase_step::EraseStep;
-use super::kept_steps::KeptSteps;
 use crate::ids::{BlockId, Lpn};
-use crate::trace::{Action, CopyTimes, JobId, Operation, StepPage};
+use crate::trace::{Action, JobId, Operation};
 
 /// A pass under way.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -75,68 +74,11 @@ impl WatchedPass {
         self.erase.is_cut_off()
     }
 
-    /// Whether a page of this block is to be copied inside a chip.
-    #[inline(always)]
-    pub(super) fn may_copy(&self, block: BlockId) -> bool {
-        self.victim == Some(block)
-    }
-
-    /// Where a page was that has been read and not programmed.
-    #[inline(always)]
-    pub(super) fn finds(&self, lpn: Lpn) -> Option<u32> {
-        self.buffer.iter().find(|&&(other, _)| other == lpn).map(|&(_, there)| there)
-    }
-
-    /// It goes on with steps of a superblock, one behind the other, without a break.
-    pub(super) fn goes_on_in_rows(&mut self, kept: &KeptSteps<'_>) {
-        let Some((first, _)) = kept.first else { return };
-        self.takes(first.start, kept.last.0);
-        self.time = self.time.saturating_add(kept.last.0.since(first.start).as_ns());
-        self.step = Some(kept.last);
-        if let Some((head, _)) = kept.reads.last {
-            self.steps.0 += kept.reads.steps;
-            self.began.0 = Some(head.start);
-            self.copied += kept.reads.pages;
-        }
-        if let Some((head, _)) = kept.programs.last {
-            self.steps.1 += kept.programs.steps;
-            self.began.1 = Some(head.start);
-        }
-    }
-
-    /// So many copies have been made inside a chip, one behind the other.
-    pub(super) fn go_on(&mut self, copies: u64, first: &CopyTimes, last: &CopyTimes) {
-        // All steps but the last one are over.
-        self.time = self.total().saturating_add(last.read.since(first.start).as_ns());
-        self.step = Some((last.read, last.end));
-        self.began = (Some(last.start), Some(last.read));
-        self.steps = (self.steps.0 + copies, self.steps.1 + copies);
-        self.copied += copies;
-        self.read = Some(last.read);
-    }
-
     /// A page is programmed: where it was, if it has been read. Nearly always it is the first one.
     #[inline(always)]
     pub(super) fn takes_from_buffer(&mut self, lpn: Lpn) -> Option<(Lpn, u32)> {
         let found = self.buffer.iter().position(|&(other, _)| other == lpn);
         found.map(|at| self.buffer.remove(at))
-    }
-
-    /// Pages are programmed that have been read, each of them once. Nearly always they are the
-    /// first ones, and only in another order.
-    #[inline(always)]
-    pub(super) fn programs_all(&mut self, pages: &[StepPage]) {
-        let are_first = self
-            .buffer
-            .get(..pages.len())
-            .is_some_and(|first| first.iter().all(|&(lpn, _)| pages.iter().any(|page| page.lpn == lpn)));
-        if !are_first {
-            pages.iter().for_each(|page| _ = self.takes_from_buffer(page.lpn));
-        } else if self.buffer.len() == pages.len() {
-            self.buffer.clear();
-        } else {
-            self.buffer.drain(..pages.len());
-        }
     }
 
     /// What its steps took.

@@ -124,11 +124,6 @@ impl ZoneOrder {
         self.takes(told, chip, programmed, plan);
     }
 
-    /// Whether any tasks own zones.
-    pub(super) fn has_any(&self) -> bool {
-        self.any
-    }
-
     /// The gauge, where it is looked at for every page alike: where no tasks own zones.
     pub(super) fn gauge_of_all(&self) -> Option<&Gauge> {
         Some(&self.gauge).filter(|_| !self.any)

@@ -6,7 +6,7 @@ mod ends;
 
 use std::ops::Range;
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::Instant;
 
 use self::ends::ChipEnds;
 use super::Arrival;
@@ -15,11 +15,11 @@ use crate::earliest::earlier;
 use crate::error::RunError;
 use crate::flash::{BusRequest, Channels};
 use crate::ids::{ChannelId, ChipId, Lpn, PerId, SourceId};
-use crate::lengths::{FixedMove, Lengths};
+use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::resume::{Resume, resume};
-use crate::trace::{Action, Complete, JobId, Observer, OnBus, Operation, Padding, Record, Step, StepBatch, StepHead};
+use crate::trace::{Action, Complete, JobId, Observer, Operation, Padding, Record, Step};
 
 /// What a policy has a chip and its bus do with an operation.
 #[derive(Debug, Clone, Copy)]
@@ -38,9 +38,6 @@ pub(crate) struct Core<O> {
     pub(super) ends: ChipEnds,
     pub(super) channels: Channels,
     pub(super) observer: Sequencer<O>,
-    /// Before this instant a run goes on by itself, and nothing more is released, nor at the
-    /// instant that it is: the start of time where that is not so.
-    undisturbed: Instant,
     chips_per_channel: u32,
     pub(super) duration: Instant,
 }
@@ -49,7 +46,7 @@ resume!([O: Resume] Core<O> {
     values: [ends],
     parts: [channels, observer],
     lists: [],
-    made: [lengths, undisturbed, chips_per_channel, duration],
+    made: [lengths, chips_per_channel, duration],
 });
 
 impl<O: Observer> Core<O> {
@@ -61,16 +58,9 @@ impl<O: Observer> Core<O> {
             ends: ChipEnds::new(plan, used),
             channels: Channels::new(used, options),
             observer: Sequencer::new(observer),
-            undisturbed: Instant::START,
             chips_per_channel: device.chips_per_channel(),
             duration: options.duration,
         }
-    }
-
-    /// Before this instant nothing more is released, where a run goes on by itself.
-    #[inline]
-    pub(super) fn undisturbed(&self) -> Instant {
-        self.undisturbed
     }
 
     #[inline]
@@ -113,14 +103,6 @@ impl<O: Observer> Core<O> {
         operation.end
     }
 
-    /// Whether nothing else happens now and this bus is free: whoever asks for it has it at once.
-    #[inline]
-    pub(super) fn is_alone(&self, channel: ChannelId, now: Instant) -> bool {
-        now < self.undisturbed
-            && self.ends.first_ns().min(self.channels.least_ns()) > now.as_ns()
-            && self.channels.free_at(channel) <= now
-    }
-
     /// Since when an operation that begins over the bus wants it, where there are no commands.
     #[inline(always)]
     pub(super) fn wanted(&self, operation: &Operation) -> Instant {
@@ -129,70 +111,6 @@ impl<O: Observer> Core<O> {
             Action::Read => start.saturating_add(self.lengths.sensing(job, chip, start)),
             _ => start,
         }
-    }
-
-    /// The same of all operations that do this from then on, if it is the same.
-    #[inline(always)]
-    pub(super) fn all_wanted(&self, action: Action, start: Instant) -> Option<Instant> {
-        Some(start.saturating_add(self.lengths.fixed_moves(action)?.before))
-    }
-
-    /// Operations of a step, up to this chip, have their bus when it is free, from since when they
-    /// want it, if what they take is fixed. Then `moves` adds them to the steps that are told: it
-    /// is given when the bus is free, how long a page is on it and what it takes behind that, and
-    /// says when the bus is free again. Says whether it was.
-    #[inline(always)]
-    pub(super) fn moves_row_ahead(
-        &mut self,
-        (head, last): (&StepHead, ChipId),
-        wanted: Instant,
-        moves: impl FnOnce(&mut StepBatch, (Instant, Span, Span)) -> Instant,
-    ) -> bool {
-        let Some(&FixedMove { on_bus, behind, .. }) = self.lengths.fixed_moves(head.action) else { return false };
-        let steps = self.observer.steps();
-        self.channels.serve_from((head.channel, last), wanted, |free_at| moves(steps, (free_at, on_bus, behind)));
-        steps.ends(head);
-        self.observer.has_steps();
-        true
-    }
-
-    /// Operations have their buses, which they want since then, each when its bus is free. Says
-    /// when the last one ends, and on which chip.
-    #[inline(never)]
-    pub(super) fn moves_each_ahead(
-        &mut self,
-        operations: &mut [Operation],
-        since: Instant,
-        buses: &mut Vec<OnBus>,
-    ) -> (Instant, ChipId) {
-        let mut last = (Instant::START, ChipId(0));
-        buses.clear();
-        for operation in &mut *operations {
-            buses.push(self.moves_ahead(operation, since));
-            last = last.max((operation.end, operation.chip));
-        }
-        self.observer.step(operations, buses);
-        last
-    }
-
-    /// An operation has the bus of its channel, which it wants since then, as soon as that is free.
-    /// Says when, and when the operation ends.
-    #[inline(always)]
-    pub(super) fn moves_ahead(&mut self, operation: &mut Operation, since: Instant) -> OnBus {
-        let channel = self.channel_of(operation.chip);
-        let bus = self.lengths.moves(operation, channel, since.max(self.channels.free_at(channel)));
-        self.channels.serve(channel, operation.chip, bus.end);
-        bus
-    }
-
-    /// An operation that begins now has the bus of this channel at once. Says when it ends.
-    #[inline]
-    pub(super) fn moves_at_once(&mut self, operation: &mut Operation, channel: ChannelId) -> Instant {
-        let bus = self.lengths.moves(operation, channel, operation.start);
-        self.channels.serve(channel, operation.chip, bus.end);
-        self.observer.operation(*operation);
-        self.observer.transfer(operation.transfer(&bus));
-        operation.end
     }
 
     /// A job is over.
@@ -257,20 +175,6 @@ pub(crate) trait ChipPolicy {
     /// What a chip waited for has come about.
     fn end(&mut self, chip: ChipId, now: Instant);
 
-    /// The same, where nothing is released at this instant: whether the chip has gone on with more
-    /// of the same, so that there is nothing else to be done.
-    fn carries_on(&mut self, chip: ChipId, now: Instant) -> bool {
-        let _ = (chip, now);
-        false
-    }
-
-    /// All that happens from now on up to `until`, before which nothing is released, has happened.
-    /// Says whether that is so; if not, nothing has.
-    fn runs_ahead(&mut self, now: Instant, until: Instant) -> bool {
-        let _ = (now, until);
-        false
-    }
-
     /// Idle chips begin what is next.
     fn dispatch(&mut self, now: Instant);
 
@@ -284,9 +188,6 @@ pub(crate) trait ChipPolicy {
     #[inline(always)]
     fn ends(&mut self, now: Instant) {
         while let Some(chip) = self.core().ends.first_at(now) {
-            if now < self.core().undisturbed && self.carries_on(chip, now) {
-                continue;
-            }
             self.core().ends.set(chip, None);
             self.end(chip, now);
         }
@@ -316,13 +217,8 @@ pub(crate) trait ChipPolicy {
             let release = self.next_release();
             let next = earlier(self.as_core().next_end(), release);
             let Some(now) = next.filter(|&now| now < limit) else { break };
-            let until = release.unwrap_or(limit).min(limit);
-            if now < until && self.runs_ahead(now, until) {
-                continue;
-            }
             self.core().observer.passes(now);
             let releases = release == Some(now);
-            self.core().undisturbed = if releases { Instant::START } else { until };
             if releases {
                 self.releases(now);
             }
@@ -336,7 +232,6 @@ pub(crate) trait ChipPolicy {
                 return Err(RunError::TooManyPending { at: now, limit });
             }
         }
-        self.core().undisturbed = Instant::START;
         Ok(())
     }
 

@@ -1,6 +1,5 @@
 //! Puts records into the order of a trace where some become known late, and some early.
 
-mod ahead;
 mod beside;
 
 use std::collections::VecDeque;
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use self::beside::HeldBeside;
 use crate::resume::{Resume, resume};
-use crate::trace::{Action, CopyRun, Observer, Operation, Record, StepBatch, Transfer};
+use crate::trace::{Action, Observer, Operation, Record, Transfer};
 
 /// So many records are held at least before the sequencer looks which of them are ready.
 const FEW: usize = 128;
@@ -94,8 +93,6 @@ pub(crate) struct Sequencer<O> {
     /// Those that are open among them, without their ends.
     operations: HeldList<Operation>,
     transfers: HeldList<Transfer>,
-    /// Copies that have been made in one go, by their first starts.
-    runs: HeldList<CopyRun>,
     /// How many have to be held for the next look.
     enough: usize,
     /// Operations that start later than now, by their starts; at one instant as they came.
@@ -104,22 +101,18 @@ pub(crate) struct Sequencer<O> {
     later: VecDeque<Record>,
     /// When the first of these starts; at the end of time where there are none.
     soonest: Instant,
-    /// The instant that it is; the end of time while processors run ahead.
+    /// The instant that it is.
     now: Instant,
-    /// Since when they run ahead, and whether what they do is kept back.
-    ahead: (Instant, bool),
-    /// Steps of those that do, which have not been passed on yet.
-    steps: StepBatch,
     /// Whether anybody is notified.
     notifies: bool,
     observer: O,
 }
 
 resume!([O: Resume] Sequencer<O> {
-    values: [others, operations, transfers, runs, enough, later_operations, later, soonest, now],
+    values: [others, operations, transfers, enough, later_operations, later, soonest, now],
     parts: [observer],
     lists: [],
-    made: [notifies, ahead, steps],
+    made: [notifies],
 });
 
 impl<O: Observer> Sequencer<O> {
@@ -128,14 +121,11 @@ impl<O: Observer> Sequencer<O> {
             others: HeldList::default(),
             operations: HeldList::default(),
             transfers: HeldList::default(),
-            runs: HeldList::default(),
             enough: FEW,
             later_operations: VecDeque::new(),
             later: VecDeque::new(),
             soonest: Instant::END,
             now: Instant::START,
-            ahead: (Instant::START, false),
-            steps: StepBatch::default(),
             notifies: observer.is_notified(),
             observer,
         }
@@ -179,15 +169,6 @@ impl<O: Observer> Sequencer<O> {
         } else if self.notifies {
             self.soonest = self.soonest.min(operation.start);
             keep(&mut self.later_operations, operation, |operation| operation.start);
-        }
-    }
-
-    /// A chip begins copies now, none of which begins at the next release or later, and does
-    /// nothing else before they are over. They may be passed on before what begins later on other
-    /// chips.
-    pub(crate) fn copies(&mut self, run: CopyRun) {
-        if self.notifies {
-            self.runs.list.push(run);
         }
     }
 
@@ -247,7 +228,7 @@ impl<O: Observer> Sequencer<O> {
     /// How much is held of what decides when to look again.
     #[inline]
     fn held(&self) -> usize {
-        self.operations.list.len() + self.others.list.len() + self.runs.list.len()
+        self.operations.list.len() + self.others.list.len()
     }
 
     /// Nothing from before `now` comes any more, but the ends of what is open.
@@ -282,8 +263,8 @@ impl<O: Observer> Sequencer<O> {
     }
 
     fn notify(&mut self, now: Instant) -> Instant {
-        let Sequencer { others, operations, transfers, runs, observer, .. } = self;
-        let mut rest = HeldBeside::new(&mut others.list, &runs.list, &mut transfers.list);
+        let Sequencer { others, operations, transfers, observer, .. } = self;
+        let mut rest = HeldBeside::new(&mut others.list, &mut transfers.list);
         let (mut limit, mut ready) = (now, 0);
         while let Some(&Operation { start, mut end, .. }) = operations.list.get(ready)
             && start < now
@@ -319,7 +300,6 @@ impl<O: Observer> Sequencer<O> {
         others.pass(passed.others);
         operations.pass(ready);
         transfers.pass(passed.transfers);
-        runs.pass(passed.runs);
         self.enough = (2 * self.held()).max(FEW);
         limit
     }

@@ -87,40 +87,12 @@ impl ChipBlocks {
         self.0.frontier(stream).is_some()
     }
 
-    /// Whether a page of a frontier can be programmed.
-    #[inline]
-    pub(crate) fn has_room(&self, stream: Frontiers) -> bool {
-        self.0.rest(stream) > 0 || self.0.erased_blocks() > 0
-    }
-
     /// Programs the next page of a frontier with a logical page, opening the lowest erased block
     /// where the frontier has none. Says which page it is, and where. `None` where there is no
     /// erased block to open.
     #[inline(always)]
     pub(crate) fn program(&mut self, stream: Frontiers, lpn: Lpn) -> Option<(PageId, BlockId, u32)> {
         self.0.program_at(stream, lpn.0).map(|(page, at)| (PageId(page), BlockId(at.block), at.next))
-    }
-
-    /// How many valid pages of a victim can be copied in one go, from its page `from` on.
-    #[inline]
-    pub(crate) fn movable(&self, victim: BlockId, from: u32) -> u32 {
-        self.0.movable(Frontiers::Copy, victim.0, from)
-    }
-
-    /// Copies so many of these. `put` is given the page in the victim of each, what it holds, and
-    /// where it is from then on. Says which was the last one, and where it is.
-    #[inline]
-    pub(crate) fn move_together(
-        &mut self,
-        (victim, from): (BlockId, u32),
-        pages: u32,
-        mut put: impl FnMut(u32, Lpn, (PageId, BlockId, u32)),
-    ) -> Option<(u32, PageId)> {
-        let at = self.0.frontier(Frontiers::Copy)?;
-        let first = at.block * self.0.pages();
-        let put = |page, lpn, to| put(page, Lpn(lpn), (PageId(to), BlockId(at.block), to - first));
-        let last = self.0.move_together(Frontiers::Copy, (victim.0, from), pages, put);
-        last.map(|(page, to)| (page, PageId(to)))
     }
 
     /// A valid page becomes stale.

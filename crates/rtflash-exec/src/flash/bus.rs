@@ -171,40 +171,6 @@ impl Channels {
         self.set(number);
     }
 
-    /// When a bus is free.
-    #[inline(always)]
-    pub(crate) fn free_at(&self, channel: ChannelId) -> Instant {
-        self.channels[self.of[channel]].free_at
-    }
-
-    /// A chip has a bus that nobody else wants from then on, when it is free: `hold` is given since
-    /// when that is, and says until when it has it.
-    #[inline(always)]
-    pub(crate) fn serve_from(
-        &mut self,
-        (channel, chip): (ChannelId, ChipId),
-        since: Instant,
-        hold: impl FnOnce(Instant) -> Instant,
-    ) {
-        let number = self.of[channel];
-        let bus = &mut self.channels[number];
-        (bus.free_at, bus.last) = (hold(since.max(bus.free_at)), Some(chip));
-        if !bus.waiting.is_empty() {
-            self.set(number);
-        }
-    }
-
-    /// A chip has a bus that nobody else wants now, until then.
-    #[inline(always)]
-    pub(crate) fn serve(&mut self, channel: ChannelId, chip: ChipId, until: Instant) {
-        let number = self.of[channel];
-        let bus = &mut self.channels[number];
-        (bus.free_at, bus.last) = (until, Some(chip));
-        if !bus.waiting.is_empty() {
-            self.set(number);
-        }
-    }
-
     /// The state of a channel has changed.
     #[inline(always)]
     fn set(&mut self, number: usize) {

@@ -15,7 +15,7 @@ use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::ClusterPlan;
 use crate::plan::layout::Layout;
-use crate::trace::{CopiedPage, NO_LPN, NONE};
+use crate::trace::{NO_LPN, NONE};
 
 /// The logical pages of a cluster on its chips.
 #[derive(Debug, Serialize, Deserialize)]
@@ -95,25 +95,6 @@ impl PageMap {
         self.places[lpn] = chip.0 * self.pages_per_chip + copy.0;
         self.free -= 1;
         Some((copy, PagePlace { chip, block, page: place }))
-    }
-
-    /// Copies so many valid pages of a victim of a chip in one go, from its page `from` on. Says
-    /// which was the last one, where it is, and what it is.
-    #[inline]
-    pub(super) fn copy_together(
-        &mut self,
-        chip: ColumnId,
-        (victim, from): (BlockId, u32),
-        pages: u32,
-        mut put: impl FnMut(CopiedPage),
-    ) -> Option<(u32, PageId, Lpn)> {
-        let (first, blocks, places) = (chip.0 * self.pages_per_chip, &mut self.chips[chip], &mut self.places);
-        let (page, copied) = blocks.move_together((victim, from), pages, |page, lpn, (to, block, row)| {
-            places[lpn] = first + to.0;
-            put(CopiedPage { lpn, from: (victim, page), to: (block, row) });
-        })?;
-        self.free -= u64::from(pages);
-        Some((page, copied, blocks.lpn(copied)))
     }
 
     /// Erases a victim.

@@ -16,7 +16,7 @@ pub use addresses::Addresses;
 pub use aging::{AgedChip, aged_chip};
 pub use initial::{free_pages_at_start, initial_pages};
 pub(crate) use map::PageMap;
-pub(crate) use pass::{Collector, Copy, NextCopy};
+pub(crate) use pass::{Collector, Copy};
 pub(crate) use places::WorstStart;
 pub(crate) use processor_store::ProcessorStore;
 pub use requests::{Requests, job_pages, pages_from};

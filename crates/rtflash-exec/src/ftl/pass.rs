@@ -7,7 +7,6 @@ use super::map::PageMap;
 use super::store::{PagePlace, PageStore};
 use crate::ids::{BlockId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Victims;
-use crate::trace::CopiedPage;
 
 /// A copy that a pass makes on one chip, between its GC read and its GC program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,17 +47,6 @@ impl ChipPass {
         }
         self.reads += 1;
     }
-}
-
-/// What a chip may do next for a pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NextCopy {
-    /// It copies this page, numbered through the chip, with this logical page.
-    Page(PageId, Lpn),
-    /// There is nothing to copy.
-    Nothing,
-    /// Something else.
-    Other,
 }
 
 /// The garbage collector of a cluster. One pass is under way at a time: whichever job is served
@@ -163,50 +151,8 @@ impl Collector {
         }
     }
 
-    /// What a chip reads and programs next, if it is a page for which there is room.
+    /// What it will read next, in all likelihood.
     #[inline(always)]
-    pub(crate) fn next_copy(&self, map: &PageMap, chip: ColumnId) -> NextCopy {
-        match self.next(map, chip) {
-            None => NextCopy::Nothing,
-            Some(Copy::Page { page, lpn }) if map.chips[chip].has_room(Frontiers::Copy) => NextCopy::Page(page, lpn),
-            Some(_) => NextCopy::Other,
-        }
-    }
-
-    /// Reads and programs the page on a chip that is next, with nothing in between: where it was,
-    /// and is now.
-    #[inline(always)]
-    pub(crate) fn copy(&mut self, map: &mut PageMap, chip: ColumnId, (page, lpn): (PageId, Lpn)) -> CopiedPage {
-        let pass = self.pass[chip].as_mut().expect("a chip that copies takes part in the pass");
-        pass.reads(map, chip, Copy::Page { page, lpn });
-        pass.finished += 1;
-        let from = map.block_and_page(page);
-        let (copied, place) = map.copy(chip, page, lpn).expect("a page that is next is there, and has room");
-        pass.last = Some((copied, lpn));
-        CopiedPage { lpn, from, to: (place.block, place.page) }
-    }
-
-    /// How many pages of its victim a chip can read and program in one go.
-    #[inline]
-    pub(crate) fn movable(&self, map: &PageMap, chip: ColumnId) -> u32 {
-        let pass = self.pass[chip].as_ref().filter(|pass| pass.copy.is_none());
-        pass.map_or(0, |pass| map.chips[chip].movable(pass.victim, pass.cursor))
-    }
-
-    /// Reads and programs so many of these, with nothing in between.
-    #[inline]
-    pub(crate) fn copy_together(&mut self, map: &mut PageMap, chip: ColumnId, pages: u32, put: impl FnMut(CopiedPage)) {
-        let pass = self.pass[chip].as_mut().expect("a chip that copies takes part in the pass");
-        let copied = map.copy_together(chip, (pass.victim, pass.cursor), pages, put);
-        let (page, copied, lpn) = copied.expect("pages that can be copied are there");
-        (pass.cursor, pass.last) = (page + 1, Some((copied, lpn)));
-        pass.reads += pages;
-        pass.finished += pages;
-    }
-
-    /// The logical page that the next GC read on a chip will probably be for, and asks memory for
-    /// its place.
-    #[inline]
     pub(crate) fn ahead(&self, map: &PageMap, chip: ColumnId) -> Option<Lpn> {
         let pass = self.pass[chip]?;
         let blocks = &map.chips[chip];

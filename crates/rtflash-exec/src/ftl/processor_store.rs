@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use prefetch_index::prefetch_index;
 use rtflash_ftl::{Columns, EdfProcessor, GcStep, Pages, Pass, PassTerms, RING_WORDS, Ring, Spot, Zones, pass_words};
-use rtflash_model::Id;
 use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +16,7 @@ use crate::flash::Owned;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn, PageId, PerId};
 use crate::options::Options;
 use crate::plan::{Certified, ClusterPlan};
-use crate::trace::{CopiedPage, NO_LPN};
+use crate::trace::NO_LPN;
 
 /// The state of a processor.
 #[derive(Debug, Serialize, Deserialize)]
@@ -89,19 +88,6 @@ impl ProcessorStore {
         self.ftl.write(lpn.0).map(PagePlace::from)
     }
 
-    /// Programs so many pages of a real-time write, a row at most, which `lpn` is asked for. Says
-    /// whether that can be; if not, nothing has changed.
-    #[inline(always)]
-    pub(crate) fn write_all(
-        &mut self,
-        count: usize,
-        mut lpn: impl FnMut() -> Lpn,
-        mut put: impl FnMut(PagePlace, Lpn),
-    ) -> bool {
-        let count = PageId::from_index(count).0;
-        self.ftl.write_all(count, |_| lpn().0, |spot, lpn| put(spot.into(), Lpn(lpn)))
-    }
-
     /// Programs a page of a job that is not real-time; `counts`: it has a deadline.
     #[inline]
     pub(crate) fn serve(&mut self, lpn: Lpn, counts: bool) -> Option<PagePlace> {
@@ -128,28 +114,6 @@ impl ProcessorStore {
     pub(crate) fn step_of_pass(&mut self, server: bool, row: &mut Vec<(PagePlace, Lpn)>) -> Option<GcStep> {
         row.clear();
         self.ftl.step_of_pass(server, |page| row.push((page.spot.into(), Lpn(page.lpn))))
-    }
-
-    /// How many copies of the pass of the GC jobs on a chip of a stripe can be made in one go.
-    #[inline]
-    pub(crate) fn copies_together(&self) -> usize {
-        PageId(self.ftl.copies_together()).index()
-    }
-
-    /// Makes so many of these, or the next copy: none where no page is free.
-    #[inline]
-    pub(crate) fn copy_together(&mut self, count: usize, mut put: impl FnMut(CopiedPage)) {
-        let copied = |from: Spot, lpn: u32, to: Spot| CopiedPage {
-            lpn: Lpn(lpn),
-            from: (BlockId(from.block), from.page),
-            to: (BlockId(to.block), to.page),
-        };
-        if count > 1 {
-            return self.ftl.copy_together(PageId::from_index(count).0, |from, lpn, to| put(copied(from, lpn, to)));
-        }
-        if let Some((from, to, lpn)) = self.ftl.copy_of_pass() {
-            put(copied(from, lpn, to));
-        }
     }
 
     /// A logical page that the next step of a pass will probably read.

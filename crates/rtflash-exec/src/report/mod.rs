@@ -14,9 +14,7 @@ use crate::check::Ledger;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
 use crate::resume::resume;
-use crate::trace::{
-    Action, Complete, CopyRun, Kind, Observer, OnBus, Operation, Release, Starved, StepBatch, Transfer, Trimmed,
-};
+use crate::trace::{Action, Complete, Kind, Observer, Operation, Release, Starved, Transfer, Trimmed};
 
 /// The jobs of one source.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -279,56 +277,6 @@ impl Observer for Statistics {
             programs += u64::from(operation.action == Action::Program);
         }
         self.report.clusters[first.cluster].works(first.kind, (operations.len() as u64, programs));
-    }
-
-    #[inline]
-    fn page(&mut self, operation: &Operation, bus: &OnBus) {
-        let Operation { start, end, cluster, chip, action, kind, .. } = *operation;
-        let chip = &mut self.chips[chip];
-        chip.busy = chip.busy.saturating_add(end.min(self.duration).since(start.max(chip.until)));
-        chip.until = end;
-        chip.operations[action as usize] += 1;
-        self.report.clusters[cluster].works(kind, (1, u64::from(action == Action::Program)));
-        self.is_on_bus(bus.channel, (bus.start, bus.end));
-    }
-
-    fn steps(&mut self, steps: &StepBatch) {
-        let (duration, chips) = (self.duration, &mut self.chips);
-        let Report { channels, clusters, .. } = &mut self.report;
-        for (head, pages) in steps.iter() {
-            let (start, action, mut busy) = (head.start, head.action as usize, Span::ZERO);
-            for page in pages {
-                let chip = &mut chips[page.chip];
-                let end = page.end.min(duration);
-                // Nearly always the chip is free.
-                let took = if chip.until <= start { end.since(start) } else { end.since(chip.until) };
-                chip.busy = chip.busy.saturating_add(took);
-                chip.until = page.end;
-                chip.operations[action] += 1;
-                busy = busy.saturating_add(page.on_bus.1.min(duration).since(page.on_bus.0));
-            }
-            let count = pages.len() as u64;
-            channels[head.channel].was_busy(busy, count);
-            let programs = if head.action == Action::Program { count } else { 0 };
-            clusters[head.cluster].works(head.kind, (count, programs));
-        }
-    }
-
-    fn copies(&mut self, run: &CopyRun) {
-        let (Some(first), Some(last)) = (run.times.first(), run.times.last()) else { return };
-        if run.chips.iter().any(|&chip| self.chips[chip].until > first.start) {
-            return run.for_each_step(|_, _| true, |step| self.operations(step));
-        }
-        let took = |from: Instant, until: Instant| until.min(self.duration).since(from).as_ns();
-        let took = run.times.iter().map(|times| took(times.start, times.read) + took(times.read, times.end)).sum();
-        let (took, count) = (Span::from_ns(took).unwrap_or(Span::LONGEST), run.times.len() as u64);
-        for &chip in &run.chips {
-            let chip = &mut self.chips[chip];
-            (chip.busy, chip.until) = (chip.busy.saturating_add(took), last.end);
-            chip.operations[Action::Read as usize] += count;
-            chip.operations[Action::Program as usize] += count;
-        }
-        self.report.clusters[run.cluster].copied += count * run.chips.len() as u64;
     }
 
     #[inline]

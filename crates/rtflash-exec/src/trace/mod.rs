@@ -1,7 +1,6 @@
 //! What happens in a run: records, and trace files of them.
 
 mod any_record;
-mod copies;
 mod events;
 mod jsonl;
 mod observer;
@@ -9,10 +8,8 @@ mod record;
 #[cfg(test)]
 pub(crate) mod samples;
 mod setup;
-mod steps;
 
 pub use any_record::Record;
-pub use copies::{CopiedPage, CopyRun, CopyTimes};
 pub use events::TraceEvents;
 pub use jsonl::{JobNames, JsonLine, JsonLines, MAX_LINE, TraceError, TraceReader, quoted};
 pub use observer::Observer;
@@ -21,6 +18,5 @@ pub use record::{
     Reserve, Selection, Starved, Step, TermsChange, Transfer, Trimmed,
 };
 pub use setup::Setup;
-pub use steps::{ListedStep, StepBatch, StepHead, StepPage};
 
 pub use crate::jobs::{JobId, Kind};

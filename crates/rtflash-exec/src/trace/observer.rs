@@ -3,13 +3,11 @@
 use std::slice;
 
 use super::any_record::Record;
-use super::copies::CopyRun;
 use super::record::{
-    Complete, EmptyPage, Failed, LeftOut, Moved, OnBus, Operation, Padding, Policed, Release, Reserve, Selection,
-    Starved, TermsChange, Transfer, Trimmed,
+    Complete, EmptyPage, Failed, LeftOut, Moved, Operation, Padding, Policed, Release, Reserve, Selection, Starved,
+    TermsChange, Transfer, Trimmed,
 };
 use super::setup::Setup;
-use super::steps::StepBatch;
 use crate::ids::{ClusterId, Lpn};
 use crate::jobs::JobId;
 
@@ -31,35 +29,6 @@ pub trait Observer {
     fn operations(&mut self, operations: &[Operation]);
     /// A bus is occupied.
     fn transfer(&mut self, transfer: &Transfer);
-
-    /// A chip is occupied, and a bus meanwhile by its page.
-    #[inline]
-    fn page(&mut self, operation: &Operation, bus: &OnBus) {
-        self.operations(slice::from_ref(operation));
-        self.transfer(&operation.transfer(bus));
-    }
-
-    /// Chips of one cluster are occupied, from the same instant on, for the same job, and buses
-    /// meanwhile by the page of each of them.
-    #[inline]
-    fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
-        self.operations(operations);
-        operations.iter().zip(buses).for_each(|(operation, bus)| self.transfer(&operation.transfer(bus)));
-    }
-
-    /// Superblocks have done several such steps. It is as if these came one by one.
-    fn steps(&mut self, steps: &StepBatch) {
-        for (head, pages) in steps.iter() {
-            let (operations, buses) = StepBatch::operations(head, pages);
-            self.step(&operations, &buses);
-        }
-    }
-
-    /// A pass copies pages, and nothing else happens in the cluster meanwhile. It is as if the
-    /// operations came step by step.
-    fn copies(&mut self, run: &CopyRun) {
-        run.for_each_step(|_, _| true, |step| self.operations(step));
-    }
 
     /// A logical page of a cluster will be read or programmed soon, in all likelihood: an observer
     /// may ask memory for what it knows of it.
@@ -227,23 +196,6 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn transfer(&mut self, transfer: &Transfer) {
         self.0.transfer(transfer);
         self.1.transfer(transfer);
-    }
-    fn page(&mut self, operation: &Operation, bus: &OnBus) {
-        self.0.page(operation, bus);
-        self.1.page(operation, bus);
-    }
-    #[inline]
-    fn step(&mut self, operations: &[Operation], buses: &[OnBus]) {
-        self.0.step(operations, buses);
-        self.1.step(operations, buses);
-    }
-    fn steps(&mut self, steps: &StepBatch) {
-        self.0.steps(steps);
-        self.1.steps(steps);
-    }
-    fn copies(&mut self, run: &CopyRun) {
-        self.0.copies(run);
-        self.1.copies(run);
     }
     fn is_notified(&self) -> bool {
         self.0.is_notified() || self.1.is_notified()

@@ -14,7 +14,6 @@ use std::fmt;
 use rtflash_model::Span;
 
 use crate::run::{CertifiedClusters, HostDevice, Nvme, Scenario, hand_over_jitter};
-use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
 pub use observe::{Assumptions, BoundAssumption};
@@ -386,8 +385,8 @@ fn added_up(
     // From the release on: whoever is not below has at most what is pending then, and what the
     // higher ones release later.
     let below = Inside::new(loops.iter().filter(|other| rank(other).is_gt()));
-    let from_release =
-        Window { inside: below.max(max), fixed: equal + before, earlier: 0, gaps: 0, between }.with_carried(higher, work);
+    let from_release = Window { inside: below.max(max), fixed: equal + before, earlier: 0, gaps: 0, between }
+        .with_carried(higher, work);
     // From the last instant on at which nothing higher waited: none of the higher ones' requests is
     // left but inside.
     let others = Inside::new(loops.iter().filter(|other| !rank(other).is_eq()));

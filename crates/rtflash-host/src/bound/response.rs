@@ -165,9 +165,8 @@ impl Rounds {
                 return Err(overload);
             }
             let sent = sent(higher, self.commands - 1, |queue| queue.carried(total));
-            let ahead = sent.map(|(queue, ios)| {
-                ios.saturating_mul(queue.commands).min(queue.outstanding().saturating_mul(rounds))
-            });
+            let ahead = sent
+                .map(|(queue, ios)| ios.saturating_mul(queue.commands).min(queue.outstanding().saturating_mul(rounds)));
             let wanted = ahead.fold(self.commands, u128::saturating_add).saturating_sub(self.free);
             let next = wanted.div_ceil(self.places);
             if next <= rounds {

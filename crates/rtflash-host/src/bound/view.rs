@@ -121,9 +121,11 @@ impl Loops {
         // Where rounds are counted, what is inside at the begin of a window takes no part in it. The
         // last command is the shortest.
         let handed = match &scenario.device {
-            HostDevice::Nvme(_) => {
-                scenario.device.shortest(commands_of(scenario, position, scheduler.as_ref()).last().into_iter(), 1, true)
-            }
+            HostDevice::Nvme(_) => scenario.device.shortest(
+                commands_of(scenario, position, scheduler.as_ref()).last().into_iter(),
+                1,
+                true,
+            ),
             HostDevice::Emmc(_) | HostDevice::Clusters(_) => Span::ZERO,
         };
         let count = job.max_ios();

@@ -10,15 +10,11 @@
 #[cfg(test)]
 mod lines;
 mod queue;
-mod quick;
 mod registers;
 mod told;
 mod w1;
 mod w2;
 mod w3;
-mod word_presence;
-mod word_queue;
-mod words;
 
 use rtflash_model::{Device, Span};
 
@@ -29,8 +25,6 @@ use super::term::Term;
 use super::time::{ProcessorTime, ns, product_of_two};
 use crate::fraction::{Fraction, to_f64};
 use queue::{FifoBus, passes};
-pub(super) use quick::QuickWaits;
-pub(super) use words::{WordActivity, WordWaits};
 
 /// A chip of another cluster on the channel: it moves no more pages in an interval than its
 /// requests have, and in a superblock its copies.
@@ -328,6 +322,19 @@ impl Contention {
         let Some(queue) = self.queue else { return Some(w1) };
         let lines = [self.w2_line(queue, processor, gc), self.w3_line(queue, processor, gc)].into_iter().flatten();
         Some(lines.fold(w1, |least, line| if line.rate() < least.rate() { line } else { least }))
+    }
+
+    /// What it takes a decision to look at a request in one interval more.
+    pub(in crate::certified) fn quick_look(&self, processor: &Processor) -> u64 {
+        if self.queue.is_some() || self.told.is_some() {
+            4
+        } else if processor.registers().is_some() {
+            3
+        } else if self.command > Span::ZERO || processor.rows().is_some() {
+            2
+        } else {
+            1
+        }
     }
 
     /// Lengths up to this one from which on the other chips do no more.

@@ -54,12 +54,6 @@ impl FifoBus {
         self.sigma.checked_sub(self.phi).expect("φ is a part of σ")
     }
 
-    /// Whether t_w > t_r − t_d, so that S_j bounds R_j, too.
-    #[allow(non_snake_case)]
-    pub(super) fn S_bounds_R(self) -> bool {
-        self.S_bounds_R
-    }
-
     /// Other chips of the same cluster on the channel.
     pub(super) fn siblings(self) -> u64 {
         self.siblings

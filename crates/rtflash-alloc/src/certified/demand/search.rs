@@ -3,7 +3,6 @@
 use rtflash_model::Span;
 
 use super::end::FitsFrom;
-use super::quick::QuickDemand;
 use super::{Demand, DemandVerdict, Segment, before};
 
 /// Looks after which those that follow are worth being prepared.
@@ -66,7 +65,6 @@ impl Demand<'_> {
     pub(super) fn search_from(&self, place: SearchPlace, mut iterations: usize) -> SegmentSearch {
         let SearchPlace { mut segment, mut length, end } = place;
         let (mut looks, cost_of_look) = (0, self.cost_of_look());
-        let mut quick: Option<QuickDemand<'_>> = None;
         while let Some(&Segment { from, blocking }) = self.segments.get(segment) {
             if iterations == 0 || self.work.is_used_up() {
                 return SegmentSearch::GivenUp(Some(SearchPlace { segment, length, end }));
@@ -78,16 +76,11 @@ impl Demand<'_> {
             } else {
                 self.work.charge_quick(cost_of_look, self.contention.quick_look(self.processor));
             }
-            let quickly = quick.as_ref().and_then(|quick| quick.at(length));
-            let demand = quickly.unwrap_or_else(|| self.at_uncharged(length));
+            let demand = self.at_uncharged(length);
             let h = demand.saturating_add(blocking).shortest(self.share);
             looks += 1;
             if looks == FEW_LOOKS {
                 self.work.prepare(cost_of_look);
-            }
-            // In a browser a small program is worth more than a fast one.
-            if looks == FEW_LOOKS && !cfg!(target_family = "wasm") {
-                quick = self.quick(self.longest_within(self.segments.len() - 1, end));
             }
             let Some(h) = h.filter(|&h| h <= length) else {
                 // Charged twice: bounds on work were set with that.

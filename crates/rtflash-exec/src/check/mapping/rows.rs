@@ -4,7 +4,7 @@ use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, Lpn};
-use crate::trace::{NO_LPN, NONE, Operation, StepPage};
+use crate::trace::{NO_LPN, NONE, Operation};
 
 /// What is programmed in a row.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -18,28 +18,6 @@ pub(super) struct RowPages {
 impl RowPages {
     pub(super) fn none() -> RowPages {
         RowPages { last: (NO_LPN, NONE, BlockId(NONE)), ..RowPages::default() }
-    }
-
-    /// A row begins with this page.
-    pub(super) fn begins(&mut self, start: Instant, page: (Lpn, u32, BlockId)) {
-        self.began = start;
-        self.before.clear();
-        self.last = page;
-    }
-
-    /// Pages are programmed together that are not in their row yet.
-    #[inline(always)]
-    pub(super) fn adds_all(&mut self, start: Instant, pages: &[StepPage]) {
-        let page = |page: &StepPage| (page.lpn, page.page, page.block);
-        let Some((last, others)) = pages.split_last() else { return };
-        if self.began == start {
-            self.before.push(self.last);
-        } else {
-            self.began = start;
-            self.before.clear();
-        }
-        self.before.extend(others.iter().map(page));
-        self.last = page(last);
     }
 
     /// Whether of two programs of a page in one row, which a trace orders by chip, the one recorded

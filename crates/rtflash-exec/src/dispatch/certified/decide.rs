@@ -26,7 +26,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// next steps.
     pub(super) fn dispatch_processors(&mut self, now: Instant) {
         let mut changed = std::mem::take(&mut self.changed);
-        self.is_alone = changed.len() == 1;
         for &processor in &changed {
             self.notify_reserve(processor, now);
             let was_idle = !self.processors[processor].step.is_under_way;
@@ -53,7 +52,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             }
         }
         changed.clear();
-        (self.changed, self.is_alone) = (changed, false);
+        self.changed = changed;
     }
 
     /// The first job with a step that has not begun. With two page registers the last pages of

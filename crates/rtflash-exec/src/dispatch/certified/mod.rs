@@ -4,14 +4,10 @@
 //! Both are *processors*: a queue, a map, a frontier, garbage collection. A processor does one step
 //! at a time; a step ends when all its chips have ended.
 
-mod ahead;
 mod backfill;
 mod changes;
-mod copies;
 mod decide;
 mod faults;
-mod lane_asks;
-mod more;
 mod operate;
 mod over_bus;
 mod padding;
@@ -43,7 +39,6 @@ use crate::plan::{self, Certified, Plan, Releases};
 use crate::resume::{Resume, resume};
 use crate::ties::TieBreaker;
 use crate::trace::{JobId, Observer};
-use ahead::LanesAhead;
 use operate::{ChipAtWork, Planned};
 use processor::{OpenJob, Part, ProcessorState};
 use releases::RequestSource;
@@ -102,10 +97,6 @@ pub(crate) struct CertifiedGroup<'a, O> {
     trims_due: Vec<(usize, u64)>,
     /// Processors that may begin a step.
     changed: Vec<usize>,
-    /// Whether no other processor begins anything now.
-    is_alone: bool,
-    /// Those that run ahead.
-    ahead: LanesAhead,
     // Kept for their memory.
     lpns: Vec<Lpn>,
     parts_of: Vec<Option<usize>>,
@@ -118,7 +109,7 @@ resume!(['a, O: Resume] CertifiedGroup<'a, O> {
     parts: [core],
     lists: [sources],
     made: [
-        plan, certified, options, pending, ties, trims, trims_due, is_alone, ahead, lpns, parts_of, planned, row
+        plan, certified, options, pending, ties, trims, trims_due, lpns, parts_of, planned, row
     ],
 });
 
@@ -173,7 +164,6 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             options,
             core: Core::new(plan, options, &used, observer),
             clusters: runs,
-            ahead: LanesAhead::new(plan, &processors, options),
             processors,
             jobs: Slab::default(),
             parts: Slab::default(),
@@ -187,7 +177,6 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             trims: TaskTrims::all(plan, clusters, options),
             trims_due: Vec::new(),
             changed: Vec::new(),
-            is_alone: false,
             lpns: Vec::new(),
             parts_of: Vec::new(),
             planned: Vec::new(),
@@ -269,19 +258,6 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
     #[inline]
     fn end(&mut self, chip: ChipId, now: Instant) {
         self.processor_ends(chip, now);
-    }
-
-    #[inline]
-    fn carries_on(&mut self, chip: ChipId, now: Instant) -> bool {
-        self.is_alone = self.changed.is_empty();
-        let goes_on = self.goes_on(chip, now);
-        self.is_alone = false;
-        goes_on
-    }
-
-    #[inline]
-    fn runs_ahead(&mut self, now: Instant, until: Instant) -> bool {
-        self.run_ahead(now, until)
     }
 
     #[inline]

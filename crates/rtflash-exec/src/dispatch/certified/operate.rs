@@ -79,7 +79,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &mut self.processors[processor];
         of.step.begin(planned.len());
         of.step.pages.extend(planned.iter().map(|page| page.part));
-        of.step.more = planned.first().map(|page| page.part).filter(|_| of.stripe && of.faults.is_none());
         let alone = reads && !of.stripe;
         self.start_each(processor, planned, alone.then_some(0), now);
     }
@@ -88,7 +87,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     pub(super) fn start_gc(&mut self, processor: usize, part: usize, step: GcStep, now: Instant) {
         let of = &mut self.processors[processor];
         of.step.begin(1);
-        of.step.more = Some(part).filter(|_| of.faults.is_none());
         let first = of.first_chip();
         let job = self.parts[part].id();
         match step {
@@ -127,7 +125,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let block = BlockId(block);
                 let of = &mut self.processors[processor];
                 let cluster = of.cluster;
-                (of.step.chips, of.step.erases, of.step.more) = (of.chips.len(), Some(part), None);
+                (of.step.chips, of.step.erases) = (of.chips.len(), Some(part));
                 of.erase_may_fail(block, None);
                 if of.suspends.is_some() {
                     return self.start_erase(processor, (part, block), now);
@@ -173,11 +171,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         step.pages.extend(planned[own..].iter().map(|page| page.part));
         // Where waits are full ones, reads of a pass wait for each other alone.
         let known = action == Action::Read && self.options.placed.waits == Waits::Worst;
-        if self.ahead.is_on {
-            self.asks_ahead(processor, planned.iter().copied(), now);
-            self.planned = planned;
-            return;
-        }
         for page in &planned {
             self.start_page(processor, page, known.then(|| self.pages_beside(processor, page, &planned)), now);
         }
@@ -197,7 +190,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let step = &mut self.processors[processor].step;
         step.last = step.last.max((end, chip));
         step.chips -= 1;
-        if step.chips == 0 && !self.ahead.is_on {
+        if step.chips == 0 {
             self.core.ends.set(step.last.1, Some(step.last.0));
         }
     }

@@ -27,34 +27,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if !self.asks_at_once(processor) {
             return planned.iter().for_each(|page| self.start_page(processor, page, beside, now));
         }
-        if self.ahead.is_on {
-            return self.asks_ahead(processor, planned.iter().copied(), now);
-        }
         let CertifiedGroup { processors, parts, chips, core, .. } = self;
         let of = &processors[processor];
         for page in planned {
             let operation = page_of((of, &mut parts[page.part]), (page.kind, page.action), (page.spot, page.lpn), now);
             ask(core, chips, operation, processor);
         }
-    }
-
-    /// Starts a page that is programmed, where nothing else happens now and its bus is free: it has
-    /// it at once. Says whether that is so; if not, nothing has happened.
-    #[inline]
-    pub(super) fn start_at_once(&mut self, number: usize, page: &Planned, now: Instant) -> bool {
-        if page.action != Action::Program || !self.is_alone || !self.asks_at_once(number) {
-            return false;
-        }
-        let CertifiedGroup { processors, parts, core, .. } = self;
-        let of = &mut processors[number];
-        let channel = core.channel_of(of.chips[page.spot.chip]);
-        if !core.is_alone(channel, now) {
-            return false;
-        }
-        let mut operation = page_of((of, &mut parts[page.part]), (page.kind, page.action), (page.spot, page.lpn), now);
-        let end = core.moves_at_once(&mut operation, channel);
-        self.works(number, operation.chip, end);
-        true
     }
 
     /// Starts the pages of the row that a pass reads or programs, where nothing is filled in. Says
@@ -67,13 +45,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             return false;
         }
         self.processors[processor].step.chips = self.row.len();
-        if self.ahead.is_on {
-            let row = std::mem::take(&mut self.row);
-            let planned = |&(spot, lpn): &(PagePlace, Lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn };
-            self.asks_ahead(processor, row.iter().map(planned), now);
-            self.row = row;
-            return true;
-        }
         let CertifiedGroup { processors, parts, chips, core, row, .. } = self;
         let (of, part) = (&processors[processor], &mut parts[part]);
         for &page in row.iter() {

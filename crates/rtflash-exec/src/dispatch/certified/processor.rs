@@ -88,9 +88,6 @@ pub(super) struct ProcessorStep {
     pub(super) pages: Vec<usize>,
     /// The part whose pass erases its victim.
     pub(super) erases: Option<usize>,
-    /// The part that goes on with more of the same behind it, if nothing comes between: a copy of
-    /// its pass, or the only page.
-    pub(super) more: Option<usize>,
 }
 
 impl ProcessorStep {
@@ -98,13 +95,7 @@ impl ProcessorStep {
     #[inline]
     pub(super) fn begin(&mut self, chips: usize) {
         (self.is_under_way, self.chips, self.last) = (true, chips, (Instant::START, ChipId(0)));
-        (self.erases, self.more) = (None, None);
-    }
-
-    /// The step is over, and another one like it begins, of so many chips.
-    #[inline]
-    pub(super) fn begin_another(&mut self, chips: usize) {
-        (self.chips, self.last) = (chips, (Instant::START, ChipId(0)));
+        self.erases = None;
     }
 }
 

@@ -3,12 +3,11 @@
 use rtflash_model::Instant;
 use rtflash_model::sorting;
 
-use crate::trace::{CopyRun, Observer, Record, Transfer};
+use crate::trace::{Observer, Record, Transfer};
 
 /// What is passed on beside operations, and how much of it has been.
 pub(super) struct HeldBeside<'r> {
     others: &'r mut [Record],
-    runs: &'r [CopyRun],
     transfers: &'r mut [Transfer],
     pub(super) passed: PassedOn,
     /// When each of them goes on: at the end of time where there are no more.
@@ -19,34 +18,26 @@ pub(super) struct HeldBeside<'r> {
 #[derive(Default)]
 pub(super) struct PassedOn {
     pub(super) others: usize,
-    pub(super) runs: usize,
     pub(super) transfers: usize,
 }
 
 /// When something is next.
 struct NextBeside {
     other: Instant,
-    run: Instant,
     transfer: Instant,
 }
 
 impl<'r> HeldBeside<'r> {
-    pub(super) fn new(others: &'r mut [Record], runs: &'r [CopyRun], transfers: &'r mut [Transfer]) -> HeldBeside<'r> {
-        let next = NextBeside { other: Instant::END, run: Instant::END, transfer: Instant::END };
-        let mut beside = HeldBeside { others, runs, transfers, passed: PassedOn::default(), next };
-        beside.next =
-            NextBeside { other: beside.next_other(), run: beside.next_run(), transfer: beside.next_transfer() };
+    pub(super) fn new(others: &'r mut [Record], transfers: &'r mut [Transfer]) -> HeldBeside<'r> {
+        let next = NextBeside { other: Instant::END, transfer: Instant::END };
+        let mut beside = HeldBeside { others, transfers, passed: PassedOn::default(), next };
+        beside.next = NextBeside { other: beside.next_other(), transfer: beside.next_transfer() };
         beside
     }
 
     #[inline]
     fn next_other(&self) -> Instant {
         self.others.get(self.passed.others).map_or(Instant::END, Record::start)
-    }
-
-    #[inline]
-    fn next_run(&self) -> Instant {
-        self.runs.get(self.passed.runs).map_or(Instant::END, CopyRun::start)
     }
 
     #[inline]
@@ -57,7 +48,7 @@ impl<'r> HeldBeside<'r> {
     /// Passes on what comes before the operations that begin at this instant.
     #[inline(always)]
     pub(super) fn pass_on_before(&mut self, start: Instant, observer: &mut impl Observer) {
-        if self.next.other.min(self.next.run) <= start {
+        if self.next.other <= start {
             self.pass_on(start, true, observer);
         }
         while self.next.transfer < start {
@@ -69,20 +60,16 @@ impl<'r> HeldBeside<'r> {
     /// `whole`.
     pub(super) fn pass_on(&mut self, limit: Instant, whole: bool, observer: &mut impl Observer) {
         loop {
-            let NextBeside { other, run, transfer } = self.next;
+            let NextBeside { other, transfer } = self.next;
             let is_due = |at: Instant| at < limit || whole && at == limit;
             // At one instant transfers come last.
-            if other <= run.min(transfer) && is_due(other) {
+            if other <= transfer && is_due(other) {
                 let rest = &mut self.others[self.passed.others..];
                 let alike = rest.iter().take_while(|record| record.start() == other).count();
                 sorting::by_key(&mut rest[..alike], Record::order);
                 rest[..alike].iter().for_each(|record| observer.record(record));
                 self.passed.others += alike;
                 self.next.other = self.next_other();
-            } else if run <= transfer && is_due(run) {
-                observer.copies(&self.runs[self.passed.runs]);
-                self.passed.runs += 1;
-                self.next.run = self.next_run();
             } else if transfer < limit {
                 self.pass_on_transfers(observer);
             } else {

@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::slice;
 
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Common;
-use super::buffer::CopyBuffer;
 use crate::dispatch::cluster::{ClusterState, Jobs, PendingJob, Priority};
 use crate::dispatch::releases::Periodics;
 use crate::error::RunError;
@@ -70,12 +70,6 @@ impl PendingJobs {
         self.first
     }
 
-    /// Whether the job in this slot comes first.
-    #[inline]
-    pub(super) fn is_first(&self, slot: usize) -> bool {
-        self.first.is_some_and(|first| first.4 == slot)
-    }
-
     fn insert(&mut self, job: Priority) {
         self.all.insert(job);
         self.first = Some(self.first.map_or(job, |first| first.min(job)));
@@ -114,15 +108,13 @@ pub(super) struct Lane {
     pub(super) holds_copies: bool,
     /// Operations of one step.
     pub(super) batch: Vec<Operation>,
-    /// Copies of a pass that nobody has been notified of yet.
-    pub(super) copies: CopyBuffer,
 }
 
 resume!([] Lane {
     values: [cluster, jobs, pending, starved, releases, released, arrivals, running, busy_until, open, holds_copies],
     parts: [sources],
     lists: [],
-    made: [columns, batch, copies],
+    made: [columns, batch],
 });
 
 impl AsMut<ClusterState> for Lane {
@@ -144,7 +136,6 @@ impl Lane {
             let channel = plan.channel_of(chip);
             Column { chip, channel, shared: shared[channel] }
         };
-        let position = cluster.position;
         let releases: BinaryHeap<_> = sources.first(end).map(Reverse).collect();
         Lane {
             columns: cluster.chips.iter().map(column).collect(),
@@ -161,7 +152,6 @@ impl Lane {
             open: None,
             holds_copies: false,
             batch: Vec::new(),
-            copies: CopyBuffer::new(position),
         }
     }
 
@@ -182,9 +172,6 @@ impl Lane {
         observer: &mut impl Observer,
     ) -> Result<Option<Ask>, RunError> {
         let mut released = self.released;
-        if let Some(ask) = self.go_on_with_pages(common, released.min(limit), observer) {
-            return Ok(Some(ask));
-        }
         loop {
             let next = self.busy_until.min(released);
             if next >= limit {
@@ -201,7 +188,7 @@ impl Lane {
                 self.end(common, next, observer);
             }
             if self.running.is_none()
-                && let Some(ask) = self.dispatch(common, (next, released.min(limit)), observer)
+                && let Some(ask) = self.dispatch(common, next, observer)
             {
                 return Ok(Some(ask));
             }
@@ -287,26 +274,13 @@ impl Lane {
         self.jobs.remove(slot);
     }
 
-    /// Lets the idle cluster go on, until it asks for a bus. `undisturbed`: nothing happens before
-    /// that but what the cluster does. So a pass goes on with its copies until then: the job that
-    /// is served stays the first one.
-    fn dispatch(
-        &mut self,
-        common: &Common<'_>,
-        (mut now, undisturbed): (Instant, Instant),
-        observer: &mut impl Observer,
-    ) -> Option<Ask> {
+    /// Lets the idle cluster go on, until it is busy or asks for a bus.
+    fn dispatch(&mut self, common: &Common<'_>, now: Instant, observer: &mut impl Observer) -> Option<Ask> {
         loop {
             let priority = self.pending.first()?;
             let slot = priority.4;
             match self.go_on(common, slot, now, observer) {
-                LaneAttempt::Started(mut until) => {
-                    while until < undisturbed && self.is_copying() {
-                        now = until;
-                        until = self
-                            .go_on_with_copies(common, slot, (now, undisturbed), observer)
-                            .unwrap_or_else(|| self.go_on_with_pass(common, slot, now, observer));
-                    }
+                LaneAttempt::Started(until) => {
                     self.busy_until = until;
                     return None;
                 }
@@ -321,11 +295,6 @@ impl Lane {
                 }
             }
         }
-    }
-
-    /// Whether it is busy with a copy of a pass.
-    fn is_copying(&self) -> bool {
-        matches!(self.running, Some((_, LaneStep::GcRead | LaneStep::GcProgram)))
     }
 
     /// A job is served with a step.
@@ -345,7 +314,8 @@ impl Lane {
         let operation = self.open.as_mut().expect("a lane that has asked has an operation");
         let bus = common.lengths.moves(operation, channel, now);
         self.busy_until = operation.end;
-        observer.page(operation, &bus);
+        observer.operations(slice::from_ref(operation));
+        observer.transfer(&operation.transfer(&bus));
         self.open = None;
         bus.end
     }

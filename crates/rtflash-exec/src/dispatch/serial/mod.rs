@@ -4,8 +4,6 @@
 //! Each cluster is a lane with a clock of its own. It runs ahead until it asks for a bus that other
 //! lanes use, too; the lane of the next grant of all goes on.
 
-mod buffer;
-mod copies;
 mod lane;
 mod steps;
 

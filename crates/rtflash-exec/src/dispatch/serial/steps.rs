@@ -3,7 +3,7 @@
 use rtflash_model::Instant;
 
 use super::Common;
-use super::lane::{Ask, Column, Lane, LaneAttempt, LaneStep, NEVER};
+use super::lane::{Ask, Column, Lane, LaneAttempt, LaneStep};
 use crate::dispatch::cluster::{ClusterState, PendingJob};
 use crate::ftl::{Copy, PagePlace, PageStore};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
@@ -38,37 +38,6 @@ impl Lane {
         } else {
             LaneAttempt::Over
         }
-    }
-
-    /// A job whose page has ended, and which is still the first one, goes on with its next page, as
-    /// long as nothing else happens before that, and until it asks for a bus.
-    #[inline(always)]
-    pub(super) fn go_on_with_pages(
-        &mut self,
-        common: &Common<'_>,
-        undisturbed: Instant,
-        observer: &mut impl Observer,
-    ) -> Option<Ask> {
-        while let (Some((slot, LaneStep::Page)), now) = (self.running, self.busy_until)
-            && now < undisturbed
-        {
-            let job = &self.jobs[slot];
-            let is_first = self.pending.is_first(slot);
-            let is_next = is_first && job.passes == 0 && !job.is_background();
-            let attempt = if is_next && job.reads > 0 {
-                self.read(common, slot, now, observer)
-            } else if is_next && job.writes > 0 {
-                let chip = self.cluster.chip_with_room(self.cluster.pointer())?;
-                self.write_to(common, slot, chip, now, observer)
-            } else {
-                return None;
-            };
-            if let LaneAttempt::Asks(ask) = attempt {
-                self.busy_until = NEVER;
-                return Some(ask);
-            }
-        }
-        None
     }
 
     fn starve(&mut self, slot: usize, chip: ColumnId, now: Instant, observer: &mut impl Observer) {

@@ -1,0 +1,22 @@
+//! All tests of rtflash-alloc in one program, a module a topic.
+
+mod admission;
+mod agreement;
+mod algorithm_1;
+mod baselines;
+#[path = "../../../../tests/it/common/cases.rs"]
+mod cases;
+mod common;
+mod extremes;
+mod grounds;
+mod necessary;
+mod own_analyses;
+mod placed_exact;
+mod proved;
+mod rectangles;
+mod refined;
+mod settled;
+mod sound;
+mod sound_agreement;
+mod trials;
+mod verified;

@@ -1,0 +1,112 @@
+//! Claims of docs/host-claims.md, by the same code as its table, with one of its seeds.
+
+#[allow(dead_code)] // `cargo run --release --example host_claims` prints the whole table.
+#[path = "../../examples/host_claims/main.rs"]
+mod example;
+
+use example::paper000::{Answers, Bound, Column, Drives, claims};
+use example::{Claims, Kind, answers, holds, orders, profile};
+use rtflash::model::Span;
+
+#[test]
+fn what_must_hold_does() {
+    let mut all = Claims::all();
+    all.claims.retain(|claim| claim.kind == Kind::Must);
+    assert_eq!(all.claims.len(), 135);
+    // Slow episodes of reads come every 2 s to 4 s: shorter runs have more or fewer of them than
+    // usual.
+    let answers = answers(&all, &profile().expect("the profile"), 20, &[1]).expect("short runs");
+    let failed = all.claims.iter().filter(|claim| holds(claim, &answers) != Some(true));
+    let failed: Vec<String> =
+        failed.map(|claim| format!("{}: {} is {}", claim.place, claim.text, claim.ours(&answers[0]))).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// The rows of the table whose first one begins so.
+fn rows<'p>(page: &'p str, first: &str) -> Vec<&'p str> {
+    let lines = page.lines().skip_while(|line| !line.starts_with(first));
+    lines.take_while(|line| line.starts_with('|')).collect()
+}
+
+#[test]
+fn the_page_has_these_claims() {
+    let page = include_str!("../../docs/host-claims.md");
+    let rows = rows(page, "| Fig. 2 ");
+    let all = Claims::all();
+    let begins: Vec<String> = all.claims.iter().map(|claim| example::beginning(claim, claim.unit())).collect();
+    // If this fails: cargo run --release --example host_claims, and read the page.
+    assert_eq!(rows.len(), begins.len());
+    for (row, begin) in rows.iter().zip(&begins) {
+        assert!(row.starts_with(begin), "{row}\n{begin}");
+    }
+    assert_eq!(all.claims.iter().filter(|claim| claim.is_fitted).count(), 11);
+}
+
+/// Three points of each of six curves of paper 000, with one seed, and the claims that they decide.
+#[test]
+fn what_must_hold_of_paper_000_does() {
+    use Column::{FullRandomWrite, FullSequentialWrite, RandomRead, RandomWrite, SequentialRead, SequentialWrite};
+    let some: [Bound; 3] = [Some(1), Some(2), None];
+    let mut which: Vec<(Column, Bound)> = Vec::new();
+    for column in [SequentialRead, RandomRead, SequentialWrite, RandomWrite, FullSequentialWrite, FullRandomWrite] {
+        which.extend(some.map(|bound| (column, bound)));
+    }
+    let drives = Drives::read().expect("the drives");
+    let points = drives.points(&which, 3, 1).expect("short runs");
+    let answers = Answers { points, ..Answers::default() };
+    let all = claims();
+    let must: Vec<_> = all.iter().filter(|claim| claim.kind == Kind::Must).collect();
+    let known: Vec<_> = must.iter().filter_map(|claim| Some((claim, claim.ours(&answers)?))).collect();
+    let failed = known.iter().filter(|(claim, ours)| claim.holds(*ours) != Some(true));
+    let failed: Vec<String> = failed.map(|(claim, ours)| format!("{} is {ours}", claim.text)).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert_eq!((must.len(), known.len()), (43, 23));
+}
+
+#[test]
+fn the_page_has_the_claims_of_paper_000() {
+    let rows = rows(include_str!("../../docs/host-claims.md"), "| Fig. 4a ");
+    let begins: Vec<String> = claims().iter().map(|claim| example::beginning(claim, claim.unit())).collect();
+    // If this fails: cargo run --release --example host_claims, and read the page.
+    assert_eq!(rows.len(), begins.len());
+    for (row, begin) in rows.iter().zip(&begins) {
+        assert!(row.starts_with(begin), "{row}\n{begin}");
+    }
+    assert_eq!(claims().iter().filter(|claim| claim.is_fitted).count(), 18);
+}
+
+/// A setting each of minimal-effort write and of user-centric queues; and that other schedulers
+/// would fail there.
+#[test]
+fn orders_hold() {
+    let fast = ["001, mlc, flush 200 ms", "004, long queues", "004, entries 2"];
+    let mut all = orders::all().expect("the scenarios");
+    all.retain(|orders| fast.contains(&orders.place.as_str()));
+    assert_eq!(all.len(), fast.len());
+    for mut orders in all {
+        // A fifth of what the page has, behind the same warm-up.
+        for scenario in &mut orders.scenarios {
+            let fifth = Span::from_ns(scenario.duration.since(scenario.warmup).as_ns() / 5).expect("shorter");
+            scenario.duration = scenario.warmup.saturating_add(fifth);
+        }
+        let mut said = orders.said(&[1]).expect("short runs");
+        assert_eq!(orders.failed(&said), Vec::<String>::new());
+        said[0].reverse();
+        assert!(!orders.failed(&said).is_empty(), "{}", orders.place);
+    }
+}
+
+#[test]
+fn the_page_has_these_orders() {
+    let page = include_str!("../../docs/host-claims.md");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| 00")).collect();
+    let all = orders::all().expect("the scenarios");
+    let begins = all.iter().flat_map(|orders| orders.claims.iter().map(|claim| orders.beginning(claim)));
+    let begins: Vec<String> = begins.collect();
+    // If this fails: cargo run --release --example host_claims, and read the page.
+    assert_eq!(rows.len(), begins.len());
+    for (row, begin) in rows.iter().zip(&begins) {
+        assert!(row.starts_with(begin), "{row}\n{begin}");
+        assert!(row.ends_with(" yes |") || begin.contains("| shown |"), "{row}");
+    }
+}

@@ -1,0 +1,203 @@
+//! `rtflash migrate`: from one allocation to another on what runs.
+
+use crate::common::{file, rtflash};
+use serde_json::json;
+
+const TASKS: &str = r#"{"name": "camera", "write": {"pages": 24, "period": "60ms"}, "data_size": "16MiB"},
+    {"name": "view", "read": {"pages": 40, "period": "50ms"}, "data_size": "4MiB"},
+    {"name": "log", "write": {"pages": 4, "period": "100ms"}, "data_size": "2MiB"}"#;
+
+fn set(name: &str, chips: u32, more: &str) -> String {
+    let text = format!(r#"{{"device": {{"profile": "dgist-2021", "chips": {chips}}}, "tasks": [{TASKS}]{more}}}"#);
+    file(name, text).display().to_string()
+}
+
+/// What an algorithm makes of a set.
+fn allocated(set: &str, name: &str, algorithm: &str) -> String {
+    let run = rtflash(&["alloc", set, "--analysis", "sound", "--algorithm", algorithm, "--format", "json"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    file(name, run.stdout).display().to_string()
+}
+
+#[test]
+fn a_way_is_found_there_and_back_and_runs() {
+    let set = set("migrate-set.json", 8, "");
+    let old = allocated(&set, "migrate-old.json", "best-fit");
+    let new = allocated(&set, "migrate-new.json", "equal-split");
+    let placed = |path: &str| {
+        let text = std::fs::read_to_string(path).expect("an allocation");
+        let all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let clusters = all["clusters"].as_array().expect("clusters").iter();
+        let mut busy: Vec<String> = clusters
+            .filter(|cluster| cluster["tasks"] != json!([]))
+            .map(|cluster| format!("{} {}", cluster["chips"], cluster["tasks"]))
+            .collect();
+        busy.sort();
+        busy
+    };
+    for (from, to) in [(&old, &new), (&new, &old)] {
+        let run = rtflash(&["migrate", from, to, &set, "--run", "--format", "json"]);
+        let answer = run.json();
+        assert_eq!((run.status, &answer["found"]), (0, &true.into()), "{} {}", run.stdout, run.stderr);
+        let stages = answer["stages"].as_array().expect("stages");
+        let runs =
+            |stage: &serde_json::Value| stage["executed"]["passes"] == true && stage["executed"]["operations"] != 0;
+        assert!(!stages.is_empty() && stages.iter().all(runs), "{answer}");
+        let all: u64 = stages.iter().map(|stage| stage["over_within_ns"].as_u64().expect("a time")).sum();
+        assert_eq!(answer["within_ns"], all);
+        // What runs in the end is an allocation, and the one that was asked for.
+        let after = file("migrate-after.json", run.stdout).display().to_string();
+        assert_eq!(placed(&after), placed(to));
+        let check = rtflash(&["check", &set, "--allocation", &after, "--analysis", "sound", "--format", "json"]);
+        assert_eq!(check.status, 0, "{} {}", check.stdout, check.stderr);
+        let again = rtflash(&["migrate", &after, to, &set]);
+        assert!(again.status == 0 && again.stdout.contains("its tasks run on these chips already"), "{}", again.stdout);
+    }
+    let text = rtflash(&["migrate", &old, &new, &set]).stdout;
+    assert!(text.contains("writes go to both places from then on") && text.contains("erased first"), "{text}");
+}
+
+/// Who writes to zones goes round once, and copies nothing; a task that moves twice is one task.
+#[test]
+fn zones_are_filled_by_their_owners() {
+    let tasks = r#"{"name": "camera", "write": {"pages": 24, "period": "60ms", "access": "stream"},
+            "read": {"pages": 8, "period": "60ms"}, "data_pages": 720},
+        {"name": "view", "read": {"pages": 40, "period": "50ms"}, "data_pages": 720},
+        {"name": "log", "write": {"pages": 4, "period": "100ms", "access": "stream"}, "data_pages": 240}"#;
+    let text = format!(r#"{{"device": {{"profile": "dgist-2021", "chips": 12}}, "tasks": [{tasks}]}}"#);
+    let set = file("migrate-zones-set.json", text).display().to_string();
+    let zoned = ["--analysis", "zoned"];
+    let [old, new] = ["best-fit", "equal-split"].map(|algorithm| {
+        let run = rtflash(&[&["alloc", &set, "--algorithm", algorithm, "--format", "json"], &zoned[..]].concat());
+        file(&format!("migrate-zones-{algorithm}.json"), run.stdout).display().to_string()
+    });
+    let text = rtflash(&[&["migrate", &old, &new, &set], &zoned[..]].concat()).stdout;
+    assert!(text.starts_with("found: 3 tasks to move, in 4 stages"), "{text}");
+    assert!(text.contains("log: 240 pages (1.966 MB) from chips 0, by its own next 60 requests"), "{text}");
+    for (from, to) in [(&old, &new), (&new, &old)] {
+        let run = rtflash(&[&["migrate", from, to, &set, "--run", "--format", "json"], &zoned[..]].concat());
+        let answer = run.json();
+        assert_eq!((run.status, &answer["found"]), (0, &true.into()), "{} {}", run.stdout, run.stderr);
+        let stages = answer["stages"].as_array().expect("stages");
+        assert!(stages.iter().all(|stage| stage["executed"]["passes"] == true), "{answer}");
+        for moved in stages.iter().flat_map(|stage| stage["moves"].as_array().expect("moves")) {
+            let copied = moved["task"] == "view";
+            assert_eq!((moved["mirrored"] == false, moved["round_requests"].is_null()), (copied, copied), "{answer}");
+            assert_eq!(moved["pages_a_period"].is_null(), !copied, "{answer}");
+        }
+    }
+}
+
+#[test]
+fn where_no_chip_is_free_it_cannot_tell() {
+    let set = set("migrate-tight-set.json", 2, "");
+    let old = allocated(&set, "migrate-tight-old.json", "global");
+    let new = allocated(&set, "migrate-tight-new.json", "best-fit");
+    let run = rtflash(&["migrate", &old, &new, &set, "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, &answer["found"]), (3, &false.into()), "{} {}", run.stdout, run.stderr);
+    assert_eq!(answer["missing"][0]["reason"], "chip", "{answer}");
+    assert!(rtflash(&["migrate", &old, &new, &set]).stdout.starts_with("cannot tell: no way was found"));
+}
+
+/// A reader has no writes to go anywhere, and a cluster that is full is said to be full.
+#[test]
+fn a_reader_moves_where_a_row_is_left() {
+    let moves = |data: u32| {
+        let text = format!(
+            r#"{{"device": {{"profile": "dgist-2021", "chips": 2}}, "tasks": [
+                {{"name": "log", "write": {{"pages": 1, "period": "400ms"}}, "data_pages": 131000}},
+                {{"name": "view", "read": {{"pages": 4, "period": "400ms"}}, "data_pages": {data}}}]}}"#
+        );
+        let set = file(&format!("migrate-full-{data}.json"), text).display().to_string();
+        let old = allocated(&set, &format!("migrate-full-{data}-old.json"), "equal-split");
+        let new = allocated(&set, &format!("migrate-full-{data}-new.json"), "best-fit");
+        let json = rtflash(&["migrate", &old, &new, &set, "--format", "json"]).json();
+        (rtflash(&["migrate", &old, &new, &set]).stdout, json)
+    };
+    let (text, full) = moves(72);
+    assert_eq!(
+        (&full["missing"][0]["reason"], &full["missing"][0]["task"]),
+        (&json!("full"), &json!("view")),
+        "{full}"
+    );
+    assert!(text.contains("view: the cluster would be full"), "{text}");
+    let (text, found) = moves(71);
+    assert_eq!(found["stages"][0]["moves"][0]["mirrored"], json!(false), "{found}");
+    assert!(text.contains("view: 71 pages (581.6 kB) from chips 1") && !text.contains("both places"), "{text}");
+}
+
+const JOBS: &str = r#", "jobs": [{"name": "web", "read_pages": 2, "arrivals": {"every": "1s"}}]"#;
+
+/// Servers in the way get no more jobs, and are left out first. Others go on.
+#[test]
+fn servers_in_the_way_are_left_out() {
+    let set = set("migrate-jobs-set.json", 8, JOBS);
+    let sound = ["--analysis", "sound", "--rely-on", "nothing", "--format", "json"];
+    let run = rtflash(&[&["alloc", &set, "--algorithm", "best-fit"], &sound[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let mut new: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let old = file("migrate-jobs-old.json", run.stdout).display().to_string();
+    // The first cluster, and as many free chips, in each other's place.
+    let clusters = new["clusters"].as_array_mut().expect("clusters");
+    let chips = clusters[0]["chips"].as_array().expect("chips").clone();
+    let free: Vec<usize> = (1..clusters.len()).filter(|&at| clusters[at]["tasks"] == json!([])).collect();
+    let free = &free[free.len() - chips.len()..];
+    let moved: Vec<serde_json::Value> = free.iter().map(|&at| clusters[at]["chips"][0].clone()).collect();
+    for (&at, chip) in free.iter().zip(&chips) {
+        clusters[at]["chips"] = json!([chip]);
+    }
+    clusters[0]["chips"] = json!(moved);
+    let new = file("migrate-jobs-new.json", new.to_string()).display().to_string();
+    let call = ["migrate", &old, &new, &set, "--rely-on", "nothing"];
+    let run = rtflash(&[&call[..], &["--run", "--format", "json"]].concat());
+    let answer = run.json();
+    assert_eq!((run.status, &answer["found"]), (0, &true.into()), "{} {}", run.stdout, run.stderr);
+    let left_out = answer["left_out"]["chips"].as_array().expect("servers");
+    let gone: Vec<&serde_json::Value> = left_out.iter().flat_map(|chips| chips.as_array().expect("chips")).collect();
+    assert!(chips.iter().chain(&moved).all(|chip| gone.contains(&chip)), "{answer}");
+    let serves = |cluster: &&serde_json::Value| cluster["certificate"]["server_thousandths"] != 0;
+    assert!(answer["clusters"].as_array().expect("clusters").iter().any(|cluster| serves(&cluster)), "{answer}");
+    assert!(answer["stages"].as_array().expect("stages").iter().all(|stage| stage["executed"]["passes"] == true));
+    assert!(rtflash(&call).stdout.contains("get no more jobs"));
+    // Where all chips are asked for, no server stays.
+    let split = rtflash(&[&["alloc", &set, "--algorithm", "equal-split"], &sound[..]].concat());
+    let split = file("migrate-jobs-split.json", split.stdout).display().to_string();
+    let call = ["migrate", &old, &split, &set, "--rely-on", "nothing"];
+    let run = rtflash(&[&call[..], &["--format", "json"]].concat());
+    let answer = run.json();
+    assert_eq!((run.status, &answer["unserved"]["stream"]), (3, &"web".into()), "{} {}", run.stdout, run.stderr);
+    assert!(rtflash(&call).stdout.contains("web: "), "{}", rtflash(&call).stdout);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let plain = set("migrate-wrong-set.json", 8, "");
+    let old = allocated(&plain, "migrate-wrong-old.json", "best-fit");
+    let thesis = rtflash(&["alloc", &plain, "--format", "json"]).stdout;
+    let thesis = file("migrate-wrong-thesis.json", thesis).display().to_string();
+    let fewer = std::fs::read_to_string(&old).expect("an allocation").replace("\"log\"", "\"other\"");
+    let fewer = file("migrate-wrong-fewer.json", fewer).display().to_string();
+    for (call, says) in [
+        (&[old.as_str(), &thesis, &plain][..], "has no certificate"),
+        (&[&old, &fewer, &plain], "`other` is not in the task set"),
+        (&[&old, "nowhere.json", &plain], "nowhere.json"),
+        (&[&old, &old, &plain, "--buffer-pages", "1"], "--buffer-pages"),
+        (&[&old, &old, &plain, "--analysis", "thesis"], "possible values: stripe, superblock, sound, zoned"),
+    ] {
+        let run = rtflash(&[&["migrate"], call].concat());
+        assert!(run.status == 2 && run.stderr.contains(says), "{call:?}: {} {}", run.stdout, run.stderr);
+    }
+}
+
+/// Where nothing can be said that is no fault of the files.
+#[test]
+fn what_cannot_be_told_is_status_3() {
+    let set = set("untold-set.json", 8, "");
+    let old = allocated(&set, "untold-old.json", "best-fit");
+    let zoned = rtflash(&["migrate", &old, &old, &set, "--analysis", "zoned"]);
+    assert!(zoned.status == 3 && zoned.stderr.contains("zoned cannot tell"), "{} {}", zoned.status, zoned.stderr);
+    assert!(zoned.stdout.is_empty());
+    let twice = rtflash(&["migrate", "-", &old, "-"]);
+    assert!(twice.status == 2 && twice.stderr.contains("standard input"), "{}", twice.stderr);
+}

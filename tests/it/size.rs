@@ -1,0 +1,190 @@
+//! `rtflash size` does what its interface says.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::common::{file, root, rtflash, rtflash_with_input};
+use serde_json::{Value, json};
+
+/// A file with the device's field set to a value.
+fn on(name: &str, set: &str, field: &str, value: Value) -> String {
+    let text = std::fs::read_to_string(root().join(set)).expect("a task set");
+    let mut parsed: Value = serde_json::from_str(&text).expect("JSON");
+    parsed["device"][field] = value;
+    file(name, parsed.to_string()).display().to_string()
+}
+
+#[test]
+fn what_it_reports_alloc_confirms() {
+    let set = "tasksets/case-study.json";
+    // Every command has the same default.
+    assert_eq!(rtflash(&["size", set, "--format", "json"]).json()["analysis"], "thesis");
+    let run = rtflash(&["size", set, "--analysis", "sound", "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, run.stderr.as_str(), &answer["schedulable"]), (0, "", &json!(true)));
+    assert_eq!((&answer["analysis"], &answer["algorithm"]), (&json!("sound"), &json!("best-fit")));
+    let passes = |field: &str, value: Value| {
+        rtflash(&["alloc", &on("size-x.json", set, field, value), "--analysis", "sound"]).status
+    };
+    let fewest = answer["chips"]["fewest"].as_u64().expect("a number");
+    assert_eq!(answer["chips"]["every_smaller_tried"], json!(true));
+    assert_eq!((passes("chips", json!(fewest)), passes("chips", json!(fewest - 1))), (0, 1));
+    let ratio = answer["logical_ratio"]["largest"].as_f64().expect("a number");
+    let next = format!("{:.3}", ratio + 0.001).parse::<f64>().expect("a number");
+    assert_eq!((passes("logical_ratio", json!(ratio)), passes("logical_ratio", json!(next))), (0, 1));
+    assert!(answer["load"]["largest_factor"].as_f64().is_some_and(|factor| factor > 1.0));
+    let write = &answer["tasks"][0]["write"];
+    let period = write["shortest_period_ns"].as_u64().expect("a number");
+    assert!(
+        period < write["period_ns"].as_u64().expect("a number")
+            && write["more_pages"].as_i64().is_some_and(|more| more > 0)
+    );
+    assert!(answer["cost"]["with_jobs"]["pages_per_day"].as_f64() > answer["cost"]["pages_per_day"].as_f64());
+    assert!(answer["cost"]["lifetime_years"].as_f64().is_some_and(|years| years > 0.0));
+}
+
+#[test]
+fn a_lifetime_is_told_where_the_device_says_what_blocks_endure() {
+    let set = on("size-cycles.json", "tasksets/case-study.json", "erase_cycles", json!(3000));
+    let answer = rtflash(&["size", &set, "--analysis", "thesis", "--format", "json"]).json();
+    // By hand: 24 pages every 30 ms, twice with garbage collection, on two chips of 1024 blocks of
+    // 256 pages.
+    let years: f64 = 1024.0 * 3000.0 / (24.0 / 0.03 * 2.0 / 2.0 / 256.0 * 86_400.0) / 365.25;
+    let cluster = &answer["cost"]["clusters"][0];
+    assert_eq!((&cluster["tasks"], &cluster["write_amplification"]), (&json!(["t1"]), &json!(2.0)));
+    assert!(cluster["lifetime_years"].as_f64().is_some_and(|told| (told / years - 1.0).abs() < 1e-9), "{cluster}");
+    let text = rtflash(&["size", &set, "--analysis", "thesis"]).stdout;
+    assert!(text.contains("11.4 days") && text.contains("worn evenly"), "{text}");
+    let zero = on("size-no-cycles.json", "tasksets/case-study.json", "erase_cycles", json!(0));
+    let run = rtflash(&["size", &zero]);
+    assert!(run.status == 2 && run.stderr.contains("device.erase_cycles"), "{}", run.stderr);
+}
+
+#[test]
+fn what_is_expected_is_told_beside_the_bound() {
+    let sized =
+        |analysis: &str| rtflash(&["size", "tasksets/drone.json", "--analysis", analysis, "--format", "json"]).json();
+    for analysis in ["thesis", "sound"] {
+        let cost = &sized(analysis)["cost"];
+        let number = |value: &Value| value.as_f64().expect("a number");
+        let bound = number(&cost["clusters"][0]["write_amplification"]);
+        let [rings, anywhere] =
+            ["in_rings", "anywhere"].map(|order| &cost["clusters"][0][order]["write_amplification"]);
+        assert!(1.0 <= number(&rings["least"]) && number(&rings["least"]) <= number(&rings["most"]), "{rings}");
+        assert!(
+            number(&rings["most"]) <= number(&anywhere["most"]) && number(&anywhere["most"]) <= bound,
+            "{anywhere}"
+        );
+        let years = &cost["in_rings"]["lifetime_years"];
+        assert!(
+            number(&cost["lifetime_years"]) <= number(&years["least"])
+                && number(&years["least"]) <= number(&years["most"])
+        );
+    }
+    let text = rtflash(&["size", "tasksets/drone.json", "--analysis", "sound"]).stdout;
+    assert!(text.contains("16.5 days") && text.contains("in rings") && text.contains("with --spread"), "{text}");
+}
+
+/// The judge approves of what `--spread` makes, and it lasts about as long as all chips together
+/// would.
+#[test]
+fn free_chips_are_used_where_that_is_asked_for() {
+    let set = "tasksets/drone.json";
+    for analysis in ["thesis", "sound"] {
+        let by = ["--analysis", analysis, "--format", "json"];
+        let plain = rtflash(&[&["size", set][..], &by].concat()).json();
+        let better = rtflash(&[&["size", set, "--spread"][..], &by].concat()).json();
+        assert_eq!((&plain["with_spread"], &better["with_spread"]), (&better["cost"], &Value::Null));
+        let years = |cost: &Value| cost["lifetime_years"].as_f64().expect("years");
+        assert!(years(&better["cost"]) > 2.5 * years(&plain["cost"]), "{better}");
+        let run = rtflash(&[&["alloc", set, "--spread"][..], &by].concat());
+        let of = |clusters: &Value| -> Vec<Value> {
+            clusters.as_array().expect("clusters").iter().map(|cluster| cluster["chips"].clone()).collect()
+        };
+        let (chips, sized) = (of(&run.json()["clusters"]), of(&better["cost"]["clusters"]));
+        assert_eq!(chips, sized);
+        let path = file(&format!("spread-{analysis}.json"), &run.stdout).display().to_string();
+        assert_eq!(rtflash(&["check", set, "--allocation", &path, "--analysis", analysis]).status, 0);
+        let ran = rtflash(&[&["exec", set, "--spread", "--duration", "2s"][..], &by].concat()).json();
+        assert_eq!(of(&ran["clusters"]), chips);
+        if analysis == "sound" {
+            assert_eq!(ran["verdict"], json!("pass"), "{ran}");
+        }
+    }
+    // An allocation that is given is run as it is.
+    assert_eq!(rtflash(&["exec", set, "--spread", "--allocation", "x.json"]).status, 2);
+}
+
+#[test]
+fn a_set_that_fails_is_sized_all_the_same() {
+    let run = rtflash(&["size", "tasksets/overload.json", "--analysis", "thesis", "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, &answer["schedulable"]), (1, &json!(false)));
+    // What `alloc` advises.
+    assert_eq!((&answer["chips"]["fewest"], &answer["load"]["largest_factor"]), (&json!(7), &json!(0.935)));
+    assert_eq!(answer["cost"]["chips"], json!(7));
+    let text = rtflash(&["size", "tasksets/overload.json", "--analysis", "thesis"]).stdout;
+    assert!(
+        text.starts_with("not schedulable by Theorem 1 (thesis)") && text.contains("What it costs on 7 chips"),
+        "{text}"
+    );
+    // PaRT-FTL has no test under a sound analysis.
+    let run = rtflash(&[
+        "size",
+        "tasksets/overload.json",
+        "--analysis",
+        "sound",
+        "--algorithm",
+        "part-ftl",
+        "--format",
+        "json",
+    ]);
+    assert_eq!((run.status, &run.json()["schedulable"], &run.json()["cost"]), (3, &Value::Null, &Value::Null));
+}
+
+#[test]
+fn streams_are_answered() {
+    let sets = rtflash(&["gen", "--util", "0.5..2.5", "--step", "0.5", "--sets", "1", "--tasks", "3"]).stdout;
+    for analysis in ["thesis", "sound"] {
+        let run = rtflash_with_input(&["size", "-", "--analysis", analysis, "--format", "json"], sets.as_bytes());
+        let answers = run.json_lines();
+        assert_eq!((answers.len(), run.status <= 1), (5, true));
+        for answer in &answers {
+            assert!(answer["meta"]["utilization"].is_number());
+        }
+    }
+    let broken = format!("{sets}{{\"device\": 3}}\n");
+    let run = rtflash_with_input(&["size", "-"], broken.as_bytes());
+    assert_eq!((run.status, run.stdout.lines().count()), (2, 5), "{}", run.stdout);
+    assert!(
+        run.stdout.lines().all(|line| line.starts_with("line ") && line.contains("fewest chips")),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stderr.contains("<stdin>:6"), "{}", run.stderr);
+}
+
+#[test]
+fn the_tour_shows_the_limits() {
+    let tour = std::fs::read_to_string(root().join("docs/tour.md")).expect("the tour");
+    let run = rtflash(&["size", "tasksets/case-study.json", "--analysis", "sound"]);
+    let rows: Vec<&str> = run.stdout.lines().skip(2).take(5).collect();
+    assert!(tour.contains(&rows.join("\n")), "the tour does not show:\n{}", rows.join("\n"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rtflash"))
+        .args(["size", "tasksets/case-study.json", "--format", "json"])
+        .current_dir(root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut line = Vec::new();
+    BufReader::with_capacity(16, child.stdout.take().expect("a pipe"))
+        .read_until(b',', &mut line)
+        .expect("a first piece");
+    let output = child.wait_with_output().expect("the command ends");
+    assert_eq!((output.status.code(), output.stderr.is_empty()), (Some(0), true));
+}

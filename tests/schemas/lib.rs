@@ -1,0 +1,1 @@
+//! Nothing: the tests beside it are the package.
