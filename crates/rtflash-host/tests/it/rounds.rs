@@ -241,6 +241,15 @@ impl Without {
     ];
 }
 
+/// A job of a level above.
+struct Urgent {
+    of: usize,
+    apart: u64,
+    pause: u64,
+    yields: bool,
+    response: Option<u64>,
+}
+
 /// H2, nothing clever in it.
 fn plain(scenario: &Scenario, job: usize, without: Without) -> Option<u64> {
     let (k2, own) = (k2(scenario), level(scenario, job));
@@ -251,9 +260,9 @@ fn plain(scenario: &Scenario, job: usize, without: Without) -> Option<u64> {
     };
     let (higher, equal) = (of_level(&|level| level < own), of_level(&|level| level == own));
     let rest: u64 = of_level(&|level| level == 8 && own < 8).into_iter().map(outstanding).sum();
-    let urgent: u64 = of_level(&|level| level > own && level < 8).into_iter().map(outstanding).sum();
+    let lower: u64 = of_level(&|level| level > own && level < 8).into_iter().map(outstanding).sum();
     let mut commands = outstanding(job) + equal.iter().map(|&of| outstanding(of)).sum::<u64>();
-    let mut inside = urgent + rest.min(k2.max_inflight_rest.unwrap_or(u32::MAX).into());
+    let mut inside = lower + rest.min(k2.max_inflight_rest.unwrap_or(u32::MAX).into());
     inside += higher.iter().map(|&of| outstanding(of)).sum::<u64>();
     match without {
         Without::Equals => commands = outstanding(job),
@@ -267,39 +276,55 @@ fn plain(scenario: &Scenario, job: usize, without: Without) -> Option<u64> {
     };
     let turnaround = if without == Without::Turnaround { 0 } else { scenario.host.turnaround.as_ns() };
     let round = limit(scenario) + turnaround;
-    let sent = |of: usize, rounds: u64| {
-        let (time, m) = (rounds * round, number(of));
-        let job = &scenario.jobs[of];
-        let (apart, known) = match job.releases {
-            JobReleases::Every { period, jitter } => {
-                let apart = period.as_ns() - jitter.as_ns();
-                (apart, plain(scenario, of, without).map(|response| (time + response).div_ceil(apart)))
-            }
-            JobReleases::Closed { think, .. } => {
-                let (controller, latency) = (controller(scenario, of), latency(scenario, of));
-                let turns = m.div_ceil(k2.max_inflight.into());
-                let least = controller.iter().sum::<u64>() + latency;
-                let in_a_place = (controller.iter().min().expect("a command") + latency) * turns;
-                let apart = match without {
+    let apart = |of: usize| match scenario.jobs[of].releases {
+        JobReleases::Every { period, jitter } => period.as_ns() - jitter.as_ns(),
+        JobReleases::Closed { think, .. } => {
+            let (controller, latency) = (controller(scenario, of), latency(scenario, of));
+            let turns = number(of).div_ceil(k2.max_inflight.into());
+            let in_a_place = (controller.iter().min().expect("a command") + latency) * turns;
+            think.as_ns()
+                + match without {
                     Without::OverlappingLatencies => controller.iter().map(|of| of + latency).sum(),
-                    _ => least.max(in_a_place),
-                };
-                let known = plain(scenario, of, without);
-                let apart = think.as_ns() + apart;
-                (apart, known.map(|response| (time + response).div_ceil(apart)))
-            }
-            JobReleases::WriteBack(_) => panic!("none is drawn"),
+                    _ => in_a_place.max(controller.iter().sum::<u64>() + latency),
+                }
+        }
+        JobReleases::WriteBack(_) => panic!("none is drawn"),
+    };
+    // Of each: the least time between I/Os and from a begin on, whether it yields, and its bound.
+    let urgent: Vec<Urgent> = higher
+        .iter()
+        .map(|&of| {
+            let command = controller(scenario, of).last().expect("a command") + latency(scenario, of);
+            let (pause, yields) = match scenario.jobs[of].releases {
+                JobReleases::Closed { think, .. } => {
+                    let thinks = think > scenario.host.turnaround && own < 8 && depth(&scenario.jobs[of]) == 1;
+                    (think.as_ns() + command, thinks)
+                }
+                _ => (0, false),
+            };
+            let apart = apart(of);
+            Urgent { of, apart, pause: pause.min(apart), yields, response: plain(scenario, of, without) }
+        })
+        .collect();
+    let by_releases = |urgent: &Urgent, rounds: u64| {
+        let time = rounds * round;
+        let later = (time + urgent.apart - urgent.pause) / urgent.apart + 1;
+        let each = match without {
+            Without::Pending => time / urgent.apart,
+            _ => urgent.response.map_or(later, |response| later.min((time + response).div_ceil(urgent.apart))),
         };
-        let later = time / apart + 2;
-        let ios = match without {
-            Without::Pending => time / apart + 1,
-            _ => later.min(known.unwrap_or(later)),
-        };
-        let ios = (ios * depth(job)).min(job.count.unwrap_or(u64::MAX));
-        if without == Without::Higher { 0 } else { (ios * m).min(rounds * outstanding(of)) }
+        (each * depth(&scenario.jobs[urgent.of])).min(scenario.jobs[urgent.of].count.unwrap_or(u64::MAX))
+    };
+    let sent = |urgent: &Urgent, others: &[Urgent], rounds: u64| {
+        let mut ios = by_releases(urgent, rounds);
+        if urgent.yields {
+            let others = others.iter().filter(|other| other.of != urgent.of);
+            ios = ios.min(commands + others.map(|other| by_releases(other, rounds) * number(other.of)).sum::<u64>());
+        }
+        if without == Without::Higher { 0 } else { (ios * number(urgent.of)).min(rounds * outstanding(urgent.of)) }
     };
     let free = u64::from(places).saturating_sub(inside);
-    let ahead = |rounds: u64| commands + higher.iter().map(|&of| sent(of, rounds)).sum::<u64>();
+    let ahead = |rounds: u64| commands + urgent.iter().map(|of| sent(of, &urgent, rounds)).sum::<u64>();
     let rounds = (0..4_000).find(|&rounds| rounds * u64::from(places) + free >= ahead(rounds))?;
     Some(rounds * round + if without == Without::Last { 0 } else { limit(scenario) })
 }
