@@ -81,9 +81,13 @@ impl UrgentQueue {
         self.places.min(self.count).saturating_mul(self.commands)
     }
 
-    /// I/Os that it releases in the long run in each nanosecond, times [`SCALE`], rounded down.
+    /// I/Os that it releases in the long run in each nanosecond, times [`SCALE`], rounded up.
     fn rate(&self) -> u128 {
-        if self.count < u128::from(u64::MAX) { 0 } else { self.places.saturating_mul(SCALE) / self.apart.max(1) }
+        if self.count < u128::from(u64::MAX) {
+            0
+        } else {
+            self.places.saturating_mul(SCALE).div_ceil(self.apart.max(1))
+        }
     }
 }
 
@@ -107,7 +111,7 @@ fn sent(
 const SCALE: u128 = 1 << 64;
 
 /// What higher jobs send in the long run, by the rate at which each releases I/Os, times [`SCALE`].
-/// As rates are rounded down, what is just above a limit is left to the search.
+/// As rates are rounded up, no search begins that comes to an end after all time alone.
 fn in_the_long_run(higher: &[UrgentQueue], of: impl Fn(&UrgentQueue, u128) -> u128) -> u128 {
     let commands = |queue: &UrgentQueue| queue.rate().saturating_mul(queue.commands);
     let all = higher.iter().map(commands).fold(0, u128::saturating_add);
@@ -151,8 +155,9 @@ impl Rounds {
     pub(super) fn number(&self, higher: &[UrgentQueue], work: &ResponseWork) -> Result<u128, NoWindow> {
         let load = in_the_long_run(higher, |queue, rate| {
             let arriving = queue.commands.saturating_mul(rate).saturating_mul(self.length);
-            arriving.min(queue.outstanding().saturating_mul(SCALE)) / self.places
+            arriving.min(queue.outstanding().saturating_mul(SCALE))
         });
+        let load = load.div_ceil(self.places);
         let overload = NoWindow::overload(load);
         if load >= SCALE {
             return Err(overload);
