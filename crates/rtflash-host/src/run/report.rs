@@ -13,6 +13,12 @@ impl Latencies {
         Latencies(latencies)
     }
 
+    /// Takes in those of another run.
+    pub(crate) fn add(&mut self, other: Latencies) {
+        self.0.extend(other.0);
+        self.0.sort_unstable();
+    }
+
     /// How many there are.
     pub fn count(&self) -> u64 {
         self.0.len() as u64

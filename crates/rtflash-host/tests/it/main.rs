@@ -11,4 +11,5 @@ mod rounds;
 mod runs;
 mod sums;
 mod trace;
+mod tune;
 mod twins;
