@@ -243,7 +243,8 @@ fn no_latency_exceeds_a_bound() {
         let longest = searched(&scenario, &bounds, seed, 25);
         for (&(job, bound), &longest) in bounded.iter().zip(&longest) {
             ratios.push(longest as f64 / bound as f64);
-            if !sums::is_plain(&scenario) || bound >= sums::LONGEST {
+            // A window of a device that is nearly full takes more steps than the plain form goes.
+            if !sums::is_plain(&scenario) || bound >= 100_000 {
                 continue;
             }
             assert_eq!(Some(bound), sums::plain(&scenario, job, Without::Nothing), "seed {seed}, job {job}");
