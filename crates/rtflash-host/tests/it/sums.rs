@@ -187,7 +187,8 @@ fn outstanding<'a>(jobs: impl Iterator<Item = &'a Sum>) -> Vec<(u64, bool)> {
     all
 }
 
-/// What the most expensive cost, as many as can be inside, of them so many that are not real-time.
+/// The cost of the most expensive commands that can be inside: `all` of them, `rest` of those that
+/// are not real-time.
 fn inside(commands: &[(u64, bool)], mut all: u64, mut rest: u64) -> u64 {
     let mut cost = 0;
     for &(command, is_real_time) in commands {
