@@ -317,9 +317,11 @@ class BoundAnswer(Answer):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "jobs",
+        "rests_on",
         "scheduler",
     })
     _kinds: ClassVar[dict[str, str]] = {
+        "rests_on": "list[str]",
         "scheduler": "str",
     }
     _records: ClassVar[dict[str, str]] = {
@@ -328,6 +330,8 @@ class BoundAnswer(Answer):
 
     jobs: list[JobBound]
     """The real-time jobs, in the scenario's order."""
+    rests_on: list[str]
+    """What the bounds rest on, a clause each: first the name by which docs/host.md calls it."""
     scheduler: str
     """The scheduler."""
 
@@ -1683,6 +1687,8 @@ class HostJob(Record):
         "max_ns",
         "mean_ns",
         "name",
+        "oldest_open_ns",
+        "open",
         "p50_ns",
         "p9999_ns",
         "p999_ns",
@@ -1696,6 +1702,8 @@ class HostJob(Record):
         "max_ns": "int",
         "mean_ns": "int",
         "name": "str",
+        "oldest_open_ns": "int",
+        "open": "int",
         "p50_ns": "int",
         "p9999_ns": "int",
         "p999_ns": "int",
@@ -1716,6 +1724,12 @@ class HostJob(Record):
     """Their mean latency, rounded down."""
     name: str
     """Its name."""
+    oldest_open_ns: int | None
+    """How long before the end the first of them was released, in nanoseconds; null where there are
+    none.
+    """
+    open: int
+    """I/Os that have not ended at the end of the run."""
     p50_ns: int | None
     """The least latency that half of them do not exceed."""
     p9999_ns: int | None
@@ -2451,6 +2465,9 @@ class TuneAnswer(Answer):
         "jobs",
         "none",
         "objective",
+        "rivals",
+        "run_ns",
+        "runs",
         "settings",
         "sysfs",
     })
@@ -2458,16 +2475,19 @@ class TuneAnswer(Answer):
         "cuts_rest": "bool",
         "jobs": "list[str]",
         "objective": "str",
+        "run_ns": "int",
+        "runs": "int",
         "sysfs": "list[str]",
     }
     _records: ClassVar[dict[str, str]] = {
         "chosen": "TuneSetting",
         "none": "TuneSetting",
+        "rivals": "TuneSetting",
         "settings": "TuneSetting",
     }
 
     chosen: TuneSetting | None
-    """The best of them; null if none is as wanted."""
+    """The best of those that are as wanted in every run; null if there is none."""
     cuts_rest: bool
     """Whether what was chosen cuts all that is not real-time; the published K2-split cuts class
     idle alone.
@@ -2478,6 +2498,15 @@ class TuneAnswer(Answer):
     """The scheduler `none`, beside which shares are."""
     objective: str
     """What was wanted: `latency-share`, `bandwidth-share` or `deadline`."""
+    rivals: list[TuneSetting]
+    """Settings that can be better, so far as the runs tell: in some run each of these was as
+    wanted, and better than what was chosen.
+    """
+    run_ns: int
+    """How long each run was, in nanoseconds, warm-up included: at least the scenario's `duration`.
+    """
+    runs: int
+    """Runs of each setting, each of a seed of its own."""
     settings: list[TuneSetting]
     """All settings that were tried."""
     sysfs: list[str] | None
@@ -2497,7 +2526,9 @@ class TuneSetting(Record):
         "max_inflight",
         "max_sectors",
         "p999_ns",
+        "samples",
         "scheduler",
+        "wanted_in",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "bandwidth_share": "float",
@@ -2505,7 +2536,9 @@ class TuneSetting(Record):
         "latency_share": "float",
         "max_inflight": "int",
         "max_sectors": "int",
+        "samples": "list[int]",
         "scheduler": "str",
+        "wanted_in": "int",
     }
     _records: ClassVar[dict[str, str]] = {}
 
@@ -2514,7 +2547,7 @@ class TuneSetting(Record):
     bound_ns: list[int | None]
     """The bound on each real-time job's latency, in nanoseconds; null where there is none."""
     bytes_per_s: int
-    """Bytes a second of all jobs together."""
+    """Bytes a second of all jobs together, the mean over the runs."""
     latency_share: float | None
     """The worst of these beside `none`'s."""
     max_inflight: int | None
@@ -2522,11 +2555,15 @@ class TuneSetting(Record):
     max_sectors: int | None
     """Bytes of a piece; null where nothing is cut."""
     p999_ns: list[int | None]
-    """The 99.9th percentile of each real-time job's latency, in nanoseconds; null where no I/O
-    counts.
+    """The 99.9th percentile of each real-time job's latency, in nanoseconds, over these; null
+    where no I/O counts.
     """
+    samples: list[int]
+    """I/Os of each real-time job that count in all runs together."""
     scheduler: str
     """The scheduler."""
+    wanted_in: int
+    """In how many runs it is as wanted."""
 
 
 class UnitCosts(Record):

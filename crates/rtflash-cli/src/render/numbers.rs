@@ -42,6 +42,13 @@ pub fn time(nanoseconds: f64) -> String {
     format!("{:.3}{unit}", nanoseconds / scale)
 }
 
+/// A bound in nanoseconds in four digits, rounded up.
+pub fn bound(nanoseconds: u64) -> String {
+    let digits = nanoseconds.checked_ilog10().map_or(1, |last| last + 1);
+    let unit = 10_u64.pow(digits.saturating_sub(4));
+    format_ns(nanoseconds.div_ceil(unit).saturating_mul(unit))
+}
+
 /// Numbers of chips or clusters, runs of them joined: `0-3, 7`.
 pub fn runs<N: Copy + Into<u64>>(numbers: &[N]) -> String {
     let mut runs: Vec<(u64, u64)> = Vec::new();
