@@ -15,7 +15,7 @@ const FEW: &str = r#"{ "device": { "kind": "emmc", "depth": 2,
             "level": 0, "every": "10ms", "jitter": "5ms" },
         { "name": "rt1", "op": "read", "pattern": "random", "span": "256MiB", "size": "16KiB", "class": "rt", "level": 1,
             "think": "5ms" },
-        { "name": "be0", "op": "write", "size": "128KiB", "class": "be", "depth": 4, "think": "1ms" } ],
+        { "name": "be0", "op": "write", "size": "1MiB", "class": "be", "depth": 4, "think": "1ms" } ],
     "duration": "5s" }"#;
 
 fn half() -> Objective {
@@ -44,6 +44,10 @@ fn seeds_choose_alike_or_name_what_can_be_better() {
         assert_eq!(tuning.times(half(), &tuning.measured[best]), 5);
         assert!(chosen.iter().all(|at| *at == best || rivals.contains(at)), "{chosen:?} {rivals:?}");
     }
+    // One run of the time that is stated tells each seed something else.
+    let short = |seed| tuned(&scenario, TuneOptions { runs: 1, samples: 0, ..options(seed) }).best(half());
+    let alone: Vec<Option<usize>> = (1..=5).map(short).collect();
+    assert!(alone.iter().any(|best| *best != alone[0]), "{alone:?}");
 }
 
 #[test]
