@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::{
-    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Shortest, Span, Task, TaskSet,
-    capped, StatedTimes,
+    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Shortest, Span, StatedTimes,
+    Task, TaskSet, capped,
 };
 
 fn span() -> impl Strategy<Value = Span> {

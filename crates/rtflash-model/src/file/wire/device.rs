@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ProfileName, StatedTimesWire};
 use super::scalars::{Duration, Ratio, TimeOrRange};
+use super::{ProfileName, StatedTimesWire};
 use crate::device::{DeviceSpec, Shortest, StatedTimes};
 use crate::file::alternatives;
 use crate::file::place::{Place, quote, quoted};
