@@ -1,7 +1,7 @@
 //! Whatever bytes are called an image, and whatever comes in: an error, or what a device allows.
 #![no_main]
 
-#[path = "../../crates/rtflash-ftl/tests/common/mod.rs"]
+#[path = "../../crates/rtflash-ftl/tests/it/common/mod.rs"]
 mod common;
 
 use common::{Words, run, small_image, with_checksum};

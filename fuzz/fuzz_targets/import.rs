@@ -5,15 +5,16 @@
 use libfuzzer_sys::fuzz_target;
 use rtflash::import::bag::read_bag;
 use rtflash::import::mqsim::read_ssd_config;
-use rtflash::import::{BlockFormat, arrival_curve, job_streams, read_block_trace};
+use rtflash::import::{BlockFormat, Clock, arrival_curve, job_streams, read_block_trace};
 use rtflash::model::{Device, Span, TaskSet};
 
 fn block_trace(text: &[u8], format: BlockFormat) {
     let Ok(trace) = read_block_trace(text, format) else { return };
     assert_eq!(trace.requests.len() as u64, trace.lines.read);
     let bytes: u128 = trace.requests.iter().map(|request| u128::from(request.bytes)).sum();
-    let last = arrival_curve(&trace.requests).pop().expect("a point");
-    assert!(u128::from(last.bytes) <= bytes);
+    let last = arrival_curve(&trace.requests, 4_096).pop().expect("a point");
+    assert!(u128::from(last.bytes) <= bytes && u128::from(last.pages) * 4_096 >= u128::from(last.bytes));
+    trace.extent().expect("a trace has requests").doubts(format.clock());
     if let Some(jobs) = job_streams(&trace.requests, 4_096) {
         let device = Device::profile("dgist-2021").expect("a profile");
         let _ = TaskSet::new(device, Vec::new(), jobs);
@@ -26,11 +27,12 @@ fuzz_target!(|data: &[u8]| {
         0 => {
             if let Ok(bag) = read_bag(rest) {
                 let flush = Span::from_us(100_000);
+                let task = bag.task(flush, 4_096).expect("a bag has messages");
+                let written = u128::from(task.write.expect("it writes").pages()) * 4_096;
                 for topic in &bag.topics {
-                    let task = topic.task(flush, 4_096).expect("topics have messages");
-                    let write = task.write.expect("it writes");
-                    assert!(u128::from(write.pages()) * 4_096 >= u128::from(topic.fullest_window(flush).bytes));
+                    assert!(written >= u128::from(topic.fullest_window(flush).bytes));
                 }
+                bag.extent().expect("a bag has messages").doubts(Clock::Unix);
             }
         }
         1 => {

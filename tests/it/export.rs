@@ -94,8 +94,9 @@ fn results_of_fio_are_put_beside_the_deadlines() {
     let job = |stream: &serde_json::Value| {
         let ios = stream["requests"].as_u64().unwrap();
         let bytes = ios * stream["pages"].as_u64().unwrap() * asked["page_bytes"].as_u64().unwrap();
-        let done = format!(r#"{{ "io_bytes": {bytes}, "total_ios": {ios}, "lat_ns": {{ "max": 30000000 }} }}"#);
-        let none = r#"{ "io_bytes": 0, "total_ios": 0, "lat_ns": { "max": 0 } }"#.to_owned();
+        let done =
+            format!(r#"{{ "io_bytes": {bytes}, "total_ios": {ios}, "runtime": 99, "lat_ns": {{ "max": 30000000 }} }}"#);
+        let none = r#"{ "io_bytes": 0, "total_ios": 0, "runtime": 0, "lat_ns": { "max": 0 } }"#.to_owned();
         let (read, write) = if stream["operation"] == "read" { (done, none) } else { (none, done) };
         format!(r#"{{ "jobname": {}, "error": 0, "read": {read}, "write": {write} }}"#, stream["name"])
     };
@@ -105,7 +106,21 @@ fn results_of_fio_are_put_beside_the_deadlines() {
     let path = result.display().to_string();
     let judged = rtflash(&["check", SET, "--fio", &path]);
     assert!(judged.status == 0 && judged.stdout.contains("pass: every request was served"), "{judged:?}");
-    let late = std::fs::read_to_string(&result).unwrap().replacen("30000000", "36000001", 1);
+    // Ten times as long, and one stream alone: requests come later than they should, and none looks
+    // late by itself.
+    let in_time = std::fs::read_to_string(&result).unwrap();
+    for times in [1, 8] {
+        std::fs::write(&result, in_time.replacen(r#""runtime": 99"#, r#""runtime": 990"#, times)).unwrap();
+        let judged = rtflash(&["check", SET, "--fio", &path]);
+        assert!(judged.status == 3 && judged.stdout.contains("the replay lagged"), "{judged:?}");
+        assert!(judged.stdout.contains("lagged: it lasted 990ms"), "{judged:?}");
+        let answer = rtflash(&["check", SET, "--fio", &path, "--format", "json"]).json();
+        assert_eq!((&answer["holds"], &answer["streams"][0]["in_time"]), (&().into(), &().into()));
+        assert_eq!(answer["streams"][0]["lasted_ns"], 990_000_000);
+        let lagged = answer["streams"].as_array().unwrap().iter().filter(|stream| stream["lagged"] == true).count();
+        assert_eq!(lagged, times);
+    }
+    let late = in_time.replacen("30000000", "36000001", 1).replace(r#""runtime": 99"#, r#""runtime": 990"#);
     std::fs::write(&result, late).unwrap();
     let judged = rtflash(&["check", SET, "--fio", &path]);
     assert!(judged.status == 1 && judged.stdout.contains("late"), "{judged:?}");

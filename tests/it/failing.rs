@@ -61,6 +61,21 @@ fn faults_need_somebody_who_counts_with_them() {
     assert_eq!(exec(&set(SPARE), &["--analysis", "sound"]).0, 0);
 }
 
+/// An option that changes certified runs alone is refused elsewhere.
+#[test]
+fn options_of_certified_runs_need_certificates() {
+    for option in [&["--waits", "worst"][..], &["--no-backfill"]] {
+        let exec = |analysis: &str| {
+            let options = [&["exec", "-", "--duration", "1s", "--analysis", analysis], option].concat();
+            rtflash_with_input(&options, set("").as_bytes())
+        };
+        let refused = exec("thesis");
+        let says = |what: &str| refused.stderr.contains(what);
+        assert!(refused.status == 2 && says(&option.join(" ")) && says("certificates"), "{refused:?}");
+        assert_eq!((refused.stdout.as_str(), exec("sound").status), ("", 0));
+    }
+}
+
 /// With so many programs that may fail at once nothing fits between two requests; the advice is the
 /// largest number of them with which it does.
 #[test]

@@ -207,6 +207,6 @@ fn rules_of_migrations_are_cited_once() {
     let names = all_names("docs/migration.md");
     assert_eq!(names, ["M1", "M2", "M3"]);
     once(&names_cited(&["crates/rtflash-alloc/src/certified/migration"], &names), &names[0], "analysis");
-    let cited = names_cited(&["crates/rtflash-run/tests/migration.rs"], &names);
+    let cited = names_cited(&["crates/rtflash-run/tests/it/migration.rs"], &names);
     names[1..].iter().for_each(|name| once(&cited, name, "tests"));
 }

@@ -22,6 +22,20 @@ pub struct ReplayedStream {
     pub writes: bool,
     /// The longest; `None` where nothing was served.
     pub longest: Option<StreamMaximum>,
+    /// How long its requests were handed in and served, in ms; `None` if each is handed in at its
+    /// time, whatever became of those in front of it.
+    pub lasted_ms: Option<u64>,
+}
+
+impl ReplayedStream {
+    /// Whether it lagged behind its releases: `requests` of them, a period (in ns) apart, took over
+    /// 1 % longer than their periods together. A request of a replay waits for the one in front of it, so a
+    /// drive that is too slow is asked for less, and each request by itself looks short.
+    pub fn lagged(&self, requests: u64, period: u64) -> bool {
+        // The last request is released a period before they are over. A time in ms is rounded.
+        let planned = u128::from(requests) * u128::from(period);
+        self.lasted_ms.is_some_and(|lasted| u128::from(lasted.saturating_sub(1)) * 1_000_000 * 100 > planned * 101)
+    }
 }
 
 impl StreamMaximum {

@@ -31,13 +31,16 @@ pub fn line(text: &str, wanted: char) -> ReadLine<'_> {
         return Ok(TraceLine::Other);
     }
     let rwbs = next("kind of request")?;
-    // A flush may stand in front of what the request does.
-    let writes = match rwbs.strip_prefix('F').unwrap_or(rwbs).chars().next() {
-        Some('R') => false,
-        Some('W') => true,
-        // Discards, flushes alone, secure erases, messages, zones.
-        Some('D' | 'N' | 'E' | 'F' | 'S' | 'Z') | None => return Ok(TraceLine::Other),
-        Some(_) => return Err(format!("neither read nor write: `{rwbs}`")),
+    // A flush can stand in front of what the request does.
+    let writes = match rwbs.strip_prefix('F').unwrap_or(rwbs).as_bytes() {
+        // Write zeroes: an older kernel calls it `N`.
+        [b'W', b'Z', ..] => return Ok(TraceLine::WithoutData),
+        [b'R', ..] => false,
+        // A zone append is a write whose place the drive chooses.
+        [b'W', ..] | [b'Z', b'A', ..] => true,
+        // Discards, flushes alone, secure erases, requests without data, commands to zones.
+        [b'D' | b'N' | b'E' | b'F' | b'S' | b'Z', ..] | [] => return Ok(TraceLine::WithoutData),
+        _ => return Err(format!("neither read nor write: `{rwbs}`")),
     };
     let Some(sector) = fields.next() else { return Ok(TraceLine::Other) };
     // A process's name: a request without a place.

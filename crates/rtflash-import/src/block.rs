@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead};
 
+use crate::extent::{Clock, Extent};
 use crate::lines::{LineFound, Lines, each_line};
 use crate::trace_line::{LineRequest, TraceLine};
 use crate::{blkparse, fio, msr};
@@ -32,6 +33,17 @@ pub enum BlockFormat {
     Msr,
 }
 
+impl BlockFormat {
+    /// How its times are meant.
+    pub fn clock(self) -> Clock {
+        match self {
+            BlockFormat::Fio => Clock::Microseconds,
+            BlockFormat::Blkparse { .. } => Clock::Seconds,
+            BlockFormat::Msr => Clock::FileTime,
+        }
+    }
+}
+
 /// A request of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TracedRequest {
@@ -54,7 +66,11 @@ pub struct BlockTrace {
     pub requests: Vec<TracedRequest>,
     /// What became of its lines.
     pub lines: Lines,
-    /// The devices or files that it names, in the order in which they come.
+    /// Requests of all devices that move no data: discards, write zeroes, flushes, commands to
+    /// zones, requests of no bytes. They are among the lines that are passed over.
+    pub without_data: u64,
+    /// The devices or files that it names, in the order in which they come. A byte that is not
+    /// UTF-8 stands there as `\xff`.
     pub devices: Vec<String>,
 }
 
@@ -80,7 +96,11 @@ impl fmt::Display for BlockTraceError {
                 write!(f, "more than {MAX_REQUESTS} requests or {MAX_DEVICES} devices: cut the trace in pieces")
             }
             BlockTraceError::NoRequests(lines) => {
-                write!(f, "no request in it ({} lines passed over, {} refused", lines.passed_over, lines.refused)?;
+                write!(
+                    f,
+                    "no request that moves data in it ({} lines passed over, {} refused",
+                    lines.passed_over, lines.refused
+                )?;
                 match lines.first_refused.first() {
                     Some(first) => write!(f, "; line {}: {})", first.line, first.problem),
                     None => write!(f, ")"),
@@ -125,8 +145,8 @@ pub fn read_block_trace(from: impl BufRead, format: BlockFormat) -> Result<Block
                 is_over = true;
                 LineFound::PassedOver
             }
-            // A request of no bytes moves nothing.
-            Ok(TraceLine::Request(request)) if request.bytes == 0 => LineFound::PassedOver,
+            Ok(TraceLine::WithoutData) => trace.pass_over(),
+            Ok(TraceLine::Request(request)) if request.bytes == 0 => trace.pass_over(),
             Ok(TraceLine::Request(request)) if request.offset.checked_add(request.bytes).is_none() => {
                 LineFound::Refused("it ends beyond 2^64 bytes".into())
             }
@@ -167,7 +187,17 @@ impl BlockTrace {
         Ok(())
     }
 
-    /// The same with the requests of one device only; `None` where it names none of that name.
+    fn pass_over(&mut self) -> LineFound {
+        self.without_data += 1;
+        LineFound::PassedOver
+    }
+
+    /// When its requests came, and how much they move; `None` if there are none.
+    pub fn extent(&self) -> Option<Extent> {
+        Extent::of(self.requests.iter().map(|request| (request.at, request.bytes)))
+    }
+
+    /// The trace with the requests of one device only; `None` if it names none of that name.
     pub fn of_device(mut self, name: &str) -> Option<BlockTrace> {
         let index = self.devices.iter().position(|device| device == name)?;
         self.requests.retain(|request| request.device as usize == index);

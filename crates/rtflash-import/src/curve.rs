@@ -3,6 +3,7 @@
 use rtflash_model::{Span, capped};
 
 use crate::block::TracedRequest;
+use crate::jobs::pages_touched;
 
 /// The most that comes in any window of one length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,12 +16,25 @@ pub struct CurvePoint {
     pub write_bytes: u64,
     /// The most bytes of both; no more than their sum, perhaps less.
     pub bytes: u64,
+    /// The most pages that are read in any such window: those that the requests touch, each
+    /// request's counted anew.
+    pub read_pages: u64,
+    /// The most pages that are written in any such window.
+    pub write_pages: u64,
+    /// The most pages of both.
+    pub pages: u64,
 }
 
-/// The arrival curve of requests that are sorted by time, at windows of 1, 2, 4, 8, … ms, up to the
-/// first one that holds all requests. Bytes above 2⁶⁴ − 1 are 2⁶⁴ − 1.
-pub fn arrival_curve(requests: &[TracedRequest]) -> Vec<CurvePoint> {
+/// The arrival curve of requests that are sorted by time, for pages of this many bytes, at windows
+/// of 1, 2, 4, 8, … ms, up to the first one that holds all requests. Sums above 2⁶⁴ − 1 are
+/// 2⁶⁴ − 1.
+///
+/// # Panics
+/// If a page has no bytes.
+pub fn arrival_curve(requests: &[TracedRequest], page_size: u32) -> Vec<CurvePoint> {
     let Some((first, last)) = requests.first().zip(requests.last()) else { return Vec::new() };
+    let bytes = |request: &TracedRequest| request.bytes;
+    let pages = |request: &TracedRequest| pages_touched(request, page_size);
     let mut curve = Vec::new();
     for power in 0.. {
         let Some(window) =
@@ -28,11 +42,17 @@ pub fn arrival_curve(requests: &[TracedRequest]) -> Vec<CurvePoint> {
         else {
             break;
         };
+        let of = |writes, amount: &dyn Fn(&TracedRequest) -> u64| {
+            most(requests, window.as_ns(), |request| if request.writes == writes { amount(request) } else { 0 })
+        };
         curve.push(CurvePoint {
             window,
-            read_bytes: most(requests, window.as_ns(), |request| if request.writes { 0 } else { request.bytes }),
-            write_bytes: most(requests, window.as_ns(), |request| if request.writes { request.bytes } else { 0 }),
-            bytes: most(requests, window.as_ns(), |request| request.bytes),
+            read_bytes: of(false, &bytes),
+            write_bytes: of(true, &bytes),
+            bytes: most(requests, window.as_ns(), bytes),
+            read_pages: of(false, &pages),
+            write_pages: of(true, &pages),
+            pages: most(requests, window.as_ns(), pages),
         });
         if last.at - first.at < window.as_ns() {
             break;

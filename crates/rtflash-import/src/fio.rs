@@ -2,8 +2,8 @@
 
 use crate::trace_line::{LineRequest, ReadLine, TraceLine};
 
-/// Actions that move no data.
-const OTHERS: [&str; 8] = ["add", "open", "close", "sync", "datasync", "sync_file_range", "trim", "syncfs"];
+/// Requests that move no data.
+const WITHOUT_DATA: [&str; 5] = ["sync", "datasync", "sync_file_range", "trim", "syncfs"];
 
 /// The first line, which tells the version.
 pub fn head(text: &str) -> Result<ReadLine<'static>, String> {
@@ -28,7 +28,8 @@ pub fn line(text: &str) -> ReadLine<'_> {
     let writes = match action {
         "read" => false,
         "write" => true,
-        other if OTHERS.contains(&other) => return Ok(TraceLine::Other),
+        "add" | "open" | "close" => return Ok(TraceLine::Other),
+        other if WITHOUT_DATA.contains(&other) => return Ok(TraceLine::WithoutData),
         other => return Err(format!("no action of version 3: `{other}`")),
     };
     let mut number = |what: &str| {

@@ -1,5 +1,7 @@
 //! Lines of a text, one after the other, in bounded memory: how many were read and refused.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, BufRead, Read};
 
 /// Bytes of a line, at most. A longer one is refused.
@@ -53,8 +55,8 @@ impl Lines {
     }
 }
 
-/// Gives each line, without its end, to `each`, until that fails. A line that is too long, or no
-/// text, is counted as refused and not given.
+/// Gives each line, without its end, to `each`, until that fails. A line that is too long is counted
+/// as refused and not given.
 pub(crate) fn each_line<E: From<io::Error>>(
     mut from: impl BufRead,
     lines: &mut Lines,
@@ -72,13 +74,27 @@ pub(crate) fn each_line<E: From<io::Error>>(
             lines.count(number, LineFound::Refused(format!("longer than {MAX_LINE} bytes")));
             continue;
         }
-        let found = match std::str::from_utf8(&bytes) {
-            Ok(text) => each(number, text.trim_end_matches(['\n', '\r']).trim_start_matches('\u{feff}'))?,
-            Err(_) => LineFound::Refused("not text in UTF-8".into()),
-        };
+        let text = as_text(&bytes);
+        let found = each(number, text.trim_end_matches(['\n', '\r']).trim_start_matches('\u{feff}'))?;
         lines.count(number, found);
     }
     Ok(())
+}
+
+/// The bytes as text. A byte that is not UTF-8 becomes `\xff`: names of files and processes are bytes
+/// to Linux, and names that differ stay different.
+fn as_text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    Cow::Owned(text)
 }
 
 /// Reads up to the end of the line and keeps nothing of it.
@@ -121,8 +137,12 @@ mod tests {
         let text = format!("{}\n{}\n\u{fffd}", "x".repeat(MAX_LINE), "y".repeat(MAX_LINE + 1));
         let mut bytes = text.into_bytes();
         bytes.extend([b'\n', 0xff]);
-        let mut lines = Lines::default();
-        each_line::<io::Error>(bytes.as_slice(), &mut lines, |_, _| Ok(LineFound::PassedOver)).unwrap();
-        assert_eq!((lines.passed_over, lines.refused), (2, 2));
+        let (mut lines, mut last) = (Lines::default(), String::new());
+        each_line::<io::Error>(bytes.as_slice(), &mut lines, |_, line| {
+            line.clone_into(&mut last);
+            Ok(LineFound::PassedOver)
+        })
+        .unwrap();
+        assert_eq!((lines.passed_over, lines.refused, last.as_str()), (3, 1, "\\xff"));
     }
 }

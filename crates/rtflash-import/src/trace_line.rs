@@ -12,6 +12,8 @@ pub(crate) struct LineRequest<'a> {
 /// What a line of a trace holds.
 pub(crate) enum TraceLine<'a> {
     Request(LineRequest<'a>),
+    /// A request that moves no data, such as a discard or a flush.
+    WithoutData,
     Other,
     /// The rest of the file holds no requests.
     Trailer,

@@ -48,7 +48,7 @@ pub struct ReplayAnswer<'a> {
     /// Whose results they are: `mqsim` or `fio`.
     pub from: Text<'a>,
     /// Whether every request was served and met its deadline; null where the results are too coarse
-    /// to tell.
+    /// to tell, or a stream lagged.
     pub holds: Option<bool>,
     /// The requests of the tasks.
     pub streams: Vec<ReplayLine<'a>>,
@@ -71,6 +71,13 @@ pub struct ReplayLine<'a> {
     pub deadline_ns: u64,
     /// The longest of them took so long at least, in nanoseconds; null where none was served.
     pub longest_ns: Option<u64>,
-    /// Whether all were in time; null where the result is too coarse to tell.
+    /// How long they were handed in and served, in nanoseconds; null where each is handed in at its
+    /// time, whatever became of those in front of it.
+    pub lasted_ns: Option<u64>,
+    /// Whether that was over 1 % longer than their periods: then the drive had less to do than the
+    /// task set asks for.
+    pub lagged: bool,
+    /// Whether all were in time; null where the result is too coarse to tell, or where they lagged
+    /// and none was late by itself.
     pub in_time: Option<bool>,
 }

@@ -18,10 +18,24 @@ pub struct ImportAnswer<'a> {
     pub refused: u64,
     /// The first twenty of those that could not be read.
     pub first_refused: Vec<RefusedAnswer<'a>>,
+    /// Of a bag or a trace: when its messages or requests came, and how much they move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<ExtentAnswer>,
+    /// Of a bag or a trace: why its times are implausible, sentences. Times in another unit are the
+    /// usual cause.
+    #[serde(default)]
+    pub warnings: Vec<Text<'a>>,
+    /// Of a trace of requests: how many requests of all devices move no data, such as discards and
+    /// write zeroes. They are among the lines that are passed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_data: Option<u64>,
+    /// Of a bag: what the recorder writes, which is the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder: Option<RecorderAnswer>,
     /// Of a bag: its topics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topics: Option<Vec<TopicAnswer<'a>>>,
-    /// Of a trace of requests: the most bytes that come in windows of 1, 2, 4, 8, … ms.
+    /// Of a trace of requests: the most bytes and pages that come in windows of 1, 2, 4, 8, … ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<Vec<CurveAnswer>>,
     /// Of a configuration: what of it a device cannot keep, sentences.
@@ -46,10 +60,45 @@ pub struct RefusedAnswer<'a> {
     pub problem: Text<'a>,
 }
 
+/// When the messages of a bag or the requests of a trace came, and how much they move.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ExtentAnswer {
+    /// When the first one came, in nanoseconds of the file's own clock.
+    pub first_ns: u64,
+    /// From the first one to the last one, in nanoseconds.
+    pub length_ns: u64,
+    /// Bytes of all of them; of a bag, of its other records, too.
+    pub bytes: u128,
+    /// Bytes a second on average, rounded down; null where all came at one time.
+    pub mean_bytes_per_s: Option<u64>,
+}
+
+/// The writes of a bag's recorder.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RecorderAnswer {
+    /// The most bytes in any window of the flush interval's length: messages, attachments, and other
+    /// records in front of the summary.
+    pub most_bytes: u64,
+    /// When the first such window begins, in nanoseconds of the recorder's clock.
+    pub most_begins_ns: u64,
+    /// Attachments.
+    pub attachments: u64,
+    /// Bytes of their records.
+    pub attachment_bytes: u128,
+    /// Bytes of indexes, heads of chunks, schemas, channels and metadata.
+    pub other_bytes: u128,
+    /// Bytes of the summary, which is written once, when the recorder stops: it is in no window.
+    pub summary_bytes: u64,
+    /// Bags in the file, one behind the other.
+    pub bags: u64,
+    /// Bytes of the file that were not read.
+    pub unread_bytes: u64,
+}
+
 /// A topic of a bag.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TopicAnswer<'a> {
-    /// Its name, which is that of its task.
+    /// Its name.
     pub topic: Text<'a>,
     /// How many messages it has.
     pub messages: u64,
@@ -73,4 +122,11 @@ pub struct CurveAnswer {
     pub write_bytes: u64,
     /// The most bytes of both together.
     pub bytes: u64,
+    /// The most pages that are read in any such window: those that requests touch, each request's
+    /// counted anew.
+    pub read_pages: u64,
+    /// The most pages that are written in any such window.
+    pub write_pages: u64,
+    /// The most pages of both together. A task of this many pages once a window covers the trace.
+    pub pages: u64,
 }

@@ -69,7 +69,7 @@ pub use guarantee::{Guarantee, beyond, needed};
 pub use host_bound::{BoundAnswer, BoundTerms, JobBound};
 pub use host_run::{HostAnswer, HostAssumption, HostJob, HostQueue, HostQueues};
 pub use host_tune::{TuneAnswer, TuneSetting};
-pub use import::{CurveAnswer, ImportAnswer, RefusedAnswer, TopicAnswer};
+pub use import::{CurveAnswer, ExtentAnswer, ImportAnswer, RecorderAnswer, RefusedAnswer, TopicAnswer};
 pub use migrate::{MigrateAnswer, MissingCluster, MovingStage, MovingTask, StageExecution};
 pub use necessary::{ImpossibleAnswer, proof};
 pub use parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, task_name};

@@ -44,7 +44,7 @@ pub use contention::Contention;
 pub use demand::{Demand, DemandVerdict, Nearest, Patience};
 pub use grounds::{GROUNDS, Ground, grounds};
 pub(crate) use least_load::{LeastLoad, LeastShares, SURELY_ABOVE_ONE};
-pub(crate) use organisation::{may_queue, processors, waits_for_each};
+pub(crate) use organisation::{may_queue, may_serve_one_chip, processors, waits_for_each};
 pub use placed::PlacedProcessor;
 pub use processor::{ChosenGc, DemandTask, Processor, WriteStream};
 pub(crate) use report::ONE_PLACEMENT;

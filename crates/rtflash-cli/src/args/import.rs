@@ -18,19 +18,21 @@ pub struct ImportArgs {
 /// What can be imported.
 #[derive(Debug, Subcommand)]
 pub enum ImportCommand {
-    /// A robot's bag (MCAP): the write tasks of a recorder, one a topic, each as large as the most
-    /// that comes in any window of the flush interval
-    #[command(after_help = "Example:\n  rtflash import mcap crates/rtflash-import/tests/small.mcap \
+    /// A robot's bag (MCAP): the write task of its recorder, as large as the most that comes in any
+    /// window of the flush interval
+    #[command(after_help = "Example:\n  rtflash import mcap crates/rtflash-import/tests/it/small.mcap \
                       --flush 100ms --device emmc-64gb-mlc |\n    rtflash alloc -")]
     Mcap {
         #[command(flatten)]
         input: OfDeviceArgs,
-        /// How often the recorder writes out what has come: the period of the tasks
+        /// How often the recorder writes out what has come: the period of the task
         #[arg(long, value_name = "TIME", value_parser = interval)]
         flush: Span,
     },
     /// MQSim's configuration of an SSD (ssdconfig.xml): the device, and what it cannot keep
-    #[command(after_help = "Example:\n  rtflash import mqsim crates/rtflash-import/tests/ssdconfig.xml > device.json")]
+    #[command(
+        after_help = "Example:\n  rtflash import mqsim crates/rtflash-import/tests/it/ssdconfig.xml > device.json"
+    )]
     Mqsim {
         /// Configuration; `-` for standard input
         file: PathBuf,

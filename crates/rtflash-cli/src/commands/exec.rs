@@ -15,7 +15,7 @@ use rtflash_wire::{ExecAnswer, Guarantee, Settings, Verdict, Verdicts};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
-use super::exec_options::{disobeys, exec_options, no_faults, worst_waits};
+use super::exec_options::{disobeys, exec_options, needs_certificates, no_faults, worst_waits};
 use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
@@ -250,10 +250,13 @@ impl ExecPlan {
         }
         let kind = kind(analysis);
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
+        if let Some(complaint) = needs_certificates(kind.promises(), options) {
+            return SetAnswer::wrong(&complaint);
+        }
         if let Some(complaint) = worst_waits(|| kind.leans(set, allocation), predicted, options) {
             return SetAnswer::wrong(&complaint);
         }
-        if let Some(complaint) = no_faults(set, kind.promises(), options) {
+        if let Some(complaint) = no_faults(set, options) {
             return SetAnswer::wrong(complaint);
         }
         // What is run may keep every deadline, and yet lean on what the user does not grant.

@@ -80,18 +80,18 @@ pub fn disobeys(needed: Option<Reliance>, options: &Options) -> Option<String> {
     })
 }
 
-/// What is wrong with faults, where they are asked for: that none may be, or who is to count with
-/// them does not.
-pub fn no_faults(set: &TaskSet, promises: bool, options: &Options) -> Option<&'static str> {
-    if options.placed.faults == 0 {
-        return None;
-    }
-    if set.device().spare_blocks() == 0 {
-        return Some(
-            "--faults lets blocks fail, and the device states that none may: `\"spare_blocks\"` says how many",
-        );
-    }
-    (!promises).then_some("--faults lets blocks fail, which only certificates count with: --analysis sound gives them")
+/// What is wrong with an option that only certificates give a meaning, for a run without them.
+pub fn needs_certificates(promises: bool, options: &Options) -> Option<String> {
+    let Placed { backfill, waits, faults } = options.placed;
+    let asked = [("--waits worst", waits == Waits::Worst), ("--no-backfill", !backfill), ("--faults", faults > 0)];
+    let (option, _) = asked.into_iter().find(|&(_, asked)| asked && !promises)?;
+    Some(format!("{option} changes runs with certificates alone: `--analysis sound` gives them"))
+}
+
+/// What is wrong with faults on a device that states none.
+pub fn no_faults(set: &TaskSet, options: &Options) -> Option<&'static str> {
+    (options.placed.faults > 0 && set.device().spare_blocks() == 0)
+        .then_some("--faults lets blocks fail, and the device states that none may: `\"spare_blocks\"` says how many")
 }
 
 /// What is wrong with worst waits, where they are asked for: a cluster that holds only next to its

@@ -7,9 +7,13 @@ use std::path::Path;
 
 use rtflash_import::bag::{Bag, read_bag};
 use rtflash_import::mqsim::{SsdConfig, read_ssd_config};
-use rtflash_import::{BlockFormat, BlockTrace, CurvePoint, Lines, arrival_curve, job_streams, read_block_trace};
-use rtflash_model::{Device, Invalid, Job, Span, Task, TaskSet, write_device_in_full, write_task_set};
-use rtflash_wire::{CurveAnswer, ImportAnswer, RawMeta, RefusedAnswer, TopicAnswer, line};
+use rtflash_import::{
+    BlockFormat, BlockTrace, Clock, CurvePoint, Extent, Lines, arrival_curve, job_streams, read_block_trace,
+};
+use rtflash_model::{Device, Invalid, Job, Span, Task, TaskSet, format_ns, write_device_in_full, write_task_set};
+use rtflash_wire::{
+    CurveAnswer, ExtentAnswer, ImportAnswer, RawMeta, RecorderAnswer, RefusedAnswer, TopicAnswer, line,
+};
 use serde_json::value::RawValue;
 
 use super::generate::{DeviceFrom, device};
@@ -50,25 +54,30 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, CommandFailure> {
     let name = source.name.clone();
     let bag = read_bag(BufReader::with_capacity(1 << 16, source)).map_err(|error| cannot_read(&name, &error))?;
     let page_size = device.page_size();
-    let tasks: Option<Vec<Task>> = bag.topics.iter().map(|topic| topic.task(flush, page_size)).collect();
-    let set = task_set(device, tasks.expect("topics have messages, the interval is above zero"), Vec::new())?;
-    let topics = topics(&bag, flush);
+    let task = bag.task(flush, page_size).expect("a bag has messages, the interval is above zero");
+    let set = task_set(device, vec![task], Vec::new())?;
+    let (topics, recorder) = (topics(&bag, flush), recorder(&bag, flush));
+    let extent = bag.extent().expect("a bag has messages");
     let summary = |text: &mut String| {
         for topic in &topics {
-            let pages = count(topic.most_bytes.div_ceil(page_size.into()), "page");
             let _ = writeln!(
                 text,
-                "{}: {}, {}; {pages} of {page_size} bytes every {flush} (the fullest window has {})",
+                "{}: {}, {} (the fullest window of {flush} has {})",
                 diagnose::visible(&topic.topic, 80),
                 count(topic.messages, "message"),
                 bytes(topic.bytes),
                 bytes(topic.most_bytes.into())
             );
         }
+        show_recorder(text, &recorder, flush, page_size);
     };
-    let answer =
-        ImportAnswer { topics: Some(topics.clone()), task_set: Some(raw(&set)), ..answer("mcap", &bag.messages) };
-    print(input.format, &set, &answer, "messages", summary)
+    let answer = ImportAnswer {
+        topics: Some(topics.clone()),
+        recorder: Some(recorder.clone()),
+        task_set: Some(raw(&set)),
+        ..of_extent("mcap", &bag.messages, &extent, Clock::Unix)
+    };
+    print(input.format, &set, &answer, "messages", Clock::Unix, summary)
 }
 
 fn topics(bag: &Bag, flush: Span) -> Vec<TopicAnswer<'_>> {
@@ -77,12 +86,52 @@ fn topics(bag: &Bag, flush: Span) -> Vec<TopicAnswer<'_>> {
         TopicAnswer {
             topic: Cow::Owned(topic.name.clone()),
             messages: topic.messages.len() as u64,
-            bytes: topic.messages.iter().map(|(_, bytes)| u128::from(*bytes)).sum(),
+            bytes: sum(&topic.messages),
             most_bytes: fullest.bytes,
             most_begins_ns: fullest.begins,
         }
     };
     bag.topics.iter().map(topic).collect()
+}
+
+fn sum(records: &[(u64, u64)]) -> u128 {
+    records.iter().map(|(_, bytes)| u128::from(*bytes)).sum()
+}
+
+fn recorder(bag: &Bag, flush: Span) -> RecorderAnswer {
+    let fullest = bag.fullest_window(flush);
+    RecorderAnswer {
+        most_bytes: fullest.bytes,
+        most_begins_ns: fullest.begins,
+        attachments: bag.attachments.len() as u64,
+        attachment_bytes: sum(&bag.attachments),
+        other_bytes: sum(&bag.others),
+        summary_bytes: bag.summary_bytes,
+        bags: bag.bags,
+        unread_bytes: bag.unread_bytes,
+    }
+}
+
+fn show_recorder(text: &mut String, recorder: &RecorderAnswer, flush: Span, page_size: u32) {
+    if recorder.attachments > 0 {
+        let (number, size) = (count(recorder.attachments, "attachment"), bytes(recorder.attachment_bytes));
+        let _ = writeln!(text, "{number}, {size}: in the window of the time when it was logged");
+    }
+    let _ = writeln!(
+        text,
+        "indexes, heads of chunks, schemas, metadata: {}; the summary, which no window has: {}",
+        bytes(recorder.other_bytes),
+        bytes(recorder.summary_bytes.into())
+    );
+    if recorder.bags > 1 {
+        let _ = writeln!(text, "{} bags, one behind the other: their times are on one clock", recorder.bags);
+    }
+    let pages = count(recorder.most_bytes.div_ceil(page_size.into()), "page");
+    let most = bytes(recorder.most_bytes.into());
+    let _ = writeln!(
+        text,
+        "task recorder: {pages} of {page_size} bytes every {flush} (the fullest window of all has {most})"
+    );
 }
 
 fn requests(from: &'static str, block: &BlockImportArgs, format: BlockFormat) -> Result<Status, CommandFailure> {
@@ -100,20 +149,32 @@ fn requests(from: &'static str, block: &BlockImportArgs, format: BlockFormat) ->
         .ok_or_else(|| CommandFailure(format!("{name}: it is longer than 2^63 ns")))?;
     let (requests, streams) = (count(trace.requests.len(), "request"), count(jobs.len(), "job stream"));
     let set = task_set(device, Vec::new(), jobs)?;
-    let curve = arrival_curve(&trace.requests);
+    let curve = arrival_curve(&trace.requests, set.device().page_size());
+    let extent = trace.extent().expect("a trace has requests");
     let summary = |text: &mut String| {
+        if trace.without_data > 0 {
+            let number = count(trace.without_data, "request");
+            let _ = writeln!(text, "{number} without data (discards, write zeroes, flushes, …): in no job");
+        }
         let _ = writeln!(text, "{requests} make {streams}; times count from the first");
-        show_curve(text, &curve);
+        show_curve(text, &curve, set.device().page_size());
     };
     let points = curve.iter().map(|point| CurveAnswer {
         window_ns: point.window.as_ns(),
         read_bytes: point.read_bytes,
         write_bytes: point.write_bytes,
         bytes: point.bytes,
+        read_pages: point.read_pages,
+        write_pages: point.write_pages,
+        pages: point.pages,
     });
-    let points = Some(points.collect());
-    let answer = ImportAnswer { curve: points, task_set: Some(raw(&set)), ..answer(from, &trace.lines) };
-    print(input.format, &set, &answer, "lines", summary)
+    let answer = ImportAnswer {
+        curve: Some(points.collect()),
+        without_data: Some(trace.without_data),
+        task_set: Some(raw(&set)),
+        ..of_extent(from, &trace.lines, &extent, format.clock())
+    };
+    print(input.format, &set, &answer, "lines", format.clock(), summary)
 }
 
 /// The requests to one device: that which is wanted, or the only one. Files of fio are on one
@@ -144,22 +205,22 @@ fn of_one_device(
     }
 }
 
-fn show_curve(text: &mut String, curve: &[CurvePoint]) {
+fn show_curve(text: &mut String, curve: &[CurvePoint], page_size: u32) {
     let _ = writeln!(
         text,
-        "most bytes that come in any window\n{:>14}{:>16}{:>16}{:>16}",
-        "window", "read", "written", "both"
+        "most that comes in any window; pages are those of {page_size} bytes that requests touch\n\
+         {:>14}{:>14}{:>14}{:>14}{:>14}{:>14}{:>14}",
+        "window", "pages read", "written", "both", "bytes read", "written", "both"
     );
     for point in curve {
-        let CurvePoint { window, read_bytes, write_bytes, bytes } = point;
-        let _ = writeln!(
-            text,
-            "{:>14}{:>16}{:>16}{:>16}",
-            window.to_string(),
-            volume(*read_bytes as f64),
-            volume(*write_bytes as f64),
-            volume(*bytes as f64)
-        );
+        let _ = write!(text, "{:>14}", point.window.to_string());
+        for pages in [point.read_pages, point.write_pages, point.pages] {
+            let _ = write!(text, "{pages:>14}");
+        }
+        for bytes in [point.read_bytes, point.write_bytes, point.bytes] {
+            let _ = write!(text, "{:>14}", volume(bytes as f64));
+        }
+        text.push('\n');
     }
 }
 
@@ -219,6 +280,10 @@ fn answer(from: &'static str, lines: &Lines) -> ImportAnswer<'static> {
         passed_over: lines.passed_over,
         refused: lines.refused,
         first_refused: lines.first_refused.iter().map(refused).collect(),
+        extent: None,
+        warnings: Vec::new(),
+        without_data: None,
+        recorder: None,
         topics: None,
         curve: None,
         not_kept: None,
@@ -227,12 +292,36 @@ fn answer(from: &'static str, lines: &Lines) -> ImportAnswer<'static> {
     }
 }
 
+/// The answer of a bag or a trace: when its messages or requests came, with what is implausible in
+/// it.
+fn of_extent(from: &'static str, lines: &Lines, extent: &Extent, clock: Clock) -> ImportAnswer<'static> {
+    ImportAnswer {
+        extent: Some(ExtentAnswer {
+            first_ns: extent.first,
+            length_ns: extent.length(),
+            bytes: extent.bytes,
+            mean_bytes_per_s: extent.mean_rate(),
+        }),
+        warnings: extent.doubts(clock).into_iter().map(Cow::Owned).collect(),
+        ..answer(from, lines)
+    }
+}
+
+fn show_extent(text: &mut String, extent: &ExtentAnswer, clock: Clock) {
+    let first = clock.date(extent.first_ns).map_or_else(|| format_ns(extent.first_ns), |date| date + " UTC");
+    let rate =
+        extent.mean_bytes_per_s.map_or_else(|| "all at once".into(), |rate| volume(rate as f64) + "/s on average");
+    let length = format_ns(extent.length_ns);
+    let _ = writeln!(text, "first at {first}; {} in {length}, {rate}", bytes(extent.bytes));
+}
+
 /// The task set, and beside it what was read; or both in one line.
 fn print(
     format: Format,
     set: &TaskSet,
     answer: &ImportAnswer<'_>,
     what: &str,
+    clock: Clock,
     summary: impl FnOnce(&mut String),
 ) -> Result<Status, CommandFailure> {
     match format {
@@ -244,7 +333,13 @@ fn print(
                 for line in answer.first_refused.iter().take(MAX_SHOWN) {
                     let _ = writeln!(text, "refused: {}: {}", line.line, diagnose::visible(&line.problem, 200));
                 }
+                if let Some(extent) = &answer.extent {
+                    show_extent(&mut text, extent, clock);
+                }
                 summary(&mut text);
+                for warning in &answer.warnings {
+                    let _ = writeln!(text, "warning: {warning}");
+                }
                 output::complain(&text);
             }
             output::print(&(write_task_set(set, None) + "\n"))?;

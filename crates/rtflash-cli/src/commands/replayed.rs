@@ -87,6 +87,8 @@ fn judged<'a>(
         ));
     }
     let deadline = request.deadline().as_ns();
+    let lagged = stream.lagged(exported.requests, exported.period_ns);
+    let in_time = stream.longest.map_or(Some(exported.requests == 0), |longest| longest.meets(deadline));
     Ok(ReplayLine {
         task: Cow::Borrowed(&exported.task),
         operation: Cow::Borrowed(&exported.operation),
@@ -95,7 +97,9 @@ fn judged<'a>(
         served: stream.served_bytes / exported.pages.saturating_mul(page_bytes).max(1),
         deadline_ns: deadline,
         longest_ns: stream.longest.map(|longest| longest.at_least),
-        in_time: stream.longest.map_or(Some(exported.requests == 0), |longest| longest.meets(deadline)),
+        lasted_ns: stream.lasted_ms.map(|lasted| lasted.saturating_mul(1_000_000)),
+        lagged,
+        in_time: in_time.filter(|in_time| !(*in_time && lagged)),
     })
 }
 
@@ -103,6 +107,9 @@ fn text_of(answer: &ReplayAnswer<'_>) -> String {
     let verdict = match answer.holds {
         Some(true) => "pass: every request was served, and none was late",
         Some(false) => "fail: requests were late, or were not served",
+        None if answer.streams.iter().any(|line| line.lagged) => {
+            "cannot tell: the replay lagged behind its releases, so that the drive had less to do"
+        }
         None => "cannot tell: the results are too coarse",
     };
     let mut text = format!("{verdict} ({})\n\n", answer.from);
@@ -111,9 +118,12 @@ fn text_of(answer: &ReplayAnswer<'_>) -> String {
     for line in &answer.streams {
         let longest = line.longest_ns.map_or("-".into(), rtflash_model::format_ns);
         let mark = match line.in_time {
-            Some(true) => "",
-            Some(false) => "  late",
-            None => "  cannot tell",
+            Some(true) => String::new(),
+            Some(false) => "  late".into(),
+            None if line.lagged => {
+                format!("  lagged: it lasted {}", line.lasted_ns.map_or_else(String::new, rtflash_model::format_ns))
+            }
+            None => "  cannot tell".into(),
         };
         let name = crate::diagnose::visible(&line.task, 22);
         let _ = writeln!(

@@ -2,6 +2,7 @@
 //! are left out, victims, copies, cost.
 
 mod changes;
+mod copies;
 mod end;
 mod failed;
 
@@ -329,14 +330,6 @@ impl Collections {
             self.reserve.note(free, waiting, || Place { at, job: Some(operation.job), cluster, chip });
         }
         self.reserve.note(free, waiting, || Place { at, job: None, cluster, chip });
-    }
-
-    /// Where the page was that a chip of a stripe copies, if it is to be programmed at this instant
-    /// or later.
-    pub(in crate::check) fn copying(&self, processor: usize, at: Instant) -> Option<u32> {
-        let passes = self.accounts[processor].passes.iter();
-        let mut copied = passes.filter(|pass| pass.read.is_some_and(|read| read >= at));
-        copied.find_map(|pass| pass.buffer.last().map(|&(_, there)| there))
     }
 
     /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.

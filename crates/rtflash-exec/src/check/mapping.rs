@@ -14,8 +14,8 @@ use prefetch_index::prefetch_index;
 use rtflash_model::{Id, Instant};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::failed::FailedPage;
-use self::failed::LastProgram;
+pub(super) use self::failed::{FailedOperation, FailedPage};
+use self::failed::{LastOperations, LastProgram};
 use self::pool::Pool;
 use self::rows::RowPages;
 use self::worn::BlockWear;
@@ -87,8 +87,8 @@ pub(super) struct Mapping {
     known: bool,
     /// The last row of each cluster.
     rows: PerId<ClusterId, RowPages>,
-    /// What each chip that is watched programs, where blocks may fail: else there are none.
-    last: Vec<Option<LastProgram>>,
+    /// What each chip that is watched did last, where blocks may fail: else there are none.
+    last: Vec<LastOperations>,
     /// Blocks that have failed, by their places in `valid`.
     retired: BTreeSet<usize>,
     /// Where wear is levelled.
@@ -125,7 +125,7 @@ impl Mapping {
             pools: vec![Pool::default(); chips],
             known: false,
             rows: plan.per_cluster(RowPages::none()),
-            last: vec![None; if plan.device().spare_blocks() > 0 { chips } else { 0 }],
+            last: vec![LastOperations::default(); if plan.device().spare_blocks() > 0 { chips } else { 0 }],
             retired: BTreeSet::new(),
             wear: levelled.map(|gap| BlockWear::new(gap, chips * blocks)),
         };
@@ -271,6 +271,7 @@ impl Mapping {
                 if !shape.zoned {
                     pool.erased(told, shape);
                 }
+                self.last.get_mut(chip).into_iter().for_each(|last| last.erases(operation));
                 let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
                 self.programmed[block] = 0;
                 if let Some(wear) = &mut self.wear {
@@ -303,7 +304,7 @@ impl Mapping {
                 let old = self.programs((operation, told), (first, here), block, (astray, quiet));
                 if let Some(last) = self.last.get_mut(chip) {
                     let (kind, lpn) = (told.kind, operation.lpn);
-                    *last = old.map(|old| LastProgram { job: operation.job, kind, lpn, here, old });
+                    last.program = old.map(|old| LastProgram { job: operation.job, kind, lpn, here, old });
                 }
             }
         }

@@ -281,6 +281,13 @@ impl Processors {
         self.lines[self.processor(chip)?].under_way.map(|step| step.end)
     }
 
+    /// Whether the step that was recorded last, on the processor of a chip, ends at this instant,
+    /// and erases if it is said to.
+    pub(super) fn has_ended(&self, chip: ChipId, at: Instant, erases: bool) -> bool {
+        let step = self.processor(chip).and_then(|processor| self.lines[processor].under_way);
+        step.is_some_and(|step| step.end == at && step.erases == erases)
+    }
+
     /// Since when a processor has been busy without a break.
     pub(super) fn busy_since(&self, processor: usize) -> Instant {
         self.lines[processor].busy_since

@@ -3,6 +3,7 @@
 use rtflash_model::{Instant, Span};
 
 use super::gauge::{Gauge, Place};
+use super::mapping::FailedOperation;
 use super::rules::{Order, Rules};
 use super::timing::place;
 use super::{Checks, start};
@@ -174,7 +175,8 @@ impl Observer for Checks<'_> {
             self.violation(failed.at, failed.job);
             return;
         };
-        let page = self.mapping.failed(failed, position, chip);
+        let operation = self.mapping.failed(failed, position, chip);
+        let page = if let FailedOperation::Program(page) = operation { Some(page) } else { None };
         self.zones.failed(failed, chip, self.plan);
         // In a superblock the whole row is retired.
         let chips = match by.certified[failed.cluster].is_stripe() {
@@ -194,8 +196,9 @@ impl Observer for Checks<'_> {
             }
             by.collections.failed(processor, pending.release.kind == Kind::Server, page);
         }
-        // A program or an erase that is said to have failed was one.
-        let is_known = failed.page == NONE || page.is_some();
+        // A program or an erase that is said to have failed was one, and its step is over.
+        let is_known = !matches!(operation, FailedOperation::Unknown)
+            && by.processors.has_ended(failed.chip, failed.at, failed.page == NONE);
         self.conservation.note(0, u64::from(!is_known), || place(failed.at, pending, Some(failed.chip)));
         for job in waiting {
             if let Some(pending) = self.ledger.get(job) {

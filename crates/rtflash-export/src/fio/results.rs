@@ -22,6 +22,8 @@ struct FioJob {
 struct FioDirection {
     io_bytes: u64,
     total_ios: u64,
+    /// In ms.
+    runtime: u64,
     lat_ns: FioLatency,
 }
 
@@ -54,6 +56,7 @@ pub fn read_results(text: &str) -> Result<Vec<ReplayedStream>, String> {
             served_bytes: of.io_bytes,
             writes,
             longest: (of.total_ios > 0).then_some(longest),
+            lasted_ms: Some(of.runtime),
             name: job.jobname,
         })
     };

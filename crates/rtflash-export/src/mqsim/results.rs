@@ -43,5 +43,6 @@ fn flow(node: Node<'_, '_>) -> Result<ReplayedStream, String> {
         served_bytes,
         writes: writes > 0,
         longest: (served_bytes > 0).then_some(longest),
+        lasted_ms: None,
     })
 }

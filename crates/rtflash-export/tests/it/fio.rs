@@ -64,7 +64,7 @@ fn what_does_not_fit_is_refused() {
 fn results_are_read() {
     let direction = |ios: u64, longest: u64| {
         format!(
-            r#"{{ "io_bytes": {}, "total_ios": {ios}, "bw": 1, "lat_ns": {{ "min": 1, "max": {longest}, "N": {ios} }} }}"#,
+            r#"{{ "io_bytes": {}, "total_ios": {ios}, "runtime": 70, "bw": 1, "lat_ns": {{ "min": 1, "max": {longest}, "N": {ios} }} }}"#,
             ios * 512
         )
     };
@@ -80,6 +80,11 @@ fn results_are_read() {
     assert_eq!(read[0].longest, Some(StreamMaximum { at_least: 900, below: 901 }));
     assert_eq!([899, 900].map(|deadline| read[0].longest.unwrap().meets(deadline)), [Some(false), Some(true)]);
     assert_eq!((read[1].requests, read[1].longest), (0, None));
+    // Seven requests 10 ms apart: the last one is released after 60 ms. A percent and the rounding
+    // of a ms are passed over.
+    assert_eq!(read[0].lasted_ms, Some(70));
+    let lagged = |period_us: u64| read[0].lagged(7, period_us * 1_000);
+    assert_eq!([10_000, 9_761, 9_759, 5_000, 1_000].map(lagged), [false, false, true, true, true]);
     assert!(read_results(&text(&[job("a", (7, 900), (0, 0), 5)])).is_err_and(|why| why.contains("error 5")));
     for wrong in ["", "{", "[]", "{}", "fio: cannot open"] {
         assert!(read_results(wrong).is_err(), "{wrong}");

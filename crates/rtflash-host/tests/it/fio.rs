@@ -32,17 +32,18 @@ fn a_file_with_globals_clones_and_comments() {
     );
     let reader = |number: u32, cpu: u32| {
         format!(
-            r#"{{ "name": "readers.{number}", "op": "read", "pattern": "random", "span": "1GiB", "size": "4KiB", "count": 262144,
+            r#"{{ "name": "readers.{number}", "op": "read", "pattern": "random", "from": "{number}GiB", "span": "1GiB", "size": "4KiB", "count": 262144,
                 "class": "rt", "level": 0, "cpu": {cpu}, "think": "2ms", "until": "2s" }}"#
         )
     };
     let jobs = [
         reader(0, 1),
         reader(1, 3),
-        r#"{ "name": "log", "op": "write", "from": "1GiB", "span": "1GiB", "size": "512KiB", "count": 2048, "class": "idle", "level": 0,
+        // A file for each of the readers in front of it, and its own offset.
+        r#"{ "name": "log", "op": "write", "from": "3GiB", "span": "1GiB", "size": "512KiB", "count": 2048, "class": "idle", "level": 0,
             "depth": 4, "rate": "10MiB", "phase": "500ms", "until": "2500ms" }"#
             .to_owned(),
-        r#"{ "name": "trim", "op": "discard", "span": "1GiB", "size": "512KiB", "count": 2048, "phase": "500ms", "until": "2s" }"#.to_owned(),
+        r#"{ "name": "trim", "op": "discard", "from": "4GiB", "span": "1GiB", "size": "512KiB", "count": 2048, "phase": "500ms", "until": "2s" }"#.to_owned(),
     ];
     assert_eq!(found, json(&jobs.join(","), "2500ms"));
 }
@@ -50,7 +51,7 @@ fn a_file_with_globals_clones_and_comments() {
 #[test]
 fn a_file_in_which_nothing_is_said_twice() {
     let found = read("[one]\nreadwrite=write\nblocksize=128k\nsize=1m\n[two]\nruntime=1");
-    let jobs = r#"{ "name": "one", "op": "write", "size": "128KiB", "span": "1MiB", "count": 8 }, { "name": "two", "op": "read", "size": "4KiB", "until": "1s" }"#;
+    let jobs = r#"{ "name": "one", "op": "write", "size": "128KiB", "span": "1MiB", "count": 8 }, { "name": "two", "op": "read", "from": "1MiB", "size": "4KiB", "until": "1s" }"#;
     assert_eq!(found, json(jobs, "1s"));
 }
 
@@ -73,7 +74,7 @@ fn random(seed: u64, number: u64) -> (String, String) {
     );
     let mut fio = format!(
         "[j{number}]\nrw={}{op}\nbs={kib}k\niodepth={depth}\nprioclass={}\nprio={level}\ncpus_allowed={cpu}\nstartdelay={start}ms\n\
-         runtime={}ms\noffset={from}m\nsize={}k\n",
+         runtime={}ms\nfilename=/dev/sda\noffset={from}m\nsize={}k\n",
         if is_random { "rand" } else { "" },
         class + 1,
         end - start,
@@ -109,6 +110,38 @@ fn a_scenario_runs_alike_in_json_and_as_a_job_file() {
 }
 
 #[test]
+fn a_ki_is_1024_bytes() {
+    let jobs = read("[ki]\nrw=read\nbs=4Ki\nsize=4800k\nruntime=60\n").jobs;
+    assert_eq!((jobs[0].size, jobs[0].count), (4_096, Some(1_200)));
+}
+
+/// The places at which the jobs of a file begin, in KiB.
+fn begins(text: &str) -> Vec<(String, u64)> {
+    read(text).jobs.iter().map(|job| (job.name.clone(), job.from / 1_024)).collect()
+}
+
+/// fio gives each job and each clone a file of its own, unless a file is named.
+#[test]
+fn jobs_have_files_of_their_own_unless_they_name_one() {
+    let begin = |name: &str, kib: u64| (name.to_owned(), kib);
+    let global = "[global]\nrw=write\nbs=4k\nsize=16m\nruntime=5\n";
+    let clones = [("w.0", 0), ("w.1", 16), ("w.2", 32), ("w.3", 48)].map(|(name, mib)| begin(name, mib << 10));
+    assert_eq!(begins(&format!("{global}[w]\nnumjobs=4\n")), clones);
+    // Sections, too; an offset is one within the file.
+    let sections = begins(&format!("{global}[a]\n[b]\noffset=8m\n[c]\nnumjobs=2\nrw=randread\n"));
+    assert_eq!(sections, [begin("a", 0), begin("b", 24 << 10), begin("c.0", 40 << 10), begin("c.1", 56 << 10)]);
+    // Jobs that name one file share it; it is as long as the one that goes furthest in it.
+    let named = begins(&format!(
+        "{global}[a]\nfilename=/dev/x\nnumjobs=2\n[b]\n[c]\nfilename=/dev/x\noffset=4m\n[d]\nfilename=/dev/y\\:0\n[e]\n"
+    ));
+    let wanted = [("a.0", 0), ("a.1", 0), ("b", 20), ("c", 4), ("d", 36), ("e", 52)];
+    assert_eq!(named, wanted.map(|(name, mib)| begin(name, mib << 10)));
+    // Files without an end, and files that end within a block of a file system.
+    let endless = begins("[a]\nrw=write\nruntime=1\nnumjobs=2\n[b]\nsize=5000\nbs=1k\n[c]\nsize=1k\nbs=1k\n");
+    assert_eq!(endless, [begin("a.0", 0), begin("a.1", 64 << 10), begin("b", 128 << 10), begin("c", (128 << 10) + 8)]);
+}
+
+#[test]
 fn what_is_a_job_file() {
     for text in ["[global]", "\n ; x\n# y\n [a]\n", "\u{feff}[a]"] {
         assert!(is_fio(text), "{text:?}");
@@ -130,6 +163,14 @@ fn what_is_wrong_is_pointed_at() {
         ("[a]\nruntime=1\nrw=randrw\n", 3, 4, "`randrw` does several things"),
         ("[a]\nruntime=1\nrw=randread:8\n", 3, 4, "`rw` is `randread:8`"),
         ("[a]\nruntime=1\nrw=randread\n", 3, 1, "random I/O without `size`"),
+        ("[a]\nruntime=1\nfilename=/dev/a:/dev/b\n", 3, 10, "one file or device"),
+        ("[a]\nruntime=1\nfilename=\n", 3, 1, "`filename` has no value"),
+        (
+            "[a]\nruntime=1\nsize=8192p\n[b]\nruntime=1\nsize=8191p\n[c]\nruntime=1\nsize=2p\n",
+            7,
+            1,
+            "its file ends beyond 2^64 bytes",
+        ),
         ("[a]\nruntime=1\nsize=20%\n", 3, 6, "`size` is `20%`"),
         ("[a]\nruntime=1\nsize=1k\n", 3, 1, "`size` is shorter than an I/O"),
         ("[a]\nruntime=1\nprioclass=4\n", 3, 11, "0 (none), 1 (real-time)"),

@@ -64,6 +64,123 @@ fn blkparse_writes_seconds_and_sectors() {
     ));
 }
 
+/// Zone appends, as a file system on a zoned drive makes them, and a write.
+#[test]
+fn a_zone_append_is_a_write() {
+    let text: String = (0..8_u64)
+        .map(|number| {
+            let (time, place) = (2 * number, 256 * number);
+            format!(" 259,0    {}  {number}     0.{time:03}000000  1201  Q  ZA {place} + 256 [zonefs]\n", number % 4)
+        })
+        .collect();
+    let text =
+        text + " 259,0    0        9     0.020000000  1201  Q   W 0 + 8 [x]\n 259,0 0 10 0.03 1 Q ZAS 8 + 8 [x]\n";
+    let trace = read(&text, QUEUED);
+    assert_eq!((trace.requests.len(), trace.lines.passed_over, trace.without_data), (10, 0, 0));
+    assert!(trace.requests.iter().all(|request| request.writes));
+    let bytes: u64 = trace.requests.iter().map(|request| request.bytes).sum();
+    assert_eq!(bytes, (8 * 256 + 16) * 512);
+}
+
+/// Kernels say `WZ`, or `N`, of a request that writes zeroes without data. Like a discard it is no
+/// request of a flash device, and it is counted.
+#[test]
+fn requests_without_data_are_counted_and_are_no_requests() {
+    let data = "8,0 0 1 0.000000000 697 Q WS 0 + 16 [app]\n";
+    for kind in ["WZ", "WZS", "NS", "N", "FWZ", "D", "DS", "DE", "FN", "FF", "ZR", "ZO", "ZF", "ZRA"] {
+        let trace = read(&format!("{data}  8,0 1 2 0.005 698 Q {kind} 128 + 16 [app]\n{data}"), QUEUED);
+        assert_eq!((trace.requests.len(), trace.without_data, trace.lines.passed_over), (2, 1, 1), "{kind}");
+        assert_eq!(trace.lines.refused, 0, "{kind}");
+    }
+    let fio = read(
+        "fio version 3 iolog\n1 x read 0 1\n2 x trim 0 4096\n3 x sync 0 0\n4 x read 0 0\n5 x close\n",
+        BlockFormat::Fio,
+    );
+    assert_eq!((fio.requests.len(), fio.without_data, fio.lines.passed_over), (1, 3, 5));
+}
+
+/// Linux does not ask what bytes a name has.
+#[test]
+fn a_name_that_is_not_utf8_costs_no_request() {
+    let blkparse = b"8,0 0 1 0.0 697 Q W 0 + 8 [caf\xe9]\n8,0 0 2 0.1 697 Q W 8 + 8 [\xff\xfe]\n";
+    let fio = b"fio version 3 iolog\n1 /tmp/\xe9 write 0 512\n2 /tmp/\xe8 write 0 512\n";
+    let msr = b"1,h\xf6st,0,Write,0,512,1\n2,h\xf6st,0,Read,0,512,1\n";
+    for (text, format, devices) in [
+        (&blkparse[..], QUEUED, &["8,0"][..]),
+        (fio, BlockFormat::Fio, &["/tmp/\\xe9", "/tmp/\\xe8"]),
+        (msr, BlockFormat::Msr, &["h\\xf6st,0"]),
+    ] {
+        let trace = read_block_trace(text, format).unwrap();
+        assert_eq!((trace.requests.len(), trace.lines.refused), (2, 0), "{format:?}");
+        assert_eq!(trace.devices, devices);
+    }
+}
+
+/// Sixty-four writes of 512 bytes, each to a page of its own, are 64 pages.
+#[test]
+fn a_curve_has_the_pages_that_requests_touch() {
+    let text: String = (0..64).map(|number| format!("{},srv,0,Write,{},512,1\n", 10 * number, number << 20)).collect();
+    let trace = read(&text, BlockFormat::Msr);
+    for (page_size, bytes, pages) in [(16_384, 32_768, 64), (512, 32_768, 64), (256, 32_768, 128)] {
+        let curve = arrival_curve(&trace.requests, page_size);
+        let last = curve.last().unwrap();
+        assert_eq!((last.bytes, last.write_bytes, last.read_bytes), (bytes, bytes, 0));
+        assert_eq!((last.pages, last.write_pages, last.read_pages), (pages, pages, 0));
+    }
+}
+
+fn doubts(text: &str, format: BlockFormat) -> String {
+    read(text, format).extent().unwrap().doubts(format.clock()).join("\n")
+}
+
+/// Traces in another unit than their format's, and traces as they are.
+#[test]
+fn implausible_times_are_doubted() {
+    let msr = |time: &dyn Fn(u64) -> u64| -> String {
+        (0..30).map(|number| format!("{},srv,0,Read,{},8192,1234\n", time(number), number << 16)).collect()
+    };
+    let fio = |time: &dyn Fn(u64) -> u64| -> String {
+        let line = |number| format!("{} /dev/sdx write {} 4096\n", time(number), number << 12);
+        "fio version 3 iolog\n".to_owned() + &(0..30).map(line).collect::<String>()
+    };
+    let blkparse = |time: &dyn Fn(u64) -> String| -> String {
+        (0..30).map(|number| format!("8,0 0 1 {} 697 Q W {} + 8 [x]\n", time(number), number << 3)).collect()
+    };
+    let (in_msr, in_blkparse) = (BlockFormat::Msr, QUEUED);
+    // Seconds, milliseconds and microseconds from 1970 are of the seventeenth century in ticks.
+    for unit in [1, 1_000, 1_000_000] {
+        let found = doubts(&msr(&|number| (1_172_163_600 + number) * unit), in_msr);
+        assert!(found.contains("The first one comes at 160") && found.contains("ticks of 100 ns from 1601"), "{found}");
+    }
+    let found = doubts(&msr(&|number| 1_172_163_600 + number), in_msr);
+    assert!(found.contains("more than any drive moves") && found.contains("a million a second"), "{found}");
+    let in_ns = doubts(&fio(&|number| number * 5_000_000), BlockFormat::Fio);
+    assert!(in_ns.contains("30 in 145s are one in 5s.") && in_ns.contains("µs from the start of the run"), "{in_ns}");
+    let in_ns = doubts(&fio(&|number| number * 5_012_345), BlockFormat::Fio);
+    assert!(in_ns.contains("are one in 5.012345s."), "{in_ns}");
+    let from_1970 = doubts(&fio(&|number| 1_700_000_000_000_000 + number * 250), BlockFormat::Fio);
+    assert!(from_1970.contains("The first one comes 19675 days after the start."), "{from_1970}");
+    let in_seconds = doubts(&fio(&|number| number), BlockFormat::Fio);
+    assert!(in_seconds.contains("a million a second"), "{in_seconds}");
+    let in_us = doubts(&blkparse(&|number| (number * 350).to_string()), in_blkparse);
+    assert!(in_us.contains("are one in") && in_us.contains("seconds from the start"), "{in_us}");
+    let in_ms = doubts(&blkparse(&|number| (number * 7).to_string()), in_blkparse);
+    assert!(in_ms.contains("Each time is a whole second"), "{in_ms}");
+    assert!(doubts(&fio(&|_| 7), BlockFormat::Fio).contains("All 30 come at one time"));
+    for (text, format) in [
+        (msr(&|number| 128_166_372_003_061_629 + number * number * 977), in_msr),
+        // A request each ten minutes, as the least used disks of these traces have them.
+        (msr(&|number| 128_166_372_003_061_629 + number * 6_000_000_111), in_msr),
+        (fio(&|number| number * 5_000), BlockFormat::Fio),
+        (fio(&|number| number * 130_000), BlockFormat::Fio),
+        (fio(&|number| number * 10), BlockFormat::Fio),
+        (blkparse(&|number| format!("{number}.123456789")), in_blkparse),
+        (blkparse(&|number| format!("0.{:09}", number * 100_003)), in_blkparse),
+    ] {
+        assert_eq!(doubts(&text, format), "", "{text}");
+    }
+}
+
 #[test]
 fn msr_writes_ticks_of_100_ns_and_bytes() {
     let text = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n\
@@ -101,21 +218,28 @@ proptest! {
 
     #[test]
     fn no_window_holds_more_than_the_curve(
-        times in prop::collection::vec((0..20_000_000_u64, any::<bool>(), 1..10_000_u64), 1..50),
+        times in prop::collection::vec((0..20_000_000_u64, any::<bool>(), 0..9_000_u64, 1..10_000_u64), 1..50),
     ) {
         let mut requests: Vec<TracedRequest> =
-            times.iter().map(|(at, writes, bytes)| TracedRequest { at: *at, writes: *writes, offset: 0, bytes: *bytes, device: 0 }).collect();
+            times.iter().map(|(at, writes, offset, bytes)| TracedRequest { at: *at, writes: *writes, offset: *offset, bytes: *bytes, device: 0 }).collect();
         requests.sort_by_key(|request| request.at);
-        let curve = arrival_curve(&requests);
+        let curve = arrival_curve(&requests, 4_096);
         for (power, point) in curve.iter().enumerate() {
             prop_assert_eq!(point.window, Span::from_ns(1_000_000 << power).unwrap());
             let window = point.window.as_ns();
-            let sum = |begin: u64, kind: Option<bool>| -> u64 {
+            let sum = |begin: u64, kind: Option<bool>, of: fn(&TracedRequest) -> u64| -> u64 {
                 let within = requests.iter().filter(|request| (begin..begin + window).contains(&request.at));
-                within.filter(|request| kind.is_none_or(|writes| request.writes == writes)).map(|request| request.bytes).sum()
+                within.filter(|request| kind.is_none_or(|writes| request.writes == writes)).map(of).sum()
             };
-            let most = |kind| requests.iter().map(|request| sum(request.at, kind)).max().unwrap();
-            prop_assert_eq!((point.read_bytes, point.write_bytes, point.bytes), (most(Some(false)), most(Some(true)), most(None)));
+            let most = |of: fn(&TracedRequest) -> u64| {
+                [Some(false), Some(true), None].map(|kind| requests.iter().map(|request| sum(request.at, kind, of)).max().unwrap())
+            };
+            prop_assert_eq!([point.read_bytes, point.write_bytes, point.bytes], most(|request| request.bytes));
+            // Page by page.
+            let touched = |request: &TracedRequest| {
+                (0..10).filter(|page| page * 4_096 < request.offset + request.bytes && request.offset < (page + 1) * 4_096).count() as u64
+            };
+            prop_assert_eq!([point.read_pages, point.write_pages, point.pages], most(touched));
         }
         let all: u64 = requests.iter().map(|request| request.bytes).sum();
         prop_assert_eq!(curve.last().unwrap().bytes, all);
@@ -135,8 +259,8 @@ proptest! {
 #[test]
 fn a_curve_of_the_longest_trace_ends() {
     let request = |at| TracedRequest { at, writes: true, offset: 0, bytes: u64::MAX, device: 0 };
-    let curve = arrival_curve(&[request(0), request(u64::MAX)]);
+    let curve = arrival_curve(&[request(0), request(u64::MAX)], 4_096);
     assert!(curve.iter().all(|point| point.bytes == u64::MAX));
     assert_eq!(curve.last().unwrap().window.as_ns(), 1_000_000 << 43);
-    assert!(arrival_curve(&[]).is_empty());
+    assert!(arrival_curve(&[], 4_096).is_empty());
 }

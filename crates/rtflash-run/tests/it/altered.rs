@@ -13,15 +13,15 @@ use std::collections::BTreeSet;
 use alterations::{ALTERATIONS, Alteration};
 use failures::FAILURES;
 use rtflash_exec::check::{ASSUMPTIONS, CERTIFIED};
-use rtflash_exec::trace::{Action, Kind, LeftOut, Operation, Record, Transfer};
+use rtflash_exec::trace::{Action, Failed, Kind, LeftOut, NONE, Operation, Record, Transfer};
 use rtflash_exec::{BlockId, Victims, Waits};
 use rtflash_model::{ClusterId, Instant, Span};
 use suspensions::SUSPENSIONS;
 use trims::TRIMS;
 use wear::WEAR;
 use worlds::{
-    Organisation, World, cached_worlds, failing_worlds, levelling_worlds, other_worlds, suspending_worlds, told_worlds,
-    trimming_worlds, worlds, zoned_worlds,
+    Organisation, World, cached_worlds, failing_erases, failing_worlds, levelling_worlds, other_worlds,
+    suspending_worlds, told_worlds, trimming_worlds, worlds, zoned_worlds,
 };
 
 /// What an alteration does to a world's trace: the checks that fail then; `None` where there is
@@ -148,6 +148,40 @@ fn failures_are_what_they_are_said_to_be() {
         }
     }
     assert_eq!(caught.len(), FAILURES.len(), "{caught:?}");
+}
+
+/// An erase that fails is the chip's last one, of that job and block; its step is over, and it
+/// fails once.
+#[test]
+fn a_failed_erase_is_tied_to_its_erase() {
+    for world in failing_erases() {
+        assert_eq!(world.judge(&world.records), Vec::<&str>::new(), "{}: an honest trace", world.name);
+        let is_erase = |record: &Record| matches!(record, Record::Failed(failed) if failed.page == NONE);
+        let at = world.records.iter().position(is_erase).expect("an erase fails");
+        let Record::Failed(failed) = world.records[at] else { unreachable!("it is one") };
+        let next = world.records[at..].iter().find_map(|record| match record {
+            Record::Operation(of) if of.chip == failed.chip => Some(of.end),
+            _ => None,
+        });
+        let next = next.expect("the chip goes on");
+        let shifted = |ns: i64| Instant::from_ns(failed.at.as_ns().saturating_add_signed(ns)).expect("a moment");
+        let changes = [
+            ("another block", Failed { block: BlockId(failed.block.0 ^ 1), ..failed }),
+            ("a nanosecond earlier", Failed { at: shifted(-1), ..failed }),
+            ("a nanosecond later", Failed { at: shifted(1), ..failed }),
+            ("at the end of the chip's next operation", Failed { at: next, ..failed }),
+        ];
+        for (what, changed) in changes {
+            let mut records = world.records.clone();
+            records[at] = Record::Failed(changed);
+            records.sort_by_key(Record::order);
+            let broken = world.judge(&records);
+            assert!(broken.contains(&"conservation"), "{}: {what}: {broken:?}", world.name);
+        }
+        let mut records = world.records.clone();
+        records.insert(at, records[at]);
+        assert!(world.judge(&records).contains(&"conservation"), "{}: twice", world.name);
+    }
 }
 
 /// What may be wrong with erases that are suspended is caught by the checkers that are for it.

@@ -120,15 +120,18 @@ fn place_optimistically(problem: Problem<'_>, strategy: Strategy, given_up: &mut
         .into_iter()
         .chain(queue)
         .chain(fewer_transfers(ways).map(ContentionAssumption::Optimistic));
-    for assumption in assumptions {
+    let mut waits = true;
+    // Beside chips that stay idle no page waits, nor blocks for longer.
+    for assumption in assumptions.chain([ContentionAssumption::NoContention]) {
+        if !waits && assumption != ContentionAssumption::NoContention {
+            continue;
+        }
         let optimistic = Organisations::new(problem, assumption).asked_by(strategy);
         let groups = groups(&optimistic, strategy);
         *given_up |= optimistic.given_up() || matches!(groups, Err(NoGroups::GivenUp(_)));
         let Ok(groups) = groups else {
-            // What does not pass without any waiting passes nowhere: then nothing else is tried.
-            if assumption == ContentionAssumption::Optimistic(1) {
-                return None;
-            }
+            // The other assumptions charge a page more than its own transfer.
+            waits &= assumption != ContentionAssumption::Optimistic(1);
             continue;
         };
         for layout in [ChipLayout::InOrder, ChipLayout::Balanced] {

@@ -15,6 +15,7 @@ pub(super) use super::supposed::{ContentionAssumption, Organisation};
 use crate::allocator::{Strategy, exact};
 use crate::certified::{
     Choice, Contention, Demand, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with, may_queue,
+    may_serve_one_chip,
 };
 use crate::fraction::Rational;
 use crate::work::Work;
@@ -44,6 +45,8 @@ pub(super) struct Organisations<'a> {
     assumption: ContentionAssumption,
     /// The largest cluster.
     largest: u32,
+    /// Whether superblocks of one chip are tried: not where a stripe of it is no worse.
+    serve_one_chip: bool,
     /// Whether organisations are passed over that surely have more to do than one that holds.
     passes_over: bool,
     /// Tests so far.
@@ -66,7 +69,8 @@ impl<'a> Organisations<'a> {
     pub(super) fn new(problem: Problem<'a>, assumption: ContentionAssumption) -> Organisations<'a> {
         let Problem { set, test, work, known } = problem;
         let placements = Placement::ALL.into_iter().filter(|placement| test.placements.contains(placement));
-        let allowed = placements.flat_map(Organisation::of).copied().collect();
+        let allowed: Vec<Organisation> = placements.flat_map(Organisation::of).copied().collect();
+        let serve_one_chip = !allowed.contains(&Organisation::Stripe) || may_serve_one_chip(set.device());
         if set.tasks().count() > MOST_TASKS {
             known.forget_tasks_alone();
         }
@@ -80,6 +84,7 @@ impl<'a> Organisations<'a> {
             chain,
             assumption,
             largest: chips,
+            serve_one_chip,
             passes_over: false,
             tests: Cell::new(0),
             given_up: Cell::new(0),
@@ -156,14 +161,15 @@ impl<'a> Organisations<'a> {
         let device = self.set.device();
         let bus = match (organisation, self.assumption) {
             (_, ContentionAssumption::NoContention) => SharedBus::alone(),
-            // Beside stripes superblocks are formed as they hold anywhere: few hold with less.
+            // Beside stripes superblocks of several chips are formed as they hold anywhere: few
+            // hold with less.
             (organisation, ContentionAssumption::Optimistic(ways))
                 if organisation.is_compact() && self.has_superblocks_alone() =>
             {
                 SharedBus::compact(device, chips).beside_fewer(ways - 1, chips >= device.chips_per_channel())
             }
             (organisation, ContentionAssumption::Optimistic(ways))
-                if organisation.is_by_chip() || self.has_superblocks_alone() =>
+                if self.is_formed_optimistically(organisation, chips) =>
             {
                 let all = SharedBus::anywhere(device);
                 SharedBus { ways, foreign: all.foreign.min(ways - 1), ..all }
@@ -179,25 +185,35 @@ impl<'a> Organisations<'a> {
         (Processor::idle(device, chips, organisation.placement(), bus), others)
     }
 
+    /// Whether fewer transfers are assumed of such a cluster than there can be.
+    fn is_formed_optimistically(&self, organisation: Organisation, chips: u32) -> bool {
+        let is_on_one_chip = chips == 1 && !organisation.is_compact();
+        organisation.is_by_chip() || is_on_one_chip || self.has_superblocks_alone()
+    }
+
     /// Whether nothing is assumed of clusters of this organisation but the worst.
-    fn is_as_in_the_worst_case(&self, organisation: Organisation) -> bool {
+    fn is_as_in_the_worst_case(&self, organisation: Organisation, chips: u32) -> bool {
         match self.assumption {
             ContentionAssumption::WorstCase => true,
             ContentionAssumption::NoContention => false,
-            ContentionAssumption::Optimistic(_) => !organisation.is_by_chip() && !self.has_superblocks_alone(),
+            ContentionAssumption::Optimistic(_) => !self.is_formed_optimistically(organisation, chips),
             ContentionAssumption::Queue => !may_queue(organisation.placement()),
         }
     }
 
     /// The assumption that says the same of clusters of this organisation: what is known of one is
     /// known of the other.
-    fn same_assumption(&self, organisation: Organisation) -> ContentionAssumption {
-        if self.is_as_in_the_worst_case(organisation) { ContentionAssumption::WorstCase } else { self.assumption }
+    fn same_assumption(&self, organisation: Organisation, chips: u32) -> ContentionAssumption {
+        if self.is_as_in_the_worst_case(organisation, chips) {
+            ContentionAssumption::WorstCase
+        } else {
+            self.assumption
+        }
     }
 
     /// Where what is known of a cluster is kept.
     fn key(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> Option<LoadKey> {
-        LoadKey::new(self.same_assumption(organisation), organisation, tasks, chips)
+        LoadKey::new(self.same_assumption(organisation, chips), organisation, tasks, chips)
     }
 
     /// The long-run load of a processor if these tasks hold in a cluster of this organisation.
@@ -351,10 +367,7 @@ impl<'a> Organisations<'a> {
             Organisation::Compact | Organisation::CachedCompact => {
                 self.assumption == ContentionAssumption::NoContention || self.next_compact(chips) == chips
             }
-            // One chip is a stripe of one, which copies inside the chip.
-            Organisation::Superblock | Organisation::CachedSuperblock => {
-                chips > 1 || !self.allowed.contains(&Organisation::Stripe)
-            }
+            Organisation::Superblock | Organisation::CachedSuperblock => chips > 1 || self.serve_one_chip,
         }
     }
 

@@ -17,6 +17,7 @@ use cached_stripe::CachedStripe;
 use cached_superblock::CachedSuperblock;
 use stripe::Stripe;
 use superblock::Superblock;
+pub(crate) use superblock::may_serve_one_chip;
 use zoned::Zoned;
 
 /// An organisation of the pages of a cluster of `chips` chips.

@@ -1,6 +1,6 @@
 //! Superblock: all chips of the cluster are one processor.
 
-use rtflash_model::Request;
+use rtflash_model::{Device, Request};
 
 use super::PageOrganisation;
 use crate::certified::bus::SharedBus;
@@ -9,6 +9,15 @@ use crate::certified::time::Cost;
 use crate::certified::workload::WorkloadCurve;
 
 pub(super) struct Superblock;
+
+/// Whether a superblock of one chip can be in time where a stripe of it is not (docs/analysis.md,
+/// Section 4): a stripe copies a page in one step, a superblock in two shorter ones. That helps if
+/// a copy is the longest step that blocks, or if the step that programs fails and is repeated.
+pub(crate) fn may_serve_one_chip(device: &Device) -> bool {
+    let (sense, program, transfer) = (device.page_read(), device.page_program(), device.page_transfer());
+    let copies_block = device.block_erase() < sense.saturating_add(program) || device.erase_suspend().is_some();
+    transfer < sense && (device.program_failures() > 0 || transfer < program && copies_block)
+}
 
 impl PageOrganisation for Superblock {
     fn width(&self, chips: u64) -> u64 {

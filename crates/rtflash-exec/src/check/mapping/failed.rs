@@ -4,7 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mapping, TAKEN};
 use crate::ids::{BlockId, ClusterId, ColumnId, Lpn};
-use crate::trace::{Failed, JobId, Kind, NONE};
+use crate::trace::{Failed, JobId, Kind, NONE, Operation};
+
+/// The last program and the last erase of a chip.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct LastOperations {
+    pub(super) program: Option<LastProgram>,
+    pub(super) erase: Option<(JobId, BlockId)>,
+}
+
+impl LastOperations {
+    pub(super) fn erases(&mut self, erase: &Operation) {
+        self.erase = Some((erase.job, erase.block));
+    }
+}
 
 /// What a chip programs.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -15,6 +28,15 @@ pub(super) struct LastProgram {
     pub(super) here: u32,
     /// Where it was before.
     pub(super) old: u32,
+}
+
+/// What has failed.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::check) enum FailedOperation {
+    /// The chip did nothing of the kind last.
+    Unknown,
+    Erase,
+    Program(FailedPage),
 }
 
 /// A page that was to be programmed.
@@ -29,10 +51,10 @@ pub(in crate::check) struct FailedPage {
 }
 
 impl Mapping {
-    /// A block of a chip has failed, rule B2: one that is kept back is free in its place. What was
-    /// to be programmed is where it was before. `None` for an erase, or where the job
-    /// has programmed nothing there.
-    pub(in crate::check) fn failed(&mut self, failed: &Failed, position: ColumnId, chip: usize) -> Option<FailedPage> {
+    /// A block of a chip has failed, rule B2: one that is kept back is free in its place. The page
+    /// that the chip was to program is where it was before. The last program, or the last erase, of
+    /// the chip has to be the job's there, and fails once.
+    pub(in crate::check) fn failed(&mut self, failed: &Failed, position: ColumnId, chip: usize) -> FailedOperation {
         let Failed { at, job, cluster, block, page, .. } = *failed;
         let first = chip - position.index();
         let base = self.base(cluster, position, chip) + block.index();
@@ -55,12 +77,15 @@ impl Mapping {
             self.valid[base] |= TAKEN;
             self.programmed[base] = full;
         }
+        let Some(last) = self.last.get_mut(chip) else { return FailedOperation::Unknown };
         if page == NONE {
-            return None;
+            let is_last = last.erase.take() == Some((job, block));
+            return if is_last { FailedOperation::Erase } else { FailedOperation::Unknown };
         }
+        let last = last.program.take();
         let here = self.spot(position, block, page);
-        let last = self.last.get_mut(chip)?.take();
-        let LastProgram { kind, lpn, old, .. } = last.filter(|last| (last.here, last.job) == (here, job))?;
+        let last = last.filter(|last| (last.here, last.job) == (here, job));
+        let Some(LastProgram { kind, lpn, old, .. }) = last else { return FailedOperation::Unknown };
         let is_current = self.is_at(cluster, lpn, here);
         if is_current {
             self.clusters[cluster].spots[lpn] = old;
@@ -70,7 +95,7 @@ impl Mapping {
                 self.valid[shape.block_of((self.blocks, self.pages), first, old)] += 1;
             }
         }
-        Some(FailedPage { kind, lpn, is_current, old })
+        FailedOperation::Program(FailedPage { kind, lpn, is_current, old })
     }
 
     /// Valid pages of a block that has failed; `None` for another one.

@@ -3,6 +3,7 @@
 //! They have no device, and no host: a [`HostSetup`] has these.
 
 mod options;
+mod places;
 mod units;
 
 use std::collections::HashSet;
@@ -12,6 +13,7 @@ use rtflash_model::reading::quote;
 use rtflash_model::{Diagnostic, Diagnostics, Instant, Path, Span};
 
 use self::options::{OptionFault, SectionOptions};
+use self::places::FioFiles;
 use super::job::{Job, JobPattern, JobReleases};
 use super::read::misfit;
 use super::scenario::{HostSetup, Scenario};
@@ -46,11 +48,18 @@ pub fn read_fio(text: &str, setup: &HostSetup) -> Result<Scenario, Diagnostics> 
         setup,
         faults: Vec::new(),
         jobs: Vec::new(),
+        sections: Vec::new(),
+        files: FioFiles::default(),
         known: HashSet::new(),
         end: None,
         is_doubtful: false,
     };
     reader.file();
+    if let Err(position) = reader.files.place(&mut reader.jobs) {
+        let path = Path::root().key(&reader.jobs[position].name);
+        let wrong = ("its file ends beyond 2^64 bytes".into(), "files that stay below together".into());
+        reader.refuse(reader.sections[position].clone(), path, wrong);
+    }
     if reader.faults.is_empty() && reader.jobs.is_empty() {
         let end = text.len()..text.len();
         reader.refuse(
@@ -91,6 +100,9 @@ struct FioReader<'a> {
     setup: &'a HostSetup,
     faults: Vec<Diagnostic>,
     jobs: Vec<Job>,
+    /// The head of each job's section.
+    sections: Vec<Range<usize>>,
+    files: FioFiles,
     known: HashSet<String>,
     /// The end of the last job that has one.
     end: Option<Instant>,
@@ -194,6 +206,8 @@ impl FioReader<'_> {
                 0 => 0,
                 _ => core(&options.cores, u64::from(number) % cores).expect("one of the cores"),
             };
+            self.files.add(options.filename.as_deref(), &job);
+            self.sections.push(section.at.clone());
             self.jobs.push(Job { name, cpu, ..job.clone() });
         }
         self.end = self.end.max(job.until);

@@ -11,7 +11,7 @@ use crate::run::read::MAX_COMMANDS;
 use crate::{Class, Op};
 
 /// The options that are known; others are refused.
-pub(super) const NAMES: [&str; 13] = [
+pub(super) const NAMES: [&str; 14] = [
     "rw",
     "bs",
     "iodepth",
@@ -24,6 +24,7 @@ pub(super) const NAMES: [&str; 13] = [
     "startdelay",
     "runtime",
     "size",
+    "filename",
     "offset",
 ];
 
@@ -45,6 +46,7 @@ pub(super) struct SectionOptions {
     pub(super) startdelay: Option<Span>,
     pub(super) runtime: Option<Span>,
     pub(super) size: Option<u64>,
+    pub(super) filename: Option<String>,
     pub(super) offset: Option<u64>,
     /// Where each of [`NAMES`] is said.
     places: [Option<(usize, usize)>; NAMES.len()],
@@ -150,6 +152,13 @@ impl SectionOptions {
                 self.runtime = Some(runtime);
             }
             "size" => self.size = Some(in_bytes()?),
+            "filename" => {
+                // A colon stands between files; one behind a backslash is of the name.
+                if value.is_empty() || value.replace("\\:", "").contains(':') {
+                    return Err(wrong(name, value, "one file or device"));
+                }
+                self.filename = Some(value.into());
+            }
             // All names have an arm: the last one is that of `offset`.
             _ => self.offset = Some(in_bytes()?),
         }

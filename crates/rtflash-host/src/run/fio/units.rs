@@ -1,5 +1,5 @@
-//! Numbers, bytes and times as fio's documentation has them, with `kb_base` 1024: `4k` is 4,096,
-//! and `4ki` 4,000.
+//! Numbers, bytes and times as fio reads them with `kb_base` 1024: `4k` and `4ki` are 4,096, and
+//! `4kib` is 4,000.
 
 use rtflash_model::{Span, TIME_LIMIT_NS};
 
@@ -22,16 +22,20 @@ pub(super) fn number(text: &str) -> Option<u64> {
     parts(text).filter(|(_, unit)| unit.is_empty()).map(|(number, _)| number)
 }
 
-/// Bytes, with one of the suffixes b, k, m, g, t, p (1,024) or ki, mi, gi, ti, pi (1,000), and a
-/// `b` behind it or not.
+/// Bytes, with one of the suffixes b, k, m, g, t, p (1,024), and a `b` or an `i` behind it or not;
+/// `kib`, `mib`, `gib`, `tib` and `pib` are of 1,000. fio looks for `kib`, and then for what begins
+/// with `k`.
 pub(super) fn bytes(text: &str) -> Option<u64> {
     let (number, unit) = parts(text)?;
-    let prefix = unit.strip_suffix('b').unwrap_or(&unit);
-    let (prefix, base) = match prefix.strip_suffix('i') {
-        Some(prefix) if !prefix.is_empty() => (prefix, 1_000_u64),
-        Some(_) => return None,
-        None => (prefix, 1_024),
+    let (prefix, base) = match (unit.strip_suffix("ib"), unit.strip_suffix(['i', 'b'])) {
+        (Some(prefix), _) => (prefix, 1_000_u64),
+        (None, Some(prefix)) => (prefix, 1_024),
+        (None, None) => (unit.as_str(), 1_024),
     };
+    // Bytes have no `i` of their own.
+    if prefix.is_empty() && unit.contains('i') {
+        return None;
+    }
     let power = ["", "k", "m", "g", "t", "p"].into_iter().position(|known| known == prefix)?;
     number.checked_mul(base.checked_pow(u32::try_from(power).ok()?)?)
 }
@@ -92,15 +96,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_as_the_documentation_has_them() {
-        for text in ["4096", "4096b", "4096B", "4k", "4kb", "4kB", "4K", "4KB", "0x1000"] {
+    fn bytes_as_fio_reads_them() {
+        for text in ["4096", "4096b", "4096B", "4k", "4kb", "4kB", "4K", "4KB", "4ki", "4Ki", "4KI", "0x1000"] {
             assert_eq!(bytes(text), Some(4_096), "{text}");
         }
-        for text in ["1mi", "1000ki", "1000000", "1MiB"] {
+        for text in ["1mib", "1000kib", "1000KiB", "1000000", "1MiB"] {
             assert_eq!(bytes(text), Some(1_000_000), "{text}");
         }
-        assert_eq!((bytes("1m"), bytes("1024g")), (Some(1 << 20), Some(1 << 40)));
-        assert_eq!((bytes("2p"), bytes("1pi")), (Some(2 << 50), Some(1_000_000_000_000_000)));
+        for (text, value) in [("1m", 1 << 20), ("1mi", 1 << 20), ("3Gi", 3 << 30), ("2ti", 2 << 40), ("2p", 2 << 50)] {
+            assert_eq!(bytes(text), Some(value), "{text}");
+        }
+        assert_eq!((bytes("1024g"), bytes("1pib")), (Some(1 << 40), Some(1_000_000_000_000_000)));
         for text in [
             "",
             "k",
@@ -109,6 +115,8 @@ mod tests {
             "4kk",
             "4i",
             "4ib",
+            "4kibi",
+            "4bi",
             "1.5k",
             "20%",
             "16384p",

@@ -17,6 +17,15 @@ pub enum Compression {
 
 /// A bag of messages as (topic, time, bytes of data), by MCAP's own writer.
 pub fn write_bag(messages: &[(usize, u64, usize)], compression: Compression) -> Vec<u8> {
+    write_bag_with(messages, &[], compression)
+}
+
+/// A bag, with attachments as (time, bytes of data) behind the messages.
+pub fn write_bag_with(
+    messages: &[(usize, u64, usize)],
+    attachments: &[(u64, usize)],
+    compression: Compression,
+) -> Vec<u8> {
     let chunks = !matches!(compression, Compression::NoChunks);
     let options = mcap::WriteOptions::new().compression(None).use_chunks(chunks).chunk_size(Some(20_000));
     let mut bytes = Vec::new();
@@ -30,22 +39,37 @@ pub fn write_bag(messages: &[(usize, u64, usize)], compression: Compression) -> 
         let header = MessageHeader { channel_id: channel, sequence, log_time: *at, publish_time: *at };
         writer.write_to_known_channel(&header, &vec![7; *length]).unwrap();
     }
+    for (at, length) in attachments {
+        let (name, media_type) = ("map.bin".to_owned(), String::new());
+        let data = Cow::Owned(vec![9; *length]);
+        writer.attach(&mcap::Attachment { log_time: *at, create_time: 0, name, media_type, data }).unwrap();
+    }
     writer.finish().unwrap();
     drop(writer);
     match compression {
         Compression::None | Compression::NoChunks => bytes,
         Compression::Lz4 => compressed(&bytes, "lz4", |data| {
-            let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
-            encoder.write_all(data).unwrap();
-            encoder.finish().unwrap()
+            frames(data, |part| {
+                let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+                encoder.write_all(part).unwrap();
+                encoder.finish().unwrap()
+            })
         }),
         Compression::Zstd => compressed(&bytes, "zstd", |data| {
-            // Two frames: both belong to it.
-            let (first, second) = data.split_at(data.len() / 3);
             let level = ruzstd::encoding::CompressionLevel::Fastest;
-            [first, second].map(|part| ruzstd::encoding::compress_to_vec(part, level)).concat()
+            frames(data, |part| ruzstd::encoding::compress_to_vec(part, level))
         }),
     }
+}
+
+/// Two frames, which both belong to the content, among frames that readers skip (of zstd and lz4
+/// alike: four bytes of a magic number, a length, and as many bytes).
+fn frames(data: &[u8], compress: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let (first, second) = data.split_at(data.len() / 3);
+    let skipped = |number: u8, content: &[u8]| {
+        [&[number, 0x2a, 0x4d, 0x18][..], &u32::try_from(content.len()).unwrap().to_le_bytes(), content].concat()
+    };
+    [skipped(0x50, b"any"), compress(first), skipped(0x5f, &[0; 300]), compress(second), skipped(0x53, b"")].concat()
 }
 
 /// The same bag up to the end of its data, its chunks compressed.

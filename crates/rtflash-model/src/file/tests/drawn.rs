@@ -1,4 +1,5 @@
-//! Task sets with some of every field, drawn at random. The package `tests/schemas` draws them, too.
+//! Task sets with some of every field, drawn at random. The package `tests/schemas` draws them,
+//! too.
 
 use proptest::prelude::*;
 

@@ -140,6 +140,21 @@ pub fn failing_worlds() -> Vec<World> {
     cases.into_iter().flat_map(world).collect()
 }
 
+/// Worlds in which erases alone fail.
+pub fn failing_erases() -> Vec<World> {
+    let cases = [
+        ("failing erases of zones", Organisation::Zoned),
+        ("failing erases of a stripe", Organisation::Stripe),
+        ("failing erases of a superblock", Organisation::Superblock),
+    ];
+    let world = |(name, organisation)| {
+        let run = (organisation, Victims::Actual, Waits::Actual);
+        let fails = |options: Options| Options { placed: Placed { faults: 200, ..options.placed }, ..options };
+        World::on_device(name, run, "global", r#""spare_blocks": 1, "program_failures": 0, "#, fails)
+    };
+    cases.into_iter().map(world).collect()
+}
+
 /// Worlds whose erases are suspended: without servers.
 pub fn suspending_worlds() -> Vec<World> {
     let cases = [("suspending stripe", Organisation::Stripe), ("suspending superblock", Organisation::Superblock)];

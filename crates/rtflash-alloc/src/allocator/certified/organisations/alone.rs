@@ -10,7 +10,7 @@ impl Organisations<'_> {
     /// to do together: they leave no more room to garbage collection, and wait no less.
     pub(super) fn load_alone(&self, tasks: &[TaskId], organisation: Organisation, chips: u32) -> f64 {
         let mut known = self.known.alone.borrow_mut();
-        let known = known.entry((self.same_assumption(organisation), organisation, chips)).or_default();
+        let known = known.entry((self.same_assumption(organisation, chips), organisation, chips)).or_default();
         let last = tasks.iter().max().map_or(0, |last| last.0 as usize + 1);
         if known.len() < last {
             known.resize(last, f64::NAN);

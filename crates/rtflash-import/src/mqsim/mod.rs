@@ -1,10 +1,14 @@
 //! MQSim's configuration of an SSD (Tavakkol and others, "MQSim", FAST 2018): `ssdconfig.xml`.
 
+mod parameters;
+
 use std::collections::HashSet;
 use std::ops::Range;
 
 use roxmltree::{Document, Node};
 use rtflash_model::{Device, DeviceSpec, Diagnostic, Diagnostics, LogicalRatio, Path, Span};
+
+use self::parameters::{DEVICE_PARAMETERS, FLASH_PARAMETERS, not_kept};
 
 /// Time of commands and addresses around a page in MQSim's NV-DDR2 channel, at most: a program's
 /// tCS + 6 tWC + tADL + tWPST + tWPSTH + tWB with the values that MQSim has compiled in, in ns. A
@@ -28,12 +32,17 @@ const MAX_FILE: usize = 1 << 20;
 /// A chip is a die, and a die of several planes works on one of them at a time: so it never does
 /// less than is promised. Latencies are the longest of the three kinds of pages. The transfer of a
 /// page is its bytes at `Channel_Transfer_Rate` (millions of transfers a second, each as wide as
-/// the channel), rounded up, and [`COMMANDS_NS`]; λ is 1 − `Overprovisioning_Ratio`.
+/// the channel), rounded up, and [`COMMANDS_NS`]; λ is 1 − `Overprovisioning_Ratio`. Decimals of a
+/// rate are cut, as MQSim cuts them, and those of a latency are rounded up.
 ///
 /// # Errors
-/// All that is wrong: what is missing, too, MQSim's own defaults are not supposed.
-pub fn read_ssd_config(text: &str) -> Result<SsdConfig, Diagnostics> {
-    let mut reader = ConfigReader { faults: Vec::new(), text };
+/// All that is wrong: a parameter that is missing (MQSim's own defaults are not supposed), and one
+/// of the device or of its flash that MQSim does not have, because it can change what the device
+/// does.
+pub fn read_ssd_config(whole: &str) -> Result<SsdConfig, Diagnostics> {
+    // MQSim reads over blank lines in front of the declaration, which XML forbids.
+    let text = whole.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let mut reader = ConfigReader { faults: Vec::new(), text, skipped: whole.len() - text.len() };
     if text.len() > MAX_FILE {
         reader.refuse(0..0, format!("a file of {} bytes", text.len()), "a configuration of MQSim");
         return Err(Diagnostics::new(reader.faults));
@@ -63,6 +72,17 @@ fn place_of(text: &str, place: roxmltree::TextPos) -> usize {
 struct ConfigReader<'t> {
     faults: Vec<Diagnostic>,
     text: &'t str,
+    /// Bytes of the file in front of the text.
+    skipped: usize,
+}
+
+/// How the decimals of a number are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decimals {
+    /// Zeros alone are taken.
+    Zeros,
+    Cut,
+    RoundedUp,
 }
 
 /// The parameters of the device and of its flash.
@@ -79,6 +99,7 @@ fn child<'a, 'i>(of: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
 impl ConfigReader<'_> {
     fn refuse(&mut self, range: Range<usize>, problem: impl Into<String>, expected: impl Into<String>) {
         let (problem, expected) = (problem.into(), expected.into());
+        let range = range.start + self.skipped..range.end + self.skipped;
         self.faults.push(Diagnostic { range, path: Path::root(), problem, expected });
     }
 
@@ -97,8 +118,12 @@ impl ConfigReader<'_> {
             self.refuse(start_of(device, self.text), "no `Flash_Parameter_Set`", "the parameters of the flash");
             return None;
         };
-        self.refuse_twice(device);
-        self.refuse_twice(flash);
+        if let Some(above) = device.parent_element() {
+            self.refuse_others(above, &["Host_Parameter_Set", "Device_Parameter_Set"]);
+        }
+        self.refuse_others(device, &DEVICE_PARAMETERS);
+        self.refuse_others(flash, &FLASH_PARAMETERS);
+        self.refuse_kinds(Parameters { device, flash });
         let parameters = Parameters { device, flash };
         let spec = self.spec(parameters)?;
         let not_kept = not_kept(parameters);
@@ -114,29 +139,63 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// MQSim takes the last of two values, which nobody means.
-    fn refuse_twice(&mut self, of: Node<'_, '_>) {
+    /// Refuses parameters that are not known: MQSim reads over them, and a device that they describe
+    /// is another one. Refuses one that is there twice: MQSim takes the last value.
+    fn refuse_others(&mut self, of: Node<'_, '_>, known: &[&str]) {
         let mut seen = HashSet::new();
         for node in of.children().filter(Node::is_element) {
-            if !seen.insert(node.tag_name().name().to_owned()) {
-                let problem = format!("`{}` twice", node.tag_name().name());
-                self.refuse(start_of(node, self.text), problem, "each parameter once");
+            let name = node.tag_name().name();
+            if !known.contains(&name) {
+                let expected = "MQSim's parameters alone: remove it if the device is the same without it";
+                self.refuse(start_of(node, self.text), format!("unknown parameter `{name}`"), expected);
+            } else if !seen.insert(name.to_owned()) {
+                self.refuse(start_of(node, self.text), format!("`{name}` twice"), "each parameter once");
+            }
+        }
+    }
+
+    /// Refuses kinds of memory, of channels and of cells that MQSim does not have, and latencies of
+    /// pages that its cells have and that are missing.
+    fn refuse_kinds(&mut self, Parameters { device, flash }: Parameters<'_, '_>) {
+        let cells = ["SLC", "MLC", "TLC"];
+        let choices: [(Node<'_, '_>, &str, &[&str]); 3] = [
+            (device, "Memory_Type", &["FLASH"]),
+            (device, "Flash_Comm_Protocol", &["NVDDR2"]),
+            (flash, "Flash_Technology", &cells),
+        ];
+        for (of, name, known) in choices {
+            let Some(node) = child(of, name) else { continue };
+            let text = node.text().unwrap_or("").trim();
+            if !known.contains(&text.to_uppercase().as_str()) {
+                let expected = format!("{}, as MQSim has it", known.join(" or "));
+                self.refuse(start_of(node, self.text), format!("`{name}` is `{text}`"), expected);
+            }
+        }
+        let cell = child(flash, "Flash_Technology").and_then(|node| node.text()).map(|text| text.trim().to_uppercase());
+        let kinds: &[&str] = match cell.as_deref() {
+            Some("MLC") => &["MSB"],
+            Some("TLC") => &["CSB", "MSB"],
+            _ => &[],
+        };
+        for of in ["Page_Read_Latency", "Page_Program_Latency"] {
+            for kind in kinds {
+                self.text(flash, &format!("{of}_{kind}"));
             }
         }
     }
 
     fn spec(&mut self, parameters: Parameters<'_, '_>) -> Option<DeviceSpec> {
         let Parameters { device, flash } = parameters;
-        let [channels, width, rate, ways] =
-            ["Flash_Channel_Count", "Flash_Channel_Width", "Channel_Transfer_Rate", "Chip_No_Per_Channel"]
-                .map(|name| self.number(device, name));
+        let [channels, width, ways] =
+            ["Flash_Channel_Count", "Flash_Channel_Width", "Chip_No_Per_Channel"].map(|name| self.count(device, name));
+        let rate = self.number(device, "Channel_Transfer_Rate", Decimals::Cut);
         let [dies, planes, blocks, pages, page_size] =
             ["Die_No_Per_Chip", "Plane_No_Per_Die", "Block_No_Per_Plane", "Page_No_Per_Block", "Page_Capacity"]
-                .map(|name| self.number(flash, name));
+                .map(|name| self.count(flash, name));
         let read = self.longest(flash, "Page_Read_Latency");
         let program = self.longest(flash, "Page_Program_Latency");
-        let erase = self.number(flash, "Block_Erase_Latency");
-        let cycles = self.number(flash, "Block_PE_Cycles_Limit");
+        let erase = self.number(flash, "Block_Erase_Latency", Decimals::RoundedUp);
+        let cycles = self.count(flash, "Block_PE_Cycles_Limit");
         let ratio = self.logical_ratio(device);
         let per_channel = self.product(flash, [ways?, dies?, 1], "chips on a channel");
         let chips = self.product(flash, [channels?, ways?, dies?], "chips");
@@ -174,25 +233,27 @@ impl ConfigReader<'_> {
         Some((node.text().unwrap_or("").trim(), start_of(node, self.text)))
     }
 
-    /// A whole number of at least one.
-    fn number(&mut self, of: Node<'_, '_>, name: &str) -> Option<u64> {
+    fn count(&mut self, of: Node<'_, '_>, name: &str) -> Option<u64> {
+        self.number(of, name, Decimals::Zeros)
+    }
+
+    /// A number of at least one.
+    fn number(&mut self, of: Node<'_, '_>, name: &str, decimals: Decimals) -> Option<u64> {
         let (text, range) = self.text(of, name)?;
-        match text.parse() {
-            Ok(number) if number > 0 => Some(number),
-            _ => {
-                self.refuse(range, format!("`{name}` is `{text}`"), "a whole number of at least 1");
-                None
-            }
+        let number = rounded(text, decimals).filter(|number| *number > 0);
+        if number.is_none() {
+            self.refuse(range, format!("`{name}` is `{text}`"), "a whole number of at least 1");
         }
+        number
     }
 
     /// The longest of the latencies of the three kinds of pages. A kind that is not there is one
     /// that these cells do not have; the first is always there.
     fn longest(&mut self, flash: Node<'_, '_>, of: &str) -> Option<u64> {
-        let first = self.number(flash, &format!("{of}_LSB"));
+        let first = self.number(flash, &format!("{of}_LSB"), Decimals::RoundedUp);
         let others = ["CSB", "MSB"].map(|kind| {
             let name = format!("{of}_{kind}");
-            child(flash, &name).is_some().then(|| self.number(flash, &name))
+            child(flash, &name).is_some().then(|| self.number(flash, &name, Decimals::RoundedUp))
         });
         others.into_iter().flatten().try_fold(first?, |longest, latency| Some(longest.max(latency?)))
     }
@@ -234,6 +295,22 @@ fn start_of(node: Node<'_, '_>, text: &str) -> Range<usize> {
     range.start..range.start + length
 }
 
+/// A decimal such as `333` or `333.5` as a whole number.
+fn rounded(text: &str, decimals: Decimals) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_digits(whole) || !is_digits(part) {
+        return None;
+    }
+    let whole: u64 = whole.parse().ok()?;
+    let is_whole = part.bytes().all(|digit| digit == b'0');
+    match decimals {
+        Decimals::Zeros if !is_whole => None,
+        Decimals::RoundedUp if !is_whole => whole.checked_add(1),
+        _ => Some(whole),
+    }
+}
+
 /// One less a decimal of the form `0.07`, as a number and its decimals.
 fn one_less(text: &str) -> Option<(u128, u32)> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -245,48 +322,4 @@ fn one_less(text: &str) -> Option<(u128, u32)> {
     let places = u32::try_from(decimals.len()).ok()?;
     let spare: u128 = if decimals.is_empty() { 0 } else { decimals.parse().ok()? };
     Some((10_u128.pow(places) - spare, places))
-}
-
-/// What a device has no field for.
-fn not_kept(Parameters { device, flash }: Parameters<'_, '_>) -> Vec<String> {
-    let value = |of: Node<'_, '_>, name: &str| {
-        child(of, name).and_then(|node| node.text()).map(|text| text.trim().to_uppercase())
-    };
-    let mut notes = Vec::new();
-    let mut note = |is_so: bool, text: &str| {
-        if is_so {
-            notes.push(text.to_owned());
-        }
-    };
-    let several = |name: &str| value(flash, name).is_some_and(|number| number != "1");
-    note(several("Plane_No_Per_Die"), "The planes of a die work one at a time here; MQSim lets them work together.");
-    note(several("Die_No_Per_Chip"), "Each die is a chip of its own.");
-    let kinds = |of: &str| ["LSB", "CSB", "MSB"].map(|kind| value(flash, &format!("{of}_{kind}")));
-    let differ = |of: &str| kinds(of).iter().flatten().any(|latency| Some(latency) != kinds(of)[0].as_ref());
-    note(differ("Page_Read_Latency") || differ("Page_Program_Latency"), "All pages take as long as the slowest kind.");
-    note(
-        value(flash, "Page_Metadat_Capacity").is_some_and(|bytes| bytes != "0"),
-        "Spare bytes of a page cross no bus, as in MQSim; on a real channel they do.",
-    );
-    note(
-        value(flash, "CMD_Suspension_Support").is_some_and(|mode| mode != "NONE"),
-        "Programs and erases are never suspended.",
-    );
-    note(
-        value(device, "Data_Cache_Capacity").is_some_and(|bytes| bytes != "0"),
-        "There is no cache of data: every request goes to the flash.",
-    );
-    note(
-        value(device, "Ideal_Mapping_Table").is_none_or(|ideal| ideal == "FALSE"),
-        "The mapping table is in memory as a whole: looking up costs nothing.",
-    );
-    note(
-        value(device, "Use_Copyback_for_GC").is_none_or(|copyback| copyback == "FALSE"),
-        "Garbage collection copies within a chip; MQSim without copyback moves each page over the bus twice.",
-    );
-    note(
-        true,
-        "When and how garbage is collected, the order of requests and wear levelling are those of rtflash's analyses.",
-    );
-    notes
 }
