@@ -132,7 +132,7 @@ const OTHERS: [&str; 5] = ["(cd ", "serve ", "nbdcopy ", "blkparse sda", "zcat "
 fn examples_run_as_they_are_printed() {
     let folder = file("examples", "").with_extension("d");
     std::fs::create_dir_all(&folder).expect("a folder");
-    for name in ["tasksets", "scenarios", "crates"] {
+    for name in ["tasksets", "scenarios", "crates", "examples"] {
         let _ = std::fs::remove_file(folder.join(name));
         std::os::unix::fs::symlink(crate::common::root().join(name), folder.join(name)).expect("a link");
     }

@@ -29,8 +29,8 @@ pub struct ReplayedStream {
 
 impl ReplayedStream {
     /// Whether it lagged behind its releases: `requests` of them, a period (in ns) apart, took over
-    /// 1 % longer than their periods together. A request of a replay waits for the one in front of it, so a
-    /// drive that is too slow is asked for less, and each request by itself looks short.
+    /// 1 % longer than their periods together. A request of a replay waits for the one in front of
+    /// it, so a drive that is too slow is asked for less, and each request by itself looks short.
     pub fn lagged(&self, requests: u64, period: u64) -> bool {
         // The last request is released a period before they are over. A time in ms is rounded.
         let planned = u128::from(requests) * u128::from(period);

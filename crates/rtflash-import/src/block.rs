@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead};
 
-use crate::extent::{Clock, Extent};
+use crate::extent::{Extent, TimeBase};
 use crate::lines::{LineFound, Lines, each_line};
 use crate::trace_line::{LineRequest, TraceLine};
 use crate::{blkparse, fio, msr};
@@ -35,11 +35,11 @@ pub enum BlockFormat {
 
 impl BlockFormat {
     /// How its times are meant.
-    pub fn clock(self) -> Clock {
+    pub fn clock(self) -> TimeBase {
         match self {
-            BlockFormat::Fio => Clock::Microseconds,
-            BlockFormat::Blkparse { .. } => Clock::Seconds,
-            BlockFormat::Msr => Clock::FileTime,
+            BlockFormat::Fio => TimeBase::Microseconds,
+            BlockFormat::Blkparse { .. } => TimeBase::Seconds,
+            BlockFormat::Msr => TimeBase::FileTime,
         }
     }
 }

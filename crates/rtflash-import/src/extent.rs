@@ -12,7 +12,7 @@ const FASTEST: u64 = 32_000_000_000;
 
 /// How the times of a format are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum TimeBase {
     /// Microseconds from the start of a run (fio).
     Microseconds,
     /// Seconds from the start of a trace (blkparse).
@@ -65,9 +65,9 @@ impl Extent {
         Some(u64::try_from(rate).unwrap_or(u64::MAX))
     }
 
-    /// Reasons why the times are implausible as times of this clock: sentences. Times in another unit
-    /// are the usual cause.
-    pub fn doubts(&self, clock: Clock) -> Vec<String> {
+    /// Reasons why the times are implausible as times of this clock: sentences. Times in another
+    /// unit are the usual cause.
+    pub fn doubts(&self, clock: TimeBase) -> Vec<String> {
         let mut doubts = Vec::new();
         doubts.extend(self.odd_start(clock));
         let (count, length) = (self.count, self.length());
@@ -97,17 +97,17 @@ impl Extent {
     }
 
     /// A first time that the clock does not have.
-    fn odd_start(&self, clock: Clock) -> Option<String> {
+    fn odd_start(&self, clock: TimeBase) -> Option<String> {
         let (year, date) = (clock.year(self.first), clock.date(self.first));
         match clock {
-            Clock::FileTime if !year.is_some_and(|year| (1980..2100).contains(&year)) => {
+            TimeBase::FileTime if !year.is_some_and(|year| (1980..2100).contains(&year)) => {
                 Some(format!("The first one comes at {}.", date.unwrap_or_default()))
             }
             // A recorder without a date begins at zero.
-            Clock::Unix if self.first > 10 * DAY && !year.is_some_and(|year| (2000..2100).contains(&year)) => {
+            TimeBase::Unix if self.first > 10 * DAY && !year.is_some_and(|year| (2000..2100).contains(&year)) => {
                 Some(format!("The first one comes at {}.", date.unwrap_or_default()))
             }
-            Clock::Microseconds | Clock::Seconds if self.first > 365 * DAY => {
+            TimeBase::Microseconds | TimeBase::Seconds if self.first > 365 * DAY => {
                 Some(format!("The first one comes {} days after the start.", self.first / DAY))
             }
             _ => None,
@@ -115,13 +115,13 @@ impl Extent {
     }
 }
 
-impl Clock {
+impl TimeBase {
     fn meaning(self) -> &'static str {
         match self {
-            Clock::Microseconds => "µs from the start of the run",
-            Clock::Seconds => "seconds from the start of the trace",
-            Clock::FileTime => "ticks of 100 ns from 1601",
-            Clock::Unix => "ns from 1970 or from the recorder's start",
+            TimeBase::Microseconds => "µs from the start of the run",
+            TimeBase::Seconds => "seconds from the start of the trace",
+            TimeBase::FileTime => "ticks of 100 ns from 1601",
+            TimeBase::Unix => "ns from 1970 or from the recorder's start",
         }
     }
 
@@ -129,18 +129,18 @@ impl Clock {
     /// busy, a disk is traced because it is used, and the traces of a week have hundreds.
     fn rarest(self) -> u64 {
         match self {
-            Clock::Microseconds => SECOND,
-            Clock::Seconds | Clock::Unix => 60 * SECOND,
-            Clock::FileTime => 3_600 * SECOND,
+            TimeBase::Microseconds => SECOND,
+            TimeBase::Seconds | TimeBase::Unix => 60 * SECOND,
+            TimeBase::FileTime => 3_600 * SECOND,
         }
     }
 
     /// Days from 1970, if the clock has dates.
     fn days(self, at: u64) -> Option<i64> {
         let from_1970 = match self {
-            Clock::Microseconds | Clock::Seconds => return None,
-            Clock::FileTime => DAYS_1601_TO_1970,
-            Clock::Unix => 0,
+            TimeBase::Microseconds | TimeBase::Seconds => return None,
+            TimeBase::FileTime => DAYS_1601_TO_1970,
+            TimeBase::Unix => 0,
         };
         Some(i64::try_from(at / DAY).ok()? - i64::try_from(from_1970).ok()?)
     }
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn dates_are_those_of_the_calendar() {
-        let unix = |seconds: u64| Clock::Unix.date(seconds * SECOND).unwrap();
+        let unix = |seconds: u64| TimeBase::Unix.date(seconds * SECOND).unwrap();
         // As `date -u` prints them.
         assert_eq!(unix(0), "1970-01-01 00:00:00");
         assert_eq!(unix(951_782_399), "2000-02-28 23:59:59");
@@ -187,11 +187,11 @@ mod tests {
         assert_eq!(unix(1_700_000_000), "2023-11-14 22:13:20");
         assert_eq!(unix(4_107_542_399), "2100-02-28 23:59:59");
         assert_eq!(unix(4_107_542_400), "2100-03-01 00:00:00");
-        assert_eq!(Clock::FileTime.date(0).unwrap(), "1601-01-01 00:00:00");
+        assert_eq!(TimeBase::FileTime.date(0).unwrap(), "1601-01-01 00:00:00");
         // The first request of Microsoft Research's traces.
-        assert_eq!(Clock::FileTime.date(128_166_372_003_061_629 * 100).unwrap(), "2007-02-22 17:00:00");
-        assert_eq!((Clock::Seconds.date(5), Clock::Microseconds.date(5)), (None, None));
+        assert_eq!(TimeBase::FileTime.date(128_166_372_003_061_629 * 100).unwrap(), "2007-02-22 17:00:00");
+        assert_eq!((TimeBase::Seconds.date(5), TimeBase::Microseconds.date(5)), (None, None));
         // The last one of all.
-        assert!(Clock::FileTime.date(u64::MAX).is_some_and(|date| date.starts_with("2185-")));
+        assert!(TimeBase::FileTime.date(u64::MAX).is_some_and(|date| date.starts_with("2185-")));
     }
 }

@@ -41,6 +41,6 @@ mod trace_line;
 
 pub use block::{BlockFormat, BlockTrace, BlockTraceError, MAX_REQUESTS, TracedRequest, read_block_trace};
 pub use curve::{CurvePoint, arrival_curve};
-pub use extent::{Clock, Extent};
+pub use extent::{Extent, TimeBase};
 pub use jobs::{job_streams, pages_touched};
 pub use lines::{Lines, MAX_LINE, RefusedLine};

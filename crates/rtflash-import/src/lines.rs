@@ -55,8 +55,8 @@ impl Lines {
     }
 }
 
-/// Gives each line, without its end, to `each`, until that fails. A line that is too long is counted
-/// as refused and not given.
+/// Gives each line, without its end, to `each`, until that fails. A line that is too long is
+/// counted as refused and not given.
 pub(crate) fn each_line<E: From<io::Error>>(
     mut from: impl BufRead,
     lines: &mut Lines,
@@ -81,8 +81,8 @@ pub(crate) fn each_line<E: From<io::Error>>(
     Ok(())
 }
 
-/// The bytes as text. A byte that is not UTF-8 becomes `\xff`: names of files and processes are bytes
-/// to Linux, and names that differ stay different.
+/// The bytes as text. A byte that is not UTF-8 becomes `\xff`: names of files and processes are
+/// bytes to Linux, and names that differ stay different.
 fn as_text(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);

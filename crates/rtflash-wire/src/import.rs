@@ -76,8 +76,8 @@ pub struct ExtentAnswer {
 /// The writes of a bag's recorder.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RecorderAnswer {
-    /// The most bytes in any window of the flush interval's length: messages, attachments, and other
-    /// records in front of the summary.
+    /// The most bytes in any window of the flush interval's length: messages, attachments, and
+    /// other records in front of the summary.
     pub most_bytes: u64,
     /// When the first such window begins, in nanoseconds of the recorder's clock.
     pub most_begins_ns: u64,

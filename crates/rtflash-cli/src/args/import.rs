@@ -20,7 +20,7 @@ pub struct ImportArgs {
 pub enum ImportCommand {
     /// A robot's bag (MCAP): the write task of its recorder, as large as the most that comes in any
     /// window of the flush interval
-    #[command(after_help = "Example:\n  rtflash import mcap crates/rtflash-import/tests/it/small.mcap \
+    #[command(after_help = "Example:\n  rtflash import mcap examples/small.mcap \
                       --flush 100ms --device emmc-64gb-mlc |\n    rtflash alloc -")]
     Mcap {
         #[command(flatten)]

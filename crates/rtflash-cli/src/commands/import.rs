@@ -8,7 +8,7 @@ use std::path::Path;
 use rtflash_import::bag::{Bag, read_bag};
 use rtflash_import::mqsim::{SsdConfig, read_ssd_config};
 use rtflash_import::{
-    BlockFormat, BlockTrace, Clock, CurvePoint, Extent, Lines, arrival_curve, job_streams, read_block_trace,
+    BlockFormat, BlockTrace, CurvePoint, Extent, Lines, TimeBase, arrival_curve, job_streams, read_block_trace,
 };
 use rtflash_model::{Device, Invalid, Job, Span, Task, TaskSet, format_ns, write_device_in_full, write_task_set};
 use rtflash_wire::{
@@ -75,9 +75,9 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, CommandFailure> {
         topics: Some(topics.clone()),
         recorder: Some(recorder.clone()),
         task_set: Some(raw(&set)),
-        ..of_extent("mcap", &bag.messages, &extent, Clock::Unix)
+        ..of_extent("mcap", &bag.messages, &extent, TimeBase::Unix)
     };
-    print(input.format, &set, &answer, "messages", Clock::Unix, summary)
+    print(input.format, &set, &answer, "messages", TimeBase::Unix, summary)
 }
 
 fn topics(bag: &Bag, flush: Span) -> Vec<TopicAnswer<'_>> {
@@ -294,7 +294,7 @@ fn answer(from: &'static str, lines: &Lines) -> ImportAnswer<'static> {
 
 /// The answer of a bag or a trace: when its messages or requests came, with what is implausible in
 /// it.
-fn of_extent(from: &'static str, lines: &Lines, extent: &Extent, clock: Clock) -> ImportAnswer<'static> {
+fn of_extent(from: &'static str, lines: &Lines, extent: &Extent, clock: TimeBase) -> ImportAnswer<'static> {
     ImportAnswer {
         extent: Some(ExtentAnswer {
             first_ns: extent.first,
@@ -307,7 +307,7 @@ fn of_extent(from: &'static str, lines: &Lines, extent: &Extent, clock: Clock) -
     }
 }
 
-fn show_extent(text: &mut String, extent: &ExtentAnswer, clock: Clock) {
+fn show_extent(text: &mut String, extent: &ExtentAnswer, clock: TimeBase) {
     let first = clock.date(extent.first_ns).map_or_else(|| format_ns(extent.first_ns), |date| date + " UTC");
     let rate =
         extent.mean_bytes_per_s.map_or_else(|| "all at once".into(), |rate| volume(rate as f64) + "/s on average");
@@ -321,7 +321,7 @@ fn print(
     set: &TaskSet,
     answer: &ImportAnswer<'_>,
     what: &str,
-    clock: Clock,
+    clock: TimeBase,
     summary: impl FnOnce(&mut String),
 ) -> Result<Status, CommandFailure> {
     match format {

@@ -27,7 +27,7 @@ pub(super) fn decompress(compression: &str, data: &[u8], size: u64) -> Result<Ve
 }
 
 /// The first frame of some data.
-enum Frame {
+enum ChunkFrame {
     /// A frame, which was decompressed.
     Content,
     /// The head of a frame that readers skip, which has this many bytes more.
@@ -38,13 +38,13 @@ enum Frame {
 fn frames(
     mut data: &[u8],
     size: u64,
-    decompress_one: impl Fn(&mut &[u8], u64, &mut Vec<u8>) -> Result<Frame, String>,
+    decompress_one: impl Fn(&mut &[u8], u64, &mut Vec<u8>) -> Result<ChunkFrame, String>,
 ) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     while !data.is_empty() && content.len() as u64 <= size {
         let before = data.len();
         let left = size + 1 - content.len() as u64;
-        if let Frame::Skippable(length) = decompress_one(&mut data, left, &mut content)? {
+        if let ChunkFrame::Skippable(length) = decompress_one(&mut data, left, &mut content)? {
             data = data.get(length as usize..).ok_or("it ends within a frame")?;
         }
         if data.len() == before {
@@ -54,26 +54,26 @@ fn frames(
     Ok(content)
 }
 
-fn zstd(data: &mut &[u8], left: u64, content: &mut Vec<u8>) -> Result<Frame, String> {
+fn zstd(data: &mut &[u8], left: u64, content: &mut Vec<u8>) -> Result<ChunkFrame, String> {
     match StreamingDecoder::new(data) {
         Ok(frame) => {
             frame.take(left).read_to_end(content).map_err(|error| error.to_string())?;
-            Ok(Frame::Content)
+            Ok(ChunkFrame::Content)
         }
         Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-            Ok(Frame::Skippable(length))
+            Ok(ChunkFrame::Skippable(length))
         }
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn lz4(data: &mut &[u8], left: u64, content: &mut Vec<u8>) -> Result<Frame, String> {
+fn lz4(data: &mut &[u8], left: u64, content: &mut Vec<u8>) -> Result<ChunkFrame, String> {
     let skippable = |error: &io::Error| match error.get_ref()?.downcast_ref::<Lz4Error>()? {
         Lz4Error::SkippableFrame(length) => Some(*length),
         _ => None,
     };
     match FrameDecoder::new(data).take(left).read_to_end(content) {
-        Ok(_) => Ok(Frame::Content),
-        Err(error) => skippable(&error).map(Frame::Skippable).ok_or_else(|| error.to_string()),
+        Ok(_) => Ok(ChunkFrame::Content),
+        Err(error) => skippable(&error).map(ChunkFrame::Skippable).ok_or_else(|| error.to_string()),
     }
 }

@@ -139,8 +139,8 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// Refuses parameters that are not known: MQSim reads over them, and a device that they describe
-    /// is another one. Refuses one that is there twice: MQSim takes the last value.
+    /// Refuses parameters that are not known: MQSim reads over them, and a device that they
+    /// describe is another one. Refuses one that is there twice: MQSim takes the last value.
     fn refuse_others(&mut self, of: Node<'_, '_>, known: &[&str]) {
         let mut seen = HashSet::new();
         for node in of.children().filter(Node::is_element) {

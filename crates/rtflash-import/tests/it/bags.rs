@@ -122,7 +122,7 @@ fn what_is_no_bag_is_refused() {
 /// The bag that fuzzing begins with.
 #[test]
 fn a_bag_in_a_file() {
-    let bag = read(include_bytes!("small.mcap"));
+    let bag = read(include_bytes!("../../../../examples/small.mcap"));
     let counts: Vec<usize> = bag.topics.iter().map(|topic| topic.messages.len()).collect();
     assert_eq!((counts, bag.messages.refused), (vec![2, 1], 0));
 }

@@ -54,7 +54,8 @@ fn what_is_wrong_is_named_where_it_is() {
         ("<Channel_Transfer_Rate>333<", "<Channel_Transfer_Rate>0.9<", "`Channel_Transfer_Rate` is `0.9`"),
         ("<Plane_No_Per_Die>2<", "<Plane_No_Per_Die>2.5<", "`Plane_No_Per_Die` is `2.5`"),
         ("<Block_Erase_Latency>3800000<", "<Block_Erase_Latency>3.8e6<", "`Block_Erase_Latency` is `3.8e6`"),
-        // A fourth kind of page, blocks that are bad, a part of other cells: MQSim has none of them.
+        // A fourth kind of page, blocks that are bad, a part of other cells: MQSim has none of
+        // them.
         (
             "</Flash_Parameter_Set>",
             "<Page_Read_Latency_WSB>140000</Page_Read_Latency_WSB></Flash_Parameter_Set>",

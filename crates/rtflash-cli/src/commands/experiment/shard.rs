@@ -15,10 +15,10 @@ struct ArrayVariables {
     /// The distance of two numbers, if it may not be 1.
     step: Option<&'static str>,
     /// How many jobs there are, or the number of the last.
-    extent: Option<Extent>,
+    extent: Option<ArrayExtent>,
 }
 
-enum Extent {
+enum ArrayExtent {
     Count(&'static str),
     Last(&'static str),
 }
@@ -29,28 +29,28 @@ const SCHEDULERS: [ArrayVariables; 6] = [
         index: "SLURM_ARRAY_TASK_ID",
         first: Ok("SLURM_ARRAY_TASK_MIN"),
         step: Some("SLURM_ARRAY_TASK_STEP"),
-        extent: Some(Extent::Count("SLURM_ARRAY_TASK_COUNT")),
+        extent: Some(ArrayExtent::Count("SLURM_ARRAY_TASK_COUNT")),
     },
     ArrayVariables {
         name: "Grid Engine",
         index: "SGE_TASK_ID",
         first: Ok("SGE_TASK_FIRST"),
         step: Some("SGE_TASK_STEPSIZE"),
-        extent: Some(Extent::Last("SGE_TASK_LAST")),
+        extent: Some(ArrayExtent::Last("SGE_TASK_LAST")),
     },
     ArrayVariables {
         name: "LSF",
         index: "LSB_JOBINDEX",
         first: Err(1),
         step: Some("LSB_JOBINDEX_STEP"),
-        extent: Some(Extent::Last("LSB_JOBINDEX_END")),
+        extent: Some(ArrayExtent::Last("LSB_JOBINDEX_END")),
     },
     ArrayVariables {
         name: "AWS Batch",
         index: "AWS_BATCH_JOB_ARRAY_INDEX",
         first: Err(0),
         step: None,
-        extent: Some(Extent::Count("AWS_BATCH_JOB_ARRAY_SIZE")),
+        extent: Some(ArrayExtent::Count("AWS_BATCH_JOB_ARRAY_SIZE")),
     },
     ArrayVariables { name: "PBS", index: "PBS_ARRAY_INDEX", first: Err(0), step: None, extent: None },
     ArrayVariables { name: "Torque", index: "PBS_ARRAYID", first: Err(0), step: None, extent: None },
@@ -92,8 +92,8 @@ pub fn shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Sh
     let beyond = || wrong(format!("{} is {index}, below the first index {first}", scheduler.index));
     let position = index.checked_sub(first).ok_or_else(beyond)? / step;
     let counted = match scheduler.extent {
-        Some(Extent::Count(name)) => number(name)?,
-        Some(Extent::Last(name)) => number(name)?.map(|last| last.saturating_sub(first) / step + 1),
+        Some(ArrayExtent::Count(name)) => number(name)?,
+        Some(ArrayExtent::Last(name)) => number(name)?.map(|last| last.saturating_sub(first) / step + 1),
         None => None,
     };
     let count = count

@@ -39,7 +39,8 @@ impl FioFiles {
         self.of_jobs.push(file);
     }
 
-    /// Moves the jobs to where their files lie. Gives the first job that would end beyond 2⁶⁴ bytes.
+    /// Moves the jobs to where their files lie. Gives the first job that would end beyond 2⁶⁴
+    /// bytes.
     pub(super) fn place(&self, jobs: &mut [Job]) -> Result<(), usize> {
         let mut end = 0_u64;
         let begins: Vec<u64> = self
