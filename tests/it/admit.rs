@@ -72,7 +72,8 @@ fn a_job_stream_needs_room_in_a_server() {
     let run = rtflash(&["admit", &allocation, &many, "--format", "json"]);
     let answer = run.json();
     assert_eq!((run.status, &answer["admitted"], &answer["streams"][1]["reason"]), (1, &false.into(), &"full".into()));
-    assert!(rtflash(&["admit", &allocation, &many]).stdout.contains("\nnot admitted: flood"));
+    let text = rtflash(&["admit", &allocation, &many]).stdout;
+    assert!(text.contains("Guarantee on device   yes, with these clusters\nnot admitted: flood"), "{text}");
     let mut without: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(&allocation).expect("an allocation")).expect("JSON");
     for cluster in without["clusters"].as_array_mut().expect("clusters") {

@@ -88,6 +88,9 @@ pub struct VerdictLine {
 /// The reason where a device states typical times.
 const TYPICAL_TIMES: &str = "typical times";
 
+/// The reason where there is nothing to be guaranteed.
+const NO_TASKS: &str = "the set has no tasks";
+
 /// Columns of a label.
 const LABEL: usize = 22;
 
@@ -162,7 +165,7 @@ impl Verdict {
     /// tasks asks for nothing, and typical times guarantee nothing. `None` for other sets.
     pub fn without_asking(set: &TaskSet) -> Option<Verdict> {
         if set.tasks().is_empty() {
-            return Some(Verdict { reason: Some("the set has no tasks".into()), ..Verdict::NOT_ASKED });
+            return Some(Verdict { reason: Some(NO_TASKS.into()), ..Verdict::NOT_ASKED });
         }
         set.device().has_typical_times().then(|| Verdict::no(TYPICAL_TIMES))
     }
@@ -260,10 +263,11 @@ impl Verdicts {
             .collect()
     }
 
-    /// Why checks of a run can fail: it is run by Theorem 1, which accepts it, and these clusters
-    /// are not guaranteed.
+    /// Why checks of a run by Theorem 1 can fail, whatever certificates would guarantee; `None` for
+    /// other runs, and for a set without tasks.
     pub fn why_checks_can_fail(&self) -> Option<&'static str> {
-        (self.theorem.verdict == VerdictWord::Yes && self.guarantee.verdict != VerdictWord::Yes)
+        let has_tasks = self.guarantee.reason.as_deref() != Some(NO_TASKS);
+        (self.theorem.verdict == VerdictWord::Yes && has_tasks)
             .then_some("checks can fail: Theorem 1 does not guarantee this device: `--analysis sound` does")
     }
 }
@@ -331,5 +335,7 @@ mod tests {
         assert_eq!(serde_json::to_string(&verdicts).unwrap(), json);
         assert_eq!(serde_json::from_str::<Verdicts>(json).unwrap(), verdicts);
         assert!(verdicts.why_checks_can_fail().is_some());
+        // A run by certificates is what is guaranteed.
+        assert_eq!(Verdicts::of(&typical, &Sound::default(), &Verdict::YES).why_checks_can_fail(), None);
     }
 }

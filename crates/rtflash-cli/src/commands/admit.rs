@@ -150,13 +150,12 @@ fn answered<'a>(
     let served = served_streams(set, &after, test.rely_on, &work);
     let all_served = served.iter().all(Result::is_ok);
     let streams = set.jobs().iter().zip(served).map(|(job, served)| ServedStream::new(job, served)).collect();
-    let own = match &refused {
-        Some(refused) => Verdict::no(format!("task {} is not admitted", plain(&refused.task))),
-        None if !all_served => Verdict::no("a job stream has no server with room for it"),
-        None => Verdict::YES,
-    };
+    // Job streams have no deadlines.
+    let own = refused.as_ref().map_or(Verdict::YES, |refused| {
+        Verdict::no(format!("task {} is not admitted", plain(&refused.task)))
+    });
     AdmitAnswer {
-        admitted: own == Verdict::YES,
+        admitted: own == Verdict::YES && all_served,
         verdicts: Verdicts::of(set, analysis, &own),
         analysis: analysis.name().into(),
         left_out: None,
