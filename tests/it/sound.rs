@@ -235,7 +235,7 @@ fn typical_times_guarantee_nothing() {
     assert!(
         check.status == 0 && check.stdout.contains(no) && check.stdout.contains("Test of sound         schedulable")
     );
-    let admit = rtflash(&["admit", &allocation, set, "--set", typical]);
+    let admit = rtflash(&["admit", &allocation, set, "--set", typical, "--set", "jobs=null"]);
     assert!(admit.status == 0 && admit.stdout.contains(no) && admit.stderr.contains("typical"), "{admit:?}");
     let (image, from) = (file("typical.image", "").display().to_string(), ["--analysis", "sound", "--set", typical]);
     let firmware = rtflash(&[&["export", "firmware", set, "--out", &image], &from[..]].concat());
