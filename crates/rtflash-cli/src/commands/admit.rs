@@ -151,9 +151,9 @@ fn answered<'a>(
     let all_served = served.iter().all(Result::is_ok);
     let streams = set.jobs().iter().zip(served).map(|(job, served)| ServedStream::new(job, served)).collect();
     // Job streams have no deadlines.
-    let own = refused.as_ref().map_or(Verdict::YES, |refused| {
-        Verdict::no(format!("task {} is not admitted", plain(&refused.task)))
-    });
+    let own = refused
+        .as_ref()
+        .map_or(Verdict::YES, |refused| Verdict::no(format!("task {} is not admitted", plain(&refused.task))));
     AdmitAnswer {
         admitted: own == Verdict::YES && all_served,
         verdicts: Verdicts::of(set, analysis, &own),
