@@ -71,6 +71,7 @@ __all__ = [
     "TuneSetting",
     "UnitCosts",
     "UnplacedAnswer",
+    "Verdict",
     "WearAnswer",
     "WearLine",
     "WithoutLine",
@@ -136,14 +137,17 @@ class AllocAnswer(Answer):
         "analysis",
         "clusters",
         "data",
+        "guarantee",
         "guaranteed",
         "guaranteed_as_placed",
         "impossible",
         "meta",
+        "note",
         "read_utilization",
         "reason",
         "relies_on",
         "schedulable",
+        "theorem",
         "unplaced",
         "write_utilization",
     })
@@ -152,6 +156,7 @@ class AllocAnswer(Answer):
         "analysis": "str",
         "guaranteed": "bool",
         "guaranteed_as_placed": "bool",
+        "note": "str",
         "read_utilization": "float",
         "reason": "str",
         "relies_on": "str",
@@ -162,7 +167,9 @@ class AllocAnswer(Answer):
         "advice": "AdviceAnswer",
         "clusters": "ClusterAnswer",
         "data": "DataAnswer",
+        "guarantee": "Verdict",
         "impossible": "ImpossibleAnswer",
+        "theorem": "Verdict",
         "unplaced": "UnplacedAnswer",
     }
 
@@ -181,10 +188,14 @@ class AllocAnswer(Answer):
     device (with `part-ftl`, of its data chips). That they fit there does not say that they fit
     the clusters.
     """
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     guaranteed: bool | None
-    """Whether the set is promised on the device: `--analysis sound` accepts it, with these
-    clusters or with clusters of its own. Null where that was not asked (`--guarantee`,
-    `--no-guarantee`) or cannot be told.
+    """Whether the set is guaranteed on the device: `--analysis sound` accepts it, with these
+    clusters or with others, and the device's times are maxima. Null where that was not asked
+    (`--guarantee`, `--no-guarantee`), cannot be told, or the set has no tasks.
     """
     guaranteed_as_placed: bool | None
     """Whether the clusters printed here are; null as above, and where none are printed."""
@@ -194,6 +205,8 @@ class AllocAnswer(Answer):
     """
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     read_utilization: float | None
     """U_R of PaRT-FTL (only with `part-ftl`)."""
     reason: str | None
@@ -205,6 +218,10 @@ class AllocAnswer(Answer):
     schedulable: bool | None
     """Whether every deadline is met, and the declared data fit: true, false, or null where the
     algorithm cannot tell.
+    """
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
     """
     unplaced: UnplacedAnswer | None
     """The task that could not be placed, and why."""
@@ -479,29 +496,45 @@ class CheckAnswer(Answer):
     _names: ClassVar[frozenset[str]] = frozenset({
         "analysis",
         "clusters",
+        "guarantee",
         "meta",
+        "note",
         "reason",
         "schedulable",
+        "theorem",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "analysis": "str",
+        "note": "str",
         "reason": "str",
         "schedulable": "bool",
     }
     _records: ClassVar[dict[str, str]] = {
         "clusters": "CheckedCluster",
+        "guarantee": "Verdict",
+        "theorem": "Verdict",
     }
 
     analysis: str
     """The analysis that was tested with."""
     clusters: list[CheckedCluster]
     """The clusters, in order; none where there is no allocation."""
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     reason: str | None
     """Why there is no allocation to test."""
     schedulable: bool | None
     """Whether every cluster passes; null where that cannot be told."""
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
+    """
 
 
 class CheckCount(Record):
@@ -1198,9 +1231,11 @@ class ExecAnswer(Answer):
         "duration_ns",
         "faults",
         "gc",
+        "guarantee",
         "jobs",
         "meta",
         "non_rt_pages_per_s",
+        "note",
         "operations",
         "pattern",
         "phases",
@@ -1212,6 +1247,7 @@ class ExecAnswer(Answer):
         "requests",
         "seed",
         "server",
+        "theorem",
         "ties",
         "times",
         "trims",
@@ -1232,6 +1268,7 @@ class ExecAnswer(Answer):
         "duration_ns": "int",
         "faults": "int",
         "non_rt_pages_per_s": "float",
+        "note": "str",
         "pattern": "str",
         "phases": "str",
         "police": "bool",
@@ -1254,9 +1291,11 @@ class ExecAnswer(Answer):
         "chips": "ChipLine",
         "clusters": "ClusterLine",
         "gc": "JobsLine",
+        "guarantee": "Verdict",
         "jobs": "JobsLine",
         "operations": "OperationCounts",
         "requests": "JobsLine",
+        "theorem": "Verdict",
         "wear": "WearLine",
     }
 
@@ -1290,12 +1329,18 @@ class ExecAnswer(Answer):
     """Of a thousand programs and erases, how many fail where they may; left out where none do."""
     gc: list[JobsLine]
     """GC jobs."""
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     jobs: list[JobsLine]
     """Jobs that are not real-time."""
     meta: Any
     """The task set's own `meta`, as it was written."""
     non_rt_pages_per_s: float
     """Pages a second that were read and written for jobs that are not real-time."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     operations: OperationCounts
     """All operations that were begun."""
     pattern: str | None
@@ -1324,6 +1369,10 @@ class ExecAnswer(Answer):
     """Where the randomness started."""
     server: str | None
     """`tbs` or `background`."""
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
+    """
     ties: str | None
     """`highest` or `random` where ties are not broken as usual; else left out."""
     times: str | None
@@ -1425,13 +1474,16 @@ class ExplainAnswer(Answer):
         "command_ns",
         "data",
         "gc_pass_ns",
+        "guarantee",
         "meta",
+        "note",
         "page_program_ns",
         "page_read_ns",
         "page_transfer_ns",
         "reason",
         "reclaimed_per_chip",
         "schedulable",
+        "theorem",
         "transfer_included",
         "valid_pages_bound",
     })
@@ -1440,6 +1492,7 @@ class ExplainAnswer(Answer):
         "block_erase_ns": "int",
         "command_ns": "int",
         "gc_pass_ns": "int",
+        "note": "str",
         "page_program_ns": "int",
         "page_read_ns": "int",
         "page_transfer_ns": "int",
@@ -1453,6 +1506,8 @@ class ExplainAnswer(Answer):
         "assumes": "AssumptionText",
         "clusters": "ClusterTerms",
         "data": "DataAnswer",
+        "guarantee": "Verdict",
+        "theorem": "Verdict",
     }
 
     analysis: str
@@ -1471,8 +1526,14 @@ class ExplainAnswer(Answer):
     """
     gc_pass_ns: int | None
     """C^g, Eq. (IV.3)."""
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     page_program_ns: int | None
     """t_w."""
     page_read_ns: int | None
@@ -1490,6 +1551,10 @@ class ExplainAnswer(Answer):
     """α: pages that a GC pass frees on a chip, at least."""
     schedulable: bool | None
     """Whether every cluster passes, and the declared data fit; false where there is no allocation.
+    """
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
     """
     transfer_included: bool | None
     """Whether t_r and t_w contain the transfer under this analysis."""
@@ -2230,19 +2295,23 @@ class SizeAnswer(Answer):
         "chips",
         "cost",
         "data",
+        "guarantee",
         "impossible",
         "load",
         "logical_ratio",
         "meta",
+        "note",
         "reason",
         "schedulable",
         "tasks",
+        "theorem",
         "unplaced",
         "with_spread",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "algorithm": "str",
         "analysis": "str",
+        "note": "str",
         "reason": "str",
         "schedulable": "bool",
     }
@@ -2250,10 +2319,12 @@ class SizeAnswer(Answer):
         "chips": "ChipsAnswer",
         "cost": "CostAnswer",
         "data": "DataAnswer",
+        "guarantee": "Verdict",
         "impossible": "ImpossibleAnswer",
         "load": "LoadAnswer",
         "logical_ratio": "RatioAnswer",
         "tasks": "TaskAnswer",
+        "theorem": "Verdict",
         "unplaced": "UnplacedAnswer",
         "with_spread": "CostAnswer",
     }
@@ -2274,6 +2345,10 @@ class SizeAnswer(Answer):
     device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
     limits.
     """
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     impossible: ImpossibleAnswer | None
     """Where the set fails as it is: a proof that no allocation meets every deadline, whatever the
     algorithm and the analysis, if one was found.
@@ -2284,12 +2359,18 @@ class SizeAnswer(Answer):
     """The largest λ, everything else as it is."""
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     reason: str | None
     """Why the algorithm cannot tell."""
     schedulable: bool | None
     """Whether the set passes as it is: true, false, or null where the algorithm cannot tell."""
     tasks: list[TaskAnswer]
     """The limits of each request, everything else as it is; in the order of the task set."""
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
+    """
     unplaced: UnplacedAnswer | None
     """Where the set fails as it is: the task that could not be placed, and why."""
     with_spread: CostAnswer | None
@@ -2699,6 +2780,27 @@ class UnplacedAnswer(Record):
     """
     with_: list[str]
     """The other tasks in it."""
+
+
+class Verdict(Record):
+    """A verdict and its reason."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "reason",
+        "verdict",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "reason": "str",
+        "verdict": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    reason: str | None
+    """Why, in a clause: of every `no` and `cannot tell`; with other clusters, which command prints
+    them. `typical times` where the device states no maxima.
+    """
+    verdict: str
+    """The verdict."""
 
 
 class WearAnswer(Record):

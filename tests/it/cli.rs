@@ -50,7 +50,11 @@ fn a_wrong_statement_in_an_allocation_is_pointed_out() {
         file("stated.json", r#"{"clusters":[{"chips":[0,1,2,3],"tasks":["t1","t2","t3","t4"],"utilization":0.5}]}"#);
     let run = rtflash(&["check", "tasksets/case-study.json", "--allocation", &path.display().to_string()]);
     assert_eq!(run.status, 1);
-    assert!(run.stdout.starts_with("not schedulable: cluster 0 is 25.51 % overloaded"), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("Theorem 1 (Kim 2021)  not schedulable: cluster 0 has U = 1.26, the limit is 1"),
+        "{}",
+        run.stdout
+    );
     assert!(run.stdout.contains("it states a utilization of 0.5"), "{}", run.stdout);
 }
 

@@ -26,6 +26,29 @@ pub struct Shortest {
     pub page_transfer: Option<Span>,
 }
 
+/// Whether a device states the longest times of its operations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StatedTimes {
+    /// No operation takes longer than its stated time.
+    #[default]
+    Maximum,
+    /// Operations usually take the stated times, and can take longer: nothing is guaranteed.
+    Typical,
+}
+
+impl StatedTimes {
+    /// Both kinds.
+    pub const ALL: [StatedTimes; 2] = [StatedTimes::Maximum, StatedTimes::Typical];
+
+    /// The name in files: `maximum` or `typical`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StatedTimes::Maximum => "maximum",
+            StatedTimes::Typical => "typical",
+        }
+    }
+}
+
 /// A device as somebody describes it, not yet checked. [`Device::new`] checks it. Its times are the
 /// longest that operations take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +108,8 @@ pub struct DeviceSpec {
     pub page_read_includes_transfer: Option<bool>,
     /// Whether the page's transfer is in t_w. `None`: as above.
     pub page_program_includes_transfer: Option<bool>,
+    /// Whether the times above are maxima. `None`: they are. No analysis asks.
+    pub times: Option<StatedTimes>,
 }
 
 impl DeviceSpec {
@@ -211,6 +236,11 @@ impl Device {
     /// t_e: the longest time that it takes.
     pub fn block_erase(&self) -> Span {
         self.spec.block_erase
+    }
+
+    /// Whether the device states typical times, from which no guarantee follows.
+    pub fn has_typical_times(&self) -> bool {
+        self.spec.times == Some(StatedTimes::Typical)
     }
 
     /// t_d: the longest time that it takes.

@@ -19,6 +19,7 @@ use crate::parts::{
     CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name, task_name, task_names,
 };
 use crate::unplaced::UnplacedAnswer;
+use crate::verdicts::Verdicts;
 
 /// What `rtflash alloc --format json` prints for one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +27,9 @@ pub struct AllocAnswer<'a> {
     /// Whether every deadline is met, and the declared data fit: true, false, or null where the
     /// algorithm cannot tell.
     pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The algorithm that divided the chips.
     pub algorithm: Text<'a>,
     /// The analysis that decided.
@@ -39,9 +43,9 @@ pub struct AllocAnswer<'a> {
     /// algorithm and the analysis, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<ImpossibleAnswer<'a>>,
-    /// Whether the set is promised on the device: `--analysis sound` accepts it, with these
-    /// clusters or with clusters of its own. Null where that was not asked (`--guarantee`,
-    /// `--no-guarantee`) or cannot be told.
+    /// Whether the set is guaranteed on the device: `--analysis sound` accepts it, with these
+    /// clusters or with others, and the device's times are maxima. Null where that was not asked
+    /// (`--guarantee`, `--no-guarantee`), cannot be told, or the set has no tasks.
     pub guaranteed: Option<bool>,
     /// Whether the clusters printed here are; null as above, and where none are printed.
     pub guaranteed_as_placed: Option<bool>,
@@ -192,13 +196,14 @@ impl<'a> AllocAnswer<'a> {
         };
         AllocAnswer {
             schedulable: outcome.is_schedulable(),
+            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), outcome, guarantee),
             algorithm: algorithm.into(),
             analysis: analysis.name().into(),
             clusters,
             unplaced: UnplacedAnswer::of(set, outcome),
             impossible: proof(set, analysis, outcome).map(|proof| ImpossibleAnswer::new(set, &proof)),
             data: DataAnswer::of_outcome(set, outcome),
-            guaranteed: guarantee.set,
+            guaranteed: guarantee.verdict.holds(),
             guaranteed_as_placed: guarantee.as_placed,
             relies_on: reliance_name(guarantee.relies_on),
             advice: None,

@@ -16,6 +16,7 @@ use crate::grounds::{GroundText, rests_on};
 use crate::guarantee::beyond;
 use crate::parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name};
 use crate::scheme::SchemeTerms;
+use crate::verdicts::Verdicts;
 
 /// The terms of one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +25,9 @@ pub struct Explanation<'a> {
     pub analysis: Text<'a>,
     /// Whether every cluster passes, and the declared data fit; false where there is no allocation.
     pub schedulable: bool,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound
     /// ones it comes on top. Where the device says what its times contain, this is the time with
     /// the transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
@@ -68,6 +72,9 @@ pub struct Explanation<'a> {
 pub struct Unexplained<'a> {
     /// Null: it cannot be told.
     pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The analysis.
     pub analysis: Text<'a>,
     /// Why there are none.
@@ -233,6 +240,7 @@ impl<'a> Explanation<'a> {
         set: &'a TaskSet,
         analysis: &'a dyn Analysis,
         allocation: Option<&Allocation>,
+        verdicts: Verdicts,
         meta: Option<&'a RawValue>,
     ) -> Explanation<'a> {
         let test = analysis.demand_test();
@@ -263,6 +271,7 @@ impl<'a> Explanation<'a> {
         let page_times = page_times(device, analysis, theorem);
         Explanation {
             analysis: analysis.name().into(),
+            verdicts,
             schedulable: allocation.is_some() && clusters.iter().all(|cluster| cluster.schedulable),
             page_read_ns: page_times.0.as_ns(),
             page_program_ns: page_times.1.as_ns(),

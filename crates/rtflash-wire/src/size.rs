@@ -13,9 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::data::DataAnswer;
+use crate::guarantee::Guarantee;
 use crate::necessary::{ImpossibleAnswer, proof};
 use crate::parts::{RawMeta, Text, chip_numbers, meta, task_names};
 use crate::unplaced::UnplacedAnswer;
+use crate::verdicts::Verdicts;
 
 /// What `rtflash size --format json` prints for one task set, on one line.
 ///
@@ -25,6 +27,9 @@ use crate::unplaced::UnplacedAnswer;
 pub struct SizeAnswer<'a> {
     /// Whether the set passes as it is: true, false, or null where the algorithm cannot tell.
     pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The algorithm that divided the chips.
     pub algorithm: Text<'a>,
     /// The analysis that decided.
@@ -269,7 +274,7 @@ impl<'a> SizeAnswer<'a> {
         set: &'a TaskSet,
         algorithm: &'a str,
         analysis: &'a dyn Analysis,
-        sizing: &Sizing,
+        (sizing, guarantee): (&Sizing, &Guarantee),
         meta: Option<&'a RawValue>,
     ) -> SizeAnswer<'a> {
         let limits = &sizing.limits;
@@ -281,6 +286,7 @@ impl<'a> SizeAnswer<'a> {
         let fewest = limits.chips.value();
         SizeAnswer {
             schedulable: sizing.outcome.is_schedulable(),
+            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), &sizing.outcome, guarantee),
             algorithm: algorithm.into(),
             analysis: analysis.name().into(),
             chips: ChipsAnswer {

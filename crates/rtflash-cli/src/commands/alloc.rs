@@ -95,9 +95,9 @@ impl SetCommand for AllocPlan {
         let outcome = allocate(set, self.allocator, self.analysis, self.spread, &work);
         let outcome = in_shape(set, self.analysis, outcome, self.shape);
         let guarantee = if self.guarantee.wanted(alone) {
-            Guarantee::of(set, self.allocator, &outcome, self.granted)
+            Guarantee::of(set, self.allocator, self.analysis, &outcome, self.granted)
         } else {
-            Guarantee::known(set, &outcome)
+            Guarantee::known(set, self.allocator.name(), self.analysis, &outcome)
         };
         let failed = outcome.is_schedulable() == Some(false);
         let advice =

@@ -134,9 +134,9 @@ fn allocation_of(
             let laid_out = if is_given { None } else { in_rectangles(set, analysis, &found) };
             Ok((laid_out.unwrap_or(found), analysis.name() == "thesis"))
         }
-        FoundAllocation::Nothing(message, status) => {
+        FoundAllocation::Nothing(message, own) => {
             output::complain(&format!("{message}\n"));
-            Err(status)
+            Err(Status::of(own.holds()))
         }
         FoundAllocation::Wrong(complaint) => {
             output::complain(&output::error(&complaint));

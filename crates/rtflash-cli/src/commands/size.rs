@@ -4,6 +4,7 @@ use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{Sizing, size};
 use rtflash_model::{Reliance, TaskSetFile};
+use rtflash_wire::Guarantee;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,7 +52,11 @@ impl SetCommand for SizePlan {
         let SizePlan { allocator, analysis, granted, spread, ref report, format } = *self;
         let sizing = size(&file.set, allocator, analysis);
         let sizing = if spread { used(sizing) } else { sizing };
-        let view = SizeView { file, allocator, analysis, granted, sizing: &sizing, alone };
+        let guarantee = match alone {
+            true => Guarantee::of(&file.set, allocator, analysis, &sizing.outcome, granted),
+            false => Guarantee::known(&file.set, allocator.name(), analysis, &sizing.outcome),
+        };
+        let view = SizeView { file, allocator, analysis, guarantee, sizing: &sizing, alone };
         if let Some(Err(complaint)) = report.as_ref().map(|report| report.write(&view)) {
             return SetAnswer::wrong(&complaint);
         }

@@ -4,7 +4,7 @@
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{AllocationCost, Expected, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear};
-use rtflash_model::{Reliance, Request, TaskId, TaskSet, TaskSetFile, format_ns};
+use rtflash_model::{Request, TaskId, TaskSet, TaskSetFile, format_ns};
 use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
@@ -27,8 +27,8 @@ pub struct SizeView<'a> {
     pub allocator: &'static dyn Allocator,
     /// The analysis that decided.
     pub analysis: &'static dyn Analysis,
-    /// What a promise may rely on.
-    pub granted: Reliance,
+    /// What is guaranteed of the set.
+    pub guarantee: Guarantee,
     /// What was found.
     pub sizing: &'a Sizing,
     /// Whether it is the only one.
@@ -37,12 +37,9 @@ pub struct SizeView<'a> {
 
 impl Render for SizeView<'_> {
     fn text(&self) -> String {
-        let (set, name, sizing) = (&self.file.set, self.allocator.name(), self.sizing);
-        if !self.alone {
-            return line(set, name, self.analysis, sizing);
-        }
-        let guarantee = Guarantee::of(set, self.allocator, &sizing.outcome, self.granted);
-        answer(set, name, self.analysis, sizing, &guarantee)
+        let SizeView { file, allocator, analysis, guarantee, sizing, alone } = self;
+        let verdict = OutcomeText::new(&file.set, allocator.name(), *analysis, &sizing.outcome, guarantee);
+        if *alone { answer(&file.set, *analysis, sizing, &verdict) } else { line(sizing, &verdict) }
     }
 
     fn json(&self) -> String {
@@ -54,32 +51,30 @@ impl SizeView<'_> {
     /// What the command answers.
     pub fn answer(&self) -> SizeAnswer<'_> {
         let meta = self.file.meta.as_deref();
-        SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, self.sizing, meta)
+        let sizing = (self.sizing, &self.guarantee);
+        SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, sizing, meta)
     }
 
-    /// The verdict in words, and where the set fails why.
+    /// What the algorithm made of the set, in words, and where the set fails why.
     pub fn verdict(&self) -> String {
-        let (set, sizing) = (&self.file.set, self.sizing);
-        let guarantee = Guarantee::of(set, self.allocator, &sizing.outcome, self.granted);
-        let verdict = OutcomeText::new(set, self.allocator.name(), self.analysis, &sizing.outcome, &guarantee);
-        verdict.headline() + &verdict.failure()
+        let (set, outcome) = (&self.file.set, &self.sizing.outcome);
+        let verdict = OutcomeText::new(set, self.allocator.name(), self.analysis, outcome, &self.guarantee);
+        verdict.line() + &verdict.failure()
     }
 }
 
-/// The verdict and the limits of the whole, in a line.
-fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
+/// The verdicts and the limits of the whole.
+fn line(sizing: &Sizing, verdict: &OutcomeText<'_>) -> String {
     let limits = &sizing.limits;
-    let guarantee = Guarantee::known(set, &sizing.outcome);
-    let text = OutcomeText::new(set, algorithm, analysis, &sizing.outcome, &guarantee).headline();
     let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
     let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
     let load = limit(limits.load_permille, factor);
+    let text = verdict.headline();
     format!("{}; fewest chips {chips}, largest logical_ratio {ratio}, largest load {load}\n", text.trim_end())
 }
 
 /// The whole answer.
-fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing, guarantee: &Guarantee) -> String {
-    let verdict = OutcomeText::new(set, algorithm, analysis, &sizing.outcome, guarantee);
+fn answer(set: &TaskSet, analysis: &dyn Analysis, sizing: &Sizing, verdict: &OutcomeText<'_>) -> String {
     let mut text = verdict.headline();
     let why = verdict.failure();
     if !why.is_empty() {

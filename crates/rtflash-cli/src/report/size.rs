@@ -4,8 +4,8 @@ use rtflash_draw::figure::Bars;
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart, SortableTable, TableCell, Tone};
 use rtflash_wire::{Answer, CostAnswer, RequestAnswer, SizeAnswer, WearAnswer};
 
-use super::Origin;
 use super::cells::{amount, count, exact, list, name, places};
+use super::{Origin, labelled};
 use crate::render::numbers::{lifetime, plain, runs};
 
 /// Requests or clusters that bars are drawn of: more could not be distinguished.
@@ -51,6 +51,7 @@ pub fn size(answer: &SizeAnswer<'_>, headline: &str) -> HtmlReport {
     }
     HtmlReport {
         title: "Size of a task set and its device".into(),
+        verdicts: labelled(&answer.verdicts),
         verdict: Some((tone, anstream::adapter::strip_str(headline).to_string().trim_end().to_owned())),
         parts,
         facts: origin.facts(),

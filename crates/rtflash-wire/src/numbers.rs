@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::parts::Nanoseconds;
 use rtflash_model::{Device, Span, format_ns};
-use rtflash_wire::Nanoseconds;
 
 /// A share of one, to four places; never rounded to the wrong side of one.
 pub fn share(value: f64) -> String {
