@@ -92,7 +92,7 @@ pub enum ExplainAnswer<'a> {
     /// The terms.
     Terms(Box<Explanation<'a>>),
     /// Why there are none.
-    Nothing(Unexplained<'a>),
+    Nothing(Box<Unexplained<'a>>),
 }
 
 impl<'de, 'a> Deserialize<'de> for ExplainAnswer<'a> {

@@ -52,6 +52,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
         erase_resume: suspends.then(|| ns(rng.within(0, 3))),
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
+        times: None,
         shortest: Shortest { page_read: (rng.within(0, 5) == 0).then(|| ns(read.div_ceil(2))), ..Shortest::default() },
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 60).into(), 2).ok()?,
         page_read: ns(read),

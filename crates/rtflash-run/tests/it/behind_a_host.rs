@@ -288,7 +288,8 @@ fn merging_leaves_each_job_its_pages() {
         read_scenario_with(&text, None, &mut Found).expect("a scenario")
     };
     let alone = scenario(true, "");
-    let limits: Vec<_> = bounds(&alone).iter().map(|bound| bound.terms.as_ref().map(|terms| terms.bound())).collect();
+    let bounds = bounds(&alone);
+    let limits: Vec<_> = bounds.iter().map(|bound| bound.terms.as_ref().map(|terms| terms.bound())).collect();
     assert_eq!(limits, [Ok(Span::from_us(80_000)), Ok(Span::from_us(10_000))]);
     assert_eq!(judged(&alone), judged(&scenario(false, "")));
     assert_eq!(judged(&alone).2, [0, 0]);
