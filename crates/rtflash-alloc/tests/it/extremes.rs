@@ -150,7 +150,7 @@ fn nothing_stops_the_program() {
 #[test]
 fn nothing_stops_advice_and_limits() {
     let mut sets = 0;
-    for seed in 0..cases(4) {
+    for seed in 0..cases(8) {
         let Some(set) = Rng(Stream::numbered(seed, b"extremes", 1)).set() else { continue };
         sets += 1;
         for analysis in ANALYSES {
