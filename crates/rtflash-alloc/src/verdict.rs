@@ -74,7 +74,7 @@ impl<'a> AnalysisKind<'a> {
         }
     }
 
-    fn verdicts(&self) -> &dyn Verdicts {
+    fn verdicts(&self) -> &dyn AllocationVerdicts {
         match self {
             AnalysisKind::Utilization(analysis) => analysis,
             AnalysisKind::Demand(test) => test,
@@ -83,7 +83,7 @@ impl<'a> AnalysisKind<'a> {
 }
 
 /// What an analysis of one kind says of a given allocation: the functions of this module.
-trait Verdicts {
+trait AllocationVerdicts {
     fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport>;
     fn in_time(&self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool>;
     fn spaces(&self, set: &TaskSet, allocation: &Allocation) -> Vec<Space>;
@@ -91,7 +91,7 @@ trait Verdicts {
     fn completed(&self, set: &TaskSet, allocation: Allocation) -> Allocation;
 }
 
-impl Verdicts for UtilizationAnalysis<'_> {
+impl AllocationVerdicts for UtilizationAnalysis<'_> {
     fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
         each(allocation, |_, cluster| report_cluster(set, self.0, &cluster.tasks, cluster.size()))
     }
@@ -113,7 +113,7 @@ impl Verdicts for UtilizationAnalysis<'_> {
     }
 }
 
-impl Verdicts for DemandTest {
+impl AllocationVerdicts for DemandTest {
     fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
         self.reports(set, allocation)
     }

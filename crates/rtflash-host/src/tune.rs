@@ -51,8 +51,8 @@ pub struct TuneOptions {
 }
 
 impl TuneOptions {
-    /// Five runs: a setting that is as wanted in half of all runs is so in all five with a chance of
-    /// 1/32. Where percentiles decide, ten I/Os of each real-time job are above its 99.9th.
+    /// Five runs: a setting that is as wanted in half of all runs is so in all five with a chance
+    /// of 1/32. Where percentiles decide, ten I/Os of each real-time job are above its 99.9th.
     pub fn new(objective: Objective, seed: u64) -> TuneOptions {
         let samples = if matches!(objective, Objective::Deadline(_)) { 0 } else { 10_000 };
         TuneOptions { seed, runs: 5, samples }

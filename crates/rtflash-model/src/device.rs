@@ -1,6 +1,7 @@
 //! The flash device: its geometry, its timing, its over-provisioning.
 
 mod refuse;
+mod stated_times;
 mod unstated;
 
 use crate::invalid::{Invalid, Path};
@@ -8,46 +9,10 @@ use crate::on_chip::OnChip;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 use refuse::{on_chip, refuse_counts, refuse_times};
+pub use stated_times::{Shortest, StatedTimes};
 
 /// Chips that a device may have: 2²⁰.
 pub const MAX_CHIPS: u32 = 1 << 20;
-
-/// The shortest times of a device's operations, where it states ranges; `None` where it states a
-/// single time, which is the longest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shortest {
-    /// Of sensing a page.
-    pub page_read: Option<Span>,
-    /// Of programming a page.
-    pub page_program: Option<Span>,
-    /// Of erasing a block.
-    pub block_erase: Option<Span>,
-    /// Of moving a page over the bus.
-    pub page_transfer: Option<Span>,
-}
-
-/// Whether a device states the longest times of its operations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum StatedTimes {
-    /// No operation takes longer than its stated time.
-    #[default]
-    Maximum,
-    /// Operations usually take the stated times, and can take longer: nothing is guaranteed.
-    Typical,
-}
-
-impl StatedTimes {
-    /// Both kinds.
-    pub const ALL: [StatedTimes; 2] = [StatedTimes::Maximum, StatedTimes::Typical];
-
-    /// The name in files: `maximum` or `typical`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            StatedTimes::Maximum => "maximum",
-            StatedTimes::Typical => "typical",
-        }
-    }
-}
 
 /// A device as somebody describes it, not yet checked. [`Device::new`] checks it. Its times are the
 /// longest that operations take.
@@ -236,11 +201,6 @@ impl Device {
     /// t_e: the longest time that it takes.
     pub fn block_erase(&self) -> Span {
         self.spec.block_erase
-    }
-
-    /// Whether the device states typical times, from which no guarantee follows.
-    pub fn has_typical_times(&self) -> bool {
-        self.spec.times == Some(StatedTimes::Typical)
     }
 
     /// t_d: the longest time that it takes.

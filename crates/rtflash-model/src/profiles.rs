@@ -206,8 +206,8 @@ mod tests {
         }
     }
 
-    /// A name says whether times are typical; what is changed of such a profile keeps them so, unless
-    /// it says otherwise.
+    /// A name says whether times are typical. A changed profile keeps them so unless it says
+    /// otherwise.
     #[test]
     fn profiles_with_typical_times_say_so() {
         for profile in PROFILES {

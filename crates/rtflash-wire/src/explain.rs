@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
+use rtflash_alloc::analysis::{Analysis, Assumption, ClusterReport, DemandTest, StreamDemand};
 use rtflash_alloc::certified::{Held, held, reliances};
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Space, Span, TaskId, TaskSet};
@@ -118,6 +118,12 @@ pub struct AssumptionText {
     pub name: Text<'static>,
     /// What it says.
     pub statement: Text<'static>,
+}
+
+impl AssumptionText {
+    fn new(assumption: &Assumption) -> AssumptionText {
+        AssumptionText { name: assumption.name.into(), statement: assumption.statement.into() }
+    }
 }
 
 /// The terms of one cluster.
@@ -266,7 +272,6 @@ impl<'a> Explanation<'a> {
             };
             clusters.map(terms).collect()
         });
-        let assumes = analysis.assumes().iter();
         let (device, theorem) = (set.device(), test.is_none());
         let page_times = page_times(device, analysis, theorem);
         Explanation {
@@ -289,12 +294,7 @@ impl<'a> Explanation<'a> {
                 TaskId::first(if allocation.is_some() { 0 } else { set.tasks().count() }),
                 &on_device(set),
             ),
-            assumes: assumes
-                .map(|assumption| AssumptionText {
-                    name: assumption.name.into(),
-                    statement: assumption.statement.into(),
-                })
-                .collect(),
+            assumes: analysis.assumes().iter().map(AssumptionText::new).collect(),
             meta: meta.map(Cow::Borrowed),
         }
     }

@@ -48,8 +48,8 @@ pub struct TuneSetting {
     pub wanted_in: u32,
     /// I/Os of each real-time job that count in all runs together.
     pub samples: Vec<u64>,
-    /// The 99.9th percentile of each real-time job's latency, in nanoseconds, over these; null where
-    /// no I/O counts.
+    /// The 99.9th percentile of each real-time job's latency, in nanoseconds, over these; null
+    /// where no I/O counts.
     pub p999_ns: Vec<Option<u64>>,
     /// The worst of these beside `none`'s.
     pub latency_share: Option<f64>,

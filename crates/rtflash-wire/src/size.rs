@@ -286,7 +286,7 @@ impl<'a> SizeAnswer<'a> {
         let fewest = limits.chips.value();
         SizeAnswer {
             schedulable: sizing.outcome.is_schedulable(),
-            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), &sizing.outcome, guarantee),
+            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), &sizing.outcome, &guarantee.verdict),
             algorithm: algorithm.into(),
             analysis: analysis.name().into(),
             chips: ChipsAnswer {

@@ -1,6 +1,6 @@
-//! The two verdicts with which every answer about a set begins: what Theorem 1 says of it, and what
-//! is guaranteed on the device. Each has one wording: [`Verdicts::lines`] for people, and the fields
-//! for programs.
+//! The two verdicts with which every answer about a set begins: what Theorem 1 says of it, and the
+//! guarantee on the device. Each has one wording: [`Verdicts::lines`] for people, and the fields for
+//! programs.
 
 use std::fmt;
 
@@ -11,7 +11,6 @@ use rtflash_model::{Allocation, Space, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::guarantee::Guarantee;
 use crate::parts::Text;
 use crate::reasons::{alone, data_sentence, failure_reason, impossible_reason, load_above_one};
 
@@ -131,7 +130,7 @@ impl Verdict {
         }
     }
 
-    /// The analysis's verdict on a given allocation, where it is known: of a no, by the first cluster
+    /// The analysis's verdict on a given allocation, where it is known. A no names the first cluster
     /// that fails.
     pub fn of_allocation(
         set: &TaskSet,
@@ -221,13 +220,13 @@ impl Verdicts {
         set: &TaskSet,
         (algorithm, analysis): (&str, &dyn Analysis),
         outcome: &Outcome,
-        guarantee: &Guarantee,
+        guarantee: &Verdict,
     ) -> Verdicts {
         let own = Verdict::of_outcome(set, analysis, outcome);
         // An organisation of the device with a test of its own.
         let partitioned = algorithm == PartFtlTest.name();
         let name = if partitioned { algorithm } else { analysis.name() };
-        Verdicts::new(set, name, analysis.is_theorem() && !partitioned, &own, guarantee.verdict.clone())
+        Verdicts::new(set, name, analysis.is_theorem() && !partitioned, &own, guarantee.clone())
     }
 
     fn new(set: &TaskSet, name: &str, theorem: bool, own: &Verdict, guarantee: Verdict) -> Verdicts {

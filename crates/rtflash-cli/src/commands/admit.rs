@@ -7,12 +7,12 @@ use rtflash_alloc::analysis::{Analysis, DemandTest};
 use rtflash_alloc::certified::admission::{
     Decision, RunningDevice, removable_within, served_streams, servers_left_out,
 };
-use rtflash_model::{Certificate, Device, Frame, PartialAllocation, TaskId, TaskSet, read_partial_allocation};
+use rtflash_model::{Certificate, Frame, PartialAllocation, TaskId, TaskSet, read_partial_allocation};
 use rtflash_wire::{
     AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream, Verdict, Verdicts,
 };
 
-use super::{analysis_relying_on, export};
+use super::{analysis_relying_on, export, typical_times};
 use crate::args::AdmitArgs;
 use crate::render::numbers::plain;
 use crate::render::{OnDevice, Render};
@@ -32,7 +32,7 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
     if let Some(refused) = analysis.refuses(set) {
         return Ok(cannot_tell(&refused.to_string()));
     }
-    warn_of_typical_times(set.device());
+    typical_times::warn(set.device());
     let Some((name, running, gone_tasks)) = read_running(&args.allocation, set)? else { return Ok(Status::Wrong) };
     // Without jobs, servers that are not named have served none.
     let named = !args.without_server.is_empty();
@@ -83,16 +83,6 @@ pub fn read_running(
         )));
     };
     Ok(Some((name, RunningDevice { clusters, certificates }, gone_tasks)))
-}
-
-/// Warns that nothing is guaranteed on a device that states typical times.
-pub fn warn_of_typical_times(device: &Device) {
-    if device.has_typical_times() {
-        output::complain(&output::warning(
-            "the device's times are typical values: nothing is guaranteed; enter the maxima of its datasheet, with \
-             \"times\": \"maximum\"",
-        ));
-    }
 }
 
 /// Says why nothing can be said.

@@ -63,7 +63,7 @@ impl SetCommand for ExplainPlan {
                     true => Guarantee::of(set, allocator, analysis, &outcome, granted),
                     false => Guarantee::known(set, allocator.name(), analysis, &outcome),
                 };
-                let verdicts = Verdicts::of_outcome(set, (allocator.name(), analysis), &outcome, &guarantee);
+                let verdicts = Verdicts::of_outcome(set, (allocator.name(), analysis), &outcome, &guarantee.verdict);
                 let headline = OutcomeText::new(set, allocator.name(), analysis, &outcome, &guarantee).headline();
                 (outcome.allocation().cloned(), verdicts, Some(headline))
             }

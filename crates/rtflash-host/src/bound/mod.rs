@@ -247,7 +247,8 @@ fn one(
         match rank(&other) {
             Ordering::Less => {
                 let urgent = other.queue_of(found.as_ref().ok().map(LatencyTerms::bound), scenario.host.turnaround);
-                // What is not real-time may wait while there are places, as those of the rest are taken.
+                // A command that is not real-time can wait although places are free: those of the
+                // rest are taken.
                 ahead.higher.push(UrgentQueue { yields: urgent.yields && own.is_real_time, ..urgent });
             }
             Ordering::Equal => {

@@ -94,6 +94,23 @@ pub(super) struct Loops {
     pub(super) commands: Vec<(u64, u64)>,
 }
 
+/// The least time from the hand-over of an I/O's last command, the shortest one, to its end. Where
+/// rounds are counted, a command inside at the begin of a window takes no part in it.
+fn handed(scenario: &Scenario, last: Option<Command>) -> Span {
+    match &scenario.device {
+        HostDevice::Nvme(_) => scenario.device.shortest(last.into_iter(), 1, true),
+        HostDevice::Emmc(_) | HostDevice::Clusters(_) => Span::ZERO,
+    }
+}
+
+/// The longest service of a command that was merged, in nanoseconds. It is the first of an I/O, or
+/// of none.
+fn merged(scenario: &Scenario, whole: Command) -> u64 {
+    let longest = Command { size: scenario.host.max_sectors, ..whole };
+    let service = [true, false].map(|first| scenario.device.longest(&longest, first).as_ns());
+    service[0].max(service[1])
+}
+
 impl Loops {
     pub(super) fn new(scenario: &Scenario, position: usize, queues: Queues) -> Loops {
         let job = &scenario.jobs[position];
@@ -118,16 +135,7 @@ impl Loops {
         let inside = scenario.scheduler.max_inflight().unwrap_or(u32::MAX);
         let commands_alone = commands_of(scenario, position, scheduler.as_ref());
         let shortest = scenario.device.shortest(commands_alone, inside, longest.is_some());
-        // Where rounds are counted, what is inside at the begin of a window takes no part in it. The
-        // last command is the shortest.
-        let handed = match &scenario.device {
-            HostDevice::Nvme(_) => scenario.device.shortest(
-                commands_of(scenario, position, scheduler.as_ref()).last().into_iter(),
-                1,
-                true,
-            ),
-            HostDevice::Emmc(_) | HostDevice::Clusters(_) => Span::ZERO,
-        };
+        let handed = handed(scenario, commands_of(scenario, position, scheduler.as_ref()).last());
         let count = job.max_ios();
         let (releasing, pending) = match job.releases {
             JobReleases::Every { period, jitter } => {
@@ -142,12 +150,8 @@ impl Loops {
             JobReleases::WriteBack(written) => (Releasing::Every(written.flush), written.max_at_once(job.size)),
         };
         let (queue, is_real_time) = (queues(&scenario.scheduler, job), job.is_real_time());
-        let merging = longest.map(|whole| {
-            let longest = Command { size: scenario.host.max_sectors, ..whole };
-            // A command that was merged is the first of an I/O, or of none.
-            let service = [true, false].map(|first| scenario.device.longest(&longest, first).as_ns());
-            ((whole.op, whole.class, whole.level), service[0].max(service[1]).saturating_add(turnaround))
-        });
+        let merging = longest
+            .map(|whole| ((whole.op, whole.class, whole.level), merged(scenario, whole).saturating_add(turnaround)));
         let pending = pending.min(count.max(1));
         Loops {
             queue,
