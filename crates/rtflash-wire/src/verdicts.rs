@@ -1,6 +1,6 @@
-//! The two verdicts with which every answer about a set begins: what Theorem 1 says of it, and the
-//! guarantee on the device. Each has one wording: [`Verdicts::lines`] for people, and the fields for
-//! programs.
+//! The two verdicts that begin every answer about a set: what Theorem 1 says of it, and the
+//! guarantee on the device. Each has one wording: [`Verdicts::lines`] for people, and the fields
+//! for programs.
 
 use std::fmt;
 
@@ -130,7 +130,7 @@ impl Verdict {
         }
     }
 
-    /// The analysis's verdict on a given allocation, where it is known. A no names the first cluster
+    /// The analysis's verdict on a given allocation, if it is known. A no names the first cluster
     /// that fails.
     pub fn of_allocation(
         set: &TaskSet,

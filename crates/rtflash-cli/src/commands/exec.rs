@@ -162,7 +162,7 @@ impl<'a> AskedRun<'a> {
     }
 }
 
-/// What is said of an allocation before it is run.
+/// The lines on an allocation before it is run.
 struct Prediction {
     /// Whether the analysis accepts it.
     predicted: Option<bool>,
@@ -259,7 +259,7 @@ impl ExecPlan {
         if let Some(complaint) = no_faults(set, options) {
             return SetAnswer::wrong(complaint);
         }
-        // What is run may keep every deadline, and yet lean on what the user does not grant.
+        // A run can keep every deadline, and yet lean on what the user does not grant.
         let beyond = kind.beyond(set, allocation, self.granted);
         let own = match &beyond {
             Some(reason) => Verdict::no(&**reason),

@@ -91,12 +91,12 @@ impl<'a> OutcomeText<'a> {
         verdicts::text(&self.verdicts) + &self.line()
     }
 
-    /// What the algorithm made of the set, in a line.
+    /// The algorithm's result, in a line.
     pub fn line(&self) -> String {
         format!("{} {}\n", self.what(), paint(DIM, &self.how()))
     }
 
-    /// What the algorithm made of the set.
+    /// The algorithm's result.
     fn what(&self) -> String {
         let OutcomeText { set, algorithm, ref kind, outcome, .. } = *self;
         let tasks = count(set.tasks().len(), "task");

@@ -42,7 +42,7 @@ fn headline(answer: &ExecAnswer<'_>) -> String {
     verdicts::text(&answer.verdicts) + &run(answer)
 }
 
-/// What the run came to, in a line, after one that says why checks can fail if the set is not
+/// The result of the run in a line, after one that says why checks can fail if the set is not
 /// guaranteed.
 pub fn run(answer: &ExecAnswer<'_>) -> String {
     let why = answer.verdicts.why_checks_can_fail().filter(|_| answer.verdict.is_some());

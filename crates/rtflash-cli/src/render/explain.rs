@@ -17,7 +17,7 @@ pub struct ExplainView<'a> {
     pub allocation: Option<&'a Allocation>,
     /// The verdicts.
     pub verdicts: &'a Verdicts,
-    /// What an algorithm made of the set, in a line, where one was asked.
+    /// The sentence on what an algorithm found, if one was asked.
     pub headline: Option<String>,
 }
 

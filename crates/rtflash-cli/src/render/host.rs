@@ -23,7 +23,7 @@ impl Render for HostAnswer<'_> {
         let length = |queue: &HostQueue| format!("{} ({} at most)", quantity(queue.mean), separated(queue.max.into()));
         let (waiting, inside) = (length(&self.queues.waiting), length(&self.queues.inside));
         let queues = format!("requests at the scheduler: {waiting}; in the device: {inside}");
-        // What the longest latency does not show.
+        // The longest latency does not show these.
         let open = self.jobs.iter().filter_map(|job| {
             let oldest = job.oldest_open_ns.filter(|&oldest| job.max_ns.is_none_or(|max| oldest > max))?;
             let (name, number) = (plain(&job.name), separated(job.open.into()));

@@ -63,7 +63,7 @@ impl Render for TuneAnswer<'_> {
 /// I/Os that a 99.9th percentile needs: ten of them are above it.
 const ENOUGH: u64 = 10_000;
 
-/// What the runs do not tell for sure.
+/// Lines on what the runs do not tell for sure.
 fn doubts(answer: &TuneAnswer<'_>) -> String {
     let mut text = String::new();
     for (at, job) in answer.jobs.iter().enumerate() {
