@@ -32,7 +32,7 @@ impl Inside {
         })
     }
 
-    /// What the most expensive of them cost together, as many as may be inside.
+    /// The cost of the most expensive of them together, as many as can be inside.
     pub(super) fn max(&self, max: Max) -> u128 {
         self.taken(max).map(|(cost, taken)| u128::from(cost) * u128::from(taken)).sum()
     }

@@ -52,7 +52,7 @@ impl Rule {
     }
 }
 
-/// What the bounds of a scenario rest on, a clause each that begins with the name of an
+/// Grounds of a scenario's bounds, a clause each that begins with the name of an
 /// [assumption](Assumptions::NAMES) where `host run` observes it.
 pub fn rests_on(scenario: &Scenario) -> Vec<String> {
     if let HostDevice::Clusters(_) = &scenario.device {

@@ -70,7 +70,7 @@ impl<'a> Assumptions<'a> {
         }
     }
 
-    /// What was seen by the end of the run, in the order of [`Assumptions::NAMES`].
+    /// Observations by the end of the run, in the order of [`Assumptions::NAMES`].
     pub fn found(&self) -> impl Iterator<Item = BoundAssumption> + '_ {
         let real_time = self.scenario.jobs.iter().any(Job::is_real_time);
         let periodic = |job: &Job| job.is_real_time() && matches!(job.releases, JobReleases::Every { .. });

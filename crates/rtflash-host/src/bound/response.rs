@@ -7,8 +7,8 @@ use rtflash_model::capped;
 /// Why a window has no end that could be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoWindow {
-    /// What goes ahead is so many thousandths of what the device does in the same time, rounded
-    /// down: all of it, or more, or so nearly all of it that no time is long enough.
+    /// The work ahead, in thousandths of what the device does in the same time, rounded down. It is
+    /// all of that or more, or so nearly all that no time is long enough.
     Overload(u64),
     /// Requests of the job of this position may be merged with others.
     Merged(usize),
@@ -21,7 +21,7 @@ pub(super) enum NoWindow {
 }
 
 impl NoWindow {
-    /// Of a load in parts of [`SCALE`].
+    /// The failure of a load in parts of [`SCALE`].
     fn overload(load: u128) -> NoWindow {
         NoWindow::Overload(capped(load.saturating_mul(1_000) / SCALE))
     }
@@ -71,7 +71,7 @@ impl UrgentQueue {
         time / self.apart.max(1) + 1
     }
 
-    /// I/Os of all places, of so many each.
+    /// I/Os of all places, if each has `each`.
     fn of_places(&self, each: u128) -> u128 {
         each.saturating_mul(self.places).min(self.count)
     }
@@ -91,7 +91,7 @@ impl UrgentQueue {
     }
 }
 
-/// What higher jobs send ahead within a window, in I/Os, if each place has so many by its releases.
+/// I/Os that higher jobs send ahead within a window, if each place releases as many as `arrived`.
 /// `between`: commands of the queue below, which go between those of a job that yields.
 fn sent(
     higher: &[UrgentQueue],
@@ -110,7 +110,7 @@ fn sent(
 /// Parts of a nanosecond in which rates are counted.
 const SCALE: u128 = 1 << 64;
 
-/// What higher jobs send in the long run, by the rate at which each releases I/Os, times [`SCALE`].
+/// Work that higher jobs send in the long run, by their rates of I/Os, times [`SCALE`].
 /// As rates are rounded up, no search begins that comes to an end after all time alone.
 fn in_the_long_run(higher: &[UrgentQueue], of: impl Fn(&UrgentQueue, u128) -> u128) -> u128 {
     let commands = |queue: &UrgentQueue| queue.rate().saturating_mul(queue.commands);

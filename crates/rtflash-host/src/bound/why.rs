@@ -24,7 +24,7 @@ pub enum Why {
     /// The I/Os of more urgent jobs may keep the device busy for ever, or for longer than time is
     /// counted.
     Overload {
-        /// What they take of what the device does, in thousandths, rounded down.
+        /// Their share of what the device does, in thousandths, rounded down.
         thousandths: u64,
     },
     /// An I/O of a real-time job with a period may not have ended when the next one comes.

@@ -140,7 +140,7 @@ impl CertifiedClusters {
         CertifiedClusters { aging, ..self }
     }
 
-    /// The same after its certificates were judged, by the verifier of `rtflash-check` or another
+    /// These clusters after their certificates were judged, by the verifier of `rtflash-check` or another
     /// judge: an error is why they do not hold.
     #[must_use]
     pub fn judged(self, judgement: Result<(), String>) -> CertifiedClusters {
