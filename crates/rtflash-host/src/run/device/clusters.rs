@@ -140,8 +140,8 @@ impl CertifiedClusters {
         CertifiedClusters { aging, ..self }
     }
 
-    /// These clusters after their certificates were judged, by the verifier of `rtflash-check` or another
-    /// judge: an error is why they do not hold.
+    /// These clusters after their certificates were judged, by the verifier of `rtflash-check` or
+    /// another judge. An error says why they do not hold.
     #[must_use]
     pub fn judged(self, judgement: Result<(), String>) -> CertifiedClusters {
         CertifiedClusters { judgement, ..self }

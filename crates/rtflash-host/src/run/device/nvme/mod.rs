@@ -179,7 +179,7 @@ impl Nvme {
     }
 
     /// The least time from the release of an I/O of these commands to its end, if at most `inside`
-    /// of them are inside at a time; in no episode, and with nothing of the flash.
+    /// of them are in the device at a time; in no episode, and with nothing of the flash.
     pub(super) fn shortest(&self, commands: impl Iterator<Item = Command>, inside: u32) -> Span {
         let (mut number, mut controlled) = (0_u64, Span::ZERO);
         let (mut least, mut latency) = (Span::LONGEST, Span::ZERO);
