@@ -1,8 +1,9 @@
 //! What an analysis of either kind says of a given allocation.
 
-use rtflash_model::{Allocation, Certificate, Cluster, Space, TaskSet};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, Space, TaskSet};
 
 use crate::analysis::{Analysis, ClusterReport, DemandTest, Test, cluster_verdict, report_cluster};
+use crate::certified::certify_without_servers;
 use crate::work::Work;
 
 /// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under a
@@ -53,6 +54,23 @@ pub(crate) fn victim(set: &TaskSet, analysis: &dyn Analysis, certificate: Option
 /// cluster that has none. The others stay as they are.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
     AnalysisKind::of(analysis).verdicts().completed(set, allocation)
+}
+
+/// An allocation that passes, without servers: jobs that are not real-time get nothing, and erases
+/// are suspended where the device can. Under an analysis without certificates it stays as it is.
+pub fn without_servers(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
+    let certificates: Vec<Option<Certificate>> =
+        (0..allocation.len()).map(|position| allocation.certificate(position).copied()).collect();
+    let (Some(test), Some(certificates)) =
+        (analysis.demand_test(), certificates.into_iter().collect::<Option<Vec<_>>>())
+    else {
+        return allocation;
+    };
+    let placements: Vec<Placement> = certificates.iter().map(|certificate| certificate.placement).collect();
+    let clusters = allocation.clusters();
+    let certified = certify_without_servers(set, &clusters, &placements, test.rely_on, &Work::new());
+    assert!(certified.failing.is_empty(), "servers are made of what tasks leave");
+    allocation.with_certificates(certified.certificates)
 }
 
 /// The two kinds of analysis.

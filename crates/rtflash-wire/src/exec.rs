@@ -37,6 +37,9 @@ pub struct ExecAnswer<'a> {
     /// What of that the run does not obey, if it does not: its late requests break no promise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disobeys: Option<String>,
+    /// What else a reader has to know: jobs that get nothing, and erases that are not suspended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How it was run.
     #[serde(flatten)]
     pub settings: Settings,

@@ -51,7 +51,7 @@ pub use admit::{
     AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RefusingCluster, RemovableTask, RunningCluster, ServedStream,
     StageAnswer,
 };
-pub use alloc::{AdviceAnswer, AllocAnswer, ClusterAnswer, GcAnswer};
+pub use alloc::{AdviceAnswer, AllocAnswer, ClusterAnswer, FrontPointAnswer, GcAnswer, ServedByAnswer};
 pub use check::{CheckAnswer, CheckedCluster, relied_on};
 pub use data::{DataAnswer, TaskDataAnswer, on_device};
 pub use envelope::{Answer, ErrorLine, Fault, ReadAnswer, ReadError, framed, line, number, pretty, read};
@@ -78,8 +78,8 @@ pub use schemas::schema;
 pub use scheme::{SchemeRoom, SchemeTerm, SchemeTerms};
 pub use serve::{ServeAnswer, ServedDirection, ServedTask};
 pub use size::{
-    ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, LoadAnswer, NoLimit, Range, RatioAnswer, RequestAnswer,
-    SizeAnswer, TaskAnswer, WearAnswer,
+    ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, FrontAnswer, LoadAnswer, NoLimit, Range, RatioAnswer,
+    RequestAnswer, SizeAnswer, TaskAnswer, WearAnswer,
 };
 pub use soak::{ArrivalsLine, BrokenLine, CheckCount, ClimbAnswer, ClimbLine, SoakAnswer, WithoutLine};
 pub use unplaced::UnplacedAnswer;

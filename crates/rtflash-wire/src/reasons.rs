@@ -5,7 +5,7 @@ use rtflash_alloc::allocator::{Failure, Unplaced};
 use rtflash_alloc::analysis::{Analysis, Test, baseline};
 use rtflash_alloc::necessary::Impossible;
 use rtflash_alloc::reason::{Excess, Reason};
-use rtflash_model::{Device, Space, TaskSet, format_ns};
+use rtflash_model::{Allocation, Certificate, Cluster, Device, Space, TaskSet, format_ns};
 
 use crate::numbers::{percent, plain, separated, share, time, volume};
 use crate::parts::task_name;
@@ -53,8 +53,13 @@ pub fn unplaced_reason(set: &TaskSet, analysis: &dyn Analysis, unplaced: &Unplac
                 format!("its period is {}", request.period)
             };
             let noun = if request.pages == 1 { "page" } else { "pages" };
+            let what = if request.behind_erase { "an erase" } else { "a step of garbage collection" };
+            let blocked = match request.blocking_ns {
+                0 => String::new(),
+                blocking => format!(", behind {what} of {} that nothing interrupts", time(blocking as f64)),
+            };
             format!(
-                "its {} of {pages} {noun}{bytes} takes {} at least, and {limit}",
+                "its {} of {pages} {noun}{bytes} takes {} at least{blocked}, and {limit}",
                 if request.writes { "write" } else { "read" },
                 time(request.least_ns as f64)
             )
@@ -196,6 +201,33 @@ pub fn alone(_: &Device, _: u128) -> String {
 /// `800,000 pages`.
 pub fn count_pages(pages: u128) -> String {
     format!("{} {}", separated(pages), if pages == 1 { "page" } else { "pages" })
+}
+
+/// That clusters which collect could suspend erases and do not, as each reserves a server;
+/// `None` where none does.
+pub fn suspends_nothing(set: &TaskSet, allocation: &Allocation) -> Option<String> {
+    let device = set.device();
+    device.erase_suspend()?;
+    let writes = |cluster: &Cluster| {
+        cluster.tasks.iter().any(|&task| set.tasks().get(task).is_some_and(|of| of.write.is_some()))
+    };
+    let could = |certificate: Certificate| {
+        !certificate.suspends_erases(device)
+            && Certificate { server_thousandths: 0, ..certificate }.suspends_erases(device)
+    };
+    let clusters = allocation.clusters();
+    let serving: Vec<String> = (0..)
+        .zip(&clusters)
+        .filter(|(position, cluster)| writes(cluster) && allocation.certificate(*position).copied().is_some_and(could))
+        .map(|(position, _)| position.to_string())
+        .collect();
+    let (noun, verb) = if serving.len() == 1 { ("cluster", "suspends") } else { ("clusters", "suspend") };
+    (!serving.is_empty()).then(|| {
+        format!(
+            "{noun} {} {verb} no erase: a server is reserved there, and `alloc --reserve-server no` reserves none",
+            serving.join(", ")
+        )
+    })
 }
 
 /// A clause on a space: what the data take, and what there is.

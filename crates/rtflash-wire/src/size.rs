@@ -5,13 +5,15 @@ use std::borrow::Cow;
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{
-    AllocationCost, Amplification, ClusterCost, Expected, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear,
+    AllocationCost, Amplification, ClusterCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing,
+    SizingLimit, Wear,
 };
 use rtflash_model::{Request, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::alloc::FrontPointAnswer;
 use crate::data::DataAnswer;
 use crate::guarantee::Guarantee;
 use crate::necessary::{ImpossibleAnswer, proof};
@@ -42,6 +44,9 @@ pub struct SizeAnswer<'a> {
     pub load: LoadAnswer,
     /// The limits of each request, everything else as it is; in the order of the task set.
     pub tasks: Vec<TaskAnswer<'a>>,
+    /// With `--over`: devices on which the set passes, none better than another in every respect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front: Option<FrontAnswer>,
     /// What the allocation costs at most, every request arriving as often as it may; where the set
     /// fails as it is, the allocation to the fewest chips. Null where there is none. With
     /// `--spread`, the allocation that uses free chips, if that is a gain.
@@ -68,6 +73,35 @@ pub struct SizeAnswer<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub meta: Option<RawMeta<'a>>,
+}
+
+/// A Pareto front, in a [`SizeAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FrontAnswer {
+    /// What it is over: `chips`, `channels`, `logical_ratio`, `algorithm`.
+    pub over: Vec<Text<'static>>,
+    /// Its points: chips ascending, then channels.
+    pub points: Vec<FrontPointAnswer>,
+    /// Whether every number of chips up to where the front ends was looked at; false where it would
+    /// take too long.
+    pub complete: bool,
+}
+
+impl FrontAnswer {
+    /// The answer for a front.
+    pub fn new(axes: FrontAxes, front: &Front) -> FrontAnswer {
+        let over = [
+            (axes.chips, "chips"),
+            (axes.channels, "channels"),
+            (axes.logical_ratio, "logical_ratio"),
+            (axes.algorithm, "algorithm"),
+        ];
+        FrontAnswer {
+            over: over.into_iter().filter(|(is_axis, _)| *is_axis).map(|(_, name)| name.into()).collect(),
+            points: front.points.iter().map(FrontPointAnswer::from).collect(),
+            complete: front.complete,
+        }
+    }
 }
 
 /// Why there is no limit.
@@ -307,6 +341,7 @@ impl<'a> SizeAnswer<'a> {
                 reason: reason(&limits.load_permille),
             },
             tasks: tasks.collect(),
+            front: None,
             cost: sizing.cost.as_ref().map(|cost| CostAnswer::new(set, cost)),
             with_spread: sizing.spread.as_ref().map(|spread| CostAnswer::new(set, &spread.cost)),
             unplaced: UnplacedAnswer::of(set, &sizing.outcome),

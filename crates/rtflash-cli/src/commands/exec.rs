@@ -10,8 +10,8 @@ use rtflash_draw::page::Picture;
 use rtflash_exec::{Options, PlanError};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
-use rtflash_wire::reasons::data_sentence;
-use rtflash_wire::{ExecAnswer, Guarantee, Settings, Verdict, Verdicts};
+use rtflash_wire::reasons::{data_sentence, suspends_nothing};
+use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
@@ -20,7 +20,7 @@ use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
 use super::exec_unkept::{UnkeptFile as CheckpointFile, UnkeptRun as KeptRun};
-use super::found::{FoundAllocation, of_given, search};
+use super::found::{FoundAllocation, any_runs, of_given, search};
 use super::releases::ReleaseFile;
 use super::trims::TrimOption;
 use super::{allocator, analysis_relying_on, policies};
@@ -31,6 +31,7 @@ use crate::pairs::{Given, Pairs};
 use crate::render::Render;
 use crate::render::exec_text::ExecView;
 use crate::render::kind::kind;
+use crate::render::numbers::names;
 use crate::status::Status;
 use crate::{CommandFailure, report};
 
@@ -135,6 +136,23 @@ fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> 
     Some(format!("the data of cluster {position} do not fit: {}", data_sentence(set.device(), &space)))
 }
 
+/// The streams of jobs of which none completes though some wait.
+fn unserved(jobs: &[JobsLine<'_>]) -> Option<String> {
+    let idle = || jobs.iter().filter(|line| line.completed == 0 && line.pending > 0);
+    let waiting: u64 = idle().map(|line| line.pending).sum();
+    let streams: Vec<&str> = idle().map(|line| &*line.task).collect();
+    (!streams.is_empty()).then(|| {
+        let noun = if waiting == 1 { "request waits" } else { "requests wait" };
+        format!(
+            "aperiodic requests of {} get nothing: {waiting} {noun}, and none completes",
+            names(streams.into_iter(), NAMES)
+        )
+    })
+}
+
+/// Streams that are named.
+const NAMES: usize = 4;
+
 /// What a run is asked for.
 struct AskedRun<'a> {
     file: &'a TaskSetFile,
@@ -213,6 +231,8 @@ impl ExecPlan {
             FoundAllocation::Wrong(complaint) => SetAnswer::wrong(&complaint),
             FoundAllocation::Refused(answer) => *answer,
             FoundAllocation::Nothing(reason, own) => {
+                let hint = if asked.algorithm.is_some() { any_runs(&own) } else { "" };
+                let reason = format!("{reason}{hint}");
                 let prediction = self.prediction(&asked, self.analysis, None, &own);
                 self.reported(asked.not_run(self.analysis, prediction, reason), None, Status::of(own.holds()))
             }
@@ -287,6 +307,8 @@ impl ExecPlan {
             disobeys: disobeys(needed, options),
             ..asked.blank(analysis, prediction, String::new()).with(set, plan, findings, report)
         };
+        let notes = unserved(&answer.jobs).into_iter().chain(suspends_nothing(set, allocation)).collect();
+        let answer = ExecAnswer { notes, ..answer };
         let page_size = plan.device().page_size();
         let shown = drawn.drawing.as_ref().map_or_else(String::new, |drawing| drawing.text.clone());
         let view = ExecView { answer, page_size, alone: asked.alone, drawing: shown };

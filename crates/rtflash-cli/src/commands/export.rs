@@ -12,7 +12,7 @@ use rtflash_model::{Allocation, TaskSet, TaskSetFile};
 use rtflash_wire::{ExportAnswer, ExportedStream, line, pretty};
 
 use super::certified::certified;
-use super::found::{FoundAllocation, find};
+use super::found::{FoundAllocation, any_runs, find};
 use super::{allocator, analysis_relying_on, export_firmware, policies};
 use crate::args::{
     ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, Format, MqsimGcArg, NvmeKindArg, ReplayArgs,
@@ -135,7 +135,7 @@ fn allocation_of(
             Ok((laid_out.unwrap_or(found), analysis.name() == "thesis"))
         }
         FoundAllocation::Nothing(message, own) => {
-            output::complain(&format!("{message}\n"));
+            output::complain(&format!("{message}{}\n", if is_given { "" } else { any_runs(&own) }));
             Err(Status::of(own.holds()))
         }
         FoundAllocation::Wrong(complaint) => {

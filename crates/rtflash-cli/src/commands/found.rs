@@ -66,16 +66,17 @@ pub fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis,
             FoundAllocation::cannot_tell(format!("{} makes no clusters: there is nothing to run", allocator.name()))
         }
         Outcome::NotSchedulable(_) => FoundAllocation::Nothing(
-            format!(
-                "{} finds no allocation, so there is none to run (global and equal-split always give one, --allocation \
-                 runs any): {why}",
-                allocator.name()
-            ),
+            format!("{} finds no allocation, so there is none to run: {why}", allocator.name()),
             own,
         ),
         Outcome::Impossible(_) => FoundAllocation::Nothing(format!("there is none to run: {why}"), own),
         Outcome::CannotTell(_) | Outcome::Schedulable(_) => FoundAllocation::Nothing(why, own),
     }
+}
+
+/// How a set without an allocation is run all the same, for commands that run any.
+pub fn any_runs(own: &Verdict) -> &'static str {
+    if own.holds() == Some(false) { " (global and equal-split always give one, --allocation runs any)" } else { "" }
 }
 
 impl FoundAllocation {

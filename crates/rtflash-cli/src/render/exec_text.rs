@@ -103,6 +103,9 @@ fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
     if let Some(disobeys) = &answer.disobeys {
         text += &format!("{}: {disobeys}\n", paint(YELLOW, "note"));
     }
+    for note in &answer.notes {
+        text += &format!("{}: {note}\n", paint(YELLOW, "note"));
+    }
     text += "\n";
     text += &jobs(answer);
     text += "\n";

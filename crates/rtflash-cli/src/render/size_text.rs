@@ -3,9 +3,11 @@
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sizing::{AllocationCost, Expected, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear};
+use rtflash_alloc::sizing::{
+    AllocationCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear,
+};
 use rtflash_model::{Request, TaskId, TaskSet, TaskSetFile, format_ns};
-use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
+use rtflash_wire::{Answer, FrontAnswer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
 use super::alloc_text::OutcomeText;
@@ -31,15 +33,21 @@ pub struct SizeView<'a> {
     pub guarantee: Guarantee,
     /// What was found.
     pub sizing: &'a Sizing,
+    /// The front that was asked for.
+    pub front: Option<(FrontAxes, Front)>,
     /// Whether it is the only one.
     pub alone: bool,
 }
 
 impl Render for SizeView<'_> {
     fn text(&self) -> String {
-        let SizeView { file, allocator, analysis, guarantee, sizing, alone } = self;
+        let SizeView { file, allocator, analysis, guarantee, sizing, front, alone } = self;
         let verdict = OutcomeText::new(&file.set, allocator.name(), *analysis, &sizing.outcome, guarantee);
-        if *alone { answer(&file.set, *analysis, sizing, &verdict) } else { line(sizing, &verdict) }
+        if !*alone {
+            return line(sizing, &verdict);
+        }
+        answer(&file.set, *analysis, sizing, &verdict)
+            + &front.as_ref().map_or_else(String::new, |(_, of)| front_text(of))
     }
 
     fn json(&self) -> String {
@@ -52,7 +60,8 @@ impl SizeView<'_> {
     pub fn answer(&self) -> SizeAnswer<'_> {
         let meta = self.file.meta.as_deref();
         let sizing = (self.sizing, &self.guarantee);
-        SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, sizing, meta)
+        let front = self.front.as_ref().map(|(axes, front)| FrontAnswer::new(*axes, front));
+        SizeAnswer { front, ..SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, sizing, meta) }
     }
 
     /// What the algorithm made of the set, in words, and where the set fails why.
@@ -133,18 +142,44 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
             how_found(limits.load_permille, "largest, by bisection in steps of 0.001: every period divided by it"),
         ],
     ];
-    table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from)) + &at_least(sizing)
+    table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from)) + &at_least(set, sizing)
 }
 
 /// How many chips it takes whatever the algorithm.
-fn at_least(sizing: &Sizing) -> String {
+fn at_least(set: &TaskSet, sizing: &Sizing) -> String {
+    let ratio = set.device().logical_ratio();
     match sizing.at_least {
         Some(1) => String::new(),
-        Some(chips) => {
-            format!("  (with fewer than {chips} chips no allocation meets every deadline, whatever the algorithm)\n")
-        }
-        None => "  (on no number of chips is there an allocation that meets every deadline)\n".into(),
+        Some(chips) => format!(
+            "  (with fewer than {chips} chips no allocation meets every deadline at a logical_ratio of {ratio}, \
+             whatever the algorithm)\n"
+        ),
+        None => format!(
+            "  (on no number of chips is there an allocation that meets every deadline at a logical_ratio of {ratio})\n"
+        ),
     }
+}
+
+/// The devices on which the set passes.
+fn front_text(front: &Front) -> String {
+    let mut text =
+        format!("\n{}\n", paint(BOLD, "Devices on which it passes, none better than another in every respect"));
+    let rows = front.points.iter().map(|point| {
+        vec![
+            point.chips.to_string(),
+            point.channels.to_string(),
+            point.logical_ratio.to_string(),
+            point.algorithm.to_owned(),
+        ]
+    });
+    text += &table(&[">chips", ">channels", ">logical_ratio", "algorithm"], rows.collect::<Vec<_>>());
+    if front.points.is_empty() {
+        text += "  none was found\n";
+    }
+    if !front.complete {
+        text += "  (not every number of chips was tried: it would take too long)\n";
+    }
+    text
 }
 
 const TOO_LONG: &str = "it would take too long to look for";

@@ -40,6 +40,7 @@ pub fn exec(answer: &ExecAnswer<'_>, chart: Option<Picture>) -> HtmlReport {
     if let Some(disobeys) = &answer.disobeys {
         parts.push(ReportPart::Note(disobeys.clone()));
     }
+    parts.extend(answer.notes.iter().cloned().map(ReportPart::Note));
     if answer.verdict.is_some() {
         let bars = (1..=BARS)
             .contains(&answer.requests.len())

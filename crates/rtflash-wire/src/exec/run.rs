@@ -58,6 +58,7 @@ impl<'a> ExecAnswer<'a> {
             predicted_schedulable: predicted,
             relies_on: None,
             disobeys: None,
+            notes: Vec::new(),
             settings,
             checks: Vec::new(),
             requests: Vec::new(),
