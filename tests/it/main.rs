@@ -1,6 +1,7 @@
 //! All tests of the command and the repository in one program, a module a topic.
 
 mod admit;
+mod advice;
 mod calls;
 mod checkpoint;
 mod cli;

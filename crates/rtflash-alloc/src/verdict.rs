@@ -1,9 +1,9 @@
 //! What an analysis of either kind says of a given allocation.
 
-use rtflash_model::{Allocation, Certificate, Cluster, Space, TaskSet};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, Space, TaskSet};
 
 use crate::analysis::{Analysis, ClusterReport, DemandTest, Test, cluster_verdict, report_cluster};
-use crate::certified;
+use crate::certified::{self, certify_without_servers};
 use crate::work::Work;
 
 /// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under a
@@ -66,6 +66,23 @@ pub fn tightened(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation)
     }
 }
 
+/// An allocation that passes, without servers: jobs that are not real-time get nothing, and erases
+/// are suspended where the device can. Under an analysis without certificates it stays as it is.
+pub fn without_servers(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
+    let certificates: Vec<Option<Certificate>> =
+        (0..allocation.len()).map(|position| allocation.certificate(position).copied()).collect();
+    let (Some(test), Some(certificates)) =
+        (analysis.demand_test(), certificates.into_iter().collect::<Option<Vec<_>>>())
+    else {
+        return allocation;
+    };
+    let placements: Vec<Placement> = certificates.iter().map(|certificate| certificate.placement).collect();
+    let clusters = allocation.clusters();
+    let certified = certify_without_servers(set, &clusters, &placements, test.rely_on, &Work::new());
+    assert!(certified.failing.is_empty(), "servers are made of what tasks leave");
+    allocation.with_certificates(certified.certificates)
+}
+
 /// The two kinds of analysis.
 enum AnalysisKind<'a> {
     Utilization(UtilizationAnalysis<'a>),
@@ -85,7 +102,7 @@ impl<'a> AnalysisKind<'a> {
         }
     }
 
-    fn verdicts(&self) -> &dyn Verdicts {
+    fn verdicts(&self) -> &dyn AllocationVerdicts {
         match self {
             AnalysisKind::Utilization(analysis) => analysis,
             AnalysisKind::Demand(test) => test,
@@ -94,7 +111,7 @@ impl<'a> AnalysisKind<'a> {
 }
 
 /// What an analysis of one kind says of a given allocation: the functions of this module.
-trait Verdicts {
+trait AllocationVerdicts {
     fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport>;
     fn in_time(&self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool>;
     fn spaces(&self, set: &TaskSet, allocation: &Allocation) -> Vec<Space>;
@@ -102,7 +119,7 @@ trait Verdicts {
     fn completed(&self, set: &TaskSet, allocation: Allocation) -> Allocation;
 }
 
-impl Verdicts for UtilizationAnalysis<'_> {
+impl AllocationVerdicts for UtilizationAnalysis<'_> {
     fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
         each(allocation, |_, cluster| report_cluster(set, self.0, &cluster.tasks, cluster.size()))
     }
@@ -124,7 +141,7 @@ impl Verdicts for UtilizationAnalysis<'_> {
     }
 }
 
-impl Verdicts for DemandTest {
+impl AllocationVerdicts for DemandTest {
     fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
         self.reports(set, allocation)
     }

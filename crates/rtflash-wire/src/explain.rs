@@ -18,6 +18,7 @@ use crate::grounds::{GroundText, rests_on};
 use crate::guarantee::beyond;
 use crate::parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta};
 use crate::scheme::SchemeTerms;
+use crate::verdicts::Verdicts;
 
 /// The terms of one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +28,9 @@ pub struct Explanation<'a> {
     /// Whether every cluster passes, and the declared data fit, as `check` says it; false where
     /// there is no allocation, null where it cannot be told.
     pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound
     /// ones it comes on top. Where the device says what its times contain, this is the time with
     /// the transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
@@ -71,6 +75,9 @@ pub struct Explanation<'a> {
 pub struct Unexplained<'a> {
     /// Null: it cannot be told.
     pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The analysis.
     pub analysis: Text<'a>,
     /// Why there are none.
@@ -88,7 +95,7 @@ pub enum ExplainAnswer<'a> {
     /// The terms.
     Terms(Box<Explanation<'a>>),
     /// Why there are none.
-    Nothing(Unexplained<'a>),
+    Nothing(Box<Unexplained<'a>>),
 }
 
 impl<'de, 'a> Deserialize<'de> for ExplainAnswer<'a> {
@@ -114,6 +121,12 @@ pub struct AssumptionText {
     pub name: Text<'static>,
     /// What it says.
     pub statement: Text<'static>,
+}
+
+impl AssumptionText {
+    fn new(assumption: &Assumption) -> AssumptionText {
+        AssumptionText { name: assumption.name.into(), statement: assumption.statement.into() }
+    }
 }
 
 /// The terms of one cluster.
@@ -252,6 +265,7 @@ impl<'a> Explanation<'a> {
         set: &'a TaskSet,
         analysis: &'a dyn Analysis,
         checked: Option<&CheckedAllocation<'_>>,
+        verdicts: Verdicts,
         meta: Option<&'a RawValue>,
     ) -> Explanation<'a> {
         let test = analysis.demand_test();
@@ -281,6 +295,7 @@ impl<'a> Explanation<'a> {
         let page_times = page_times(device, analysis, theorem);
         Explanation {
             analysis: analysis.name().into(),
+            verdicts,
             schedulable: checked.map_or(Some(false), |checked| checked.verdict.schedulable),
             page_read_ns: page_times.0.as_ns(),
             page_program_ns: page_times.1.as_ns(),
@@ -298,16 +313,10 @@ impl<'a> Explanation<'a> {
                 TaskId::first(if allocation.is_some() { 0 } else { set.tasks().count() }),
                 &on_device(set),
             ),
-            assumes: assumed(analysis),
+            assumes: analysis.assumes().iter().map(AssumptionText::new).collect(),
             meta: meta.map(Cow::Borrowed),
         }
     }
-}
-
-/// What an analysis takes for granted.
-fn assumed(analysis: &dyn Analysis) -> Vec<AssumptionText> {
-    let text = |of: &Assumption| AssumptionText { name: of.name.into(), statement: of.statement.into() };
-    analysis.assumes().iter().map(text).collect()
 }
 
 /// What operations are charged in a cluster.

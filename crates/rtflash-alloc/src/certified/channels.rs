@@ -23,7 +23,9 @@ use super::processor::{ChosenGc, Processor};
 use super::shortfall::Shortfall;
 use super::term::Term;
 use crate::work::Work;
-pub use certify::{Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, tried};
+pub use certify::{
+    Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, certify_without_servers, tried,
+};
 use neighbourhoods::Neighbourhood;
 pub(crate) use overloads::NumberedMember;
 use trials::KnownTrial;
@@ -62,6 +64,8 @@ pub struct ChannelContention<'a> {
     channels: Rc<ChannelMap>,
     /// Whether a cluster that fails ends the tests: nobody asks about the others then.
     whole: bool,
+    /// Whether what clusters leave is given to servers.
+    reserves: bool,
     /// Whether no terms are looked for where a few steps tell that it fails without a pass.
     hasty: bool,
     /// What trials of a search have found so far; `None` for whoever makes certificates.
@@ -97,6 +101,7 @@ impl<'a> ChannelContention<'a> {
             alone: vec![OnceCell::new(); clusters.len()],
             channels: Rc::new(channels),
             whole: false,
+            reserves: true,
             hasty: false,
             trials: None,
         }

@@ -37,7 +37,7 @@ pub use bus::SharedBus;
 pub(crate) use channels::NumberedMember;
 pub use channels::{
     Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_leaving_out, certify_whole,
-    tried,
+    certify_without_servers, tried,
 };
 pub use choice::{Choice, choose, choose_with, largest_server};
 pub use contention::Contention;

@@ -84,6 +84,7 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
                     .map(|(_, resume)| span(resume * scale)),
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
+                times: None,
                 logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
                 page_read: span(read * scale),
                 page_program: span(write * scale + scale / 3),

@@ -275,6 +275,7 @@ fn by_segments(processor: &Processor, last: i128, limit: u64) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::cases;
     use crate::certified::channels::{Neighbour, Rows, Transfers};
     use crate::certified::collection::ReleasedGc;
     use crate::certified::numbers::PagesInARow;
@@ -391,7 +392,7 @@ mod tests {
             i128::from((random >> 33) % below)
         };
         let (mut outcomes, mut decisive, mut counted) = ([0; 2], 0, 0);
-        for _ in 0..10_000 {
+        for _ in 0..cases(4_000_u32) {
             // Some have so many pages to read that what is saved of each counts.
             let (times, seldom) = if draw(2) == 0 { (50, 20) } else { (1, 2) };
             let explicit = draw(2) == 0;
@@ -509,7 +510,7 @@ mod tests {
             let without = Processor { queue: None, told: None, ..processor };
             decisive += i32::from(truth && decide(&without).holds == Some(false));
         }
-        assert!(outcomes[0] > 150 && outcomes[1] > 150 && decisive > 10, "{outcomes:?} {decisive}");
-        assert!(counted > 20, "{counted}");
+        assert!(outcomes[0] > 60 && outcomes[1] > 60 && decisive > 4, "{outcomes:?} {decisive}");
+        assert!(counted > 8, "{counted}");
     }
 }

@@ -63,6 +63,20 @@ pub fn certify_whole(
     certified(ChannelContention { whole: true, ..contention }, &given)
 }
 
+/// As [`certify`], without servers: jobs that are not real-time get nothing, and erases are
+/// suspended where the device can.
+pub fn certify_without_servers(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+) -> Certification {
+    let given = vec![None; clusters.len()];
+    let contention = contention(set, clusters, placements, &given, granted, work);
+    certified(ChannelContention { reserves: false, ..contention }, &given)
+}
+
 /// As [`certify`], with a term left out of the tests. What is certified so is no promise.
 pub fn certify_leaving_out(
     term: Option<Term>,
@@ -131,7 +145,7 @@ fn certified(mut contention: ChannelContention<'_>, given: &[Option<Certificate>
         return Certification { certificates: Vec::new(), failing, given_up };
     }
     contention.settle_beside_failing(&busy, &fragile, given, &mut failing);
-    if failing.is_empty() {
+    if failing.is_empty() && contention.reserves {
         // Beside a server a chip counts on less, but where that is left out.
         let quiet = if contention.left_out == Some(Term::Servers) { fragile } else { contention.near(&fragile) };
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
