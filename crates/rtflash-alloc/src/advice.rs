@@ -119,14 +119,14 @@ fn changes(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) ->
         let whole = |set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool| whole_channels(set, more.chips, passes);
         MoreChips { whole_channels: within(part / 2, set, allocator, analysis, whole), ..more }
     });
-    let together = |axes: FrontAxes| {
+    let together = |axes: FrontAxes, work: u64| {
         let axes = FrontAxes { chips: true, logical_ratio: true, algorithm: true, ..axes };
-        let Front { points, .. } = front_within(set, allocator, analysis, axes, (MOST_TOGETHER, part / 2));
+        let Front { points, .. } = front_within(set, allocator, analysis, axes, (MOST_TOGETHER, work));
         points
     };
-    let mut front = together(FrontAxes::default());
+    let mut front = together(FrontAxes::default(), 2 * part);
     if front.is_empty() {
-        front = together(FrontAxes { channels: true, ..FrontAxes::default() });
+        front = together(FrontAxes { channels: true, ..FrontAxes::default() }, part / 2);
     }
     let own = (set.device().logical_ratio(), allocator.name());
     let is_known = |point: &FrontPoint| {
