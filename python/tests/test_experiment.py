@@ -188,13 +188,26 @@ def test_exceptions_of_ones_own_tests_are_raised() -> None:
     with pytest.raises(KeyError, match="by intent"):
         rtflash.experiment(**SMALL, analyses=[Broken()])
 
+
+@pytest.mark.parametrize(
+    ("clusters", "problem"),
+    [
+        ([([10_000], [0])], "there is no chip 10000"),
+        ([([0, 1], [0, 1, 2, 3, 4, 5, 6, 7]), ([1], [])], "chip 1 is used twice"),
+        ([([0, 1], [0]), ([1], [])], "chip 1 is used twice"),
+        ([([], [0, 1, 2, 3, 4, 5, 6, 7]), ([1], [])], "cluster 0 has no chips"),
+        ([([0], [0, 0])], "task 0 is placed twice"),
+        ([([0], [8])], "there is no task 8"),
+    ],
+)
+def test_clusters_that_are_no_division_are_refused(clusters: Any, problem: str) -> None:
     class NoDivision(rtflash.Allocator):
         name = "no-division"
 
         def divide(self, device: Any, tasks: Any, test: Any) -> Any:
-            return [([10_000], [0])]
+            return clusters
 
-    with pytest.raises(ValueError, match="chip 10000"):
+    with pytest.raises(ValueError, match=f"no-division: .*: {problem}"):
         rtflash.experiment(**SMALL, algorithms=[NoDivision()])
 
 

@@ -24,7 +24,7 @@
 //!     contenders: contenders.into_iter().collect::<Option<_>>().ok_or("no such algorithm")?,
 //!     ..Spec::default()
 //! };
-//! let tallies = run_whole(&Plan::new(spec)?);
+//! let tallies = run_whole(&Plan::new(spec)?)?;
 //! assert_eq!(tallies[0].sets, 10);
 //! assert_eq!(tallies[0].yes, [10, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -46,7 +46,7 @@ mod whole;
 pub use kept::KeptError;
 pub use plan::{ExperimentError, Plan};
 pub use progress::{MergeError, Progress, merge};
-pub use run::{Watcher, run};
+pub use run::{RunFailure, Watcher, run};
 pub use shard::{MAX_SHARDS, Shard, ShardError};
 pub use whole::run_whole;
 

@@ -401,6 +401,18 @@ fn a_division_must_be_one() {
     let missing = outcome(&[Cluster::of([0], [])]);
     assert!(matches!(missing, Outcome::CannotTell(_)), "{missing:?}");
     assert_eq!(missing.is_schedulable(), None);
+    // Clusters in which a task finds no room are part of a division, or they are nothing.
+    let left = |clusters: &[Cluster], task: u32| unplaceable(&set, &Thesis, clusters, TaskId(task), &Work::new());
+    assert_eq!(left(&[Cluster::of([0, 1], []), Cluster::of([2], [])], 0).is_schedulable(), Some(false));
+    for (clusters, task, error) in [
+        (vec![Cluster::of([0, 1], []), Cluster::of([1], [])], 0, AllocationError::ChipTwice(ChipId(1))),
+        (vec![Cluster::of([0], []), Cluster::of([], [])], 0, AllocationError::EmptyCluster(1)),
+        (vec![Cluster::of([0, 1_000], [])], 0, AllocationError::NoSuchChip(ChipId(1_000))),
+        (vec![Cluster::of([0], [3])], 0, AllocationError::NoSuchTask(TaskId(3))),
+        (vec![Cluster::of([0], [])], 1, AllocationError::NoSuchTask(TaskId(1))),
+    ] {
+        assert_eq!(left(&clusters, task), Outcome::CannotTell(Limit::NoDivision(error)), "{clusters:?}");
+    }
 }
 
 /// One chip for each of a, b, c and d; e goes with c and d on two chips alone, after a and b have

@@ -75,7 +75,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
         writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: deadlines(args.sets.deadline.as_deref())?,
-        periods: periods(args.sets.period.as_deref())?,
+        periods: periods(&args.sets)?,
         pages: pages(args.sets.pages.as_deref())?,
         seed: args.sets.seed,
     };
@@ -88,7 +88,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
             args.util,
             args.sets.tasks,
             count(args.sets.tasks, "task"),
-            if spec.generator == Generator::UUniFast { "above" } else { "of" },
+            if spec.generator == Generator::IntegerShares { "of" } else { "above" },
         ));
         return Err(failure.into());
     }
@@ -99,7 +99,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
 pub fn impossible(error: OptionsError) -> CommandFailure {
     let options = match error {
         OptionsError::NoTasks => "--tasks 0".to_owned(),
-        OptionsError::TooManyTasks(tasks) => format!("--tasks {tasks}"),
+        OptionsError::TooManyTasks { tasks, .. } => format!("--tasks {tasks}"),
         OptionsError::TooManyWriteHeavy { write_heavy, tasks } => {
             format!("--write-heavy {write_heavy} --tasks {tasks}")
         }
@@ -131,10 +131,13 @@ pub fn deadlines(text: Option<&str>) -> Result<Option<DeadlineRange>, CommandFai
 }
 
 /// The periods that requests start from.
-pub fn periods(text: Option<&str>) -> Result<PeriodRange, CommandFailure> {
-    let parse =
-        |text: &str| text.parse().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")));
-    text.map_or(Ok(PeriodRange::default()), parse)
+pub fn periods(args: &SetArgs) -> Result<PeriodRange, CommandFailure> {
+    let parse = |text: &str| {
+        text.parse::<PeriodRange>().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")))
+    };
+    let range = args.period.as_deref().map_or(Ok(PeriodRange::default()), parse)?;
+    let distribution = args.period_distribution.parse();
+    Ok(range.distributed(distribution.map_err(|error| CommandFailure(format!("--period-distribution: {error}")))?))
 }
 
 /// How many pages requests have, if that is bounded.

@@ -2,6 +2,7 @@
 
 use rtflash_experiment::plan::{Measure, Plan};
 use rtflash_experiment::{BUILD, Shard};
+use rtflash_model::generate::PeriodDistribution;
 use rtflash_model::{Reliance, format_ns, write_device};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,6 +57,9 @@ pub struct Manifest {
     /// if others than those of the thesis were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     period: Option<String>,
+    /// How these periods are distributed, `log-uniform`, if not uniformly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    period_distribution: Option<&'static str>,
     /// How many pages a request may have, `1..16`, if that was bounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pages: Option<String>,
@@ -120,6 +124,7 @@ impl Manifest {
             access: sets.accesses.name(),
             deadline: sets.deadlines.as_ref().map(ToString::to_string),
             period: sets.stated_periods().map(|periods| periods.to_string()),
+            period_distribution: sets.stated_distribution().map(PeriodDistribution::name),
             pages: sets.pages.as_ref().map(ToString::to_string),
             seed: sets.seed,
             contenders: plan
@@ -266,6 +271,9 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
     }
     if let Some(periods) = sets.stated_periods() {
         add("--period", periods.to_string());
+    }
+    if let Some(distribution) = sets.stated_distribution() {
+        add("--period-distribution", distribution.to_string());
     }
     if let Some(pages) = sets.pages {
         add("--pages", pages.to_string());

@@ -46,7 +46,7 @@ pub fn plan(
         writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: generate::deadlines(args.sets.deadline.as_deref())?,
-        periods: generate::periods(args.sets.period.as_deref())?,
+        periods: generate::periods(&args.sets)?,
         pages: generate::pages(args.sets.pages.as_deref())?,
         seed: args.sets.seed,
     };
