@@ -60,7 +60,9 @@ fn the_tour_prints_the_dependency_that_they_need() {
         manifest.split("[[example]]\n").skip(1).filter(|example| example.starts_with("name = \"own_")).collect();
     assert!(own.len() >= 2, "{own:?}");
     for example in own {
-        let needs = listed(&example.lines().find(|line| line.starts_with("required")).expect("features").replace("required-", ""));
+        let needs = listed(
+            &example.lines().find(|line| line.starts_with("required")).expect("features").replace("required-", ""),
+        );
         assert!(needs.iter().all(|feature| has.contains(feature)), "{example}: {needs:?} {has:?}");
     }
 }

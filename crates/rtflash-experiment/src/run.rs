@@ -1,10 +1,10 @@
 //! The sets of an experiment, worked through on several threads.
 
 use std::ops::Range;
-use std::{fmt, io};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use rtflash_model::AllocationError;
 
@@ -138,11 +138,7 @@ fn take(shared: &Mutex<Shared<'_>>, all: u64, wanted: u64, threads: u64) -> Opti
 }
 
 /// Counts the sets at these positions, point by point.
-fn count(
-    plan: &Plan,
-    shared: &Mutex<Shared<'_>>,
-    range: Range<u64>,
-) -> Result<Vec<(usize, Tally)>, RunFailure> {
+fn count(plan: &Plan, shared: &Mutex<Shared<'_>>, range: Range<u64>) -> Result<Vec<(usize, Tally)>, RunFailure> {
     let shard = shared.lock().unwrap_or_else(PoisonError::into_inner).progress.shard();
     let mut counter = Counter::default();
     let mut tallies: Vec<(usize, Tally)> = Vec::new();
@@ -159,11 +155,7 @@ fn count(
 }
 
 /// Hands in what was counted, and keeps the progress from time to time. Returns whether to go on.
-fn give(
-    shared: &Mutex<Shared<'_>>,
-    range: Range<u64>,
-    counted: Result<Vec<(usize, Tally)>, RunFailure>,
-) -> bool {
+fn give(shared: &Mutex<Shared<'_>>, range: Range<u64>, counted: Result<Vec<(usize, Tally)>, RunFailure>) -> bool {
     let mut guard = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let shared = &mut *guard;
     let tallies = match counted {

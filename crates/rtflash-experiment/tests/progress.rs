@@ -15,8 +15,8 @@ use rtflash_experiment::plan::{Axis, Contender, Measure, Spec, Sweep, Value};
 use rtflash_experiment::{
     ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge, run, run_whole,
 };
-use rtflash_model::{ChipId, Cluster, Device, TaskId, TaskSet};
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetSpec, Writes};
+use rtflash_model::{ChipId, Cluster, Device, TaskId, TaskSet};
 
 /// Keeps what it is given, and fails after so many times.
 struct Keeper {

@@ -4,15 +4,17 @@
 use proptest::prelude::*;
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{
-    ALLOCATORS, Allocator, ClusteringBfd, EqualSplit, Exact, FullIsolation, Global, Outcome, tested,
+    ALLOCATORS, Allocator, ClusteringBfd, EqualSplit, Exact, FullIsolation, Global, Limit, Outcome, tested, unplaceable,
 };
 use rtflash_alloc::analysis::{
-    Analysis, ClusterTest, ClusterVerdict, GcDemand, LinearTest, StreamDemand, TaskDemand, Test, UtilizationTest,
-    fits_alone, server_share, test_cluster,
+    Analysis, ClusterTest, ClusterVerdict, GcDemand, LinearTest, StreamDemand, TaskDemand, Test, Thesis,
+    UtilizationTest, fits_alone, server_share, test_cluster,
 };
 use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::generate::PageCosts;
-use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
+use rtflash_model::{
+    AllocationError, ChipId, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet,
+};
 
 fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")

@@ -62,10 +62,8 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
     let analysis = analysis(&args.analysis.analysis)?;
     let range: UtilizationRange =
         args.util.parse().map_err(|error| CommandFailure(format!("--util {}: {error}", args.util)))?;
-    let step: Utilization =
-        args.sets.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.sets.step)))?;
     let points = range
-        .points(step)
+        .points(step(&args.sets)?)
         .map_err(|error| CommandFailure(format!("--util {} --step {}: {error}", args.util, args.sets.step)))?;
     let spec = SetSpec {
         device,
@@ -111,6 +109,11 @@ pub fn impossible(error: OptionsError) -> CommandFailure {
 /// Refuses to draw no set at all.
 pub fn some_sets(args: &SetArgs) -> Result<(), CommandFailure> {
     if args.sets == 0 { Err(CommandFailure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
+}
+
+/// The distance of points.
+pub fn step(args: &SetArgs) -> Result<Utilization, CommandFailure> {
+    args.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.step)))
 }
 
 /// How reads and writes share, from the two options of which at most one is given.

@@ -7,7 +7,7 @@ use rtflash_exec::{
     write_release_pattern,
 };
 use rtflash_model::{format_ns, write_task_set};
-use rtflash_run::soak::{Broken, Case, LeftOut, Search, World, soak_watched, soak_without};
+use rtflash_run::soak::{Broken, Case, LeftOut, Search, SoakWatch, World, soak_watched, soak_without};
 use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
 
@@ -19,22 +19,25 @@ use crate::progress::Bar;
 use crate::render::Render;
 use crate::render::kind::kind;
 use crate::status::Status;
+use crate::whole::SignalHold;
 
-/// Carries the command out.
+/// Carries the command out. A signal ends the search; what was found until then is printed before
+/// it ends the process.
 pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
-    print(answer(args))
+    let signals = SignalHold::new();
+    print(answer(args, Some(&signals)))
 }
 
-/// What is found.
-pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
+/// What is found, until a signal is held.
+pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer, Unanswered> {
     if !args.set.changes.is_empty() && !matches!(args.climb, Some(Some(_))) {
         return Err(CommandFailure("--set changes the set of --climb FILE, and there is none".into()).into());
     }
-    let Some(world) = world(args.world) else { return soak_stock::answer(args) };
+    let Some(world) = world(args.world) else { return soak_stock::answer(args, signals) };
     let climbs = args.climb.is_some();
     match &args.climb {
-        Some(Some(path)) => return super::climb::answer(args, Some(path)),
-        Some(None) if world == World::Any => return super::climb::answer(args, None),
+        Some(Some(path)) => return super::climb::answer(args, Some(path), signals),
+        Some(None) if world == World::Any => return super::climb::answer(args, None, signals),
         Some(None) if world.terms().is_empty() => {
             let failure = "--climb: --world any, supposed and sound have no small sets to climb in, all others do; \
                            without --world it is in those of the table, and --climb FILE in a set of your own";
@@ -47,11 +50,16 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         Some(name) => terms(world, name)?,
         None => Vec::new(),
     };
-    let searched = || if terms.is_empty() { searched(args, search) } else { searched_without(args, search, &terms) };
+    let watch = BarWatch::new(args.runs().saturating_mul(terms.len().max(1) as u64), signals);
+    let searched = || match terms.as_slice() {
+        [] => searched(args, search, &watch),
+        terms => searched_without(args, search, terms, &watch),
+    };
     let answer = match args.jobs {
         Some(jobs) => super::policies::threads(jobs.into())?.install(searched),
         None => searched(),
     };
+    watch.bar.finish();
     // A term that is left out is to be missed.
     let is_found = answer.without.iter().all(|line| !line.checks.is_empty());
     let status = Status::of(Some(answer.broken.is_empty() && is_found));
@@ -98,17 +106,42 @@ fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     })
 }
 
-fn bar(cases: u64) -> Bar {
-    Bar::new("{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left", 0, cases)
+/// Shows how far a search is, and stops it where a signal is held.
+pub struct BarWatch<'s> {
+    /// What is shown.
+    pub bar: Bar,
+    signals: Option<&'s SignalHold>,
 }
 
-fn searched(args: &SoakArgs, search: Search) -> SoakAnswer {
-    let bar = bar(args.runs());
-    let soaked = soak_watched(search, args.runs(), &|cases| bar.inc(cases));
-    bar.finish();
+impl<'s> BarWatch<'s> {
+    /// Of a search of so many cases.
+    pub fn new(cases: u64, signals: Option<&'s SignalHold>) -> BarWatch<'s> {
+        let template = "{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left";
+        BarWatch { bar: Bar::new(template, 0, cases), signals }
+    }
+
+    /// The cases that are over, if the search was stopped.
+    pub fn stopped_after(&self, cases: u64) -> Option<u64> {
+        self.stops().then_some(cases)
+    }
+}
+
+impl SoakWatch for BarWatch<'_> {
+    fn over(&self, cases: u64) {
+        self.bar.inc(cases);
+    }
+
+    fn stops(&self) -> bool {
+        self.signals.is_some_and(|signals| signals.signal().is_some())
+    }
+}
+
+fn searched(args: &SoakArgs, search: Search, watch: &BarWatch<'_>) -> SoakAnswer {
+    let soaked = soak_watched(search, args.runs(), watch);
     SoakAnswer {
         seed: args.seed,
         runs: args.runs(),
+        stopped_after: watch.stopped_after(soaked.cases),
         sets: (search.world.runs_of_a_set() > 1).then_some(soaked.sets),
         judged: soaked.judged,
         mean_load: (soaked.load > 0).then_some(soaked.load as f64 / 1e6),
@@ -117,14 +150,12 @@ fn searched(args: &SoakArgs, search: Search) -> SoakAnswer {
     }
 }
 
-fn searched_without(args: &SoakArgs, search: Search, terms: &[Term]) -> SoakAnswer {
-    let bar = bar(args.runs().saturating_mul(terms.len() as u64));
-    let over = |cases| bar.inc(cases);
-    let found: Vec<LeftOut> = terms.iter().map(|&term| soak_without(search, args.runs(), term, &over)).collect();
-    bar.finish();
+fn searched_without(args: &SoakArgs, search: Search, terms: &[Term], watch: &BarWatch<'_>) -> SoakAnswer {
+    let found: Vec<LeftOut> = terms.iter().map(|&term| soak_without(search, args.runs(), term, watch)).collect();
     SoakAnswer {
         seed: args.seed,
         runs: args.runs(),
+        stopped_after: watch.stopped_after(found.iter().map(|of| of.cases).sum()),
         sets: None,
         judged: found.iter().map(|of| of.judged).sum(),
         mean_load: None,

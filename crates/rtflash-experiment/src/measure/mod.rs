@@ -29,13 +29,7 @@ pub(crate) struct Counter {
 impl Counter {
     /// Draws the set at a point and counts what the contenders make of it, in the tally of the
     /// point.
-    pub(crate) fn count(
-        &mut self,
-        plan: &Plan,
-        point: usize,
-        index: u64,
-        tally: &mut Tally,
-    ) -> Result<(), RunFailure> {
+    pub(crate) fn count(&mut self, plan: &Plan, point: usize, index: u64, tally: &mut Tally) -> Result<(), RunFailure> {
         match &plan.spec().measure {
             Measure::Schedulability => {
                 self.sets.clear();

@@ -52,9 +52,8 @@ impl OwnSets {
 /// Σ(pages · cost)/T of all requests, as sets are generated, in steps.
 fn steps(set: &TaskSet, analysis: &dyn Analysis, step: Utilization) -> u64 {
     let costs = analysis.page_costs(set.device());
-    let twice = |pages: u64, cost: u64, period: u64| {
-        Fraction::new(2 * u128::from(pages) * u128::from(cost), period.into())
-    };
+    let twice =
+        |pages: u64, cost: u64, period: u64| Fraction::new(2 * u128::from(pages) * u128::from(cost), period.into());
     let requests = set.tasks().iter().flat_map(|task| {
         let read = task.read.map(|read| twice(read.pages(), costs.read.as_ns(), read.period().as_ns()));
         let write = task.write.map(|write| twice(write.pages(), costs.write.as_ns(), write.period().as_ns()));

@@ -41,7 +41,8 @@ impl FixedSum {
         let mut ratios = vec![0.0; width];
         for i in (2..=count).map(f64::from) {
             ones.extend(rests.iter().zip(&ratios).map(|(&rest, &ratio)| chance(i, rest, ratio)));
-            let below: Vec<f64> = rests.iter().zip(&ratios).map(|(&rest, &ratio)| ratio_at(i - 1.0, rest, ratio)).collect();
+            let below: Vec<f64> =
+                rests.iter().zip(&ratios).map(|(&rest, &ratio)| ratio_at(i - 1.0, rest, ratio)).collect();
             let next = |d: usize| {
                 let (x, after) = (rests[d], below.get(d + 1).copied().unwrap_or(0.0));
                 let upper = (x - 1.0) + (i - x + 1.0) * after;

@@ -80,11 +80,8 @@ pub struct PeriodRange {
 
 impl PeriodRange {
     /// That of the thesis: 100 ms to 500 ms.
-    pub const THESIS: PeriodRange = PeriodRange {
-        shortest_ns: 100_000_000,
-        bound_ns: 500_000_000,
-        distribution: PeriodDistribution::Uniform,
-    };
+    pub const THESIS: PeriodRange =
+        PeriodRange { shortest_ns: 100_000_000, bound_ns: 500_000_000, distribution: PeriodDistribution::Uniform };
 
     /// The range with periods that are distributed so. A range that is read is uniform.
     #[must_use]
