@@ -1208,6 +1208,7 @@ class ExecAnswer(Answer):
         "requests",
         "seed",
         "server",
+        "stopped_before_ns",
         "ties",
         "times",
         "trims",
@@ -1237,6 +1238,7 @@ class ExecAnswer(Answer):
         "relies_on": "str",
         "seed": "int",
         "server": "str",
+        "stopped_before_ns": "int",
         "ties": "str",
         "times": "str",
         "trims": "list[str]",
@@ -1320,6 +1322,8 @@ class ExecAnswer(Answer):
     """Where the randomness started."""
     server: str | None
     """`tbs` or `background`."""
+    stopped_before_ns: int | None
+    """How long it was to be, where a signal ended it early; else left out."""
     ties: str | None
     """`highest` or `random` where ties are not broken as usual; else left out."""
     times: str | None
@@ -2295,6 +2299,7 @@ class SoakAnswer(Answer):
         "runs",
         "seed",
         "sets",
+        "stopped_after",
         "without",
     })
     _kinds: ClassVar[dict[str, str]] = {
@@ -2303,6 +2308,7 @@ class SoakAnswer(Answer):
         "runs": "int",
         "seed": "int",
         "sets": "int",
+        "stopped_after": "int",
     }
     _records: ClassVar[dict[str, str]] = {
         "broken": "BrokenLine",
@@ -2319,11 +2325,13 @@ class SoakAnswer(Answer):
     (world `sound`).
     """
     runs: int
-    """Cases drawn."""
+    """Cases that were asked for."""
     seed: int
     """The seed that repeats the search."""
     sets: int | None
     """Sets that the analysis accepts, where each is run many times."""
+    stopped_after: int | None
+    """Cases that were over when a signal ended the search; left out where it ended by itself."""
     without: list[WithoutLine] | None
     """What a term that is left out of the test is for (`--without`). What was accepted so was no
     promise.
