@@ -135,7 +135,8 @@ fn sets_name_their_generator_and_the_distribution_of_periods() {
         let options = ["--generator", generator, "--period", "1ms..1s", "--period-distribution", "log-uniform"];
         let run = rtflash(&[&["gen", "--util", "1.5", "--sets", "40", "--tasks", "4"][..], &options].concat());
         assert_eq!((run.status, run.stdout.lines().count()), (0, 40), "{}", run.stderr);
-        let meta = format!(r#""generator":"{generator}","tasks":4,"period":"1ms..1s","period_distribution":"log-uniform","#);
+        let meta =
+            format!(r#""generator":"{generator}","tasks":4,"period":"1ms..1s","period_distribution":"log-uniform","#);
         assert!(run.stdout.lines().all(|line| line.contains(&meta)), "{}", run.stdout);
     }
     assert!(!rtflash(&["gen", "--util", "1.5"]).stdout.contains("period_distribution"));

@@ -43,8 +43,8 @@ fn analyses_of_ones_own_are_compared_with_ours() {
     assert!(fifo > 0 && wait > fifo && thesis >= wait, "{thesis} {wait} {fifo}");
 }
 
-/// What the tour adds to a Cargo.toml is enough for each example of own parts: they ask for no other features of rtflash,
-/// and no other crate. That they compile with it is tested where more time is spent.
+/// The tour's lines for a Cargo.toml have the features that each example of own parts needs. That
+/// the examples compile with them is tested where more time is spent.
 #[test]
 fn the_tour_prints_the_dependency_that_they_need() {
     let tour = include_str!("../../docs/tour.md");

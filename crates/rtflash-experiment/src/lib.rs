@@ -31,6 +31,7 @@
 //! ```
 
 mod audit;
+mod failure;
 mod kept;
 mod measure;
 pub mod output;
@@ -43,10 +44,11 @@ mod stretches;
 pub mod tally;
 mod whole;
 
+pub use failure::RunFailure;
 pub use kept::KeptError;
 pub use plan::{ExperimentError, Plan};
 pub use progress::{MergeError, Progress, merge};
-pub use run::{RunFailure, Watcher, run};
+pub use run::{Watcher, run};
 pub use shard::{MAX_SHARDS, Shard, ShardError};
 pub use whole::run_whole;
 

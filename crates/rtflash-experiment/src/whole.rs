@@ -2,9 +2,10 @@
 
 use std::io;
 
+use crate::failure::RunFailure;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::run::{RunFailure, Watcher, run};
+use crate::run::{Watcher, run};
 use crate::shard::Shard;
 use crate::tally::Tally;
 

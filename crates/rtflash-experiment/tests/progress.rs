@@ -143,7 +143,8 @@ fn clusters_that_are_no_division_are_refused() {
     }
 }
 
-/// Sets that were drawn, given as own ones: counted at their points, in any number at each, and in parts.
+/// Sets that were drawn, given as own ones: counted at their points, in any number at each, and in
+/// parts.
 #[test]
 fn own_sets_are_counted_at_their_utilizations() {
     let drawn = plan(40, None);

@@ -141,15 +141,15 @@ pub trait Checkpoint {
 }
 
 /// What a run leaves behind.
-struct Ended<'p> {
+struct RunEnd<'p> {
     observers: Vec<GroupObservers<'p>>,
     /// When it ended, if it was stopped.
     stopped: Option<Instant>,
 }
 
-impl<'p> From<Vec<GroupObservers<'p>>> for Ended<'p> {
-    fn from(observers: Vec<GroupObservers<'p>>) -> Ended<'p> {
-        Ended { observers, stopped: None }
+impl<'p> From<Vec<GroupObservers<'p>>> for RunEnd<'p> {
+    fn from(observers: Vec<GroupObservers<'p>>) -> RunEnd<'p> {
+        RunEnd { observers, stopped: None }
     }
 }
 
@@ -163,7 +163,7 @@ fn run_in_windows<'p>(
     servers: &mut TbsServers,
     mut watch: Option<Watch<'_>>,
     mut checkpoint: Option<&mut dyn Checkpoint>,
-) -> Result<Ended<'p>, NotRun> {
+) -> Result<RunEnd<'p>, NotRun> {
     let mut running = Running::new(plan, options, &mut *servers, |group| observer(plan, options, group));
     let last = checkpoint.as_mut().map(|checkpoint| checkpoint.last()).transpose().map_err(NotRun::State)?;
     if let Some(mut last) = last.flatten() {
@@ -193,7 +193,7 @@ fn run_in_windows<'p>(
             running.save(&mut state);
             state.finish().map_err(NotRun::State)?;
             drop(running);
-            return Ok(Ended { observers: ended_at(plan, options, servers, now, &kept)?, stopped: Some(now) });
+            return Ok(RunEnd { observers: ended_at(plan, options, servers, now, &kept)?, stopped: Some(now) });
         }
     }
     let observers = running.finish();
@@ -329,7 +329,7 @@ fn execute_by(
     allocation: &Allocation,
     analysis: &dyn Analysis,
     options: &Options,
-    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Ended<'p>, NotRun>,
+    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<RunEnd<'p>, NotRun>,
 ) -> Result<Executed, NotRun> {
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
     let servers = match (options.service, plan.promise()) {
@@ -356,7 +356,7 @@ fn judged(
     plan: Plan,
     options: &Options,
     mut servers: TbsServers,
-    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Ended<'p>, NotRun>,
+    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<RunEnd<'p>, NotRun>,
 ) -> Result<Executed, NotRun> {
     for (trim, of) in options.trims.iter().enumerate() {
         of.pages_in(&plan, options).map_err(|why| NotRun::Refused(PlanRefusal::Trim { trim, why }))?;
@@ -365,7 +365,7 @@ fn judged(
     if needed > limit {
         return Err(NotRun::Refused(PlanRefusal::Memory { needed, limit }));
     }
-    let Ended { observers, stopped } = run(&plan, options, &mut servers)?;
+    let RunEnd { observers, stopped } = run(&plan, options, &mut servers)?;
     let duration = stopped.unwrap_or(options.duration);
     let mut findings = Vec::with_capacity(observers.len());
     let mut report = Statistics::new(&plan, duration).finish(&plan);

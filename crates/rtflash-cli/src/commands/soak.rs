@@ -7,15 +7,15 @@ use rtflash_exec::{
     write_release_pattern,
 };
 use rtflash_model::{format_ns, write_task_set};
-use rtflash_run::soak::{Broken, Case, LeftOut, Search, SoakWatch, World, soak_watched, soak_without};
+use rtflash_run::soak::{Broken, Case, LeftOut, Search, World, soak_watched, soak_without};
 use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
 
 use super::soak_stock;
+use super::soak_watch::BarWatch;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{ALL_TERMS, SoakArgs, SoakWorld};
-use crate::progress::Bar;
 use crate::render::Render;
 use crate::render::kind::kind;
 use crate::status::Status;
@@ -104,36 +104,6 @@ fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
         let names: Vec<&str> = of_world.iter().map(|term| term.name()).collect();
         CommandFailure(format!("--without {name}: --world {} has the terms {}", world.name(), names.join(", ")))
     })
-}
-
-/// Shows how far a search is, and stops it where a signal is held.
-pub struct BarWatch<'s> {
-    /// What is shown.
-    pub bar: Bar,
-    signals: Option<&'s SignalHold>,
-}
-
-impl<'s> BarWatch<'s> {
-    /// Of a search of so many cases.
-    pub fn new(cases: u64, signals: Option<&'s SignalHold>) -> BarWatch<'s> {
-        let template = "{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left";
-        BarWatch { bar: Bar::new(template, 0, cases), signals }
-    }
-
-    /// The cases that are over, if the search was stopped.
-    pub fn stopped_after(&self, cases: u64) -> Option<u64> {
-        self.stops().then_some(cases)
-    }
-}
-
-impl SoakWatch for BarWatch<'_> {
-    fn over(&self, cases: u64) {
-        self.bar.inc(cases);
-    }
-
-    fn stops(&self) -> bool {
-        self.signals.is_some_and(|signals| signals.signal().is_some())
-    }
 }
 
 fn searched(args: &SoakArgs, search: Search, watch: &BarWatch<'_>) -> SoakAnswer {

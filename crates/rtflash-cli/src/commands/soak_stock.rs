@@ -7,7 +7,7 @@ use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
 
 use super::policies;
-use super::soak::BarWatch;
+use super::soak_watch::BarWatch;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered};
 use crate::args::{ALL_TERMS, SoakArgs};

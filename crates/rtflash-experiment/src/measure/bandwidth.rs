@@ -8,8 +8,8 @@ use rtflash_model::{Allocation, Arrivals, Job, TaskSet};
 use rtflash_run::{TbsServers, plan as executable};
 
 use super::outcome;
+use crate::failure::RunFailure;
 use crate::plan::{Bandwidth, Contender, Plan};
-use crate::run::RunFailure;
 use crate::tally::Tally;
 
 /// Bytes that the tables of one run may take. Every thread has a run, and what is run must not

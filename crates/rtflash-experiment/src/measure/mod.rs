@@ -5,8 +5,8 @@ mod bandwidth;
 use rtflash_alloc::allocator::{Limit, Outcome};
 use rtflash_model::TaskSet;
 
+use crate::failure::RunFailure;
 use crate::plan::{Contender, Measure, Plan};
-use crate::run::RunFailure;
 use crate::tally::Tally;
 
 /// What a contender makes of a set.

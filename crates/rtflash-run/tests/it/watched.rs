@@ -11,8 +11,8 @@ use rtflash_run::soak::{Search, SoakWatch, World, draw, soak, soak_watched};
 use rtflash_run::{Executed, Sink, execute, execute_watched};
 
 /// What a run came to, in words, but for how long chips and buses were busy. In which order a
-/// stream's responses were seen does not matter: it is served by several clusters, each with a clock
-/// of its own.
+/// stream's responses were seen does not matter: it is served by several clusters, each with a
+/// clock of its own.
 fn words(run: &Executed) -> String {
     let report = &run.report;
     let sources = report.sources.iter().map(|source| {

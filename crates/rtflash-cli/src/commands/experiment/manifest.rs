@@ -293,17 +293,14 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--write-share", share.to_string());
     }
     add("--access", sets.accesses.name().to_owned());
-    if let Some(deadlines) = sets.deadlines {
-        add("--deadline", deadlines.to_string());
-    }
-    if let Some(periods) = sets.stated_periods() {
-        add("--period", periods.to_string());
-    }
-    if let Some(distribution) = sets.stated_distribution() {
-        add("--period-distribution", distribution.to_string());
-    }
-    if let Some(pages) = sets.pages {
-        add("--pages", pages.to_string());
+    let stated = [
+        ("--deadline", sets.deadlines.map(|deadlines| deadlines.to_string())),
+        ("--period", sets.stated_periods().map(|periods| periods.to_string())),
+        ("--period-distribution", sets.stated_distribution().map(|distribution| distribution.to_string())),
+        ("--pages", sets.pages.map(|pages| pages.to_string())),
+    ];
+    for (option, value) in stated {
+        value.into_iter().for_each(|value| add(option, value));
     }
     add("--seed", sets.seed.to_string());
     let [algorithms, analyses] = contenders(plan);
