@@ -144,7 +144,7 @@ impl SoakTally {
 /// result does not depend on how many there are. Where a set is run many times, the last one is run
 /// as often as the others.
 pub fn soak(search: Search, runs: u64) -> Soaked {
-    soak_watched(search, runs, &|_| ())
+    soak_watched(search, runs, &|_: u64| ())
 }
 
 /// As [`soak`], with somebody who looks on and may stop it.

@@ -116,7 +116,7 @@ fn a_search_can_be_stopped() {
 #[test]
 fn every_case_of_a_search_is_counted() {
     let over = AtomicU64::new(0);
-    let watched = soak_watched(Search::new(7, World::Any), 60, &|_| {
+    let watched = soak_watched(Search::new(7, World::Any), 60, &|_: u64| {
         over.fetch_add(1, Ordering::Relaxed);
     });
     assert_eq!(over.into_inner(), 60);
