@@ -56,10 +56,10 @@ impl FixedSum {
     /// Fills in the numbers.
     pub(super) fn draw(&self, stream: &mut Stream, numbers: &mut [f64]) {
         let (mut reached, mut scale, mut ones) = (0.0, 1.0, 0);
-        let mut rest = self.sum;
-        for position in 0..numbers.len() {
-            let left = numbers.len() - position;
-            let (number, centre) = (&mut numbers[position], rest / count(left));
+        let (mut rest, all) = (self.sum, numbers.len());
+        for (position, number) in numbers.iter_mut().enumerate() {
+            let left = all - position;
+            let centre = rest / count(left);
             if left == 1 {
                 *number = (reached + scale * rest).min(1.0);
                 break;
