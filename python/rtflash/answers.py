@@ -39,6 +39,8 @@ __all__ = [
     "ExpectedAnswer",
     "ExperimentAnswer",
     "ExplainAnswer",
+    "FrontAnswer",
+    "FrontPointAnswer",
     "GainSummary",
     "GcAnswer",
     "GcTerms",
@@ -61,6 +63,7 @@ __all__ = [
     "Scheme",
     "SchemeRoom",
     "SchemeTerm",
+    "ServedByAnswer",
     "SizeAnswer",
     "SoakAnswer",
     "StreamTerms",
@@ -71,6 +74,7 @@ __all__ = [
     "TuneSetting",
     "UnitCosts",
     "UnplacedAnswer",
+    "Verdict",
     "WearAnswer",
     "WearLine",
     "WithoutLine",
@@ -85,6 +89,7 @@ class AdviceAnswer(Record):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "algorithm",
+        "channels",
         "chips",
         "chips_fewest",
         "chips_whole_channels",
@@ -93,9 +98,12 @@ class AdviceAnswer(Record):
         "load",
         "logical_ratio",
         "program_failures",
+        "request",
+        "together",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "algorithm": "str",
+        "channels": "int",
         "chips": "int",
         "chips_fewest": "bool",
         "chips_whole_channels": "int",
@@ -105,10 +113,15 @@ class AdviceAnswer(Record):
         "logical_ratio": "float",
         "program_failures": "int",
     }
-    _records: ClassVar[dict[str, str]] = {}
+    _records: ClassVar[dict[str, str]] = {
+        "request": "ServedByAnswer",
+        "together": "FrontPointAnswer",
+    }
 
     algorithm: str | None
-    """Where data do not fit: another algorithm whose clusters hold them."""
+    """Another algorithm that finds an allocation."""
+    channels: int | None
+    """A number of channels that is enough, with as many chips."""
     chips: int | None
     """A number of chips that is enough."""
     chips_fewest: bool | None
@@ -125,6 +138,14 @@ class AdviceAnswer(Record):
     """A λ that is small enough; where data do not fit, one that is large enough."""
     program_failures: int | None
     """Where programs may fail: a `program_failures` of the device that is few enough."""
+    request: ServedByAnswer | None
+    """Where a request cannot be served on any number of chips: what lets it be served. The other
+    changes suppose what `request.supposes` says.
+    """
+    together: list[FrontPointAnswer] | None
+    """Chips and λ together, perhaps by another algorithm: none of these is better than another in
+    both. Chips ascending.
+    """
 
 
 class AllocAnswer(Answer):
@@ -136,14 +157,17 @@ class AllocAnswer(Answer):
         "analysis",
         "clusters",
         "data",
+        "guarantee",
         "guaranteed",
         "guaranteed_as_placed",
         "impossible",
         "meta",
+        "note",
         "read_utilization",
         "reason",
         "relies_on",
         "schedulable",
+        "theorem",
         "unplaced",
         "write_utilization",
     })
@@ -152,6 +176,7 @@ class AllocAnswer(Answer):
         "analysis": "str",
         "guaranteed": "bool",
         "guaranteed_as_placed": "bool",
+        "note": "str",
         "read_utilization": "float",
         "reason": "str",
         "relies_on": "str",
@@ -162,7 +187,9 @@ class AllocAnswer(Answer):
         "advice": "AdviceAnswer",
         "clusters": "ClusterAnswer",
         "data": "DataAnswer",
+        "guarantee": "Verdict",
         "impossible": "ImpossibleAnswer",
+        "theorem": "Verdict",
         "unplaced": "UnplacedAnswer",
     }
 
@@ -181,10 +208,14 @@ class AllocAnswer(Answer):
     device (with `part-ftl`, of its data chips). That they fit there does not say that they fit
     the clusters.
     """
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     guaranteed: bool | None
-    """Whether the set is promised on the device: `--analysis sound` accepts it, with these
-    clusters or with clusters of its own. Null where that was not asked (`--guarantee`,
-    `--no-guarantee`) or cannot be told.
+    """Whether the set is guaranteed on the device: `--analysis sound` accepts it, with these
+    clusters or with others, and the device's times are maxima. Null where that was not asked
+    (`--guarantee`, `--no-guarantee`), cannot be told, or the set has no tasks.
     """
     guaranteed_as_placed: bool | None
     """Whether the clusters printed here are; null as above, and where none are printed."""
@@ -194,6 +225,8 @@ class AllocAnswer(Answer):
     """
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     read_utilization: float | None
     """U_R of PaRT-FTL (only with `part-ftl`)."""
     reason: str | None
@@ -205,6 +238,10 @@ class AllocAnswer(Answer):
     schedulable: bool | None
     """Whether every deadline is met, and the declared data fit: true, false, or null where the
     algorithm cannot tell.
+    """
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
     """
     unplaced: UnplacedAnswer | None
     """The task that could not be placed, and why."""
@@ -317,9 +354,11 @@ class BoundAnswer(Answer):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "jobs",
+        "rests_on",
         "scheduler",
     })
     _kinds: ClassVar[dict[str, str]] = {
+        "rests_on": "list[str]",
         "scheduler": "str",
     }
     _records: ClassVar[dict[str, str]] = {
@@ -328,6 +367,8 @@ class BoundAnswer(Answer):
 
     jobs: list[JobBound]
     """The real-time jobs, in the scenario's order."""
+    rests_on: list[str]
+    """What the bounds rest on, a clause each: first the name by which docs/host.md calls it."""
     scheduler: str
     """The scheduler."""
 
@@ -475,29 +516,45 @@ class CheckAnswer(Answer):
     _names: ClassVar[frozenset[str]] = frozenset({
         "analysis",
         "clusters",
+        "guarantee",
         "meta",
+        "note",
         "reason",
         "schedulable",
+        "theorem",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "analysis": "str",
+        "note": "str",
         "reason": "str",
         "schedulable": "bool",
     }
     _records: ClassVar[dict[str, str]] = {
         "clusters": "CheckedCluster",
+        "guarantee": "Verdict",
+        "theorem": "Verdict",
     }
 
     analysis: str
     """The analysis that was tested with."""
     clusters: list[CheckedCluster]
     """The clusters, in order; none where there is no allocation."""
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     reason: str | None
     """Why there is no allocation to test."""
     schedulable: bool | None
     """Whether every cluster passes; null where that cannot be told."""
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
+    """
 
 
 class CheckCount(Record):
@@ -939,11 +996,13 @@ class ClusterTerms(Record):
         "blocking",
         "certificate",
         "chips",
+        "complaints",
         "costs",
         "data",
         "demand_share",
         "in_time",
         "min_period_ns",
+        "notes",
         "page_delay_ns",
         "relies_on",
         "rests_on",
@@ -956,9 +1015,11 @@ class ClusterTerms(Record):
     _kinds: ClassVar[dict[str, str]] = {
         "blocking": "float",
         "chips": "list[int]",
+        "complaints": "list[str]",
         "demand_share": "float",
         "in_time": "bool",
         "min_period_ns": "float",
+        "notes": "list[str]",
         "page_delay_ns": "int",
         "relies_on": "str",
         "schedulable": "bool",
@@ -977,9 +1038,11 @@ class ClusterTerms(Record):
     blocking: float
     """t_e / min(T)."""
     certificate: CertificateAnswer | None
-    """What a sound analysis promises of the cluster."""
+    """What a sound analysis promises of the cluster, its tightest interval as it is."""
     chips: list[int]
     """Its chips."""
+    complaints: list[str] | None
+    """Under a sound analysis what `check` has against the verdict."""
     costs: UnitCosts | None
     """With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
     a superblock), and C_g, what a GC pass takes at most.
@@ -988,25 +1051,28 @@ class ClusterTerms(Record):
     """Where tasks of the cluster declare their data: these beside its logical pages."""
     demand_share: float | None
     """With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
-    in_time: bool
+    in_time: bool | None
     """Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
-    certificate says.
+    certificate says. Null where that cannot be told.
     """
     min_period_ns: float | None
     """min(T); null without tasks."""
+    notes: list[str] | None
+    """What is stated and is not so, and of no consequence for the verdict."""
     page_delay_ns: int | None
     """D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not
     have it.
     """
     relies_on: str | None
-    """With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
-    """
+    """With a certificate, where its test of time passes: what it relies on, as `check` says it."""
     rests_on: list[Ground] | None
     """With a certificate, where the cluster holds: what each step of that rests on, in the order
     of the argument.
     """
-    schedulable: bool
-    """Whether it passes, exactly: in time, and the declared data fit."""
+    schedulable: bool | None
+    """Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null
+    where that cannot be told.
+    """
     scheme: Scheme | None
     """Under one of the field's own schemes (docs/baselines.md): its terms."""
     server_utilization: float
@@ -1108,8 +1174,8 @@ class CostAnswer(Record):
     gc_pages_per_day: float
     """Pages that garbage collection copies a day, at most."""
     in_rings: ExpectedAnswer | None
-    """An estimate of the real-time tasks where each overwrites its data in order, round and round,
-    from a start in order (docs/lifetime.md says how far off it was); null where none writes.
+    """An estimate of the real-time tasks where each overwrites its data in order, round and round
+    (docs/lifetime.md says how far off it was); null where none writes.
     """
     jobs_left_out: list[str]
     """Names of jobs that write and are left out: they arrive at single times and have no rate."""
@@ -1194,9 +1260,12 @@ class ExecAnswer(Answer):
         "duration_ns",
         "faults",
         "gc",
+        "guarantee",
         "jobs",
         "meta",
         "non_rt_pages_per_s",
+        "note",
+        "notes",
         "operations",
         "pattern",
         "phases",
@@ -1209,6 +1278,7 @@ class ExecAnswer(Answer):
         "seed",
         "server",
         "stopped_before_ns",
+        "theorem",
         "ties",
         "times",
         "trims",
@@ -1229,6 +1299,8 @@ class ExecAnswer(Answer):
         "duration_ns": "int",
         "faults": "int",
         "non_rt_pages_per_s": "float",
+        "note": "str",
+        "notes": "list[str]",
         "pattern": "str",
         "phases": "str",
         "police": "bool",
@@ -1252,9 +1324,11 @@ class ExecAnswer(Answer):
         "chips": "ChipLine",
         "clusters": "ClusterLine",
         "gc": "JobsLine",
+        "guarantee": "Verdict",
         "jobs": "JobsLine",
         "operations": "OperationCounts",
         "requests": "JobsLine",
+        "theorem": "Verdict",
         "wear": "WearLine",
     }
 
@@ -1288,12 +1362,20 @@ class ExecAnswer(Answer):
     """Of a thousand programs and erases, how many fail where they may; left out where none do."""
     gc: list[JobsLine]
     """GC jobs."""
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     jobs: list[JobsLine]
     """Jobs that are not real-time."""
     meta: Any
     """The task set's own `meta`, as it was written."""
     non_rt_pages_per_s: float
     """Pages a second that were read and written for jobs that are not real-time."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
+    notes: list[str] | None
+    """What else a reader has to know: jobs that get nothing, and erases that are not suspended."""
     operations: OperationCounts
     """All operations that were begun."""
     pattern: str | None
@@ -1324,6 +1406,10 @@ class ExecAnswer(Answer):
     """`tbs` or `background`."""
     stopped_before_ns: int | None
     """How long it was to be, where a signal ended it early; else left out."""
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
+    """
     ties: str | None
     """`highest` or `random` where ties are not broken as usual; else left out."""
     times: str | None
@@ -1341,17 +1427,20 @@ class ExecAnswer(Answer):
 
 
 class ExpectedAnswer(Record):
-    """What is to be expected in the long run: an estimate, from the least (data that are never
-    overwritten are in blocks of their own) to the most (they are among the others, and copied
-    with them).
+    """What is to be expected in the long run: an estimate, from the least (a start in order, data
+    that are never overwritten in blocks of their own) to the most (a start with strewn data, as
+    `exec` begins by default).
     """
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "erases_per_chip_per_day",
         "lifetime_years",
         "write_amplification",
+        "write_amplification_in_order",
     })
-    _kinds: ClassVar[dict[str, str]] = {}
+    _kinds: ClassVar[dict[str, str]] = {
+        "write_amplification_in_order": "float",
+    }
     _records: ClassVar[dict[str, str]] = {
         "erases_per_chip_per_day": "Range",
         "lifetime_years": "Range",
@@ -1366,6 +1455,8 @@ class ExpectedAnswer(Record):
     """
     write_amplification: Range
     """Pages programmed for each page written."""
+    write_amplification_in_order: float
+    """The most of them from a start in order (`--aging fresh`)."""
 
 
 class ExperimentAnswer(Answer):
@@ -1425,13 +1516,16 @@ class ExplainAnswer(Answer):
         "command_ns",
         "data",
         "gc_pass_ns",
+        "guarantee",
         "meta",
+        "note",
         "page_program_ns",
         "page_read_ns",
         "page_transfer_ns",
         "reason",
         "reclaimed_per_chip",
         "schedulable",
+        "theorem",
         "transfer_included",
         "valid_pages_bound",
     })
@@ -1440,6 +1534,7 @@ class ExplainAnswer(Answer):
         "block_erase_ns": "int",
         "command_ns": "int",
         "gc_pass_ns": "int",
+        "note": "str",
         "page_program_ns": "int",
         "page_read_ns": "int",
         "page_transfer_ns": "int",
@@ -1453,6 +1548,8 @@ class ExplainAnswer(Answer):
         "assumes": "AssumptionText",
         "clusters": "ClusterTerms",
         "data": "DataAnswer",
+        "guarantee": "Verdict",
+        "theorem": "Verdict",
     }
 
     analysis: str
@@ -1471,8 +1568,14 @@ class ExplainAnswer(Answer):
     """
     gc_pass_ns: int | None
     """C^g, Eq. (IV.3)."""
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     page_program_ns: int | None
     """t_w."""
     page_read_ns: int | None
@@ -1489,7 +1592,12 @@ class ExplainAnswer(Answer):
     reclaimed_per_chip: int | None
     """α: pages that a GC pass frees on a chip, at least."""
     schedulable: bool | None
-    """Whether every cluster passes, and the declared data fit; false where there is no allocation.
+    """Whether every cluster passes, and the declared data fit, as `check` says it; false where
+    there is no allocation, null where it cannot be told.
+    """
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
     """
     transfer_included: bool | None
     """Whether t_r and t_w contain the transfer under this analysis."""
@@ -1497,6 +1605,59 @@ class ExplainAnswer(Answer):
     """⌈λP⌉: valid pages of a victim block, at most; null, as the next two, under a sound analysis,
     which has a bound for each cluster.
     """
+
+
+class FrontAnswer(Record):
+    """A Pareto front, in a `SizeAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "complete",
+        "over",
+        "points",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "complete": "bool",
+        "over": "list[str]",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "points": "FrontPointAnswer",
+    }
+
+    complete: bool
+    """Whether every number of chips up to where the front ends was looked at; false where it would
+    take too long.
+    """
+    over: list[str]
+    """What it is over: `chips`, `channels`, `logical_ratio`, `algorithm`."""
+    points: list[FrontPointAnswer]
+    """Its points: chips ascending, then channels."""
+
+
+class FrontPointAnswer(Record):
+    """A device on which the set passes, in a front."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "algorithm",
+        "channels",
+        "chips",
+        "logical_ratio",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "algorithm": "str",
+        "channels": "int",
+        "chips": "int",
+        "logical_ratio": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    algorithm: str
+    """The algorithm that finds an allocation."""
+    channels: int
+    """Its channels."""
+    chips: int
+    """Its chips."""
+    logical_ratio: float
+    """Its λ: the largest that passes there, in steps of 0.001, or the device's own."""
 
 
 class GainSummary(Record):
@@ -1687,6 +1848,8 @@ class HostJob(Record):
         "max_ns",
         "mean_ns",
         "name",
+        "oldest_open_ns",
+        "open",
         "p50_ns",
         "p9999_ns",
         "p999_ns",
@@ -1700,6 +1863,8 @@ class HostJob(Record):
         "max_ns": "int",
         "mean_ns": "int",
         "name": "str",
+        "oldest_open_ns": "int",
+        "open": "int",
         "p50_ns": "int",
         "p9999_ns": "int",
         "p999_ns": "int",
@@ -1720,6 +1885,12 @@ class HostJob(Record):
     """Their mean latency, rounded down."""
     name: str
     """Its name."""
+    oldest_open_ns: int | None
+    """How long before the end the first of them was released, in nanoseconds; null where there are
+    none.
+    """
+    open: int
+    """I/Os that have not ended at the end of the run."""
     p50_ns: int | None
     """The least latency that half of them do not exceed."""
     p9999_ns: int | None
@@ -2207,6 +2378,52 @@ class SchemeTerm(Record):
     """times · cost / period."""
 
 
+class ServedByAnswer(Record):
+    """What lets a request be served that takes longer than it has, in an `AdviceAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "deadline_ns",
+        "enough",
+        "erase_suspend_ns",
+        "kind",
+        "supposes",
+        "supposes_ns",
+        "task",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "deadline_ns": "int",
+        "enough": "bool",
+        "erase_suspend_ns": "int",
+        "kind": "str",
+        "supposes": "str",
+        "supposes_ns": "int",
+        "task": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    deadline_ns: int | None
+    """The least relative deadline with which it can be served; null where that is above its
+    period.
+    """
+    enough: bool
+    """Whether nothing else is needed then."""
+    erase_suspend_ns: int | None
+    """The longest `erase_suspend` and `erase_resume` of the device, equally long, with which it
+    can be served; null where these do not help, or the device states them.
+    """
+    kind: str
+    """`read` or `write`."""
+    supposes: str | None
+    """What the other advice supposes: `erase_suspend` (and `erase_resume`, both `supposes_ns`
+    long), or `deadline`, the least one of each request that cannot be served otherwise. Null
+    where neither helps.
+    """
+    supposes_ns: int | None
+    """The `erase_suspend` and the `erase_resume` that are supposed."""
+    task: str
+    """Whose request it is."""
+
+
 class SizeAnswer(Answer):
     """What `rtflash size --format json` prints for one task set, on one line.
 
@@ -2220,19 +2437,24 @@ class SizeAnswer(Answer):
         "chips",
         "cost",
         "data",
+        "front",
+        "guarantee",
         "impossible",
         "load",
         "logical_ratio",
         "meta",
+        "note",
         "reason",
         "schedulable",
         "tasks",
+        "theorem",
         "unplaced",
         "with_spread",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "algorithm": "str",
         "analysis": "str",
+        "note": "str",
         "reason": "str",
         "schedulable": "bool",
     }
@@ -2240,10 +2462,13 @@ class SizeAnswer(Answer):
         "chips": "ChipsAnswer",
         "cost": "CostAnswer",
         "data": "DataAnswer",
+        "front": "FrontAnswer",
+        "guarantee": "Verdict",
         "impossible": "ImpossibleAnswer",
         "load": "LoadAnswer",
         "logical_ratio": "RatioAnswer",
         "tasks": "TaskAnswer",
+        "theorem": "Verdict",
         "unplaced": "UnplacedAnswer",
         "with_spread": "CostAnswer",
     }
@@ -2264,6 +2489,13 @@ class SizeAnswer(Answer):
     device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
     limits.
     """
+    front: FrontAnswer | None
+    """With `--over`: devices on which the set passes, none better than another in every respect.
+    """
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     impossible: ImpossibleAnswer | None
     """Where the set fails as it is: a proof that no allocation meets every deadline, whatever the
     algorithm and the analysis, if one was found.
@@ -2274,12 +2506,18 @@ class SizeAnswer(Answer):
     """The largest λ, everything else as it is."""
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     reason: str | None
     """Why the algorithm cannot tell."""
     schedulable: bool | None
     """Whether the set passes as it is: true, false, or null where the algorithm cannot tell."""
     tasks: list[TaskAnswer]
     """The limits of each request, everything else as it is; in the order of the task set."""
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
+    """
     unplaced: UnplacedAnswer | None
     """Where the set fails as it is: the task that could not be placed, and why."""
     with_spread: CostAnswer | None
@@ -2459,6 +2697,9 @@ class TuneAnswer(Answer):
         "jobs",
         "none",
         "objective",
+        "rivals",
+        "run_ns",
+        "runs",
         "settings",
         "sysfs",
     })
@@ -2466,16 +2707,19 @@ class TuneAnswer(Answer):
         "cuts_rest": "bool",
         "jobs": "list[str]",
         "objective": "str",
+        "run_ns": "int",
+        "runs": "int",
         "sysfs": "list[str]",
     }
     _records: ClassVar[dict[str, str]] = {
         "chosen": "TuneSetting",
         "none": "TuneSetting",
+        "rivals": "TuneSetting",
         "settings": "TuneSetting",
     }
 
     chosen: TuneSetting | None
-    """The best of them; null if none is as wanted."""
+    """The best of those that are as wanted in every run; null if there is none."""
     cuts_rest: bool
     """Whether what was chosen cuts all that is not real-time; the published K2-split cuts class
     idle alone.
@@ -2486,6 +2730,15 @@ class TuneAnswer(Answer):
     """The scheduler `none`, beside which shares are."""
     objective: str
     """What was wanted: `latency-share`, `bandwidth-share` or `deadline`."""
+    rivals: list[TuneSetting]
+    """Settings that can be better, so far as the runs tell: in some run each of these was as
+    wanted, and better than what was chosen.
+    """
+    run_ns: int
+    """How long each run was, in nanoseconds, warm-up included: at least the scenario's `duration`.
+    """
+    runs: int
+    """Runs of each setting, each of a seed of its own."""
     settings: list[TuneSetting]
     """All settings that were tried."""
     sysfs: list[str] | None
@@ -2505,7 +2758,9 @@ class TuneSetting(Record):
         "max_inflight",
         "max_sectors",
         "p999_ns",
+        "samples",
         "scheduler",
+        "wanted_in",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "bandwidth_share": "float",
@@ -2513,7 +2768,9 @@ class TuneSetting(Record):
         "latency_share": "float",
         "max_inflight": "int",
         "max_sectors": "int",
+        "samples": "list[int]",
         "scheduler": "str",
+        "wanted_in": "int",
     }
     _records: ClassVar[dict[str, str]] = {}
 
@@ -2522,7 +2779,7 @@ class TuneSetting(Record):
     bound_ns: list[int | None]
     """The bound on each real-time job's latency, in nanoseconds; null where there is none."""
     bytes_per_s: int
-    """Bytes a second of all jobs together."""
+    """Bytes a second of all jobs together, the mean over the runs."""
     latency_share: float | None
     """The worst of these beside `none`'s."""
     max_inflight: int | None
@@ -2530,11 +2787,15 @@ class TuneSetting(Record):
     max_sectors: int | None
     """Bytes of a piece; null where nothing is cut."""
     p999_ns: list[int | None]
-    """The 99.9th percentile of each real-time job's latency, in nanoseconds; null where no I/O
-    counts.
+    """The 99.9th percentile of each real-time job's latency, in nanoseconds, over these; null
+    where no I/O counts.
     """
+    samples: list[int]
+    """I/Os of each real-time job that count in all runs together."""
     scheduler: str
     """The scheduler."""
+    wanted_in: int
+    """In how many runs it is as wanted."""
 
 
 class UnitCosts(Record):
@@ -2565,6 +2826,7 @@ class UnplacedAnswer(Record):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "best_utilization",
+        "blocking_ns",
         "blocks",
         "chips",
         "cluster",
@@ -2589,6 +2851,7 @@ class UnplacedAnswer(Record):
     })
     _kinds: ClassVar[dict[str, str]] = {
         "best_utilization": "float",
+        "blocking_ns": "int",
         "blocks": "int",
         "chips": "int",
         "cluster": "int",
@@ -2617,6 +2880,10 @@ class UnplacedAnswer(Record):
     """The lowest U that a cluster would have reached with it; where its cluster was given, or left
     overloaded by a merge, U of that cluster with all its tasks. Under the sound analyses the
     long-run load. Null where it was no utilization that was too much.
+    """
+    blocking_ns: int | None
+    """Likewise: what nothing interrupts and may have begun before it, such as an erase that
+    garbage collection needs.
     """
     blocks: int | None
     """Likewise: blocks of a chip."""
@@ -2650,7 +2917,7 @@ class UnplacedAnswer(Record):
     whole rows.
     """
     period_ns: int | None
-    """Likewise: its period, which is shorter, or `window_ns` is."""
+    """Likewise: its period, which is not longer, or `window_ns` is shorter."""
     reason: str
     """Why: `load`, utilizations sum to too much; `demand`, demand and blocking exceed an interval;
     `data`, the declared data do not fit; `request`, one request can never be served: it takes
@@ -2670,6 +2937,27 @@ class UnplacedAnswer(Record):
     """
     with_: list[str]
     """The other tasks in it."""
+
+
+class Verdict(Record):
+    """A verdict and its reason."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "reason",
+        "verdict",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "reason": "str",
+        "verdict": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    reason: str | None
+    """Why, in a clause: of every `no` and `cannot tell`; with other clusters, which command prints
+    them. `typical times` where the device states no maxima.
+    """
+    verdict: str
+    """The verdict."""
 
 
 class WearAnswer(Record):

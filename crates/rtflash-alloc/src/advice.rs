@@ -1,19 +1,32 @@
 //! What would make a set schedulable that is not: computed by allocating again, never guessed.
 
+mod served;
+
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
 
 use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
 use crate::analysis::Analysis;
 use crate::reason::Reason;
-use crate::sizing::nearest;
+use crate::sizing::{Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front_within, nearest, unserved};
 use crate::work::Work;
+
+pub use served::{ServedBy, Supposed};
 
 /// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked.
 /// `None`: no such change was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Advice {
+    /// Where a request cannot be served on any number of chips: what lets it be served. The other
+    /// changes are those of the set with [`ServedBy::supposed`].
+    pub request: Option<ServedBy>,
     /// A number of chips above the device's that is enough.
     pub chips: Option<MoreChips>,
+    /// A number of channels above the device's that is enough, with as many chips.
+    pub channels: Option<u32>,
+    /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
+    /// both. Where none was found, with other numbers of channels. Empty where `chips` says as
+    /// much.
+    pub together: Vec<FrontPoint>,
     /// A λ for the largest number of valid pages in a victim block, ⌈λP⌉, that is small enough.
     /// Where data do not fit: the smallest λ above the device's, in steps of 1/1000, with which
     /// they do, and everything else still passes.
@@ -23,7 +36,7 @@ pub struct Advice {
     pub load_permille: Option<u32>,
     /// Where data do not fit: how much of them would.
     pub less_data: Option<LessData>,
-    /// Where data do not fit: another algorithm, under the same analysis, whose clusters hold them.
+    /// Another algorithm that finds an allocation, under the same analysis.
     pub algorithm: Option<&'static str>,
     /// Where programs may fail: the largest number of them at once, below today's, that is few
     /// enough.
@@ -56,18 +69,40 @@ pub struct MoreChips {
 /// Tasks times chips up to which every number of chips is tried.
 const THOROUGH: u64 = 20_000;
 /// Tasks times chips above which nothing is tried: each trial would take longer than a person
-/// waits.
+/// waits, and memory in proportion.
 const TOO_LARGE: u64 = 1_000_000;
 
 /// Work of the tests of sound analyses, for all advice together.
 const MAX_WORK: u64 = 150_000_000;
+/// Tasks times chips in all trials of chips and λ together.
+const MOST_TOGETHER: u64 = 4_000_000;
 
 /// Looks for changes that help. Deterministic; the work is bounded by the size of the set and the
 /// device, and under an analysis that tests clusters where they are placed by what the tests take.
+/// No device of more than [`TIMES_CHIPS`] times the chips, and [`MORE_CHIPS`], is tried, which
+/// bounds memory; none at all where a request takes too long on any number of chips.
 pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
     if size(set, set.device().chips()) > TOO_LARGE {
         return Advice::default();
     }
+    let Some((task, too_long)) = unserved(set, analysis) else { return changes(set, allocator, analysis) };
+    let (served, mended) = served::served_by(set, analysis, task, too_long);
+    match mended {
+        None => Advice { request: Some(served), ..Advice::default() },
+        Some(set) if allocator.allocate(&set, analysis).is_schedulable() == Some(true) => {
+            Advice { request: Some(ServedBy { enough: true, ..served }), ..Advice::default() }
+        }
+        Some(set) => Advice { request: Some(served), ..changes(&set, allocator, analysis) },
+    }
+}
+
+/// The largest device that is tried.
+fn most_chips(set: &TaskSet) -> u32 {
+    set.device().chips().saturating_mul(TIMES_CHIPS).saturating_add(MORE_CHIPS).min(MAX_CHIPS)
+}
+
+/// Changes that help a set whose requests can be served.
+fn changes(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
     // The reason says which way λ has to go, and what else might help.
     let data = match allocator.allocate(set, analysis) {
         Outcome::NotSchedulable(failure) => matches!(failure.unplaced.reason, Reason::Data(_)),
@@ -84,19 +119,38 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
         let whole = |set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool| whole_channels(set, more.chips, passes);
         MoreChips { whole_channels: within(part / 2, set, allocator, analysis, whole), ..more }
     });
+    let together = |axes: FrontAxes| {
+        let axes = FrontAxes { chips: true, logical_ratio: true, algorithm: true, ..axes };
+        let Front { points, .. } = front_within(set, allocator, analysis, axes, (MOST_TOGETHER, part / 2));
+        points
+    };
+    let mut front = together(FrontAxes::default());
+    if front.is_empty() {
+        front = together(FrontAxes { channels: true, ..FrontAxes::default() });
+    }
+    let own = (set.device().logical_ratio(), allocator.name());
+    let is_known = |point: &FrontPoint| {
+        (point.logical_ratio, point.algorithm) == own && chips.is_some_and(|more| more.chips == point.chips)
+    };
+    if let [only] = front.as_slice()
+        && is_known(only)
+    {
+        front.clear();
+    }
     Advice {
+        request: None,
         chips,
+        channels: within(part / 2, set, allocator, analysis, more_channels),
+        together: front,
         logical_ratio: within(part, set, allocator, analysis, if data { higher_ratio } else { lower_ratio }),
         load_permille: within(part, set, allocator, analysis, less_load),
         less_data: data.then(|| within(part, set, allocator, analysis, less_data)).flatten(),
-        algorithm: data
-            .then(|| OTHERS.iter().filter(|other| other.name() != allocator.name()).find_map(other))
-            .flatten(),
+        algorithm: OTHERS.iter().filter(|other| other.name() != allocator.name()).find_map(other),
         program_failures: fewer.then(|| within(part, set, allocator, analysis, fewer_failures)).flatten(),
     }
 }
 
-/// Algorithms of little work that may have larger clusters than another one.
+/// Algorithms of little work that may find what another one does not.
 static OTHERS: [&dyn Allocator; 5] = [&ClusteringBfd, &ClusteringSearch, &EqualSplit, &Global, &BestFit];
 
 /// Looks for a boundary between what passes and what fails, with so much work at most. One
@@ -138,6 +192,15 @@ fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) 
     counts.find(|&chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set)))
 }
 
+/// The fewest channels above today's on which as many chips pass.
+fn more_channels(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
+    let (chips, ways) = (set.device().chips(), set.device().chips_per_channel());
+    (1..ways.min(chips)).rev().find_map(|chips_per_channel| {
+        let changed = with_device(set, |spec| DeviceSpec { chips_per_channel, ..spec })?;
+        passes(&changed).then(|| chips.div_ceil(chips_per_channel))
+    })
+}
+
 /// The first number of chips that passes; beyond a bound only doublings are tried, and the gap is
 /// bisected.
 fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreChips> {
@@ -146,7 +209,8 @@ fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreCh
     // One chip for each task and as many again is more than any task needs company or room for, but
     // a task may need many chips by itself.
     let mut tried = now;
-    while tried < MAX_CHIPS && size(set, tried + 1) <= THOROUGH && tried < now + 256 {
+    let most = most_chips(set);
+    while tried < most && size(set, tried + 1) <= THOROUGH && tried < now.saturating_add(256) {
         tried += 1;
         if enough(tried) {
             return Some(MoreChips { chips: tried, fewest: true, whole_channels: None });
@@ -154,7 +218,7 @@ fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreCh
     }
     let (mut failing, mut step) = (tried, tried.max(1));
     let mut passing = loop {
-        let chips = failing.saturating_add(step).min(MAX_CHIPS);
+        let chips = failing.saturating_add(step).min(most);
         if size(set, chips) > TOO_LARGE || chips == failing {
             return None;
         }

@@ -48,6 +48,7 @@ mod soak_stock;
 mod soak_watch;
 pub mod trace;
 mod trims;
+mod typical_times;
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};

@@ -8,14 +8,16 @@ use rtflash_alloc::certified::reliances;
 use rtflash_alloc::reason::Reason;
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, TaskSetFile};
-use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, proof, task_name};
+use rtflash_wire::reasons::{beside, impossible_reason, suspends_nothing};
+use rtflash_wire::{AdviceAnswer, AllocAnswer, Answer, Guarantee, Verdicts, needed, on_device, proof, task_name};
 
+use super::advice_text::advice;
 use super::kind::{KindText, kind};
-use super::numbers::{count, names, runs, separated, share, volume};
+use super::numbers::{count, names, runs, share};
 use super::table::table;
-use super::{Render, data, impossible, unplaced};
+use super::{Render, data, unplaced, verdicts};
 
-use crate::output::{DIM, GREEN, RED, YELLOW, paint};
+use crate::output::{DIM, paint};
 
 /// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
@@ -46,14 +48,15 @@ impl Render for AllocView<'_> {
         if !self.alone {
             return verdict.headline();
         }
-        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(verdict.set, help));
-        verdict.answer() + &verdict.second_opinion() + &advice
+        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(verdict.set, self.algorithm, help));
+        verdict.answer() + &advice
     }
 
     fn json(&self) -> String {
         let AllocView { file, algorithm, analysis, outcome, guarantee, .. } = self;
         let answer = AllocAnswer::new(&file.set, algorithm, *analysis, outcome, guarantee, file.meta.as_deref());
-        AllocAnswer { advice: self.advice.map(Into::into), ..answer }.line()
+        let advice = self.advice.as_ref().map(|advice| AdviceAnswer::new(&file.set, advice));
+        AllocAnswer { advice, ..answer }.line()
     }
 }
 
@@ -64,7 +67,8 @@ pub struct OutcomeText<'a> {
     analysis: &'a dyn Analysis,
     kind: Box<dyn KindText + 'a>,
     outcome: &'a Outcome,
-    guarantee: &'a Guarantee,
+    verdicts: Verdicts,
+    relies_on: Option<Reliance>,
 }
 
 impl<'a> OutcomeText<'a> {
@@ -74,25 +78,32 @@ impl<'a> OutcomeText<'a> {
         algorithm: &'a str,
         analysis: &'a dyn Analysis,
         outcome: &'a Outcome,
-        guarantee: &'a Guarantee,
+        guarantee: &Guarantee,
     ) -> OutcomeText<'a> {
-        OutcomeText { set, algorithm, analysis, kind: kind(analysis), outcome, guarantee }
+        let verdicts = Verdicts::of_outcome(set, (algorithm, analysis), outcome, &guarantee.verdict);
+        let relies_on = match outcome {
+            Outcome::Schedulable(allocation) => needed(set, allocation),
+            _ => None,
+        };
+        OutcomeText { set, algorithm, analysis, kind: kind(analysis), outcome, verdicts, relies_on }
     }
 
-    /// The verdict in a line.
-    ///
-    /// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same
-    /// breath.
+    /// The two verdicts, and a line on what the algorithm made of the set.
     pub fn headline(&self) -> String {
-        let OutcomeText { set, algorithm, ref kind, outcome, guarantee, .. } = *self;
-        let verdict = match outcome.is_schedulable() {
-            Some(true) => paint(GREEN, "schedulable"),
-            Some(false) => paint(RED, "not schedulable"),
-            None => paint(YELLOW, "cannot tell"),
-        };
+        verdicts::text(&self.verdicts) + &self.line()
+    }
+
+    /// The algorithm's result, in a line.
+    pub fn line(&self) -> String {
+        format!("{} {}\n", self.what(), paint(DIM, &self.how()))
+    }
+
+    /// The algorithm's result.
+    fn what(&self) -> String {
+        let OutcomeText { set, algorithm, ref kind, outcome, .. } = *self;
         let tasks = count(set.tasks().len(), "task");
         let device = count(set.device().chips(), "chip");
-        let what = match outcome {
+        match outcome {
             Outcome::Schedulable(allocation) => {
                 let clusters = allocation.clusters();
                 let used = clusters.iter().filter(|cluster| !cluster.tasks.is_empty()).count();
@@ -106,7 +117,7 @@ impl<'a> OutcomeText<'a> {
                     allocation.clusters().iter().filter(|cluster| !cluster.tasks.is_empty()).count()
                 });
                 match size {
-                    0 => format!("{algorithm} finds no allocation of {tasks} to {device}: their data do not fit"),
+                    0 => format!("{algorithm} finds no allocation of {tasks} to {device}"),
                     size => format!(
                         "{algorithm} puts {tasks} into {} of the {device}, where their data do not fit",
                         count(size, "cluster")
@@ -117,25 +128,22 @@ impl<'a> OutcomeText<'a> {
                 format!("no allocation of {tasks} to {device} passes the test")
             }
             Outcome::NotSchedulable(_) => format!("{algorithm} finds no allocation of {tasks} to {device}"),
-            Outcome::Partitioned(verdict) if !verdict.space.fits() => {
-                format!("{algorithm}, {tasks} on {device}, where their data do not fit")
-            }
-            Outcome::Partitioned(_) => format!("{algorithm}, {tasks} on {device}"),
+            Outcome::Partitioned(_) => format!("{algorithm} divides {device} by its own test: {tasks}"),
             Outcome::Impossible(_) => format!("no allocation of {tasks} to {device} meets every deadline"),
-            Outcome::CannotTell(limit) => limit.to_string(),
-        };
+            Outcome::CannotTell(_) => format!("{algorithm} says nothing of {tasks} on {device}"),
+        }
+    }
+
+    /// By what it was tested.
+    fn how(&self) -> String {
         let name = self.analysis.name();
         // Of a yes: behind a no it is other clusters that rely on something.
-        let relies_on = guarantee.relies_on.filter(|_| outcome.is_schedulable() == Some(true));
-        let (by, how) = match outcome {
-            Outcome::Partitioned(verdict) if !verdict.space.fits() => (String::new(), " (its own test)".to_owned()),
-            Outcome::Partitioned(_) => (" by its own test".to_owned(), String::new()),
-            Outcome::CannotTell(_) | Outcome::Impossible(_) => (String::new(), format!(" (analysis: {name})")),
-            Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)) => kind.by_data(),
-            _ => kind.by(relies_on),
-        };
-        let how = if how.is_empty() { how } else { format!(" {}", paint(DIM, how.trim_start())) };
-        format!("{verdict}{by}{}: {what}{how}\n", on_the_device(guarantee, outcome.is_schedulable(), kind.guaranteed()))
+        let relies_on = self.relies_on.filter(|_| self.outcome.is_schedulable() == Some(true));
+        match self.outcome {
+            Outcome::Partitioned(_) => "(its own test)".to_owned(),
+            Outcome::CannotTell(_) | Outcome::Impossible(_) => format!("(analysis: {name})"),
+            _ => self.kind.how(relies_on),
+        }
     }
 
     /// Everything but the advice.
@@ -150,6 +158,7 @@ impl<'a> OutcomeText<'a> {
             text += &self.clusters(allocation);
             if outcome.is_schedulable() == Some(true) && self.kind.promises() {
                 text += &relying(set, allocation);
+                text += &suspends_nothing(set, allocation).map_or_else(String::new, |note| format!("  ({note})\n"));
             }
         }
         let why = self.failure();
@@ -160,50 +169,21 @@ impl<'a> OutcomeText<'a> {
     /// allocation would do.
     pub fn failure(&self) -> String {
         let unplaced = match self.outcome {
-            Outcome::NotSchedulable(failure) => unplaced::text(self.set, failure, &*self.kind),
+            Outcome::NotSchedulable(failure) => unplaced::text(self.set, failure, self.analysis),
             _ => String::new(),
         };
         let impossible = proof(self.set, self.analysis, self.outcome);
-        let impossible = impossible.map_or_else(String::new, |proof| match self.outcome {
-            // The headline has said that there is none.
-            Outcome::Impossible(_) => capitalised(&impossible::why(self.set, &proof, data::beside)) + ".\n",
-            _ => impossible::sentence(self.set, &proof),
+        let impossible = impossible.map_or_else(String::new, |proof| {
+            let why = impossible_reason(self.set, &proof, beside);
+            match self.outcome {
+                // The line above has said that there is none.
+                Outcome::Impossible(_) => capitalised(&why) + ".\n",
+                _ => format!("No allocation meets every deadline, whatever the algorithm: {why}.\n"),
+            }
         });
         let failed = self.outcome.is_schedulable() == Some(false);
         let no_use = if failed { self.kind.granted_for_nothing(self.set) } else { String::new() };
         unplaced + &self.too_full() + &no_use + &impossible
-    }
-
-    /// What a person may do with what holds on the device; nothing where the verdict itself is of
-    /// the device.
-    fn second_opinion(&self) -> String {
-        let guarantee = self.guarantee;
-        let relying = match guarantee.relies_on {
-            None | Some(Reliance::Nothing) => "whatever other clusters do",
-            Some(Reliance::Neighbours) => "relying on their neighbours' tasks",
-            Some(Reliance::Queue) => "relying on their neighbours' tasks, a FIFO bus and steady reads",
-        };
-        let line = match (guarantee.set, guarantee.as_placed, self.outcome.is_schedulable()) {
-            (_, _, Some(true)) if self.kind.promises() => return String::new(),
-            (Some(true), Some(true), _) => {
-                format!("The sound analysis accepts these clusters as they are, {relying} (`check --analysis sound`).")
-            }
-            (Some(true), ..) => format!(
-                "`--analysis sound` prints clusters that keep every deadline on the device, \
-                                         {relying}."
-            ),
-            (Some(false), _, Some(true)) => {
-                format!(
-                    "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of {}.",
-                    self.kind.whose()
-                )
-            }
-            (Some(false), ..) if !self.kind.promises() => {
-                "The sound analysis accepts the set no more than this one.".into()
-            }
-            _ => return String::new(),
-        };
-        format!("\n{line}\n")
     }
 
     /// The clusters of an allocation as a table. Free clusters of one chip share a row.
@@ -303,18 +283,6 @@ fn capitalised(clause: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What holds on the device, behind a verdict.
-fn on_the_device(guarantee: &Guarantee, verdict: Option<bool>, guaranteed: &'static str) -> &'static str {
-    match (guarantee.set, guarantee.as_placed, verdict) {
-        (Some(true), Some(true), Some(true)) => guaranteed,
-        (Some(true), _, Some(true)) => ", guaranteed on the device, with clusters of its own",
-        (Some(true), Some(true), _) => ", yet guaranteed on the device, with these clusters",
-        (Some(true), _, _) => ", yet guaranteed on the device, with clusters of its own",
-        (Some(false), _, Some(true)) => ", not guaranteed on the device",
-        (Some(false) | None, _, _) => "",
-    }
-}
-
 /// What clusters rely on that do not hold by themselves.
 fn relying(set: &TaskSet, allocation: &Allocation) -> String {
     let reliances = reliances(set, allocation);
@@ -346,50 +314,4 @@ fn partitioned(verdict: &PartFtl) -> String {
     let rows = [("reading", verdict.read_utilization), ("writing", verdict.write_utilization)];
     let rows = rows.map(|(mode, utilization)| vec![mode.to_owned(), share(utilization)]);
     format!("\n{}", table(&["chips in mode", ">U"], rows))
-}
-
-/// What would help, if anything was found.
-fn advice(set: &TaskSet, advice: &Advice) -> String {
-    let mut lines = Vec::new();
-    if let Some(more) = advice.chips {
-        let how =
-            if more.fewest { "every number between was tried and fails" } else { "not every smaller number was tried" };
-        let ways = set.device().chips_per_channel();
-        let whole = more
-            .whole_channels
-            .map_or_else(String::new, |chips| format!("; in whole channels of {ways}, {chips} chips"));
-        lines.push(format!("{} chips instead of {} ({how}){whole}", more.chips, set.device().chips()));
-    }
-    if let Some(ratio) = advice.logical_ratio {
-        lines.push(format!("a logical_ratio of {ratio} instead of {}", set.device().logical_ratio()));
-    }
-    if let Some(less) = advice.less_data {
-        let (permille, pages) = (less.permille, separated(less.pages));
-        let bytes = volume(set.device().bytes(less.pages) as f64);
-        lines.push(format!(
-            "{}.{} % of the data of each task: {pages} data_pages ({bytes}) in all",
-            permille / 10,
-            permille % 10
-        ));
-    }
-    if let Some(algorithm) = advice.algorithm {
-        lines.push(format!("--algorithm {algorithm}, whose clusters hold the data"));
-    }
-    if let Some(failures) = advice.program_failures {
-        let now = set.device().program_failures();
-        lines.push(format!("program_failures of {failures} instead of {now}: fewer programs that fail at once"));
-    }
-    if let Some(permille) = advice.load_permille {
-        let factor = 1000.0 / f64::from(permille);
-        lines.push(format!(
-            "{}.{} % of the load: every period {factor:.3} times as long",
-            permille / 10,
-            permille % 10
-        ));
-    }
-    if lines.is_empty() {
-        return String::new();
-    }
-    let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
-    format!("\nAny one of these would do:\n{lines}")
 }
