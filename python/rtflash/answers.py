@@ -1277,6 +1277,7 @@ class ExecAnswer(Answer):
         "requests",
         "seed",
         "server",
+        "stopped_before_ns",
         "theorem",
         "ties",
         "times",
@@ -1309,6 +1310,7 @@ class ExecAnswer(Answer):
         "relies_on": "str",
         "seed": "int",
         "server": "str",
+        "stopped_before_ns": "int",
         "ties": "str",
         "times": "str",
         "trims": "list[str]",
@@ -1402,6 +1404,8 @@ class ExecAnswer(Answer):
     """Where the randomness started."""
     server: str | None
     """`tbs` or `background`."""
+    stopped_before_ns: int | None
+    """How long it was to be, where a signal ended it early; else left out."""
     theorem: Verdict
     """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
     or `thesis-evaluated` was asked for.
@@ -2533,6 +2537,7 @@ class SoakAnswer(Answer):
         "runs",
         "seed",
         "sets",
+        "stopped_after",
         "without",
     })
     _kinds: ClassVar[dict[str, str]] = {
@@ -2541,6 +2546,7 @@ class SoakAnswer(Answer):
         "runs": "int",
         "seed": "int",
         "sets": "int",
+        "stopped_after": "int",
     }
     _records: ClassVar[dict[str, str]] = {
         "broken": "BrokenLine",
@@ -2557,11 +2563,13 @@ class SoakAnswer(Answer):
     (world `sound`).
     """
     runs: int
-    """Cases drawn."""
+    """Cases that were asked for."""
     seed: int
     """The seed that repeats the search."""
     sets: int | None
     """Sets that the analysis accepts, where each is run many times."""
+    stopped_after: int | None
+    """Cases that were over when a signal ended the search; left out where it ended by itself."""
     without: list[WithoutLine] | None
     """What a term that is left out of the test is for (`--without`). What was accepted so was no
     promise.

@@ -256,7 +256,11 @@ fn a_manifest_repeats_its_experiment() {
         "--analysis",
         "thesis-evaluated",
         "--generator",
-        "integer-shares",
+        "randfixedsum",
+        "--period",
+        "10ms..1s",
+        "--period-distribution",
+        "log-uniform",
     ];
     let run = |words: &[&str], out: &Path| rtflash(&[words, &["--out", &out.display().to_string()]].concat());
     assert_eq!(run(&words, &first).status, 0);
@@ -265,6 +269,7 @@ fn a_manifest_repeats_its_experiment() {
     let command: Vec<&str> =
         manifest["command"].as_array().expect("words").iter().map(|word| word.as_str().expect("a word")).collect();
     assert_eq!((command[0], manifest["access"].as_str()), ("rtflash", Some("mixed")));
+    assert_eq!(manifest["period_distribution"], "log-uniform");
     assert_eq!(run(&command[1..], &second).status, 0);
     assert_same(&first, &second);
 }

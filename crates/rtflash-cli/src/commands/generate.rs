@@ -62,10 +62,8 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
     let analysis = analysis(&args.analysis.analysis)?;
     let range: UtilizationRange =
         args.util.parse().map_err(|error| CommandFailure(format!("--util {}: {error}", args.util)))?;
-    let step: Utilization =
-        args.sets.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.sets.step)))?;
     let points = range
-        .points(step)
+        .points(step(&args.sets)?)
         .map_err(|error| CommandFailure(format!("--util {} --step {}: {error}", args.util, args.sets.step)))?;
     let spec = SetSpec {
         device,
@@ -75,7 +73,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
         writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: deadlines(args.sets.deadline.as_deref())?,
-        periods: periods(args.sets.period.as_deref())?,
+        periods: periods(&args.sets)?,
         pages: pages(args.sets.pages.as_deref())?,
         seed: args.sets.seed,
     };
@@ -88,7 +86,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
             args.util,
             args.sets.tasks,
             count(args.sets.tasks, "task"),
-            if spec.generator == Generator::UUniFast { "above" } else { "of" },
+            if spec.generator == Generator::IntegerShares { "of" } else { "above" },
         ));
         return Err(failure.into());
     }
@@ -99,7 +97,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
 pub fn impossible(error: OptionsError) -> CommandFailure {
     let options = match error {
         OptionsError::NoTasks => "--tasks 0".to_owned(),
-        OptionsError::TooManyTasks(tasks) => format!("--tasks {tasks}"),
+        OptionsError::TooManyTasks { tasks, .. } => format!("--tasks {tasks}"),
         OptionsError::TooManyWriteHeavy { write_heavy, tasks } => {
             format!("--write-heavy {write_heavy} --tasks {tasks}")
         }
@@ -111,6 +109,11 @@ pub fn impossible(error: OptionsError) -> CommandFailure {
 /// Refuses to draw no set at all.
 pub fn some_sets(args: &SetArgs) -> Result<(), CommandFailure> {
     if args.sets == 0 { Err(CommandFailure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
+}
+
+/// The distance of points.
+pub fn step(args: &SetArgs) -> Result<Utilization, CommandFailure> {
+    args.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.step)))
 }
 
 /// How reads and writes share, from the two options of which at most one is given.
@@ -131,10 +134,13 @@ pub fn deadlines(text: Option<&str>) -> Result<Option<DeadlineRange>, CommandFai
 }
 
 /// The periods that requests start from.
-pub fn periods(text: Option<&str>) -> Result<PeriodRange, CommandFailure> {
-    let parse =
-        |text: &str| text.parse().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")));
-    text.map_or(Ok(PeriodRange::default()), parse)
+pub fn periods(args: &SetArgs) -> Result<PeriodRange, CommandFailure> {
+    let parse = |text: &str| {
+        text.parse::<PeriodRange>().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")))
+    };
+    let range = args.period.as_deref().map_or(Ok(PeriodRange::default()), parse)?;
+    let distribution = args.period_distribution.parse();
+    Ok(range.distributed(distribution.map_err(|error| CommandFailure(format!("--period-distribution: {error}")))?))
 }
 
 /// How many pages requests have, if that is bounded.

@@ -1,24 +1,22 @@
 //! What to do: the points of an experiment, the sets at each, and who is compared on them.
 
 mod contender;
+mod error;
+mod limits;
+mod own_sets;
 mod sweep;
-
-use std::fmt;
 
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, ClusteringBfd, EqualSplit, Global, PartFtlTest};
 use rtflash_alloc::analysis::{Analysis, NecessaryWithZones, Thesis, fits_alone};
 use rtflash_exec::{Aging, Dispatch, Pattern, Victims};
-use rtflash_model::generate::{Exhausted, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange};
+use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Instant, Span, TaskSet};
 
 pub use contender::Contender;
+pub use error::ExperimentError;
+pub use limits::{MAX_CONTENDERS, MAX_POINTS};
+pub use own_sets::OwnSets;
 pub use sweep::{Axis, MAX_VALUES, Sweep, SweepError, Value};
-
-/// Points that an experiment may have.
-pub const MAX_POINTS: usize = 100_000;
-
-/// Contenders that an experiment may have.
-pub const MAX_CONTENDERS: usize = 64;
 
 /// What is found out about each set.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,74 +107,6 @@ impl Default for Spec {
     }
 }
 
-/// Why there is no such experiment. Says what would be right.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ExperimentError {
-    /// No utilization, no value, no set or nobody to compare.
-    Empty(&'static str),
-    /// More than [`MAX_POINTS`] points.
-    TooManyPoints(usize),
-    /// More sets than can be counted.
-    TooManySets,
-    /// More than [`MAX_CONTENDERS`] contenders.
-    TooManyContenders(usize),
-    /// The same contender twice.
-    Twice(String),
-    /// The sets have deadlines before the end of the period, of which this analysis does not know.
-    NotImplicit(&'static str),
-    /// The device's commands use the bus, of which this analysis does not know.
-    Commands(&'static str),
-    /// Bandwidth is compared on the same sets, and there are several analyses to make them for.
-    SeveralAnalyses,
-    /// Sets that cannot be drawn; with the value of the sweep, if there is one.
-    Options(Option<(Axis, Value)>, OptionsError),
-    /// At this utilization, or at this value of the sweep, there is no set at all: no task has a
-    /// utilization above 1.
-    Impossible(Option<(Axis, Value)>, Utilization),
-    /// A value that suits no device.
-    Sweep(SweepError),
-}
-
-impl fmt::Display for ExperimentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExperimentError::Empty(what) => write!(f, "no {what}: at least one"),
-            ExperimentError::TooManyPoints(points) => write!(f, "{points} points are too many: at most {MAX_POINTS}"),
-            ExperimentError::TooManySets => f.write_str("too many sets to count: fewer sets at each point"),
-            ExperimentError::TooManyContenders(count) => {
-                write!(f, "{count} algorithms and analyses are too many: at most {MAX_CONTENDERS}")
-            }
-            ExperimentError::Twice(contender) => write!(f, "{contender} is there twice"),
-            ExperimentError::NotImplicit(analysis) => write!(
-                f,
-                "{analysis} knows implicit deadlines only, and --deadline draws others: --analyses stripe, superblock \
-                 or sound take them"
-            ),
-            ExperimentError::Commands(analysis) => write!(
-                f,
-                "{analysis} knows no commands on the bus, and the device has a `command`: --analyses stripe, \
-                 superblock or sound take it"
-            ),
-            ExperimentError::SeveralAnalyses => {
-                f.write_str("bandwidth is compared on the same sets: say which of the analyses they are made for")
-            }
-            ExperimentError::Options(None, error) => error.fmt(f),
-            ExperimentError::Options(Some((axis, value)), error) => write!(f, "{}={value}: {error}", axis.name()),
-            ExperimentError::Impossible(of, utilization) => {
-                let at = of.map_or_else(String::new, |(axis, value)| format!(" with {}={value}", axis.name()));
-                write!(
-                    f,
-                    "no set{at} has a utilization of {utilization}, because no task has one above 1: more tasks \
-                     (--tasks), or a lower --util"
-                )
-            }
-            ExperimentError::Sweep(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ExperimentError {}
-
 /// A point of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
@@ -200,6 +130,8 @@ pub struct Plan {
     maker_of: Vec<usize>,
     /// One for each value of the sweep, and in it one for each maker.
     settings: Vec<Setting>,
+    /// The sets, where they are not drawn.
+    own: Option<OwnSets>,
 }
 
 impl Plan {
@@ -208,22 +140,12 @@ impl Plan {
     /// # Errors
     /// The first thing found wrong.
     pub fn new(mut spec: Spec) -> Result<Plan, ExperimentError> {
-        bound_zones(&mut spec.contenders);
+        check_contenders(&mut spec)?;
         if spec.utilizations.is_empty() {
             return Err(ExperimentError::Empty("utilization"));
         }
-        if spec.contenders.is_empty() {
-            return Err(ExperimentError::Empty("algorithm"));
-        }
         if spec.sets_per_point == 0 {
             return Err(ExperimentError::Empty("set at each point"));
-        }
-        if spec.contenders.len() > MAX_CONTENDERS {
-            return Err(ExperimentError::TooManyContenders(spec.contenders.len()));
-        }
-        let names: Vec<String> = spec.contenders.iter().map(Contender::to_string).collect();
-        if let Some((_, name)) = names.iter().enumerate().find(|(position, name)| names[..*position].contains(name)) {
-            return Err(ExperimentError::Twice(name.clone()));
         }
         let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
         if let Some(other) = analyses.find(|analysis| spec.sets.deadlines.is_some() && !analysis.takes_deadlines()) {
@@ -251,7 +173,56 @@ impl Plan {
         if spec.sets_per_point > (1 << 52) / points as u64 {
             return Err(ExperimentError::TooManySets);
         }
-        Ok(Plan { spec, makers, maker_of, settings })
+        Ok(Plan { spec, makers, maker_of, settings, own: None })
+    }
+
+    /// An experiment on task sets of your own. Each is counted at the multiple of `step` that is
+    /// nearest to its total utilization, Σ(pages · cost)/T with the page costs of the analysis that
+    /// the sets are made for (of the first contender where none is stated). All contenders are
+    /// given the same sets.
+    ///
+    /// What `spec` states of random sets is not used, but for the seed: runs of
+    /// [`Measure::Bandwidth`] draw from it. It has the utilizations of the points afterwards, and
+    /// no sets at each.
+    ///
+    /// ```
+    /// use rtflash_alloc::{allocator::ClusteringBfd, analysis::Thesis};
+    /// use rtflash_experiment::plan::{Contender, Spec};
+    /// use rtflash_experiment::{Plan, run_whole};
+    /// use rtflash_model::{generate::Utilization, read_task_set};
+    ///
+    /// let text = r#"{"device": "dgist-2021", "tasks": [{"name": "log", "write": {"pages": 24, "period": "30ms"}}]}"#;
+    /// let sets = vec![read_task_set(text).map_err(|wrong| wrong.to_string())?.set];
+    /// let spec = Spec { contenders: vec![Contender::new(&ClusteringBfd, &Thesis)], ..Spec::default() };
+    /// let plan = Plan::of_sets(spec, sets, Utilization::TENTH)?;
+    /// assert_eq!(plan.point(0).utilization.to_string(), "0.4");
+    /// assert_eq!(run_whole(&plan)?[0].yes, [1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing found wrong.
+    pub fn of_sets(mut spec: Spec, sets: Vec<TaskSet>, step: Utilization) -> Result<Plan, ExperimentError> {
+        check_contenders(&mut spec)?;
+        if sets.is_empty() {
+            return Err(ExperimentError::Empty("task set"));
+        }
+        if spec.sweep.is_some() {
+            return Err(ExperimentError::SweepOfOwn);
+        }
+        let maker = spec.analysis.unwrap_or(spec.contenders[0].analysis);
+        let (own, utilizations) = OwnSets::new(sets, maker, step);
+        if utilizations.len() > MAX_POINTS {
+            return Err(ExperimentError::TooManyPoints(utilizations.len()));
+        }
+        (spec.utilizations, spec.sets_per_point) = (utilizations, 0);
+        let maker_of = vec![0; spec.contenders.len()];
+        Ok(Plan { spec, makers: vec![maker], maker_of, settings: vec![(None, Vec::new())], own: Some(own) })
+    }
+
+    /// The task sets, where they are your own.
+    pub fn own_sets(&self) -> Option<&OwnSets> {
+        self.own.as_ref()
     }
 
     /// The experiment as it was asked for.
@@ -285,13 +256,24 @@ impl Plan {
 
     /// All sets, at all points.
     pub fn sets(&self) -> u64 {
-        self.points() as u64 * self.spec.sets_per_point
+        self.first_of(self.points())
+    }
+
+    /// The number of the first set of a point; of the number of points, that of all sets.
+    pub(crate) fn first_of(&self, point: usize) -> u64 {
+        match &self.own {
+            None => point as u64 * self.spec.sets_per_point,
+            Some(own) => own.points().get(point).map_or(own.all().len() as u64, |sets| sets.start),
+        }
     }
 
     /// The point and the index at it of the set of this number, below [`Plan::sets`].
     pub fn place(&self, number: u64) -> (usize, u64) {
-        let point = number / self.spec.sets_per_point;
-        (usize::try_from(point).expect("a set of the plan"), number % self.spec.sets_per_point)
+        let point = match &self.own {
+            None => usize::try_from(number / self.spec.sets_per_point).expect("a set of the plan"),
+            Some(own) => own.points().partition_point(|sets| sets.end <= number),
+        };
+        (point, number - self.first_of(point))
     }
 
     /// How many analyses sets are made for.
@@ -309,16 +291,36 @@ impl Plan {
         self.maker_of[i] == self.maker_of[j]
     }
 
-    /// Draws the set made for one analysis, by position.
+    /// Draws the set made for one analysis, by position; or gives the own set.
     ///
     /// # Errors
     /// Where there is none.
     pub fn draw(&self, point: usize, index: u64, maker: usize) -> Result<TaskSet, Exhausted> {
+        if let Some(own) = &self.own {
+            let number = usize::try_from(self.first_of(point) + index).expect("a set of the plan");
+            return Ok(own.all()[number].clone());
+        }
         let utilizations = &self.spec.utilizations;
         let (utilization, (_, options)) =
             (utilizations[point % utilizations.len()], &self.settings[point / utilizations.len()]);
         let analysis = self.makers[maker];
         options[maker].draw(utilization, index, |device, task| fits_alone(analysis, device, task))
+    }
+}
+
+/// Refuses contenders that cannot be compared, once they are bounded.
+fn check_contenders(spec: &mut Spec) -> Result<(), ExperimentError> {
+    bound_zones(&mut spec.contenders);
+    if spec.contenders.is_empty() {
+        return Err(ExperimentError::Empty("algorithm"));
+    }
+    if spec.contenders.len() > MAX_CONTENDERS {
+        return Err(ExperimentError::TooManyContenders(spec.contenders.len()));
+    }
+    let names: Vec<String> = spec.contenders.iter().map(Contender::to_string).collect();
+    match names.iter().enumerate().find(|(position, name)| names[..*position].contains(name)) {
+        Some((_, name)) => Err(ExperimentError::Twice(name.clone())),
+        None => Ok(()),
     }
 }
 

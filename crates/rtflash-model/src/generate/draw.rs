@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::doubles::{float, whole};
 use super::generator::Generator;
 use super::options::{MAX_TASKS, SetOptions, SetSpec};
 use super::pages::PageRange;
@@ -72,7 +73,7 @@ impl fmt::Display for Exhausted {
         let Exhausted { utilization, index, seed, generator, tasks, draws, mostly } = self;
         if *draws == 0 {
             let limit = match generator {
-                Generator::UUniFast => "at most",
+                Generator::UUniFast | Generator::UUniFastDiscard | Generator::RandFixedSum => "at most",
                 Generator::IntegerShares => "less than",
             };
             return write!(
@@ -192,7 +193,7 @@ impl SetOptions {
         }
         let mut weight = || match spec.generator {
             // In (0, 1]: two zeros would have no ratio.
-            Generator::UUniFast => 1.0 - stream.unit(),
+            Generator::UUniFast | Generator::UUniFastDiscard | Generator::RandFixedSum => 1.0 - stream.unit(),
             Generator::IntegerShares => float(1 + stream.below(10)),
         };
         let (read, write) = (weight(), weight());
@@ -222,19 +223,6 @@ fn request(
     }
     let period = Span::from_ns(whole(period)).ok_or(Refusal::Period)?;
     Request::new(pages, period).ok_or(Refusal::Period)
-}
-
-/// The nearest double: exact for all but page costs above 2⁵³ ns (104 days).
-fn float(number: u64) -> f64 {
-    number as f64
-}
-
-/// ⌊x⌋, or the nearest integer that there is: 0 from below and for what is not a number, 2⁶⁴ − 1
-/// from above.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn whole(x: f64) -> u64 {
-    // This is what the cast is defined to do.
-    x as u64
 }
 
 /// Tasks `t1` … `tn` that neither read nor write yet.
