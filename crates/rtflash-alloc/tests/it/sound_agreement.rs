@@ -256,7 +256,7 @@ fn granting_more_never_refuses_more() {
     let drawn = prop_oneof![set(Just(1)), reading_set(Just(1)), reading_set(1u64..10_000)];
     // Found where less is granted alone, and where more is.
     let (mut found, mut more) = (0, 0);
-    for _ in 0..cases(80) {
+    for _ in 0..cases(80_u32) {
         let set = drawn.new_tree(&mut runner).expect("a set").current();
         for name in ["stripe", "superblock", "sound"] {
             for algorithm in ["best-fit", "clustering-bfd", "clustering-search", "equal-split", "global", "exact"] {
