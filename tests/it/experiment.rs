@@ -370,7 +370,7 @@ fn bandwidth_is_measured_on_the_same_sets() {
     let (one, two) = (place("bandwidth1"), place("bandwidth2"));
     let device = r#"{"profile":"dgist-2021","blocks_per_chip":64}"#;
     let command = format!(
-        "experiment bandwidth --util 0.4..1.6 --step 0.6 --sets 4 --duration 200ms --analysis thesis-evaluated --device {device} \
+        "experiment bandwidth --util 0.4..1.6 --step 0.6 --sets 4 --warmup 0s --duration 200ms --analysis thesis-evaluated --device {device} \
          --algorithms clustering-bfd,clustering-bfd+background,equal-split"
     );
     let run = experiment(&format!("{command} --jobs 1"), &one);

@@ -4,6 +4,18 @@
 #[path = "../../examples/reproduce.rs"]
 mod reproduce;
 
+/// Sections that take little time.
+#[test]
+fn short_sections_are_up_to_date() {
+    let document = include_str!("../../docs/reproduction.md");
+    for (name, make) in reproduce::SECTIONS {
+        if ["sixteen", "heavy-writers", "case-study", "motivation"].contains(&name) {
+            let text = make().expect("a section").text;
+            assert_eq!(reproduce::replaced(document, name, &text).as_deref(), Some(document), "{name}");
+        }
+    }
+}
+
 #[test]
 fn the_gains_and_their_figure_are_up_to_date() {
     let document = include_str!("../../docs/reproduction.md");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use rtflash_model::generate::Accesses;
+use rtflash_model::generate::{Accesses, Generator};
 
 use super::execution::{AgingArg, DispatchArg, PatternArg, VictimsArg};
 use super::names::{analyses, analyses_and_necessary, contenders};
@@ -23,8 +23,11 @@ pub struct SetArgs {
     #[arg(long, default_value_t = 8)]
     pub tasks: u32,
     /// How utilization is divided among the tasks: evenly among all divisions there are (Bini and
-    /// Buttazzo 2005), or as random whole numbers from 1 to 10 (as for the thesis's figures)
-    #[arg(long, default_value = "uunifast", value_parser = ["uunifast", "integer-shares"])]
+    /// Buttazzo 2005), or as random whole numbers from 1 to 10 (as for the thesis's figures).
+    /// heavy-writers divides no total and takes no --util: write-heavy tasks only write, with a
+    /// utilization from 0.5 to 0.7 each; the others read and write, with less than 0.25 each (as
+    /// the thesis's authors drew write-heavy sets)
+    #[arg(long, default_value = "uunifast", value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name)))]
     pub generator: String,
     /// The device: a profile's name, a file, or JSON
     #[arg(long, default_value = "dgist-2021")]
@@ -63,7 +66,7 @@ pub struct SetArgs {
 pub struct GenArgs {
     /// Total utilization of a set: one value, or a range `A..B` that includes both ends
     #[arg(long, value_name = "A..B")]
-    pub util: String,
+    pub util: Option<String>,
     #[command(flatten)]
     pub sets: SetArgs,
     #[command(flatten)]
@@ -132,7 +135,11 @@ pub struct ExperimentArgs {
     /// (block_erase=1ms,5ms, logical_ratio=0.3,0.5, …), tasks, write_heavy and write_share
     #[arg(long, value_name = "AXIS=V,V,…")]
     pub sweep: Option<String>,
-    /// For bandwidth: how long each run is, in simulated time
+    /// For bandwidth: how long each run goes on before pages are counted, in simulated time; 0s
+    /// counts from the start [default: until writes have filled the device's free pages once]
+    #[arg(long, value_name = "TIME")]
+    pub warmup: Option<String>,
+    /// For bandwidth: how long pages are counted in each run, in simulated time
     #[arg(long, default_value = "5s", value_name = "TIME")]
     pub duration: String,
     /// For bandwidth: pages of each read-only job

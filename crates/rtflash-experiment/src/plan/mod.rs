@@ -8,7 +8,7 @@ use std::fmt;
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, ClusteringBfd, EqualSplit, Global, PartFtlTest};
 use rtflash_alloc::analysis::{Analysis, NecessaryWithZones, Thesis, fits_alone};
 use rtflash_exec::{Aging, Dispatch, Pattern, Victims};
-use rtflash_model::generate::{Exhausted, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange};
+use rtflash_model::generate::{Exhausted, Generator, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Instant, Span, TaskSet};
 
 pub use contender::Contender;
@@ -33,7 +33,10 @@ pub enum Measure {
 /// How bandwidth is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bandwidth {
-    /// How long each run is, in simulated time.
+    /// How long a run goes on, in simulated time, before pages are counted; `None` until writes
+    /// have filled the device's free pages once.
+    pub warmup: Option<Span>,
+    /// How long pages are counted, in simulated time.
     pub duration: Instant,
     /// Pages of each read-only job.
     pub read_pages: u64,
@@ -52,10 +55,11 @@ pub struct Bandwidth {
 }
 
 impl Default for Bandwidth {
-    /// As `rtflash experiment bandwidth` has it: five seconds, reads of 20 pages or writes of 5,
-    /// every 0.1 ms to 1 ms.
+    /// As `rtflash experiment bandwidth` has it: five seconds behind the warm-up, reads of 20 pages
+    /// or writes of 5, every 0.1 ms to 1 ms.
     fn default() -> Bandwidth {
         Bandwidth {
+            warmup: None,
             duration: Instant::START.checked_add(Span::from_us(5_000_000)).unwrap_or(Instant::END),
             read_pages: 20,
             write_pages: 5,
@@ -82,7 +86,7 @@ pub struct Spec {
     /// alone. Without it, every contender is given sets made for its own analysis: what it
     /// schedules does not depend on which other analyses are there.
     pub analysis: Option<&'static dyn Analysis>,
-    /// Total utilizations, ascending.
+    /// Total utilizations, ascending; none where the generator divides no total.
     pub utilizations: Vec<Utilization>,
     /// The axis besides utilization.
     pub sweep: Option<Sweep>,
@@ -114,6 +118,8 @@ impl Default for Spec {
 pub enum ExperimentError {
     /// No utilization, no value, no set or nobody to compare.
     Empty(&'static str),
+    /// Utilizations, where the generator divides none.
+    Undivided(Generator),
     /// More than [`MAX_POINTS`] points.
     TooManyPoints(usize),
     /// More sets than can be counted.
@@ -141,6 +147,9 @@ impl fmt::Display for ExperimentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ExperimentError::Empty(what) => write!(f, "no {what}: at least one"),
+            ExperimentError::Undivided(generator) => {
+                write!(f, "{generator} draws the utilization of each task: no total utilization goes with it")
+            }
             ExperimentError::TooManyPoints(points) => write!(f, "{points} points are too many: at most {MAX_POINTS}"),
             ExperimentError::TooManySets => f.write_str("too many sets to count: fewer sets at each point"),
             ExperimentError::TooManyContenders(count) => {
@@ -180,7 +189,7 @@ impl std::error::Error for ExperimentError {}
 /// A point of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
-    /// The total utilization of its sets.
+    /// The total utilization of its sets; the mean of them where the generator divides no total.
     pub utilization: Utilization,
     /// The value of the sweep, if there is one.
     pub value: Option<Value>,
@@ -209,8 +218,11 @@ impl Plan {
     /// The first thing found wrong.
     pub fn new(mut spec: Spec) -> Result<Plan, ExperimentError> {
         bound_zones(&mut spec.contenders);
-        if spec.utilizations.is_empty() {
-            return Err(ExperimentError::Empty("utilization"));
+        let generator = spec.sets.generator;
+        match (generator.divides_total(), spec.utilizations.is_empty()) {
+            (true, true) => return Err(ExperimentError::Empty("utilization")),
+            (false, false) => return Err(ExperimentError::Undivided(generator)),
+            _ => {}
         }
         if spec.contenders.is_empty() {
             return Err(ExperimentError::Empty("algorithm"));
@@ -243,7 +255,7 @@ impl Plan {
             return Err(ExperimentError::Empty("value to try"));
         }
         refuse_impossible(&spec, &settings)?;
-        let points = settings.len().saturating_mul(spec.utilizations.len());
+        let points = settings.len().saturating_mul(spec.utilizations.len().max(1));
         if points > MAX_POINTS {
             return Err(ExperimentError::TooManyPoints(points));
         }
@@ -266,7 +278,11 @@ impl Plan {
 
     /// The number of points.
     pub fn points(&self) -> usize {
-        self.settings.len() * self.spec.utilizations.len()
+        self.settings.len() * self.points_at_a_value()
+    }
+
+    fn points_at_a_value(&self) -> usize {
+        self.spec.utilizations.len().max(1)
     }
 
     /// The values of the sweep; a single `None` where there is no sweep.
@@ -276,11 +292,9 @@ impl Plan {
 
     /// A point by its number, below [`Plan::points`].
     pub fn point(&self, number: usize) -> Point {
-        let utilizations = &self.spec.utilizations;
-        Point {
-            utilization: utilizations[number % utilizations.len()],
-            value: self.settings[number / utilizations.len()].0,
-        }
+        let (value, options) = &self.settings[number / self.points_at_a_value()];
+        let asked = || self.spec.utilizations[number % self.points_at_a_value()];
+        Point { utilization: options[0].mean_utilization().unwrap_or_else(asked), value: *value }
     }
 
     /// All sets, at all points.
@@ -314,11 +328,9 @@ impl Plan {
     /// # Errors
     /// Where there is none.
     pub fn draw(&self, point: usize, index: u64, maker: usize) -> Result<TaskSet, Exhausted> {
-        let utilizations = &self.spec.utilizations;
-        let (utilization, (_, options)) =
-            (utilizations[point % utilizations.len()], &self.settings[point / utilizations.len()]);
+        let options = &self.settings[point / self.points_at_a_value()].1[maker];
         let analysis = self.makers[maker];
-        options[maker].draw(utilization, index, |device, task| fits_alone(analysis, device, task))
+        options.draw(self.point(point).utilization, index, |device, task| fits_alone(analysis, device, task))
     }
 }
 
@@ -342,6 +354,9 @@ fn bound_zones(contenders: &mut Vec<Contender>) {
 /// Every utilization needs a value of the sweep, and every value a utilization, at which there are
 /// sets.
 fn refuse_impossible(spec: &Spec, settings: &[Setting]) -> Result<(), ExperimentError> {
+    if spec.utilizations.is_empty() {
+        return Ok(());
+    }
     let possible = |setting: &Setting, utilization: Utilization| {
         setting.1.first().is_some_and(|options| options.is_possible(utilization))
     };

@@ -2,7 +2,7 @@
 
 use rtflash_experiment::plan::{Measure, Plan};
 use rtflash_experiment::{BUILD, Shard};
-use rtflash_model::{Reliance, format_ns, write_device};
+use rtflash_model::{Reliance, Span, format_ns, write_device};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -82,6 +82,9 @@ struct ManifestContender {
 /// How bandwidth is measured.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ManifestBandwidth {
+    /// How long each run goes on before pages are counted; null until writes have filled the
+    /// device's free pages once.
+    warmup_ns: Option<u64>,
     duration_ns: u64,
     read_pages: u64,
     write_pages: u64,
@@ -132,6 +135,7 @@ impl Manifest {
                 })
                 .collect(),
             bandwidth: measure.map(|options| ManifestBandwidth {
+                warmup_ns: options.warmup.map(Span::as_ns),
                 duration_ns: options.duration.as_ns(),
                 read_pages: options.read_pages,
                 write_pages: options.write_pages,
@@ -283,6 +287,9 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--sweep", sweep.to_string());
     }
     if let Measure::Bandwidth(options) = &spec.measure {
+        if let Some(warmup) = options.warmup {
+            add("--warmup", format_ns(warmup.as_ns()));
+        }
         add("--duration", format_ns(options.duration.as_ns()));
         add("--read-pages", options.read_pages.to_string());
         add("--write-pages", options.write_pages.to_string());
