@@ -471,13 +471,13 @@ fn motivation() -> Fallible<Section> {
             .filter(|(source, _)| source.kind == rtflash::exec::trace::Kind::Write)
             .map(|(_, report)| report)
             .collect();
-        let longest = |ms: &Span| format!("{:.1} ms", ms.as_ns() as f64 / 1e6);
-        let longest: Vec<String> =
-            writes.iter().map(|report| report.responses.max().as_ref().map_or("-".into(), longest)).collect();
+        let ms = |time: Span| format!("{:.1} ms", time.as_ns() as f64 / 1e6);
+        let longest = writes.iter().map(|report| report.responses.max().map_or("-".into(), ms));
+        let longest = longest.collect::<Vec<String>>().join(" | ");
         let late: u64 = writes.iter().map(|report| report.misses + report.overdue).sum();
         let all: u64 = writes.iter().map(|report| report.released).sum();
         let schedulable = if outcome.is_schedulable() == Some(true) { "yes" } else { "no" };
-        writeln!(text, "| `{name}` | {schedulable} | {} | {late} of {all} |", longest.join(" | "))?;
+        writeln!(text, "| `{name}` | {schedulable} | {longest} | {late} of {all} |")?;
     }
     Ok(Section { text, figures: Vec::new() })
 }

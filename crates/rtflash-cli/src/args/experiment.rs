@@ -27,7 +27,11 @@ pub struct SetArgs {
     /// heavy-writers divides no total and takes no --util: write-heavy tasks only write, with a
     /// utilization from 0.5 to 0.7 each; the others read and write, with less than 0.25 each (as
     /// the thesis's authors drew write-heavy sets)
-    #[arg(long, default_value = "uunifast", value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name)))]
+    #[arg(
+        long,
+        default_value = "uunifast",
+        value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name))
+    )]
     pub generator: String,
     /// The device: a profile's name, a file, or JSON
     #[arg(long, default_value = "dgist-2021")]

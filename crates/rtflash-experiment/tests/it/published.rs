@@ -56,7 +56,6 @@ fn write_heavy_sets_as_the_authors_drew_them() {
     };
     let (means, tallies) = counted(Generator::HeavyWriters, vec![]);
     assert_eq!(means, ["2", "2.35", "2.7", "3.05", "3.4", "3.75", "4.1", "4.45"]);
-    println!("{:?}", tallies.iter().map(|tally| tally.yes.clone()).collect::<Vec<_>>());
     assert_eq!(differing(&tallies), Vec::<String>::new());
     // The definition by parts of a total does not give their curves at any total.
     for total in ["2", "3"] {
@@ -98,7 +97,6 @@ fn a_gain_in_writes_is_gone_behind_the_warm_up() {
         pages[1] as f64 / pages[0] as f64
     };
     let (at_first, behind) = (served(Some(Span::ZERO)), served(None));
-    println!("{at_first} {behind}");
     assert!(at_first < 0.95 && behind > 0.98, "{at_first} {behind}");
 }
 
