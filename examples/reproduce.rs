@@ -32,7 +32,7 @@ pub struct Section {
 type Make = fn() -> Fallible<Section>;
 
 /// Every section, in the order of the document.
-pub const SECTIONS: [(&str, Make); 13] = [
+pub const SECTIONS: [(&str, Make); 12] = [
     ("gains", gains),
     ("curves", curves),
     ("sixteen", sixteen),
@@ -41,7 +41,6 @@ pub const SECTIONS: [(&str, Make); 13] = [
     ("heavy-writers", heavy_writers),
     ("write-heavy", write_heavy),
     ("bandwidth", bandwidth),
-    ("behind-warm-up", behind_warm_up),
     ("saturated", saturated),
     ("case-study", case_study),
     ("motivation", motivation),
@@ -263,11 +262,10 @@ fn generator() -> Fallible<Section> {
 }
 
 /// Schedulable sets of 100 with 0 to 7 write-heavy tasks of 8, in the authors' `20201113_heavyset`.
-const HEAVY_SETS: [(&str, &str); 4] = [
+const HEAVY_SETS: [(&str, &str); 3] = [
     ("clustering-bfd", "99 | 100 | 95 | 62 | 21 | 2 | 0 | 0"),
     ("equal-split", "86 | 10 | 1 | 1 | 0 | 0 | 0 | 0"),
     ("part-ftl", "1 | 1 | 0 | 0 | 0 | 0 | 0 | 0"),
-    ("global", "0 | 0 | 0 | 0 | 0 | 0 | 0 | 0"),
 ];
 
 /// Figure V.1b, drawn as the authors drew it.
@@ -363,19 +361,6 @@ fn bandwidth() -> Fallible<Section> {
     let figures =
         figures.into_iter().zip(names).map(|(figure, name)| NamedFigure { name: name.into(), ..figure }).collect();
     Ok(Section { text, figures })
-}
-
-/// Figure V.2 once free pages have been filled.
-fn behind_warm_up() -> Fallible<Section> {
-    let measure = Bandwidth { warmup: None, duration: Instant::from_ns(5_000_000_000).ok_or("a time")?, ..TEXT };
-    let two = [("clustering-bfd", Service::Tbs), ("equal-split", Service::Background)];
-    let mut text = String::from(
-        "| U | sets | reads, Clustering-BFD + TBS | reads, Full-Isolation + BG | writes, Clustering-BFD + TBS | writes, Full-Isolation + BG |\n|---|---|---|---|---|---|\n",
-    );
-    for point in ["0.5", "1", "1.5", "2", "2.3", "2.6", "2.9"] {
-        text += &bandwidth_rows(&figure_v2(measure, point, served(&two)?)?)?;
-    }
-    Ok(Section { text, figures: Vec::new() })
 }
 
 fn saturated() -> Fallible<Section> {

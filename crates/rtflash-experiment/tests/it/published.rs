@@ -99,29 +99,3 @@ fn a_gain_in_writes_is_gone_behind_the_warm_up() {
     let (at_first, behind) = (served(Some(Span::ZERO)), served(None));
     assert!(at_first < 0.95 && behind > 0.98, "{at_first} {behind}");
 }
-
-#[test]
-#[ignore = "scratch"]
-fn scratch_behind_warm_up() {
-    for (point, sets) in [("0.5", 20), ("1", 20), ("1.5", 20), ("2", 20), ("2.3", 20), ("2.6", 40), ("2.9", 40)] {
-        let mut spec = spec(Generator::IntegerShares, &["clustering-bfd", "equal-split"]);
-        spec.contenders[1].service = rtflash_exec::Service::Background;
-        let device = Device::profile("dgist-2021").expect("the profile").spec();
-        spec.sets.device = Device::new(DeviceSpec { blocks_per_chip: 64, ..device }).expect("a device");
-        (spec.utilizations, spec.sets_per_point) = (vec![point.parse().expect("a utilization")], sets);
-        let five = Instant::from_ns(5_000_000_000).expect("a second");
-        spec.measure = Measure::Bandwidth(Bandwidth { warmup: None, duration: five, ..Bandwidth::default() });
-        let tallies = run_whole(&Plan::new(spec).expect("a plan"));
-        let runs = &tallies[0].runs;
-        let per = |kind: usize, who: usize| runs[kind].pages[who] as f64 / (5.0 * runs[kind].sets as f64);
-        println!(
-            "| {point} | {} | {:.0} | {:.0} | {:.0} | {:.0} | {:?}",
-            runs[0].sets,
-            per(0, 0),
-            per(0, 1),
-            per(1, 0),
-            per(1, 1),
-            runs.iter().map(|r| &r.misses).collect::<Vec<_>>()
-        );
-    }
-}
