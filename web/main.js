@@ -123,7 +123,7 @@ const answer = async () => {
   const found = JSON.parse(json.stdout);
   const words = await call("alloc", "/set.json", ...options());
   if (!current()) return;
-  say(at("verdict"), tone(json.status), words.stdout.split("\n", 1)[0]);
+  say(at("verdict"), tone(json.status), words.stdout.split("\n\n", 1)[0]);
   at("words").textContent = words.stdout;
   // Where it does not pass, the command says what would help.
   if (json.status !== 0) at("words").parentElement.open = true;

@@ -110,7 +110,7 @@ const thePage = async (browser, url) => {
   const ask = (expression) => browser.evaluate(expression);
   const ready = `!document.querySelector(".stale") && document.querySelector("#gantt svg") !== null`;
   await until(browser, ready, "an answer to the first example");
-  assert.match(await ask(`document.querySelector("#verdict").textContent`), /^schedulable by Theorem 1/);
+  assert.match(await ask(`document.querySelector("#verdict").textContent`), /^Theorem 1 \(Kim 2021\)  schedulable/);
   assert.equal(await ask(`document.querySelectorAll("#clusters tr").length`), 4);
   assert((await ask(`document.querySelectorAll("#picture svg rect").length`)) > 8, "the picture of the clusters");
   assert.match(await ask(`document.querySelector("#ran").textContent`), /^(pass|fail): /);
@@ -140,7 +140,7 @@ const thePage = async (browser, url) => {
   // What is typed is answered, and can be shared.
   await type(good);
   await ask(`document.querySelector("#analysis").value = "sound"; document.querySelector("#analysis").dispatchEvent(new Event("change"))`);
-  await until(browser, `${ready} && document.querySelector("#verdict").textContent.startsWith("schedulable, guaranteed")`, "sound");
+  await until(browser, `${ready} && document.querySelector("#verdict").textContent.startsWith("Theorem 1 (Kim 2021)  not asked")`, "sound");
   await ask(`document.querySelector("#share").click()`);
   await until(browser, `document.querySelector("#url").value.includes("#1.")`, "a link");
   const link = await ask(`document.querySelector("#url").value`);

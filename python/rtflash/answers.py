@@ -71,6 +71,7 @@ __all__ = [
     "TuneSetting",
     "UnitCosts",
     "UnplacedAnswer",
+    "Verdict",
     "WearAnswer",
     "WearLine",
     "WithoutLine",
@@ -136,14 +137,17 @@ class AllocAnswer(Answer):
         "analysis",
         "clusters",
         "data",
+        "guarantee",
         "guaranteed",
         "guaranteed_as_placed",
         "impossible",
         "meta",
+        "note",
         "read_utilization",
         "reason",
         "relies_on",
         "schedulable",
+        "theorem",
         "unplaced",
         "write_utilization",
     })
@@ -152,6 +156,7 @@ class AllocAnswer(Answer):
         "analysis": "str",
         "guaranteed": "bool",
         "guaranteed_as_placed": "bool",
+        "note": "str",
         "read_utilization": "float",
         "reason": "str",
         "relies_on": "str",
@@ -162,7 +167,9 @@ class AllocAnswer(Answer):
         "advice": "AdviceAnswer",
         "clusters": "ClusterAnswer",
         "data": "DataAnswer",
+        "guarantee": "Verdict",
         "impossible": "ImpossibleAnswer",
+        "theorem": "Verdict",
         "unplaced": "UnplacedAnswer",
     }
 
@@ -181,10 +188,14 @@ class AllocAnswer(Answer):
     device (with `part-ftl`, of its data chips). That they fit there does not say that they fit
     the clusters.
     """
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     guaranteed: bool | None
-    """Whether the set is promised on the device: `--analysis sound` accepts it, with these
-    clusters or with clusters of its own. Null where that was not asked (`--guarantee`,
-    `--no-guarantee`) or cannot be told.
+    """Whether the set is guaranteed on the device: `--analysis sound` accepts it, with these
+    clusters or with others, and the device's times are maxima. Null where that was not asked
+    (`--guarantee`, `--no-guarantee`), cannot be told, or the set has no tasks.
     """
     guaranteed_as_placed: bool | None
     """Whether the clusters printed here are; null as above, and where none are printed."""
@@ -194,6 +205,8 @@ class AllocAnswer(Answer):
     """
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     read_utilization: float | None
     """U_R of PaRT-FTL (only with `part-ftl`)."""
     reason: str | None
@@ -205,6 +218,10 @@ class AllocAnswer(Answer):
     schedulable: bool | None
     """Whether every deadline is met, and the declared data fit: true, false, or null where the
     algorithm cannot tell.
+    """
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
     """
     unplaced: UnplacedAnswer | None
     """The task that could not be placed, and why."""
@@ -317,9 +334,11 @@ class BoundAnswer(Answer):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "jobs",
+        "rests_on",
         "scheduler",
     })
     _kinds: ClassVar[dict[str, str]] = {
+        "rests_on": "list[str]",
         "scheduler": "str",
     }
     _records: ClassVar[dict[str, str]] = {
@@ -328,6 +347,8 @@ class BoundAnswer(Answer):
 
     jobs: list[JobBound]
     """The real-time jobs, in the scenario's order."""
+    rests_on: list[str]
+    """What the bounds rest on, a clause each: first the name by which docs/host.md calls it."""
     scheduler: str
     """The scheduler."""
 
@@ -475,29 +496,45 @@ class CheckAnswer(Answer):
     _names: ClassVar[frozenset[str]] = frozenset({
         "analysis",
         "clusters",
+        "guarantee",
         "meta",
+        "note",
         "reason",
         "schedulable",
+        "theorem",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "analysis": "str",
+        "note": "str",
         "reason": "str",
         "schedulable": "bool",
     }
     _records: ClassVar[dict[str, str]] = {
         "clusters": "CheckedCluster",
+        "guarantee": "Verdict",
+        "theorem": "Verdict",
     }
 
     analysis: str
     """The analysis that was tested with."""
     clusters: list[CheckedCluster]
     """The clusters, in order; none where there is no allocation."""
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     reason: str | None
     """Why there is no allocation to test."""
     schedulable: bool | None
     """Whether every cluster passes; null where that cannot be told."""
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
+    """
 
 
 class CheckCount(Record):
@@ -939,11 +976,13 @@ class ClusterTerms(Record):
         "blocking",
         "certificate",
         "chips",
+        "complaints",
         "costs",
         "data",
         "demand_share",
         "in_time",
         "min_period_ns",
+        "notes",
         "page_delay_ns",
         "relies_on",
         "rests_on",
@@ -956,9 +995,11 @@ class ClusterTerms(Record):
     _kinds: ClassVar[dict[str, str]] = {
         "blocking": "float",
         "chips": "list[int]",
+        "complaints": "list[str]",
         "demand_share": "float",
         "in_time": "bool",
         "min_period_ns": "float",
+        "notes": "list[str]",
         "page_delay_ns": "int",
         "relies_on": "str",
         "schedulable": "bool",
@@ -977,9 +1018,11 @@ class ClusterTerms(Record):
     blocking: float
     """t_e / min(T)."""
     certificate: CertificateAnswer | None
-    """What a sound analysis promises of the cluster."""
+    """What a sound analysis promises of the cluster, its tightest interval as it is."""
     chips: list[int]
     """Its chips."""
+    complaints: list[str] | None
+    """Under a sound analysis what `check` has against the verdict."""
     costs: UnitCosts | None
     """With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
     a superblock), and C_g, what a GC pass takes at most.
@@ -988,25 +1031,28 @@ class ClusterTerms(Record):
     """Where tasks of the cluster declare their data: these beside its logical pages."""
     demand_share: float | None
     """With a certificate: demand and blocking of the tightest interval, (dbf(L) + B(L)) / L."""
-    in_time: bool
+    in_time: bool | None
     """Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
-    certificate says.
+    certificate says. Null where that cannot be told.
     """
     min_period_ns: float | None
     """min(T); null without tasks."""
+    notes: list[str] | None
+    """What is stated and is not so, and of no consequence for the verdict."""
     page_delay_ns: int | None
     """D(s): transfer delay of a page, Eqs. (IV.5) and (IV.6); null under an analysis that does not
     have it.
     """
     relies_on: str | None
-    """With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
-    """
+    """With a certificate, where its test of time passes: what it relies on, as `check` says it."""
     rests_on: list[Ground] | None
     """With a certificate, where the cluster holds: what each step of that rests on, in the order
     of the argument.
     """
-    schedulable: bool
-    """Whether it passes, exactly: in time, and the declared data fit."""
+    schedulable: bool | None
+    """Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null
+    where that cannot be told.
+    """
     scheme: Scheme | None
     """Under one of the field's own schemes (docs/baselines.md): its terms."""
     server_utilization: float
@@ -1108,8 +1154,8 @@ class CostAnswer(Record):
     gc_pages_per_day: float
     """Pages that garbage collection copies a day, at most."""
     in_rings: ExpectedAnswer | None
-    """An estimate of the real-time tasks where each overwrites its data in order, round and round,
-    from a start in order (docs/lifetime.md says how far off it was); null where none writes.
+    """An estimate of the real-time tasks where each overwrites its data in order, round and round
+    (docs/lifetime.md says how far off it was); null where none writes.
     """
     jobs_left_out: list[str]
     """Names of jobs that write and are left out: they arrive at single times and have no rate."""
@@ -1194,9 +1240,11 @@ class ExecAnswer(Answer):
         "duration_ns",
         "faults",
         "gc",
+        "guarantee",
         "jobs",
         "meta",
         "non_rt_pages_per_s",
+        "note",
         "operations",
         "pattern",
         "phases",
@@ -1208,6 +1256,7 @@ class ExecAnswer(Answer):
         "requests",
         "seed",
         "server",
+        "theorem",
         "ties",
         "times",
         "trims",
@@ -1228,6 +1277,7 @@ class ExecAnswer(Answer):
         "duration_ns": "int",
         "faults": "int",
         "non_rt_pages_per_s": "float",
+        "note": "str",
         "pattern": "str",
         "phases": "str",
         "police": "bool",
@@ -1250,9 +1300,11 @@ class ExecAnswer(Answer):
         "chips": "ChipLine",
         "clusters": "ClusterLine",
         "gc": "JobsLine",
+        "guarantee": "Verdict",
         "jobs": "JobsLine",
         "operations": "OperationCounts",
         "requests": "JobsLine",
+        "theorem": "Verdict",
         "wear": "WearLine",
     }
 
@@ -1286,12 +1338,18 @@ class ExecAnswer(Answer):
     """Of a thousand programs and erases, how many fail where they may; left out where none do."""
     gc: list[JobsLine]
     """GC jobs."""
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     jobs: list[JobsLine]
     """Jobs that are not real-time."""
     meta: Any
     """The task set's own `meta`, as it was written."""
     non_rt_pages_per_s: float
     """Pages a second that were read and written for jobs that are not real-time."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     operations: OperationCounts
     """All operations that were begun."""
     pattern: str | None
@@ -1320,6 +1378,10 @@ class ExecAnswer(Answer):
     """Where the randomness started."""
     server: str | None
     """`tbs` or `background`."""
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
+    """
     ties: str | None
     """`highest` or `random` where ties are not broken as usual; else left out."""
     times: str | None
@@ -1337,17 +1399,20 @@ class ExecAnswer(Answer):
 
 
 class ExpectedAnswer(Record):
-    """What is to be expected in the long run: an estimate, from the least (data that are never
-    overwritten are in blocks of their own) to the most (they are among the others, and copied
-    with them).
+    """What is to be expected in the long run: an estimate, from the least (a start in order, data
+    that are never overwritten in blocks of their own) to the most (a start with strewn data, as
+    `exec` begins by default).
     """
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "erases_per_chip_per_day",
         "lifetime_years",
         "write_amplification",
+        "write_amplification_in_order",
     })
-    _kinds: ClassVar[dict[str, str]] = {}
+    _kinds: ClassVar[dict[str, str]] = {
+        "write_amplification_in_order": "float",
+    }
     _records: ClassVar[dict[str, str]] = {
         "erases_per_chip_per_day": "Range",
         "lifetime_years": "Range",
@@ -1362,6 +1427,8 @@ class ExpectedAnswer(Record):
     """
     write_amplification: Range
     """Pages programmed for each page written."""
+    write_amplification_in_order: float
+    """The most of them from a start in order (`--aging fresh`)."""
 
 
 class ExperimentAnswer(Answer):
@@ -1421,13 +1488,16 @@ class ExplainAnswer(Answer):
         "command_ns",
         "data",
         "gc_pass_ns",
+        "guarantee",
         "meta",
+        "note",
         "page_program_ns",
         "page_read_ns",
         "page_transfer_ns",
         "reason",
         "reclaimed_per_chip",
         "schedulable",
+        "theorem",
         "transfer_included",
         "valid_pages_bound",
     })
@@ -1436,6 +1506,7 @@ class ExplainAnswer(Answer):
         "block_erase_ns": "int",
         "command_ns": "int",
         "gc_pass_ns": "int",
+        "note": "str",
         "page_program_ns": "int",
         "page_read_ns": "int",
         "page_transfer_ns": "int",
@@ -1449,6 +1520,8 @@ class ExplainAnswer(Answer):
         "assumes": "AssumptionText",
         "clusters": "ClusterTerms",
         "data": "DataAnswer",
+        "guarantee": "Verdict",
+        "theorem": "Verdict",
     }
 
     analysis: str
@@ -1467,8 +1540,14 @@ class ExplainAnswer(Answer):
     """
     gc_pass_ns: int | None
     """C^g, Eq. (IV.3)."""
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     page_program_ns: int | None
     """t_w."""
     page_read_ns: int | None
@@ -1485,7 +1564,12 @@ class ExplainAnswer(Answer):
     reclaimed_per_chip: int | None
     """α: pages that a GC pass frees on a chip, at least."""
     schedulable: bool | None
-    """Whether every cluster passes, and the declared data fit; false where there is no allocation.
+    """Whether every cluster passes, and the declared data fit, as `check` says it; false where
+    there is no allocation, null where it cannot be told.
+    """
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
     """
     transfer_included: bool | None
     """Whether t_r and t_w contain the transfer under this analysis."""
@@ -1683,6 +1767,8 @@ class HostJob(Record):
         "max_ns",
         "mean_ns",
         "name",
+        "oldest_open_ns",
+        "open",
         "p50_ns",
         "p9999_ns",
         "p999_ns",
@@ -1696,6 +1782,8 @@ class HostJob(Record):
         "max_ns": "int",
         "mean_ns": "int",
         "name": "str",
+        "oldest_open_ns": "int",
+        "open": "int",
         "p50_ns": "int",
         "p9999_ns": "int",
         "p999_ns": "int",
@@ -1716,6 +1804,12 @@ class HostJob(Record):
     """Their mean latency, rounded down."""
     name: str
     """Its name."""
+    oldest_open_ns: int | None
+    """How long before the end the first of them was released, in nanoseconds; null where there are
+    none.
+    """
+    open: int
+    """I/Os that have not ended at the end of the run."""
     p50_ns: int | None
     """The least latency that half of them do not exceed."""
     p9999_ns: int | None
@@ -2216,19 +2310,23 @@ class SizeAnswer(Answer):
         "chips",
         "cost",
         "data",
+        "guarantee",
         "impossible",
         "load",
         "logical_ratio",
         "meta",
+        "note",
         "reason",
         "schedulable",
         "tasks",
+        "theorem",
         "unplaced",
         "with_spread",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "algorithm": "str",
         "analysis": "str",
+        "note": "str",
         "reason": "str",
         "schedulable": "bool",
     }
@@ -2236,10 +2334,12 @@ class SizeAnswer(Answer):
         "chips": "ChipsAnswer",
         "cost": "CostAnswer",
         "data": "DataAnswer",
+        "guarantee": "Verdict",
         "impossible": "ImpossibleAnswer",
         "load": "LoadAnswer",
         "logical_ratio": "RatioAnswer",
         "tasks": "TaskAnswer",
+        "theorem": "Verdict",
         "unplaced": "UnplacedAnswer",
         "with_spread": "CostAnswer",
     }
@@ -2260,6 +2360,10 @@ class SizeAnswer(Answer):
     device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
     limits.
     """
+    guarantee: Verdict
+    """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
+    or `with other clusters`.
+    """
     impossible: ImpossibleAnswer | None
     """Where the set fails as it is: a proof that no allocation meets every deadline, whatever the
     algorithm and the analysis, if one was found.
@@ -2270,12 +2374,18 @@ class SizeAnswer(Answer):
     """The largest λ, everything else as it is."""
     meta: Any
     """The task set's own `meta`, as it was written."""
+    note: str | None
+    """For a drive that nobody can reprogram: which command bounds what such a drive does."""
     reason: str | None
     """Why the algorithm cannot tell."""
     schedulable: bool | None
     """Whether the set passes as it is: true, false, or null where the algorithm cannot tell."""
     tasks: list[TaskAnswer]
     """The limits of each request, everything else as it is; in the order of the task set."""
+    theorem: Verdict
+    """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
+    or `thesis-evaluated` was asked for.
+    """
     unplaced: UnplacedAnswer | None
     """Where the set fails as it is: the task that could not be placed, and why."""
     with_spread: CostAnswer | None
@@ -2451,6 +2561,9 @@ class TuneAnswer(Answer):
         "jobs",
         "none",
         "objective",
+        "rivals",
+        "run_ns",
+        "runs",
         "settings",
         "sysfs",
     })
@@ -2458,16 +2571,19 @@ class TuneAnswer(Answer):
         "cuts_rest": "bool",
         "jobs": "list[str]",
         "objective": "str",
+        "run_ns": "int",
+        "runs": "int",
         "sysfs": "list[str]",
     }
     _records: ClassVar[dict[str, str]] = {
         "chosen": "TuneSetting",
         "none": "TuneSetting",
+        "rivals": "TuneSetting",
         "settings": "TuneSetting",
     }
 
     chosen: TuneSetting | None
-    """The best of them; null if none is as wanted."""
+    """The best of those that are as wanted in every run; null if there is none."""
     cuts_rest: bool
     """Whether what was chosen cuts all that is not real-time; the published K2-split cuts class
     idle alone.
@@ -2478,6 +2594,15 @@ class TuneAnswer(Answer):
     """The scheduler `none`, beside which shares are."""
     objective: str
     """What was wanted: `latency-share`, `bandwidth-share` or `deadline`."""
+    rivals: list[TuneSetting]
+    """Settings that can be better, so far as the runs tell: in some run each of these was as
+    wanted, and better than what was chosen.
+    """
+    run_ns: int
+    """How long each run was, in nanoseconds, warm-up included: at least the scenario's `duration`.
+    """
+    runs: int
+    """Runs of each setting, each of a seed of its own."""
     settings: list[TuneSetting]
     """All settings that were tried."""
     sysfs: list[str] | None
@@ -2497,7 +2622,9 @@ class TuneSetting(Record):
         "max_inflight",
         "max_sectors",
         "p999_ns",
+        "samples",
         "scheduler",
+        "wanted_in",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "bandwidth_share": "float",
@@ -2505,7 +2632,9 @@ class TuneSetting(Record):
         "latency_share": "float",
         "max_inflight": "int",
         "max_sectors": "int",
+        "samples": "list[int]",
         "scheduler": "str",
+        "wanted_in": "int",
     }
     _records: ClassVar[dict[str, str]] = {}
 
@@ -2514,7 +2643,7 @@ class TuneSetting(Record):
     bound_ns: list[int | None]
     """The bound on each real-time job's latency, in nanoseconds; null where there is none."""
     bytes_per_s: int
-    """Bytes a second of all jobs together."""
+    """Bytes a second of all jobs together, the mean over the runs."""
     latency_share: float | None
     """The worst of these beside `none`'s."""
     max_inflight: int | None
@@ -2522,11 +2651,15 @@ class TuneSetting(Record):
     max_sectors: int | None
     """Bytes of a piece; null where nothing is cut."""
     p999_ns: list[int | None]
-    """The 99.9th percentile of each real-time job's latency, in nanoseconds; null where no I/O
-    counts.
+    """The 99.9th percentile of each real-time job's latency, in nanoseconds, over these; null
+    where no I/O counts.
     """
+    samples: list[int]
+    """I/Os of each real-time job that count in all runs together."""
     scheduler: str
     """The scheduler."""
+    wanted_in: int
+    """In how many runs it is as wanted."""
 
 
 class UnitCosts(Record):
@@ -2662,6 +2795,27 @@ class UnplacedAnswer(Record):
     """
     with_: list[str]
     """The other tasks in it."""
+
+
+class Verdict(Record):
+    """A verdict and its reason."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "reason",
+        "verdict",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "reason": "str",
+        "verdict": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    reason: str | None
+    """Why, in a clause: of every `no` and `cannot tell`; with other clusters, which command prints
+    them. `typical times` where the device states no maxima.
+    """
+    verdict: str
+    """The verdict."""
 
 
 class WearAnswer(Record):

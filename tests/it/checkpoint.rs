@@ -58,9 +58,9 @@ fn wait_for_more(run: &mut Child, checkpoint: &Path, from: Option<u64>) -> bool 
 }
 
 const RUNS: [&str; 3] = [
-    "tasksets/case-study.json --duration 60s",
-    "tasksets/case-study.json --duration 60s --dispatch parallel --server background --jobs 2",
-    "tasksets/case-study.json --duration 60s --analysis sound --set device.chips=32",
+    "tasksets/case-study.json --duration 60s --set device.blocks_per_chip=64",
+    "tasksets/case-study.json --duration 60s --set device.blocks_per_chip=64 --dispatch parallel --server background --jobs 2",
+    "tasksets/case-study.json --duration 60s --set device.blocks_per_chip=64 --analysis sound",
 ];
 
 #[test]

@@ -16,9 +16,10 @@ fn the_judge_agrees_with_every_allocation() {
     for set in SETS {
         for algorithm in ALGORITHMS {
             for analysis in ANALYSES {
-                // Under the field's schemes searches take long: rationals.
+                // The field's schemes take long, searches under them longer: rationals.
                 let searches = ["clustering-search", "exact"].contains(&algorithm);
-                if searches && !analysis.starts_with("thesis") {
+                let long = searches || ["tasksets/motivation.json", "tasksets/drone.json"].contains(&set);
+                if long && !analysis.starts_with("thesis") {
                     continue;
                 }
                 let answer =
@@ -49,7 +50,11 @@ fn a_wrong_statement_in_an_allocation_is_pointed_out() {
         file("stated.json", r#"{"clusters":[{"chips":[0,1,2,3],"tasks":["t1","t2","t3","t4"],"utilization":0.5}]}"#);
     let run = rtflash(&["check", "tasksets/case-study.json", "--allocation", &path.display().to_string()]);
     assert_eq!(run.status, 1);
-    assert!(run.stdout.starts_with("not schedulable: cluster 0 is 25.51 % overloaded"), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("Theorem 1 (Kim 2021)  not schedulable: cluster 0 has U = 1.26, the limit is 1"),
+        "{}",
+        run.stdout
+    );
     assert!(run.stdout.contains("it states a utilization of 0.5"), "{}", run.stdout);
 }
 

@@ -59,7 +59,7 @@ fn rows_of(path: &Path, table: &str) -> Vec<BTreeMap<String, String>> {
     rows(&fs::read_to_string(path.join(table)).expect("a table"))
 }
 
-const SMALL: &str = "experiment schedulability --util 0.5..3.5 --step 0.5 --sets 12 --analyses thesis,thesis-evaluated";
+const SMALL: &str = "experiment schedulability --util 0.5..3.5 --step 0.5 --sets 6 --analyses thesis,thesis-evaluated";
 
 #[test]
 fn results_are_those_of_gen_and_alloc() {
@@ -117,7 +117,7 @@ fn neither_threads_nor_shards_show() {
             .filter(|row| row["algorithm"] == "global" && row["analysis"] == "thesis")
             .map(|row| row["sets"].parse::<u64>().expect("a number"))
             .sum();
-        assert_eq!(sets, [17, 17, 17, 17, 16][part]);
+        assert_eq!(sets, [9, 9, 8, 8, 8][part]);
     }
     let merge = |parts: &[&PathBuf], out: &Path| {
         let words = parts.iter().map(|part| part.display().to_string()).collect::<Vec<_>>().join(" ");

@@ -272,24 +272,33 @@ fn bounds_beside_runs() {
         "scheduler": { "name": "k2-split", "max_sectors": "4KiB", "cut": "rest" },
         "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "think": "2ms" },
             { "name": "log", "op": "write", "size": "512KiB", "class": "idle", "depth": 4 } ], "duration": "1s" }"#;
-    let bound = |more: &[&str]| {
+    let bound = |status: i32, more: &[&str]| {
         let arguments = [&["host", "bound", "-"], more].concat();
         let run = rtflash_with_input(&arguments, scenario.as_bytes());
-        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+        assert_eq!((run.status, run.stderr.as_str()), (status, ""), "{run:?}");
         run
     };
     // A piece of 4 KiB: 500 us + 4 · 15 us, or less behind a first one. The read: 200 us + 64 · 10
     // us.
-    let answer = &bound(&["--format", "json"]).json_lines()[0];
+    let answer = &bound(0, &["--format", "json"]).json_lines()[0];
     assert_eq!(answer["scheduler"], "k2-split");
     let job = serde_json::json!({ "name": "rt", "bound_ns": 1_400_000, "rule": "H1", "why": null,
         "terms": { "inside_ns": 560_000, "ahead_ns": 0, "own_ns": 840_000 } });
     assert_eq!(answer["jobs"], serde_json::json!([job]));
-    let other = &bound(&["--format", "json", "--scheduler", "k2,mq-deadline"]).json_lines();
+    let other = &bound(1, &["--format", "json", "--scheduler", "k2,mq-deadline"]).json_lines();
     assert_eq!((other.len(), &other[0]["jobs"][0]["bound_ns"]), (2, &9_020_000.into()));
     assert!(other[1]["jobs"][0]["bound_ns"].is_null() && other[1]["jobs"][0]["why"].is_string());
-    assert!(bound(&[]).stdout.contains("1.4ms"));
-    assert!(bound(&["--scheduler", "bfq"]).stdout.contains("others may go ahead"));
+    let text = bound(0, &[]).stdout;
+    assert!(text.contains("1.4ms") && text.contains("the bounds rest on:\n  tags: "), "{text}");
+    let clauses = answer["rests_on"].as_array().expect("clauses");
+    assert!(clauses.iter().any(|clause| clause == "inside: at most 1 commands are inside"), "{clauses:?}");
+    // What the device does not say cannot be told.
+    let drive = r#"{ "device": { "kind": "nvme", "flash": { "profile": "dgist-2021", "blocks_per_chip": 64 },
+            "read": { "controller": "5us" }, "write": { "controller": "9us" } }, "scheduler": "k2",
+        "jobs": [ { "name": "rt", "op": "read", "size": "4KiB", "class": "rt", "think": "2ms" } ], "duration": "1s" }"#;
+    let run = rtflash_with_input(&["host", "bound", "-"], drive.as_bytes());
+    assert!(run.status == 3 && run.stdout.contains("`ends_within`"), "{run:?}");
+    assert!(bound(1, &["--scheduler", "bfq"]).stdout.contains("others may go ahead"));
 }
 
 /// A directory of its own for one test.
@@ -370,12 +379,12 @@ fn bounds_of_certified_clusters() {
     let scenario = page.split("```json\n").find(|text| text.contains(r#""kind": "clusters""#)).expect("a scenario");
     let scenario =
         scenario.split("```").next().expect("its text").replace(r#""duration": "20s""#, r#""duration": "2s""#);
-    let bounds = |text: &str| {
+    let bounds = |text: &str, status: i32| {
         let run = rtflash_with_input(&["host", "bound", "-", "--format", "json"], text.as_bytes());
-        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run:?}");
+        assert_eq!((run.status, run.stderr.as_str()), (status, ""), "{run:?}");
         run.json_lines()[0]["jobs"].as_array().expect("jobs").clone()
     };
-    let found = bounds(&scenario);
+    let found = bounds(&scenario, 0);
     let of = |job: &serde_json::Value| (job["rule"].to_string(), job["bound_ns"].as_u64());
     assert_eq!(
         found.iter().map(of).collect::<Vec<_>>(),
@@ -386,11 +395,36 @@ fn bounds_of_certified_clusters() {
         assert!(job["completed"].as_u64() > Some(20) && job["max_ns"].as_u64() <= bound["bound_ns"].as_u64(), "{job}");
     }
     // Without places of their own they wait for as long as a server pleases.
-    let shared = bounds(&scenario.replace(r#", "max_inflight_rest": 2"#, ""));
+    let shared = bounds(&scenario.replace(r#", "max_inflight_rest": 2"#, ""), 1);
     assert!(
         shared.iter().all(|job| job["bound_ns"].is_null() && job["why"].to_string().contains("places")),
         "{shared:?}"
     );
+}
+
+/// A certificate that `check` refuses is one that nothing is promised by: neither a bound, nor a
+/// setting that keeps deadlines.
+#[test]
+fn a_refused_certificate_bounds_nothing() {
+    let set = r#"{ "device": { "profile": "dgist-2021", "chips": 2, "chips_per_channel": 1 }, "tasks": [
+        { "name": "a", "write": { "pages": 40, "period": "80ms", "access": "sequential" }, "data_pages": 4096 },
+        { "name": "b", "write": { "pages": 6, "period": "10ms", "access": "sequential" }, "data_pages": 4096 } ] }"#;
+    let run = rtflash_with_input(&["alloc", "-", "--analysis", "sound", "--format", "json"], set.as_bytes());
+    let mut allocation = run.json_lines()[0].clone();
+    let ran = |allocation: &serde_json::Value, more: &[&str]| {
+        let scenario = format!(
+            r#"{{ "device": {{ "kind": "clusters", "taskset": {set}, "allocation": {allocation} }},
+                "scheduler": {{ "name": "k2", "max_inflight": 16 }}, "jobs": [], "duration": "1s" }}"#
+        );
+        rtflash_with_input(&[&["host"], more].concat(), scenario.as_bytes())
+    };
+    let bound = ["bound", "-"];
+    let tune = ["tune", "-", "--objective", "deadline", "--scheduler", "k2"];
+    assert_eq!([ran(&allocation, &bound).status, ran(&allocation, &tune).status], [0, 0]);
+    allocation["clusters"][0]["certificate"]["server_thousandths"] = 999.into();
+    let (bound, tune) = (ran(&allocation, &bound), ran(&allocation, &tune));
+    assert!(bound.status == 1 && bound.stdout.contains("promises nothing"), "{bound:?}");
+    assert!(tune.status == 1 && tune.stdout.contains("no setting is as wanted"), "{tune:?}");
 }
 
 /// A folder with nothing in it.
@@ -517,7 +551,8 @@ fn settings_are_chosen_for_objectives() {
     // Four queue bounds, and K2-split with 4 to 128 KiB.
     assert_eq!(all(&answer).len(), 4 * 7);
     let chosen = &answer["chosen"];
-    let fits = |of: &serde_json::Value| number(of, "latency_share") <= 0.2;
+    let fits = |of: &serde_json::Value| of["wanted_in"] == 5;
+    assert!(all(&answer).iter().filter(|of| fits(of)).all(|of| number(of, "latency_share") <= 0.2));
     assert!(fits(chosen) && !all(&answer).iter().all(fits), "{chosen}");
     let most = all(&answer).iter().filter(|of| fits(of)).map(|of| number(of, "bytes_per_s")).fold(0.0, f64::max);
     assert_eq!(number(chosen, "bytes_per_s"), most);
@@ -526,10 +561,13 @@ fn settings_are_chosen_for_objectives() {
     assert!(lines.contains(&inside.into()), "{lines:?}");
 
     let (_, answer) = tune("bandwidth-share=80%", &["--scheduler", "k2-split,k2-ahead"]);
-    let fits = |of: &serde_json::Value| number(of, "bandwidth_share") >= 0.8;
+    let fits = |of: &serde_json::Value| of["wanted_in"] == 5;
     assert!(fits(&answer["chosen"]) && !all(&answer).iter().all(fits));
     let least = all(&answer).iter().filter(|of| fits(of)).map(|of| number(of, "latency_share")).fold(9.0, f64::min);
     assert_eq!(number(&answer["chosen"], "latency_share"), least);
+
+    assert_eq!(answer["runs"], 5);
+    assert!(answer["run_ns"].as_u64() > Some(2_000_000_000));
 
     // Here the bound decides: some settings were seen to keep the deadline, and may not.
     let (_, answer) = tune("deadline=5ms", &[]);

@@ -1,6 +1,7 @@
 //! All tests of the command and the repository in one program, a module a topic.
 
 mod admit;
+mod advice;
 mod calls;
 mod checkpoint;
 mod cli;
@@ -12,6 +13,7 @@ mod embedded;
 mod examples;
 mod executor;
 mod experiment;
+mod explain;
 mod export;
 mod failing;
 mod files;

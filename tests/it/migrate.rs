@@ -201,3 +201,84 @@ fn what_cannot_be_told_is_status_3() {
     let twice = rtflash(&["migrate", "-", &old, "-"]);
     assert!(twice.status == 2 && twice.stderr.contains("standard input"), "{}", twice.stderr);
 }
+
+/// A cluster that stays beside zones that are new: what runs in the end is in time cluster by
+/// cluster, to `check` as to `admit`, which goes on from there.
+#[test]
+fn what_ends_beside_zones_is_verified() {
+    let tasks = r#"{"name": "camera", "write": {"pages": 24, "period": "60ms", "access": "stream"}, "data_pages": 720},
+        {"name": "log", "read": {"pages": 4, "period": "90ms"},
+            "write": {"pages": 4, "period": "80ms", "access": "stream"}, "data_pages": 240}"#;
+    let text = |more: &str| {
+        let device = r#"{"profile": "dgist-2021", "chips": 8, "chips_per_channel": 4}"#;
+        format!(r#"{{"device": {device}, "tasks": [{tasks}{more}]}}"#)
+    };
+    let set = file("migrate-mixed-set.json", text("")).display().to_string();
+    // On the chips of one channel.
+    let of = |analysis: &str, task: usize| {
+        let by = ["--set", "device.chips=4", "--algorithm", "equal-split", "--format", "json", "--analysis", analysis];
+        rtflash(&[&["alloc", &set], &by[..]].concat()).json()["clusters"][task].clone()
+    };
+    let mut moved = of("zoned", 1);
+    moved["chips"] = json!([4, 5]);
+    let allocation = |name: &str, clusters: serde_json::Value| {
+        file(name, json!({ "clusters": clusters }).to_string()).display().to_string()
+    };
+    let old = allocation("migrate-mixed-old.json", json!([of("sound", 0), of("sound", 1)]));
+    let new = allocation("migrate-mixed-new.json", json!([of("sound", 0), moved]));
+    let run = rtflash(&["migrate", &old, &new, &set, "--analysis", "zoned", "--run", "--format", "json"]);
+    assert_eq!(run.status, 0, "{} {}", run.stdout, run.stderr);
+    let clusters = &run.json()["clusters"];
+    let kinds = [0, 1].map(|at| clusters[at]["certificate"]["kind"].as_str().expect("a kind").to_owned());
+    assert_eq!(kinds, ["stripe", "zoned"]);
+    let after = file("migrate-mixed-after.json", run.stdout).display().to_string();
+    let with = |command: &str, analysis: &str| {
+        let more = if command == "exec" { &["--duration", "2s"][..] } else { &[] };
+        let by = ["--allocation", &after, "--analysis", analysis];
+        rtflash(&[&[command, &set], &by[..], more].concat()).status
+    };
+    for command in ["check", "explain", "exec"] {
+        assert_eq!(with(command, "sound"), 0, "{command}");
+    }
+    // Who asks for one kind gets it.
+    assert_eq!(["zoned", "stripe"].map(|analysis| with("check", analysis)), [1, 1]);
+    let more = r#", {"name": "more", "read": {"pages": 1, "period": "1s"}, "data_pages": 8}"#;
+    let more = file("migrate-mixed-more.json", text(more)).display().to_string();
+    let admit = rtflash(&["admit", &after, &more, "--format", "json"]);
+    assert_eq!(admit.status, 0, "{} {}", admit.stdout, admit.stderr);
+    let admitted = file("migrate-mixed-admitted.json", admit.stdout).display().to_string();
+    assert_eq!(rtflash(&["check", &more, "--allocation", &admitted, "--analysis", "sound"]).status, 0);
+}
+
+/// Tasks whose zones fill their cluster: parts of a task that share its pages need none of their
+/// own.
+#[test]
+fn parts_that_share_pages_need_no_room() {
+    let task = |number: u32, period: u32| {
+        format!(
+            r#"{{"name": "t{number}", "read": {{"pages": 2, "period": "{period}ms", "access": "stream"}},
+                "write": {{"pages": 2, "period": "{period}ms", "access": "stream"}}, "data_pages": 64}}"#
+        )
+    };
+    let tasks: Vec<String> = (0..5).map(|number| task(number, 200 + 10 * number)).collect();
+    let device = r#"{"chips": 3, "chips_per_channel": 3, "blocks_per_chip": 11, "pages_per_block": 64,
+        "page_size": 8192, "logical_ratio": 0.9, "page_read": "50us", "page_program": "500us", "block_erase": "5ms",
+        "page_transfer": "40us"}"#;
+    let set = format!(r#"{{"device": {device}, "tasks": [{}]}}"#, tasks.join(","));
+    let set = file("migrate-full-set.json", set).display().to_string();
+    let zoned = ["--analysis", "zoned"];
+    let whole = rtflash(
+        &[&["alloc", &set, "--algorithm", "global", "--set", "device.chips=1", "--format", "json"], &zoned[..]]
+            .concat(),
+    );
+    assert_eq!(whole.status, 0, "{}", whole.stdout);
+    let cluster = |chip: u32| {
+        let mut cluster = whole.json()["clusters"][0].clone();
+        cluster["chips"] = json!([chip]);
+        json!({ "clusters": [cluster] }).to_string()
+    };
+    let [old, new] = [0, 1].map(|chip| file("migrate-full.json", cluster(chip)).display().to_string());
+    let run = rtflash(&[&["migrate", &old, &new, &set, "--run", "--format", "json"], &zoned[..]].concat());
+    assert_eq!(run.status, 0, "{} {}", run.stdout, run.stderr);
+    assert_eq!(run.json()["stages"][0]["executed"]["passes"], true, "{}", run.stdout);
+}

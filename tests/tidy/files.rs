@@ -56,7 +56,8 @@ fn is_function(line: &str) -> bool {
 #[test]
 fn every_source_is_a_module_of_its_crate() {
     let mut found = Vec::new();
-    for file in files(&["crates", "src"], "rs").iter().filter(|file| file.path.contains("src/")) {
+    let all = files(&["crates", "src"], "rs");
+    for file in all.iter().filter(|file| file.path.contains("src/")) {
         let (folder, name) = file.path.rsplit_once('/').expect("a folder");
         if ["lib.rs", "main.rs"].contains(&name) || folder.ends_with("/bin") {
             continue;
@@ -69,7 +70,7 @@ fn every_source_is_a_module_of_its_crate() {
         };
         let declared = [format!("{parents}/mod.rs"), format!("{parents}/lib.rs"), format!("{parents}.rs")];
         let declaration = format!("mod {module};");
-        let is_declared = files(&["crates", "src"], "rs")
+        let is_declared = all
             .iter()
             .filter(|other| declared.contains(&other.path))
             .any(|other| other.text.lines().any(|line| line.trim_start().ends_with(&declaration)));

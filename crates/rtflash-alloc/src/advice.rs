@@ -4,16 +4,25 @@ use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, 
 
 use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
 use crate::analysis::Analysis;
-use crate::reason::Reason;
-use crate::sizing::nearest;
+use crate::certified::never_served;
+use crate::reason::{Reason, TooLong};
+use crate::sizing::{Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front_within, nearest, unserved};
 use crate::work::Work;
 
 /// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked.
 /// `None`: no such change was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Advice {
+    /// Where a request cannot be served on any number of chips: what lets it be served. The other
+    /// changes are those of the set with [`ServedBy::supposed`].
+    pub request: Option<ServedBy>,
     /// A number of chips above the device's that is enough.
     pub chips: Option<MoreChips>,
+    /// A number of channels above the device's that is enough, with as many chips.
+    pub channels: Option<u32>,
+    /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
+    /// both. Where none was found, with other numbers of channels.
+    pub together: Vec<FrontPoint>,
     /// A λ for the largest number of valid pages in a victim block, ⌈λP⌉, that is small enough.
     /// Where data do not fit: the smallest λ above the device's, in steps of 1/1000, with which
     /// they do, and everything else still passes.
@@ -23,11 +32,40 @@ pub struct Advice {
     pub load_permille: Option<u32>,
     /// Where data do not fit: how much of them would.
     pub less_data: Option<LessData>,
-    /// Where data do not fit: another algorithm, under the same analysis, whose clusters hold them.
+    /// Another algorithm that finds an allocation, under the same analysis.
     pub algorithm: Option<&'static str>,
     /// Where programs may fail: the largest number of them at once, below today's, that is few
     /// enough.
     pub program_failures: Option<u32>,
+}
+
+/// What lets a request be served that takes longer than it has, whatever the number of chips.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ServedBy {
+    /// Whose request it is: its position in the set.
+    pub task: usize,
+    /// Its least time, and what it has.
+    pub too_long: TooLong,
+    /// The least relative deadline with which it can be served; `None` where that is above its
+    /// period.
+    pub deadline: Option<Span>,
+    /// The longest t_s and t_u, equally long, with which it can be served; `None` where suspended
+    /// erases do not help, or the device states them.
+    pub suspension: Option<Span>,
+    /// What the other advice supposes.
+    pub supposed: Option<Supposed>,
+    /// Whether nothing else is needed then.
+    pub enough: bool,
+}
+
+/// A change that lets every request be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Supposed {
+    /// Erases that are suspended, and go on, within this time each: that of reading a page, or
+    /// less.
+    Suspension(Span),
+    /// The least deadline of each request that cannot be served otherwise.
+    Deadlines,
 }
 
 /// Data that would fit.
@@ -56,18 +94,107 @@ pub struct MoreChips {
 /// Tasks times chips up to which every number of chips is tried.
 const THOROUGH: u64 = 20_000;
 /// Tasks times chips above which nothing is tried: each trial would take longer than a person
-/// waits.
+/// waits, and memory in proportion.
 const TOO_LARGE: u64 = 1_000_000;
 
 /// Work of the tests of sound analyses, for all advice together.
 const MAX_WORK: u64 = 150_000_000;
+/// Tasks times chips in all trials of chips and λ together.
+const MOST_TOGETHER: u64 = 4_000_000;
 
 /// Looks for changes that help. Deterministic; the work is bounded by the size of the set and the
 /// device, and under an analysis that tests clusters where they are placed by what the tests take.
+/// No device of more than [`TIMES_CHIPS`] times the chips, and [`MORE_CHIPS`], is tried, which
+/// bounds memory; none at all where a request takes too long on any number of chips.
 pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
     if size(set, set.device().chips()) > TOO_LARGE {
         return Advice::default();
     }
+    let Some((task, too_long)) = unserved(set, analysis) else { return changes(set, allocator, analysis) };
+    let suspension = suspension(set, analysis, task);
+    let deadline = least_deadline(set, task, &too_long);
+    let short = suspension.map(|longest| longest.min(set.device().page_read()));
+    let suspended = short.and_then(|time| Some((Supposed::Suspension(time), suspending(set, time)?)));
+    let mended = suspended
+        .or_else(|| Some((Supposed::Deadlines, later(set, analysis)?)))
+        .filter(|(_, set)| unserved(set, analysis).is_none());
+    let served = ServedBy {
+        task,
+        too_long,
+        deadline,
+        suspension,
+        supposed: mended.as_ref().map(|(supposed, _)| *supposed),
+        enough: false,
+    };
+    match mended {
+        None => Advice { request: Some(served), ..Advice::default() },
+        Some((_, set)) if allocator.allocate(&set, analysis).is_schedulable() == Some(true) => {
+            Advice { request: Some(ServedBy { enough: true, ..served }), ..Advice::default() }
+        }
+        Some((_, set)) => Advice { request: Some(served), ..changes(&set, allocator, analysis) },
+    }
+}
+
+/// The set on the device that suspends erases, and goes on with them, within this time each.
+fn suspending(set: &TaskSet, time: Span) -> Option<TaskSet> {
+    with_device(set, |spec| DeviceSpec { erase_suspend: Some(time), erase_resume: Some(time), ..spec })
+}
+
+/// The longest times with which a device that suspends erases serves the requests of a task.
+fn suspension(set: &TaskSet, analysis: &dyn Analysis, task: usize) -> Option<Span> {
+    if set.device().erase_suspend().is_some() {
+        return None;
+    }
+    let test = analysis.demand_test()?;
+    let serves = |nanoseconds: u64| {
+        let changed = Span::from_ns(nanoseconds).and_then(|time| suspending(set, time));
+        changed.is_some_and(|set| {
+            let (device, placements) = (set.device(), test.on(set.device()).placements);
+            never_served(device, placements, &set.tasks().as_slice()[task], device.chips()).is_none()
+        })
+    };
+    let (mut passing, mut failing) = (0, set.device().block_erase().as_ns() + 1);
+    while passing + 1 < failing {
+        let middle = u64::midpoint(passing, failing);
+        if serves(middle) { passing = middle } else { failing = middle }
+    }
+    Span::from_ns(passing).filter(|_| passing > 0)
+}
+
+/// The least deadline of a request that takes so long; `None` above its period, or where it fills
+/// that.
+fn least_deadline(set: &TaskSet, task: usize, too_long: &TooLong) -> Option<Span> {
+    let task = set.tasks().as_slice().get(task)?;
+    let request = if too_long.writes { task.write? } else { task.read? };
+    let least = too_long.least_ns.saturating_add(too_long.blocking_ns);
+    let least = Span::from_ns(u64::try_from(least).ok()?)?.saturating_add(request.jitter());
+    request.with_deadline(Some(least))?;
+    (too_long.least_ns < request.period().as_ns().into()).then_some(least)
+}
+
+/// The set with the least deadline for each request that cannot be served otherwise; `None` where
+/// one of them has none.
+fn later(set: &TaskSet, analysis: &dyn Analysis) -> Option<TaskSet> {
+    let mut changed = set.clone();
+    // A read and a write of each task.
+    for _ in 0..=2 * set.tasks().len() {
+        let Some((at, too_long)) = unserved(&changed, analysis) else { return Some(changed) };
+        let least = least_deadline(&changed, at, &too_long)?;
+        let mut tasks = changed.tasks().as_slice().to_vec();
+        let request = if too_long.writes { &mut tasks[at].write } else { &mut tasks[at].read };
+        *request = Some((*request)?.with_deadline(Some(least))?);
+        changed = TaskSet::new(*changed.device(), tasks, changed.jobs().to_vec()).ok()?;
+    }
+    None
+}
+
+/// The largest device that is tried.
+fn most_chips(set: &TaskSet) -> u32 {
+    set.device().chips().saturating_mul(TIMES_CHIPS).saturating_add(MORE_CHIPS).min(MAX_CHIPS)
+}
+
+/// Changes that help a set whose requests can be served.
+fn changes(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) -> Advice {
     // The reason says which way λ has to go, and what else might help.
     let data = match allocator.allocate(set, analysis) {
         Outcome::NotSchedulable(failure) => matches!(failure.unplaced.reason, Reason::Data(_)),
@@ -84,19 +211,29 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
         let whole = |set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool| whole_channels(set, more.chips, passes);
         MoreChips { whole_channels: within(part / 2, set, allocator, analysis, whole), ..more }
     });
+    let together = |axes: FrontAxes| {
+        let axes = FrontAxes { chips: true, logical_ratio: true, algorithm: true, ..axes };
+        let Front { points, .. } = front_within(set, allocator, analysis, axes, (MOST_TOGETHER, 2 * part));
+        points
+    };
+    let mut front = together(FrontAxes::default());
+    if front.is_empty() {
+        front = together(FrontAxes { channels: true, ..FrontAxes::default() });
+    }
     Advice {
+        request: None,
         chips,
+        channels: within(part / 2, set, allocator, analysis, more_channels),
+        together: front,
         logical_ratio: within(part, set, allocator, analysis, if data { higher_ratio } else { lower_ratio }),
         load_permille: within(part, set, allocator, analysis, less_load),
         less_data: data.then(|| within(part, set, allocator, analysis, less_data)).flatten(),
-        algorithm: data
-            .then(|| OTHERS.iter().filter(|other| other.name() != allocator.name()).find_map(other))
-            .flatten(),
+        algorithm: OTHERS.iter().filter(|other| other.name() != allocator.name()).find_map(other),
         program_failures: fewer.then(|| within(part, set, allocator, analysis, fewer_failures)).flatten(),
     }
 }
 
-/// Algorithms of little work that may have larger clusters than another one.
+/// Algorithms of little work that may find what another one does not.
 static OTHERS: [&dyn Allocator; 5] = [&ClusteringBfd, &ClusteringSearch, &EqualSplit, &Global, &BestFit];
 
 /// Looks for a boundary between what passes and what fails, with so much work at most. One
@@ -138,6 +275,15 @@ fn whole_channels(set: &TaskSet, chips: u32, passes: &dyn Fn(&TaskSet) -> bool) 
     counts.find(|&chips| with_device(set, |spec| DeviceSpec { chips, ..spec }).is_some_and(|set| passes(&set)))
 }
 
+/// The fewest channels above today's on which as many chips pass.
+fn more_channels(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
+    let (chips, ways) = (set.device().chips(), set.device().chips_per_channel());
+    (1..ways.min(chips)).rev().find_map(|chips_per_channel| {
+        let changed = with_device(set, |spec| DeviceSpec { chips_per_channel, ..spec })?;
+        passes(&changed).then(|| chips.div_ceil(chips_per_channel))
+    })
+}
+
 /// The first number of chips that passes; beyond a bound only doublings are tried, and the gap is
 /// bisected.
 fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreChips> {
@@ -146,7 +292,8 @@ fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreCh
     // One chip for each task and as many again is more than any task needs company or room for, but
     // a task may need many chips by itself.
     let mut tried = now;
-    while tried < MAX_CHIPS && size(set, tried + 1) <= THOROUGH && tried < now + 256 {
+    let most = most_chips(set);
+    while tried < most && size(set, tried + 1) <= THOROUGH && tried < now.saturating_add(256) {
         tried += 1;
         if enough(tried) {
             return Some(MoreChips { chips: tried, fewest: true, whole_channels: None });
@@ -154,7 +301,7 @@ fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreCh
     }
     let (mut failing, mut step) = (tried, tried.max(1));
     let mut passing = loop {
-        let chips = failing.saturating_add(step).min(MAX_CHIPS);
+        let chips = failing.saturating_add(step).min(most);
         if size(set, chips) > TOO_LARGE || chips == failing {
             return None;
         }

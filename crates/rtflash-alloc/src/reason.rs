@@ -42,15 +42,21 @@ impl Excess {
 }
 
 /// A request that takes longer than the time from its release to its deadline wherever it is
-/// served.
+/// served, or as long as its period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TooLong {
     /// Whether it is the task's write request, not its read.
     pub writes: bool,
     /// r or w.
     pub pages: u64,
-    /// The least time that it takes on any cluster of the device, in nanoseconds. Above D − J.
+    /// The least time that it takes on any cluster of the device, in nanoseconds.
     pub least_ns: u128,
+    /// What nothing interrupts and may have begun before it, in nanoseconds: the longest step of
+    /// the garbage collection that its own task's writes need. With `least_ns` above D − J, or
+    /// `least_ns` is as long as the period.
+    pub blocking_ns: u128,
+    /// Whether that step is an erase.
+    pub behind_erase: bool,
     /// T: its period.
     pub period: Span,
     /// D − J: the least time from its release to its deadline; the period where neither is stated.

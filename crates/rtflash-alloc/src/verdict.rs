@@ -1,8 +1,9 @@
 //! What an analysis of either kind says of a given allocation.
 
-use rtflash_model::{Allocation, Certificate, Cluster, Space, TaskSet};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, Space, TaskSet};
 
 use crate::analysis::{Analysis, ClusterReport, DemandTest, Test, cluster_verdict, report_cluster};
+use crate::certified::{self, certify_without_servers};
 use crate::work::Work;
 
 /// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under a
@@ -55,6 +56,33 @@ pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation)
     AnalysisKind::of(analysis).verdicts().completed(set, allocation)
 }
 
+/// The allocation with the tightest interval of each certificate as the analysis finds it, whatever
+/// was stated; the same under other tests.
+#[must_use]
+pub fn tightened(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
+    match analysis.test() {
+        Test::Demand(test) => certified::tightened(set, allocation, test.rely_on),
+        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => allocation,
+    }
+}
+
+/// An allocation that passes, without servers: jobs that are not real-time get nothing, and erases
+/// are suspended where the device can. Under an analysis without certificates it stays as it is.
+pub fn without_servers(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
+    let certificates: Vec<Option<Certificate>> =
+        (0..allocation.len()).map(|position| allocation.certificate(position).copied()).collect();
+    let (Some(test), Some(certificates)) =
+        (analysis.demand_test(), certificates.into_iter().collect::<Option<Vec<_>>>())
+    else {
+        return allocation;
+    };
+    let placements: Vec<Placement> = certificates.iter().map(|certificate| certificate.placement).collect();
+    let clusters = allocation.clusters();
+    let certified = certify_without_servers(set, &clusters, &placements, test.rely_on, &Work::new());
+    assert!(certified.failing.is_empty(), "servers are made of what tasks leave");
+    allocation.with_certificates(certified.certificates)
+}
+
 /// The two kinds of analysis.
 enum AnalysisKind<'a> {
     Utilization(UtilizationAnalysis<'a>),
@@ -74,7 +102,7 @@ impl<'a> AnalysisKind<'a> {
         }
     }
 
-    fn verdicts(&self) -> &dyn Verdicts {
+    fn verdicts(&self) -> &dyn AllocationVerdicts {
         match self {
             AnalysisKind::Utilization(analysis) => analysis,
             AnalysisKind::Demand(test) => test,
@@ -83,7 +111,7 @@ impl<'a> AnalysisKind<'a> {
 }
 
 /// What an analysis of one kind says of a given allocation: the functions of this module.
-trait Verdicts {
+trait AllocationVerdicts {
     fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport>;
     fn in_time(&self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool>;
     fn spaces(&self, set: &TaskSet, allocation: &Allocation) -> Vec<Space>;
@@ -91,7 +119,7 @@ trait Verdicts {
     fn completed(&self, set: &TaskSet, allocation: Allocation) -> Allocation;
 }
 
-impl Verdicts for UtilizationAnalysis<'_> {
+impl AllocationVerdicts for UtilizationAnalysis<'_> {
     fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
         each(allocation, |_, cluster| report_cluster(set, self.0, &cluster.tasks, cluster.size()))
     }
@@ -113,7 +141,7 @@ impl Verdicts for UtilizationAnalysis<'_> {
     }
 }
 
-impl Verdicts for DemandTest {
+impl AllocationVerdicts for DemandTest {
     fn report(&self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
         self.reports(set, allocation)
     }

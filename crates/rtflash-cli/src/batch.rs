@@ -130,7 +130,7 @@ impl Batch {
         let line = pair.set.first_line;
         match self.format {
             Format::Text if answer.text.is_empty() => {}
-            Format::Text => answer.text.insert_str(0, &format!("line {line}: ")),
+            Format::Text => answer.text.insert_str(0, &format!("line {line}:\n")),
             Format::Json => number(&mut answer, line, pair.set.first_column),
         }
         answer

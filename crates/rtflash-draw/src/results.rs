@@ -225,6 +225,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
         /// Whatever was counted: figures are drawn of it.
         #[test]
         fn any_tallies_are_drawn(

@@ -74,7 +74,7 @@ pub use options::{
 };
 pub use plan::{
     Certified, ClusterPlan, ClusterTerms, CollectionChange, Data, Layout, MAX_PAGES, MAX_REQUEST_PAGES, NoImage, Owner,
-    Period, Plan, PlanError, PlannedChange, Promise, Releases, Source, Timing, TooFewBlocks, ZoneRing,
+    Period, Plan, PlanError, PlannedChange, Promise, Releases, SharedPages, Source, Timing, TooFewBlocks, ZoneRing,
 };
 pub use release_pattern::{
     ReleasePattern, RequestPattern, read_partial_release_pattern, read_release_pattern, write_release_pattern,

@@ -2,10 +2,10 @@
 //! a workload, for the objectives of paper 000, Section 5, and for deadlines.
 
 use rayon::prelude::*;
-use rtflash_model::Span;
+use rtflash_model::{Instant, Span};
 
 use crate::bound::bounds;
-use crate::run::{HostDevice, HostRunError, JobReport, Scenario, run};
+use crate::run::{HostDevice, HostRunError, JobReport, Latencies, Scenario, run};
 use crate::scheduler::{Cut, K2Settings, SchedulerSettings, Split};
 
 /// A share, in millionths.
@@ -38,16 +38,52 @@ pub enum Objective {
     Deadline(Option<Span>),
 }
 
-/// A setting and what came of it.
+/// How much a choice rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TuneOptions {
+    /// Where the randomness starts.
+    pub seed: u64,
+    /// Runs of each setting, each of a seed of its own; above zero.
+    pub runs: u32,
+    /// I/Os of each real-time job that count in all runs together: runs are lengthened, up to 64
+    /// times, while `none` has fewer.
+    pub samples: u64,
+}
+
+impl TuneOptions {
+    /// Five runs: a setting that is as wanted in half of all runs is so in all five with a chance
+    /// of 1/32. Where percentiles decide, ten I/Os of each real-time job are above its 99.9th.
+    pub fn new(objective: Objective, seed: u64) -> TuneOptions {
+        let samples = if matches!(objective, Objective::Deadline(_)) { 0 } else { 10_000 };
+        TuneOptions { seed, runs: 5, samples }
+    }
+
+    fn seeds(self) -> impl Iterator<Item = u64> {
+        (0..u64::from(self.runs.max(1))).map(move |run| self.seed.wrapping_add(run << 32))
+    }
+}
+
+/// What was measured of a setting in a run, or in all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Measured {
-    /// The scheduler.
-    pub settings: SchedulerSettings,
+pub struct TuneRun {
     /// The 99.9th percentile of each real-time job's latency, in nanoseconds; `None` where no I/O
     /// counts.
     pub tails: Vec<Option<u64>>,
     /// Bytes a second of all jobs together.
     pub bytes_per_s: u128,
+}
+
+/// A setting and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measured {
+    /// The scheduler.
+    pub settings: SchedulerSettings,
+    /// All runs together: the percentiles are those of all their I/Os, the bandwidth is the mean.
+    pub all: TuneRun,
+    /// Each run.
+    pub runs: Vec<TuneRun>,
+    /// I/Os of each real-time job that count in all runs together.
+    pub samples: Vec<u64>,
     /// The bound on each real-time job's latency, in nanoseconds.
     pub bounds: Vec<Option<u64>>,
 }
@@ -59,12 +95,14 @@ pub struct Tuning {
     pub none: Measured,
     /// All settings that were tried, in order: schedulers, pieces, queue bounds.
     pub measured: Vec<Measured>,
-    /// The position of the one that is best; `None` if none is as wanted.
-    pub chosen: Option<usize>,
+    /// How long each run was, warm-up included.
+    pub length: Span,
 }
 
 /// Queue bounds that are tried, as in paper 000.
 const BOUNDS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// How often a run is lengthened: to 64 times at most.
+const DOUBLINGS: u32 = 6;
 /// The shortest pieces, in bytes.
 const SHORTEST: u64 = 4 << 10;
 
@@ -128,81 +166,155 @@ fn has_tags(scenario: &Scenario, settings: &SchedulerSettings) -> bool {
     })
 }
 
-/// Tries all [`candidates`] on a scenario, and `none`, each from the same seed, and chooses. The
-/// same on any number of threads.
+/// Tries all [`candidates`] on a scenario, and `none`, each from the same seeds. The same on any
+/// number of threads.
 ///
 /// # Errors
 /// As [`run`].
 pub fn tune(
     scenario: &Scenario,
     schedulers: &[SchedulerSettings],
-    objective: Objective,
-    seed: u64,
+    options: TuneOptions,
 ) -> Result<Tuning, HostRunError> {
     let settings: Vec<SchedulerSettings> =
         std::iter::once(SchedulerSettings::None).chain(candidates(scenario, schedulers)).collect();
-    let measured: Result<Vec<Measured>, HostRunError> =
-        settings.into_par_iter().map(|settings| measure(scenario, settings, seed)).collect();
-    let mut measured = measured?;
-    let none = measured.remove(0);
-    let chosen = choose(&none, &measured, objective);
-    Ok(Tuning { none, measured, chosen })
+    let measured = |length: Span| -> Result<Tuning, HostRunError> {
+        let all = settings.par_iter().map(|&settings| measure(scenario, settings, length, options));
+        let mut measured = all.collect::<Result<Vec<Measured>, HostRunError>>()?;
+        Ok(Tuning { none: measured.remove(0), measured, length })
+    };
+    let length = lengthened(scenario, options)?;
+    let own = scenario.duration.since(Instant::START);
+    // By some setting more can pile up in the longer time than is kept.
+    measured(length).or_else(|error| if length > own { measured(own) } else { Err(error) })
 }
 
-impl Tuning {
-    /// The position of the one that is best for another objective; `None` if none is as wanted.
-    /// Nothing is run for it.
-    pub fn best(&self, objective: Objective) -> Option<usize> {
-        choose(&self.none, &self.measured, objective)
+/// A time in which `none` has as many I/Os of each real-time job as are wanted, or the scenario's
+/// own where a longer one does not help.
+fn lengthened(scenario: &Scenario, options: TuneOptions) -> Result<Span, HostRunError> {
+    let fewest = |length: Span| {
+        let reports = run(&of_length(scenario, SchedulerSettings::None, length), options.seed)?;
+        let real_time = reports.iter().zip(&scenario.jobs).filter(|(_, job)| job.is_real_time());
+        Ok(real_time.map(|(report, _)| report.latencies.count()).min().unwrap_or(0))
+    };
+    let warmup = scenario.warmup.since(Instant::START);
+    let mut length = scenario.duration.since(Instant::START);
+    let mut there = fewest(length)?;
+    for _ in 0..DOUBLINGS {
+        if there.saturating_mul(options.runs.into()) >= options.samples {
+            break;
+        }
+        // What counts is twice as long.
+        let longer = length.saturating_add(length.saturating_sub(warmup));
+        let Ok(more) = fewest(longer) else { break };
+        if more <= there {
+            break;
+        }
+        (length, there) = (longer, more);
     }
+    Ok(length)
 }
 
-fn measure(scenario: &Scenario, settings: SchedulerSettings, seed: u64) -> Result<Measured, HostRunError> {
-    let scenario = Scenario { scheduler: settings, ..scenario.clone() };
-    let reports = run(&scenario, seed)?;
-    let real_time = reports.iter().zip(&scenario.jobs).filter(|(_, job)| job.is_real_time());
-    let tail = |(report, _): (&JobReport, _)| report.latencies.percentile(9_990);
+fn of_length(scenario: &Scenario, scheduler: SchedulerSettings, length: Span) -> Scenario {
+    Scenario { scheduler, duration: Instant::START.saturating_add(length), ..scenario.clone() }
+}
+
+fn measure(
+    scenario: &Scenario,
+    settings: SchedulerSettings,
+    length: Span,
+    options: TuneOptions,
+) -> Result<Measured, HostRunError> {
+    let longer = of_length(scenario, settings, length);
+    let tail = |latencies: &Latencies| latencies.percentile(9_990);
+    let mut latencies: Vec<Latencies> =
+        scenario.jobs.iter().filter_map(|job| job.is_real_time().then(Latencies::default)).collect();
+    let mut runs = Vec::new();
+    for seed in options.seeds() {
+        let reports = run(&longer, seed)?;
+        let bytes_per_s = reports.iter().map(|report| report.bytes_per_s).sum();
+        let real_time = reports.into_iter().zip(&scenario.jobs).filter(|(_, job)| job.is_real_time());
+        let own: Vec<Latencies> = real_time.map(|(report, _): (JobReport, _)| report.latencies).collect();
+        runs.push(TuneRun { tails: own.iter().map(tail).collect(), bytes_per_s });
+        latencies.iter_mut().zip(own).for_each(|(all, own)| all.add(own));
+    }
+    let sum: u128 = runs.iter().map(|run| run.bytes_per_s).sum();
     let limit = |bound: crate::bound::Bound| bound.terms.ok().map(|terms| terms.bound().as_ns());
     Ok(Measured {
         settings,
-        tails: real_time.map(tail).collect(),
-        bytes_per_s: reports.iter().map(|report| report.bytes_per_s).sum(),
-        bounds: bounds(&scenario).into_iter().map(limit).collect(),
+        all: TuneRun { tails: latencies.iter().map(tail).collect(), bytes_per_s: sum / runs.len() as u128 },
+        samples: latencies.iter().map(Latencies::count).collect(),
+        // What piles up is bounded for the scenario's own time.
+        bounds: bounds(&Scenario { scheduler: settings, ..scenario.clone() }).into_iter().map(limit).collect(),
+        runs,
     })
 }
 
-/// The best of what is as wanted: of equal bandwidth the shorter worst percentile, of equal
-/// percentiles (in millionths of `none`'s) the more bandwidth, then the first.
-fn choose(none: &Measured, measured: &[Measured], objective: Objective) -> Option<usize> {
-    let is_wanted = |of: &Measured| match objective {
-        Objective::LatencyShare(share) => {
-            let mut pairs = of.tails.iter().zip(&none.tails);
-            pairs.all(|pair| matches!(pair, (Some(tail), Some(none)) if share.holds((*tail).into(), (*none).into())))
+impl Objective {
+    /// Whether a setting with these bounds was as wanted in a run.
+    fn is_met(self, bounds: &[Option<u64>], of: &TuneRun, none: &TuneRun) -> bool {
+        match self {
+            Objective::LatencyShare(share) => {
+                let mut pairs = of.tails.iter().zip(&none.tails);
+                pairs
+                    .all(|pair| matches!(pair, (Some(tail), Some(none)) if share.holds((*tail).into(), (*none).into())))
+            }
+            Objective::BandwidthShare(share) => {
+                of.bytes_per_s.saturating_mul(1_000_000) >= none.bytes_per_s.saturating_mul(share.0.into())
+            }
+            Objective::Deadline(limit) => {
+                bounds.iter().all(|bound| bound.is_some_and(|bound| limit.is_none_or(|limit| bound <= limit.as_ns())))
+            }
         }
-        Objective::BandwidthShare(share) => {
-            of.bytes_per_s.saturating_mul(1_000_000) >= none.bytes_per_s.saturating_mul(share.0.into())
-        }
-        Objective::Deadline(limit) => {
-            of.bounds.iter().all(|bound| bound.is_some_and(|bound| limit.is_none_or(|limit| bound <= limit.as_ns())))
-        }
-    };
-    // The worst tail in millionths of `none`'s; no tail at all is the worst.
-    let worst = |of: &Measured| {
+    }
+
+    /// What is compared of what is as wanted, the least first: of equal bandwidth the shorter worst
+    /// percentile, of equal percentiles (in millionths of `none`'s) the more bandwidth.
+    fn key(self, of: &TuneRun, none: &TuneRun) -> (u128, u128) {
+        // The worst tail in millionths of `none`'s; no tail at all is the worst.
         let share = |(tail, none): (&Option<u64>, &Option<u64>)| match (tail, none) {
             (Some(tail), Some(none)) => u128::from(*tail) * 1_000_000 / u128::from((*none).max(1)),
             _ => u128::MAX,
         };
-        of.tails.iter().zip(&none.tails).map(share).fold(0, u128::max)
-    };
-    let wanted = measured.iter().enumerate().filter(|(_, of)| is_wanted(of));
-    let by_bandwidth = |of: &Measured| (u128::MAX - of.bytes_per_s, worst(of));
-    let by_latency = |of: &Measured| (worst(of), u128::MAX - of.bytes_per_s);
-    wanted
-        .min_by_key(|(at, of)| match objective {
-            Objective::LatencyShare(_) | Objective::Deadline(_) => (by_bandwidth(of), *at),
-            Objective::BandwidthShare(_) => (by_latency(of), *at),
-        })
-        .map(|(at, _)| at)
+        let worst = of.tails.iter().zip(&none.tails).map(share).fold(0, u128::max);
+        match self {
+            Objective::LatencyShare(_) | Objective::Deadline(_) => (u128::MAX - of.bytes_per_s, worst),
+            Objective::BandwidthShare(_) => (worst, u128::MAX - of.bytes_per_s),
+        }
+    }
+}
+
+impl Tuning {
+    /// The runs, by their positions, in which a setting is as wanted.
+    fn wanted<'a>(&'a self, objective: Objective, of: &'a Measured) -> impl Iterator<Item = usize> + 'a {
+        let pairs = of.runs.iter().zip(&self.none.runs).enumerate();
+        pairs.filter(move |(_, (run, none))| objective.is_met(&of.bounds, run, none)).map(|(at, _)| at)
+    }
+
+    /// In how many runs a setting is as wanted.
+    pub fn times(&self, objective: Objective, of: &Measured) -> usize {
+        self.wanted(objective, of).count()
+    }
+
+    /// The position of the setting that is best of those that are as wanted in every run; then the
+    /// first. `None` if there is none.
+    pub fn best(&self, objective: Objective) -> Option<usize> {
+        let wanted = self.measured.iter().enumerate();
+        let wanted = wanted.filter(|(_, of)| self.times(objective, of) == of.runs.len());
+        wanted.min_by_key(|(at, of)| (objective.key(&of.all, &self.none.all), *at)).map(|(at, _)| at)
+    }
+
+    /// The positions of the settings that can be better than the one that is [`Tuning::best`], so
+    /// far as the runs tell: in some run one of these was as wanted, and better.
+    pub fn rivals(&self, objective: Objective) -> Vec<usize> {
+        let best = self.best(objective);
+        let is_better = |of: &Measured, run: usize| {
+            let key = |of: &Measured| objective.key(&of.runs[run], &self.none.runs[run]);
+            best.is_none_or(|best| key(of) < key(&self.measured[best]))
+        };
+        let is_rival = |of: &Measured| self.wanted(objective, of).any(|run| is_better(of, run));
+        (0..self.measured.len()).filter(|&at| Some(at) != best && is_rival(&self.measured[at])).collect()
+    }
 }
 
 /// The lines that make a Linux host do so, with `<device>` for the device's name; `None` where no

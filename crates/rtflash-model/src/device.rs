@@ -1,6 +1,7 @@
 //! The flash device: its geometry, its timing, its over-provisioning.
 
 mod refuse;
+mod stated_times;
 mod unstated;
 
 use crate::invalid::{Invalid, Path};
@@ -8,23 +9,10 @@ use crate::on_chip::OnChip;
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 use refuse::{on_chip, refuse_counts, refuse_times};
+pub use stated_times::{Shortest, StatedTimes};
 
 /// Chips that a device may have: 2²⁰.
 pub const MAX_CHIPS: u32 = 1 << 20;
-
-/// The shortest times of a device's operations, where it states ranges; `None` where it states a
-/// single time, which is the longest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shortest {
-    /// Of sensing a page.
-    pub page_read: Option<Span>,
-    /// Of programming a page.
-    pub page_program: Option<Span>,
-    /// Of erasing a block.
-    pub block_erase: Option<Span>,
-    /// Of moving a page over the bus.
-    pub page_transfer: Option<Span>,
-}
 
 /// A device as somebody describes it, not yet checked. [`Device::new`] checks it. Its times are the
 /// longest that operations take.
@@ -85,6 +73,8 @@ pub struct DeviceSpec {
     pub page_read_includes_transfer: Option<bool>,
     /// Whether the page's transfer is in t_w. `None`: as above.
     pub page_program_includes_transfer: Option<bool>,
+    /// Whether the times above are maxima. `None`: they are. No analysis asks.
+    pub times: Option<StatedTimes>,
 }
 
 impl DeviceSpec {

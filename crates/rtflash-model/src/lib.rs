@@ -71,7 +71,7 @@ mod words;
 pub use allocation::{Allocation, AllocationError, Cluster, Remarks};
 pub use capped::capped;
 pub use certificate::{Certificate, Collection, Placement, Tightest};
-pub use device::{Device, DeviceSpec, MAX_CHIPS, Shortest};
+pub use device::{Device, DeviceSpec, MAX_CHIPS, Shortest, StatedTimes};
 pub use file::{
     ANSWER_FORMAT, AllocationRecord, Diagnostic, Diagnostics, Frame, FrameTooLong, Frames, MAX_FRAME, MetaJson,
     PartialAllocation, TaskSetFile, allocation_schema, line_column, read_allocation, read_allocation_record,

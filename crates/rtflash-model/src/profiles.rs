@@ -4,10 +4,9 @@
 //! themselves. Counts of chips and the logical ratio are no chip's numbers: they are a choice.
 //! Blocks are those that are good for sure, where that is stated. A page's transfer is its bytes,
 //! spare ones included, at the rate of the interface; the longer time has commands and addresses,
-//! too. Profiles whose name ends in `-typical` have typical times: no certificate that follows from
-//! them is a promise.
+//! too. Profiles whose name ends in `-typical` state typical times: no guarantee follows from them.
 
-use crate::device::{Device, DeviceSpec, Shortest};
+use crate::device::{Device, DeviceSpec, Shortest, StatedTimes};
 use crate::ratio::LogicalRatio;
 use crate::time::Span;
 
@@ -28,6 +27,9 @@ pub struct Profile {
     erase: [u32; 2],
     transfer: [u32; 2],
     erase_cycles: Option<u32>,
+    times: Option<StatedTimes>,
+    /// Whether such a device is sold with a controller that its user cannot reprogram.
+    pub sealed: bool,
 }
 
 impl Device {
@@ -35,6 +37,18 @@ impl Device {
     pub fn profile(name: &str) -> Option<Device> {
         let profile = PROFILES.iter().find(|profile| profile.name == name)?;
         Some(Device::new(profile.spec()).expect("profiles are devices"))
+    }
+
+    /// Whether this is a drive that nobody can reprogram: it has the geometry and the times of a
+    /// profile that is sealed, whatever else is stated of it.
+    pub fn is_sealed(&self) -> bool {
+        let alike = |spec: &DeviceSpec| {
+            let counts = [spec.chips, spec.chips_per_channel, spec.blocks_per_chip, spec.pages_per_block];
+            let times = [spec.page_read, spec.page_program, spec.block_erase, spec.page_transfer];
+            (counts, spec.page_size, times, spec.shortest)
+        };
+        let this = alike(&self.spec());
+        PROFILES.iter().any(|profile| profile.sealed && alike(&profile.spec()) == this)
     }
 }
 
@@ -64,6 +78,7 @@ impl Profile {
                 page_transfer: shortest(self.transfer),
             },
             erase_cycles: self.erase_cycles,
+            times: self.times,
             ..DeviceSpec::default()
         }
     }
@@ -82,6 +97,8 @@ pub const PROFILES: &[Profile] = &[
         transfer: [40_000; 2],
         // Its source does not say.
         erase_cycles: None,
+        times: None,
+        sealed: false,
     },
     Profile {
         name: "mt29f4g08abada-slc",
@@ -94,6 +111,8 @@ pub const PROFILES: &[Profile] = &[
         erase: [700_000, 3_000_000],
         transfer: [42_240, 43_000],
         erase_cycles: Some(100_000),
+        times: None,
+        sealed: false,
     },
     Profile {
         name: "mt29f256g08cbcbb-mlc",
@@ -106,6 +125,8 @@ pub const PROFILES: &[Profile] = &[
         erase: [5_000_000, 10_000_000],
         transfer: [46_480, 48_000],
         erase_cycles: Some(3_000),
+        times: None,
+        sealed: false,
     },
     Profile {
         name: "ut81ndq512g8t-tlc-typical",
@@ -118,6 +139,8 @@ pub const PROFILES: &[Profile] = &[
         erase: [15_000_000; 2],
         transfer: [27_888, 29_000],
         erase_cycles: None,
+        times: Some(StatedTimes::Typical),
+        sealed: false,
     },
     Profile {
         name: "emmc-64gb-mlc",
@@ -130,6 +153,8 @@ pub const PROFILES: &[Profile] = &[
         erase: [5_000_000, 10_000_000],
         transfer: [46_480, 48_000],
         erase_cycles: Some(3_000),
+        times: None,
+        sealed: true,
     },
     Profile {
         name: "enterprise-slc",
@@ -142,6 +167,8 @@ pub const PROFILES: &[Profile] = &[
         erase: [7_000_000; 2],
         transfer: [43_200, 44_000],
         erase_cycles: Some(60_000),
+        times: None,
+        sealed: false,
     },
     Profile {
         name: "enterprise-tlc-typical",
@@ -154,6 +181,8 @@ pub const PROFILES: &[Profile] = &[
         erase: [15_000_000; 2],
         transfer: [27_888, 29_000],
         erase_cycles: None,
+        times: Some(StatedTimes::Typical),
+        sealed: false,
     },
 ];
 
@@ -174,6 +203,21 @@ mod tests {
                 PROFILES[..position].iter().all(|other| other.name != profile.name && other.spec() != profile.spec())
             );
             assert!(profile.source.len() > 20);
+        }
+    }
+
+    /// A name says whether times are typical. A changed profile keeps them so unless it says
+    /// otherwise.
+    #[test]
+    fn profiles_with_typical_times_say_so() {
+        for profile in PROFILES {
+            let device = Device::profile(profile.name).unwrap();
+            assert_eq!(device.has_typical_times(), profile.name.ends_with("-typical"), "{}", profile.name);
+            let of = |fields: &str| read_device(&format!("{{\"profile\": \"{}\"{fields}}}", profile.name)).unwrap();
+            assert_eq!(of(", \"chips\": 3").has_typical_times(), device.has_typical_times());
+            assert!(!of(", \"times\": \"maximum\"").has_typical_times());
+            assert!(of(", \"times\": \"typical\"").has_typical_times());
+            assert_eq!(of(", \"logical_ratio\": 0.5").is_sealed(), profile.name == "emmc-64gb-mlc");
         }
     }
 

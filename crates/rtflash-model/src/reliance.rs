@@ -19,6 +19,11 @@ impl Reliance {
     /// All of them, the least first.
     pub const ALL: [Reliance; 3] = [Reliance::Nothing, Reliance::Neighbours, Reliance::Queue];
 
+    /// Those that are less, the most of them first.
+    pub fn less(self) -> impl Iterator<Item = Reliance> {
+        Reliance::ALL.into_iter().rev().filter(move |&less| less < self)
+    }
+
     /// What it is called: `nothing`, `neighbours` or `queue`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rtflash_alloc::certified::admission::{AddedHow, Admitted, RunningDevice};
 use rtflash_exec::trace::Kind;
-use rtflash_exec::{ClusterTerms, CollectionChange, Plan, ReleasePattern, Timing};
+use rtflash_exec::{ClusterTerms, CollectionChange, Plan, ReleasePattern, SharedPages, Timing};
 use rtflash_model::{Allocation, Certificate, Cluster, ClusterId, Id, Instant, Span, TaskId, TaskSet};
 
 use crate::PlanRefusal;
@@ -119,11 +119,20 @@ impl History {
     /// # Errors
     /// Why it cannot be executed.
     pub fn plan(&self, set: &TaskSet) -> Result<Plan, PlanRefusal> {
+        self.plan_sharing(set, &[])
+    }
+
+    /// The same where some tasks share the pages of others.
+    ///
+    /// # Errors
+    /// Why it cannot be executed.
+    pub fn plan_sharing(&self, set: &TaskSet, shared: &[SharedPages]) -> Result<Plan, PlanRefusal> {
         let other = || PlanRefusal::Plan(rtflash_exec::PlanError::OtherAllocation);
         let allocation =
             Allocation::new(set.device().chips(), set.tasks().len(), &self.clusters).map_err(|_| other())?;
         let terms: Vec<ClusterTerms> = self.certificates.iter().copied().map(ClusterTerms::Certified).collect();
-        let plan = Plan::new(set, &allocation, Timing::of_device(set.device()), &terms).map_err(PlanRefusal::Plan)?;
+        let plan = Plan::sharing(set, &allocation, Timing::of_device(set.device()), &terms, shared);
+        let plan = plan.map_err(PlanRefusal::Plan)?;
         let changed = self.changes.iter().enumerate().filter(|(_, changes)| !changes.is_empty());
         changed
             .into_iter()

@@ -1,12 +1,12 @@
 //! A stage of a migration as the executor makes it (docs/migration.md): tasks at both places, and
 //! who copies their pages.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rtflash_alloc::certified::admission::{AddedHow, Admitted, RunningDevice};
 use rtflash_alloc::certified::migration::{CopyServer, Stage, TaskMove};
 use rtflash_exec::trace::Kind;
-use rtflash_exec::{Plan, ReleasePattern};
+use rtflash_exec::{Plan, ReleasePattern, SharedPages};
 use rtflash_model::{ClusterId, Id, Instant, Span, Task, TaskId, TaskSet};
 
 use crate::{History, PlanRefusal};
@@ -44,7 +44,7 @@ pub struct StageRun {
     pub over: Instant,
     cluster: ClusterId,
     servers: Vec<Option<(CopyServer, u64)>>,
-    shared: Vec<(TaskId, ClusterId, TaskId)>,
+    shared: Vec<SharedPages>,
 }
 
 /// A set that grows.
@@ -122,8 +122,8 @@ impl StageRun {
             let owner = copies.filter(|_| zoned).map_or(first, |[_, writes]| writes);
             let others = [Some(first), reads, copies.map(|[_, writes]| writes)].into_iter().flatten();
             let others: BTreeSet<TaskId> = others.filter(|&id| id != owner).collect();
-            shared.extend(copies.map(|[reads, _]| (reads, of.from, task)));
-            shared.extend(others.into_iter().map(|id| (id, cluster, owner)));
+            shared.extend(copies.map(|[reads, _]| SharedPages { cluster: of.from, task: reads, whose: task }));
+            shared.extend(others.into_iter().map(|id| SharedPages { cluster, task: id, whose: owner }));
             history.remove(switched, task);
             servers.push(of.by.server().map(|server| (server, of.pages)));
             moves.push(MovedRun { task, mirror, reads, copies, copied_from, copied_by });
@@ -138,14 +138,7 @@ impl StageRun {
     /// # Errors
     /// Why it cannot be executed.
     pub fn plan(&self, releases: &ReleasePattern) -> Result<Plan, PlanRefusal> {
-        let mut by_cluster: BTreeMap<ClusterId, Vec<(TaskId, TaskId)>> = BTreeMap::new();
-        for &(task, cluster, whose) in &self.shared {
-            by_cluster.entry(cluster).or_default().push((task, whose));
-        }
-        let mut plan = self.history.plan(&self.set)?;
-        for (cluster, shared) in by_cluster {
-            plan = plan.with_shared_pages(&self.set, cluster, &shared).map_err(PlanRefusal::Plan)?;
-        }
+        let mut plan = self.history.plan_sharing(&self.set, &self.shared)?;
         for of in &self.moves {
             // Who goes round begins at the start of its new range.
             let Some(mirror) = of.mirror.filter(|_| of.copies.is_some()) else { continue };

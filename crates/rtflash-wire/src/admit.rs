@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::parts::{CertificateAnswer, Text, chip_numbers, task_name, task_names};
+use crate::verdicts::Verdicts;
 
 /// What `rtflash admit --format json` prints, on one line. It can be read as an allocation.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +16,9 @@ pub struct AdmitAnswer<'a> {
     /// Whether all tasks that do not run yet may be added, and each job stream has a server. False
     /// is no proof that they may not.
     pub admitted: bool,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The analysis by whose certificates the device runs.
     pub analysis: Text<'a>,
     /// Servers that get no more jobs; null where all go on. All that is said here is of the device

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::advice::Advice;
+use rtflash_alloc::advice::{Advice, ServedBy, Supposed};
 use rtflash_alloc::allocator::{Limit, Outcome};
 use rtflash_alloc::analysis::{Analysis, ClusterReport};
 use rtflash_alloc::certified::reliances;
+use rtflash_alloc::sizing::FrontPoint;
 use rtflash_alloc::verdict::report;
-use rtflash_model::{Certificate, Cluster, TaskSet};
+use rtflash_model::{Certificate, Cluster, Span, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -19,6 +20,7 @@ use crate::parts::{
     CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name, task_name, task_names,
 };
 use crate::unplaced::UnplacedAnswer;
+use crate::verdicts::Verdicts;
 
 /// What `rtflash alloc --format json` prints for one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +28,9 @@ pub struct AllocAnswer<'a> {
     /// Whether every deadline is met, and the declared data fit: true, false, or null where the
     /// algorithm cannot tell.
     pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The algorithm that divided the chips.
     pub algorithm: Text<'a>,
     /// The analysis that decided.
@@ -39,9 +44,9 @@ pub struct AllocAnswer<'a> {
     /// algorithm and the analysis, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<ImpossibleAnswer<'a>>,
-    /// Whether the set is promised on the device: `--analysis sound` accepts it, with these
-    /// clusters or with clusters of its own. Null where that was not asked (`--guarantee`,
-    /// `--no-guarantee`) or cannot be told.
+    /// Whether the set is guaranteed on the device: `--analysis sound` accepts it, with these
+    /// clusters or with others, and the device's times are maxima. Null where that was not asked
+    /// (`--guarantee`, `--no-guarantee`), cannot be told, or the set has no tasks.
     pub guaranteed: Option<bool>,
     /// Whether the clusters printed here are; null as above, and where none are printed.
     pub guaranteed_as_placed: Option<bool>,
@@ -49,7 +54,7 @@ pub struct AllocAnswer<'a> {
     /// clusters needs; null where nothing is promised.
     pub relies_on: Option<Text<'static>>,
     /// What would make the set schedulable: for a single set that is not, null otherwise.
-    pub advice: Option<AdviceAnswer>,
+    pub advice: Option<AdviceAnswer<'a>>,
     /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
     /// device (with `part-ftl`, of its data chips). That they fit there does not say that they fit
     /// the clusters.
@@ -73,7 +78,18 @@ pub struct AllocAnswer<'a> {
 /// Changes each of which alone makes the set schedulable, in an [`AllocAnswer`]; null where none
 /// was found.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct AdviceAnswer {
+pub struct AdviceAnswer<'a> {
+    /// Where a request cannot be served on any number of chips: what lets it be served. The other
+    /// changes suppose what `request.supposes` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<ServedByAnswer<'a>>,
+    /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
+    /// both. Chips ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<FrontPointAnswer>,
+    /// A number of channels that is enough, with as many chips.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channels: Option<u32>,
     /// A number of chips that is enough.
     pub chips: Option<u32>,
     /// Whether every number of chips between was tried and fails; null without such a number.
@@ -88,16 +104,84 @@ pub struct AdviceAnswer {
     pub data: Option<f64>,
     /// All data then, in pages.
     pub data_pages: Option<u128>,
-    /// Where data do not fit: another algorithm whose clusters hold them.
+    /// Another algorithm that finds an allocation.
     pub algorithm: Option<Text<'static>>,
     /// Where programs may fail: a `program_failures` of the device that is few enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_failures: Option<u32>,
 }
 
-impl From<Advice> for AdviceAnswer {
-    fn from(advice: Advice) -> AdviceAnswer {
+/// What lets a request be served that takes longer than it has, in an [`AdviceAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ServedByAnswer<'a> {
+    /// Whose request it is.
+    pub task: Text<'a>,
+    /// `read` or `write`.
+    pub kind: Text<'static>,
+    /// The least relative deadline with which it can be served; null where that is above its
+    /// period.
+    pub deadline_ns: Option<u64>,
+    /// The longest `erase_suspend` and `erase_resume` of the device, equally long, with which it
+    /// can be served; null where these do not help, or the device states them.
+    pub erase_suspend_ns: Option<u64>,
+    /// What the other advice supposes: `erase_suspend` (and `erase_resume`, both `supposes_ns`
+    /// long), or `deadline`, the least one of each request that cannot be served otherwise. Null
+    /// where neither helps.
+    pub supposes: Option<Text<'static>>,
+    /// The `erase_suspend` and the `erase_resume` that are supposed.
+    pub supposes_ns: Option<u64>,
+    /// Whether nothing else is needed then.
+    pub enough: bool,
+}
+
+impl<'a> ServedByAnswer<'a> {
+    fn new(set: &'a TaskSet, served: &ServedBy) -> ServedByAnswer<'a> {
+        let name = |supposed: &Supposed| match supposed {
+            Supposed::Suspension(_) => "erase_suspend".into(),
+            Supposed::Deadlines => "deadline".into(),
+        };
+        ServedByAnswer {
+            task: set.tasks().as_slice().get(served.task).map_or("", |task| task.name.as_str()).into(),
+            kind: if served.too_long.writes { "write" } else { "read" }.into(),
+            deadline_ns: served.deadline.map(Span::as_ns),
+            erase_suspend_ns: served.suspension.map(Span::as_ns),
+            supposes: served.supposed.as_ref().map(name),
+            supposes_ns: match served.supposed {
+                Some(Supposed::Suspension(time)) => Some(time.as_ns()),
+                _ => None,
+            },
+            enough: served.enough,
+        }
+    }
+}
+
+/// A device on which the set passes, in a front.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FrontPointAnswer {
+    /// Its chips.
+    pub chips: u32,
+    /// Its channels.
+    pub channels: u32,
+    /// Its λ: the largest that passes there, in steps of 0.001, or the device's own.
+    pub logical_ratio: f64,
+    /// The algorithm that finds an allocation.
+    pub algorithm: Text<'static>,
+}
+
+impl From<&FrontPoint> for FrontPointAnswer {
+    fn from(point: &FrontPoint) -> FrontPointAnswer {
+        let FrontPoint { chips, channels, logical_ratio, algorithm } = *point;
+        FrontPointAnswer { chips, channels, logical_ratio: logical_ratio.to_f64(), algorithm: algorithm.into() }
+    }
+}
+
+impl<'a> AdviceAnswer<'a> {
+    /// The answer for advice about a set.
+    pub fn new(set: &'a TaskSet, advice: &Advice) -> AdviceAnswer<'a> {
         AdviceAnswer {
+            request: advice.request.as_ref().map(|served| ServedByAnswer::new(set, served)),
+            together: advice.together.iter().map(FrontPointAnswer::from).collect(),
+            channels: advice.channels,
             chips: advice.chips.map(|more| more.chips),
             chips_fewest: advice.chips.map(|more| more.fewest),
             chips_whole_channels: advice.chips.and_then(|more| more.whole_channels),
@@ -192,13 +276,14 @@ impl<'a> AllocAnswer<'a> {
         };
         AllocAnswer {
             schedulable: outcome.is_schedulable(),
+            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), outcome, &guarantee.verdict),
             algorithm: algorithm.into(),
             analysis: analysis.name().into(),
             clusters,
             unplaced: UnplacedAnswer::of(set, outcome),
             impossible: proof(set, analysis, outcome).map(|proof| ImpossibleAnswer::new(set, &proof)),
             data: DataAnswer::of_outcome(set, outcome),
-            guaranteed: guarantee.set,
+            guaranteed: guarantee.verdict.holds(),
             guaranteed_as_placed: guarantee.as_placed,
             relies_on: reliance_name(guarantee.relies_on),
             advice: None,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use rtflash_alloc::analysis::Analysis;
 use rtflash_check::{CertifiedVerification, Verification};
 use rtflash_model::{Reliance, TaskSet};
 use schemars::JsonSchema;
@@ -9,13 +10,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::data::DataAnswer;
+use crate::numbers::percent;
 use crate::parts::{RawMeta, Text, chip_numbers, meta, reliance_name, task_names};
+use crate::reasons::load_above_one;
+use crate::verdicts::{Verdict, Verdicts};
 
 /// What `rtflash check --format json` prints for one task set and its allocation, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CheckAnswer<'a> {
     /// Whether every cluster passes; null where that cannot be told.
     pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The analysis that was tested with.
     pub analysis: Text<'a>,
     /// The clusters, in order; none where there is no allocation.
@@ -72,7 +79,7 @@ impl<'a> CheckAnswer<'a> {
     /// The answer for a verification.
     pub fn new(
         set: &'a TaskSet,
-        analysis: &'a str,
+        analysis: &dyn Analysis,
         verification: &Verification,
         meta: Option<&'a RawValue>,
     ) -> CheckAnswer<'a> {
@@ -89,30 +96,30 @@ impl<'a> CheckAnswer<'a> {
             notes: Vec::new(),
             data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
         });
-        CheckAnswer {
-            schedulable: Some(verification.schedulable()),
-            analysis: analysis.into(),
-            clusters: clusters.collect(),
-            reason: None,
-            meta: meta.map(Cow::Borrowed),
-        }
+        CheckAnswer::tested(set, analysis, clusters.collect(), meta)
     }
 
     /// The answer where there is no allocation to test.
     pub fn nothing(
-        analysis: &'a str,
-        schedulable: Option<bool>,
-        reason: String,
+        set: &TaskSet,
+        analysis: &dyn Analysis,
+        own: Verdict,
         meta: Option<&'a RawValue>,
     ) -> CheckAnswer<'a> {
-        let meta = meta.map(Cow::Borrowed);
-        CheckAnswer { schedulable, analysis: analysis.into(), clusters: Vec::new(), reason: Some(reason), meta }
+        CheckAnswer {
+            schedulable: own.holds(),
+            verdicts: Verdicts::of(set, analysis, &own),
+            analysis: analysis.name().into(),
+            clusters: Vec::new(),
+            reason: own.reason,
+            meta: meta.map(Cow::Borrowed),
+        }
     }
 
     /// The answer for a verification of certificates, where so much is granted.
     pub fn sound(
         set: &'a TaskSet,
-        analysis: &'a str,
+        analysis: &dyn Analysis,
         verification: &CertifiedVerification,
         granted: Reliance,
         meta: Option<&'a RawValue>,
@@ -136,14 +143,65 @@ impl<'a> CheckAnswer<'a> {
                 data: DataAnswer::new(set, judged.cluster.tasks.iter().copied(), &judged.space),
             }
         });
-        let clusters: Vec<CheckedCluster<'a>> = clusters.collect();
-        let schedulable = if clusters.iter().any(|cluster| cluster.schedulable == Some(false)) {
-            Some(false)
-        } else {
-            clusters.iter().all(|cluster| cluster.schedulable.is_some()).then_some(true)
-        };
-        let meta = meta.map(Cow::Borrowed);
-        CheckAnswer { schedulable, analysis: analysis.into(), clusters, reason: None, meta }
+        CheckAnswer::tested(set, analysis, clusters.collect(), meta)
+    }
+
+    /// The answer for clusters that were tested.
+    fn tested(
+        set: &TaskSet,
+        analysis: &dyn Analysis,
+        clusters: Vec<CheckedCluster<'a>>,
+        meta: Option<&'a RawValue>,
+    ) -> CheckAnswer<'a> {
+        let own = own(analysis, &clusters);
+        CheckAnswer {
+            schedulable: own.holds(),
+            verdicts: Verdicts::of(set, analysis, &own),
+            analysis: analysis.name().into(),
+            clusters,
+            reason: None,
+            meta: meta.map(Cow::Borrowed),
+        }
+    }
+}
+
+/// Loads from here on are those of certificates whose interval is none.
+const OVERLOAD: f64 = 1e9;
+
+/// The verdict on tested clusters: of a no, by the first cluster that fails.
+fn own(analysis: &dyn Analysis, clusters: &[CheckedCluster<'_>]) -> Verdict {
+    let first = |verdict: Option<bool>| clusters.iter().position(|cluster| cluster.schedulable == verdict);
+    if let Some(position) = first(Some(false)) {
+        let cluster = &clusters[position];
+        return Verdict::no(match &cluster.data {
+            Some(data) if !data.fits => {
+                let time = match cluster.in_time {
+                    Some(true) => "its test of time passes",
+                    Some(false) => "it fails its test of time, too",
+                    None => "its test of time was given up",
+                };
+                format!("the data of cluster {position} do not fit, and {time}")
+            }
+            _ if analysis.is_theorem() => {
+                format!("cluster {position} has U = {}, the limit is 1", load_above_one(cluster.utilization))
+            }
+            _ if cluster.utilization > 1.0 && cluster.utilization < OVERLOAD => {
+                format!(
+                    "cluster {position} is {} overloaded",
+                    percent((cluster.utilization - 1.0).max(f64::MIN_POSITIVE))
+                )
+            }
+            _ => match cluster.complaints.first() {
+                Some(complaint) => format!("cluster {position} fails: {complaint}"),
+                None => format!(
+                    "cluster {position} fails: demand and blocking do not fit into some interval, or in the long run"
+                ),
+            },
+        });
+    }
+    match first(None) {
+        Some(position) => Verdict::cannot_tell(format!("the test of cluster {position} was given up")),
+        None => Verdict::YES,
     }
 }
 

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::parts::{Nanoseconds, RawMeta, Text, meta};
+use crate::verdicts::Verdicts;
 
 pub use run::traced;
 
@@ -16,6 +17,9 @@ pub use run::traced;
 pub struct ExecAnswer<'a> {
     /// "pass" where no check fails, "fail" where one does, null where nothing could be run.
     pub verdict: Option<Text<'static>>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// Why nothing could be run; or what the allocation relies on beyond what was granted, which
     /// makes the exit status 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,6 +37,9 @@ pub struct ExecAnswer<'a> {
     /// What of that the run does not obey, if it does not: its late requests break no promise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disobeys: Option<String>,
+    /// What else a reader has to know: jobs that get nothing, and erases that are not suspended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How it was run.
     #[serde(flatten)]
     pub settings: Settings,

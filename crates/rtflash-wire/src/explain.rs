@@ -3,27 +3,34 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::analysis::{Analysis, ClusterReport, DemandTest, StreamDemand};
+use rtflash_alloc::analysis::{Analysis, Assumption, ClusterReport, DemandTest, StreamDemand};
 use rtflash_alloc::certified::{Held, held, reliances};
-use rtflash_alloc::verdict::{in_time, report, spaces};
+use rtflash_alloc::verdict::{report, spaces};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Space, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
+use crate::check::{CheckAnswer, CheckedCluster};
 use crate::data::{DataAnswer, on_device};
 use crate::grounds::{GroundText, rests_on};
 use crate::guarantee::beyond;
-use crate::parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta, reliance_name};
+use crate::parts::{CertificateAnswer, Nanoseconds, RawMeta, Text, chip_numbers, meta};
 use crate::scheme::SchemeTerms;
+use crate::verdicts::Verdicts;
 
 /// The terms of one task set, on one line.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation<'a> {
     /// The analysis.
     pub analysis: Text<'a>,
-    /// Whether every cluster passes, and the declared data fit; false where there is no allocation.
-    pub schedulable: bool,
+    /// Whether every cluster passes, and the declared data fit, as `check` says it; false where
+    /// there is no allocation, null where it cannot be told.
+    pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// t_r. Under the thesis's analyses a page's transfer is in it, and in t_w; under the sound
     /// ones it comes on top. Where the device says what its times contain, this is the time with
     /// the transfer under the ones, and without it under the others; `gc_pass_ns` has the latter.
@@ -68,6 +75,9 @@ pub struct Explanation<'a> {
 pub struct Unexplained<'a> {
     /// Null: it cannot be told.
     pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The analysis.
     pub analysis: Text<'a>,
     /// Why there are none.
@@ -85,20 +95,20 @@ pub enum ExplainAnswer<'a> {
     /// The terms.
     Terms(Box<Explanation<'a>>),
     /// Why there are none.
-    Nothing(Unexplained<'a>),
+    Nothing(Box<Unexplained<'a>>),
 }
 
 impl<'de, 'a> Deserialize<'de> for ExplainAnswer<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExplainAnswer<'a>, D::Error> {
         /// What tells one from the other.
         #[derive(Deserialize)]
-        struct Verdict {
-            schedulable: Option<bool>,
+        struct Found {
+            clusters: Option<IgnoredAny>,
         }
         let text = Box::<RawValue>::deserialize(deserializer)?;
         let read = || match serde_json::from_str(text.get())? {
-            Verdict { schedulable: Some(_) } => serde_json::from_str(text.get()).map(ExplainAnswer::Terms),
-            Verdict { schedulable: None } => serde_json::from_str(text.get()).map(ExplainAnswer::Nothing),
+            Found { clusters: Some(_) } => serde_json::from_str(text.get()).map(ExplainAnswer::Terms),
+            Found { clusters: None } => serde_json::from_str(text.get()).map(ExplainAnswer::Nothing),
         };
         read().map_err(de::Error::custom)
     }
@@ -113,17 +123,30 @@ pub struct AssumptionText {
     pub statement: Text<'static>,
 }
 
+impl AssumptionText {
+    fn new(assumption: &Assumption) -> AssumptionText {
+        AssumptionText { name: assumption.name.into(), statement: assumption.statement.into() }
+    }
+}
+
 /// The terms of one cluster.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ClusterTerms")]
 pub struct ExplainedCluster<'a> {
     /// Its chips.
     pub chips: Vec<u32>,
-    /// Whether it passes, exactly: in time, and the declared data fit.
-    pub schedulable: bool,
+    /// Whether it passes, exactly, as `check` says it: in time, and the declared data fit. Null
+    /// where that cannot be told.
+    pub schedulable: Option<bool>,
     /// Whether its test of time passes, exactly, whatever space the data take: U ≤ 1, or what its
-    /// certificate says.
-    pub in_time: bool,
+    /// certificate says. Null where that cannot be told.
+    pub in_time: Option<bool>,
+    /// Under a sound analysis what `check` has against the verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
+    /// What is stated and is not so, and of no consequence for the verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Where tasks of the cluster declare their data: these beside its logical pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataAnswer<'a>>,
@@ -146,14 +169,14 @@ pub struct ExplainedCluster<'a> {
     /// Under one of the field's own schemes (docs/baselines.md): its terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheme: Option<SchemeTerms<'a>>,
-    /// What a sound analysis promises of the cluster.
+    /// What a sound analysis promises of the cluster, its tightest interval as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<CertificateAnswer>,
     /// With a certificate: c_r and c_w, what a page is charged to be read and programmed (a row, in
     /// a superblock), and C_g, what a GC pass takes at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<UnitCosts>,
-    /// With a certificate, where the cluster holds: what it relies on, as in the answer of `alloc`.
+    /// With a certificate, where its test of time passes: what it relies on, as `check` says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relies_on: Option<Text<'static>>,
     /// With a certificate, where the cluster holds: what each step of that rests on, in the order
@@ -227,26 +250,36 @@ fn page_times(device: &Device, analysis: &dyn Analysis, theorem: bool) -> (Span,
     )
 }
 
+/// An allocation, and what `check` says of it.
+#[derive(Debug)]
+pub struct CheckedAllocation<'a> {
+    /// The tightest intervals of its certificates are as they are, whatever was stated.
+    pub allocation: Allocation,
+    /// Of the allocation as it was stated.
+    pub verdict: CheckAnswer<'a>,
+}
+
 impl<'a> Explanation<'a> {
     /// The terms of an allocation, if there is one.
     pub fn new(
         set: &'a TaskSet,
         analysis: &'a dyn Analysis,
-        allocation: Option<&Allocation>,
+        checked: Option<&CheckedAllocation<'_>>,
+        verdicts: Verdicts,
         meta: Option<&'a RawValue>,
     ) -> Explanation<'a> {
         let test = analysis.demand_test();
-        let clusters = allocation.map_or_else(Vec::new, |allocation| {
-            let verdicts = in_time(set, analysis, allocation).into_iter().zip(spaces(set, analysis, allocation));
+        let allocation = checked.map(|checked| &checked.allocation);
+        let clusters = checked.map_or_else(Vec::new, |CheckedAllocation { allocation, verdict }| {
+            let verdicts = verdict.clusters.iter().zip(spaces(set, analysis, allocation));
             let reports = report(set, analysis, allocation).into_iter().zip(verdicts);
             let (helds, reliances): (Vec<Option<Held>>, Vec<Option<Reliance>>) = match test {
                 None => (Vec::new(), Vec::new()),
                 Some(test) => (held(set, allocation, test.rely_on), reliances(set, allocation)),
             };
             let clusters = allocation.clusters().into_iter().zip(reports).enumerate();
-            let terms = |(position, (cluster, (report, (in_time, space))))| ExplainedCluster {
+            let terms = |(position, (cluster, (report, (checked, space))))| ExplainedCluster {
                 costs: helds.get(position).and_then(Option::as_ref).map(costs),
-                relies_on: reliance_name(reliances.get(position).copied().flatten()),
                 rests_on: rests_on(
                     set,
                     (allocation, position),
@@ -254,16 +287,16 @@ impl<'a> Explanation<'a> {
                     reliances.get(position).copied().flatten(),
                 ),
                 certificate: allocation.certificate(position).map(CertificateAnswer::new),
-                ..ExplainedCluster::new(set, (analysis, test), &cluster, &report, (in_time, &space))
+                ..ExplainedCluster::new(set, (analysis, test), &cluster, &report, (checked, &space))
             };
             clusters.map(terms).collect()
         });
-        let assumes = analysis.assumes().iter();
         let (device, theorem) = (set.device(), test.is_none());
         let page_times = page_times(device, analysis, theorem);
         Explanation {
             analysis: analysis.name().into(),
-            schedulable: allocation.is_some() && clusters.iter().all(|cluster| cluster.schedulable),
+            verdicts,
+            schedulable: checked.map_or(Some(false), |checked| checked.verdict.schedulable),
             page_read_ns: page_times.0.as_ns(),
             page_program_ns: page_times.1.as_ns(),
             page_transfer_ns: device.page_transfer().as_ns(),
@@ -280,12 +313,7 @@ impl<'a> Explanation<'a> {
                 TaskId::first(if allocation.is_some() { 0 } else { set.tasks().count() }),
                 &on_device(set),
             ),
-            assumes: assumes
-                .map(|assumption| AssumptionText {
-                    name: assumption.name.into(),
-                    statement: assumption.statement.into(),
-                })
-                .collect(),
+            assumes: analysis.assumes().iter().map(AssumptionText::new).collect(),
             meta: meta.map(Cow::Borrowed),
         }
     }
@@ -303,14 +331,16 @@ impl<'a> ExplainedCluster<'a> {
         (analysis, test): (&dyn Analysis, Option<DemandTest>),
         cluster: &Cluster,
         report: &ClusterReport,
-        (in_time, space): (bool, &Space),
+        (checked, space): (&CheckedCluster<'_>, &Space),
     ) -> ExplainedCluster<'a> {
         let size = cluster.size();
         let placed = test.is_some();
         ExplainedCluster {
             chips: chip_numbers(&cluster.chips),
-            schedulable: in_time && space.fits(),
-            in_time,
+            schedulable: checked.schedulable,
+            in_time: checked.in_time,
+            complaints: checked.complaints.clone(),
+            notes: checked.notes.clone(),
             data: DataAnswer::new(set, cluster.tasks.iter().copied(), space),
             demand_share: placed.then_some(report.utilization),
             page_delay_ns: (!placed).then(|| analysis.transfer_delay(set.device(), size).as_ns()),
@@ -325,7 +355,7 @@ impl<'a> ExplainedCluster<'a> {
             scheme: SchemeTerms::new(set, analysis.name(), cluster),
             certificate: None,
             costs: None,
-            relies_on: None,
+            relies_on: checked.relies_on.clone(),
             rests_on: Vec::new(),
         }
     }

@@ -1,19 +1,20 @@
-//! What holds on the device, beside a verdict that need not.
+//! What is guaranteed on the device, next to a verdict that need not guarantee anything.
 
 use rtflash_alloc::Work;
-use rtflash_alloc::allocator::{Allocator, BestFit, Outcome};
-use rtflash_alloc::analysis::Sound;
+use rtflash_alloc::allocator::{Allocator, BestFit, Outcome, PartFtlTest};
+use rtflash_alloc::analysis::{Analysis, Sound, Test, baseline};
 use rtflash_alloc::certified::{certified, reliances};
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 
-/// What the sound analysis says of a set for which another analysis has said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use crate::verdicts::Verdict;
+
+/// What the sound analysis guarantees of a set for which some analysis has an outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guarantee {
-    /// Whether it accepts the set, with these clusters or with clusters of its own; `None` where it
-    /// cannot tell.
-    pub set: Option<bool>,
-    /// Whether it accepts the clusters of the allocation at hand; `None` where there are none, or
-    /// it cannot tell.
+    /// Whether it accepts the set, with the clusters of the outcome or with others.
+    pub verdict: Verdict,
+    /// Whether it accepts the clusters of the outcome; `None` where there are none, nothing was
+    /// asked, or it cannot tell.
     pub as_placed: Option<bool>,
     /// What the clusters that it accepts rely on.
     pub relies_on: Option<Reliance>,
@@ -23,43 +24,103 @@ pub struct Guarantee {
 const TOO_LARGE: u64 = 1 << 20;
 
 impl Guarantee {
-    /// Where nobody asked: what is known of an outcome without looking further.
-    pub fn known(set: &TaskSet, outcome: &Outcome) -> Guarantee {
-        let relies_on = match outcome {
-            Outcome::Schedulable(allocation) => needed(set, allocation),
-            _ => None,
-        };
-        let holds = relies_on.map(|_| true);
-        Guarantee { set: holds, as_placed: holds, relies_on }
+    const NOT_ASKED: Guarantee = Guarantee { verdict: Verdict::NOT_ASKED, as_placed: None, relies_on: None };
+
+    fn of_verdict(verdict: Verdict) -> Guarantee {
+        Guarantee { verdict, ..Guarantee::NOT_ASKED }
     }
 
-    /// Looks for it: for an allocation of the set by the sound analysis, with what it may rely on.
-    pub fn of(set: &TaskSet, allocator: &dyn Allocator, outcome: &Outcome, granted: Reliance) -> Guarantee {
-        let known = Guarantee::known(set, outcome);
-        if known.set.is_some() {
+    /// What is known of an outcome without looking further, where nobody asked.
+    pub fn known(set: &TaskSet, allocator: &str, analysis: &dyn Analysis, outcome: &Outcome) -> Guarantee {
+        if let Some(verdict) = Verdict::without_asking(set) {
+            let as_placed = verdict.holds().filter(|_| outcome.allocation().is_some());
+            return Guarantee { verdict, as_placed, relies_on: None };
+        }
+        let demand = matches!(analysis.test(), Test::Demand(_));
+        // What the sound analysis finds by its usual algorithm is its answer about the set.
+        let usual = analysis.name() == SOUND && allocator == BestFit.name();
+        match outcome {
+            Outcome::Schedulable(allocation) if demand => {
+                Guarantee { verdict: Verdict::YES, as_placed: Some(true), relies_on: needed(set, allocation) }
+            }
+            Outcome::NotSchedulable(failure) if failure.overloaded.is_some() => Guarantee::NOT_ASKED,
+            Outcome::NotSchedulable(_) | Outcome::CannotTell(_) if usual => {
+                Guarantee::of_verdict(Verdict::of_outcome(set, analysis, outcome))
+            }
+            Outcome::Impossible(_) => Guarantee::of_verdict(Verdict::of_outcome(set, analysis, outcome)),
+            _ => Guarantee::NOT_ASKED,
+        }
+    }
+
+    /// Looks for a guarantee: for an allocation of the set by the sound analysis, with what it may
+    /// rely on. Schemes for devices that work in another way guarantee nothing here.
+    pub fn of(
+        set: &TaskSet,
+        allocator: &dyn Allocator,
+        analysis: &dyn Analysis,
+        outcome: &Outcome,
+        granted: Reliance,
+    ) -> Guarantee {
+        let known = Guarantee::known(set, allocator.name(), analysis, outcome);
+        if known != Guarantee::NOT_ASKED || allocator.name() == PartFtlTest.name() {
             return known;
+        }
+        let accepted = outcome.is_schedulable() == Some(true);
+        Guarantee::beside(set, allocator, analysis, (outcome.allocation(), accepted), granted)
+    }
+
+    /// The same next to the clusters of an allocation, if there is one, which the analysis accepts
+    /// or does not.
+    pub fn beside(
+        set: &TaskSet,
+        allocator: &dyn Allocator,
+        analysis: &dyn Analysis,
+        (allocation, accepted): (Option<&Allocation>, bool),
+        granted: Reliance,
+    ) -> Guarantee {
+        if let Some(verdict) = Verdict::without_asking(set) {
+            return Guarantee::of_verdict(verdict);
+        }
+        if baseline(analysis.name()).is_some() {
+            return Guarantee::NOT_ASKED;
         }
         if set.tasks().len() as u64 * u64::from(set.device().chips()) > TOO_LARGE {
-            return known;
+            let reason = format!("tasks times chips are more than {TOO_LARGE}, and an answer would take long");
+            return Guarantee::of_verdict(Verdict::cannot_tell(reason));
         }
-        let placed = outcome.allocation().map(|allocation| as_placed(set, allocation, granted));
+        let placed = allocation.map(|allocation| as_placed(set, allocation, granted));
         let as_placed = placed.as_ref().and_then(|(holds, _)| *holds);
         if let Some((Some(true), allocation)) = placed {
-            return Guarantee { set: Some(true), as_placed, relies_on: needed(set, &allocation) };
+            return Guarantee { verdict: Verdict::YES, as_placed, relies_on: needed(set, &allocation) };
         }
         let sound = Sound::relying_on(granted);
-        let mut found = BestFit.allocate(set, &sound);
+        let (mut found, mut by) = (BestFit.allocate(set, &sound), BestFit.name());
         // An algorithm that looks further is asked as well, where it has found something.
         let further = ["clustering-search", "exact"].contains(&allocator.name());
-        if found.is_schedulable() != Some(true) && further && outcome.is_schedulable() == Some(true) {
-            found = allocator.allocate(set, &sound);
+        if found.is_schedulable() != Some(true) && further && accepted {
+            (found, by) = (allocator.allocate(set, &sound), allocator.name());
         }
-        let relies_on = match &found {
-            Outcome::Schedulable(allocation) => needed(set, allocation),
-            _ => None,
+        let (verdict, relies_on) = match &found {
+            Outcome::Schedulable(allocation) => {
+                (Verdict::with_other_clusters(printed_by(analysis, by, granted)), needed(set, allocation))
+            }
+            _ => (Verdict::of_outcome(set, &sound, &found), None),
         };
-        Guarantee { set: found.is_schedulable(), as_placed, relies_on }
+        Guarantee { verdict, as_placed, relies_on }
     }
+}
+
+/// The name of the analysis that decides what is guaranteed.
+const SOUND: &str = "sound";
+
+/// Which options print the clusters that the sound analysis finds: none that were given already.
+fn printed_by(analysis: &dyn Analysis, algorithm: &str, granted: Reliance) -> String {
+    if analysis.name() == SOUND {
+        return format!("--algorithm {algorithm} prints them");
+    }
+    let algorithm = if algorithm == BestFit.name() { String::new() } else { format!(" --algorithm {algorithm}") };
+    let rely_on = if granted == Reliance::default() { String::new() } else { format!(" --rely-on {}", granted.name()) };
+    format!("alloc --analysis {SOUND}{algorithm}{rely_on} prints them")
 }
 
 /// What an allocation relies on; `None` where it has no certificates, or does not hold at all.

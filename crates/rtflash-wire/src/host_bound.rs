@@ -1,6 +1,6 @@
 //! What `rtflash host bound --format json` prints.
 
-use rtflash_host::bound::Bound;
+use rtflash_host::bound::{Bound, rests_on};
 use rtflash_host::run::Scenario;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ pub struct BoundAnswer<'a> {
     pub scheduler: Text<'a>,
     /// The real-time jobs, in the scenario's order.
     pub jobs: Vec<JobBound<'a>>,
+    /// What the bounds rest on, a clause each: first the name by which docs/host.md calls it.
+    pub rests_on: Vec<String>,
 }
 
 /// A real-time job in a [`BoundAnswer`].
@@ -60,6 +62,7 @@ impl<'a> BoundAnswer<'a> {
                 }),
             }
         };
-        BoundAnswer { scheduler: scenario.scheduler.name().into(), jobs: bounds.iter().map(job).collect() }
+        let scheduler = scenario.scheduler.name().into();
+        BoundAnswer { scheduler, jobs: bounds.iter().map(job).collect(), rests_on: rests_on(scenario) }
     }
 }

@@ -93,6 +93,11 @@ pub struct HostJob<'a> {
     pub bytes_per_s: u128,
     /// These I/Os, for each second between warm-up and duration.
     pub iops: f64,
+    /// I/Os that have not ended at the end of the run.
+    pub open: u64,
+    /// How long before the end the first of them was released, in nanoseconds; null where there are
+    /// none.
+    pub oldest_open_ns: Option<u64>,
 }
 
 impl<'a> HostAnswer<'a> {
@@ -120,6 +125,8 @@ impl<'a> HostAnswer<'a> {
                 sum_ns: latencies.sum(),
                 bytes_per_s: job.bytes_per_s,
                 iops: latencies.count() as f64 / seconds,
+                open: job.open,
+                oldest_open_ns: (job.open > 0).then_some(job.oldest.as_ns()),
             }
         };
         HostAnswer { scheduler: scheduler.into(), jobs: jobs.iter().map(job).collect(), queues, assumptions }

@@ -18,8 +18,15 @@ pub struct TuneAnswer<'a> {
     pub none: TuneSetting,
     /// All settings that were tried.
     pub settings: Vec<TuneSetting>,
-    /// The best of them; null if none is as wanted.
+    /// The best of those that are as wanted in every run; null if there is none.
     pub chosen: Option<TuneSetting>,
+    /// Settings that can be better, so far as the runs tell: in some run each of these was as
+    /// wanted, and better than what was chosen.
+    pub rivals: Vec<TuneSetting>,
+    /// Runs of each setting, each of a seed of its own.
+    pub runs: u32,
+    /// How long each run was, in nanoseconds, warm-up included: at least the scenario's `duration`.
+    pub run_ns: u64,
     /// The lines that make a Linux host do so; null where nothing was chosen, or no kernel has the
     /// scheduler.
     pub sysfs: Option<Vec<String>>,
@@ -37,12 +44,16 @@ pub struct TuneSetting {
     pub max_inflight: Option<u32>,
     /// Bytes of a piece; null where nothing is cut.
     pub max_sectors: Option<u64>,
-    /// The 99.9th percentile of each real-time job's latency, in nanoseconds; null where no I/O
-    /// counts.
+    /// In how many runs it is as wanted.
+    pub wanted_in: u32,
+    /// I/Os of each real-time job that count in all runs together.
+    pub samples: Vec<u64>,
+    /// The 99.9th percentile of each real-time job's latency, in nanoseconds, over these; null
+    /// where no I/O counts.
     pub p999_ns: Vec<Option<u64>>,
     /// The worst of these beside `none`'s.
     pub latency_share: Option<f64>,
-    /// Bytes a second of all jobs together.
+    /// Bytes a second of all jobs together, the mean over the runs.
     pub bytes_per_s: u128,
     /// The same beside `none`'s.
     pub bandwidth_share: Option<f64>,
@@ -51,9 +62,10 @@ pub struct TuneSetting {
 }
 
 impl TuneSetting {
-    fn new(of: &Measured, none: &Measured) -> TuneSetting {
+    fn new(of: &Measured, objective: Objective, tuning: &Tuning) -> TuneSetting {
         let k2 = k2(&of.settings);
-        let shares = of.tails.iter().zip(&none.tails).map(|(tail, none)| match (tail, none) {
+        let (all, none) = (&of.all, &tuning.none.all);
+        let shares = all.tails.iter().zip(&none.tails).map(|(tail, none)| match (tail, none) {
             (Some(tail), Some(none)) if *none > 0 => Some(*tail as f64 / *none as f64),
             _ => None,
         });
@@ -62,10 +74,12 @@ impl TuneSetting {
             scheduler: of.settings.name().into(),
             max_inflight: k2.map(|k2| k2.max_inflight),
             max_sectors: k2.and_then(|k2| k2.split).map(|split| split.piece()),
-            p999_ns: of.tails.clone(),
+            wanted_in: u32::try_from(tuning.times(objective, of)).unwrap_or(u32::MAX),
+            samples: of.samples.clone(),
+            p999_ns: all.tails.clone(),
             latency_share,
-            bytes_per_s: of.bytes_per_s,
-            bandwidth_share: (none.bytes_per_s > 0).then(|| of.bytes_per_s as f64 / none.bytes_per_s as f64),
+            bytes_per_s: all.bytes_per_s,
+            bandwidth_share: (none.bytes_per_s > 0).then(|| all.bytes_per_s as f64 / none.bytes_per_s as f64),
             bound_ns: of.bounds.clone(),
         }
     }
@@ -73,9 +87,9 @@ impl TuneSetting {
 
 impl<'a> TuneAnswer<'a> {
     /// What was found for a scenario.
-    pub fn new(scenario: &'a Scenario, objective: &Objective, tuning: &Tuning) -> TuneAnswer<'a> {
-        let setting = |of: &Measured| TuneSetting::new(of, &tuning.none);
-        let chosen = tuning.chosen.and_then(|at| tuning.measured.get(at));
+    pub fn new(scenario: &'a Scenario, objective: Objective, tuning: &Tuning) -> TuneAnswer<'a> {
+        let setting = |of: &Measured| TuneSetting::new(of, objective, tuning);
+        let chosen = tuning.best(objective).map(|at| &tuning.measured[at]);
         TuneAnswer {
             objective: match objective {
                 Objective::LatencyShare(_) => "latency-share",
@@ -87,6 +101,9 @@ impl<'a> TuneAnswer<'a> {
             none: setting(&tuning.none),
             settings: tuning.measured.iter().map(setting).collect(),
             chosen: chosen.map(setting),
+            rivals: tuning.rivals(objective).into_iter().map(|at| setting(&tuning.measured[at])).collect(),
+            runs: u32::try_from(tuning.none.runs.len()).unwrap_or(u32::MAX),
+            run_ns: tuning.length.as_ns(),
             cuts_rest: chosen
                 .and_then(|of| k2(&of.settings)?.split)
                 .is_some_and(|split| split.cut == rtflash_host::scheduler::Cut::Rest),

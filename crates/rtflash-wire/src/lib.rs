@@ -9,7 +9,10 @@
 //! ```
 //! use rtflash_wire::{AllocAnswer, line, read};
 //!
-//! let text = r#"{"format":1,"schedulable":false,"algorithm":"global","analysis":"thesis","clusters":[],"unplaced":null,
+//! let text = r#"{"format":1,"schedulable":false,
+//!     "theorem":{"verdict":"no","reason":"cluster 0 has U = 2.5, the limit is 1"},
+//!     "guarantee":{"verdict":"not asked","reason":null},
+//!     "algorithm":"global","analysis":"thesis","clusters":[],"unplaced":null,
 //!     "guaranteed":null,"guaranteed_as_placed":null,"relies_on":null,"advice":null}"#;
 //! let answer = read::<AllocAnswer>(text)?.answer.map_err(|fault| fault.message)?;
 //! assert_eq!(answer.schedulable, Some(false));
@@ -33,19 +36,22 @@ mod host_tune;
 mod import;
 mod migrate;
 mod necessary;
+pub mod numbers;
 mod parts;
+pub mod reasons;
 mod schemas;
 mod scheme;
 mod serve;
 mod size;
 mod soak;
 mod unplaced;
+mod verdicts;
 
 pub use admit::{
     AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RefusingCluster, RemovableTask, RunningCluster, ServedStream,
     StageAnswer,
 };
-pub use alloc::{AdviceAnswer, AllocAnswer, ClusterAnswer, GcAnswer};
+pub use alloc::{AdviceAnswer, AllocAnswer, ClusterAnswer, FrontPointAnswer, GcAnswer, ServedByAnswer};
 pub use check::{CheckAnswer, CheckedCluster, relied_on};
 pub use data::{DataAnswer, TaskDataAnswer, on_device};
 pub use envelope::{Answer, ErrorLine, Fault, ReadAnswer, ReadError, framed, line, number, pretty, read};
@@ -54,8 +60,8 @@ pub use exec::{
     WorstLine, traced,
 };
 pub use explain::{
-    AssumptionText, ExplainAnswer, ExplainedCluster, Explanation, GcTerms, StreamTerms, TaskTerms, Unexplained,
-    UnitCosts,
+    AssumptionText, CheckedAllocation, ExplainAnswer, ExplainedCluster, Explanation, GcTerms, StreamTerms, TaskTerms,
+    Unexplained, UnitCosts,
 };
 pub use export::{ExportAnswer, ExportedStream, ReplayAnswer, ReplayLine};
 pub use grounds::{GroundText, ProofText};
@@ -72,8 +78,9 @@ pub use schemas::schema;
 pub use scheme::{SchemeRoom, SchemeTerm, SchemeTerms};
 pub use serve::{ServeAnswer, ServedDirection, ServedTask};
 pub use size::{
-    ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, LoadAnswer, NoLimit, Range, RatioAnswer, RequestAnswer,
-    SizeAnswer, TaskAnswer, WearAnswer,
+    ChipsAnswer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, FrontAnswer, LoadAnswer, NoLimit, Range, RatioAnswer,
+    RequestAnswer, SizeAnswer, TaskAnswer, WearAnswer,
 };
 pub use soak::{ArrivalsLine, BrokenLine, CheckCount, ClimbAnswer, ClimbLine, SoakAnswer, WithoutLine};
 pub use unplaced::UnplacedAnswer;
+pub use verdicts::{TestVerdict, Verdict, VerdictLine, VerdictWord, Verdicts};

@@ -5,17 +5,21 @@ use std::borrow::Cow;
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::sizing::{
-    AllocationCost, Amplification, ClusterCost, Expected, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear,
+    AllocationCost, Amplification, ClusterCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing,
+    SizingLimit, Wear,
 };
 use rtflash_model::{Request, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::alloc::FrontPointAnswer;
 use crate::data::DataAnswer;
+use crate::guarantee::Guarantee;
 use crate::necessary::{ImpossibleAnswer, proof};
 use crate::parts::{RawMeta, Text, chip_numbers, meta, task_names};
 use crate::unplaced::UnplacedAnswer;
+use crate::verdicts::Verdicts;
 
 /// What `rtflash size --format json` prints for one task set, on one line.
 ///
@@ -25,6 +29,9 @@ use crate::unplaced::UnplacedAnswer;
 pub struct SizeAnswer<'a> {
     /// Whether the set passes as it is: true, false, or null where the algorithm cannot tell.
     pub schedulable: Option<bool>,
+    /// What Theorem 1 says of the set, and what is guaranteed of it.
+    #[serde(flatten)]
+    pub verdicts: Verdicts,
     /// The algorithm that divided the chips.
     pub algorithm: Text<'a>,
     /// The analysis that decided.
@@ -37,6 +44,9 @@ pub struct SizeAnswer<'a> {
     pub load: LoadAnswer,
     /// The limits of each request, everything else as it is; in the order of the task set.
     pub tasks: Vec<TaskAnswer<'a>>,
+    /// With `--over`: devices on which the set passes, none better than another in every respect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front: Option<FrontAnswer>,
     /// What the allocation costs at most, every request arriving as often as it may; where the set
     /// fails as it is, the allocation to the fewest chips. Null where there is none. With
     /// `--spread`, the allocation that uses free chips, if that is a gain.
@@ -63,6 +73,35 @@ pub struct SizeAnswer<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "meta")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub meta: Option<RawMeta<'a>>,
+}
+
+/// A Pareto front, in a [`SizeAnswer`].
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FrontAnswer {
+    /// What it is over: `chips`, `channels`, `logical_ratio`, `algorithm`.
+    pub over: Vec<Text<'static>>,
+    /// Its points: chips ascending, then channels.
+    pub points: Vec<FrontPointAnswer>,
+    /// Whether every number of chips up to where the front ends was looked at; false where it would
+    /// take too long.
+    pub complete: bool,
+}
+
+impl FrontAnswer {
+    /// The answer for a front.
+    pub fn new(axes: FrontAxes, front: &Front) -> FrontAnswer {
+        let over = [
+            (axes.chips, "chips"),
+            (axes.channels, "channels"),
+            (axes.logical_ratio, "logical_ratio"),
+            (axes.algorithm, "algorithm"),
+        ];
+        FrontAnswer {
+            over: over.into_iter().filter(|(is_axis, _)| *is_axis).map(|(_, name)| name.into()).collect(),
+            points: front.points.iter().map(FrontPointAnswer::from).collect(),
+            complete: front.complete,
+        }
+    }
 }
 
 /// Why there is no limit.
@@ -170,8 +209,8 @@ pub struct CostAnswer<'a> {
     /// clusters with a server, as if all of them could be served; null where none writes at a known
     /// rate, or no cluster serves them.
     pub with_jobs: Option<WearAnswer>,
-    /// An estimate of the real-time tasks where each overwrites its data in order, round and round,
-    /// from a start in order (docs/lifetime.md says how far off it was); null where none writes.
+    /// An estimate of the real-time tasks where each overwrites its data in order, round and round
+    /// (docs/lifetime.md says how far off it was); null where none writes.
     pub in_rings: Option<ExpectedAnswer>,
     /// The same where each overwrites any of its pages.
     pub anywhere: Option<ExpectedAnswer>,
@@ -201,13 +240,15 @@ pub struct ClusterCostAnswer<'a> {
     pub anywhere: Option<ExpectedAnswer>,
 }
 
-/// What is to be expected in the long run: an estimate, from the least (data that are never
-/// overwritten are in blocks of their own) to the most (they are among the others, and copied with
-/// them).
+/// What is to be expected in the long run: an estimate, from the least (a start in order, data that
+/// are never overwritten in blocks of their own) to the most (a start with strewn data, as `exec`
+/// begins by default).
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ExpectedAnswer {
     /// Pages programmed for each page written.
     pub write_amplification: Range,
+    /// The most of them from a start in order (`--aging fresh`).
+    pub write_amplification_in_order: f64,
     /// Block erases a day and chip; of the device, of the chip with most.
     pub erases_per_chip_per_day: Range,
     /// Years of 365.25 days until blocks have been erased as often as they endure, all blocks of a
@@ -226,9 +267,10 @@ pub struct Range {
 
 impl ExpectedAnswer {
     fn new(expected: Expected) -> ExpectedAnswer {
-        let Expected { amplification: Amplification { least, most }, least: less, most: more } = expected;
+        let Expected { amplification: Amplification { least, in_order, most }, least: less, most: more } = expected;
         ExpectedAnswer {
             write_amplification: Range { least, most },
+            write_amplification_in_order: in_order,
             erases_per_chip_per_day: Range { least: less.erases, most: more.erases },
             // The more is copied, the shorter it lasts.
             lifetime_years: more.lifetime_years.zip(less.lifetime_years).map(|(least, most)| Range { least, most }),
@@ -269,7 +311,7 @@ impl<'a> SizeAnswer<'a> {
         set: &'a TaskSet,
         algorithm: &'a str,
         analysis: &'a dyn Analysis,
-        sizing: &Sizing,
+        (sizing, guarantee): (&Sizing, &Guarantee),
         meta: Option<&'a RawValue>,
     ) -> SizeAnswer<'a> {
         let limits = &sizing.limits;
@@ -281,6 +323,7 @@ impl<'a> SizeAnswer<'a> {
         let fewest = limits.chips.value();
         SizeAnswer {
             schedulable: sizing.outcome.is_schedulable(),
+            verdicts: Verdicts::of_outcome(set, (algorithm, analysis), &sizing.outcome, &guarantee.verdict),
             algorithm: algorithm.into(),
             analysis: analysis.name().into(),
             chips: ChipsAnswer {
@@ -301,6 +344,7 @@ impl<'a> SizeAnswer<'a> {
                 reason: reason(&limits.load_permille),
             },
             tasks: tasks.collect(),
+            front: None,
             cost: sizing.cost.as_ref().map(|cost| CostAnswer::new(set, cost)),
             with_spread: sizing.spread.as_ref().map(|spread| CostAnswer::new(set, &spread.cost)),
             unplaced: UnplacedAnswer::of(set, &sizing.outcome),

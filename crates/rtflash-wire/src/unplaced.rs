@@ -65,7 +65,11 @@ pub struct UnplacedAnswer<'a> {
     /// Likewise: the least time that it takes on any cluster of the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_ns: Option<u128>,
-    /// Likewise: its period, which is shorter, or `window_ns` is.
+    /// Likewise: what nothing interrupts and may have begun before it, such as an erase that
+    /// garbage collection needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocking_ns: Option<u128>,
+    /// Likewise: its period, which is not longer, or `window_ns` is shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_ns: Option<u64>,
     /// Likewise, where it has a deadline or a jitter: the least time from its release to its
@@ -103,6 +107,7 @@ impl<'a> UnplacedAnswer<'a> {
             request: None,
             request_pages: None,
             request_ns: None,
+            blocking_ns: None,
             period_ns: None,
             window_ns: None,
             needed_blocks: None,
@@ -128,10 +133,11 @@ impl<'a> UnplacedAnswer<'a> {
                     ..blank
                 }
             }
-            Reason::Request(TooLong { writes, pages, least_ns, period, window, .. }) => UnplacedAnswer {
+            Reason::Request(TooLong { writes, pages, least_ns, blocking_ns, period, window, .. }) => UnplacedAnswer {
                 request: Some(if writes { "write" } else { "read" }.into()),
                 request_pages: Some(pages),
                 request_ns: Some(least_ns),
+                blocking_ns: (blocking_ns > 0).then_some(blocking_ns),
                 period_ns: Some(period.as_ns()),
                 window_ns: (window < period).then(|| window.as_ns()),
                 ..blank

@@ -9,7 +9,7 @@ use rtflash::host::run::{
     HostDevice, HostRunError, HostSetup, Job, JobPattern, JobReleases, Scenario, read_setup, run,
 };
 use rtflash::host::scheduler::K2Settings;
-use rtflash::host::tune::{Measured, Millionths, Objective, Tuning, k2, tune};
+use rtflash::host::tune::{Measured, TuneOptions, Tuning, k2, tune};
 use rtflash::host::{Class, Op, SchedulerSettings};
 use rtflash::model::{Instant, Span};
 
@@ -64,7 +64,7 @@ impl Point {
     }
 
     fn measured(of: &Measured) -> Point {
-        Point::of(of.tails.first().copied().flatten(), of.bytes_per_s)
+        Point::of(of.all.tails.first().copied().flatten(), of.all.bytes_per_s)
     }
 }
 
@@ -97,11 +97,11 @@ impl Drives {
 
     /// All that the table needs.
     pub fn answers(&self, seconds: u32, seed: u64) -> Result<Answers, HostRunError> {
-        // Which objective does not matter: each is looked up later.
-        let objective = Objective::LatencyShare(Millionths::of_million(1).expect("a share"));
+        // A point is a run, as the paper's.
+        let options = TuneOptions { seed, runs: 1, samples: 0 };
         let tunings = WHOLE.into_par_iter().map(|column| {
             let scenario = self.scenario(column, SchedulerSettings::None, seconds);
-            tune(&scenario, &[SchedulerSettings::K2(K2Settings::k2())], objective, seed).map(|tuning| (column, tuning))
+            tune(&scenario, &[SchedulerSettings::K2(K2Settings::k2())], options).map(|tuning| (column, tuning))
         });
         let tunings = tunings.collect::<Result<BTreeMap<Column, Tuning>, HostRunError>>()?;
         let aged =

@@ -49,7 +49,17 @@ fn never_in_time(device: &Device, analysis: &dyn Analysis, task: &Task) -> Optio
             least = Some(least.map_or(time, |least| least.min(time)));
         }
         let (pages, period) = (request.pages(), request.period());
-        Some(TooLong { writes, pages, least_ns: least?, period, window: period, utilization: None })
+        let (blocking_ns, behind_erase, utilization) = (0, false, None);
+        Some(TooLong {
+            writes,
+            pages,
+            least_ns: least?,
+            blocking_ns,
+            behind_erase,
+            period,
+            window: period,
+            utilization,
+        })
     };
     too_long(false).or_else(|| too_long(true))
 }

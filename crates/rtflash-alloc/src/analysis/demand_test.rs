@@ -31,15 +31,29 @@ impl DemandTest {
         DemandTest { placements: few.copied().unwrap_or(self.placements), ..self }
     }
 
+    /// The placements that clusters of a given allocation may have: any where the better one is
+    /// chosen for each cluster, as each is tested by itself (docs/analysis.md, Theorem 7), and
+    /// elsewhere those of the test.
+    pub fn verified(self) -> &'static [Placement] {
+        if self.placements == Placement::COLLECTING { &Placement::ALL } else { self.placements }
+    }
+
     /// The placement of pages in clusters without tasks.
     pub fn idle(self) -> Placement {
         *self.placements.first().expect(certified::ONE_PLACEMENT)
     }
 
     /// An allocation of any origin with a certificate for each cluster: those that it has stay as
-    /// they are ([`certified::certified`]).
+    /// they are ([`certified::certified`]). Where some cluster fails, certificates that rely on
+    /// less are looked for: granting more never refuses more.
     pub fn certified(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> (Allocation, Certification) {
-        certified::certified(set, allocation, self.placements, self.rely_on, work)
+        let relying_on = |rely_on| certified::certified(set, allocation, self.placements, rely_on, work);
+        let first = relying_on(self.rely_on);
+        if first.1.failing.is_empty() {
+            return first;
+        }
+        let less = self.rely_on.less().map(relying_on).find(|(_, found)| found.failing.is_empty());
+        less.map_or(first, |(found, how)| (certified::tightened(set, found, self.rely_on), how))
     }
 
     /// Certifies clusters with these placements of pages, all or none

@@ -102,6 +102,11 @@ impl dyn Analysis + '_ {
         }
     }
 
+    /// Whether its verdict is that of Theorem 1, in either reading.
+    pub fn is_theorem(&self) -> bool {
+        [Thesis.name(), ThesisEvaluated.name()].contains(&self.name())
+    }
+
     /// Whether it is [`Necessary`] or [`NecessaryWithZones`], whose yes says nothing.
     pub fn is_necessary(&self) -> bool {
         self.name() == Necessary.name() || self.bounds_zones()

@@ -23,7 +23,9 @@ use super::processor::{ChosenGc, Processor};
 use super::shortfall::Shortfall;
 use super::term::Term;
 use crate::work::Work;
-pub use certify::{Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, tried};
+pub use certify::{
+    Certification, Trial, certify, certify_beside, certify_leaving_out, certify_whole, certify_without_servers, tried,
+};
 use neighbourhoods::Neighbourhood;
 pub(crate) use overloads::NumberedMember;
 use trials::KnownTrial;
@@ -62,6 +64,8 @@ pub struct ChannelContention<'a> {
     channels: Rc<ChannelMap>,
     /// Whether a cluster that fails ends the tests: nobody asks about the others then.
     whole: bool,
+    /// Whether what clusters leave is given to servers.
+    reserves: bool,
     /// Whether no terms are looked for where a few steps tell that it fails without a pass.
     hasty: bool,
     /// What trials of a search have found so far; `None` for whoever makes certificates.
@@ -97,6 +101,7 @@ impl<'a> ChannelContention<'a> {
             alone: vec![OnceCell::new(); clusters.len()],
             channels: Rc::new(channels),
             whole: false,
+            reserves: true,
             hasty: false,
             trials: None,
         }
@@ -241,13 +246,18 @@ impl<'a> ChannelContention<'a> {
         let placed = self.as_granted(position)?;
         let gc = placed.processor.stated(certificate)?;
         let demands = placed.demands(gc, certificate.server_thousandths, self.work);
-        let tightest = demands.filter_map(|demand| demand.tightest().map(tightest_of));
+        let tightest = demands.filter_map(|demand| demand.nearest().map(tightest_of));
         tightest.min_by_key(|tightest| (tightest.slack_ns, tightest.length))
     }
 
     /// Whether a cluster is in time by a certificate, as far as it may rely on others.
     pub(super) fn holds_as_stated(&self, position: usize, certificate: &Certificate) -> bool {
-        let placed = self.as_granted(position);
+        self.holds_by(position, certificate, self.granted)
+    }
+
+    /// Whether a cluster is in time by a certificate, relying on so much.
+    pub(super) fn holds_by(&self, position: usize, certificate: &Certificate, reliance: Reliance) -> bool {
+        let placed = self.relying_on(position, reliance);
         let stated = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
         stated.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc))
     }

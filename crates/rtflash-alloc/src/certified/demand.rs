@@ -302,6 +302,19 @@ impl<'u> Demand<'u> {
         Some(least)
     }
 
+    /// The same, or where the test fails in a longer interval only, such a one.
+    pub fn nearest(&self) -> Option<Nearest> {
+        let tightest = self.tightest()?;
+        if tightest.slack < 0 || self.surely_holds() {
+            return Some(tightest);
+        }
+        Some(match self.test() {
+            DemandVerdict::Fails(length) => self.look(length, self.blocking(length)),
+            DemandVerdict::Overloaded => self.long_run(),
+            DemandVerdict::Holds | DemandVerdict::TooLong => tightest,
+        })
+    }
+
     /// The shortest length, or one near it, from which on up to this one no demand is added.
     fn step_at(&self, length: Span) -> Span {
         let ago = |span: Span| length.checked_sub(span).expect("not before the length's own start");

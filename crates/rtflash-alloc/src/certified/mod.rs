@@ -37,7 +37,7 @@ pub use bus::SharedBus;
 pub(crate) use channels::NumberedMember;
 pub use channels::{
     Certification, ChannelContention, Trial, TrialAnswers, certify, certify_beside, certify_leaving_out, certify_whole,
-    tried,
+    certify_without_servers, tried,
 };
 pub use choice::{Choice, choose, choose_with, largest_server};
 pub use contention::Contention;
@@ -48,7 +48,7 @@ pub(crate) use organisation::{may_queue, may_serve_one_chip, processors, waits_f
 pub use placed::PlacedProcessor;
 pub use processor::{ChosenGc, DemandTask, Processor, WriteStream};
 pub(crate) use report::ONE_PLACEMENT;
-pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports};
+pub use report::{Held, certified, held, holding, is_independent, load_millionths, reliances, reports, tightened};
 pub(crate) use shortfall::{Shortfall, never_served};
 pub use term::Term;
 pub use time::{Cost, ProcessorTime};

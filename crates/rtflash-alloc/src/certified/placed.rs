@@ -1,7 +1,7 @@
 //! A cluster's processor in its place, and where it comes nearest to missing a deadline.
 
 use super::contention::Contention;
-use super::demand::{Demand, Nearest};
+use super::demand::{Demand, DemandVerdict, Nearest};
 use super::processor::{ChosenGc, Processor};
 use crate::work::Work;
 
@@ -25,6 +25,13 @@ impl PlacedProcessor {
     ) -> impl Iterator<Item = Demand<'p>> {
         let demand = move |contention| Demand::new(&self.processor, contention, gc, server_thousandths, work);
         self.contentions.iter().map(demand)
+    }
+
+    /// Whether all its processors are in time with this garbage collection and a server of that
+    /// share.
+    pub(super) fn holds(&self, gc: Option<ChosenGc>, server_thousandths: u32, work: &Work) -> bool {
+        let mut demands = self.demands(gc, server_thousandths, work);
+        demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
     }
 
     /// Whether it fails without a pass, as far as a few steps tell: then it does by all terms of

@@ -1,10 +1,10 @@
 //! Allocations with certificates: making those of an allocation that has none, testing them, and
 //! what there is to report.
 
-use rtflash_model::{Allocation, Certificate, Placement, Reliance, Space, Span, TaskId, TaskSet};
+use rtflash_model::{Allocation, Certificate, Cluster, Placement, Reliance, Space, Span, TaskId, TaskSet, Tightest};
 
 use super::channels::{Certification, ChannelContention, certify_beside};
-use super::demand::{Demand, DemandVerdict};
+use super::demand::Demand;
 use super::placed::PlacedProcessor;
 use super::processor::ChosenGc;
 use super::time::ns;
@@ -104,6 +104,20 @@ fn others<'p>(
     (0..count).map(choice).filter(move |all| all != chosen)
 }
 
+/// The same allocation, the tightest interval of each certificate as it is where so much is
+/// granted, whatever was stated.
+#[must_use]
+pub fn tightened(set: &TaskSet, allocation: Allocation, granted: Reliance) -> Allocation {
+    let certificates = (0..allocation.len()).map(|at| allocation.certificate(at).copied());
+    let Some(mut certificates) = certificates.collect::<Option<Vec<Certificate>>>() else { return allocation };
+    let (clusters, work) = (allocation.clusters(), Work::new());
+    let contention = ChannelContention::of_certificates(set, &clusters, &certificates, granted, &work);
+    let tightest = certificates.iter().enumerate().map(|(at, certificate)| contention.tightest(at, certificate));
+    let tightest: Vec<Option<Tightest>> = tightest.collect();
+    certificates.iter_mut().zip(tightest).for_each(|(certificate, tightest)| certificate.tightest = tightest);
+    allocation.with_certificates(certificates.into_iter().map(Some).collect())
+}
+
 /// One cluster of an allocation with certificates, as its certificate has it.
 #[derive(Debug)]
 pub struct Held {
@@ -145,8 +159,8 @@ pub fn held(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> Vec<Op
 /// Whether each cluster holds with its certificate, as far as time goes, relying on no more than
 /// what is granted; without a certificate it does not. Data are another matter ([`Held::space`]).
 pub fn holding(set: &TaskSet, allocation: &Allocation, granted: Reliance, work: &Work) -> Vec<bool> {
-    let holds = |held: &Held| held.demands(work).all(|demand| demand.test() == DemandVerdict::Holds);
-    held(set, allocation, granted).iter().map(|held| held.as_ref().is_some_and(holds)).collect()
+    let least = least_reliances(set, allocation, granted, work);
+    least.map_or_else(|| vec![false; allocation.len()], |least| least.iter().map(Option::is_some).collect())
 }
 
 /// Each cluster in numbers for a reader: shares of its tightest interval.
@@ -212,26 +226,33 @@ fn report(set: &TaskSet, held: Option<&Held>, tasks: &[TaskId]) -> ClusterReport
 /// What each cluster of an allocation with certificates relies on: the least with which it holds,
 /// `None` where it does not hold. Without certificates there is nothing to say.
 pub fn reliances(set: &TaskSet, allocation: &Allocation) -> Vec<Option<Reliance>> {
-    let certificates = (0..allocation.len()).map(|at| allocation.certificate(at).copied());
-    let Some(certificates) = certificates.collect::<Option<Vec<Certificate>>>() else { return Vec::new() };
+    let least = least_reliances(set, allocation, Reliance::Queue, &Work::new()).unwrap_or_default();
+    let of = |(position, (cluster, least)): (usize, (Cluster, Option<Reliance>))| {
+        let placement = allocation.certificate(position).map(|certificate| certificate.placement);
+        let fits = set.space(&cluster.tasks, cluster.size(), placement).fits();
+        if cluster.tasks.is_empty() { Some(Reliance::Nothing) } else { least.filter(|_| fits) }
+    };
+    allocation.clusters().into_iter().zip(least).enumerate().map(of).collect()
+}
+
+/// The least, of what is granted, that each cluster has to rely on to be in time with its
+/// certificate, whatever space its data take; `None` inside where it is not, and outside where a
+/// cluster has no certificate.
+fn least_reliances(
+    set: &TaskSet,
+    allocation: &Allocation,
+    granted: Reliance,
+    work: &Work,
+) -> Option<Vec<Option<Reliance>>> {
+    let certificates: Vec<Certificate> =
+        (0..allocation.len()).map(|at| allocation.certificate(at).copied()).collect::<Option<_>>()?;
     let clusters = allocation.clusters();
-    let work = Work::new();
-    let contention = ChannelContention::of_certificates(set, &clusters, &certificates, Reliance::Queue, &work);
-    let holds = |placed: Option<PlacedProcessor>, certificate: &Certificate| {
-        let Some(placed) = placed else { return false };
-        let server = certificate.server_thousandths;
-        let Some(gc) = placed.processor.stated(certificate) else { return false };
-        let mut demands = placed.demands(gc, server, &work);
-        demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
-    };
+    let contention = ChannelContention::of_certificates(set, &clusters, &certificates, granted, work);
     let of = |(position, certificate): (usize, &Certificate)| {
-        let suffices = |&reliance: &Reliance| {
-            clusters[position].tasks.is_empty() || holds(contention.relying_on(position, reliance), certificate)
-        };
-        let fits = contention.holds_data(position);
-        Reliance::ALL.into_iter().find(suffices).filter(|_| fits)
+        let suffices = |&reliance: &Reliance| contention.holds_by(position, certificate, reliance);
+        Reliance::ALL.into_iter().filter(|&reliance| reliance <= granted).find(suffices)
     };
-    certificates.iter().enumerate().map(of).collect()
+    Some(certificates.iter().enumerate().map(of).collect())
 }
 
 /// Whether every cluster of an allocation with certificates holds whatever its neighbours on the

@@ -29,7 +29,8 @@ pub(super) fn expected(
     let store = SharedStore { room: space.room as f64, at_rest, frontier: space.frontier };
     let found = amplification(&writers, order, store)?;
     let within = |found: f64| bound.map_or(found, |bound| found.min(bound));
-    let found = Amplification { least: within(found.least), most: within(found.most) };
+    let Amplification { least, in_order, most } = found;
+    let found = Amplification { least: within(least), in_order: within(in_order), most: within(most) };
     let pages = writers.iter().fold(0.0, |sum, writer| sum + writer.rate);
     let wear = |amplification: f64| Wear::new(set, pages, amplification, cluster.chips.len());
     Some(Expected { amplification: found, least: wear(found.least), most: wear(found.most) })
@@ -40,7 +41,7 @@ fn in_zones(set: &TaskSet, cluster: &Cluster) -> Option<Expected> {
     let writes = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)?.write);
     let pages = writes.map(request_pages).fold(0.0, |sum, pages| sum + pages);
     let wear = Wear::new(set, pages, 1.0, cluster.chips.len());
-    let amplification = Amplification { least: 1.0, most: 1.0 };
+    let amplification = Amplification { least: 1.0, in_order: 1.0, most: 1.0 };
     (pages > 0.0).then_some(Expected { amplification, least: wear, most: wear })
 }
 
@@ -51,7 +52,9 @@ pub(super) fn in_all(clusters: &[ClusterCost], of: fn(&ClusterCost) -> Option<Ex
     let sum = |wear: fn(&Expected) -> Wear| all.iter().map(wear).fold(Wear::default(), Wear::and);
     let (least, most) = (sum(|expected| expected.least), sum(|expected| expected.most));
     let ratio = |wear: Wear| (wear.pages + wear.gc_pages) / wear.pages;
-    let amplification = Amplification { least: ratio(least), most: ratio(most) };
+    let copied = all.iter().map(|of| (of.amplification.in_order - 1.0) * of.least.pages).fold(0.0, |sum, of| sum + of);
+    let in_order = 1.0 + copied / least.pages;
+    let amplification = Amplification { least: ratio(least), in_order, most: ratio(most) };
     (least.pages > 0.0).then_some(Expected { amplification, least, most })
 }
 

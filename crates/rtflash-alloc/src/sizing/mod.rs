@@ -8,11 +8,13 @@
 //!
 //! - [`limits`]: fewest chips, largest λ, largest load, and for each request its shortest period
 //!   and the most pages.
+//! - [`front`]: chips, channels, λ and the algorithm together.
 //! - [`cost`]: write amplification, pages written, erases, lifetime: at most, and as they are to be
 //!   expected (docs/lifetime.md).
 
 mod cost;
 mod expected;
+mod front;
 mod overwriting;
 mod request;
 mod search;
@@ -28,6 +30,8 @@ use crate::spread::spread;
 use crate::work::Work;
 
 pub use cost::{AllocationCost, cost};
+pub use front::{Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front};
+pub(crate) use front::{front_within, unserved};
 pub use overwriting::Amplification;
 pub use wear::{ClusterCost, Expected, Wear};
 

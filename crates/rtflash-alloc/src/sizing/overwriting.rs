@@ -57,12 +57,23 @@ pub(super) struct SharedStore {
 pub struct Amplification {
     /// With data at rest in blocks of their own: W of Eq. (7).
     pub least: f64,
-    /// With data at rest spread over all blocks, and copied once a turn: W of Eq. (6).
+    /// With data at rest spread over all blocks, and copied once a turn: W of Eq. (6), from a start
+    /// in order.
+    pub in_order: f64,
+    /// From a strewn start: what is overwritten anywhere is strewn for good, and rings are copied
+    /// no more than that.
     pub most: f64,
 }
 
 /// Write amplification in the long run; `None` where nobody writes, or the data do not fit.
 pub(super) fn amplification(writers: &[Writer], order: OverwriteOrder, store: SharedStore) -> Option<Amplification> {
+    let [least, in_order] = from_a_start_in_order(writers, order, store)?;
+    let [_, strewn] = from_a_start_in_order(writers, OverwriteOrder::Anywhere, store)?;
+    Some(Amplification { least, in_order, most: in_order.max(strewn) })
+}
+
+/// The least and the most from a start in order.
+fn from_a_start_in_order(writers: &[Writer], order: OverwriteOrder, store: SharedStore) -> Option<[f64; 2]> {
     let (rate, data) = writers.iter().fold((0.0, 0.0), |(rate, data), writer| (rate + writer.rate, data + writer.data));
     let moving = store.room - store.at_rest;
     // Not `moving <= data`: what is no number is nothing, too.
@@ -74,12 +85,12 @@ pub(super) fn amplification(writers: &[Writer], order: OverwriteOrder, store: Sh
     let least = (moving / (rate * turn)).max(1.0);
     let most = (store.room / (rate * turn)).max(least);
     if order == OverwriteOrder::Anywhere || store.frontier == CopyFrontier::Shared {
-        return Some(Amplification { least, most });
+        return Some([least, most]);
     }
     // Copies in blocks of their own are not copied again, where few cycles differ; where nothing is
     // copied any more, data at rest are neither.
     let once = copied_once(writers, moving);
-    Some(Amplification { least: once, most: if once > 1.0 { most.max(once) } else { once } })
+    Some([once, if once > 1.0 { most.max(once) } else { once }])
 }
 
 /// Rounds of an iteration at most. Each goes down to the solution and never below it, so that
@@ -158,10 +169,12 @@ mod tests {
         for data in [1.0, 500.0, 999.0] {
             for frontier in [CopyFrontier::Shared, CopyFrontier::Apart] {
                 let alone = rings(&[(7.0, data)], 1_000.0, 0.0, frontier);
-                assert_eq!(alone, Amplification { least: 1.0, most: 1.0 });
+                assert_eq!((alone.least, alone.in_order), (1.0, 1.0));
                 // Nor are rings of one cycle.
                 let same = rings(&[(3.0, data / 4.0), (9.0, data / 4.0 * 3.0)], 1_000.0, 0.0, frontier);
-                assert_eq!(same, Amplification { least: 1.0, most: 1.0 });
+                assert_eq!((same.least, same.in_order), (1.0, 1.0));
+                // From a strewn start they are copied like what is overwritten anywhere, at most.
+                assert!(alone.most >= 1.0 && (data < 500.0 || alone.most > 1.2), "{alone:?}");
             }
         }
     }
@@ -172,22 +185,22 @@ mod tests {
         // are written.
         let shared = rings(&[(4.0, 300.0)], 1_000.0, 600.0, CopyFrontier::Shared);
         near(shared.least, 1.0);
-        near(shared.most, 2.5);
+        near(shared.in_order, 2.5);
         let apart = rings(&[(4.0, 300.0)], 1_000.0, 600.0, CopyFrontier::Apart);
-        assert_eq!(apart, Amplification { least: 1.0, most: 1.0 });
+        assert_eq!((apart.least, apart.in_order), (1.0, 1.0));
     }
 
     #[test]
     fn a_slow_ring_is_copied_as_often_as_the_log_comes_round() {
         // Cycles of 10 and 30. A = 16: 16·30 + 16·10·2 = 800.
         let shared = rings(&[(30.0, 300.0), (10.0, 300.0)], 800.0, 0.0, CopyFrontier::Shared);
-        near(shared.most, (30.0 + 20.0) / 40.0);
-        near(shared.least, shared.most);
+        near(shared.in_order, (30.0 + 20.0) / 40.0);
+        near(shared.least, shared.in_order);
         // A = (800 − 300)/30 = 16.7, and a quarter is copied once.
         near(rings(&[(30.0, 300.0), (10.0, 300.0)], 800.0, 0.0, CopyFrontier::Apart).least, 1.25);
         // Room for all to die before the log comes round: 40 · 30 pages.
-        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_200.0, 0.0, CopyFrontier::Shared).most, 1.0);
-        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_199.0, 0.0, CopyFrontier::Shared).most, 1.25);
+        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_200.0, 0.0, CopyFrontier::Shared).in_order, 1.0);
+        near(rings(&[(30.0, 300.0), (10.0, 300.0)], 1_199.0, 0.0, CopyFrontier::Shared).in_order, 1.25);
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub struct ClusterCost {
     /// The same with its part of the jobs that are not real-time; `None` where it serves none.
     pub with_jobs: Option<Wear>,
     /// What is to be expected of its tasks where each overwrites its data in order, round and
-    /// round; `None` where none writes, or the data do not fit.
+    /// round, from a start in order to a strewn one; `None` where none writes, or the data do not
+    /// fit.
     pub in_rings: Option<Expected>,
     /// The same where each overwrites any of its pages.
     pub anywhere: Option<Expected>,

@@ -271,7 +271,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(3_000), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(1_000), ..ProptestConfig::default() })]
 
     #[test]
     fn where_clusters_with_tasks_are_merged(set in prop_oneof![merging_set(Just(1)), merging_set(1_000u64..100_000)]) {

@@ -79,6 +79,8 @@ fn tiny(number: u64) -> Option<TaskSet> {
         page_transfer: short(within(1, 10)),
         erase_suspend: (within(0, 2) == 0).then(|| short(3)),
         spare_blocks: (within(0, 3) == 0).then_some(1),
+        page_registers: (within(0, 3) == 0).then_some(2),
+        command: (within(0, 3) == 0).then(|| short(2)),
         ..profile
     })
     .ok()?;

@@ -7,6 +7,7 @@ use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
 use rtflash_check::{CertifiedVerification, verify_certified};
 use rtflash_model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
+    read_task_set,
 };
 
 fn span(nanoseconds: u64) -> Span {
@@ -83,6 +84,7 @@ fn device(scale: impl Strategy<Value = u64>) -> impl Strategy<Value = Device> {
                     .map(|(_, resume)| span(resume * scale)),
                 page_read_includes_transfer: None,
                 page_program_includes_transfer: None,
+                times: None,
                 logical_ratio: LogicalRatio::from_decimal(ratio.into(), 2).ok()?,
                 page_read: span(read * scale),
                 page_program: span(write * scale + scale / 3),
@@ -240,6 +242,47 @@ proptest! {
                 }
                 Outcome::CannotTell(_) | Outcome::Partitioned(_) | Outcome::Impossible(_) => {}
             }
+        }
+    }
+}
+
+/// Who may rely on more is refused nothing that is found where less is granted, whatever divides
+/// the chips.
+#[test]
+fn granting_more_never_refuses_more() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let drawn = prop_oneof![set(Just(1)), reading_set(Just(1)), reading_set(1u64..10_000)];
+    // Found where less is granted alone, and where more is.
+    let (mut found, mut more) = (0, 0);
+    for _ in 0..400 {
+        let set = drawn.new_tree(&mut runner).expect("a set").current();
+        for name in ["stripe", "superblock", "sound"] {
+            for algorithm in ["best-fit", "clustering-bfd", "clustering-search", "equal-split", "global", "exact"] {
+                let algorithm = allocator(algorithm).expect("an algorithm of that name");
+                let outcome = |granted| algorithm.allocate(&set, of(name, granted)).is_schedulable() == Some(true);
+                let answers = Reliance::ALL.map(outcome);
+                assert!(answers.is_sorted(), "{name}, {}: {answers:?} {set:?}", algorithm.name());
+                found += u32::from(answers[0]);
+                more += u32::from(answers[0] != answers[2]);
+            }
+        }
+    }
+    assert!(found > 500 && more > 100, "{found} {more}");
+}
+
+/// A set of which no cluster is found by the deadlines of garbage collection that are tried beside
+/// a queue, but by those beside neighbours.
+#[test]
+fn what_the_queue_does_not_find_is_found_beside_neighbours() {
+    let file = read_task_set(include_str!("beside-neighbours.json")).expect("a set");
+    for algorithm in ["best-fit", "clustering-bfd", "exact"] {
+        let algorithm = allocator(algorithm).expect("an algorithm of that name");
+        for granted in [Reliance::Neighbours, Reliance::Queue] {
+            let outcome = algorithm.allocate(&file.set, of("sound", granted));
+            let Outcome::Schedulable(allocation) = outcome else { panic!("{} {granted:?}", algorithm.name()) };
+            let verification = assert_approved(&file.set, &allocation, of("sound", granted));
+            assert!(verification.clusters.iter().any(|of| of.relies_on == Some(Reliance::Neighbours)));
         }
     }
 }

@@ -52,6 +52,7 @@ fn device(rng: &mut Rng) -> Option<Device> {
         erase_resume: suspends.then(|| ns(rng.within(0, 3))),
         page_read_includes_transfer: None,
         page_program_includes_transfer: None,
+        times: None,
         shortest: Shortest { page_read: (rng.within(0, 5) == 0).then(|| ns(read.div_ceil(2))), ..Shortest::default() },
         logical_ratio: LogicalRatio::from_decimal(rng.within(10, 60).into(), 2).ok()?,
         page_read: ns(read),
@@ -521,7 +522,7 @@ fn one_that_is_full(case: u64, load: u64) -> Option<Division> {
 fn what_superblocks_wait_for_is_what_the_verifier_says() {
     let mut all = Compared::default();
     // In the last one a cluster with commands fails, and another only beside its certificate.
-    for case in (0..cases(400)).chain([1_661]) {
+    for case in (0..cases(200)).chain([1_661]) {
         let placements: &[Placement] = if case % 2 == 0 { &[Placement::Superblock] } else { &Placement::COLLECTING };
         for load in (3..30).rev() {
             let Some(division) = one_that_is_full(case, load) else { break };
@@ -529,7 +530,7 @@ fn what_superblocks_wait_for_is_what_the_verifier_says() {
         }
     }
     println!("{all:?}");
-    assert!(all.strict > 12 && all.verdicts.iter().all(|&times| times > 1_000), "{all:?}");
+    assert!(all.strict > 6 && all.verdicts.iter().all(|&times| times > 500), "{all:?}");
 }
 
 /// A superblock whose reads wait as long on one channel as they may on the other, where the chip

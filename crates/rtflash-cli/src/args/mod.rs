@@ -124,7 +124,7 @@ pub enum Commands {
     #[cfg(feature = "full")]
     /// Run random cases until an assumption breaks, and show the smallest case found
     #[command(
-        after_help = "Examples:\n  rtflash soak --runs 1000 --world sound\n  rtflash soak --world stripe --without all\n  rtflash soak --climb"
+        after_help = "Examples:\n  rtflash soak --runs 1000 --world sound\n  rtflash soak --world stripe --without all --runs 1000\n  rtflash soak --climb"
     )]
     Soak(SoakArgs),
     #[cfg(feature = "full")]
@@ -230,10 +230,23 @@ pub struct AllocArgs {
     /// simulators and drives with sets can express (`export`)
     #[arg(long, value_enum, default_value_t = ShapeArg::Any)]
     pub shape: ShapeArg,
+    /// Whether clusters with certificates reserve what their tasks leave for jobs that are not
+    /// real-time. Without a server these get nothing, and erases are suspended where the device can
+    #[arg(long, value_enum, default_value_t = ReserveArg::Yes)]
+    pub reserve_server: ReserveArg,
     #[command(flatten)]
     pub set: ChangeArg,
     #[command(flatten)]
     pub format: FormatArg,
+}
+
+/// `--reserve-server`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReserveArg {
+    /// Each cluster has a server as large as its tasks allow
+    Yes,
+    /// No cluster has one
+    No,
 }
 
 /// `--guarantee` and `--no-guarantee`.

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use rtflash_alloc::sizing::FrontAxes;
 
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, RelyOnArg, SpreadArg};
 
@@ -27,6 +28,20 @@ pub struct ExplainArgs {
     pub format: FormatArg,
 }
 
+/// What a front is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OverArg {
+    /// The number of chips
+    Chips,
+    /// The number of channels
+    Channels,
+    /// The share of the flash that is logical
+    #[value(name = "logical_ratio")]
+    LogicalRatio,
+    /// The algorithm
+    Algorithm,
+}
+
 /// Options of `size`.
 #[derive(Debug, Args)]
 pub struct SizeArgs {
@@ -40,6 +55,11 @@ pub struct SizeArgs {
     pub rely_on: RelyOnArg,
     #[command(flatten)]
     pub spread: SpreadArg,
+    /// Print as well on which devices the set passes, none of them better than another in all of
+    /// these: fewer chips, fewer channels, a larger logical_ratio; with `algorithm`, by any
+    /// algorithm that takes no longer
+    #[arg(long, value_enum, value_name = "FIELD", value_delimiter = ',')]
+    pub over: Vec<OverArg>,
     /// Write a report as well: one HTML page with pictures, tables and the data, which needs no
     /// network and no other file
     #[arg(long, value_name = "FILE.html")]
@@ -48,4 +68,17 @@ pub struct SizeArgs {
     pub set: ChangeArg,
     #[command(flatten)]
     pub format: FormatArg,
+}
+
+impl SizeArgs {
+    /// What a front is asked over; `None` where none is.
+    pub fn axes(&self) -> Option<FrontAxes> {
+        let asked = |field| self.over.contains(&field);
+        (!self.over.is_empty()).then(|| FrontAxes {
+            chips: asked(OverArg::Chips),
+            channels: asked(OverArg::Channels),
+            logical_ratio: asked(OverArg::LogicalRatio),
+            algorithm: asked(OverArg::Algorithm),
+        })
+    }
 }

@@ -3,15 +3,18 @@
 use std::path::Path;
 
 use rtflash_alloc::Work;
-use rtflash_alloc::analysis::DemandTest;
+use rtflash_alloc::analysis::{Analysis, DemandTest};
 use rtflash_alloc::certified::admission::{
     Decision, RunningDevice, removable_within, served_streams, servers_left_out,
 };
 use rtflash_model::{Certificate, Frame, PartialAllocation, TaskId, TaskSet, read_partial_allocation};
-use rtflash_wire::{AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream};
+use rtflash_wire::{
+    AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream, Verdict, Verdicts,
+};
 
-use super::{analysis_relying_on, export};
+use super::{analysis_relying_on, export, typical_times};
 use crate::args::AdmitArgs;
+use crate::render::numbers::plain;
 use crate::render::{OnDevice, Render};
 use crate::status::Status;
 use crate::{CommandFailure, answer, output, source};
@@ -29,6 +32,7 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
     if let Some(refused) = analysis.refuses(set) {
         return Ok(cannot_tell(&refused.to_string()));
     }
+    typical_times::warn(set.device());
     let Some((name, running, gone_tasks)) = read_running(&args.allocation, set)? else { return Ok(Status::Wrong) };
     // Without jobs, servers that are not named have served none.
     let named = !args.without_server.is_empty();
@@ -49,7 +53,7 @@ pub fn run(args: &AdmitArgs) -> Result<Status, CommandFailure> {
             (running, Some(left_out))
         }
     };
-    let answer = AdmitAnswer { left_out, ..answered(set, running, analysis.name(), test, gone_tasks) };
+    let answer = AdmitAnswer { left_out, ..answered(set, running, analysis, test, gone_tasks) };
     let view = OnDevice { answer: &answer, device: set.device() };
     output::print(&view.render(args.format.format))?;
     Ok(Status::of(Some(answer.admitted)))
@@ -110,7 +114,7 @@ fn without_servers(
 fn answered<'a>(
     set: &'a TaskSet,
     running: RunningDevice,
-    analysis: &'a str,
+    analysis: &dyn Analysis,
     test: DemandTest,
     gone: Vec<String>,
 ) -> AdmitAnswer<'a> {
@@ -136,9 +140,14 @@ fn answered<'a>(
     let served = served_streams(set, &after, test.rely_on, &work);
     let all_served = served.iter().all(Result::is_ok);
     let streams = set.jobs().iter().zip(served).map(|(job, served)| ServedStream::new(job, served)).collect();
+    // Job streams have no deadlines.
+    let own = refused
+        .as_ref()
+        .map_or(Verdict::YES, |refused| Verdict::no(format!("task {} is not admitted", plain(&refused.task))));
     AdmitAnswer {
-        admitted: refused.is_none() && all_served,
-        analysis: analysis.into(),
+        admitted: own == Verdict::YES && all_served,
+        verdicts: Verdicts::of(set, analysis, &own),
+        analysis: analysis.name().into(),
         left_out: None,
         added,
         refused,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rtflash_alloc::advice::advise;
-use rtflash_alloc::allocator::{Allocator, AnyAllocation};
+use rtflash_alloc::allocator::{Allocator, AnyAllocation, Outcome};
 use rtflash_alloc::analysis::Analysis;
+use rtflash_alloc::verdict::without_servers;
 use rtflash_alloc::{PlacementProgress, Work};
 use rtflash_model::{Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::Guarantee;
@@ -12,7 +13,7 @@ use rtflash_wire::Guarantee;
 use super::{allocate, allocator, analysis_relying_on, in_shape};
 use crate::CommandFailure;
 use crate::answer::SetAnswer;
-use crate::args::{AllocArgs, Format, GuaranteeArg, ShapeArg};
+use crate::args::{AllocArgs, Format, GuaranteeArg, ReserveArg, ShapeArg};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::Given;
 use crate::progress::Bar;
@@ -30,6 +31,7 @@ struct AllocPlan {
     format: Format,
     spread: bool,
     shape: ShapeArg,
+    reserve_server: ReserveArg,
 }
 
 /// Carries the command out.
@@ -43,6 +45,12 @@ pub fn run(args: &AllocArgs) -> Result<Status, CommandFailure> {
 pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let granted = args.rely_on.granted();
     let analysis = analysis_relying_on(&args.analysis, granted)?;
+    if args.reserve_server == ReserveArg::No && analysis.demand_test().is_none() {
+        let name = analysis.name();
+        return Err(CommandFailure(format!(
+            "--reserve-server no: --analysis {name} makes no certificates that reserve a server"
+        )));
+    }
     Ok(Box::new(AllocPlan {
         allocator: allocator_for(args, analysis)?,
         analysis,
@@ -51,6 +59,7 @@ pub fn command(args: &AllocArgs) -> Result<Box<dyn SetCommand>, CommandFailure> 
         format: args.format.format,
         spread: args.spread.spread,
         shape: args.shape,
+        reserve_server: args.reserve_server,
     }))
 }
 
@@ -93,11 +102,16 @@ impl SetCommand for AllocPlan {
         let waiting = alone.then(|| waiting(set)).flatten();
         let work = watched(waiting.as_ref());
         let outcome = allocate(set, self.allocator, self.analysis, self.spread, &work);
-        let outcome = in_shape(set, self.analysis, outcome, self.shape);
+        let outcome = match in_shape(set, self.analysis, outcome, self.shape) {
+            Outcome::Schedulable(found) if self.reserve_server == ReserveArg::No => {
+                Outcome::Schedulable(without_servers(set, self.analysis, found))
+            }
+            outcome => outcome,
+        };
         let guarantee = if self.guarantee.wanted(alone) {
-            Guarantee::of(set, self.allocator, &outcome, self.granted)
+            Guarantee::of(set, self.allocator, self.analysis, &outcome, self.granted)
         } else {
-            Guarantee::known(set, &outcome)
+            Guarantee::known(set, self.allocator.name(), self.analysis, &outcome)
         };
         let failed = outcome.is_schedulable() == Some(false);
         let advice =

@@ -40,9 +40,9 @@ pub fn certified(
             output::complain(&output::error(&format!("{name}: {why}")));
             Err(Status::No)
         }
-        FoundAllocation::Nothing(message, status) => {
+        FoundAllocation::Nothing(message, own) => {
             output::complain(&format!("{message}\n"));
-            Err(status)
+            Err(Status::of(own.holds()))
         }
         FoundAllocation::Wrong(complaint) => return Err(CommandFailure(complaint)),
         FoundAllocation::Refused(answer) => {

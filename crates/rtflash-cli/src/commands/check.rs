@@ -3,7 +3,7 @@
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::completed;
 use rtflash_model::{Allocation, TaskSetFile};
-use rtflash_wire::CheckAnswer;
+use rtflash_wire::{CheckAnswer, Verdict};
 
 use super::found::{gone_tasks, looked_for, uncertified};
 use crate::CommandFailure;
@@ -48,7 +48,8 @@ impl SetCommand for CheckPlan {
     fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, _: bool) -> SetAnswer {
         match given {
             Some(Given::Allocation { allocation, text, name }) => self.verified(file, allocation, &text, name),
-            Some(Given::Nothing { schedulable, reason }) => self.nothing(file, schedulable, reason),
+            Some(Given::Nothing { schedulable: Some(_), reason }) => self.nothing(file, Verdict::no(reason)),
+            Some(Given::Nothing { schedulable: None, reason }) => self.nothing(file, Verdict::cannot_tell(reason)),
             None => SetAnswer::wrong("no allocation to test"),
         }
     }
@@ -58,7 +59,7 @@ impl CheckPlan {
     /// The answer to an allocation, which stands in the file `name` as `text`.
     fn verified(&self, file: &TaskSetFile, read: Allocation, text: &str, name: &str) -> SetAnswer {
         if let Some(request) = self.analysis.refuses(&file.set) {
-            return self.nothing(file, None, request.to_string());
+            return self.nothing(file, Verdict::cannot_tell(request.to_string()));
         }
         let kind = kind(self.analysis);
         let missing = if kind.promises() { uncertified(&read) } else { Vec::new() };
@@ -81,9 +82,10 @@ impl CheckPlan {
     }
 
     /// The answer where there is none.
-    fn nothing(&self, file: &TaskSetFile, schedulable: Option<bool>, reason: String) -> SetAnswer {
-        let answer = CheckAnswer::nothing(self.analysis.name(), schedulable, reason, file.meta.as_deref());
-        SetAnswer { text: answer.render(self.format), status: Status::of(schedulable), ..SetAnswer::default() }
+    fn nothing(&self, file: &TaskSetFile, own: Verdict) -> SetAnswer {
+        let status = Status::of(own.holds());
+        let answer = CheckAnswer::nothing(&file.set, self.analysis, own, file.meta.as_deref());
+        SetAnswer { text: answer.render(self.format), status, ..SetAnswer::default() }
     }
 }
 

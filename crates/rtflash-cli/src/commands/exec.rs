@@ -10,7 +10,8 @@ use rtflash_draw::page::Picture;
 use rtflash_exec::{Options, PlanError};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
-use rtflash_wire::{ExecAnswer, Settings};
+use rtflash_wire::reasons::{data_sentence, suspends_nothing};
+use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
@@ -19,7 +20,7 @@ use super::exec_output::{Keeper, PNG, PngWriter, Wanted};
 use super::exec_progress::RunBar;
 #[cfg(not(feature = "full"))]
 use super::exec_unkept::{UnkeptFile as CheckpointFile, UnkeptRun as KeptRun};
-use super::found::{FoundAllocation, of_given, search};
+use super::found::{FoundAllocation, any_runs, of_given, search};
 use super::releases::ReleaseFile;
 use super::trims::TrimOption;
 use super::{allocator, analysis_relying_on, policies};
@@ -27,9 +28,10 @@ use crate::answer::SetAnswer;
 use crate::args::{ExecArgs, Format};
 use crate::batch::{Batch, SetCommand};
 use crate::pairs::{Given, Pairs};
+use crate::render::Render;
 use crate::render::exec_text::ExecView;
 use crate::render::kind::kind;
-use crate::render::{Render, data};
+use crate::render::numbers::names;
 use crate::status::Status;
 use crate::{CommandFailure, report};
 
@@ -131,8 +133,25 @@ pub fn predicted(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis
 fn too_full(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Option<String> {
     let mut spaces = spaces(set, analysis, allocation).into_iter().enumerate();
     let (position, space) = spaces.find(|(_, space)| !space.fits())?;
-    Some(format!("the data of cluster {position} do not fit: {}", data::sentence(set.device(), &space)))
+    Some(format!("the data of cluster {position} do not fit: {}", data_sentence(set.device(), &space)))
 }
+
+/// The streams of jobs of which none completes though some wait.
+fn unserved(jobs: &[JobsLine<'_>]) -> Option<String> {
+    let idle = || jobs.iter().filter(|line| line.completed == 0 && line.pending > 0);
+    let waiting: u64 = idle().map(|line| line.pending).sum();
+    let streams: Vec<&str> = idle().map(|line| &*line.task).collect();
+    (!streams.is_empty()).then(|| {
+        let noun = if waiting == 1 { "request waits" } else { "requests wait" };
+        format!(
+            "aperiodic requests of {} get nothing: {waiting} {noun}, and none completes",
+            names(streams.into_iter(), NAMES)
+        )
+    })
+}
+
+/// Streams that are named.
+const NAMES: usize = 4;
 
 /// What a run is asked for.
 struct AskedRun<'a> {
@@ -145,18 +164,27 @@ struct AskedRun<'a> {
 
 impl<'a> AskedRun<'a> {
     /// An answer without a run.
-    fn blank(&self, analysis: &dyn Analysis, predicted: Option<bool>, reason: String) -> ExecAnswer<'a> {
+    fn blank(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecAnswer<'a> {
+        let Prediction { predicted, verdicts } = prediction;
+        let settings = self.settings.clone();
         ExecAnswer {
             meta: self.file.meta.as_deref().map(Cow::Borrowed),
-            ..ExecAnswer::refused(self.algorithm, analysis.name(), predicted, self.settings.clone(), reason)
+            ..ExecAnswer::refused(self.algorithm, analysis.name(), predicted, verdicts, settings, reason)
         }
     }
 
     /// The same to be shown.
-    fn not_run(&self, analysis: &dyn Analysis, predicted: Option<bool>, reason: String) -> ExecView<'a> {
-        let answer = self.blank(analysis, predicted, reason);
+    fn not_run(&self, analysis: &dyn Analysis, prediction: Prediction, reason: String) -> ExecView<'a> {
+        let answer = self.blank(analysis, prediction, reason);
         ExecView { answer, page_size: 0, alone: self.alone, drawing: String::new() }
     }
+}
+
+/// The lines on an allocation before it is run.
+struct Prediction {
+    /// Whether the analysis accepts it.
+    predicted: Option<bool>,
+    verdicts: Verdicts,
 }
 
 /// Why there was no run to its end.
@@ -202,11 +230,33 @@ impl ExecPlan {
             FoundAllocation::Allocation(allocation) => self.run_one(&asked, &allocation, &options),
             FoundAllocation::Wrong(complaint) => SetAnswer::wrong(&complaint),
             FoundAllocation::Refused(answer) => *answer,
-            FoundAllocation::Nothing(reason, status) => {
-                let predicted = if status == Status::No { Some(false) } else { None };
-                self.reported(asked.not_run(self.analysis, predicted, reason), None, status)
+            FoundAllocation::Nothing(reason, own) => {
+                let hint = if asked.algorithm.is_some() { any_runs(&own) } else { "" };
+                let reason = format!("{reason}{hint}");
+                let prediction = self.prediction(&asked, self.analysis, None, &own);
+                self.reported(asked.not_run(self.analysis, prediction, reason), None, Status::of(own.holds()))
             }
         }
+    }
+
+    /// The analysis's own verdict, and next to it what is guaranteed: of a set that stands alone it
+    /// is looked for.
+    fn prediction(
+        &self,
+        asked: &AskedRun<'_>,
+        analysis: &dyn Analysis,
+        allocation: Option<&Allocation>,
+        own: &Verdict,
+    ) -> Prediction {
+        let set = &asked.file.set;
+        let verdicts = Verdicts::of(set, analysis, own);
+        let predicted = own.holds();
+        if !asked.alone || !analysis.is_theorem() {
+            return Prediction { predicted, verdicts };
+        }
+        let beside = (allocation, predicted == Some(true));
+        let guarantee = Guarantee::beside(set, self.allocator, analysis, beside, self.granted).verdict;
+        Prediction { predicted, verdicts: Verdicts { guarantee, ..verdicts } }
     }
 
     /// Runs an allocation, or says why not.
@@ -214,7 +264,9 @@ impl ExecPlan {
         let set = &asked.file.set;
         let analysis = of_certificates(allocation, self.analysis, self.granted);
         if let Some(request) = analysis.refuses(set) {
-            return self.reported(asked.not_run(analysis, None, request.to_string()), None, Status::CannotTell);
+            let reason = request.to_string();
+            let prediction = self.prediction(asked, analysis, Some(allocation), &Verdict::cannot_tell(&*reason));
+            return self.reported(asked.not_run(analysis, prediction, reason), None, Status::CannotTell);
         }
         let kind = kind(analysis);
         let predicted = predicted(set, allocation, analysis, asked.algorithm.is_none());
@@ -227,12 +279,19 @@ impl ExecPlan {
         if let Some(complaint) = no_faults(set, options) {
             return SetAnswer::wrong(complaint);
         }
+        // A run can keep every deadline, and yet lean on what the user does not grant.
+        let beyond = kind.beyond(set, allocation, self.granted);
+        let own = match &beyond {
+            Some(reason) => Verdict::no(&**reason),
+            None => Verdict::of_allocation(set, analysis, allocation, predicted),
+        };
+        let prediction = Prediction { predicted, ..self.prediction(asked, analysis, Some(allocation), &own) };
         let mut keeper = Keeper::new(&self.wanted, set, options.duration);
         let executed = match self.execute(asked, allocation, analysis, options, &mut keeper) {
             Ok(executed) => executed,
             Err(NotExecuted::Wrong(complaint)) => return SetAnswer::wrong(&complaint),
             Err(NotExecuted::Unable(reason, status)) => {
-                return self.reported(asked.not_run(analysis, predicted, reason), None, status);
+                return self.reported(asked.not_run(analysis, prediction, reason), None, status);
             }
         };
         let Executed { plan, findings, report } = &executed;
@@ -240,16 +299,16 @@ impl ExecPlan {
             Ok(drawn) => drawn,
             Err(failure) => return SetAnswer::wrong(&failure.0),
         };
-        // What is run may keep every deadline, and yet lean on what the user does not grant.
         let needed = kind.needed(set, allocation);
-        let beyond = kind.beyond(set, allocation, self.granted);
         let passes = executed.passes() && beyond.is_none();
         let answer = ExecAnswer {
             reason: too_full(set, allocation, analysis).or(beyond),
             relies_on: needed.map(|needed| needed.name().into()),
             disobeys: disobeys(needed, options),
-            ..asked.blank(analysis, predicted, String::new()).with(set, plan, findings, report)
+            ..asked.blank(analysis, prediction, String::new()).with(set, plan, findings, report)
         };
+        let notes = unserved(&answer.jobs).into_iter().chain(suspends_nothing(set, allocation)).collect();
+        let answer = ExecAnswer { notes, ..answer };
         let page_size = plan.device().page_size();
         let shown = drawn.drawing.as_ref().map_or_else(String::new, |drawing| drawing.text.clone());
         let view = ExecView { answer, page_size, alone: asked.alone, drawing: shown };

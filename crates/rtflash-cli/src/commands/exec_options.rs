@@ -80,7 +80,7 @@ pub fn disobeys(needed: Option<Reliance>, options: &Options) -> Option<String> {
     })
 }
 
-/// What is wrong with an option that only certificates give a meaning, for a run without them.
+/// The fault of an option that only certificates give a meaning, for a run without them.
 pub fn needs_certificates(promises: bool, options: &Options) -> Option<String> {
     let Placed { backfill, waits, faults } = options.placed;
     let asked = [("--waits worst", waits == Waits::Worst), ("--no-backfill", !backfill), ("--faults", faults > 0)];
@@ -88,7 +88,7 @@ pub fn needs_certificates(promises: bool, options: &Options) -> Option<String> {
     Some(format!("{option} changes runs with certificates alone: `--analysis sound` gives them"))
 }
 
-/// What is wrong with faults on a device that states none.
+/// The fault of stated failures on a device that states none.
 pub fn no_faults(set: &TaskSet, options: &Options) -> Option<&'static str> {
     (options.placed.faults > 0 && set.device().spare_blocks() == 0)
         .then_some("--faults lets blocks fail, and the device states that none may: `\"spare_blocks\"` says how many")

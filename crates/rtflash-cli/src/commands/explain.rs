@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::verdict::{completed, passing};
-use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
-use rtflash_wire::{Answer as _, Guarantee, Unexplained};
+use rtflash_alloc::verdict::{completed, tightened};
+use rtflash_model::{Allocation, Reliance, TaskSetFile};
+use rtflash_wire::{Answer as _, CheckedAllocation, Guarantee, Unexplained, Verdict, Verdicts};
 
 use super::found::gone_tasks;
 use super::{allocator, analysis_relying_on};
@@ -47,44 +47,44 @@ pub fn command(args: &ExplainArgs) -> Result<Box<dyn SetCommand>, CommandFailure
 impl SetCommand for ExplainPlan {
     fn answer(&self, file: &TaskSetFile, given: Option<Given<'_>>, alone: bool) -> SetAnswer {
         let ExplainPlan { allocator, analysis, granted, format } = *self;
-        if let Some(request) = analysis.refuses(&file.set) {
-            return refusal(file, analysis, request.to_string(), format);
+        let set = &file.set;
+        let untold = |reason: String| refusal(file, analysis, reason, format);
+        if let Some(request) = analysis.refuses(set) {
+            return untold(request.to_string());
         }
         let mut warnings = String::new();
-        let (allocation, headline) = match given {
+        let (checked, verdicts, headline) = match given {
             None => {
-                let outcome = allocator.allocate(&file.set, analysis);
-                let guarantee = match format {
-                    Format::Text if alone => Guarantee::of(&file.set, allocator, &outcome, granted),
-                    _ => Guarantee::known(&file.set, &outcome),
-                };
-                let headline = OutcomeText::new(&file.set, allocator.name(), analysis, &outcome, &guarantee).headline();
+                let outcome = allocator.allocate(set, analysis);
                 if let Outcome::Partitioned(_) | Outcome::CannotTell(_) = outcome {
-                    return refusal(file, analysis, refused(&outcome, allocator.name()), format);
+                    return untold(refused(&outcome, allocator.name()));
                 }
-                (outcome.allocation().cloned(), headline)
+                let guarantee = match alone {
+                    true => Guarantee::of(set, allocator, analysis, &outcome, granted),
+                    false => Guarantee::known(set, allocator.name(), analysis, &outcome),
+                };
+                let verdicts = Verdicts::of_outcome(set, (allocator.name(), analysis), &outcome, &guarantee.verdict);
+                let headline = OutcomeText::new(set, allocator.name(), analysis, &outcome, &guarantee).headline();
+                let found = outcome.allocation().cloned().map(|allocation| checked(file, analysis, allocation));
+                (found, verdicts, Some(headline))
             }
             Some(Given::Allocation { allocation, name, .. }) => {
                 for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
                     warnings += &output::warning(&format!("{name}: {note}"));
                 }
-                let allocation = completed(&file.set, analysis, allocation);
-                let reason = kind(analysis).beyond(&file.set, &allocation, granted);
-                let headline = reason.map_or_else(String::new, not_schedulable);
-                (Some(allocation), headline)
+                let checked = checked(file, analysis, completed(set, analysis, allocation));
+                let verdicts = checked.verdict.verdicts.clone();
+                (Some(checked), verdicts, None)
             }
-            Some(Given::Nothing { schedulable: Some(_), reason }) => (None, not_schedulable(reason)),
-            Some(Given::Nothing { schedulable: None, reason }) => return refusal(file, analysis, reason, format),
+            Some(Given::Nothing { schedulable: Some(_), reason }) => {
+                (None, Verdicts::of(set, analysis, &Verdict::no(reason)), None)
+            }
+            Some(Given::Nothing { schedulable: None, reason }) => return untold(reason),
         };
-        let mut answer = explain(file, analysis, allocation.as_ref(), &headline, format);
-        answer.complaint.insert_str(0, &warnings);
-        answer
+        let status = Status::of(checked.as_ref().map_or(Some(false), |checked| checked.verdict.schedulable));
+        let view = ExplainView { file, analysis, checked: checked.as_ref(), verdicts: &verdicts, headline };
+        SetAnswer { text: view.render(format), complaint: warnings, status, ..SetAnswer::default() }
     }
-}
-
-/// A headline.
-fn not_schedulable(reason: String) -> String {
-    format!("{}: {reason}\n", output::paint(output::RED, "not schedulable"))
 }
 
 /// Why there are no terms to show.
@@ -102,7 +102,8 @@ fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: 
     let (text, complaint) = match format {
         Format::Json => {
             let meta = file.meta.as_deref().map(Cow::Borrowed);
-            let answer = Unexplained { schedulable: None, analysis: analysis.name().into(), reason, meta };
+            let verdicts = Verdicts::of(&file.set, analysis, &Verdict::cannot_tell(reason.clone()));
+            let answer = Unexplained { schedulable: None, verdicts, analysis: analysis.name().into(), reason, meta };
             (answer.line(), String::new())
         }
         Format::Text => (String::new(), output::error(&reason)),
@@ -110,19 +111,10 @@ fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: 
     SetAnswer { text, complaint, status: Status::CannotTell, ..SetAnswer::default() }
 }
 
-fn explain(
-    file: &TaskSetFile,
-    analysis: &dyn Analysis,
-    allocation: Option<&Allocation>,
-    headline: &str,
-    format: Format,
-) -> SetAnswer {
-    let set = &file.set;
-    let status = Status::of(Some(allocation.is_some_and(|allocation| schedulable(set, analysis, allocation))));
-    let text = ExplainView { file, analysis, allocation, headline }.render(format);
-    SetAnswer { text, status, ..SetAnswer::default() }
-}
-
-fn schedulable(set: &TaskSet, analysis: &dyn Analysis, allocation: &Allocation) -> bool {
-    passing(set, analysis, allocation).into_iter().all(|passes| passes)
+/// The allocation beside what `check` says of it as it was stated.
+fn checked<'f>(file: &'f TaskSetFile, analysis: &dyn Analysis, allocation: Allocation) -> CheckedAllocation<'f> {
+    CheckedAllocation {
+        verdict: kind(analysis).verify(file, &allocation).0,
+        allocation: tightened(&file.set, analysis, allocation),
+    }
 }

@@ -12,7 +12,7 @@ use rtflash_model::{Allocation, TaskSet, TaskSetFile};
 use rtflash_wire::{ExportAnswer, ExportedStream, line, pretty};
 
 use super::certified::certified;
-use super::found::{FoundAllocation, find};
+use super::found::{FoundAllocation, any_runs, find};
 use super::{allocator, analysis_relying_on, export_firmware, policies};
 use crate::args::{
     ExportAllocationArgs, ExportArgs, ExportCommand, ExportSetArgs, Format, MqsimGcArg, NvmeKindArg, ReplayArgs,
@@ -134,9 +134,9 @@ fn allocation_of(
             let laid_out = if is_given { None } else { in_rectangles(set, analysis, &found) };
             Ok((laid_out.unwrap_or(found), analysis.name() == "thesis"))
         }
-        FoundAllocation::Nothing(message, status) => {
-            output::complain(&format!("{message}\n"));
-            Err(status)
+        FoundAllocation::Nothing(message, own) => {
+            output::complain(&format!("{message}{}\n", if is_given { "" } else { any_runs(&own) }));
+            Err(Status::of(own.holds()))
         }
         FoundAllocation::Wrong(complaint) => {
             output::complain(&output::error(&complaint));

@@ -9,7 +9,7 @@ use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RecoveryBound, Requ
 use rtflash_model::{Allocation, Span, TaskSet};
 use rtflash_wire::{ExportAnswer, line};
 
-use super::analysis;
+use super::{analysis, typical_times};
 use crate::args::Format;
 use crate::status::Status;
 use crate::{CommandFailure, output, whole};
@@ -26,6 +26,7 @@ pub fn write(
     (out, late, backfill): (&Path, u32, bool),
     format: Format,
 ) -> Result<Status, CommandFailure> {
+    typical_times::warn(set.device());
     let failure = |why: &dyn std::fmt::Display| CommandFailure(format!("this cannot be exported: {why}"));
     let plan = rtflash_run::plan(set, allocation, analysis("sound")?).map_err(|why| failure(&why))?;
     let bytes = plan.image(backfill).map_err(|why| failure(&why))?;

@@ -5,21 +5,20 @@ use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::completed;
 use rtflash_model::{Allocation, Frame, TaskSet};
+use rtflash_wire::Verdict;
 
 use super::allocate;
 use crate::answer::SetAnswer;
 use crate::output;
 use crate::pairs::{Given, read_given};
 use crate::render::kind::kind;
-use crate::render::{impossible, unplaced};
-use crate::status::Status;
 
 /// An allocation to be run, or why there is none.
 pub enum FoundAllocation {
     /// This one.
     Allocation(Allocation),
-    /// None, for a reason that makes this the exit status.
-    Nothing(String, Status),
+    /// None: why, and the analysis's verdict, which makes the exit status.
+    Nothing(String, Verdict),
     /// What was given is none: why.
     Wrong(String),
     /// What was given cannot be read.
@@ -47,7 +46,10 @@ pub fn find(
 pub fn of_given(set: &TaskSet, given: Given<'_>, analysis: &dyn Analysis, warnings: &mut String) -> FoundAllocation {
     match given {
         Given::Allocation { allocation, name, .. } => given_one(set, name, allocation, analysis, warnings),
-        Given::Nothing { schedulable, reason } => FoundAllocation::Nothing(reason, Status::of(schedulable)),
+        Given::Nothing { schedulable: Some(_), reason } => {
+            FoundAllocation::Nothing(reason.clone(), Verdict::no(reason))
+        }
+        Given::Nothing { schedulable: None, reason } => FoundAllocation::cannot_tell(reason),
     }
 }
 
@@ -57,29 +59,29 @@ pub fn search(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis,
     if let Some(allocation) = outcome.allocation() {
         return FoundAllocation::Allocation(allocation.clone());
     }
+    let own = Verdict::of_outcome(set, analysis, &outcome);
+    let why = own.reason.clone().unwrap_or_default();
     match outcome {
-        Outcome::CannotTell(limit) => FoundAllocation::Nothing(limit.to_string(), Status::CannotTell),
-        Outcome::Partitioned(_) => FoundAllocation::Nothing(
-            format!("{} makes no clusters: there is nothing to run", allocator.name()),
-            Status::CannotTell,
+        Outcome::Partitioned(_) => {
+            FoundAllocation::cannot_tell(format!("{} makes no clusters: there is nothing to run", allocator.name()))
+        }
+        Outcome::NotSchedulable(_) => FoundAllocation::Nothing(
+            format!("{} finds no allocation, so there is none to run: {why}", allocator.name()),
+            own,
         ),
-        Outcome::NotSchedulable(failure) => {
-            let why = unplaced::sentence(set, &failure, &*kind(analysis));
-            FoundAllocation::Nothing(
-                format!(
-                    "{} finds no allocation, so there is none to run (global and equal-split always give one, \
-                     --allocation runs any): {why}",
-                    allocator.name()
-                ),
-                Status::No,
-            )
-        }
-        Outcome::Impossible(proof) => {
-            let why = impossible::why(set, &proof, |_, _| String::new());
-            let message = format!("no allocation meets every deadline, so there is none to run: {why}");
-            FoundAllocation::Nothing(message, Status::No)
-        }
-        Outcome::Schedulable(_) => FoundAllocation::Nothing("there is nothing to run".into(), Status::CannotTell),
+        Outcome::Impossible(_) => FoundAllocation::Nothing(format!("there is none to run: {why}"), own),
+        Outcome::CannotTell(_) | Outcome::Schedulable(_) => FoundAllocation::Nothing(why, own),
+    }
+}
+
+/// How a set without an allocation is run all the same, for commands that run any.
+pub fn any_runs(own: &Verdict) -> &'static str {
+    if own.holds() == Some(false) { " (global and equal-split always give one, --allocation runs any)" } else { "" }
+}
+
+impl FoundAllocation {
+    fn cannot_tell(reason: String) -> FoundAllocation {
+        FoundAllocation::Nothing(reason.clone(), Verdict::cannot_tell(reason))
     }
 }
 

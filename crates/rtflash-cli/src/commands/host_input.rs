@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Outcome, usual};
 use rtflash_alloc::verdict::completed;
+use rtflash_check::verify_certified;
 use rtflash_host::run::{Outside, Scenario, is_fio, read_fio, read_scenario_with, read_setup};
-use rtflash_model::{Allocation, Diagnostics, Reliance, TaskSet};
+use rtflash_model::{Allocation, Diagnostics, Placement, Reliance, TaskSet};
 
 use super::{allocate, analysis_relying_on};
 use crate::answer::Unanswered;
@@ -32,6 +33,19 @@ impl Outside for HostFiles<'_> {
             Outcome::CannotTell(limit) => Err(limit.to_string()),
             _ => Err("the sound analysis finds no allocation by which all deadlines are kept".to_owned()),
         }
+    }
+
+    /// By the verifier of `check`.
+    fn judge(&mut self, set: &TaskSet, allocation: &Allocation) -> Result<(), String> {
+        let verification = verify_certified(set, allocation, &Placement::ALL, Reliance::Neighbours);
+        if verification.accepts() {
+            return Ok(());
+        }
+        let wrong = verification.clusters.iter().position(|of| of.holds != Some(true) || !of.discrepancies.is_empty());
+        let cluster = wrong.expect("some cluster is refused");
+        let complaint = verification.clusters[cluster].discrepancies.first();
+        let problem = complaint.map_or_else(|| "its test does not hold".to_owned(), Clone::clone);
+        Err(format!("the certificate of cluster {cluster} promises nothing: {problem}"))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rtflash_draw::figure::{Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_host::SchedulerSettings;
-use rtflash_host::tune::{Measured, Tuning, k2, tune};
+use rtflash_host::tune::{Measured, TuneOptions, Tuning, k2, tune};
 use rtflash_wire::TuneAnswer;
 
 use super::host_input::Input;
@@ -28,14 +28,17 @@ pub fn answer(args: &HostTuneArgs, input: &Input) -> Result<SetAnswer, Unanswere
     }
     let schedulers: Vec<SchedulerSettings> =
         args.scheduler.iter().filter_map(|name| SchedulerSettings::named(name)).collect();
-    let tuning = tune(&scenario, &schedulers, args.objective, args.seed)
+    let tuning = tune(&scenario, &schedulers, TuneOptions::new(args.objective, args.seed))
         .map_err(|error| Unanswered::because(&error.to_string(), Status::CannotTell))?;
     if let Some(folder) = &args.figures {
         draw(folder, &tuning)?;
     }
-    let answer = TuneAnswer::new(&scenario, &args.objective, &tuning);
+    let answer = TuneAnswer::new(&scenario, args.objective, &tuning);
     let text = answer.render(args.format.format);
-    Ok(SetAnswer { text, status: Status::of(Some(tuning.chosen.is_some())), ..SetAnswer::default() })
+    // Without a choice it is open whether a setting that was as wanted in some run is so.
+    let is_open = answer.chosen.is_none() && !answer.rivals.is_empty();
+    let status = Status::of((!is_open).then_some(answer.chosen.is_some()));
+    Ok(SetAnswer { text, status, ..SetAnswer::default() })
 }
 
 /// The worst 99.9th percentile and the bandwidth over the queue bound, a curve for each scheduler
@@ -45,10 +48,10 @@ fn draw(folder: &Path, tuning: &Tuning) -> Result<(), CommandFailure> {
         |path: &Path, error: &std::io::Error| CommandFailure::io(&format!("cannot write {}", path.display()), error);
     output::folder(folder)?;
     let tail = |of: &Measured| {
-        let worst = of.tails.iter().copied().max().flatten();
+        let worst = of.all.tails.iter().copied().max().flatten();
         worst.map_or(f64::NAN, |tail| tail as f64 / 1e6)
     };
-    let bandwidth = |of: &Measured| of.bytes_per_s as f64 / 1e6;
+    let bandwidth = |of: &Measured| of.all.bytes_per_s as f64 / 1e6;
     let figures = [
         ("tradeoff-latency", "p99.9 of the worst real-time job (ms)", curves(tuning, &tail)),
         ("tradeoff-bandwidth", "All jobs together (MB/s)", curves(tuning, &bandwidth)),
@@ -103,8 +106,8 @@ fn csv(tuning: &Tuning) -> String {
             let piece = k2.split.map_or_else(String::new, |split| (split.piece() >> 10).to_string());
             (k2.max_inflight.to_string(), piece)
         });
-        let tail = of.tails.iter().copied().max().flatten().map_or_else(String::new, |tail| tail.to_string());
-        text += &format!("{},{inside},{piece},{tail},{}\n", of.settings.name(), of.bytes_per_s);
+        let tail = of.all.tails.iter().copied().max().flatten().map_or_else(String::new, |tail| tail.to_string());
+        text += &format!("{},{inside},{piece},{tail},{}\n", of.settings.name(), of.all.bytes_per_s);
     }
     text
 }

@@ -47,6 +47,7 @@ mod soak_answer;
 mod soak_stock;
 pub mod trace;
 mod trims;
+mod typical_times;
 
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};

@@ -2,8 +2,9 @@
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sizing::{Sizing, size};
+use rtflash_alloc::sizing::{FrontAxes, Sizing, front, size};
 use rtflash_model::{Reliance, TaskSetFile};
+use rtflash_wire::Guarantee;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,7 @@ struct SizePlan {
     analysis: &'static dyn Analysis,
     granted: Reliance,
     spread: bool,
+    over: Option<FrontAxes>,
     report: Option<ReportOfOne>,
     format: Format,
 }
@@ -43,15 +45,21 @@ pub fn command(args: &SizeArgs) -> Result<Box<dyn SetCommand>, CommandFailure> {
     let allocator = allocator(args.algorithm.under(analysis))?;
     let (spread, format) = (args.spread.spread, args.format.format);
     let report = report::place(args.report.as_deref())?.map(ReportOfOne::new);
-    Ok(Box::new(SizePlan { allocator, analysis, granted, spread, report, format }))
+    let over = args.axes();
+    Ok(Box::new(SizePlan { allocator, analysis, granted, spread, over, report, format }))
 }
 
 impl SetCommand for SizePlan {
     fn answer(&self, file: &TaskSetFile, _: Option<Given<'_>>, alone: bool) -> SetAnswer {
-        let SizePlan { allocator, analysis, granted, spread, ref report, format } = *self;
+        let SizePlan { allocator, analysis, granted, spread, over, ref report, format } = *self;
         let sizing = size(&file.set, allocator, analysis);
         let sizing = if spread { used(sizing) } else { sizing };
-        let view = SizeView { file, allocator, analysis, granted, sizing: &sizing, alone };
+        let guarantee = match alone {
+            true => Guarantee::of(&file.set, allocator, analysis, &sizing.outcome, granted),
+            false => Guarantee::known(&file.set, allocator.name(), analysis, &sizing.outcome),
+        };
+        let front = over.map(|axes| (axes, front(&file.set, allocator, analysis, axes)));
+        let view = SizeView { file, allocator, analysis, guarantee, sizing: &sizing, front, alone };
         if let Some(Err(complaint)) = report.as_ref().map(|report| report.write(&view)) {
             return SetAnswer::wrong(&complaint);
         }

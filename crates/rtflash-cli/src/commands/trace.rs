@@ -11,7 +11,7 @@ use rtflash_exec::trace::{Observer, Record, TraceError, TraceReader};
 use rtflash_exec::{DEFAULT_MEMORY, Plan, memory_of_trace};
 use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, read_task_set_bytes};
 use rtflash_run::{NotRun, PlanRefusal};
-use rtflash_wire::{ExecAnswer, traced};
+use rtflash_wire::{ExecAnswer, Verdict, Verdicts, traced};
 
 use super::exec::{of_certificates, predicted, refused};
 use super::found::{FoundAllocation, find};
@@ -91,7 +91,9 @@ pub fn check(
     let settings = traced(&setup, duration, dispatch_name);
     let predicted = predicted(&file.set, &allocation, analysis, given.is_some());
     let algorithm = given.is_none().then_some(name);
-    let blank = ExecAnswer::refused(algorithm, analysis.name(), predicted, settings, String::new());
+    let own = Verdict::of_allocation(&file.set, analysis, &allocation, predicted);
+    let verdicts = Verdicts::of(&file.set, analysis, &own);
+    let blank = ExecAnswer::refused(algorithm, analysis.name(), predicted, verdicts, settings, String::new());
     let answer = ExecAnswer {
         reason: None,
         meta: file.meta.as_deref().map(Cow::Borrowed),
@@ -126,7 +128,9 @@ fn allocation(found: FoundAllocation) -> Result<Allocation, Unanswered> {
         FoundAllocation::Allocation(allocation) => Ok(allocation),
         FoundAllocation::Refused(answer) => Err(Unanswered::Input(answer)),
         FoundAllocation::Wrong(message) => Err(CommandFailure(message).into()),
-        FoundAllocation::Nothing(reason, Status::CannotTell) => Err(Unanswered::because(&reason, Status::CannotTell)),
+        FoundAllocation::Nothing(reason, own) if own.holds().is_none() => {
+            Err(Unanswered::because(&reason, Status::CannotTell))
+        }
         FoundAllocation::Nothing(reason, _) => {
             Err(CommandFailure(format!("{reason}: of what allocation is the trace?")).into())
         }

@@ -6,14 +6,15 @@ use rtflash_wire::{
 };
 
 use super::numbers::{count, names, plain, runs, time};
-use super::{OnDevice, Render, data};
+use super::{OnDevice, Render, data, verdicts};
 use crate::output::{DIM, GREEN, RED, paint};
 
 impl Render for OnDevice<'_, AdmitAnswer<'_>> {
     fn text(&self) -> String {
         let (this, device) = (self.answer, self.device);
         let by = paint(DIM, &format!("(analysis: {})", this.analysis));
-        let mut text = match &this.refused {
+        let mut text = verdicts::text(&this.verdicts);
+        text += &match &this.refused {
             Some(refused) => format!("{}: {} {by}\n{}", paint(RED, "not admitted"), plain(&refused.task), why(refused)),
             None if !this.admitted => {
                 let none = this.streams.iter().filter(|stream| stream.cluster.is_none());

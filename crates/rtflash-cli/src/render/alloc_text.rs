@@ -1,21 +1,22 @@
 //! The answer of `alloc` for a person: the verdict, the clusters, and where it failed what would
 //! help.
 
-use rtflash_alloc::advice::Advice;
+use rtflash_alloc::advice::{Advice, ServedBy, Supposed};
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::{Analysis, PartFtl};
 use rtflash_alloc::certified::reliances;
 use rtflash_alloc::reason::Reason;
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, TaskSetFile};
-use rtflash_wire::{AllocAnswer, Answer, Guarantee, on_device, proof, task_name};
+use rtflash_wire::reasons::{beside, impossible_reason, suspends_nothing};
+use rtflash_wire::{AdviceAnswer, AllocAnswer, Answer, Guarantee, Verdicts, needed, on_device, proof, task_name};
 
 use super::kind::{KindText, kind};
-use super::numbers::{count, names, runs, separated, share, volume};
+use super::numbers::{count, names, plain, runs, separated, share, volume};
 use super::table::table;
-use super::{Render, data, impossible, unplaced};
+use super::{Render, data, unplaced, verdicts};
 
-use crate::output::{DIM, GREEN, RED, YELLOW, paint};
+use crate::output::{DIM, paint};
 
 /// Names of tasks shown for a cluster.
 const NAMES: usize = 4;
@@ -46,14 +47,15 @@ impl Render for AllocView<'_> {
         if !self.alone {
             return verdict.headline();
         }
-        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(verdict.set, help));
-        verdict.answer() + &verdict.second_opinion() + &advice
+        let advice = self.advice.as_ref().map_or_else(String::new, |help| advice(verdict.set, self.algorithm, help));
+        verdict.answer() + &advice
     }
 
     fn json(&self) -> String {
         let AllocView { file, algorithm, analysis, outcome, guarantee, .. } = self;
         let answer = AllocAnswer::new(&file.set, algorithm, *analysis, outcome, guarantee, file.meta.as_deref());
-        AllocAnswer { advice: self.advice.map(Into::into), ..answer }.line()
+        let advice = self.advice.as_ref().map(|advice| AdviceAnswer::new(&file.set, advice));
+        AllocAnswer { advice, ..answer }.line()
     }
 }
 
@@ -64,7 +66,8 @@ pub struct OutcomeText<'a> {
     analysis: &'a dyn Analysis,
     kind: Box<dyn KindText + 'a>,
     outcome: &'a Outcome,
-    guarantee: &'a Guarantee,
+    verdicts: Verdicts,
+    relies_on: Option<Reliance>,
 }
 
 impl<'a> OutcomeText<'a> {
@@ -74,25 +77,32 @@ impl<'a> OutcomeText<'a> {
         algorithm: &'a str,
         analysis: &'a dyn Analysis,
         outcome: &'a Outcome,
-        guarantee: &'a Guarantee,
+        guarantee: &Guarantee,
     ) -> OutcomeText<'a> {
-        OutcomeText { set, algorithm, analysis, kind: kind(analysis), outcome, guarantee }
+        let verdicts = Verdicts::of_outcome(set, (algorithm, analysis), outcome, &guarantee.verdict);
+        let relies_on = match outcome {
+            Outcome::Schedulable(allocation) => needed(set, allocation),
+            _ => None,
+        };
+        OutcomeText { set, algorithm, analysis, kind: kind(analysis), outcome, verdicts, relies_on }
     }
 
-    /// The verdict in a line.
-    ///
-    /// It says by what: Theorem 1 is an equation, and what holds on the device is said in the same
-    /// breath.
+    /// The two verdicts, and a line on what the algorithm made of the set.
     pub fn headline(&self) -> String {
-        let OutcomeText { set, algorithm, ref kind, outcome, guarantee, .. } = *self;
-        let verdict = match outcome.is_schedulable() {
-            Some(true) => paint(GREEN, "schedulable"),
-            Some(false) => paint(RED, "not schedulable"),
-            None => paint(YELLOW, "cannot tell"),
-        };
+        verdicts::text(&self.verdicts) + &self.line()
+    }
+
+    /// The algorithm's result, in a line.
+    pub fn line(&self) -> String {
+        format!("{} {}\n", self.what(), paint(DIM, &self.how()))
+    }
+
+    /// The algorithm's result.
+    fn what(&self) -> String {
+        let OutcomeText { set, algorithm, ref kind, outcome, .. } = *self;
         let tasks = count(set.tasks().len(), "task");
         let device = count(set.device().chips(), "chip");
-        let what = match outcome {
+        match outcome {
             Outcome::Schedulable(allocation) => {
                 let clusters = allocation.clusters();
                 let used = clusters.iter().filter(|cluster| !cluster.tasks.is_empty()).count();
@@ -106,7 +116,7 @@ impl<'a> OutcomeText<'a> {
                     allocation.clusters().iter().filter(|cluster| !cluster.tasks.is_empty()).count()
                 });
                 match size {
-                    0 => format!("{algorithm} finds no allocation of {tasks} to {device}: their data do not fit"),
+                    0 => format!("{algorithm} finds no allocation of {tasks} to {device}"),
                     size => format!(
                         "{algorithm} puts {tasks} into {} of the {device}, where their data do not fit",
                         count(size, "cluster")
@@ -117,25 +127,22 @@ impl<'a> OutcomeText<'a> {
                 format!("no allocation of {tasks} to {device} passes the test")
             }
             Outcome::NotSchedulable(_) => format!("{algorithm} finds no allocation of {tasks} to {device}"),
-            Outcome::Partitioned(verdict) if !verdict.space.fits() => {
-                format!("{algorithm}, {tasks} on {device}, where their data do not fit")
-            }
-            Outcome::Partitioned(_) => format!("{algorithm}, {tasks} on {device}"),
+            Outcome::Partitioned(_) => format!("{algorithm} divides {device} by its own test: {tasks}"),
             Outcome::Impossible(_) => format!("no allocation of {tasks} to {device} meets every deadline"),
-            Outcome::CannotTell(limit) => limit.to_string(),
-        };
+            Outcome::CannotTell(_) => format!("{algorithm} says nothing of {tasks} on {device}"),
+        }
+    }
+
+    /// By what it was tested.
+    fn how(&self) -> String {
         let name = self.analysis.name();
         // Of a yes: behind a no it is other clusters that rely on something.
-        let relies_on = guarantee.relies_on.filter(|_| outcome.is_schedulable() == Some(true));
-        let (by, how) = match outcome {
-            Outcome::Partitioned(verdict) if !verdict.space.fits() => (String::new(), " (its own test)".to_owned()),
-            Outcome::Partitioned(_) => (" by its own test".to_owned(), String::new()),
-            Outcome::CannotTell(_) | Outcome::Impossible(_) => (String::new(), format!(" (analysis: {name})")),
-            Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)) => kind.by_data(),
-            _ => kind.by(relies_on),
-        };
-        let how = if how.is_empty() { how } else { format!(" {}", paint(DIM, how.trim_start())) };
-        format!("{verdict}{by}{}: {what}{how}\n", on_the_device(guarantee, outcome.is_schedulable(), kind.guaranteed()))
+        let relies_on = self.relies_on.filter(|_| self.outcome.is_schedulable() == Some(true));
+        match self.outcome {
+            Outcome::Partitioned(_) => "(its own test)".to_owned(),
+            Outcome::CannotTell(_) | Outcome::Impossible(_) => format!("(analysis: {name})"),
+            _ => self.kind.how(relies_on),
+        }
     }
 
     /// Everything but the advice.
@@ -150,6 +157,7 @@ impl<'a> OutcomeText<'a> {
             text += &self.clusters(allocation);
             if outcome.is_schedulable() == Some(true) && self.kind.promises() {
                 text += &relying(set, allocation);
+                text += &suspends_nothing(set, allocation).map_or_else(String::new, |note| format!("  ({note})\n"));
             }
         }
         let why = self.failure();
@@ -160,50 +168,21 @@ impl<'a> OutcomeText<'a> {
     /// allocation would do.
     pub fn failure(&self) -> String {
         let unplaced = match self.outcome {
-            Outcome::NotSchedulable(failure) => unplaced::text(self.set, failure, &*self.kind),
+            Outcome::NotSchedulable(failure) => unplaced::text(self.set, failure, self.analysis),
             _ => String::new(),
         };
         let impossible = proof(self.set, self.analysis, self.outcome);
-        let impossible = impossible.map_or_else(String::new, |proof| match self.outcome {
-            // The headline has said that there is none.
-            Outcome::Impossible(_) => capitalised(&impossible::why(self.set, &proof, data::beside)) + ".\n",
-            _ => impossible::sentence(self.set, &proof),
+        let impossible = impossible.map_or_else(String::new, |proof| {
+            let why = impossible_reason(self.set, &proof, beside);
+            match self.outcome {
+                // The line above has said that there is none.
+                Outcome::Impossible(_) => capitalised(&why) + ".\n",
+                _ => format!("No allocation meets every deadline, whatever the algorithm: {why}.\n"),
+            }
         });
         let failed = self.outcome.is_schedulable() == Some(false);
         let no_use = if failed { self.kind.granted_for_nothing(self.set) } else { String::new() };
         unplaced + &self.too_full() + &no_use + &impossible
-    }
-
-    /// What a person may do with what holds on the device; nothing where the verdict itself is of
-    /// the device.
-    fn second_opinion(&self) -> String {
-        let guarantee = self.guarantee;
-        let relying = match guarantee.relies_on {
-            None | Some(Reliance::Nothing) => "whatever other clusters do",
-            Some(Reliance::Neighbours) => "relying on their neighbours' tasks",
-            Some(Reliance::Queue) => "relying on their neighbours' tasks, a FIFO bus and steady reads",
-        };
-        let line = match (guarantee.set, guarantee.as_placed, self.outcome.is_schedulable()) {
-            (_, _, Some(true)) if self.kind.promises() => return String::new(),
-            (Some(true), Some(true), _) => {
-                format!("The sound analysis accepts these clusters as they are, {relying} (`check --analysis sound`).")
-            }
-            (Some(true), ..) => format!(
-                "`--analysis sound` prints clusters that keep every deadline on the device, \
-                                         {relying}."
-            ),
-            (Some(false), _, Some(true)) => {
-                format!(
-                    "The sound analysis finds no clusters that keep every deadline on the device: this is a yes of {}.",
-                    self.kind.whose()
-                )
-            }
-            (Some(false), ..) if !self.kind.promises() => {
-                "The sound analysis accepts the set no more than this one.".into()
-            }
-            _ => return String::new(),
-        };
-        format!("\n{line}\n")
     }
 
     /// The clusters of an allocation as a table. Free clusters of one chip share a row.
@@ -303,18 +282,6 @@ fn capitalised(clause: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What holds on the device, behind a verdict.
-fn on_the_device(guarantee: &Guarantee, verdict: Option<bool>, guaranteed: &'static str) -> &'static str {
-    match (guarantee.set, guarantee.as_placed, verdict) {
-        (Some(true), Some(true), Some(true)) => guaranteed,
-        (Some(true), _, Some(true)) => ", guaranteed on the device, with clusters of its own",
-        (Some(true), Some(true), _) => ", yet guaranteed on the device, with these clusters",
-        (Some(true), _, _) => ", yet guaranteed on the device, with clusters of its own",
-        (Some(false), _, Some(true)) => ", not guaranteed on the device",
-        (Some(false) | None, _, _) => "",
-    }
-}
-
 /// What clusters rely on that do not hold by themselves.
 fn relying(set: &TaskSet, allocation: &Allocation) -> String {
     let reliances = reliances(set, allocation);
@@ -348,8 +315,41 @@ fn partitioned(verdict: &PartFtl) -> String {
     format!("\n{}", table(&["chips in mode", ">U"], rows))
 }
 
+/// What lets a request be served, and what the other advice supposes.
+fn served(set: &TaskSet, served: &ServedBy) -> String {
+    let mut lines = Vec::new();
+    if let Some(longest) = served.suspension {
+        lines.push(format!(
+            "erases that are suspended: \"erase_suspend\" and \"erase_resume\" of the device, at most {longest} each"
+        ));
+    }
+    if let Some(deadline) = served.deadline {
+        lines.push(format!("a deadline of at least {deadline}"));
+        if served.too_long.writes {
+            lines.push(format!("a buffer that takes the write at once, and passes it on within {deadline} or more"));
+        }
+    } else {
+        lines.push("a longer period, or fewer pages".to_owned());
+    }
+    let task = set.tasks().as_slice().get(served.task).map_or_else(String::new, |task| plain(&task.name));
+    let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
+    let supposed = match (served.supposed, served.enough) {
+        (None, _) => String::new(),
+        (Some(Supposed::Suspension(time)), true) => {
+            format!("With \"erase_suspend\" and \"erase_resume\" of {time} each nothing else is needed.\n")
+        }
+        (Some(Supposed::Deadlines), true) => "With that deadline nothing else is needed.\n".to_owned(),
+        (Some(Supposed::Suspension(time)), false) => {
+            format!("What follows supposes \"erase_suspend\" and \"erase_resume\" of {time} each.\n")
+        }
+        (Some(Supposed::Deadlines), false) => "What follows supposes that deadline.\n".to_owned(),
+    };
+    format!("\nMore chips do not help task {task}. Any one of these lets it be served:\n{lines}{supposed}")
+}
+
 /// What would help, if anything was found.
-fn advice(set: &TaskSet, advice: &Advice) -> String {
+fn advice(set: &TaskSet, algorithm: &str, advice: &Advice) -> String {
+    let request = advice.request.as_ref().map_or_else(String::new, |of| served(set, of));
     let mut lines = Vec::new();
     if let Some(more) = advice.chips {
         let how =
@@ -363,6 +363,26 @@ fn advice(set: &TaskSet, advice: &Advice) -> String {
     if let Some(ratio) = advice.logical_ratio {
         lines.push(format!("a logical_ratio of {ratio} instead of {}", set.device().logical_ratio()));
     }
+    if !advice.together.is_empty() {
+        let with_channels = advice
+            .together
+            .iter()
+            .any(|point| point.channels != point.chips.div_ceil(set.device().chips_per_channel()));
+        let points = advice.together.iter().map(|point| {
+            let channels =
+                if with_channels { format!(" on {}", count(point.channels, "channel")) } else { String::new() };
+            let by = match point.algorithm {
+                name if name == algorithm => String::new(),
+                name => format!(" (--algorithm {name})"),
+            };
+            format!("{}{channels} at up to {}{by}", count(point.chips, "chip"), point.logical_ratio)
+        });
+        let points: Vec<String> = points.collect();
+        lines.push(format!("chips and logical_ratio together: {}", points.join(", ")));
+    }
+    if let Some(channels) = advice.channels {
+        lines.push(format!("{channels} channels instead of {}, with as many chips", set.device().channels()));
+    }
     if let Some(less) = advice.less_data {
         let (permille, pages) = (less.permille, separated(less.pages));
         let bytes = volume(set.device().bytes(less.pages) as f64);
@@ -373,7 +393,7 @@ fn advice(set: &TaskSet, advice: &Advice) -> String {
         ));
     }
     if let Some(algorithm) = advice.algorithm {
-        lines.push(format!("--algorithm {algorithm}, whose clusters hold the data"));
+        lines.push(format!("--algorithm {algorithm}"));
     }
     if let Some(failures) = advice.program_failures {
         let now = set.device().program_failures();
@@ -388,8 +408,8 @@ fn advice(set: &TaskSet, advice: &Advice) -> String {
         ));
     }
     if lines.is_empty() {
-        return String::new();
+        return request;
     }
     let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
-    format!("\nAny one of these would do:\n{lines}")
+    format!("{request}\nAny one of these would do:\n{lines}")
 }

@@ -1,19 +1,16 @@
 //! The answer of `check` for a person.
 
 use rtflash_model::Reliance;
-use rtflash_wire::{Answer, CheckAnswer, CheckedCluster, relied_on};
+use rtflash_wire::{Answer, CheckAnswer, relied_on};
 
-use super::numbers::{names, percent, runs, share};
+use super::numbers::{names, runs, share};
 use super::table::table;
-use super::{Render, data};
-use crate::output::{DIM, GREEN, RED, YELLOW, paint};
-
-/// Loads from here on are those of certificates whose interval is none.
-const OVERLOAD: f64 = 1e9;
+use super::{Render, data, verdicts};
+use crate::output::{DIM, paint};
 
 impl Render for CheckAnswer<'_> {
     fn text(&self) -> String {
-        self.reason.as_deref().map_or_else(|| answer(self), |reason| nothing(self, reason))
+        answer(self)
     }
 
     fn json(&self) -> String {
@@ -21,52 +18,17 @@ impl Render for CheckAnswer<'_> {
     }
 }
 
-/// The verdict where there is no allocation to test.
-fn nothing(answer: &CheckAnswer<'_>, reason: &str) -> String {
-    let verdict = match answer.schedulable {
-        Some(_) => paint(RED, "not schedulable"),
-        None => paint(YELLOW, "cannot tell"),
-    };
-    format!("{verdict}: {reason}\n")
-}
-
-/// The verdict, then the clusters.
+/// The verdicts, then the clusters, if there is an allocation.
 fn answer(answer: &CheckAnswer<'_>) -> String {
-    verdict(answer) + &remarks(answer) + "\n" + &clusters(answer)
-}
-
-/// The verdict in a line: of a no, by the first cluster that fails.
-fn verdict(answer: &CheckAnswer<'_>) -> String {
     let by = paint(DIM, &format!("(analysis: {})", answer.analysis));
-    let failing = answer.clusters.iter().position(|cluster| cluster.schedulable != Some(true));
-    let full = failing.filter(|&first| answer.clusters[first].data.as_ref().is_some_and(|data| !data.fits));
-    match failing.map(|first| (first, &answer.clusters[first])) {
-        None => {
-            format!("{}: every cluster passes the test{} {by}\n", paint(GREEN, "schedulable"), relying(answer))
-        }
-        Some((first, cluster)) if full.is_some() => {
-            let time = match cluster.in_time {
-                Some(true) => "its test of time passes",
-                Some(false) => "and it fails its test of time, too",
-                None => "its test of time was given up",
-            };
-            format!("{}: the data of cluster {first} do not fit; {time} {by}\n", paint(RED, "not schedulable"))
-        }
-        Some((first, CheckedCluster { schedulable: None, .. })) => {
-            format!("{}: the test of cluster {first} was given up {by}\n", paint(YELLOW, "cannot tell"))
-        }
-        Some((first, cluster)) if cluster.utilization > 1.0 && cluster.utilization < OVERLOAD => {
-            let excess = percent((cluster.utilization - 1.0).max(f64::MIN_POSITIVE));
-            format!("{}: cluster {first} is {excess} overloaded {by}\n", paint(RED, "not schedulable"))
-        }
-        Some((first, cluster)) if !cluster.complaints.is_empty() => {
-            format!("{}: cluster {first} fails {by}\n", paint(RED, "not schedulable"))
-        }
-        Some((first, _)) => {
-            let why = "demand and blocking do not fit into some interval, or in the long run";
-            format!("{}: cluster {first} fails: {why} {by}\n", paint(RED, "not schedulable"))
-        }
-    }
+    let verdicts = verdicts::text(&answer.verdicts);
+    let what = match (&answer.reason, answer.schedulable) {
+        (Some(reason), _) => return format!("{verdicts}{reason} {by}\n"),
+        (None, Some(true)) => format!("every cluster passes the test{}", relying(answer)),
+        (None, Some(false)) => "not every cluster passes the test".to_owned(),
+        (None, None) => "a test was given up".to_owned(),
+    };
+    format!("{verdicts}{what} {by}\n") + &remarks(answer) + "\n" + &clusters(answer)
 }
 
 /// What is wrong with clusters, and what else is to be said of them.

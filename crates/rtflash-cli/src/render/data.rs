@@ -1,9 +1,10 @@
 //! Whether data fit, in words: pages and bytes, of each task and each cluster.
 
 use rtflash_model::{Device, Space, TaskId, TaskSet};
+use rtflash_wire::reasons::{beside, count_pages, data_sentence as sentence};
 use rtflash_wire::{DataAnswer, TaskDataAnswer, on_device, task_name};
 
-use super::numbers::{count, plain, separated, volume};
+use super::numbers::{count, plain, separated};
 use super::table::table;
 use crate::output::{RED, paint};
 
@@ -28,42 +29,9 @@ pub fn complaint(data: &DataAnswer<'_>, position: usize) -> String {
     )
 }
 
-/// `800,000 pages (6,553,600,000 bytes)`.
-pub fn pages(device: &Device, pages: u128) -> String {
-    format!("{} ({} bytes)", count_pages(pages), separated(device.bytes(pages)))
-}
-
 /// `24 pages (196.6 kB)`.
 pub fn amount(device: &Device, pages: u64) -> String {
     count_pages(pages.into()) + &beside(device, pages.into())
-}
-
-/// What stands beside a number of pages for people; in answers for programs nothing does.
-pub type Beside = fn(&Device, u128) -> String;
-
-/// ` (196.6 kB)`.
-pub fn beside(device: &Device, pages: u128) -> String {
-    format!(" ({})", volume(device.bytes(pages) as f64))
-}
-
-fn count_pages(pages: u128) -> String {
-    format!("{} {}", separated(pages), if pages == 1 { "page" } else { "pages" })
-}
-
-/// A sentence on a space: what the data take, and what there is.
-pub fn sentence(device: &Device, space: &Space) -> String {
-    let rounded = if space.needed_pages > space.data_pages {
-        format!(", {} in whole rows of a stripe", pages(device, space.needed_pages))
-    } else {
-        String::new()
-    };
-    format!("{} of data{rounded}, and {}", pages(device, space.data_pages), room(device, space))
-}
-
-fn room(device: &Device, space: &Space) -> String {
-    let bytes = separated(device.bytes(space.logical_pages));
-    let noun = if space.logical_pages == 1 { "page" } else { "pages" };
-    format!("{} logical {noun} ({bytes} bytes) for them", separated(space.logical_pages))
 }
 
 /// What is to be said of a cluster whose data do not fit, task by task.

@@ -3,9 +3,9 @@
 use rtflash_model::format_ns;
 use rtflash_wire::{Answer, CheckLine, ExecAnswer, JobsLine};
 
-use super::Render;
 use super::numbers::{count, lifetime, names, percent, period, plain, quantity, runs, time, volume};
 use super::table::table;
+use super::{Render, verdicts};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
 /// Rows of a table shown.
@@ -37,21 +37,27 @@ impl Render for ExecView<'_> {
     }
 }
 
-/// The verdict in a line.
-pub fn headline(answer: &ExecAnswer<'_>) -> String {
-    let predicted = match answer.predicted_schedulable {
-        Some(true) => ", predicted schedulable",
-        Some(false) => ", predicted not schedulable",
-        None => "",
-    };
+/// The verdicts, and what the run came to.
+fn headline(answer: &ExecAnswer<'_>) -> String {
+    verdicts::text(&answer.verdicts) + &run(answer)
+}
+
+/// The result of the run in a line, after one that says why checks can fail if the set is not
+/// guaranteed.
+pub fn run(answer: &ExecAnswer<'_>) -> String {
+    let why = answer.verdicts.why_checks_can_fail().filter(|_| answer.verdict.is_some());
+    why.map_or_else(String::new, |why| format!("{}\n", paint(YELLOW, why))) + &came_to(answer)
+}
+
+fn came_to(answer: &ExecAnswer<'_>) -> String {
     let relies = match answer.relies_on.as_deref() {
         None => String::new(),
         Some("nothing") => ", relies on no neighbour".into(),
         Some(on) => format!(", relies on {on}"),
     };
     let by = match &answer.algorithm {
-        Some(algorithm) => format!("({algorithm}, analysis: {}{predicted}{relies})", answer.analysis),
-        None => format!("(given allocation, analysis: {}{predicted}{relies})", answer.analysis),
+        Some(algorithm) => format!("({algorithm}, analysis: {}{relies})", answer.analysis),
+        None => format!("(given allocation, analysis: {}{relies})", answer.analysis),
     };
     let by = paint(DIM, &by);
     let ran = format_ns(answer.settings.duration_ns);
@@ -96,6 +102,9 @@ fn answer(answer: &ExecAnswer<'_>, page_size: u32) -> String {
     }
     if let Some(disobeys) = &answer.disobeys {
         text += &format!("{}: {disobeys}\n", paint(YELLOW, "note"));
+    }
+    for note in &answer.notes {
+        text += &format!("{}: {note}\n", paint(YELLOW, "note"));
     }
     text += "\n";
     text += &jobs(answer);

@@ -3,19 +3,19 @@
 use rtflash_alloc::Work;
 use rtflash_alloc::analysis::DemandTest;
 use rtflash_alloc::certified::{ChosenGc, Cost, GROUNDS, Ground, Held, WorkloadCurve, grounds, held, reliances};
-use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, Span, TaskSet};
-use rtflash_wire::task_name;
+use rtflash_model::{Cluster, Device, Placement, Reliance, Span, TaskSet};
+use rtflash_wire::{CheckedAllocation, CheckedCluster, task_name};
 
 use super::data;
 use super::explain_text::{count_pages, longest_read, times};
 use super::numbers::{count, plain, request_rate, runs, share, time};
 use super::table::table;
-use crate::output::{BOLD, GREEN, RED, paint};
+use crate::output::{BOLD, DIM, GREEN, RED, paint};
 
 /// The device's terms, and those of each cluster.
-pub fn terms(set: &TaskSet, test: DemandTest, allocation: Option<&Allocation>) -> String {
-    let clusters = match allocation {
-        Some(allocation) => clusters(set, allocation, test.rely_on),
+pub fn terms(set: &TaskSet, test: DemandTest, checked: Option<&CheckedAllocation<'_>>) -> String {
+    let clusters = match checked {
+        Some(checked) => clusters(set, checked, test.rely_on),
         None => data::whole(set),
     };
     device(set) + &clusters
@@ -82,13 +82,27 @@ fn device(set: &TaskSet) -> String {
 }
 
 /// Each cluster: its processor's tasks, garbage collection, and the test on the tightest interval.
-fn clusters(set: &TaskSet, allocation: &Allocation, granted: Reliance) -> String {
+fn clusters(
+    set: &TaskSet,
+    CheckedAllocation { allocation, verdict }: &CheckedAllocation<'_>,
+    granted: Reliance,
+) -> String {
     let clusters = allocation.clusters();
     let parts = clusters.iter().zip(held(set, allocation, granted)).enumerate();
-    let shown = parts.filter(|(_, (cluster, _))| !cluster.tasks.is_empty() || !set.jobs().is_empty());
-    let shown: Vec<_> = shown.collect();
-    let text: String =
-        shown.iter().map(|(position, (cluster, held))| one(set, *position, cluster, held.as_ref())).collect();
+    let is_shown = |position: usize| {
+        let checked = &verdict.clusters[position];
+        !clusters[position].tasks.is_empty() || !set.jobs().is_empty() || !checked.complaints.is_empty()
+    };
+    let shown: Vec<_> = parts.filter(|&(position, _)| is_shown(position)).collect();
+    let text: String = shown
+        .iter()
+        .map(|(position, (cluster, held))| {
+            let heading =
+                format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
+            let checked = &verdict.clusters[*position];
+            format!("\n{}\n", paint(BOLD, &heading)) + &one(set, cluster, held.as_ref(), checked) + &found(checked)
+        })
+        .collect();
     let relied = reliances(set, allocation);
     let rest = shown.iter().filter_map(|(position, (_, held))| {
         Some((*position, grounds(set, allocation, *position, held.as_ref()?, relied[*position]?)))
@@ -138,16 +152,21 @@ fn organised(set: &TaskSet, cluster: &Cluster, held: &Held) -> String {
     format!("{}: {what}", placement.name())
 }
 
-fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -> String {
-    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
-    let mut text = format!("\n{}\n", paint(BOLD, &heading));
+/// What `check` has against the verdict, and what it notes.
+fn found(checked: &CheckedCluster<'_>) -> String {
+    let complaints = checked.complaints.iter().map(|complaint| format!("  {complaint}\n"));
+    let notes = checked.notes.iter().map(|note| format!("  {}\n", paint(DIM, &format!("note: {note}"))));
+    complaints.chain(notes).collect()
+}
+
+fn one(set: &TaskSet, cluster: &Cluster, held: Option<&Held>, checked: &CheckedCluster<'_>) -> String {
     let Some(held) = held else {
         let space = set.space(&cluster.tasks, cluster.size(), None);
-        text += "  no certificate: no garbage collection can be made to keep up\n";
-        return text + &data::lines(set, &cluster.tasks, &space);
+        let none = "  no certificate by which garbage collection keeps up\n".to_owned();
+        return none + &data::lines(set, &cluster.tasks, &space);
     };
     let unit = &held.placed.processor;
-    text += &format!("  {}\n", organised(set, cluster, held));
+    let mut text = format!("  {}\n", organised(set, cluster, held));
     text += &format!("  {}\n", costs(set, held));
     let named = cluster.tasks.iter().filter_map(|&task| Some((task, set.tasks().get(task)?)));
     let resets = held.certificate.placement.is_zoned();
@@ -190,7 +209,7 @@ fn one(set: &TaskSet, position: usize, cluster: &Cluster, held: Option<&Held>) -
         text += &collection(set, cluster, held, gc);
         text += &suspension(set.device(), held);
     }
-    text + &test(held) + &data::lines(set, &cluster.tasks, &held.space)
+    text + &test(held, checked) + &data::lines(set, &cluster.tasks, &held.space)
 }
 
 /// What each job takes for an erase that it may suspend; or why none is suspended, where the device
@@ -349,17 +368,18 @@ fn waits_of_a_command(device: &Device, read: Cost) -> u64 {
 }
 
 /// The test on the tightest interval.
-fn test(held: &Held) -> String {
+fn test(held: &Held, checked: &CheckedCluster<'_>) -> String {
     let Some(tightest) = held.certificate.tightest else { return String::new() };
     let length = tightest.length;
     let server = held.certificate.server_thousandths;
     let work = Work::new();
     let demands = held.demands(&work).map(|demand| (demand.at(length), demand.blocking(length)));
     let (demand, blocking) = demands.max().expect("a cluster has a chip, and so a neighbourhood");
-    let verdict = match (tightest.slack_ns < 0, held.space.fits()) {
-        (true, _) => paint(RED, "not schedulable"),
-        (false, true) => paint(GREEN, "schedulable"),
-        (false, false) => "its deadlines are met".into(),
+    let verdict = match (checked.schedulable, checked.in_time) {
+        (Some(true), _) => paint(GREEN, "schedulable"),
+        (Some(false), Some(true)) if !held.space.fits() => "its deadlines are met".into(),
+        (Some(false), _) => paint(RED, "not schedulable"),
+        (None, _) => "cannot tell".into(),
     };
     let reserved =
         if server == 0 { String::new() } else { format!(", {} of it the server's", share(f64::from(server) / 1e3)) };

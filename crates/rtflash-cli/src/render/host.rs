@@ -23,11 +23,18 @@ impl Render for HostAnswer<'_> {
         let length = |queue: &HostQueue| format!("{} ({} at most)", quantity(queue.mean), separated(queue.max.into()));
         let (waiting, inside) = (length(&self.queues.waiting), length(&self.queues.inside));
         let queues = format!("requests at the scheduler: {waiting}; in the device: {inside}");
+        // The longest latency does not show these.
+        let open = self.jobs.iter().filter_map(|job| {
+            let oldest = job.oldest_open_ns.filter(|&oldest| job.max_ns.is_none_or(|max| oldest > max))?;
+            let (name, number) = (plain(&job.name), separated(job.open.into()));
+            Some(format!("{name}: {number} I/Os open at the end, the first released {} before\n", format_ns(oldest)))
+        });
         let broken = self.assumptions.iter().filter_map(|seen| {
             let at = format_ns(seen.broken_at_ns?);
             Some(format!("not as bounds suppose: {} (docs/host.md), first at {at}\n", seen.name))
         });
-        format!("{}\n{}{queues}\n{}", self.scheduler, table(&headings, rows), broken.collect::<String>())
+        let findings = open.chain(broken).collect::<String>();
+        format!("{}\n{}{queues}\n{findings}", self.scheduler, table(&headings, rows))
     }
 
     fn json(&self) -> String {

@@ -1,10 +1,9 @@
 //! The answer of `host bound` for a person.
 
-use rtflash_model::format_ns;
 use rtflash_wire::{Answer, BoundAnswer};
 
 use super::Render;
-use super::numbers::plain;
+use super::numbers::{bound, plain};
 use super::table::table;
 
 impl Render for BoundAnswer<'_> {
@@ -13,12 +12,12 @@ impl Render for BoundAnswer<'_> {
             return format!("{}\nno job is real-time\n", self.scheduler);
         }
         let headings = ["job", ">at most", "rule", ">inside", ">ahead", ">own"];
-        let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), format_ns);
+        let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), bound);
         let rows = self.jobs.iter().map(|job| {
             let terms = job.terms.as_ref();
             vec![
                 plain(&job.name),
-                job.bound_ns.map_or_else(|| "none".to_owned(), format_ns),
+                job.bound_ns.map_or_else(|| "none".to_owned(), bound),
                 job.rule.to_string(),
                 time(terms.map(|terms| terms.inside_ns)),
                 time(terms.map(|terms| terms.ahead_ns)),
@@ -27,7 +26,12 @@ impl Render for BoundAnswer<'_> {
         });
         let table = table(&headings, rows);
         let whys = self.jobs.iter().filter_map(|job| Some(format!("{}: {}\n", plain(&job.name), job.why.as_ref()?)));
-        format!("{}\n{table}{}", self.scheduler, whys.collect::<String>())
+        let mut text = format!("{}\n{table}{}", self.scheduler, whys.collect::<String>());
+        if self.jobs.iter().any(|job| job.bound_ns.is_some()) {
+            text += "the bounds rest on:\n";
+            self.rests_on.iter().for_each(|clause| text += &format!("  {clause}\n"));
+        }
+        text
     }
 
     fn json(&self) -> String {

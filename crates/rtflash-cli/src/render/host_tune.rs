@@ -4,21 +4,37 @@ use rtflash_model::format_ns;
 use rtflash_wire::{Answer, TuneAnswer, TuneSetting};
 
 use super::Render;
-use super::numbers::{plain, quantity};
+use super::numbers::{bound, plain, quantity, separated};
 use super::table::table;
 
 impl Render for TuneAnswer<'_> {
     fn text(&self) -> String {
-        let headings = ["", "scheduler", ">inside", ">pieces", ">p99.9", ">of none's", ">MB/s", ">of none's", ">bound"];
+        let runs = format!("{} {}", self.runs, if self.runs == 1 { "run" } else { "runs" });
+        let headings = [
+            "",
+            "scheduler",
+            ">inside",
+            ">pieces",
+            ">p99.9",
+            ">of none's",
+            ">MB/s",
+            ">of none's",
+            ">bound",
+            ">as wanted",
+        ];
         let same = |one: &TuneSetting, other: &TuneSetting| {
             let key = |of: &TuneSetting| (of.scheduler.clone(), of.max_inflight, of.max_sectors);
             key(one) == key(other)
         };
         let is_chosen = |of: &TuneSetting| self.chosen.as_ref().is_some_and(|chosen| same(chosen, of));
-        let rows = std::iter::once(&self.none).chain(&self.settings).map(|of| row(of, is_chosen(of)));
+        let rows = std::iter::once(&self.none).chain(&self.settings).map(|of| row(of, self.runs, is_chosen(of)));
         let jobs: Vec<String> = self.jobs.iter().map(|name| plain(name)).collect();
         let mut text = format!("{}; real-time: {}\n{}", self.objective, jobs.join(", "), table(&headings, rows));
-        let Some(chosen) = &self.chosen else { return text + "no setting is as wanted\n" };
+        text += &format!("each setting: {runs} of {}\n", format_ns(self.run_ns));
+        text += &doubts(self);
+        let Some(chosen) = &self.chosen else {
+            return text + &format!("no setting is as wanted in every run ({runs})\n");
+        };
         let cost = chosen.bandwidth_share.map_or_else(String::new, |share| {
             format!("it costs {:.1} % of the bandwidth under none", 100.0 * (1.0 - share).max(0.0))
         });
@@ -44,22 +60,50 @@ impl Render for TuneAnswer<'_> {
     }
 }
 
+/// I/Os that a 99.9th percentile needs: ten of them are above it.
+const ENOUGH: u64 = 10_000;
+
+/// Lines on what the runs do not tell for sure.
+fn doubts(answer: &TuneAnswer<'_>) -> String {
+    let mut text = String::new();
+    for (at, job) in answer.jobs.iter().enumerate() {
+        let settings = std::iter::once(&answer.none).chain(&answer.chosen);
+        let fewest = settings.map(|of| of.samples[at]).min().unwrap_or(0);
+        // A deadline is kept by a bound.
+        if fewest < ENOUGH && answer.objective != "deadline" {
+            let (job, fewest, enough) = (plain(job), separated(fewest.into()), separated(ENOUGH.into()));
+            text += &format!("not sure: {fewest} I/Os of {job} count, and a 99.9th percentile needs {enough}\n");
+        }
+    }
+    if !answer.rivals.is_empty() {
+        let name = |of: &TuneSetting| {
+            let inside = of.max_inflight.map_or_else(String::new, |inside| format!(" {inside} inside"));
+            let pieces = of.max_sectors.map_or_else(String::new, |size| format!(" {} KiB", size >> 10));
+            format!("{}{inside}{pieces} (as wanted in {} of {})", of.scheduler, of.wanted_in, answer.runs)
+        };
+        let names: Vec<String> = answer.rivals.iter().map(name).collect();
+        text += &format!("not sure: these settings can be better: {}\n", names.join(", "));
+    }
+    text
+}
+
 /// The row of a setting.
-fn row(of: &TuneSetting, is_chosen: bool) -> Vec<String> {
+fn row(of: &TuneSetting, runs: u32, is_chosen: bool) -> Vec<String> {
     let percent = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-    let times = |times: &[Option<u64>]| {
+    let times = |times: &[Option<u64>], format: fn(u64) -> String| {
         let worst = times.iter().copied().reduce(|one, other| Some(one?.max(other?))).flatten();
-        worst.map_or_else(|| "none".to_owned(), format_ns)
+        worst.map_or_else(|| "none".to_owned(), format)
     };
     vec![
         if is_chosen { "→".to_owned() } else { String::new() },
         of.scheduler.to_string(),
         of.max_inflight.map_or_else(String::new, |inside| inside.to_string()),
         of.max_sectors.map_or_else(|| "whole".to_owned(), |size| format!("{} KiB", size >> 10)),
-        times(&of.p999_ns),
+        times(&of.p999_ns, format_ns),
         percent(of.latency_share),
         quantity(of.bytes_per_s as f64 / 1e6),
         percent(of.bandwidth_share),
-        times(&of.bound_ns),
+        times(&of.bound_ns, bound),
+        format!("{} of {runs}", of.wanted_in),
     ]
 }

@@ -13,19 +13,20 @@ pub mod explain_text;
 pub mod host;
 pub mod host_bound;
 pub mod host_tune;
-pub mod impossible;
 pub mod kind;
 #[cfg(feature = "exchange")]
 pub mod migrate_text;
-pub mod numbers;
 #[cfg(feature = "exchange")]
 pub mod serve_text;
 pub mod size_text;
 pub mod table;
 pub mod unplaced;
+pub mod verdicts;
 
 #[cfg(feature = "exchange")]
 use rtflash_model::Device;
+
+pub use rtflash_wire::numbers;
 
 use crate::args::Format;
 

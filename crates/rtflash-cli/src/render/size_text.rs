@@ -3,9 +3,11 @@
 
 use rtflash_alloc::allocator::Allocator;
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sizing::{AllocationCost, Expected, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear};
-use rtflash_model::{Reliance, Request, TaskId, TaskSet, TaskSetFile, format_ns};
-use rtflash_wire::{Answer, Guarantee, SizeAnswer, task_name};
+use rtflash_alloc::sizing::{
+    AllocationCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear,
+};
+use rtflash_model::{Request, TaskId, TaskSet, TaskSetFile, format_ns};
+use rtflash_wire::{Answer, FrontAnswer, Guarantee, SizeAnswer, task_name};
 
 use super::Render;
 use super::alloc_text::OutcomeText;
@@ -27,22 +29,25 @@ pub struct SizeView<'a> {
     pub allocator: &'static dyn Allocator,
     /// The analysis that decided.
     pub analysis: &'static dyn Analysis,
-    /// What a promise may rely on.
-    pub granted: Reliance,
+    /// What is guaranteed of the set.
+    pub guarantee: Guarantee,
     /// What was found.
     pub sizing: &'a Sizing,
+    /// The front that was asked for.
+    pub front: Option<(FrontAxes, Front)>,
     /// Whether it is the only one.
     pub alone: bool,
 }
 
 impl Render for SizeView<'_> {
     fn text(&self) -> String {
-        let (set, name, sizing) = (&self.file.set, self.allocator.name(), self.sizing);
-        if !self.alone {
-            return line(set, name, self.analysis, sizing);
+        let SizeView { file, allocator, analysis, guarantee, sizing, front, alone } = self;
+        let verdict = OutcomeText::new(&file.set, allocator.name(), *analysis, &sizing.outcome, guarantee);
+        if !*alone {
+            return line(sizing, &verdict);
         }
-        let guarantee = Guarantee::of(set, self.allocator, &sizing.outcome, self.granted);
-        answer(set, name, self.analysis, sizing, &guarantee)
+        answer(&file.set, *analysis, sizing, &verdict)
+            + &front.as_ref().map_or_else(String::new, |(_, of)| front_text(of))
     }
 
     fn json(&self) -> String {
@@ -54,32 +59,31 @@ impl SizeView<'_> {
     /// What the command answers.
     pub fn answer(&self) -> SizeAnswer<'_> {
         let meta = self.file.meta.as_deref();
-        SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, self.sizing, meta)
+        let sizing = (self.sizing, &self.guarantee);
+        let front = self.front.as_ref().map(|(axes, front)| FrontAnswer::new(*axes, front));
+        SizeAnswer { front, ..SizeAnswer::new(&self.file.set, self.allocator.name(), self.analysis, sizing, meta) }
     }
 
-    /// The verdict in words, and where the set fails why.
+    /// What the algorithm made of the set, in words, and where the set fails why.
     pub fn verdict(&self) -> String {
-        let (set, sizing) = (&self.file.set, self.sizing);
-        let guarantee = Guarantee::of(set, self.allocator, &sizing.outcome, self.granted);
-        let verdict = OutcomeText::new(set, self.allocator.name(), self.analysis, &sizing.outcome, &guarantee);
-        verdict.headline() + &verdict.failure()
+        let (set, outcome) = (&self.file.set, &self.sizing.outcome);
+        let verdict = OutcomeText::new(set, self.allocator.name(), self.analysis, outcome, &self.guarantee);
+        verdict.line() + &verdict.failure()
     }
 }
 
-/// The verdict and the limits of the whole, in a line.
-fn line(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing) -> String {
+/// The verdicts and the limits of the whole.
+fn line(sizing: &Sizing, verdict: &OutcomeText<'_>) -> String {
     let limits = &sizing.limits;
-    let guarantee = Guarantee::known(set, &sizing.outcome);
-    let text = OutcomeText::new(set, algorithm, analysis, &sizing.outcome, &guarantee).headline();
     let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
     let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
     let load = limit(limits.load_permille, factor);
+    let text = verdict.headline();
     format!("{}; fewest chips {chips}, largest logical_ratio {ratio}, largest load {load}\n", text.trim_end())
 }
 
 /// The whole answer.
-fn answer(set: &TaskSet, algorithm: &str, analysis: &dyn Analysis, sizing: &Sizing, guarantee: &Guarantee) -> String {
-    let verdict = OutcomeText::new(set, algorithm, analysis, &sizing.outcome, guarantee);
+fn answer(set: &TaskSet, analysis: &dyn Analysis, sizing: &Sizing, verdict: &OutcomeText<'_>) -> String {
     let mut text = verdict.headline();
     let why = verdict.failure();
     if !why.is_empty() {
@@ -138,18 +142,44 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
             how_found(limits.load_permille, "largest, by bisection in steps of 0.001: every period divided by it"),
         ],
     ];
-    table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from)) + &at_least(sizing)
+    table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from)) + &at_least(set, sizing)
 }
 
 /// How many chips it takes whatever the algorithm.
-fn at_least(sizing: &Sizing) -> String {
+fn at_least(set: &TaskSet, sizing: &Sizing) -> String {
+    let ratio = set.device().logical_ratio();
     match sizing.at_least {
         Some(1) => String::new(),
-        Some(chips) => {
-            format!("  (with fewer than {chips} chips no allocation meets every deadline, whatever the algorithm)\n")
-        }
-        None => "  (on no number of chips is there an allocation that meets every deadline)\n".into(),
+        Some(chips) => format!(
+            "  (with fewer than {chips} chips no allocation meets every deadline at a logical_ratio of {ratio}, \
+             whatever the algorithm)\n"
+        ),
+        None => format!(
+            "  (on no number of chips is there an allocation that meets every deadline at a logical_ratio of {ratio})\n"
+        ),
     }
+}
+
+/// The devices on which the set passes.
+fn front_text(front: &Front) -> String {
+    let mut text =
+        format!("\n{}\n", paint(BOLD, "Devices on which it passes, none better than another in every respect"));
+    let rows = front.points.iter().map(|point| {
+        vec![
+            point.chips.to_string(),
+            point.channels.to_string(),
+            point.logical_ratio.to_string(),
+            point.algorithm.to_owned(),
+        ]
+    });
+    text += &table(&[">chips", ">channels", ">logical_ratio", "algorithm"], rows.collect::<Vec<_>>());
+    if front.points.is_empty() {
+        text += "  none was found\n";
+    }
+    if !front.complete {
+        text += "  (not every number of chips was tried: it would take too long)\n";
+    }
+    text
 }
 
 const TOO_LONG: &str = "it would take too long to look for";
@@ -336,9 +366,10 @@ fn expected(set: &TaskSet, cost: &AllocationCost) -> String {
     let headings = ["cluster", "tasks", ">in rings: write amp.", ">lifetime", ">anywhere: write amp.", ">lifetime"];
     text += &table(&headings, rows);
     text += "  (estimates: docs/lifetime.md says how far off they were. In rings: each task overwrites its data in \
-             order, round and round, from a start in order; anywhere: any of its pages)\n";
-    text += "  (a range where data that are never overwritten may be among the others; without `data_pages` tasks and \
-             jobs share the space)\n";
+             order, round and round; anywhere: any of its pages)\n";
+    text += "  (a range in rings: from a start in order, `exec --aging fresh`, to strewn data, as `exec` begins by \
+             default; anywhere: where data that are never overwritten may be among the others)\n";
+    text += "  (without `data_pages` tasks and jobs share the space)\n";
     text
 }
 

@@ -5,9 +5,9 @@ use rtflash_draw::page::{HtmlReport, Picture, ReportPart, SortableTable, TableCe
 use rtflash_model::{Instant, TaskSet, format_ns};
 use rtflash_wire::{Answer, CheckLine, ExecAnswer, JobsLine};
 
-use super::Origin;
 use super::cells::{amount, count, exact, list, name, places, share};
-use crate::render::exec_text::headline;
+use super::{Origin, labelled};
+use crate::render::exec_text::run;
 use crate::render::numbers::{lifetime, period, plain, runs, time};
 
 /// Requests that bars are drawn of: more could not be distinguished.
@@ -35,11 +35,12 @@ pub fn exec(answer: &ExecAnswer<'_>, chart: Option<Picture>) -> HtmlReport {
         Some(_) => Tone::Bad,
         None => Tone::Open,
     };
-    let text = anstream::adapter::strip_str(&headline(answer)).to_string();
+    let text = anstream::adapter::strip_str(&run(answer)).to_string();
     let mut parts = Vec::new();
     if let Some(disobeys) = &answer.disobeys {
         parts.push(ReportPart::Note(disobeys.clone()));
     }
+    parts.extend(answer.notes.iter().cloned().map(ReportPart::Note));
     if answer.verdict.is_some() {
         let bars = (1..=BARS)
             .contains(&answer.requests.len())
@@ -63,6 +64,7 @@ pub fn exec(answer: &ExecAnswer<'_>, chart: Option<Picture>) -> HtmlReport {
     }
     HtmlReport {
         title: format!("A run of {}", format_ns(answer.settings.duration_ns)),
+        verdicts: labelled(&answer.verdicts),
         verdict: Some((tone, text.trim_end().to_owned())),
         parts,
         facts: origin.facts(),

@@ -38,6 +38,7 @@ pub fn experiment(summary: &Summary, manifest: &str, figures: &[NamedFigure], ta
     };
     HtmlReport {
         title: format!("Experiment: {}", summary.experiment),
+        verdicts: Vec::new(),
         verdict: Some((tone, format!("done: {drawn}{missing}"))),
         parts,
         facts: origin(manifest).facts(),

@@ -19,6 +19,7 @@ pub fn host(answers: &[HostAnswer<'_>], seed: u64, pictures: Vec<Picture>) -> Ht
     let lines: Vec<String> = answers.iter().map(|answer| answer.line().trim_end().to_owned()).collect();
     HtmlReport {
         title: "Host: a scenario run by I/O schedulers".into(),
+        verdicts: Vec::new(),
         verdict: Some(verdict),
         parts: vec![
             ReportPart::Pictures(pictures),

@@ -9,8 +9,9 @@ mod size;
 
 use std::path::{Path, PathBuf};
 
-use rtflash_draw::page::HtmlReport;
+use rtflash_draw::page::{HtmlReport, LabelledVerdict, Tone};
 use rtflash_experiment::BUILD;
+use rtflash_wire::{VerdictLine, VerdictWord, Verdicts};
 use serde::Serialize;
 
 use crate::{CommandFailure, whole};
@@ -40,6 +41,20 @@ pub fn place(path: Option<&Path>) -> Result<Option<PathBuf>, CommandFailure> {
 pub fn write(path: &Path, report: &HtmlReport) -> Result<(), CommandFailure> {
     whole::write(path, report.html().as_bytes())
         .map_err(|error| CommandFailure::io(&format!("cannot write {}", path.display()), &error))
+}
+
+/// The verdicts of an answer as a page shows them.
+fn labelled(verdicts: &Verdicts) -> Vec<LabelledVerdict> {
+    let one = |line: VerdictLine| LabelledVerdict {
+        tone: match line.word {
+            Some(VerdictWord::Yes | VerdictWord::WithOtherClusters) => Tone::Good,
+            Some(VerdictWord::No) => Tone::Bad,
+            Some(VerdictWord::CannotTell | VerdictWord::NotAsked) | None => Tone::Open,
+        },
+        text: format!("{}{}", line.verdict, line.reason),
+        label: line.label,
+    };
+    verdicts.lines().into_iter().map(one).collect()
 }
 
 /// How the answer of a report was made.

@@ -1,11 +1,11 @@
 //! The report of `size`.
 
-use rtflash_draw::figure::Bars;
+use rtflash_draw::figure::{Bars, Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart, SortableTable, TableCell, Tone};
-use rtflash_wire::{Answer, CostAnswer, RequestAnswer, SizeAnswer, WearAnswer};
+use rtflash_wire::{Answer, CostAnswer, FrontAnswer, FrontPointAnswer, RequestAnswer, SizeAnswer, WearAnswer};
 
-use super::Origin;
 use super::cells::{amount, count, exact, list, name, places};
+use super::{Origin, labelled};
 use crate::render::numbers::{lifetime, plain, runs};
 
 /// Requests or clusters that bars are drawn of: more could not be distinguished.
@@ -26,6 +26,8 @@ pub fn size(answer: &SizeAnswer<'_>, headline: &str) -> HtmlReport {
     if (1..=BARS).contains(&requests.len()) {
         pictures.push(Picture::bars("How much room each request has, everything else as it is", &room(&requests)));
     }
+    let figure = answer.front.as_ref().and_then(front_figure);
+    pictures.extend(figure.map(|figure| Picture::figure("Devices on which it passes", &figure)));
     let mut parts = vec![
         ReportPart::Heading("Limits of the whole, each with everything else as it is".into()),
         ReportPart::Table(limits(answer)),
@@ -36,6 +38,10 @@ pub fn size(answer: &SizeAnswer<'_>, headline: &str) -> HtmlReport {
         if requests.len() > ROWS {
             parts.push(ReportPart::Note(format!("{} further rows are in the data alone.", requests.len() - ROWS)));
         }
+    }
+    if let Some(front) = &answer.front {
+        let heading = "Devices on which it passes, none better than another in every respect";
+        parts.extend([ReportPart::Heading(heading.into()), ReportPart::Table(front_table(front))]);
     }
     for (cost, what) in [(&answer.cost, "at most"), (&answer.with_spread, "at most, with --spread")] {
         let Some(cost) = cost else { continue };
@@ -51,6 +57,7 @@ pub fn size(answer: &SizeAnswer<'_>, headline: &str) -> HtmlReport {
     }
     HtmlReport {
         title: "Size of a task set and its device".into(),
+        verdicts: labelled(&answer.verdicts),
         verdict: Some((tone, anstream::adapter::strip_str(headline).to_string().trim_end().to_owned())),
         parts,
         facts: origin.facts(),
@@ -78,6 +85,51 @@ fn room(requests: &[(&str, &str, &RequestAnswer)]) -> Bars {
         series: vec![("by bisection".into(), requests.iter().map(share).collect())],
         logarithmic: false,
     }
+}
+
+/// A front over two fields that have an order: one curve of each number of channels.
+fn front_figure(front: &FrontAnswer) -> Option<Figure> {
+    let over = |field: &str| front.over.iter().any(|over| over == field);
+    let chips: fn(&FrontPointAnswer) -> f64 = |point| point.chips.into();
+    let channels: fn(&FrontPointAnswer) -> f64 = |point| point.channels.into();
+    let ratio: fn(&FrontPointAnswer) -> f64 = |point| point.logical_ratio;
+    let ((x_label, x), (y_label, y, y_axis)) = match (over("chips"), over("channels"), over("logical_ratio")) {
+        (true, _, true) => (("Chips", chips), ("logical_ratio", ratio, YAxis::Ratio)),
+        (false, true, true) => (("Channels", channels), ("logical_ratio", ratio, YAxis::Ratio)),
+        (true, true, false) => (("Chips", chips), ("Channels", channels, YAxis::FromZero)),
+        _ => return None,
+    };
+    let mut of: Vec<u32> = front.points.iter().map(|point| point.channels).collect();
+    of.sort_unstable();
+    of.dedup();
+    let apart = over("chips") && over("channels") && over("logical_ratio");
+    let curve = |label: String, is_in: &dyn Fn(&FrontPointAnswer) -> bool| Curve {
+        label,
+        points: (front.points.iter().filter(|point| is_in(point)))
+            .map(|point| MeasuredPoint { x: x(point), y: y(point), low: f64::NAN, high: f64::NAN })
+            .collect(),
+    };
+    let curves = match apart {
+        true => {
+            of.iter().map(|&channels| curve(format!("{channels} channels"), &|of| of.channels == channels)).collect()
+        }
+        false => vec![curve("largest that passes".into(), &|_| true)],
+    };
+    let (x_label, y_label) = (x_label.into(), y_label.into());
+    (!front.points.is_empty()).then(|| Figure { x_label, y_label, y_axis, curves, ..Figure::default() })
+}
+
+fn front_table(front: &FrontAnswer) -> SortableTable {
+    let mut table = SortableTable::new(&[">chips", ">channels", ">logical_ratio", "algorithm"]);
+    for point in &front.points {
+        table.rows.push(vec![
+            count(point.chips),
+            count(point.channels),
+            TableCell::number(point.logical_ratio.to_string(), point.logical_ratio),
+            TableCell::text(&*point.algorithm),
+        ]);
+    }
+    table
 }
 
 fn wear(cost: &CostAnswer<'_>) -> Bars {

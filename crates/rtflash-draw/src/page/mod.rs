@@ -42,6 +42,17 @@ impl Tone {
     }
 }
 
+/// A verdict with the name of what it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelledVerdict {
+    /// How it ended.
+    pub tone: Tone,
+    /// The name.
+    pub label: String,
+    /// The verdict in words.
+    pub text: String,
+}
+
 /// A report, to be written as an HTML page.
 ///
 /// All texts may hold anything: they are escaped. Characters that control a terminal or the
@@ -52,6 +63,8 @@ pub struct HtmlReport {
     pub title: String,
     /// What it comes to, in a sentence or two.
     pub verdict: Option<(Tone, String)>,
+    /// Verdicts with their labels, above it.
+    pub verdicts: Vec<LabelledVerdict>,
     /// What it shows, in this order.
     pub parts: Vec<ReportPart>,
     /// How it was made: names and values.
@@ -143,6 +156,14 @@ impl HtmlReport {
     /// The page.
     pub fn html(&self) -> String {
         let mut verdict = String::new();
+        if !self.verdicts.is_empty() {
+            let row = |of: &LabelledVerdict| {
+                let (class, label, text) = (of.tone.class(), html(&of.label), html(&of.text));
+                format!("<dt>{label}</dt><dd class=\"{class}\">{text}</dd>")
+            };
+            let _ =
+                writeln!(verdict, "<dl class=\"verdicts\">{}</dl>", self.verdicts.iter().map(row).collect::<String>());
+        }
         if let Some((tone, text)) = &self.verdict {
             let _ = writeln!(verdict, "<p class=\"verdict {}\">{}</p>", tone.class(), html(text));
         }

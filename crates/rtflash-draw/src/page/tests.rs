@@ -40,6 +40,7 @@ fn page(text: &str) -> HtmlReport {
     HtmlReport {
         title: text.into(),
         verdict: Some((Tone::Good, text.into())),
+        verdicts: vec![LabelledVerdict { tone: Tone::Bad, label: text.into(), text: text.into() }],
         parts: vec![
             ReportPart::Pictures(vec![
                 Picture::figure(text, &figure),

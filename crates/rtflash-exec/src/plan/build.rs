@@ -2,6 +2,7 @@
 
 use rtflash_model::{Access, Allocation, Certificate, Cluster, ClusterId, Id, PerId, Span, TaskId, TaskSet, sorting};
 
+use super::copies::SharedPages;
 use super::layout::Layout;
 use super::ranges::declared;
 use super::{
@@ -102,10 +103,19 @@ fn by_certificates(
     set: &TaskSet,
     clusters: Vec<Cluster>,
     certificates: Vec<Certificate>,
+    shared: &[SharedPages],
 ) -> Result<(Clusters, PerId<ClusterId, Certified>), PlanError> {
+    if shared.iter().any(|of| of.cluster.index() >= clusters.len()) {
+        return Err(PlanError::OtherAllocation);
+    }
     let (mut plans, mut certified) = (Clusters::default(), PerId::default());
     for (position, (cluster, certificate)) in clusters.into_iter().zip(certificates).enumerate() {
-        let (plan, of) = super::certified::cluster(set, cluster, certificate, position)?;
+        let here = shared.iter().copied().filter(|of| of.cluster.index() == position);
+        let here: Vec<SharedPages> = here.collect();
+        if here.iter().any(|of| !cluster.tasks.contains(&of.task)) {
+            return Err(PlanError::OtherAllocation);
+        }
+        let (plan, of) = super::certified::cluster(set, cluster, certificate, position, &here)?;
         plans.push(plan);
         certified.push(of);
     }
@@ -124,6 +134,22 @@ impl Plan {
         timing: Timing,
         terms: &[ClusterTerms],
     ) -> Result<Plan, PlanError> {
+        Plan::sharing(set, allocation, timing, terms, &[])
+    }
+
+    /// The same where some tasks of clusters with certificates share the pages of others.
+    ///
+    /// # Errors
+    /// What cannot be run: that a cluster has no certificate, does not serve these tasks, or has a
+    /// server for job streams; that a task shares the pages of one that has none, or writes to
+    /// zones and owns none.
+    pub fn sharing(
+        set: &TaskSet,
+        allocation: &Allocation,
+        timing: Timing,
+        terms: &[ClusterTerms],
+        shared: &[SharedPages],
+    ) -> Result<Plan, PlanError> {
         let (device, allocated) = (set.device(), allocation.clusters());
         refuse(set, &allocated, terms)?;
         let plan = |timing, clusters, promise| {
@@ -131,6 +157,7 @@ impl Plan {
             Plan { device: *device, timing, sources, clusters, promise, jobs, mirrors: Vec::new() }
         };
         let plan = match PlanTerms::of(terms)? {
+            PlanTerms::Utilization(_) if !shared.is_empty() => return Err(PlanError::OtherAllocation),
             PlanTerms::Utilization(terms) => {
                 let (clusters, periods) = by_utilization(set, allocated, &terms)?;
                 let mut plan = plan(timing, clusters, Promise::Utilization);
@@ -139,7 +166,7 @@ impl Plan {
                 plan
             }
             PlanTerms::Certified(certificates) => {
-                let (clusters, certified) = by_certificates(set, allocated, certificates)?;
+                let (clusters, certified) = by_certificates(set, allocated, certificates, shared)?;
                 let mut plan = plan(Timing::of_device(device), clusters, Promise::Certified(certified));
                 plan.add_tasks(set, allocation, &PerId::default())?;
                 plan.add_processors();

@@ -2,6 +2,7 @@
 
 use rtflash_model::{Certificate, Cluster, Collection, Device, Placement, Span, TaskSet};
 
+use super::copies::{PageOwners, SharedPages};
 use super::layout::Layout;
 use super::ranges::{declared, ranges};
 use super::steps::{StepSpans, behind_a_page, longest_wait, pass_cost};
@@ -10,34 +11,42 @@ use super::{Certified, ClusterPlan, Owner, Plan, PlanError, Promise, Releases, S
 use crate::ids::Lpn;
 use crate::jobs::Kind;
 
-/// A cluster that is run by a certificate.
+/// What a certificate that collects garbage lacks to be run by, where its tasks write or not.
+fn missing(certificate: &Certificate, writes: bool) -> Option<&'static str> {
+    let server = certificate.server_thousandths;
+    match certificate.collection {
+        None if writes => Some("has no garbage collection, and tasks write"),
+        None if server > 0 => Some("has a server and no garbage collection"),
+        Some(Collection { deadline: None, .. }) if writes => Some("has no deadline of garbage collection"),
+        Some(Collection { reclaimed_pages: 0, .. }) => Some("has passes that reclaim nothing"),
+        _ if server > 1_000 => Some("has a server of more than the whole"),
+        _ => None,
+    }
+}
+
+/// A cluster that is run by a certificate, where some of its tasks share pages.
 pub(super) fn cluster(
     set: &TaskSet,
     cluster: Cluster,
     certificate: Certificate,
     position: usize,
+    shared: &[SharedPages],
 ) -> Result<(ClusterPlan, Certified), PlanError> {
     let device = set.device();
+    if !shared.is_empty() && certificate.server_thousandths > 0 && !set.jobs().is_empty() {
+        return Err(PlanError::OtherAllocation);
+    }
     if !certificate.placement.is_possible_on(device) {
         let missing = "uses a second page register, and the device has one";
         return Err(PlanError::Certificate { cluster: position, fault: missing });
     }
     if certificate.placement.is_zoned() {
-        return of_zones(set, cluster, certificate, position);
+        return of_zones(set, cluster, certificate, position, shared);
     }
     let tasks = cluster.tasks.iter().map(|&task| &set.tasks()[task]);
     let writes = tasks.clone().any(|task| task.write.is_some());
     let fault = |fault| PlanError::Certificate { cluster: position, fault };
-    match certificate.collection {
-        None if writes => return Err(fault("has no garbage collection, and tasks write")),
-        None if certificate.server_thousandths > 0 => return Err(fault("has a server and no garbage collection")),
-        Some(Collection { deadline: None, .. }) if writes => {
-            return Err(fault("has no deadline of garbage collection"));
-        }
-        Some(Collection { reclaimed_pages: 0, .. }) => return Err(fault("has passes that reclaim nothing")),
-        _ if certificate.server_thousandths > 1_000 => return Err(fault("has a server of more than the whole")),
-        _ => {}
-    }
+    missing(&certificate, writes).map_or(Ok(()), |missing| Err(fault(missing)))?;
     let room = PlanError::NoRoom { cluster: position };
     let reserve = certificate.collection.map(|collection| collection.reserve_pages);
     let Some(layout) = Layout::certified(device, cluster.size(), reserve, certificate.placement.is_by_chip()) else {
@@ -48,7 +57,8 @@ pub(super) fn cluster(
         Placement::Superblock | Placement::CachedSuperblock => (u64::from(cluster.size()), 1),
     };
     let spare = u64::from(layout.pages_per_chip() - layout.logical_per_chip()) * wide;
-    let own: Vec<Option<u64>> = tasks.map(|task| task.data_pages).collect();
+    let owners = PageOwners::new(&cluster, shared);
+    let own: Vec<Option<u64>> = owners.owning.tasks.iter().map(|&task| set.tasks()[task].data_pages).collect();
     let all = layout.logical_pages();
     let streams = set.jobs().len();
     let with_jobs = [own.as_slice(), &vec![None; streams]].concat();
@@ -60,9 +70,10 @@ pub(super) fn cluster(
     };
     // Data that do not fit are reported by the checkers. Then everybody has an equal share.
     let equal = || ranges(all.into(), row, &vec![None; with_jobs.len()]);
-    let data = declared(set, &cluster, Some(certificate.placement));
+    let data = declared(set, &owners.owning, Some(certificate.placement));
     let found = ranges(all.into(), row, &with_jobs).or_else(shared).or_else(equal);
     let Some(ranges) = found.filter(|_| reserve.is_none_or(|reserve| reserve <= spare)) else { return Err(room) };
+    let ranges = owners.pages_of_all(&ranges)?;
     let page_delay = longest_wait(device, &cluster.chips);
     let plan = ClusterPlan { page_delay, chips: cluster.chips, tasks: cluster.tasks, layout, data };
     let pass = certificate.collection.map(|collection| {
@@ -78,19 +89,25 @@ fn of_zones(
     cluster: Cluster,
     certificate: Certificate,
     position: usize,
+    shared: &[SharedPages],
 ) -> Result<(ClusterPlan, Certified), PlanError> {
     let device = set.device();
+    let owners = PageOwners::new(&cluster, shared);
+    if owners.others_write(set) {
+        return Err(PlanError::OtherAllocation);
+    }
     if certificate.server_thousandths > 0 {
         return Err(PlanError::Certificate { cluster: position, fault: "has zones and a server" });
     }
     let Some(layout) = Layout::zoned(device, cluster.size()) else {
         return Err(PlanError::NoRoom { cluster: position });
     };
-    let rings = rings(set, &cluster, &layout, position)?;
-    let data = declared(set, &cluster, Some(certificate.placement));
+    let owned = rings(set, &owners.owning, &layout, position)?;
+    let data = declared(set, &owners.owning, Some(certificate.placement));
     // Jobs that are not real-time are served elsewhere.
     let nothing = std::iter::repeat_n(Lpn(0)..Lpn(layout.logical_pages()), set.jobs().len());
-    let ranges = rings.iter().map(|ring| ring.pages.clone()).chain(nothing).collect();
+    let ranges: Vec<_> = owned.iter().map(|ring| ring.pages.clone()).chain(nothing).collect();
+    let (ranges, rings) = (owners.pages_of_all(&ranges)?, owners.rings_of_all(owned));
     let page_delay = longest_wait(device, &cluster.chips);
     let plan = ClusterPlan { page_delay, chips: cluster.chips, tasks: cluster.tasks, layout, data };
     let certificate = Certificate { collection: None, ..certificate };

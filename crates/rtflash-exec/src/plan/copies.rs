@@ -1,10 +1,11 @@
 //! Tasks that use the pages of others: what moves a task's data (docs/migration.md).
 
+use std::ops::Range;
+
 use rtflash_model::{Cluster, TaskId, TaskSet};
 
-use super::ranges::{declared, ranges};
-use super::zones::{ZoneRing, rings};
-use super::{Certified, ClusterPlan, Plan, PlanError, Promise};
+use super::zones::ZoneRing;
+use super::{Plan, PlanError, Promise};
 use crate::ids::{BlockId, ClusterId, Lpn, SourceId};
 use crate::jobs::Kind;
 
@@ -17,88 +18,66 @@ pub(crate) struct DrawnAs {
     pub(crate) skipped: u64,
 }
 
-/// The zones of a cluster divided among some of its tasks; the others own none.
-fn shared_zones(
-    set: &TaskSet,
-    (of, owning): (&ClusterPlan, &Cluster),
-    by: &mut Certified,
-    position: usize,
-) -> Result<(), PlanError> {
-    let mut found = rings(set, owning, &of.layout, position)?.into_iter();
-    let mut after = (BlockId(0), Lpn(0));
-    let jobs = by.ranges.split_off(of.tasks.len().min(by.ranges.len()));
-    let owns = |task: &TaskId| owning.tasks.binary_search(task).is_ok();
-    by.rings = of
-        .tasks
-        .iter()
-        .map(|task| match if owns(task) { found.next() } else { None } {
+/// A task of a cluster with a certificate that reads and writes the logical pages of another one
+/// there, and has none of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedPages {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The task.
+    pub task: TaskId,
+    /// Whose pages they are.
+    pub whose: TaskId,
+}
+
+/// Who owns pages of a cluster, and whose the others use.
+pub(super) struct PageOwners<'a> {
+    /// The cluster with the tasks alone that own pages.
+    pub(super) owning: Cluster,
+    tasks: &'a [TaskId],
+    shared: &'a [SharedPages],
+}
+
+impl<'a> PageOwners<'a> {
+    /// Of this cluster, where these tasks of it share pages.
+    pub(super) fn new(cluster: &'a Cluster, shared: &'a [SharedPages]) -> PageOwners<'a> {
+        let owns = |task: &TaskId| !shared.iter().any(|of| of.task == *task);
+        let tasks = cluster.tasks.iter().copied().filter(owns).collect();
+        PageOwners { owning: Cluster { chips: cluster.chips.clone(), tasks }, tasks: &cluster.tasks, shared }
+    }
+
+    /// The pages of each task, from those of the owners, and job streams behind them.
+    pub(super) fn pages_of_all(&self, owned: &[Range<Lpn>]) -> Result<Vec<Range<Lpn>>, PlanError> {
+        let (own, jobs) = owned.split_at(self.owning.tasks.len());
+        let of = |task: &TaskId| {
+            let owner = self.shared.iter().find(|of| of.task == *task).map_or(task, |of| &of.whose);
+            let at = self.owning.tasks.binary_search(owner).map_err(|_| PlanError::OtherAllocation)?;
+            Ok(own[at].clone())
+        };
+        self.tasks.iter().map(of).chain(jobs.iter().cloned().map(Ok)).collect()
+    }
+
+    /// The zones of each task, from those of the owners: who shares pages owns none.
+    pub(super) fn rings_of_all(&self, owned: Vec<ZoneRing>) -> Vec<ZoneRing> {
+        let (mut owned, mut after) = (owned.into_iter(), (BlockId(0), Lpn(0)));
+        let ring = |task: &TaskId| match self.owning.tasks.binary_search(task).ok().and_then(|_| owned.next()) {
             Some(ring) => {
                 after = (ring.blocks.end, ring.pages.end);
                 ring
             }
             None => ZoneRing { blocks: after.0..after.0, pages: after.1..after.1, writes: false },
-        })
-        .collect();
-    by.ranges = by.rings.iter().map(|ring| ring.pages.clone()).chain(jobs).collect();
-    Ok(())
+        };
+        self.tasks.iter().map(ring).collect()
+    }
+
+    /// Whether some of those that own no pages write.
+    pub(super) fn others_write(&self, set: &TaskSet) -> bool {
+        let writes = |of: &SharedPages| set.tasks().get(of.task).is_none_or(|task| task.write.is_some());
+        self.shared.iter().any(writes)
+    }
 }
 
 impl Plan {
-    /// The same where some tasks of a cluster with a certificate read and write the logical pages
-    /// of others there, and have none of their own: each `(task, whose)`. What the others have is
-    /// divided anew.
-    ///
-    /// # Errors
-    /// Where the cluster has no certificate, does not serve these tasks, or has a server for job
-    /// streams; where a task has no page, or one that writes to zones would own none.
-    pub fn with_shared_pages(
-        mut self,
-        set: &TaskSet,
-        cluster: ClusterId,
-        shared: &[(TaskId, TaskId)],
-    ) -> Result<Plan, PlanError> {
-        let Some(of) = self.clusters.get(cluster).cloned() else { return Err(PlanError::OtherAllocation) };
-        let Promise::Certified(certified) = &mut self.promise else { return Err(PlanError::OtherAllocation) };
-        let by = &mut certified[cluster];
-        let place = |task: TaskId| of.tasks.binary_search(&task).map_err(|_| PlanError::OtherAllocation);
-        let shares = |task: &TaskId| shared.iter().any(|(other, _)| other == task);
-        if by.certificate.server_thousandths > 0 && !set.jobs().is_empty() {
-            return Err(PlanError::OtherAllocation);
-        }
-        let owners: Vec<TaskId> = of.tasks.iter().copied().filter(|task| !shares(task)).collect();
-        if by.is_zoned() {
-            let owning = Cluster { chips: of.chips.clone(), tasks: owners };
-            shared_zones(set, (&of, &owning), by, cluster.index())?;
-            for &(task, whose) in shared {
-                let writes = set.tasks().get(task).is_none_or(|task| task.write.is_some());
-                if shares(&whose) || writes {
-                    return Err(PlanError::OtherAllocation);
-                }
-                by.ranges[place(task)?] = by.ranges[place(whose)?].clone();
-            }
-            self.clusters[cluster].data = declared(set, &owning, Some(by.certificate.placement));
-            return Ok(self);
-        }
-        let own: Vec<Option<u64>> = owners.iter().map(|&task| set.tasks()[task].data_pages).collect();
-        let (all, row) = (of.layout.logical_pages(), if by.is_stripe() { of.layout.chips() } else { 1 });
-        let equal = || ranges(all.into(), row, &vec![None; own.len()]);
-        let room = PlanError::NoRoom { cluster: cluster.index() };
-        let found = ranges(all.into(), row, &own).or_else(equal).ok_or(room)?;
-        by.ranges.resize(of.tasks.len(), Lpn(0)..Lpn(0));
-        for (&task, range) in owners.iter().zip(found) {
-            by.ranges[place(task)?] = range;
-        }
-        for &(task, whose) in shared {
-            if shares(&whose) {
-                return Err(PlanError::OtherAllocation);
-            }
-            by.ranges[place(task)?] = by.ranges[place(whose)?].clone();
-        }
-        let owning = Cluster { chips: of.chips.clone(), tasks: owners };
-        self.clusters[cluster].data = declared(set, &owning, Some(by.certificate.placement));
-        Ok(self)
-    }
-
     /// The same where the writes of a task draw the addresses of another's, from that one's request
     /// of this number on: its mirror at another place. Where addresses are drawn by where pages
     /// are, they are not the same.

@@ -18,6 +18,7 @@ use rtflash_model::{Access, Certificate, Device, Job, Span, TaskId};
 
 pub use changes::{CollectionChange, PlannedChange};
 pub(crate) use copies::DrawnAs;
+pub use copies::SharedPages;
 pub use error::PlanError;
 pub use image::NoImage;
 pub use layout::{Layout, TooFewBlocks};

@@ -21,16 +21,25 @@ impl Inside {
         Inside(commands)
     }
 
-    /// What the most expensive of them cost together, as many as may be inside.
-    pub(super) fn max(&self, max: Max) -> u128 {
-        let (mut sum, mut all, mut rest) = (0, u64::from(max.all), u64::from(max.rest));
-        for &(cost, is_real_time, several) in &self.0 {
+    /// The most expensive of them, as many as may be inside: cost, how many.
+    fn taken(&self, max: Max) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let (mut all, mut rest) = (u64::from(max.all), u64::from(max.rest));
+        self.0.iter().map(move |&(cost, is_real_time, several)| {
             let taken = several.min(all).min(if is_real_time { u64::MAX } else { rest });
-            sum += u128::from(cost) * u128::from(taken);
             all -= taken;
             rest -= if is_real_time { 0 } else { taken };
-        }
-        sum
+            (cost, taken)
+        })
+    }
+
+    /// The cost of the most expensive of them together, as many as can be inside.
+    pub(super) fn max(&self, max: Max) -> u128 {
+        self.taken(max).map(|(cost, taken)| u128::from(cost) * u128::from(taken)).sum()
+    }
+
+    /// How many of them may be inside.
+    pub(super) fn number(&self, max: Max) -> u64 {
+        self.taken(max).map(|(_, taken)| taken).sum()
     }
 
     /// What so many of the most expensive cost together.

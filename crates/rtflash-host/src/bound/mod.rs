@@ -7,19 +7,19 @@ mod observe;
 mod places;
 mod response;
 mod view;
+mod why;
 
 use std::cmp::Ordering;
-use std::fmt;
 
-use rtflash_model::{Allocation, Span, TaskSet};
+use rtflash_model::Span;
 
 use crate::run::{CertifiedClusters, HostDevice, Nvme, Scenario, hand_over_jitter};
-use crate::scheduler::SchedulerSettings;
 use inside::Inside;
 use max::Max;
 pub use observe::{Assumptions, BoundAssumption};
-use response::{NoWindow, ResponseWork, UrgentQueue, Window};
+use response::{NoWindow, ResponseWork, Rounds, UrgentQueue, Window};
 use view::{Loops, Releasing, queues};
+pub use why::Why;
 
 /// How a bound was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,42 @@ impl Rule {
             Rule::H3 => "H3",
         }
     }
+
+    /// By which rule a scenario's bounds are found.
+    pub fn of(scenario: &Scenario) -> Rule {
+        match &scenario.device {
+            HostDevice::Emmc(_) => Rule::H1,
+            HostDevice::Nvme(_) => Rule::H2,
+            HostDevice::Clusters(_) => Rule::H3,
+        }
+    }
+}
+
+/// Grounds of a scenario's bounds, a clause each that begins with the name of an
+/// [assumption](Assumptions::NAMES) where `host run` observes it.
+pub fn rests_on(scenario: &Scenario) -> Vec<String> {
+    if let HostDevice::Clusters(_) = &scenario.device {
+        let kept = "certificates: the device keeps its rules (docs/analysis.md)";
+        return vec![kept.to_owned(), "hand-over: each request finds a tag and a place at once".to_owned()];
+    }
+    let mut rests_on = vec![
+        format!("tags: each request finds one of {} at once", scenario.host.requests),
+        "one-pending: each real-time I/O with a period ends before the next one of its job".to_owned(),
+    ];
+    if let Some(max) = scenario.scheduler.max_inflight() {
+        rests_on.push(format!("inside: at most {max} commands are inside"));
+    }
+    rests_on.push("classes-apart: no request holds anything of another class or level".to_owned());
+    match &scenario.device {
+        HostDevice::Nvme(nvme) => {
+            if let Some(limit) = nvme.ends_within {
+                let inside = nvme.inside;
+                rests_on.push(format!("ends-within: with at most {inside} commands inside, each ends within {limit}"));
+            }
+        }
+        _ => rests_on.push("costs: no command takes longer than the device states".to_owned()),
+    }
+    rests_on
 }
 
 /// What a bound consists of.
@@ -61,83 +97,6 @@ impl LatencyTerms {
     }
 }
 
-/// Why a job has no bound.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
-    /// The scheduler lets others go ahead however long something waits.
-    Scheduler {
-        /// Its name.
-        name: &'static str,
-    },
-    /// Requests may have to wait for tags, where class and level count for nothing.
-    Tags {
-        /// Tags that all jobs together may want; `None` for more than can be counted.
-        wanted: Option<u64>,
-        /// Tags in all.
-        there: u32,
-    },
-    /// The real-time I/Os at its level and above may keep the device busy for ever, or for longer
-    /// than time is counted.
-    Overload,
-    /// An I/O of a real-time job with a period may not have ended when the next one comes.
-    Late {
-        /// That job's name.
-        job: String,
-    },
-    /// Requests that come later may become part of one that goes ahead of its own, or of its own.
-    Merged,
-    /// The device does not say how long a command takes at most.
-    Unlimited,
-    /// More commands may be handed over than the device says anything of.
-    Beyond {
-        /// How many commands may be inside by the scheduler; `None` for any number.
-        handed: Option<u32>,
-        /// How many the device speaks of.
-        inside: u32,
-    },
-    /// The host may keep a request of a certified task for longer than the certificate allows, or
-    /// the certificate does not hold: a sentence.
-    Certificate(String),
-    /// The search was given up.
-    Work,
-}
-
-impl Why {
-    /// Whether it is the device that bounds nothing.
-    fn is_of_device(&self) -> bool {
-        matches!(self, Why::Unlimited | Why::Beyond { .. })
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Why::Scheduler { name } => write!(f, "by the rules of {name}, others may go ahead any number of times"),
-            Why::Tags { wanted: Some(wanted), there } => {
-                write!(f, "requests may wait for tags: up to {wanted} are wanted, and there are {there}")
-            }
-            Why::Tags { wanted: None, there } => {
-                write!(f, "requests may wait for tags: any number may be wanted, and there are {there}")
-            }
-            Why::Overload => f.write_str("what goes ahead of it may never end"),
-            Why::Late { job } => write!(f, "an I/O of `{job}` may still be under way when its next one comes"),
-            Why::Merged => {
-                f.write_str("others may be merged into what goes ahead of it, or into its own requests (`merge`)")
-            }
-            Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
-            Why::Beyond { handed, inside } => {
-                let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());
-                write!(
-                    f,
-                    "{handed} commands may be handed over, and the device says what {inside} of them take (`inside`)"
-                )
-            }
-            Why::Certificate(problem) => f.write_str(problem),
-            Why::Work => f.write_str("the search for a bound was given up: it takes too many steps"),
-        }
-    }
-}
-
 /// What is known of the latency of a real-time job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
@@ -150,22 +109,12 @@ pub struct Bound {
 }
 
 /// Bounds on the latencies of a scenario's real-time jobs, in order. They hold whatever the phases,
-/// the places and the jitter are. Certificates are believed.
+/// the places and the jitter are.
 pub fn bounds(scenario: &Scenario) -> Vec<Bound> {
-    bounds_judged(scenario, |_, _| Ok(()))
-}
-
-/// Bounds as [`bounds`] finds them; `judge` says why the certificates of an allocation do not hold,
-/// if they do not.
-pub fn bounds_judged(
-    scenario: &Scenario,
-    judge: impl FnOnce(&TaskSet, &Allocation) -> Result<(), String>,
-) -> Vec<Bound> {
-    let rule = rule(scenario);
+    let rule = Rule::of(scenario);
     let real_time = (0..scenario.jobs.len()).filter(|&job| scenario.jobs[job].is_real_time());
     if let HostDevice::Clusters(clusters) = &scenario.device {
-        let judged = judge(clusters.set(), clusters.allocation());
-        let of = |job| judged.clone().and_then(|()| certified(scenario, clusters, job)).map_err(Why::Certificate);
+        let of = |job| certified(scenario, clusters, job).map_err(Why::Certificate);
         return real_time.map(|job| Bound { job, rule, terms: of(job) }).collect();
     }
     let none = |why: &Why| real_time.clone().map(|job| Bound { job, rule, terms: Err(why.clone()) }).collect();
@@ -186,11 +135,13 @@ pub fn bounds_judged(
         let late = |job: usize| match (&loops[job].releasing, &found[job]) {
             (Releasing::Every(period), Ok(terms)) => terms.bound() > *period,
             (Releasing::Every(_), Err(_)) => true,
-            (Releasing::Closed(_), _) => false,
+            (Releasing::Closed { .. }, _) => false,
         };
         let late: Vec<usize> = (0..loops.len()).filter(|&job| !loops[job].piled && late(job)).collect();
         if let Some(&job) = late.iter().find(|&&job| scenario.jobs[job].is_real_time()) {
-            return none(&Why::Late { job: scenario.jobs[job].name.clone() });
+            let takes = found[job].as_ref().map(LatencyTerms::bound).map_err(|why| Box::new(why.clone()));
+            let name = scenario.jobs[job].name.clone();
+            return none(&Why::Late { job: name, takes, apart: loops[job].releasing.apart() });
         }
         if late.is_empty() {
             break found;
@@ -205,17 +156,10 @@ pub fn bounds_judged(
     real_time.clone().map(|job| Bound { job, rule, terms: found[job].clone() }).collect()
 }
 
-fn rule(scenario: &Scenario) -> Rule {
-    match &scenario.device {
-        HostDevice::Emmc(_) => Rule::H1,
-        HostDevice::Nvme(_) => Rule::H2,
-        HostDevice::Clusters(_) => Rule::H3,
-    }
-}
-
-/// H3: the deadline of a certified task, from its nominal release on, if the host keeps its
-/// requests for no longer than the certificate allows.
+/// H3: the deadline of a certified task, from its nominal release on, if its certificate holds and
+/// the host keeps its requests for no longer than that allows.
 fn certified(scenario: &Scenario, clusters: &CertifiedClusters, job: usize) -> Result<LatencyTerms, String> {
+    clusters.judgement()?;
     let late = hand_over_jitter(scenario, job)?;
     let (declared, own) = clusters.promised(job).ok_or("it is no task of the device")?;
     if late > declared {
@@ -231,22 +175,29 @@ fn certified(scenario: &Scenario, clusters: &CertifiedClusters, job: usize) -> R
 fn in_rounds(
     scenario: &Scenario,
     nvme: &Nvme,
+    loops: &[Loops],
     ahead: &Ahead<'_>,
     work: &ResponseWork,
 ) -> Result<LatencyTerms, NoWindow> {
     let Some(limit) = nvme.ends_within else { return Err(NoWindow::Unlimited) };
-    let handed = match &scenario.scheduler {
-        SchedulerSettings::K2(k2) => Some(k2.max_inflight),
-        _ => None,
+    let handed = scenario.scheduler.max_inflight();
+    handed.filter(|&max| max <= nvme.inside).ok_or(NoWindow::Beyond(handed, nvme.inside))?;
+    let max = view::max_inside(scenario, nvme.inside);
+    let below = Inside::new(loops.iter().filter(|other| other.queue > ahead.own.queue)).number(max);
+    let above = ahead.higher.iter().map(UrgentQueue::outstanding).fold(u128::from(below), u128::saturating_add);
+    let places = u128::from(if ahead.own.is_real_time { max.all } else { max.rest });
+    let rounds = Rounds {
+        length: u128::from(limit.as_ns()) + u128::from(scenario.host.turnaround.as_ns()),
+        places,
+        commands: ahead.equal_commands + ahead.own_commands,
+        free: places.saturating_sub(above),
     };
-    let max = handed.filter(|&max| max <= nvme.inside).ok_or(NoWindow::Beyond(handed, nvme.inside))?;
-    let (limit, turnaround) = (u128::from(limit.as_ns()), u128::from(scenario.host.turnaround.as_ns()));
-    let round = limit + turnaround;
-    let begun = Window { inside: round, fixed: 0, earlier: 0, gaps: 0 };
-    let window = begun.in_rounds(ahead.equal_commands + ahead.own_commands, max.into(), &ahead.higher, work)?;
-    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(NoWindow::Overload);
-    span(window.total() + limit)?;
-    Ok(LatencyTerms { inside: span(round)?, ahead: span(window.total() - round)?, own: span(limit)? })
+    let number = rounds.number(&ahead.higher, work)?;
+    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(NoWindow::Overload(1_000));
+    let waiting = rounds.length * number;
+    span(waiting + u128::from(limit.as_ns()))?;
+    let inside = waiting.min(rounds.length);
+    Ok(LatencyTerms { inside: span(inside)?, ahead: span(waiting - inside)?, own: limit })
 }
 
 /// What goes ahead of a job's last command whatever the device is.
@@ -262,14 +213,14 @@ struct Ahead<'a> {
 
 /// What is found for each job, the more urgent ones first, as what is known of them helps.
 fn all(scenario: &Scenario, loops: &[Loops], work: &ResponseWork) -> Vec<Result<LatencyTerms, Why>> {
-    let mut found: Vec<Result<LatencyTerms, Why>> = vec![Err(Why::Overload); loops.len()];
+    let mut found: Vec<Result<LatencyTerms, Why>> = vec![Err(Why::Work); loops.len()];
     let mut order: Vec<usize> = (0..loops.len()).collect();
     order.sort_by_key(|&job| loops[job].queue);
     for job in order {
         found[job] = one(scenario, loops, job, &found, work).map_err(|limit| match limit {
-            NoWindow::Overload => Why::Overload,
+            NoWindow::Overload(thousandths) => Why::Overload { thousandths },
             NoWindow::Work => Why::Work,
-            NoWindow::Merged => Why::Merged,
+            NoWindow::Merged(job) => Why::Merged { job: scenario.jobs[job].name.clone() },
             NoWindow::Unlimited => Why::Unlimited,
             NoWindow::Beyond(handed, inside) => Why::Beyond { handed, inside },
         });
@@ -288,13 +239,18 @@ fn one(
     work.charge(loops.len())?;
     let own = &loops[job];
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
-    if loops.iter().any(|other| rank(&other).is_eq() && other.is_merged) {
-        return Err(NoWindow::Merged);
+    if let Some(merged) = loops.iter().position(|other| rank(&other).is_eq() && other.is_merged) {
+        return Err(NoWindow::Merged(merged));
     }
     let mut ahead = Ahead { own, higher: Vec::new(), own_commands: own.number(), equal_commands: 0, equal: 0 };
     for (at, (other, found)) in loops.iter().zip(found).enumerate() {
         match rank(&other) {
-            Ordering::Less => ahead.higher.push(other.queue_of(found.as_ref().ok().map(LatencyTerms::bound))),
+            Ordering::Less => {
+                let urgent = other.queue_of(found.as_ref().ok().map(LatencyTerms::bound), scenario.host.turnaround);
+                // A command that is not real-time can wait although places are free: those of the
+                // rest are taken.
+                ahead.higher.push(UrgentQueue { yields: urgent.yields && own.is_real_time, ..urgent });
+            }
             Ordering::Equal => {
                 let pending = u128::from(if at == job { other.pending - 1 } else { other.pending });
                 ahead.equal += other.cost * pending;
@@ -305,8 +261,8 @@ fn one(
     }
     match &scenario.device {
         HostDevice::Emmc(emmc) => added_up(scenario, view::max_inside(scenario, emmc.depth), loops, &ahead, work),
-        HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, &ahead, work),
-        HostDevice::Clusters(_) => Err(NoWindow::Overload),
+        HostDevice::Nvme(nvme) => in_rounds(scenario, nvme, loops, &ahead, work),
+        HostDevice::Clusters(_) => Err(NoWindow::Unlimited),
     }
 }
 
@@ -322,11 +278,12 @@ fn added_up(
     let rank = |other: &&Loops| other.queue.cmp(&own.queue);
     let last = own.last;
     let before = own.cost.saturating_sub(own.last + u128::from(scenario.host.turnaround.as_ns()));
+    let between = ahead.equal_commands + ahead.own_commands - 1;
     // From the release on: whoever is not below has at most what is pending then, and what the
     // higher ones release later.
     let below = Inside::new(loops.iter().filter(|other| rank(other).is_gt()));
-    let from_release =
-        Window { inside: below.max(max), fixed: equal + before, earlier: 0, gaps: 0 }.with_carried(higher, work);
+    let from_release = Window { inside: below.max(max), fixed: equal + before, earlier: 0, gaps: 0, between }
+        .with_carried(higher, work);
     // From the last instant on at which nothing higher waited: none of the higher ones' requests is
     // left but inside.
     let others = Inside::new(loops.iter().filter(|other| !rank(other).is_eq()));
@@ -338,13 +295,13 @@ fn added_up(
             let left = max.without(done.min(MAX_APART + 1));
             let (earlier, gaps) =
                 (equals.max_of(done), u128::from(done) * u128::from(scenario.host.turnaround.as_ns()));
-            let window = Window { inside: others.max(left), fixed: equal + before, earlier, gaps };
+            let window = Window { inside: others.max(left), fixed: equal + before, earlier, gaps, between };
             let window = window.fresh(higher, work)?;
             if worst.as_ref().is_none_or(|worst| window.total() > worst.total()) {
                 worst = Some(window);
             }
         }
-        worst.ok_or(NoWindow::Overload)
+        worst.ok_or(NoWindow::Work)
     };
     let smaller = match (from_release, from_calm()) {
         (Ok(one), Ok(other)) => Ok(if one.total() <= other.total() { one } else { other }),
@@ -352,7 +309,7 @@ fn added_up(
         (Err(why), Err(_)) => Err(why),
     };
     let window = smaller?;
-    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(NoWindow::Overload);
+    let span = |time: u128| u64::try_from(time).ok().and_then(Span::from_ns).ok_or(NoWindow::Overload(1_000));
     let terms = LatencyTerms {
         inside: span(window.inside)?,
         ahead: span(window.total() - window.inside - before)?,

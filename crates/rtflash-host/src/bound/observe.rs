@@ -1,6 +1,6 @@
 //! What bounds suppose, observed in a run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rtflash_model::{Instant, Span};
 
@@ -29,8 +29,8 @@ pub struct Assumptions<'a> {
     max: Option<u32>,
     /// I/Os of each job that are pending.
     pending: Vec<u64>,
-    /// When I/Os of real-time jobs whose requests are not all at the scheduler were released.
-    released: HashMap<u64, Instant>,
+    /// I/Os of real-time jobs that are pending: whose each is, and when it was released.
+    released: BTreeMap<u64, (usize, Instant)>,
     /// Commands at the scheduler and inside, as they were queued.
     queued: HashMap<u64, Command>,
     inside: u32,
@@ -41,8 +41,9 @@ impl<'a> Assumptions<'a> {
     /// `tags`: no request of a real-time job waits for its tag. `one-pending`: each I/O of a
     /// real-time job with a period ends before its next one comes. `inside`: no more commands are
     /// inside than the scheduler's parameters say. `classes-apart`: what the device gets is what
-    /// was queued, and merged within a class alone. `bounds`: no latency is above its bound.
-    /// `ends-within`: no command takes longer than the device says that one does.
+    /// was queued, and merged within a class alone. `bounds`: no latency is above its bound, and
+    /// what is pending at the end is no older. `ends-within`: no command takes longer than the
+    /// device says that one does.
     pub const NAMES: [&'static str; 6] = ["tags", "one-pending", "inside", "classes-apart", "bounds", "ends-within"];
 
     /// Before the run.
@@ -62,14 +63,14 @@ impl<'a> Assumptions<'a> {
             bounds: limits,
             max,
             pending: vec![0; scenario.jobs.len()],
-            released: HashMap::new(),
+            released: BTreeMap::new(),
             queued: HashMap::new(),
             inside: 0,
             broken: [None; 6],
         }
     }
 
-    /// What was seen, in the order of [`Assumptions::NAMES`].
+    /// Observations by the end of the run, in the order of [`Assumptions::NAMES`].
     pub fn found(&self) -> impl Iterator<Item = BoundAssumption> + '_ {
         let real_time = self.scenario.jobs.iter().any(Job::is_real_time);
         let periodic = |job: &Job| job.is_real_time() && matches!(job.releases, JobReleases::Every { .. });
@@ -77,7 +78,11 @@ impl<'a> Assumptions<'a> {
         let within = matches!(&self.scenario.device, HostDevice::Nvme(nvme) if nvme.ends_within.is_some());
         let bounded = self.bounds.iter().any(Option::is_some);
         let observed = [real_time, periodic, self.max.is_some(), true, bounded, within];
-        let found = Self::NAMES.into_iter().zip(observed).zip(self.broken);
+        let end = self.scenario.duration;
+        let is_overdue = |&(job, released): &(usize, Instant)| !self.is_within(job, released, end);
+        let mut broken = self.broken;
+        broken[4] = broken[4].or_else(|| self.released.values().any(is_overdue).then_some(end));
+        let found = Self::NAMES.into_iter().zip(observed).zip(broken);
         found.map(|((name, observed), broken)| BoundAssumption { name, observed, broken })
     }
 
@@ -91,6 +96,11 @@ impl<'a> Assumptions<'a> {
             return part == *command;
         }
         self.queued.remove(&command.id).is_some_and(|queued| queued == *command)
+    }
+
+    /// Whether an I/O that has taken until now is within its bound.
+    fn is_within(&self, job: usize, released: Instant, now: Instant) -> bool {
+        self.bounds[job].is_none_or(|bound| now.since(released) <= bound)
     }
 
     fn judge(&mut self, which: usize, holds: bool, now: Instant) {
@@ -107,18 +117,18 @@ impl Watch for Assumptions<'_> {
                 let of = &self.scenario.jobs[job];
                 if of.is_real_time() {
                     self.pending[job] += 1;
-                    self.released.insert(io, now);
+                    self.released.insert(io, (job, now));
                     let several = matches!(of.releases, JobReleases::Every { .. }) && self.pending[job] > 1;
                     self.judge(1, !several, now);
                 }
             }
             RunEvent::Queued { io, command } => {
-                let at_once = self.released.get(&io).is_none_or(|&released| released == now);
+                let at_once = self.released.get(&io).is_none_or(|&(_, released)| released == now);
                 self.judge(0, at_once, now);
                 self.queued.insert(command.id, *command);
             }
             RunEvent::Merged { io, command, into } => {
-                let at_once = self.released.get(&io).is_none_or(|&released| released == now);
+                let at_once = self.released.get(&io).is_none_or(|&(_, released)| released == now);
                 self.judge(0, at_once, now);
                 self.judge(3, command.class == into.class, now);
                 self.queued.insert(into.id, *into);
@@ -134,7 +144,7 @@ impl Watch for Assumptions<'_> {
             RunEvent::Finished { io, job, released } => {
                 if self.released.remove(&io).is_some() {
                     self.pending[job] = self.pending[job].saturating_sub(1);
-                    let within = self.bounds[job].is_none_or(|bound| now.since(released) <= bound);
+                    let within = self.is_within(job, released, now);
                     self.judge(4, within, now);
                 }
             }

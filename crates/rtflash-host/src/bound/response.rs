@@ -2,19 +2,29 @@
 
 use std::cell::Cell;
 
+use rtflash_model::capped;
+
 /// Why a window has no end that could be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoWindow {
-    /// What goes ahead is as much as time passes, or more.
-    Overload,
-    /// Others may be merged into what goes ahead.
-    Merged,
+    /// The work ahead, in thousandths of what the device does in the same time, rounded down. It is
+    /// all of that or more, or so nearly all that no time is long enough.
+    Overload(u64),
+    /// Requests of the job of this position may be merged with others.
+    Merged(usize),
     /// The device does not say how long a command takes.
     Unlimited,
     /// So many commands may be handed over (`None`: any number), and the device speaks of fewer.
     Beyond(Option<u32>, u32),
     /// Too many steps.
     Work,
+}
+
+impl NoWindow {
+    /// The failure of a load in parts of [`SCALE`].
+    fn overload(load: u128) -> NoWindow {
+        NoWindow::Overload(capped(load.saturating_mul(1_000) / SCALE))
+    }
 }
 
 /// What a more urgent job sends ahead.
@@ -26,6 +36,9 @@ pub(super) struct UrgentQueue {
     pub(super) commands: u128,
     /// The least time from an I/O to the next one in its place.
     pub(super) apart: u128,
+    /// The least time from the begin of a window to the next I/O in the place of one that is
+    /// pending then and takes part in the window.
+    pub(super) pause: u128,
     /// The longest that an I/O is pending, where that is known.
     pub(super) response: Option<u128>,
     /// I/Os at a time.
@@ -34,25 +47,78 @@ pub(super) struct UrgentQueue {
     pub(super) count: u128,
     /// Whether an I/O is released only after the one before in its place has ended.
     pub(super) is_closed: bool,
+    /// Whether another command is handed over between the end of an I/O and the next one: it is one
+    /// I/O at a time, and thinks for longer than the turnaround.
+    pub(super) yields: bool,
 }
 
 impl UrgentQueue {
-    /// I/Os that are pending as the window begins, or are released in it, both ends included.
-    fn carried(&self, total: u128, _: &Window) -> u128 {
+    /// I/Os of a place that are pending as the window begins, or are released in it, both ends
+    /// included.
+    fn carried(&self, total: u128) -> u128 {
         let apart = self.apart.max(1);
-        let later = total / apart + 2;
+        let later = (total + apart.saturating_sub(self.pause)) / apart + 1;
         // What is pending was released less than a response ago.
         let known = self.response.map_or(later, |response| (total + response).div_ceil(apart));
-        (later.min(known) * self.places).min(self.count)
+        later.min(known)
     }
 
-    /// I/Os that are released in the window, both ends included.
+    /// I/Os of a place that are released in the window, both ends included.
     fn fresh(&self, total: u128, window: &Window) -> u128 {
         // The first I/O of a closed job ends after what is inside as it is released, so its next
         // ones come later by that.
         let time = total + if self.is_closed { window.gaps } else { window.earlier };
-        ((time / self.apart.max(1) + 1) * self.places).min(self.count)
+        time / self.apart.max(1) + 1
     }
+
+    /// I/Os of all places, if each has `each`.
+    fn of_places(&self, each: u128) -> u128 {
+        each.saturating_mul(self.places).min(self.count)
+    }
+
+    /// Commands that it has outstanding at most.
+    pub(super) fn outstanding(&self) -> u128 {
+        self.places.min(self.count).saturating_mul(self.commands)
+    }
+
+    /// I/Os that it releases in the long run in each nanosecond, times [`SCALE`], rounded up.
+    fn rate(&self) -> u128 {
+        if self.count < u128::from(u64::MAX) {
+            0
+        } else {
+            self.places.saturating_mul(SCALE).div_ceil(self.apart.max(1))
+        }
+    }
+}
+
+/// I/Os that higher jobs send ahead within a window, if each place releases as many as `arrived`.
+/// `between`: commands of the queue below, which go between those of a job that yields.
+fn sent(
+    higher: &[UrgentQueue],
+    between: u128,
+    arrived: impl Fn(&UrgentQueue) -> u128,
+) -> impl Iterator<Item = (&UrgentQueue, u128)> {
+    let commands = |queue: &UrgentQueue, each: u128| queue.of_places(each).saturating_mul(queue.commands);
+    let all = higher.iter().map(|queue| commands(queue, arrived(queue))).fold(between, u128::saturating_add);
+    higher.iter().map(move |queue| {
+        let each = arrived(queue);
+        let others = all - commands(queue, each);
+        (queue, queue.of_places(if queue.yields { each.min(others.saturating_add(1)) } else { each }))
+    })
+}
+
+/// Parts of a nanosecond in which rates are counted.
+const SCALE: u128 = 1 << 64;
+
+/// Work that higher jobs send in the long run, by their rates of I/Os, times [`SCALE`].
+/// As rates are rounded up, no search begins that comes to an end after all time alone.
+fn in_the_long_run(higher: &[UrgentQueue], of: impl Fn(&UrgentQueue, u128) -> u128) -> u128 {
+    let commands = |queue: &UrgentQueue| queue.rate().saturating_mul(queue.commands);
+    let all = higher.iter().map(commands).fold(0, u128::saturating_add);
+    let rate = |queue: &UrgentQueue| {
+        if queue.yields { queue.rate().min(all - commands(queue)) } else { queue.rate() }
+    };
+    higher.iter().map(|queue| of(queue, rate(queue))).fold(0, u128::saturating_add)
 }
 
 /// Time that passes from the release of an I/O until its last command is handed over, in
@@ -67,6 +133,53 @@ pub(super) struct Window {
     pub(super) earlier: u128,
     /// Of that, turnarounds.
     pub(super) gaps: u128,
+    /// Commands ahead of the last one in its queue.
+    pub(super) between: u128,
+}
+
+/// Rounds of time, in each of which a command is handed over into each place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rounds {
+    /// The length of a round.
+    pub(super) length: u128,
+    /// Places, above zero.
+    pub(super) places: u128,
+    /// Commands up to the last one of the I/O in its queue, which counts.
+    pub(super) commands: u128,
+    /// Places that these have as the I/O is released.
+    pub(super) free: u128,
+}
+
+impl Rounds {
+    /// In how many rounds the last one of the commands is handed over.
+    pub(super) fn number(&self, higher: &[UrgentQueue], work: &ResponseWork) -> Result<u128, NoWindow> {
+        let load = in_the_long_run(higher, |queue, rate| {
+            let arriving = queue.commands.saturating_mul(rate).saturating_mul(self.length);
+            arriving.min(queue.outstanding().saturating_mul(SCALE))
+        });
+        let load = load.div_ceil(self.places);
+        let overload = NoWindow::overload(load);
+        if load >= SCALE {
+            return Err(overload);
+        }
+        let mut rounds: u128 = 0;
+        loop {
+            work.charge(2 * higher.len() + 1)?;
+            let total = self.length.saturating_mul(rounds);
+            if total >= END {
+                return Err(overload);
+            }
+            let sent = sent(higher, self.commands - 1, |queue| queue.carried(total));
+            let ahead = sent
+                .map(|(queue, ios)| ios.saturating_mul(queue.commands).min(queue.outstanding().saturating_mul(rounds)));
+            let wanted = ahead.fold(self.commands, u128::saturating_add).saturating_sub(self.free);
+            let next = wanted.div_ceil(self.places);
+            if next <= rounds {
+                return Ok(rounds);
+            }
+            rounds = next;
+        }
+    }
 }
 
 /// Steps that a search may take: sums over queues and commands, all jobs together.
@@ -75,8 +188,10 @@ pub(super) struct ResponseWork(Cell<u64>);
 
 impl ResponseWork {
     /// What a few seconds are enough for.
+    pub(super) const MOST: u64 = 1 << 30;
+
     pub(super) fn new() -> ResponseWork {
-        ResponseWork(Cell::new(1 << 30))
+        ResponseWork(Cell::new(Self::MOST))
     }
 
     /// Charges so many.
@@ -98,36 +213,12 @@ impl Window {
 
     /// With what is pending as it begins, and what is released in it.
     pub(super) fn with_carried(self, higher: &[UrgentQueue], work: &ResponseWork) -> Result<Window, NoWindow> {
-        self.least_fixed_point(higher, work, UrgentQueue::carried)
+        self.least_fixed_point(higher, work, |queue, total, _| queue.carried(total))
     }
 
     /// With what is released in it.
     pub(super) fn fresh(self, higher: &[UrgentQueue], work: &ResponseWork) -> Result<Window, NoWindow> {
         self.least_fixed_point(higher, work, UrgentQueue::fresh)
-    }
-
-    /// With what is pending as it begins, and what is released in it, counted in rounds of its
-    /// length: in each, so many commands are handed over.
-    pub(super) fn in_rounds(
-        self,
-        commands: u128,
-        max: u128,
-        higher: &[UrgentQueue],
-        work: &ResponseWork,
-    ) -> Result<Window, NoWindow> {
-        let mut rounds = commands.div_ceil(max.max(1)).max(1);
-        loop {
-            work.charge(higher.len() + 1)?;
-            let total = self.inside.checked_mul(rounds).filter(|&total| total < END).ok_or(NoWindow::Overload)?;
-            let ahead = higher.iter().try_fold(commands, |sum, queue| {
-                sum.checked_add(queue.carried(total, &self).checked_mul(queue.commands)?)
-            });
-            let next = ahead.ok_or(NoWindow::Overload)?.div_ceil(max.max(1)).max(1);
-            if next <= rounds {
-                return Ok(Window { fixed: total - self.inside, ..self });
-            }
-            rounds = next;
-        }
     }
 
     /// The least window that holds all that arrives in it.
@@ -137,29 +228,23 @@ impl Window {
         work: &ResponseWork,
         arrived: fn(&UrgentQueue, u128, &Window) -> u128,
     ) -> Result<Window, NoWindow> {
-        if is_overloaded(higher) {
-            return Err(NoWindow::Overload);
+        let load = in_the_long_run(higher, |queue, rate| queue.cost.saturating_mul(rate));
+        let overload = NoWindow::overload(load);
+        if load >= SCALE {
+            return Err(overload);
         }
         let mut total = self.total();
         loop {
-            work.charge(higher.len() + 1)?;
-            let ahead = higher
-                .iter()
-                .try_fold(0_u128, |sum, queue| sum.checked_add(arrived(queue, total, &self).checked_mul(queue.cost)?));
-            let next = ahead.and_then(|ahead| self.total().checked_add(ahead));
-            let Some(next) = next.filter(|&next| next < END) else { return Err(NoWindow::Overload) };
+            work.charge(2 * higher.len() + 1)?;
+            let sent = sent(higher, self.between, |queue| arrived(queue, total, &self));
+            let next = sent.map(|(queue, ios)| ios.saturating_mul(queue.cost)).fold(self.total(), u128::saturating_add);
+            if next >= END {
+                return Err(overload);
+            }
             if next == total {
                 return Ok(Window { fixed: total - self.inside, ..self });
             }
             total = next;
         }
     }
-}
-
-/// Whether the queues without an end send as much as time passes, or more.
-fn is_overloaded(queues: &[UrgentQueue]) -> bool {
-    let endless = queues.iter().filter(|queue| queue.count == u128::from(u64::MAX));
-    // In parts of 2^-40, rounded down: what is just below one may be left to the search.
-    let share = |queue: &UrgentQueue| queue.cost.saturating_mul(queue.places << 40) / queue.apart.max(1);
-    endless.map(share).fold(0, u128::saturating_add) >= 1 << 40
 }

@@ -6,7 +6,7 @@ use rtflash_model::Span;
 
 use super::max::Max;
 use super::response::UrgentQueue;
-use crate::run::{Job, JobReleases, Scenario, cut};
+use crate::run::{HostDevice, Job, JobReleases, Scenario, cut};
 use crate::scheduler::{Levels, Scheduler, SchedulerSettings};
 use crate::{Class, Command, LEVELS, Op};
 
@@ -45,9 +45,22 @@ pub(super) fn max_inside(scenario: &Scenario, depth: u32) -> Max {
 pub(super) enum Releasing {
     /// No two I/Os closer than this, whether the first one has ended or not.
     Every(Span),
-    /// Each of its I/Os at a time no closer to the one before in its place than this, and after
-    /// that one has ended.
-    Closed(Span),
+    /// Each of its I/Os `think` after the one before in its place has ended, or later.
+    Closed {
+        /// The least time between two I/Os of a place.
+        apart: Span,
+        /// See above.
+        think: Span,
+    },
+}
+
+impl Releasing {
+    /// The least time between two I/Os of a place.
+    pub(super) fn apart(self) -> Span {
+        match self {
+            Releasing::Every(apart) | Releasing::Closed { apart, .. } => apart,
+        }
+    }
 }
 
 /// A job: so many I/Os pending at a time, each in a place of its own. Costs are nanoseconds on the
@@ -74,8 +87,28 @@ pub(super) struct Loops {
     pub(super) cost: u128,
     /// What its last command takes, without the turnaround.
     pub(super) last: u128,
+    /// The least time from the hand-over of some command of an I/O to its end, if it is only from
+    /// there on that an I/O takes part in a window.
+    pub(super) handed: Span,
     /// The commands of an I/O: their cost, and how many cost that.
     pub(super) commands: Vec<(u64, u64)>,
+}
+
+/// The least time from the hand-over of an I/O's last command, the shortest one, to its end. Where
+/// rounds are counted, a command inside at the begin of a window takes no part in it.
+fn handed(scenario: &Scenario, last: Option<Command>) -> Span {
+    match &scenario.device {
+        HostDevice::Nvme(_) => scenario.device.shortest(last.into_iter(), 1, true),
+        HostDevice::Emmc(_) | HostDevice::Clusters(_) => Span::ZERO,
+    }
+}
+
+/// The longest service of a command that was merged, in nanoseconds. It is the first of an I/O, or
+/// of none.
+fn merged(scenario: &Scenario, whole: Command) -> u64 {
+    let longest = Command { size: scenario.host.max_sectors, ..whole };
+    let service = [true, false].map(|first| scenario.device.longest(&longest, first).as_ns());
+    service[0].max(service[1])
 }
 
 impl Loops {
@@ -85,11 +118,10 @@ impl Loops {
         let scheduler = scenario.scheduler.scheduler();
         let tags = commands_of(scenario, position, scenario.scheduler().as_ref()).count() as u64;
         let turnaround = scenario.host.turnaround.as_ns();
-        let (mut cost, mut shortest, mut last) = (0_u128, Span::ZERO, 0);
+        let (mut cost, mut last) = (0_u128, 0);
         let mut commands: Vec<(u64, u64)> = Vec::new();
         for (number, command) in commands_of(scenario, position, scheduler.as_ref()).enumerate() {
             let service = scenario.device.longest(&command, number == 0).as_ns();
-            shortest = shortest.saturating_add(scenario.device.shortest(&command, number == 0));
             let whole = service.saturating_add(turnaround);
             cost += u128::from(whole);
             last = u128::from(service);
@@ -98,25 +130,28 @@ impl Loops {
                 _ => commands.push((whole, 1)),
             }
         }
+        let longest =
+            scenario.whole(position, job.from).filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
+        let inside = scenario.scheduler.max_inflight().unwrap_or(u32::MAX);
+        let commands_alone = commands_of(scenario, position, scheduler.as_ref());
+        let shortest = scenario.device.shortest(commands_alone, inside, longest.is_some());
+        let handed = handed(scenario, commands_of(scenario, position, scheduler.as_ref()).last());
         let count = job.max_ios();
         let (releasing, pending) = match job.releases {
             JobReleases::Every { period, jitter } => {
                 let apart = Span::from_ns(period.as_ns().saturating_sub(jitter.as_ns())).unwrap_or(period);
                 (Releasing::Every(apart), 1)
             }
-            JobReleases::Closed { depth, think } => (Releasing::Closed(think.saturating_add(shortest)), depth.into()),
+            JobReleases::Closed { depth, think } => {
+                (Releasing::Closed { apart: think.saturating_add(shortest), think }, depth.into())
+            }
             // A flush releases as many as are whole, and one more at most where something was
             // carried over.
             JobReleases::WriteBack(written) => (Releasing::Every(written.flush), written.max_at_once(job.size)),
         };
         let (queue, is_real_time) = (queues(&scenario.scheduler, job), job.is_real_time());
-        let longest =
-            scenario.whole(position, job.from).filter(|whole| scenario.host.merge && scheduler.merges(whole, whole));
-        let merging = longest.map(|whole| {
-            let longest = Command { size: scenario.host.max_sectors, ..whole };
-            let cost = scenario.device.longest(&longest, true).as_ns().saturating_add(turnaround);
-            ((whole.op, whole.class, whole.level), cost)
-        });
+        let merging = longest
+            .map(|whole| ((whole.op, whole.class, whole.level), merged(scenario, whole).saturating_add(turnaround)));
         let pending = pending.min(count.max(1));
         Loops {
             queue,
@@ -130,6 +165,7 @@ impl Loops {
             count,
             cost,
             last,
+            handed,
             commands,
         }
     }
@@ -161,16 +197,21 @@ impl Loops {
     }
 
     /// What it sends ahead of what is less urgent. `response`: the bound of its own.
-    pub(super) fn queue_of(&self, response: Option<Span>) -> UrgentQueue {
-        let (Releasing::Every(apart) | Releasing::Closed(apart)) = self.releasing;
+    pub(super) fn queue_of(&self, response: Option<Span>, turnaround: Span) -> UrgentQueue {
+        let think = match self.releasing {
+            Releasing::Every(_) => None,
+            Releasing::Closed { think, .. } => Some(think),
+        };
         UrgentQueue {
             cost: self.cost,
             commands: self.number(),
-            apart: u128::from(apart.as_ns()),
+            apart: u128::from(self.releasing.apart().as_ns()),
+            pause: think.map_or(0, |think| u128::from(think.saturating_add(self.handed).as_ns())),
             response: response.map(|span| u128::from(span.as_ns())),
             places: u128::from(self.pending),
             count: u128::from(self.count),
-            is_closed: matches!(self.releasing, Releasing::Closed(_)),
+            is_closed: think.is_some(),
+            yields: self.pending == 1 && think.is_some_and(|think| think > turnaround),
         }
     }
 }

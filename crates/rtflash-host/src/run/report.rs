@@ -1,5 +1,7 @@
 //! What is told of a run.
 
+use rtflash_model::Span;
+
 /// Latencies of the I/Os of a job that count, in nanoseconds, ascending.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Latencies(Vec<u64>);
@@ -9,6 +11,12 @@ impl Latencies {
     pub(crate) fn new(mut latencies: Vec<u64>) -> Latencies {
         latencies.sort_unstable();
         Latencies(latencies)
+    }
+
+    /// Takes in those of another run.
+    pub(crate) fn add(&mut self, other: Latencies) {
+        self.0.extend(other.0);
+        self.0.sort_unstable();
     }
 
     /// How many there are.
@@ -55,4 +63,8 @@ pub struct JobReport {
     pub bytes: u128,
     /// The same for each second between warm-up and duration, rounded down.
     pub bytes_per_s: u128,
+    /// I/Os that have not ended at the end of the run.
+    pub open: u64,
+    /// How long before the end the first of them was released; zero where there are none.
+    pub oldest: Span,
 }

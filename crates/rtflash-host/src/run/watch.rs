@@ -37,11 +37,12 @@ pub enum RunEvent<'a> {
     PartHandedOver(&'a Command),
     /// The device has done it, or a part of it.
     Ended(&'a Command),
-    /// It took longer than the device says that a command does.
+    /// It took longer than the device says that a command does, or has not ended by then though the
+    /// run is over.
     Late {
         /// The command.
         command: &'a Command,
-        /// From its fetching to its end.
+        /// From its fetching to its end, or to the end of the run.
         took: Span,
     },
     /// All requests of an I/O have ended.

@@ -167,6 +167,14 @@ impl SchedulerSettings {
         }
     }
 
+    /// Commands that may be inside while a real-time request waits; `None` for any number.
+    pub fn max_inflight(&self) -> Option<u32> {
+        match self {
+            SchedulerSettings::K2(k2) => Some(k2.max_inflight),
+            _ => None,
+        }
+    }
+
     /// A scheduler with nothing in it.
     pub fn scheduler(&self) -> Box<dyn Scheduler> {
         match *self {

@@ -3,9 +3,13 @@
 mod agreement;
 mod ahead;
 mod bounds;
+mod climber;
 mod draws;
 mod fio;
 mod nvme;
+mod rounds;
 mod runs;
+mod sums;
 mod trace;
+mod tune;
 mod twins;

@@ -33,6 +33,7 @@ impl Default for DeviceSpec {
             wear_passes: None,
             page_read_includes_transfer: None,
             page_program_includes_transfer: None,
+            times: None,
         }
     }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::alternatives;
+use crate::device::StatedTimes;
 use device::{ChangedDevice, FullDevice};
 pub(super) use scalars::{Duration, LongerThanZero, Time, TimeOrShare};
 
@@ -108,6 +109,34 @@ pub(super) enum AccessWire {
     /// Consecutive pages from where the request before it ended, round and round in the task's own
     /// range.
     Stream,
+}
+
+/// What the times of a device are.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename = "StatedTimes", rename_all = "lowercase")]
+pub(super) enum StatedTimesWire {
+    /// No operation takes longer than its stated time.
+    Maximum,
+    /// Operations usually take the stated times, and can take longer.
+    Typical,
+}
+
+impl From<StatedTimes> for StatedTimesWire {
+    fn from(times: StatedTimes) -> StatedTimesWire {
+        match times {
+            StatedTimes::Maximum => StatedTimesWire::Maximum,
+            StatedTimes::Typical => StatedTimesWire::Typical,
+        }
+    }
+}
+
+impl From<StatedTimesWire> for StatedTimes {
+    fn from(times: StatedTimesWire) -> StatedTimes {
+        match times {
+            StatedTimesWire::Maximum => StatedTimes::Maximum,
+            StatedTimesWire::Typical => StatedTimes::Typical,
+        }
+    }
 }
 
 /// A stream of I/O jobs that are not real-time and that read or write pages, or both.

@@ -357,14 +357,14 @@ fn run_histories(seed: u64, cases: std::ops::Range<u64>, on: On, tampering: Tamp
 
 #[test]
 fn what_is_admitted_is_in_time() {
-    let cases = 1_500 * times();
+    let cases = 1_000 * times();
     let halves = [0..cases, cases..2 * cases];
     let halves = halves.map(|cases| std::thread::spawn(move || run_histories(1, cases, On::Plain, Tampering::None)));
     for half in halves {
         let seen = half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         println!("{seen:?}");
-        assert!(seen.histories > 500 && seen.kept > 300 && seen.direct > 100, "{seen:?}");
-        assert!(seen.raised > 20 && seen.removed > 100 && seen.new_clusters > 300, "{seen:?}");
+        assert!(seen.histories > 330 && seen.kept > 200 && seen.direct > 60, "{seen:?}");
+        assert!(seen.raised > 12 && seen.removed > 60 && seen.new_clusters > 200, "{seen:?}");
     }
 }
 

@@ -1,12 +1,15 @@
 //! Certified clusters behind a host: with places of their own no real-time request misses, whatever
 //! the other jobs do; with a shared bound one does.
 
+use std::collections::BTreeSet;
+
 use crate::cases::cases;
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global, Outcome};
 use rtflash_alloc::analysis::analysis_relying_on;
 use rtflash_exec::check::Checks;
-use rtflash_exec::trace::{Observer, Record};
+use rtflash_exec::trace::{Action, Kind, Observer, Record};
 use rtflash_exec::{Aging, Dispatch};
+use rtflash_host::bound::bounds;
 use rtflash_host::run::{
     CertifiedClusters, Host, HostDevice, Job, JobPattern, JobReleases, RunEvent, Scenario, Watch, hand_over_jitter,
     read_scenario_with, run_watched,
@@ -15,7 +18,7 @@ use rtflash_host::scheduler::{BfqSettings, Cut, K2Settings, MqDeadlineSettings, 
 use rtflash_host::{Class, Op};
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Allocation, ClusterId, DeviceSpec, Instant, LogicalRatio, Reliance, Request, Span, Task, TaskSet,
+    Access, Allocation, ClusterId, DeviceSpec, Instant, LogicalRatio, Lpn, Reliance, Request, Span, Task, TaskSet,
     read_allocation,
 };
 
@@ -245,6 +248,10 @@ impl rtflash_host::run::Outside for Found {
             other => Err(format!("{other:?}")),
         }
     }
+
+    fn judge(&mut self, _: &TaskSet, _: &Allocation) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 #[test]
@@ -264,6 +271,71 @@ fn the_scenario_of_the_documentation_misses_by_a_shared_bound_alone() {
     // Tags that the rest may hold are no better.
     let few = Scenario { host: Host { requests: 13, ..own.host }, ..own.clone() };
     assert!(hand_over_jitter(&few, 0).expect_err("too few tags").contains("there are 13 tags"));
+}
+
+/// Two tasks whose writes touch, and two jobs beside them that do: nothing of a task is merged, and
+/// what is merged of a job writes all of its pages.
+#[test]
+fn merging_leaves_each_job_its_pages() {
+    let scenario = |merge: bool, jobs: &str| {
+        let text = format!(
+            r#"{{ "device": {{ "kind": "clusters", "taskset": {{ "device": {{ "profile": "dgist-2021", "chips": 2,
+                "chips_per_channel": 1 }}, "tasks": [
+                {{ "name": "a", "write": {{ "pages": 40, "period": "80ms", "access": "sequential" }}, "data_pages": 4096 }},
+                {{ "name": "b", "write": {{ "pages": 6, "period": "10ms", "access": "sequential" }}, "data_pages": 4096 }} ] }} }},
+            "host": {{ "merge": {merge} }}, "scheduler": "none", "jobs": [{jobs}], "duration": "2s" }}"#
+        );
+        read_scenario_with(&text, None, &mut Found).expect("a scenario")
+    };
+    let alone = scenario(true, "");
+    let bounds = bounds(&alone);
+    let limits: Vec<_> = bounds.iter().map(|bound| bound.terms.as_ref().map(|terms| terms.bound())).collect();
+    assert_eq!(limits, [Ok(Span::from_us(80_000)), Ok(Span::from_us(10_000))]);
+    assert_eq!(judged(&alone), judged(&scenario(false, "")));
+    assert_eq!(judged(&alone).2, [0, 0]);
+    // An I/O is a page, and the four of a job become one request.
+    let beside = |name: &str, from: &str| {
+        format!(
+            r#"{{ "name": "{name}", "op": "write", "size": "8KiB", "from": "{from}", "span": "32KiB", "count": 4, "depth": 4 }}"#
+        )
+    };
+    let jobs = [beside("c", "0KiB"), beside("d", "32KiB")].join(",");
+    let written = |merge: bool| {
+        let mut pages = Written::default();
+        let reports = run_watched(&scenario(merge, &jobs), 3, &mut pages).expect("few I/Os");
+        assert!(reports[2..].iter().all(|report| report.latencies.count() == 4), "{reports:?}");
+        pages
+    };
+    let (merged, plain) = (written(true), written(false));
+    assert_eq!((merged.merged, plain.merged), (6, 0));
+    assert_eq!(merged.pages, plain.pages);
+    assert_eq!(merged.pages.len(), 8);
+}
+
+/// The pages that servers write, whichever of them does, and how many requests are merged.
+#[derive(Debug, Default)]
+struct Written {
+    pages: BTreeSet<Lpn>,
+    merged: u32,
+}
+
+impl Watch for Written {
+    fn see(&mut self, _: Instant, event: &RunEvent<'_>) {
+        self.merged += u32::from(matches!(event, RunEvent::Merged { .. }));
+    }
+
+    fn looks_inside(&self) -> bool {
+        true
+    }
+
+    fn inside(&mut self, record: &Record) {
+        if let Record::Operation(of) = record
+            && of.kind == Kind::Server
+            && of.action == Action::Program
+        {
+            self.pages.insert(of.lpn);
+        }
+    }
 }
 
 #[test]

@@ -15,15 +15,13 @@ use rtflash_check::verify_certified;
 use rtflash_exec::check::{Checks, Finding, merge};
 use rtflash_exec::dispatch::NoServers;
 use rtflash_exec::trace::{Action, Kind, Record};
-use rtflash_exec::{
-    Aging, Options, Pattern, Placed, Plan, PlanError, Promise, RunError, SourceId, Victims, run, run_traced,
-};
+use rtflash_exec::{Aging, Options, Pattern, Placed, Plan, Promise, RunError, SourceId, Victims, run, run_traced};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Arrivals, Certificate, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job,
-    LogicalRatio, Placement, Reliance, Request, Span, Task, TaskId, TaskSet,
+    LogicalRatio, Reliance, Request, Span, Task, TaskId, TaskSet,
 };
-use rtflash_run::{MovedRun, PlanRefusal, StageRun};
+use rtflash_run::{MovedRun, StageRun};
 
 fn device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
@@ -270,10 +268,8 @@ fn options(rng: &mut Rng, drawn: &StageRun, duration: Instant) -> (Options, Plan
     let mut offsets = Rng(Stream::numbered(rng.within(0, u64::MAX - 1), b"offsets\0", 0));
     let offset = |_, _| if tight { Span::ZERO } else { ns(offsets.within(0, 400)) };
     let releases = drawn.releases(duration, offset, |_, _| ns(gaps.within(0, most)));
-    let plan = match drawn.plan(&releases) {
-        Err(PlanRefusal::Plan(PlanError::NoRoom { .. })) => drawn.history.plan(&drawn.set).map_err(|_| ()),
-        plan => Ok(plan.unwrap_or_else(|why| panic!("a stage can be run: {why:?} {:?}", drawn.history))),
-    };
+    let plan = drawn.plan(&releases);
+    let plan = plan.unwrap_or_else(|why| panic!("a stage can be run: {why:?} {:?}", drawn.history));
     let options = Options {
         duration,
         victims: rng.one_of(&[Victims::Actual, Victims::Worst]),
@@ -284,7 +280,7 @@ fn options(rng: &mut Rng, drawn: &StageRun, duration: Instant) -> (Options, Plan
         releases: Some(Arc::new(releases)),
         ..Options::default()
     };
-    (options, plan.expect("there is room for a page of each"))
+    (options, plan)
 }
 
 fn judged(plan: &Plan, options: &Options) -> Vec<Finding> {
@@ -470,14 +466,9 @@ fn is_verified(set: &TaskSet, running: &RunningDevice, granted: Reliance) -> boo
     // Chips that serve nobody are clusters behind the others.
     certificates.resize(allocation.clusters().len(), None);
     let allocation = allocation.with_certificates(certificates);
-    let placements = [
-        Placement::Stripe,
-        Placement::Superblock,
-        Placement::CachedStripe,
-        Placement::CachedSuperblock,
-        Placement::Zoned,
-    ];
-    let verified = verify_certified(&only, &allocation, &placements, granted);
+    let sound = analysis_relying_on("sound", granted).and_then(|sound| sound.demand_test());
+    let sound = sound.expect("it makes certificates");
+    let verified = verify_certified(&only, &allocation, sound.verified(), granted);
     allocation
         .clusters()
         .iter()

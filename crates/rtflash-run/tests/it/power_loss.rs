@@ -471,7 +471,7 @@ fn lives(plan: &Plan, image: &Image<'_>, rng: &mut Rng, seen: &mut Seen) {
 #[test]
 fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
     let mut seen = Seen::default();
-    for case in 0..cases(1_200u64) {
+    for case in 0..cases(600u64) {
         let mut rng = Rng(Stream::numbered(5, b"power\0\0\0", case));
         let name = ["stripe", "superblock", "sound", "zoned"][usize::try_from(rng.within(0, 3)).expect("a place")];
         let Some(set) = set(&mut rng, name == "zoned") else { continue };
@@ -492,10 +492,10 @@ fn behind_a_loss_of_power_nothing_is_lost_and_no_request_is_late() {
     }
     println!("{seen:?}");
     assert!(seen.late == 0 && seen.starved == 0 && seen.no_room == 0, "{seen:?}");
-    assert!(seen.sets > 200 && seen.recovered > 1_000 && seen.over > 20_000 && seen.torn > 300, "{seen:?}");
-    assert!(seen.jobs > 10_000, "{seen:?}");
-    assert!(seen.filled_in > 1_000, "{seen:?}");
-    assert!(seen.suspended > 1_000 && seen.levelled > 5_000, "{seen:?}");
-    assert!(seen.failed_programs > 300 && seen.failed_erases > 200, "{seen:?}");
-    assert!(seen.recovery_shares.iter().all(|&share| share > 200), "{seen:?}");
+    assert!(seen.sets > 100 && seen.recovered > 500 && seen.over > 10_000 && seen.torn > 150, "{seen:?}");
+    assert!(seen.jobs > 5_000, "{seen:?}");
+    assert!(seen.filled_in > 500, "{seen:?}");
+    assert!(seen.suspended > 500 && seen.levelled > 2_500, "{seen:?}");
+    assert!(seen.failed_programs > 150 && seen.failed_erases > 100, "{seen:?}");
+    assert!(seen.recovery_shares.iter().all(|&share| share > 100), "{seen:?}");
 }

@@ -20,17 +20,17 @@ fn late(of: &StockSoaked) -> u64 {
 /// Accepted sets at their limits: none is late, and nothing else is broken.
 #[test]
 fn nothing_is_late_at_the_limit() {
-    let soaked = soaked(search(41, None, false), cases(6_000));
+    let soaked = soaked(search(41, None, false), cases(2_000));
     assert!(soaked.broken.is_empty(), "{:?}", soaked.broken);
-    assert!(soaked.sets > 4_900 && soaked.passes > 1_000_000, "{}, {}", soaked.sets, soaked.passes);
+    assert!(soaked.sets > 1_600 && soaked.passes > 330_000, "{}, {}", soaked.sets, soaked.passes);
 }
 
 /// Accepted sets at their limits, releases, gaps and lengths climbed: none is late.
 #[test]
 fn nothing_is_late_for_a_climber() {
-    let soaked = soaked(search(47, None, true), cases(200));
+    let soaked = soaked(search(47, None, true), cases(40));
     assert!(soaked.broken.is_empty(), "{:?}", soaked.broken);
-    assert!(soaked.sets > 150, "{}", soaked.sets);
+    assert!(soaked.sets > 30, "{}", soaked.sets);
 }
 
 /// Without any one of its terms the test accepts sets that are late. A climber finds more of them

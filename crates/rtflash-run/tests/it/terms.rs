@@ -1,6 +1,7 @@
 //! Each term of the tests is there for something: with it left out, sets are accepted that break.
 //! With all terms none does. `rtflash soak --world … --without all` counts how many.
 
+use crate::cases::cases;
 use rtflash_alloc::certified::Term;
 use rtflash_exec::check::FAILING;
 use rtflash_run::climb::rows::{LeftOutOfRow, TABLE, allocation};
@@ -122,26 +123,26 @@ fn a_term_that_is_left_out_is_missed() {
 #[test]
 fn small_sets_at_the_limit_keep_every_promise() {
     for (world, climbs, runs, judged) in [
-        (World::Stripe, false, 800, 500),
-        (World::Superblock, false, 800, 500),
-        (World::Mixed, false, 800, 450),
-        (World::Stream, false, 800, 450),
-        (World::Command, false, 800, 450),
-        (World::Register, false, 800, 450),
-        (World::RegisterCommand, false, 800, 450),
-        (World::Zoned, false, 800, 450),
-        (World::Zoned, true, 160, 50),
-        (World::Failing, false, 1_600, 900),
-        (World::Failing, true, 80, 20),
-        (World::Suspending, false, 800, 400),
-        (World::Queue, false, 800, 150),
-        (World::QueueCommand, false, 1_600, 400),
-        (World::QueueCommand, true, 160, 30),
-        (World::Stripe, true, 48, 30),
-        (World::Superblock, true, 48, 30),
-        (World::Queue, true, 160, 30),
+        (World::Stripe, false, 400, 250),
+        (World::Superblock, false, 400, 250),
+        (World::Mixed, false, 400, 225),
+        (World::Stream, false, 400, 225),
+        (World::Command, false, 400, 225),
+        (World::Register, false, 400, 225),
+        (World::RegisterCommand, false, 400, 225),
+        (World::Zoned, false, 400, 225),
+        (World::Zoned, true, 80, 25),
+        (World::Failing, false, 800, 450),
+        (World::Failing, true, 40, 10),
+        (World::Suspending, false, 400, 200),
+        (World::Queue, false, 400, 75),
+        (World::QueueCommand, false, 800, 200),
+        (World::QueueCommand, true, 80, 15),
+        (World::Stripe, true, 24, 15),
+        (World::Superblock, true, 24, 15),
+        (World::Queue, true, 80, 15),
     ] {
-        let soaked = soak(search(world, None, climbs), runs);
+        let soaked = soak(search(world, None, climbs), cases(runs));
         let broken: Vec<_> =
             soaked.broken.iter().map(|broken| (FAILING[broken.assumption].name, broken.first)).collect();
         assert_eq!(broken, [], "{world:?}");

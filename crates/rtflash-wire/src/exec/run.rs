@@ -11,6 +11,7 @@ use super::{
     ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine, WorstLine,
 };
 use crate::parts::{Nanoseconds, Text, chip_numbers, task_name, task_names};
+use crate::verdicts::Verdicts;
 
 impl WearLine {
     fn new(wear: MostWorn, settings: &Settings) -> WearLine {
@@ -44,17 +45,20 @@ impl<'a> ExecAnswer<'a> {
         algorithm: Option<&'a str>,
         analysis: &'a str,
         predicted: Option<bool>,
+        verdicts: Verdicts,
         settings: Settings,
         reason: String,
     ) -> ExecAnswer<'a> {
         ExecAnswer {
             verdict: None,
+            verdicts,
             reason: Some(reason),
             algorithm: algorithm.map(Text::from),
             analysis: analysis.into(),
             predicted_schedulable: predicted,
             relies_on: None,
             disobeys: None,
+            notes: Vec::new(),
             settings,
             checks: Vec::new(),
             requests: Vec::new(),

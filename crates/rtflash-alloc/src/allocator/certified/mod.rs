@@ -19,7 +19,7 @@ mod sizes;
 mod supposed;
 mod unplaced;
 
-use rtflash_model::{Allocation, Cluster, Placement, Reliance, TaskId, TaskSet};
+use rtflash_model::{Allocation, Cluster, Placement, Reliance, Task, TaskId, TaskSet};
 
 use self::chips::{ChipLayout, place};
 use self::known::KnownLoads;
@@ -30,6 +30,8 @@ use super::merging::{self, Stuck};
 use super::sizes::TaskGroup;
 use super::{Exact, Limit, Outcome, Strategy, exact, search};
 use crate::analysis::DemandTest;
+use crate::certified::tightened;
+use crate::reason::Reason;
 use crate::work::Work;
 
 pub(super) use unplaced::tested;
@@ -46,9 +48,55 @@ pub(super) struct Problem<'a> {
 }
 
 /// Divides the chips among the tasks.
+///
+/// Clusters that are formed one by one end at data that do not fit the chips left, also where time
+/// is at fault: data are the reason only if the set passes without them.
 pub(super) fn allocate(set: &TaskSet, test: DemandTest, work: &Work, strategy: Strategy) -> Outcome {
     let test = test.on(set.device());
-    divided(Problem { set, test, work, known: &KnownLoads::default() }, strategy)
+    let outcome = |set: &TaskSet| granted_or_less(set, test, work, strategy);
+    let found = outcome(set);
+    if !ends_at_data(&found) || !fit_the_device(set) {
+        return found;
+    }
+    let without = without_data(set).map(|set| outcome(&set));
+    without.filter(|without| matches!(without, Outcome::NotSchedulable(_)) && !ends_at_data(without)).unwrap_or(found)
+}
+
+/// Searches with what is granted, then with less where that finds nothing. Each search forms other
+/// clusters, so that granting more would else refuse sets that less accepts.
+fn granted_or_less(set: &TaskSet, test: DemandTest, work: &Work, strategy: Strategy) -> Outcome {
+    let known = KnownLoads::default();
+    let relying_on = |rely_on| {
+        let test = DemandTest { rely_on, ..test };
+        divided(Problem { set, test, work, known: &known }, strategy)
+    };
+    let first = relying_on(test.rely_on);
+    if let Outcome::Schedulable(_) = first {
+        return first;
+    }
+    let mut others = test.rely_on.less().map(relying_on);
+    let found = others.find_map(|outcome| match outcome {
+        Outcome::Schedulable(found) => Some(found),
+        _ => None,
+    });
+    found.map_or(first, |found| Outcome::Schedulable(tightened(set, found, test.rely_on)))
+}
+
+/// Whether an outcome is a no whose reason is data that do not fit.
+fn ends_at_data(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::NotSchedulable(failure) if matches!(failure.unplaced.reason, Reason::Data(_)))
+}
+
+/// The tasks without what they declare of their data.
+fn without_data(set: &TaskSet) -> Option<TaskSet> {
+    let tasks = set.tasks().iter().map(|task| Task { data_pages: None, ..task.clone() }).collect();
+    TaskSet::new(*set.device(), tasks, set.jobs().to_vec()).ok()
+}
+
+/// Whether all data have room on all chips together.
+fn fit_the_device(set: &TaskSet) -> bool {
+    let all: Vec<TaskId> = set.tasks().ids().collect();
+    set.space(&all, set.device().chips(), None).fits()
 }
 
 fn divided(problem: Problem<'_>, strategy: Strategy) -> Outcome {

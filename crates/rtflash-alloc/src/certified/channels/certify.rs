@@ -5,7 +5,6 @@ use rtflash_model::{Certificate, Cluster, Placement, Reliance, TaskSet, sorting}
 use super::{ChannelContention, PlacedProcessor, TrialAnswers, nearest_terms};
 use crate::certified::choice::{Choice, choose};
 use crate::certified::contention::Contention;
-use crate::certified::demand::DemandVerdict;
 use crate::certified::processor::ChosenGc;
 use crate::certified::term::Term;
 use crate::work::Work;
@@ -62,6 +61,20 @@ pub fn certify_whole(
     let given = vec![None; clusters.len()];
     let contention = contention(set, clusters, placements, &given, granted, work);
     certified(ChannelContention { whole: true, ..contention }, &given)
+}
+
+/// As [`certify`], without servers: jobs that are not real-time get nothing, and erases are
+/// suspended where the device can.
+pub fn certify_without_servers(
+    set: &TaskSet,
+    clusters: &[Cluster],
+    placements: &[Placement],
+    granted: Reliance,
+    work: &Work,
+) -> Certification {
+    let given = vec![None; clusters.len()];
+    let contention = contention(set, clusters, placements, &given, granted, work);
+    certified(ChannelContention { reserves: false, ..contention }, &given)
 }
 
 /// As [`certify`], with a term left out of the tests. What is certified so is no promise.
@@ -132,7 +145,7 @@ fn certified(mut contention: ChannelContention<'_>, given: &[Option<Certificate>
         return Certification { certificates: Vec::new(), failing, given_up };
     }
     contention.settle_beside_failing(&busy, &fragile, given, &mut failing);
-    if failing.is_empty() {
+    if failing.is_empty() && contention.reserves {
         // Beside a server a chip counts on less, but where that is left out.
         let quiet = if contention.left_out == Some(Term::Servers) { fragile } else { contention.near(&fragile) };
         for position in (0..count).filter(|&position| !quiet[position] && given[position].is_none()) {
@@ -281,8 +294,7 @@ impl ChannelContention<'_> {
 
     /// Whether a cluster holds in a place with this garbage collection, and its server.
     pub(super) fn holds_at(&self, position: usize, placed: &PlacedProcessor, gc: Option<ChosenGc>) -> bool {
-        let mut demands = placed.demands(gc, self.servers[position], self.work);
-        demands.all(|demand| demand.surely_holds() || demand.test() == DemandVerdict::Holds)
+        placed.holds(gc, self.servers[position], self.work)
     }
 
     /// The clusters that are marked, and those that share a channel with one.

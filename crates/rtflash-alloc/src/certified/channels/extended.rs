@@ -79,9 +79,7 @@ impl<'a> ChannelContention<'a> {
 
     /// Whether a cluster is in time by its certificate whatever those beside it do: by (T).
     pub(in crate::certified) fn holds_beside_anyone(&self, position: usize, certificate: &Certificate) -> bool {
-        let placed = self.in_the_worst_case(position);
-        let stated = placed.and_then(|placed| Some((placed.processor.stated(certificate)?, placed)));
-        stated.is_some_and(|(gc, placed)| self.holds_at(position, &placed, gc))
+        self.holds_by(position, certificate, Reliance::Nothing)
     }
 
     /// The clusters.

@@ -4,12 +4,13 @@ use rtflash_alloc::analysis::{Baseline, BaselineTerm, Room, RoomUnit};
 use rtflash_alloc::verdict::passing;
 use rtflash_check::{BaselineScheme, verify_baseline};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Task, TaskSet, TaskSetFile};
-use rtflash_wire::CheckAnswer;
+use rtflash_wire::reasons::pages as pages_and_bytes;
+use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
 use super::KindText;
 use crate::output::{BOLD, GREEN, RED, paint};
 use crate::render::data;
-use crate::render::numbers::{count, percent, period, plain, runs, separated, share, time};
+use crate::render::numbers::{count, period, plain, runs, separated, share, time};
 use crate::render::table::table;
 
 /// An analysis of this kind.
@@ -19,7 +20,7 @@ impl KindText for BaselineKind<'_> {
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let scheme = BaselineScheme::from_name(self.0.name()).expect("the verifier knows every analysis with a name");
         let verification = verify_baseline(&file.set, allocation, scheme);
-        (CheckAnswer::new(&file.set, scheme.name(), &verification, file.meta.as_deref()), Vec::new())
+        (CheckAnswer::new(&file.set, self.0, &verification, file.meta.as_deref()), Vec::new())
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
@@ -30,18 +31,18 @@ impl KindText for BaselineKind<'_> {
         if bandwidth { &["equal-split+background"] } else { &["clustering-bfd", "equal-split", "global"] }
     }
 
-    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
+    fn terms(&self, set: &TaskSet, checked: Option<&CheckedAllocation<'_>>) -> String {
         let device = set.device();
         let worst = whole_time(self.0.worst_response(device));
-        let usable = data::pages(device, self.0.usable_pages(device, device.chips()));
+        let usable = pages_and_bytes(device, self.0.usable_pages(device, device.chips()));
         let mut text = format!(
             "{}\n  a request of one page is served within {worst}, once it is its turn\n  {usable} of all \
              chips are usable\n",
             paint(BOLD, "device")
         );
-        match allocation {
+        match checked {
             None => text += &data::whole(set),
-            Some(allocation) => {
+            Some(CheckedAllocation { allocation, .. }) => {
                 for (position, cluster) in allocation.clusters().iter().enumerate() {
                     if !cluster.tasks.is_empty() {
                         text += &self.cluster(set, position, cluster);
@@ -52,25 +53,12 @@ impl KindText for BaselineKind<'_> {
         text
     }
 
-    fn by(&self, _: Option<Reliance>) -> (String, String) {
-        (format!(" by the test of {}", self.0.name()), String::new())
-    }
-
-    fn by_data(&self) -> (String, String) {
-        (String::new(), format!(" (analysis: {})", self.0.name()))
-    }
-
-    fn whose(&self) -> String {
-        format!("the test of {}, for a device that works as its paper says (docs/baselines.md)", self.0.name())
+    fn how(&self, _: Option<Reliance>) -> String {
+        format!("(analysis: {})", self.0.name())
     }
 
     fn only_data(&self) -> &'static str {
         "Every cluster would pass the test itself.\n"
-    }
-
-    fn load(&self, utilization: f64) -> String {
-        let excess = percent((utilization - 1.0).max(f64::MIN_POSITIVE));
-        format!("it is {} full, in time or in space, {excess} too much", share(utilization))
     }
 
     fn share(&self) -> &'static str {
@@ -108,7 +96,7 @@ fn room(device: &Device, of: &Room) -> String {
     let (verdict, needed) = (if of.fits() { "" } else { ": too much" }, of.needed);
     match of.unit {
         RoomUnit::Pages => {
-            let [needed, there] = [needed, of.there].map(|pages| data::pages(device, pages));
+            let [needed, there] = [needed, of.there].map(|pages| pages_and_bytes(device, pages));
             format!("  {}: {needed} of {there}{verdict}\n", of.what)
         }
         RoomUnit::Nanoseconds => {

@@ -1,22 +1,22 @@
 //! Demand tests: clusters where they are placed, with certificates.
 
-use rtflash_alloc::analysis::DemandTest;
+use rtflash_alloc::analysis::{Analysis, DemandTest};
 use rtflash_alloc::certified::is_independent;
 use rtflash_check::verify_certified;
 use rtflash_model::{Allocation, Reliance, Span, TaskSet, TaskSetFile};
-use rtflash_wire::{CheckAnswer, beyond, needed};
+use rtflash_wire::{CheckAnswer, CheckedAllocation, beyond, needed};
 
 use super::KindText;
 use crate::render::explain_certified;
-use crate::render::numbers::{share, time};
+use crate::render::numbers::time;
 
 /// An analysis of this kind.
-pub struct DemandKind {
-    pub name: &'static str,
+pub struct DemandKind<'a> {
+    pub analysis: &'a dyn Analysis,
     pub test: DemandTest,
 }
 
-impl KindText for DemandKind {
+impl KindText for DemandKind<'_> {
     fn promises(&self) -> bool {
         true
     }
@@ -62,14 +62,14 @@ impl KindText for DemandKind {
     }
 
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
-        let DemandTest { placements, rely_on } = self.test;
-        let verification = verify_certified(&file.set, allocation, placements, rely_on);
-        let answer = CheckAnswer::sound(&file.set, self.name, &verification, rely_on, file.meta.as_deref());
+        let rely_on = self.test.rely_on;
+        let verification = verify_certified(&file.set, allocation, self.test.verified(), rely_on);
+        let answer = CheckAnswer::sound(&file.set, self.analysis, &verification, rely_on, file.meta.as_deref());
         (answer, verification.clusters.into_iter().map(|judged| judged.utilizations).collect())
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
-        let verification = verify_certified(set, allocation, self.test.placements, self.test.rely_on);
+        let verification = verify_certified(set, allocation, self.test.verified(), self.test.rely_on);
         verification.holds().map(|_| verification.accepts())
     }
 
@@ -82,38 +82,26 @@ impl KindText for DemandKind {
         }
     }
 
-    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
-        explain_certified::terms(set, self.test, allocation)
+    fn terms(&self, set: &TaskSet, checked: Option<&CheckedAllocation<'_>>) -> String {
+        explain_certified::terms(set, self.test, checked)
     }
 
-    fn by(&self, relies_on: Option<Reliance>) -> (String, String) {
+    fn how(&self, relies_on: Option<Reliance>) -> String {
         let relies_on = match relies_on {
             Some(Reliance::Nothing) => "relies on no neighbour".into(),
             Some(Reliance::Neighbours) => "relies on its neighbours' tasks".into(),
             Some(Reliance::Queue) => "relies on its neighbours' tasks, a FIFO bus and steady reads".into(),
             None => format!("--rely-on {}", self.test.rely_on.name()),
         };
-        (String::new(), format!(" (analysis: {}; {relies_on})", self.name))
-    }
-
-    fn by_data(&self) -> (String, String) {
-        self.by(None)
+        format!("(analysis: {}; {relies_on})", self.analysis.name())
     }
 
     fn exact_tries_all(&self) -> bool {
         false
     }
 
-    fn guaranteed(&self) -> &'static str {
-        ", guaranteed on the device"
-    }
-
     fn only_data(&self) -> &'static str {
         "The deadlines alone would be met in every cluster.\n"
-    }
-
-    fn load(&self, utilization: f64) -> String {
-        format!("a load of {}, and it has to stay below 1", share(utilization))
     }
 
     fn write_amplification(&self) -> &'static str {

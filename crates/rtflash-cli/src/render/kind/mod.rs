@@ -6,7 +6,7 @@ mod utilization;
 
 use rtflash_alloc::analysis::{Analysis, Test, baseline};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
-use rtflash_wire::CheckAnswer;
+use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
 /// What differs between the kinds. What is not said is as of tests that promise nothing.
 pub trait KindText {
@@ -53,35 +53,19 @@ pub trait KindText {
     fn contenders(&self, bandwidth: bool) -> &'static [&'static str];
 
     /// Where utilization or demand goes, in an allocation if there is one.
-    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String;
+    fn terms(&self, set: &TaskSet, checked: Option<&CheckedAllocation<'_>>) -> String;
 
-    /// By what a verdict is given: behind its word, and in brackets at the end of its line. Of a
-    /// yes, with what its clusters rely on.
-    fn by(&self, relies_on: Option<Reliance>) -> (String, String);
-
-    /// The same where the data do not fit.
-    fn by_data(&self) -> (String, String);
+    /// By what the clusters were tested, in brackets at the end of a line. Of a yes, with what its
+    /// clusters rely on.
+    fn how(&self, relies_on: Option<Reliance>) -> String;
 
     /// Whether `exact` leaves no allocation untried.
     fn exact_tries_all(&self) -> bool {
         true
     }
 
-    /// A guaranteed yes: what holds on the device, behind it.
-    fn guaranteed(&self) -> &'static str {
-        ", guaranteed on the device, with these clusters"
-    }
-
-    /// Whose yes it is, where the device is not asked.
-    fn whose(&self) -> String {
-        "the thesis's equations".into()
-    }
-
     /// That the data alone are at fault.
     fn only_data(&self) -> &'static str;
-
-    /// A task's load where it is too much.
-    fn load(&self, utilization: f64) -> String;
 
     /// How write amplification is bounded.
     fn write_amplification(&self) -> &'static str {
@@ -104,7 +88,7 @@ pub fn kind<'a>(analysis: &'a dyn Analysis) -> Box<dyn KindText + 'a> {
         return Box::new(baseline::BaselineKind(scheme));
     }
     match analysis.test() {
-        Test::Demand(test) => Box::new(demand::DemandKind { name: analysis.name(), test }),
+        Test::Demand(test) => Box::new(demand::DemandKind { analysis, test }),
         Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => Box::new(utilization::UtilizationKind(analysis)),
     }
 }

@@ -4,11 +4,10 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::passing;
 use rtflash_check::{Equations, verify};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
-use rtflash_wire::CheckAnswer;
+use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
 use super::KindText;
 use crate::render::explain_text;
-use crate::render::numbers::{percent, share};
 
 /// An analysis of this kind.
 pub struct UtilizationKind<'a>(pub &'a dyn Analysis);
@@ -17,7 +16,7 @@ impl KindText for UtilizationKind<'_> {
     fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
         let equations = Equations::from_name(self.0.name()).expect("the verifier knows every analysis with a name");
         let verification = verify(&file.set, allocation, equations);
-        (CheckAnswer::new(&file.set, equations.name(), &verification, file.meta.as_deref()), Vec::new())
+        (CheckAnswer::new(&file.set, self.0, &verification, file.meta.as_deref()), Vec::new())
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
@@ -32,26 +31,16 @@ impl KindText for UtilizationKind<'_> {
         }
     }
 
-    fn terms(&self, set: &TaskSet, allocation: Option<&Allocation>) -> String {
-        explain_text::terms(set, self.0, allocation)
+    fn terms(&self, set: &TaskSet, checked: Option<&CheckedAllocation<'_>>) -> String {
+        explain_text::terms(set, self.0, checked.map(|checked| &checked.allocation))
     }
 
-    fn by(&self, _: Option<Reliance>) -> (String, String) {
-        (format!(" by Theorem 1 ({})", self.0.name()), String::new())
-    }
-
-    fn by_data(&self) -> (String, String) {
-        // The theorem itself has nothing against it.
-        (String::new(), format!(" (Theorem 1 passes; analysis: {})", self.0.name()))
+    fn how(&self, _: Option<Reliance>) -> String {
+        format!("(analysis: {})", self.0.name())
     }
 
     fn only_data(&self) -> &'static str {
         "Theorem 1 itself would pass every cluster: it knows nothing of space.\n"
-    }
-
-    fn load(&self, utilization: f64) -> String {
-        let excess = percent((utilization - 1.0).max(f64::MIN_POSITIVE));
-        format!("U = {}, {excess} too much", share(utilization))
     }
 
     fn share(&self) -> &'static str {

@@ -8,12 +8,12 @@ use rtflash_exec::dispatch::{ArrivalQueue, NoServers};
 use rtflash_exec::trace::{Kind, Record};
 use rtflash_exec::{
     Aging, Arbitration, ClusterTerms, CollectionChange, Dispatch, Options, Pattern, PeriodicTrim, Phases, Placed, Plan,
-    Promise, RunError, Service, Ties, Times, Timing, Victims, Waits, run_traced,
+    Promise, RunError, Service, SharedPages, Ties, Times, Timing, Victims, Waits, run_traced,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{
-    Access, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Request, Task,
-    TaskSet,
+    Access, Certificate, Cluster, ClusterId, Collection, Device, DeviceSpec, Id, Instant, LogicalRatio, Placement,
+    Request, Task, TaskSet,
 };
 
 fn device(rng: &mut Rng) -> Option<(Device, Times)> {
@@ -109,18 +109,26 @@ fn changed(mut plan: Plan, rng: &mut Rng) -> Plan {
     plan
 }
 
-/// The plan, with tasks in some clusters that use the pages of another one, and write where it
-/// does.
-fn sharing(mut plan: Plan, set: &TaskSet, rng: &mut Rng) -> Plan {
-    for cluster in plan.clusters().ids().collect::<Vec<_>>() {
-        let tasks = plan.clusters()[cluster].tasks.clone();
+/// Tasks of some clusters that use the pages of another one, and write where it does, each as far
+/// as it can be planned, from its request of some number on.
+fn sharing(
+    clusters: &[Cluster],
+    rng: &mut Rng,
+    can_be_planned: impl Fn(&[SharedPages]) -> bool,
+) -> (Vec<SharedPages>, Vec<(SharedPages, u64)>) {
+    let (mut shared, mut mirrors) = (Vec::new(), Vec::new());
+    for (position, Cluster { tasks, .. }) in clusters.iter().enumerate() {
         let (Some(&whose), Some(&task)) = (tasks.first(), tasks.get(1)) else { continue };
         if rng.within(0, 3) == 0 {
-            plan = plan.clone().with_shared_pages(set, cluster, &[(task, whose)]).unwrap_or(plan);
-            plan = plan.clone().with_mirror(task, whose, rng.within(0, 3)).unwrap_or(plan);
+            let pages = SharedPages { cluster: ClusterId::from_index(position), task, whose };
+            shared.push(pages);
+            if !can_be_planned(&shared) {
+                shared.pop();
+            }
+            mirrors.push((pages, rng.within(0, 3)));
         }
     }
-    plan
+    (shared, mirrors)
 }
 
 /// What tasks give back, if any do.
@@ -284,9 +292,14 @@ impl World {
                 ClusterTerms::Certified(Certificate { placement, backfill, ..drawn })
             })
             .collect();
-        let plan = Plan::new(&set, &allocation, Timing::of_device(&device), &terms).ok()?;
-        let plan = changed(plan, &mut Rng(Stream::numbered(seed, b"changes\0", case)));
-        let plan = sharing(plan, &set, &mut Rng(Stream::numbered(seed, b"sharing\0", case)));
+        let planned =
+            |shared: &[SharedPages]| Plan::sharing(&set, &allocation, Timing::of_device(&device), &terms, shared);
+        let mut rng_of_shares = Rng(Stream::numbered(seed, b"sharing\0", case));
+        let (shared, mirrors) = sharing(&allocation.clusters(), &mut rng_of_shares, |shared| planned(shared).is_ok());
+        let plan = changed(planned(&shared).ok()?, &mut Rng(Stream::numbered(seed, b"changes\0", case)));
+        let plan = mirrors.into_iter().fold(plan, |plan, (SharedPages { task, whose, .. }, skipped)| {
+            plan.clone().with_mirror(task, whose, skipped).unwrap_or(plan)
+        });
         let patterns = [Pattern::Uniform, Pattern::Sequential, Pattern::HotCold, Pattern::OneChip, Pattern::Fullest];
         let mut options = Options {
             duration: Instant::from_ns(rng.within(200, 2_500))?,

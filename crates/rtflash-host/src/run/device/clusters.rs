@@ -29,6 +29,8 @@ pub struct CertifiedClusters {
     streams: Vec<SourceId>,
     /// How late a task's request is released at most.
     jitter: Span,
+    /// Why the certificates do not hold, if they do not.
+    judgement: Result<(), String>,
     /// What is on the device when the run begins.
     pub(super) aging: Aging,
 }
@@ -119,7 +121,8 @@ impl CertifiedClusters {
         let sources = of_kind(|kind| matches!(kind, Kind::Read | Kind::Write));
         let streams = of_kind(|kind| kind == Kind::Server);
         let (set, allocation) = (set.clone(), allocation.clone());
-        Ok(CertifiedClusters { set, allocation, plan, sources, streams, jitter, aging: Aging::default() })
+        let judgement = Err("its certificates have not been judged".to_owned());
+        Ok(CertifiedClusters { set, allocation, plan, sources, streams, jitter, judgement, aging: Aging::default() })
     }
 
     /// The same with these jobs beside the tasks.
@@ -128,13 +131,28 @@ impl CertifiedClusters {
     /// As [`CertifiedClusters::new`].
     pub fn beside(&self, beside: &[String]) -> Result<CertifiedClusters, ClustersError> {
         let new = CertifiedClusters::new(&self.set, &self.allocation, beside, self.jitter)?;
-        Ok(CertifiedClusters { aging: self.aging, ..new })
+        Ok(CertifiedClusters { aging: self.aging, judgement: self.judgement.clone(), ..new })
     }
 
     /// The same with this on the device when the run begins; the worst if it is not said.
     #[must_use]
     pub fn aged(self, aging: Aging) -> CertifiedClusters {
         CertifiedClusters { aging, ..self }
+    }
+
+    /// These clusters after their certificates were judged, by the verifier of `rtflash-check` or
+    /// another judge. An error says why they do not hold.
+    #[must_use]
+    pub fn judged(self, judgement: Result<(), String>) -> CertifiedClusters {
+        CertifiedClusters { judgement, ..self }
+    }
+
+    /// Whether its certificates hold, so far as they were judged.
+    ///
+    /// # Errors
+    /// Why they do not, in a sentence.
+    pub fn judgement(&self) -> Result<(), String> {
+        self.judgement.clone()
     }
 
     /// The task set.
@@ -155,6 +173,12 @@ impl CertifiedClusters {
     /// How many jobs of the scenario, its first ones, are tasks' requests.
     pub fn tasks(&self) -> usize {
         self.sources.len()
+    }
+
+    /// Whether a request may become part of another one. Each job has pages of its own, and each
+    /// request of a task is a job of the device with a deadline of its own.
+    pub(super) fn merges(&self, queued: &Command, request: &Command) -> bool {
+        queued.job == request.job && request.job as usize >= self.tasks()
     }
 
     /// J of a task's requests, by the job's position in the scenario: how late one may reach the

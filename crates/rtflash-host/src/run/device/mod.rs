@@ -62,6 +62,13 @@ pub(super) trait Target: fmt::Debug {
         Vec::new()
     }
 
+    /// Commands that have not ended by now, though the device says that they do, with what they
+    /// have taken.
+    fn overdue(&self, now: Instant) -> Vec<(Command, Span)> {
+        let _ = now;
+        Vec::new()
+    }
+
     /// Whether more waits in it than can be kept.
     fn is_overloaded(&self) -> bool {
         false
@@ -86,11 +93,20 @@ pub enum HostDevice {
 }
 
 impl HostDevice {
-    /// The least that a command takes in it; `first`: of its I/O.
-    pub(crate) fn shortest(&self, command: &Command, first: bool) -> Span {
+    /// The least time from the release of an I/O of these commands to its end, if at most `inside`
+    /// of them are in the device at a time; `merged`: they may be parts of others' commands.
+    pub(crate) fn shortest(&self, commands: impl Iterator<Item = Command>, inside: u32, merged: bool) -> Span {
         match self {
-            HostDevice::Emmc(emmc) => emmc.service(command, first),
-            HostDevice::Nvme(nvme) => nvme.shortest(command),
+            HostDevice::Emmc(emmc) => {
+                let services = commands.enumerate().map(|(number, command)| match number {
+                    0 => emmc.service(&command, true),
+                    // What it is a part of may be the first of another I/O.
+                    _ if merged => emmc.service(&command, true).min(emmc.service(&command, false)),
+                    _ => emmc.service(&command, false),
+                });
+                services.fold(Span::ZERO, Span::saturating_add)
+            }
+            HostDevice::Nvme(nvme) => nvme.shortest(commands, inside),
             HostDevice::Clusters(_) => Span::ZERO,
         }
     }
@@ -100,6 +116,14 @@ impl HostDevice {
         match self {
             HostDevice::Emmc(emmc) => emmc.longest(command, first),
             HostDevice::Nvme(_) | HostDevice::Clusters(_) => Span::LONGEST,
+        }
+    }
+
+    /// Whether a request may become part of another one in front of it.
+    pub(super) fn merges(&self, queued: &Command, request: &Command) -> bool {
+        match self {
+            HostDevice::Emmc(_) | HostDevice::Nvme(_) => true,
+            HostDevice::Clusters(clusters) => clusters.merges(queued, request),
         }
     }
 

@@ -4,7 +4,7 @@ mod error;
 mod releasing;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 use rtflash_model::{Instant, Span};
 
@@ -65,7 +65,7 @@ struct HostEngine<'a, W> {
     events: BinaryHeap<Reverse<(Instant, EngineEvent)>>,
     progress: Vec<JobProgress>,
     /// By number.
-    ios: HashMap<u64, Io>,
+    ios: BTreeMap<u64, Io>,
     next_io: u64,
     /// The I/O of each command that is queued or inside.
     io_of: HashMap<u64, u64>,
@@ -121,7 +121,7 @@ pub fn run_by(
         now: Instant::START,
         events: BinaryHeap::new(),
         progress: scenario.jobs.iter().map(|job| JobProgress { next: job.from, ..JobProgress::default() }).collect(),
-        ios: HashMap::new(),
+        ios: BTreeMap::new(),
         next_io: 0,
         io_of: HashMap::new(),
         next_command: 0,
@@ -148,6 +148,9 @@ pub fn run_by(
         if engine.has_too_many() || engine.device.is_overloaded() {
             return Err(HostRunError::TooManyPending { at: now });
         }
+    }
+    for (command, took) in engine.device.overdue(scenario.duration) {
+        engine.watch.see(scenario.duration, &RunEvent::Late { command: &command, took });
     }
     if looks_inside {
         engine.look_inside(true);
@@ -336,7 +339,10 @@ impl<W: Watch> HostEngine<'_, W> {
     /// Merges a request into one that waits at the scheduler, if it can be.
     fn merge(&mut self, request: &Command) -> bool {
         let Some(merger) = &mut self.merger else { return false };
-        let may = |queued: &Command, request: &Command| self.scheduler.merges(queued, request);
+        let device = &self.scenario.device;
+        let may = |queued: &Command, request: &Command| {
+            device.merges(queued, request) && self.scheduler.merges(queued, request)
+        };
         let Some((before, after)) = merger.merge(request, may) else { return false };
         self.scheduler.merged(&before, &after);
         if let Some(io) = self.io_of.remove(&request.id) {
@@ -375,12 +381,17 @@ impl<W: Watch> HostEngine<'_, W> {
     fn report(self) -> Vec<JobReport> {
         let Scenario { jobs, duration, warmup, .. } = self.scenario;
         let span = u128::from(duration.since(*warmup).as_ns());
-        let report = |(job, latencies): (&super::Job, Vec<u64>)| {
+        let mut open = vec![(0, Span::ZERO); jobs.len()];
+        for io in self.ios.values() {
+            let (number, oldest) = &mut open[io.job];
+            (*number, *oldest) = (*number + 1, duration.since(io.released).max(*oldest));
+        }
+        let report = |((job, latencies), (open, oldest)): ((&super::Job, Vec<u64>), (u64, Span))| {
             let latencies = Latencies::new(latencies);
             let bytes = u128::from(latencies.count()) * u128::from(job.size);
             let bytes_per_s = (bytes * 1_000_000_000).checked_div(span).unwrap_or(0);
-            JobReport { name: job.name.clone(), latencies, bytes, bytes_per_s }
+            JobReport { name: job.name.clone(), latencies, bytes, bytes_per_s, open, oldest }
         };
-        jobs.iter().zip(self.latencies).map(report).collect()
+        jobs.iter().zip(self.latencies).zip(open).map(report).collect()
     }
 }

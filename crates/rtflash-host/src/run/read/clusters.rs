@@ -31,7 +31,8 @@ pub(super) fn clusters<'t>(
     let aging = fields.or("aging", Aging::default(), aging);
     let (set, given) = (set?, given?);
     let found = outside.certified(&set, given).and_then(|allocation| {
-        CertifiedClusters::new(&set, &allocation, &[], jitter).map_err(|error| error.to_string())
+        let clusters = CertifiedClusters::new(&set, &allocation, &[], jitter).map_err(|error| error.to_string())?;
+        Ok(clusters.judged(outside.judge(&set, &allocation)))
     });
     match found {
         Ok(clusters) => Some(HostDevice::Clusters(Box::new(clusters.aged(aging)))),

@@ -191,7 +191,6 @@ pub(super) fn misfit(job: &Job, device: &HostDevice, host: &Host, settings: &Sch
         return misfit(Some("size"), problem, "a shorter `max_sectors` in `host`, or shorter I/Os");
     }
     let scheduler: Box<dyn Scheduler> = device.in_front(settings);
-    let (mut alone, mut first) = (Span::ZERO, true);
     for request in cut(job.io(0, job.from), host.max_sectors) {
         let piece = scheduler.piece(&request).unwrap_or(request.size);
         let pieces = request.size.div_ceil(piece);
@@ -199,11 +198,10 @@ pub(super) fn misfit(job: &Job, device: &HostDevice, host: &Host, settings: &Sch
             let problem = format!("a request is cut into {pieces} pieces, and there are {} tags", host.requests);
             return misfit(None, problem, "longer pieces (`max_sectors`), or as many `requests` in `host`");
         }
-        for piece in cut(request, piece) {
-            alone = alone.saturating_add(device.shortest(&piece, first));
-            first = false;
-        }
     }
+    let requests = cut(job.io(0, job.from), host.max_sectors);
+    let pieces = requests.flat_map(|request| cut(request, scheduler.piece(&request).unwrap_or(request.size)));
+    let alone = device.shortest(pieces, settings.max_inflight().unwrap_or(u32::MAX), host.merge);
     if let JobReleases::Every { period, .. } = job.releases
         && job.class == Class::RealTime
         && alone > period

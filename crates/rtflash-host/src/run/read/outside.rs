@@ -18,6 +18,12 @@ pub trait Outside {
     /// # Errors
     /// Why there is none, in a sentence.
     fn certified(&mut self, set: &TaskSet, given: Option<Allocation>) -> Result<Allocation, String>;
+
+    /// Whether the certificates of an allocation hold. Bounds rest on that.
+    ///
+    /// # Errors
+    /// Why they do not, in a sentence.
+    fn judge(&mut self, set: &TaskSet, allocation: &Allocation) -> Result<(), String>;
 }
 
 /// Nobody: a scenario has to hold all that it needs.
@@ -31,6 +37,10 @@ impl Outside for Alone {
 
     fn certified(&mut self, _: &TaskSet, given: Option<Allocation>) -> Result<Allocation, String> {
         given.ok_or_else(|| "no allocations are found here".to_owned())
+    }
+
+    fn judge(&mut self, _: &TaskSet, _: &Allocation) -> Result<(), String> {
+        Err("no certificates are judged here".to_owned())
     }
 }
 

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 
 use crate::{
-    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Shortest, Span, Task, TaskSet,
-    capped,
+    Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, PROFILES, Request, Shortest, Span, StatedTimes,
+    Task, TaskSet, capped,
 };
 
 fn span() -> impl Strategy<Value = Span> {
@@ -54,6 +54,7 @@ fn device() -> impl Strategy<Value = Device> {
             page_registers, spare_blocks, program_failures, erase_suspend, erase_resume,
             wear_gap, wear_passes,
             page_read_includes_transfer: includes.0, page_program_includes_transfer: includes.1,
+            times: block_erase.as_ns().is_multiple_of(2).then_some(StatedTimes::ALL[(chips % 2) as usize]),
         };
                 Device::new(spec).ok()
             },

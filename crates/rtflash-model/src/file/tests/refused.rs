@@ -307,6 +307,8 @@ fn devices() {
         ("{PROFILE, \"wear_gap\": 0}", vec![("0", "wear_gap", "`wear_gap` is zero")]),
         ("{PROFILE, \"wear_passes\": 4}", vec![("4", "wear_passes", "a `wear_gap` beside it")]),
         ("{PROFILE, \"wear_gap\": 4, \"wear_passes\": 1}", vec![("1", "wear_passes", "2 or more")]),
+        ("{PROFILE, \"times\": \"typicall\"}", vec![("\"typicall\"", "times", "`typical`, the nearest of")]),
+        ("{PROFILE, \"times\": true}", vec![("true", "times", "`maximum` or `typical`, in a string")]),
         ("{PROFILE, \"erase_suspend\": \"0s\"}", vec![("\"0s\"", "erase_suspend", "below block_erase")]),
         ("{PROFILE, \"erase_suspend\": \"5ms\"}", vec![("\"5ms\"", "erase_suspend", "is suspended in 5ms")]),
         ("{PROFILE, \"erase_resume\": \"5us\"}", vec![("\"5us\"", "erase_resume", "erase_suspend beside it")]),

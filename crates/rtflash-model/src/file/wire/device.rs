@@ -4,11 +4,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ProfileName;
 use super::scalars::{Duration, Ratio, TimeOrRange};
-use crate::device::{DeviceSpec, Shortest};
+use super::{ProfileName, StatedTimesWire};
+use crate::device::{DeviceSpec, Shortest, StatedTimes};
 use crate::file::alternatives;
-use crate::file::place::Place;
+use crate::file::place::{Place, quote, quoted};
 use crate::file::reader::Reader;
 use crate::file::request::SHORTEST;
 use crate::file::tree::JsonKind;
@@ -34,6 +34,9 @@ macro_rules! value {
     (duration, $spec:ident.$field:ident) => {
         $spec.$field.map(Duration)
     };
+    (stated, $spec:ident.$field:ident) => {
+        $spec.$field.map(StatedTimesWire::from)
+    };
     ($count:ident, $spec:ident.$field:ident) => {
         $spec.$field
     };
@@ -49,6 +52,9 @@ macro_rules! put {
     };
     (duration, $spec:ident.$field:ident, $value:ident) => {
         $spec.$field = $value.map(|time| time.0)
+    };
+    (stated, $spec:ident.$field:ident, $value:ident) => {
+        $spec.$field = $value.map(StatedTimes::from)
     };
     ($count:ident, $spec:ident.$field:ident, $value:ident) => {
         $spec.$field = $value
@@ -181,6 +187,9 @@ fields! {
         page_read_includes_transfer: bool, truth;
         /// Whether the page's transfer is in `page_program`. Left out: as each analysis has it.
         page_program_includes_transfer: bool, truth;
+        /// Whether the device's times are maxima; left out, they are. With typical times nothing is
+        /// guaranteed.
+        times: StatedTimesWire, stated;
     }
 }
 
@@ -211,6 +220,21 @@ fn ratio<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option
 
 fn times<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<TimeOrRange> {
     reader.times(raw, place).map(|(shortest, longest)| TimeOrRange(shortest, longest))
+}
+
+fn stated<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<StatedTimesWire> {
+    let names = StatedTimes::ALL.map(StatedTimes::name);
+    let either = "`maximum` or `typical`";
+    let name = reader.string(raw, place, &format!("{either}, in a string"))?;
+    let found = StatedTimes::ALL.into_iter().find(|times| times.name() == name);
+    if found.is_none() {
+        let expected = match reader.nearest(&name, names.into_iter()) {
+            Some(near) => format!("`{}`, the nearest of {}", names[near], quoted(&names)),
+            None => either.to_owned(),
+        };
+        reader.refuse(raw, place, format!("times are not {}", quote(&name)), expected);
+    }
+    found.map(StatedTimesWire::from)
 }
 
 fn duration<'t>(reader: &mut Reader<'t>, raw: &'t str, place: &Place<'_>) -> Option<Duration> {

@@ -178,11 +178,22 @@ impl Nvme {
         self.ends_within.map(|limit| Ends::Within { limit, inside: self.inside })
     }
 
-    /// The least that a command takes: in no episode, and with nothing of the flash.
-    pub(super) fn shortest(&self, command: &Command) -> Span {
-        let Costs { sequential, random } = self.costs(command.op);
-        let of = |cost: CommandCost| cost.controller(command.size).saturating_add(cost.latency);
-        of(sequential).min(of(random))
+    /// The least time from the release of an I/O of these commands to its end, if at most `inside`
+    /// of them are in the device at a time; in no episode, and with nothing of the flash.
+    pub(super) fn shortest(&self, commands: impl Iterator<Item = Command>, inside: u32) -> Span {
+        let (mut number, mut controlled) = (0_u64, Span::ZERO);
+        let (mut least, mut latency) = (Span::LONGEST, Span::ZERO);
+        for command in commands {
+            let Costs { sequential, random } = self.costs(command.op);
+            let controller = sequential.controller(command.size).min(random.controller(command.size));
+            latency = sequential.latency.min(random.latency);
+            (number, controlled, least) = (number + 1, controlled.saturating_add(controller), least.min(controller));
+        }
+        // The controller does one command at a time, while latencies overlap; and some place has
+        // one command after the other.
+        let turns = number.div_ceil(inside.max(1).into());
+        let in_a_place = least.saturating_add(latency).checked_mul(turns).unwrap_or(Span::LONGEST);
+        controlled.saturating_add(latency).max(in_a_place)
     }
 
     /// Its logical pages.

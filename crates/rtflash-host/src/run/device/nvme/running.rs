@@ -184,12 +184,16 @@ impl<'a> RunningNvme<'a> {
         self.events.push(Reverse((done, DriveEvent::Controlled(slot))));
     }
 
+    fn is_late(&self, took: Span) -> bool {
+        self.of.ends_within.is_some_and(|within| took > within)
+    }
+
     fn ends(&mut self, slot: usize, now: Instant, ended: &mut Vec<Command>) {
         let Some(Fetched { command, at, .. }) = self.slots[slot].take() else { return };
         self.free.push(slot);
         self.inside -= 1;
         let took = now.since(at);
-        if self.of.ends_within.is_some_and(|within| took > within) {
+        if self.is_late(took) {
             self.late.push((command, took));
         }
         ended.push(command);
@@ -255,6 +259,11 @@ impl Target for RunningNvme<'_> {
 
     fn late(&mut self) -> Vec<(Command, Span)> {
         std::mem::take(&mut self.late)
+    }
+
+    fn overdue(&self, now: Instant) -> Vec<(Command, Span)> {
+        let inside = self.slots.iter().flatten().map(|fetched| (fetched.command, now.since(fetched.at)));
+        inside.filter(|&(_, took)| self.is_late(took)).collect()
     }
 
     fn records(&mut self, _: Instant, over: bool) -> Vec<Record> {

@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::parts::Nanoseconds;
 use rtflash_model::{Device, Span, format_ns};
-use rtflash_wire::Nanoseconds;
 
 /// A share of one, to four places; never rounded to the wrong side of one.
 pub fn share(value: f64) -> String {
@@ -40,6 +40,13 @@ pub fn time(nanoseconds: f64) -> String {
         _ => ("ns", 1.0),
     };
     format!("{:.3}{unit}", nanoseconds / scale)
+}
+
+/// A bound in nanoseconds in four digits, rounded up.
+pub fn bound(nanoseconds: u64) -> String {
+    let digits = nanoseconds.checked_ilog10().map_or(1, |last| last + 1);
+    let unit = 10_u64.pow(digits.saturating_sub(4));
+    format_ns(nanoseconds.div_ceil(unit).saturating_mul(unit))
 }
 
 /// Numbers of chips or clusters, runs of them joined: `0-3, 7`.

@@ -1,0 +1,112 @@
+//! Why a job has no bound.
+
+use std::fmt;
+
+use rtflash_model::Span;
+
+use super::response::ResponseWork;
+
+/// Why a job has no bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// The scheduler lets others go ahead however long something waits.
+    Scheduler {
+        /// Its name.
+        name: &'static str,
+    },
+    /// Requests may have to wait for tags, where class and level count for nothing.
+    Tags {
+        /// Tags that all jobs together may want; `None` for more than can be counted.
+        wanted: Option<u64>,
+        /// Tags in all.
+        there: u32,
+    },
+    /// The I/Os of more urgent jobs may keep the device busy for ever, or for longer than time is
+    /// counted.
+    Overload {
+        /// Their share of what the device does, in thousandths, rounded down.
+        thousandths: u64,
+    },
+    /// An I/O of a real-time job with a period may not have ended when the next one comes.
+    Late {
+        /// That job's name.
+        job: String,
+        /// Its bound, or why it has none.
+        takes: Result<Span, Box<Why>>,
+        /// The least time between two of its releases.
+        apart: Span,
+    },
+    /// Requests that come later may become part of one that goes ahead of its own, or of its own.
+    Merged {
+        /// The job whose requests may be merged.
+        job: String,
+    },
+    /// The device does not say how long a command takes at most.
+    Unlimited,
+    /// More commands may be handed over than the device says anything of.
+    Beyond {
+        /// How many commands may be inside by the scheduler; `None` for any number.
+        handed: Option<u32>,
+        /// How many the device speaks of.
+        inside: u32,
+    },
+    /// The host may keep a request of a certified task for longer than the certificate allows, or
+    /// the certificate does not hold: a sentence.
+    Certificate(String),
+    /// The search was given up.
+    Work,
+}
+
+impl Why {
+    /// Whether it is the device that bounds nothing.
+    pub(super) fn is_of_device(&self) -> bool {
+        matches!(self, Why::Unlimited | Why::Beyond { .. })
+    }
+
+    /// Whether a bound is not excluded: the device does not let it be told, or the search was given
+    /// up.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Why::Unlimited | Why::Beyond { .. } | Why::Work => true,
+            Why::Late { takes: Err(why), .. } => why.is_open(),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Scheduler { name } => write!(f, "by the rules of {name}, others may go ahead any number of times"),
+            Why::Tags { wanted: Some(wanted), there } => {
+                write!(f, "requests may wait for tags: up to {wanted} are wanted, and there are {there}")
+            }
+            Why::Tags { wanted: None, there } => {
+                write!(f, "requests may wait for tags: any number may be wanted, and there are {there}")
+            }
+            Why::Overload { thousandths } => {
+                let (percent, tenths) = (thousandths / 10, thousandths % 10);
+                write!(f, "what goes ahead of it may never end: {percent}.{tenths} % of what the device does")
+            }
+            Why::Late { job, takes: Ok(takes), apart } => {
+                write!(f, "an I/O of `{job}` may take {takes}, and its next one may come {apart} after it")
+            }
+            Why::Late { job, takes: Err(why), apart } => {
+                write!(f, "an I/O of `{job}` has no bound, and its next one may come {apart} after it: {why}")
+            }
+            Why::Merged { job } => {
+                write!(f, "others may be merged with requests of `{job}`, which go ahead of it (`merge`)")
+            }
+            Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
+            Why::Beyond { handed, inside } => {
+                let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());
+                write!(
+                    f,
+                    "{handed} commands may be handed over, and the device says what {inside} of them take (`inside`)"
+                )
+            }
+            Why::Certificate(problem) => f.write_str(problem),
+            Why::Work => write!(f, "the search for a bound was given up after {} steps", ResponseWork::MOST),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Reasons are those of the allocation, and advice names what helps.
+
+use serde_json::{Value, json};
+
+use crate::common::{rtflash, rtflash_with_input};
+
+/// Four cameras that record, a map and a log whose writes are due before an erase is over.
+fn recorder(device: &Value) -> String {
+    let mut spec = json!({"profile": "ut81ndq512g8t-tlc-typical", "chips": 8, "chips_per_channel": 4});
+    for (field, value) in device.as_object().expect("fields") {
+        spec[field] = value.clone();
+    }
+    let camera = |number: u32| {
+        json!({
+            "name": format!("cam{number}"),
+            "write": {"size": "1MiB", "rate": "3125kB/s", "access": "stream"},
+            "data_size": "64GiB",
+        })
+    };
+    let map = json!({"name": "map", "read": {"size": "256KiB", "every": "1/20s"}});
+    let log = json!({"name": "log", "write": {"size": "4KiB", "every": "20ms", "deadline": "10ms"}});
+    let tasks: Vec<Value> = (1..=4).map(camera).chain([map, log]).collect();
+    json!({"device": spec, "tasks": tasks}).to_string()
+}
+
+fn asked(arguments: &[&str], set: &str) -> crate::common::Run {
+    rtflash_with_input(arguments, set.as_bytes())
+}
+
+const SUSPENDED: [(&str, &str); 2] = [("erase_suspend", "200us"), ("erase_resume", "200us")];
+
+fn suspended() -> Value {
+    json!(std::collections::BTreeMap::from(SUSPENDED))
+}
+
+/// Data fit the device: time is at fault. Fewer valid pages help, with fewer chips as well.
+#[test]
+fn the_reason_is_that_of_the_allocation_and_advice_is_of_chips_and_ratio_together() {
+    let sound = ["alloc", "-", "--analysis", "sound", "--format", "json"];
+    let answer = asked(&sound, &recorder(&suspended()));
+    let json = answer.json();
+    assert_eq!((answer.status, &json["data"]["fits"]), (1, &json!(true)));
+    let reason = json["unplaced"]["reason"].as_str().expect("a reason");
+    assert!(["demand", "load"].contains(&reason), "{json}");
+    let advice = &json["advice"];
+    assert_eq!((&advice["chips"], &advice["logical_ratio"]), (&json!(14), &json!(0.744)), "{advice}");
+    let points = advice["together"].as_array().expect("points");
+    assert!(points.iter().any(|point| point["chips"] == 8 && point["logical_ratio"] == 0.744), "{advice}");
+    assert!(points.iter().any(|point| point["chips"] == 14 && point["logical_ratio"] == 0.875), "{advice}");
+    let seven = points.iter().find(|point| point["chips"] == 7).expect("seven chips do");
+    assert!(seven["logical_ratio"].as_f64() >= Some(0.7), "{advice}");
+    // Each of them passes.
+    for point in points {
+        let mut device = suspended();
+        (device["chips"], device["logical_ratio"]) = (point["chips"].clone(), point["logical_ratio"].clone());
+        let algorithm = point["algorithm"].as_str().expect("a name");
+        let answer = asked(&[&sound[..], &["--algorithm", algorithm]].concat(), &recorder(&device));
+        assert_eq!(answer.status, 0, "{point}");
+    }
+    let size = ["size", "-", "--analysis", "sound", "--over", "chips,logical_ratio"];
+    let front = asked(&[&size[..], &["--format", "json"]].concat(), &recorder(&suspended())).json()["front"].clone();
+    let pairs = |points: &Value| -> Vec<(Value, Value)> {
+        let points = points.as_array().expect("points").iter();
+        points.map(|point| (point["chips"].clone(), point["logical_ratio"].clone())).collect()
+    };
+    assert_eq!((&front["over"], &front["complete"]), (&json!(["chips", "logical_ratio"]), &json!(true)));
+    assert!(pairs(&front["points"]).contains(&(json!(8), json!(0.744))), "{front}");
+    let text = asked(&size, &recorder(&suspended())).stdout;
+    assert!(text.contains("none better than another in every respect") && text.contains("0.744"), "{text}");
+    assert!(text.contains("at a logical_ratio of 0.875, whatever the algorithm"), "{text}");
+}
+
+/// An erase is in the way: what mends it is named, and the other advice supposes it.
+#[test]
+fn a_request_behind_an_erase_names_it_and_what_mends_it() {
+    let set = recorder(&json!({}));
+    let text = asked(&["alloc", "-", "--analysis", "sound"], &set).stdout;
+    let why = "takes 1.929ms at least, behind an erase of 15.000ms that nothing interrupts, and it is due 10ms after";
+    assert!(text.contains("Task log can be served nowhere") && text.contains(why), "{text}");
+    for mends in ["\"erase_suspend\" and \"erase_resume\"", "a deadline of at least 16.929ms", "a buffer"] {
+        assert!(text.contains(mends), "{mends}: {text}");
+    }
+    let json = asked(&["alloc", "-", "--analysis", "sound", "--format", "json"], &set).json();
+    assert_eq!(json["unplaced"]["blocking_ns"], json!(15_000_000));
+    let request = &json["advice"]["request"];
+    assert_eq!((&request["task"], &request["deadline_ns"]), (&json!("log"), &json!(16_929_000)), "{request}");
+    assert_eq!(request["supposes"], "erase_suspend");
+    assert!(json["advice"]["together"].as_array().is_some_and(|points| !points.is_empty()), "{json}");
+    // A request as long as its period is served on no number of chips: none is tried.
+    let full = r#"{"device": {"chips": 1, "chips_per_channel": 1, "blocks_per_chip": 256, "pages_per_block": 64,
+        "page_size": 4096, "logical_ratio": 0.5, "page_read": "50us", "page_program": "500us", "block_erase": "3ms",
+        "page_transfer": "10us"}, "tasks": [{"name": "r", "read": {"pages": 1, "period": "60us"}}]}"#;
+    let json = asked(&["alloc", "-", "--analysis", "sound", "--format", "json"], full).json();
+    assert_eq!((&json["unplaced"]["reason"], &json["advice"]["chips"]), (&json!("request"), &Value::Null), "{json}");
+}
+
+/// Each cluster has a server, beside which no erase is suspended: it is said, and may be chosen.
+#[test]
+fn a_server_or_suspended_erases() {
+    let set = r#"{"device": {"profile": "dgist-2021", "chips": 2, "chips_per_channel": 1, "erase_suspend": "100us",
+        "erase_resume": "50us"}, "tasks": [{"name": "r", "read": {"pages": 16, "period": "12ms"}},
+        {"name": "w", "write": {"pages": 8, "period": "40ms"}}]}"#;
+    let longest = |allocation: &str| {
+        let path = crate::common::file("reserve.json", allocation).display().to_string();
+        let call = ["exec", "-", "--analysis", "sound", "--allocation", &path, "--duration", "20s", "--format", "json"];
+        let json = asked(&call, set).json();
+        assert_eq!(json["verdict"], "pass");
+        json["requests"][0]["max_response_ns"].as_u64().expect("a response")
+    };
+    let alloc = ["alloc", "-", "--analysis", "sound"];
+    let said = asked(&alloc, set).stdout;
+    assert!(said.contains("no erase") && said.contains("--reserve-server no"), "{said}");
+    let json = [&alloc[..], &["--format", "json"]].concat();
+    let none = asked(&[&json[..], &["--reserve-server", "no"]].concat(), set);
+    let answer = none.json();
+    let servers = answer["clusters"].as_array().expect("clusters").iter();
+    let mut servers = servers.map(|cluster| &cluster["certificate"]["server_thousandths"]);
+    assert!(none.status == 0 && servers.all(|share| *share == 0), "{answer}");
+    assert!(longest(&none.stdout) < longest(&asked(&json, set).stdout));
+    let text = asked(&[&alloc[..], &["--reserve-server", "no"]].concat(), set).stdout;
+    assert!(!text.contains("no erase"), "{text}");
+    let thesis = asked(&["alloc", "-", "--reserve-server", "no"], set);
+    assert!(thesis.status == 2 && thesis.stderr.contains("--reserve-server no"), "{thesis:?}");
+}
+
+#[test]
+fn jobs_that_get_nothing_are_told_of() {
+    let set = r#"{"device": {"chips": 1, "chips_per_channel": 1, "blocks_per_chip": 256, "pages_per_block": 64,
+        "page_size": 4096, "logical_ratio": 0.5, "page_read": "50us", "page_program": "500us", "block_erase": "3ms",
+        "page_transfer": "10us"}, "tasks": [{"name": "r", "read": {"pages": 1, "period": "3050us"}}],
+        "jobs": [{"name": "log", "write_pages": 1, "arrivals": {"every": "1s"}},
+                 {"name": "scan", "read_pages": 1, "arrivals": {"every": "1s"}}]}"#;
+    let call = ["exec", "-", "--analysis", "sound", "--duration", "60s"];
+    let text = asked(&call, set).stdout;
+    let said = "aperiodic requests of log, scan get nothing: 120 requests wait, and none completes";
+    assert!(text.contains(said), "{text}");
+    let json = asked(&[&call[..], &["--format", "json"]].concat(), set).json();
+    assert!(json["notes"][0].as_str().is_some_and(|note| note.contains(said)), "{json}");
+}
+
+/// What was given is not advised.
+#[test]
+fn advice_names_no_option_that_was_given_or_is_not_there() {
+    let set = "tasksets/overload.json";
+    let equal = rtflash(&["alloc", set, "--analysis", "sound", "--algorithm", "equal-split"]).stdout;
+    assert!(!equal.contains("--analysis sound") && !equal.contains("--algorithm equal-split"), "{equal}");
+    let out = crate::common::file("advice.image", "").display().to_string();
+    let many = "tasks[0].write.pages=100000";
+    let firmware = rtflash(&["export", "firmware", set, "--analysis", "sound", "--out", &out, "--set", many]);
+    assert!(firmware.status == 1 && !firmware.stderr.contains("equal-split"), "{firmware:?}");
+}
