@@ -78,8 +78,8 @@ fn the_page_has_the_claims_of_paper_000() {
     assert_eq!(claims().iter().filter(|claim| claim.is_fitted).count(), 18);
 }
 
-/// Cells at the edges of the table: reads gain where the read target is at most 500 µs and the write
-/// target at least 10 ms, and nowhere else.
+/// Cells at the edges of the table: reads gain if the read target is at most 500 µs and the write
+/// target at least 10 ms, and in no other cell.
 #[test]
 fn targets_of_kyber_help_where_they_did() {
     let scenario = orders::scenario("kyber-targets").expect("the scenario");

@@ -87,9 +87,9 @@ fn serve(
         Service::Background => TbsServers::none(),
     };
     let observers = run(&plan, &run_options, &mut servers, |_| {
-        (Statistics::new(&plan, duration), Served { counted_from, pages: 0 })
+        (Statistics::new(&plan, duration), ServedPages { counted_from, pages: 0 })
     });
-    let (statistics, served): (Vec<Statistics>, Vec<Served>) = observers.ok()?.into_iter().unzip();
+    let (statistics, served): (Vec<Statistics>, Vec<ServedPages>) = observers.ok()?.into_iter().unzip();
     let report = statistics
         .into_iter()
         .map(|statistics| statistics.finish(&plan))
@@ -119,12 +119,12 @@ fn turnover(set: &TaskSet, options: &Bandwidth) -> Span {
 }
 
 /// Counts pages of jobs that are not real-time, from an instant on.
-struct Served {
+struct ServedPages {
     counted_from: Instant,
     pages: u64,
 }
 
-impl Observer for Served {
+impl Observer for ServedPages {
     fn release(&mut self, _: &Release) {}
 
     fn complete(&mut self, _: &Complete) {}

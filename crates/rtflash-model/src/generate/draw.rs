@@ -163,7 +163,7 @@ impl SetOptions {
         let &SetSpec { ref device, generator, page_costs, periods, pages, .. } = self.spec();
         let (read_bound, write_bound) = device.page_cost_bound();
         for ((position, &utilization), task) in (0..).zip(utilizations).zip(tasks) {
-            let Parts { read, write } = self.parts(stream, position, utilization);
+            let OfRequests { read, write } = self.parts(stream, position, utilization);
             let read_period = |period: u64| match generator {
                 // As many pages as a write of this utilization has.
                 Generator::HeavyWriters => {
@@ -185,7 +185,7 @@ impl SetOptions {
 
     /// How a task's utilization is split between its requests; or their own utilizations, if no
     /// total is divided.
-    fn parts(&self, stream: &mut Stream, position: u32, utilization: f64) -> Parts {
+    fn parts(&self, stream: &mut Stream, position: u32, utilization: f64) -> OfRequests {
         let &SetSpec { generator, writes, .. } = self.spec();
         let is_heavy = writes.heavy().is_some_and(|tasks| position < tasks);
         let mut weight = || match generator {
@@ -196,9 +196,9 @@ impl SetOptions {
         };
         let part = match (generator, writes) {
             (Generator::HeavyWriters, _) if is_heavy => {
-                return Parts { read: None, write: Some(0.5 + stream.unit() / 5.0) };
+                return OfRequests { read: None, write: Some(0.5 + stream.unit() / 5.0) };
             }
-            (Generator::HeavyWriters, _) => return Parts { read: Some(weight()), write: Some(weight()) },
+            (Generator::HeavyWriters, _) => return OfRequests { read: Some(weight()), write: Some(weight()) },
             (_, Writes::Drawn) => {
                 let (read, write) = (weight(), weight());
                 write / (read + write)
@@ -209,7 +209,7 @@ impl SetOptions {
         let write = utilization * part;
         // A fixed part may leave nothing of one of them.
         let is_drawn = writes.share().is_none();
-        Parts {
+        OfRequests {
             read: (is_drawn || part < 1.0).then_some(utilization - write),
             write: (is_drawn || part > 0.0).then_some(write),
         }
@@ -217,7 +217,7 @@ impl SetOptions {
 }
 
 /// Utilizations of a task's requests; `None` for a request that is not there.
-struct Parts {
+struct OfRequests {
     read: Option<f64>,
     write: Option<f64>,
 }

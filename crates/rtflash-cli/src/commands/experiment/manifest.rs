@@ -1,6 +1,6 @@
 //! What repeats an experiment.
 
-use rtflash_experiment::plan::{Measure, Plan};
+use rtflash_experiment::plan::{Bandwidth, Measure, Plan};
 use rtflash_experiment::{BUILD, Shard};
 use rtflash_model::{Reliance, Span, format_ns, write_device};
 use schemars::JsonSchema;
@@ -287,18 +287,23 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--sweep", sweep.to_string());
     }
     if let Measure::Bandwidth(options) = &spec.measure {
-        if let Some(warmup) = options.warmup {
-            add("--warmup", format_ns(warmup.as_ns()));
-        }
-        add("--duration", format_ns(options.duration.as_ns()));
-        add("--read-pages", options.read_pages.to_string());
-        add("--write-pages", options.write_pages.to_string());
-        let [shortest, longest] = [options.gap.0, options.gap.1].map(|gap| format_ns(gap.as_ns()));
-        add("--gap", format!("{shortest}..{longest}"));
-        add("--dispatch", policies::dispatch(args.dispatch).1.to_owned());
-        add("--victims", policies::victims(args.victims).1.to_owned());
-        add("--aging", policies::aging(args.aging).1.to_owned());
-        add("--pattern", policies::pattern(args.pattern).1.to_owned());
+        add_bandwidth(args, options, &mut add);
     }
     words
+}
+
+/// The options of how bandwidth is measured.
+fn add_bandwidth(args: &ExperimentArgs, options: &Bandwidth, add: &mut dyn FnMut(&str, String)) {
+    if let Some(warmup) = options.warmup {
+        add("--warmup", format_ns(warmup.as_ns()));
+    }
+    add("--duration", format_ns(options.duration.as_ns()));
+    add("--read-pages", options.read_pages.to_string());
+    add("--write-pages", options.write_pages.to_string());
+    let [shortest, longest] = [options.gap.0, options.gap.1].map(|gap| format_ns(gap.as_ns()));
+    add("--gap", format!("{shortest}..{longest}"));
+    add("--dispatch", policies::dispatch(args.dispatch).1.to_owned());
+    add("--victims", policies::victims(args.victims).1.to_owned());
+    add("--aging", policies::aging(args.aging).1.to_owned());
+    add("--pattern", policies::pattern(args.pattern).1.to_owned());
 }
