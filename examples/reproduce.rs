@@ -425,7 +425,7 @@ fn case_study() -> Fallible<Section> {
         }
         let schedulable = if outcome.is_schedulable() == Some(true) { "yes" } else { "no" };
         let server = if service == Service::Tbs { "TBS" } else { "background" };
-        let (pages, jobs) = (pages / 60, jobs as f64 / 60.0);
+        let (pages, jobs) = ((pages + 30) / 60, jobs as f64 / 60.0);
         writeln!(
             text,
             "| `{name}` + {server} | {schedulable} | {pages} | {jobs:.1} | {published} | {late} of {all} |"
