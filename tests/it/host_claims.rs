@@ -83,7 +83,7 @@ fn the_page_has_the_claims_of_paper_000() {
 #[test]
 fn targets_of_kyber_help_where_they_did() {
     let scenario = orders::scenario("kyber-targets").expect("the scenario");
-    let mean = |read: u64, write: u64| {
+    let mean = |read: u32, write: u32| {
         let [read, write] = [read, write].map(Span::from_us);
         let targets = [read, write, KyberSettings::default().targets[2]];
         let scheduler = SchedulerSettings::Kyber(KyberSettings { targets, ..KyberSettings::default() });

@@ -7,7 +7,7 @@ mod sweep;
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, ClusteringBfd, EqualSplit, Global, PartFtlTest};
 use rtflash_alloc::analysis::{Analysis, NecessaryWithZones, Thesis, fits_alone};
 use rtflash_exec::{Aging, Dispatch, Pattern, Victims};
-use rtflash_model::generate::{Exhausted, Generator, OptionsError, SetOptions, SetSpec, Utilization, UtilizationRange};
+use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Instant, Span, TaskSet};
 
 pub use contender::Contender;

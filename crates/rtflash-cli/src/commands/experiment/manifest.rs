@@ -28,7 +28,7 @@ pub struct Manifest {
     /// The device, as in a task-set file.
     #[schemars(with = "serde_json::Value")]
     device: Box<RawValue>,
-    /// Total utilizations.
+    /// Total utilizations; none if the generator divides no total.
     utilizations: Vec<f64>,
     /// The axis besides, with its values.
     sweep: Option<String>,
