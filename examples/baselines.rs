@@ -56,7 +56,7 @@ fn measured(device: Device, each: u64) -> Fallible<(Plan, Vec<Tally>)> {
         sweep: None,
         contenders: contenders()?,
     })?;
-    let tallies = run_whole(&plan);
+    let tallies = run_whole(&plan)?;
     Ok((plan, tallies))
 }
 

@@ -48,7 +48,7 @@ pub fn compare(sets: u64, directory: &Path) -> Result<Vec<String>, Box<dyn Error
     let algorithms: [&dyn Allocator; 3] = [&ClusteringBfd, &WorstFit, &EqualSplit];
     let contenders = algorithms.map(|allocator| Contender::new(allocator, &Thesis)).to_vec();
     let plan = Plan::new(Spec { contenders, sets_per_point: sets, ..Spec::default() })?;
-    Ok(write_results(&plan, &rtflash::experiment::run_whole(&plan), directory)?)
+    Ok(write_results(&plan, &rtflash::experiment::run_whole(&plan)?, directory)?)
 }
 
 #[allow(dead_code)] // A test includes this file and calls `compare`.

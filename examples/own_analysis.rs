@@ -49,7 +49,7 @@ pub fn compare(sets: u64, directory: &Path) -> Result<Vec<String>, Box<dyn Error
     let analyses: [&dyn Analysis; 3] = [&Thesis, &FullWait, &Fifo];
     let contenders = analyses.map(|analysis| Contender::new(&ClusteringBfd, analysis)).to_vec();
     let plan = Plan::new(Spec { contenders, sets_per_point: sets, ..Spec::default() })?;
-    Ok(write_results(&plan, &rtflash::experiment::run_whole(&plan), directory)?)
+    Ok(write_results(&plan, &rtflash::experiment::run_whole(&plan)?, directory)?)
 }
 
 #[allow(dead_code)] // A test includes this file and calls `compare`.

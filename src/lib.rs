@@ -3,7 +3,8 @@
 //! it does.
 //!
 //! This crate is the library face: it re-exports the crates that do the work, for other tools to
-//! build on. Depend on it with `default-features = false` to do without the command.
+//! build on. The command is a default feature: depend on the crate with `default-features = false`,
+//! and with `features = ["draw"]` for figures.
 //!
 //! - [`model`]: the words. Time, device, task, allocation; task-set files; generated task sets.
 //! - [`alloc`]: schedulability analyses, allocators, Total Bandwidth Servers.
@@ -16,8 +17,8 @@
 //! - `export`, with the feature of this name: files for MQSim, fio, FEMU and NVMe drives.
 //! - `import`, with the feature of this name: bags, traces of requests, configurations of others.
 //! - [`wire`]: the command's answers as data, to write and to read.
-//! - `draw`, with the feature of this name: charts of runs and figures of experiments. The command
-//!   brings it along; without it, none of the libraries that draw is compiled.
+//! - `draw`, with the feature of this name: charts of runs and figures of experiments. The examples
+//!   of the repository need it; without it, none of the libraries that draw is compiled.
 //!
 //! The front page of each crate has an example of its own. Together:
 //!

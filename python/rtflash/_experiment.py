@@ -13,7 +13,7 @@ from rtflash import _rtflash
 from rtflash._commands import warned
 from rtflash._options import words, written
 from rtflash._own import Allocator, ClusterTest
-from rtflash._rtflash import Study, StudyResults, Table
+from rtflash._rtflash import Study, StudyResults, Table, TaskSet
 from rtflash._sources import device_of, is_json
 from rtflash.answers import ExperimentAnswer
 
@@ -49,12 +49,18 @@ class ExperimentPlan:
         analyses: Sequence[str | ClusterTest] | str = (),
         analysis: str | ClusterTest | None = None,
         device: Any = None,
+        task_sets: Iterable[Any] | None = None,
         **options: Any,
     ) -> None:
         found = {"device": _inline(device), **options}
         unknown = set(found) - OPTIONS
         if unknown:
             raise TypeError(f"experiment() has no option {', '.join(sorted(unknown))}")
+        given = {name for name, value in found.items() if value is not None}
+        if task_sets is not None and given & DRAWN:
+            names = ", ".join(sorted(given & DRAWN))
+            raise TypeError(f"task_sets are what they are, and {names} says what is drawn")
+        self.task_sets = None if task_sets is None else [_set(one) for one in task_sets]
         self.words = words(["experiment", kind], found)
         self.algorithms = _listed(algorithms)
         self.analyses = _listed(analyses)
@@ -78,6 +84,7 @@ class ExperimentPlan:
                 None if self.analysis is None else _name(self.analysis),
                 [own._made() for own in own_algorithms],
                 [own._made() for own in own_tests],
+                self.task_sets,
             )
         return self._study
 
@@ -103,6 +110,7 @@ OPTIONS = frozenset(
         "access",
         "deadline",
         "period",
+        "period_distribution",
         "pages",
         "seed",
         "rely_on",
@@ -119,6 +127,29 @@ OPTIONS = frozenset(
         "jobs",
     ]
 )
+
+# What says which sets are drawn.
+DRAWN = OPTIONS & frozenset(
+    [
+        "util",
+        "sets",
+        "tasks",
+        "generator",
+        "device",
+        "write_heavy",
+        "write_share",
+        "access",
+        "deadline",
+        "period",
+        "period_distribution",
+        "pages",
+        "sweep",
+    ]
+)
+
+
+def _set(one: Any) -> TaskSet:
+    return one if isinstance(one, TaskSet) else TaskSet(one)
 
 
 def _inline(device: Any) -> Any:
@@ -253,7 +284,7 @@ def merge(parts: Iterable[bytes], *, plan: ExperimentPlan | None = None) -> Expe
     """Joins all parts of an experiment to the bytes of a straight run.
 
     The parts say which experiment they are of. Where one's own tests or algorithms took part, the
-    `plan` has to be given.
+    `plan` has to be given. So it has for task sets of one's own.
     """
     all_parts = list(parts)
     names = [f"part {position}" for position in range(len(all_parts))]
@@ -287,11 +318,13 @@ def experiment(
     access: str | None = None,
     deadline: str | None = None,
     period: str | None = None,
+    period_distribution: str | None = None,
     pages: str | None = None,
     seed: int | None = None,
     analysis: str | ClusterTest | None = None,
     algorithms: Sequence[str | Allocator] | str = (),
     analyses: Sequence[str | ClusterTest] | str = (),
+    task_sets: Iterable[Any] | None = None,
     rely_on: str | None = None,
     sweep: str | None = None,
     warmup: str | None = None,
@@ -308,7 +341,9 @@ def experiment(
     """Compares algorithms and analyses on random task sets: `schedulability`, `write-heavy` or
     `bandwidth`.
 
-    `algorithms` and `analyses` take names, and objects of `Allocator` and `ClusterTest`. The
+    `algorithms` and `analyses` take names, and objects of `Allocator` and `ClusterTest`.
+    `task_sets` are compared on instead of random ones: anything that a `TaskSet` is made of. Each
+    is counted at the multiple of `step` that is nearest to its utilization. The
     results do not depend on threads (`jobs`), on the `executor` whose workers do it, on how many
     `parts` it is cut into for them, nor on workers that are lost on the way.
     """
@@ -316,7 +351,12 @@ def experiment(
     if executor is not None and jobs is None:
         options["jobs"] = 1
     plan = ExperimentPlan(
-        kind, algorithms=algorithms, analyses=analyses, analysis=analysis, **options
+        kind,
+        algorithms=algorithms,
+        analyses=analyses,
+        analysis=analysis,
+        task_sets=task_sets,
+        **options,
     )
     shown = _Shown(progress, plan.sets())
     if executor is None:

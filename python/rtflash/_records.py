@@ -168,7 +168,9 @@ class Lines:
 
 
 def _is_list(answer: Answer, name: str, record: str) -> bool:
-    annotation = type(answer).__annotations__.get(name, "")
+    # A class of its own answers has the fields of the one that it is made of.
+    annotated = [getattr(of, "__annotations__", {}) for of in type(answer).__mro__]
+    annotation = next((of[name] for of in annotated if name in of), "")
     return str(annotation).startswith("list[") and record in str(annotation)
 
 

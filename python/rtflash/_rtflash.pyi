@@ -112,6 +112,7 @@ class Study:
         analysis: str | None = None,
         own_algorithms: Sequence[OwnAlgorithm] = ...,
         own_tests: Sequence[OwnTest] = ...,
+        task_sets: Sequence[TaskSet] | None = None,
     ) -> Study: ...
     def sets(self, index: int, count: int) -> int: ...
     def part(

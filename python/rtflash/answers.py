@@ -39,6 +39,8 @@ __all__ = [
     "ExpectedAnswer",
     "ExperimentAnswer",
     "ExplainAnswer",
+    "FrontAnswer",
+    "FrontPointAnswer",
     "GainSummary",
     "GcAnswer",
     "GcTerms",
@@ -61,6 +63,7 @@ __all__ = [
     "Scheme",
     "SchemeRoom",
     "SchemeTerm",
+    "ServedByAnswer",
     "SizeAnswer",
     "SoakAnswer",
     "StreamTerms",
@@ -86,6 +89,7 @@ class AdviceAnswer(Record):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "algorithm",
+        "channels",
         "chips",
         "chips_fewest",
         "chips_whole_channels",
@@ -94,9 +98,12 @@ class AdviceAnswer(Record):
         "load",
         "logical_ratio",
         "program_failures",
+        "request",
+        "together",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "algorithm": "str",
+        "channels": "int",
         "chips": "int",
         "chips_fewest": "bool",
         "chips_whole_channels": "int",
@@ -106,10 +113,15 @@ class AdviceAnswer(Record):
         "logical_ratio": "float",
         "program_failures": "int",
     }
-    _records: ClassVar[dict[str, str]] = {}
+    _records: ClassVar[dict[str, str]] = {
+        "request": "ServedByAnswer",
+        "together": "FrontPointAnswer",
+    }
 
     algorithm: str | None
-    """Where data do not fit: another algorithm whose clusters hold them."""
+    """Another algorithm that finds an allocation."""
+    channels: int | None
+    """A number of channels that is enough, with as many chips."""
     chips: int | None
     """A number of chips that is enough."""
     chips_fewest: bool | None
@@ -126,6 +138,14 @@ class AdviceAnswer(Record):
     """A λ that is small enough; where data do not fit, one that is large enough."""
     program_failures: int | None
     """Where programs may fail: a `program_failures` of the device that is few enough."""
+    request: ServedByAnswer | None
+    """Where a request cannot be served on any number of chips: what lets it be served. The other
+    changes suppose what `request.supposes` says.
+    """
+    together: list[FrontPointAnswer] | None
+    """Chips and λ together, perhaps by another algorithm: none of these is better than another in
+    both. Chips ascending.
+    """
 
 
 class AllocAnswer(Answer):
@@ -1245,6 +1265,7 @@ class ExecAnswer(Answer):
         "meta",
         "non_rt_pages_per_s",
         "note",
+        "notes",
         "operations",
         "pattern",
         "phases",
@@ -1256,6 +1277,7 @@ class ExecAnswer(Answer):
         "requests",
         "seed",
         "server",
+        "stopped_before_ns",
         "theorem",
         "ties",
         "times",
@@ -1278,6 +1300,7 @@ class ExecAnswer(Answer):
         "faults": "int",
         "non_rt_pages_per_s": "float",
         "note": "str",
+        "notes": "list[str]",
         "pattern": "str",
         "phases": "str",
         "police": "bool",
@@ -1287,6 +1310,7 @@ class ExecAnswer(Answer):
         "relies_on": "str",
         "seed": "int",
         "server": "str",
+        "stopped_before_ns": "int",
         "ties": "str",
         "times": "str",
         "trims": "list[str]",
@@ -1350,6 +1374,8 @@ class ExecAnswer(Answer):
     """Pages a second that were read and written for jobs that are not real-time."""
     note: str | None
     """For a drive that nobody can reprogram: which command bounds what such a drive does."""
+    notes: list[str] | None
+    """What else a reader has to know: jobs that get nothing, and erases that are not suspended."""
     operations: OperationCounts
     """All operations that were begun."""
     pattern: str | None
@@ -1378,6 +1404,8 @@ class ExecAnswer(Answer):
     """Where the randomness started."""
     server: str | None
     """`tbs` or `background`."""
+    stopped_before_ns: int | None
+    """How long it was to be, where a signal ended it early; else left out."""
     theorem: Verdict
     """What Theorem 1 (Kim 2021) says of the set. `not asked` where another analysis than `thesis`
     or `thesis-evaluated` was asked for.
@@ -1577,6 +1605,59 @@ class ExplainAnswer(Answer):
     """⌈λP⌉: valid pages of a victim block, at most; null, as the next two, under a sound analysis,
     which has a bound for each cluster.
     """
+
+
+class FrontAnswer(Record):
+    """A Pareto front, in a `SizeAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "complete",
+        "over",
+        "points",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "complete": "bool",
+        "over": "list[str]",
+    }
+    _records: ClassVar[dict[str, str]] = {
+        "points": "FrontPointAnswer",
+    }
+
+    complete: bool
+    """Whether every number of chips up to where the front ends was looked at; false where it would
+    take too long.
+    """
+    over: list[str]
+    """What it is over: `chips`, `channels`, `logical_ratio`, `algorithm`."""
+    points: list[FrontPointAnswer]
+    """Its points: chips ascending, then channels."""
+
+
+class FrontPointAnswer(Record):
+    """A device on which the set passes, in a front."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "algorithm",
+        "channels",
+        "chips",
+        "logical_ratio",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "algorithm": "str",
+        "channels": "int",
+        "chips": "int",
+        "logical_ratio": "float",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    algorithm: str
+    """The algorithm that finds an allocation."""
+    channels: int
+    """Its channels."""
+    chips: int
+    """Its chips."""
+    logical_ratio: float
+    """Its λ: the largest that passes there, in steps of 0.001, or the device's own."""
 
 
 class GainSummary(Record):
@@ -2297,6 +2378,52 @@ class SchemeTerm(Record):
     """times · cost / period."""
 
 
+class ServedByAnswer(Record):
+    """What lets a request be served that takes longer than it has, in an `AdviceAnswer`."""
+
+    _names: ClassVar[frozenset[str]] = frozenset({
+        "deadline_ns",
+        "enough",
+        "erase_suspend_ns",
+        "kind",
+        "supposes",
+        "supposes_ns",
+        "task",
+    })
+    _kinds: ClassVar[dict[str, str]] = {
+        "deadline_ns": "int",
+        "enough": "bool",
+        "erase_suspend_ns": "int",
+        "kind": "str",
+        "supposes": "str",
+        "supposes_ns": "int",
+        "task": "str",
+    }
+    _records: ClassVar[dict[str, str]] = {}
+
+    deadline_ns: int | None
+    """The least relative deadline with which it can be served; null where that is above its
+    period.
+    """
+    enough: bool
+    """Whether nothing else is needed then."""
+    erase_suspend_ns: int | None
+    """The longest `erase_suspend` and `erase_resume` of the device, equally long, with which it
+    can be served; null where these do not help, or the device states them.
+    """
+    kind: str
+    """`read` or `write`."""
+    supposes: str | None
+    """What the other advice supposes: `erase_suspend` (and `erase_resume`, both `supposes_ns`
+    long), or `deadline`, the least one of each request that cannot be served otherwise. Null
+    where neither helps.
+    """
+    supposes_ns: int | None
+    """The `erase_suspend` and the `erase_resume` that are supposed."""
+    task: str
+    """Whose request it is."""
+
+
 class SizeAnswer(Answer):
     """What `rtflash size --format json` prints for one task set, on one line.
 
@@ -2310,6 +2437,7 @@ class SizeAnswer(Answer):
         "chips",
         "cost",
         "data",
+        "front",
         "guarantee",
         "impossible",
         "load",
@@ -2334,6 +2462,7 @@ class SizeAnswer(Answer):
         "chips": "ChipsAnswer",
         "cost": "CostAnswer",
         "data": "DataAnswer",
+        "front": "FrontAnswer",
         "guarantee": "Verdict",
         "impossible": "ImpossibleAnswer",
         "load": "LoadAnswer",
@@ -2359,6 +2488,9 @@ class SizeAnswer(Answer):
     """Where tasks declare their data: those of all tasks beside the logical pages of the whole
     device (with `part-ftl`, of its data chips). Limits with which data do not fit are no
     limits.
+    """
+    front: FrontAnswer | None
+    """With `--over`: devices on which the set passes, none better than another in every respect.
     """
     guarantee: Verdict
     """Whether every deadline is guaranteed on the device: with the clusters printed here (`yes`),
@@ -2405,6 +2537,7 @@ class SoakAnswer(Answer):
         "runs",
         "seed",
         "sets",
+        "stopped_after",
         "without",
     })
     _kinds: ClassVar[dict[str, str]] = {
@@ -2413,6 +2546,7 @@ class SoakAnswer(Answer):
         "runs": "int",
         "seed": "int",
         "sets": "int",
+        "stopped_after": "int",
     }
     _records: ClassVar[dict[str, str]] = {
         "broken": "BrokenLine",
@@ -2429,11 +2563,13 @@ class SoakAnswer(Answer):
     (world `sound`).
     """
     runs: int
-    """Cases drawn."""
+    """Cases that were asked for."""
     seed: int
     """The seed that repeats the search."""
     sets: int | None
     """Sets that the analysis accepts, where each is run many times."""
+    stopped_after: int | None
+    """Cases that were over when a signal ended the search; left out where it ended by itself."""
     without: list[WithoutLine] | None
     """What a term that is left out of the test is for (`--without`). What was accepted so was no
     promise.
@@ -2690,6 +2826,7 @@ class UnplacedAnswer(Record):
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "best_utilization",
+        "blocking_ns",
         "blocks",
         "chips",
         "cluster",
@@ -2714,6 +2851,7 @@ class UnplacedAnswer(Record):
     })
     _kinds: ClassVar[dict[str, str]] = {
         "best_utilization": "float",
+        "blocking_ns": "int",
         "blocks": "int",
         "chips": "int",
         "cluster": "int",
@@ -2742,6 +2880,10 @@ class UnplacedAnswer(Record):
     """The lowest U that a cluster would have reached with it; where its cluster was given, or left
     overloaded by a merge, U of that cluster with all its tasks. Under the sound analyses the
     long-run load. Null where it was no utilization that was too much.
+    """
+    blocking_ns: int | None
+    """Likewise: what nothing interrupts and may have begun before it, such as an erase that
+    garbage collection needs.
     """
     blocks: int | None
     """Likewise: blocks of a chip."""
@@ -2775,7 +2917,7 @@ class UnplacedAnswer(Record):
     whole rows.
     """
     period_ns: int | None
-    """Likewise: its period, which is shorter, or `window_ns` is."""
+    """Likewise: its period, which is not longer, or `window_ns` is shorter."""
     reason: str
     """Why: `load`, utilizations sum to too much; `demand`, demand and blocking exceed an interval;
     `data`, the declared data do not fit; `request`, one request can never be served: it takes

@@ -295,21 +295,11 @@ impl PythonAllocator {
             let verdict = VerdictOf { set: set.clone(), analysis };
             let said = self.ask.bind(py).call1((device, tasks, verdict))?;
             let clusters: Vec<(Vec<u32>, Vec<u32>)> = said.extract()?;
-            let count = set.tasks().len();
-            let cluster = |(chips, tasks): (Vec<u32>, Vec<u32>)| {
-                if let Some(beyond) = tasks.iter().find(|&&task| task as usize >= count) {
-                    return Err(PyValueError::new_err(format!("task {beyond}: there are {count} tasks")));
-                }
-                if let Some(beyond) = chips.iter().find(|&&chip| chip >= set.device().chips()) {
-                    return Err(PyValueError::new_err(format!(
-                        "chip {beyond}: there are {} chips",
-                        set.device().chips()
-                    )));
-                }
-                let chips = chips.into_iter().map(ChipId).collect();
-                Ok(Cluster { chips, tasks: tasks.into_iter().map(TaskId).collect() })
+            let cluster = |(chips, tasks): (Vec<u32>, Vec<u32>)| Cluster {
+                chips: chips.into_iter().map(ChipId).collect(),
+                tasks: tasks.into_iter().map(TaskId).collect(),
             };
-            clusters.into_iter().map(cluster).collect()
+            Ok(clusters.into_iter().map(cluster).collect())
         })
     }
 }
@@ -335,10 +325,14 @@ impl Allocator for PythonAllocator {
         };
         let placed = |task: &TaskId| clusters.iter().any(|cluster| cluster.tasks.contains(task));
         let left = decreasing_order(set, analysis, work).into_iter().find(|task| !placed(task));
-        match left {
+        let outcome = match left {
             Some(task) => unplaceable(set, analysis, &clusters, task, work),
             None => tested(set, analysis, &clusters, work),
+        };
+        if let Outcome::CannotTell(limit @ Limit::NoDivision(_)) = &outcome {
+            self.raised.keep(PyValueError::new_err(format!("{}: {limit}", self.name)));
         }
+        outcome
     }
 }
 

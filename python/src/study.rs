@@ -16,6 +16,7 @@ use rtflash_experiment::Shard;
 use crate::failure;
 use crate::own::{OwnAlgorithm, OwnTest, PythonAllocator, PythonTest};
 use crate::pool::pool;
+use crate::task_set::TaskSet;
 
 /// How often progress is shown, and Python is asked for signals.
 const LOOK: Duration = Duration::from_millis(50);
@@ -48,7 +49,10 @@ impl Study {
 #[pymethods]
 impl Study {
     #[new]
-    #[pyo3(signature = (words, algorithms, analyses, analysis=None, own_algorithms=vec![], own_tests=vec![]))]
+    #[pyo3(signature = (
+        words, algorithms, analyses, analysis=None, own_algorithms=vec![], own_tests=vec![], task_sets=None
+    ))]
+    #[allow(clippy::too_many_arguments)] // They are those of Python's constructor.
     fn new(
         py: Python<'_>,
         words: Vec<String>,
@@ -57,6 +61,7 @@ impl Study {
         analysis: Option<String>,
         own_algorithms: Vec<PyRef<'_, OwnAlgorithm>>,
         own_tests: Vec<PyRef<'_, OwnTest>>,
+        task_sets: Option<Vec<PyRef<'_, TaskSet>>>,
     ) -> PyResult<Study> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let tests: Vec<&'static PythonTest> = own_tests.iter().map(|own| own.test).collect();
@@ -65,6 +70,7 @@ impl Study {
         let own = OwnContenders {
             allocators: own_algorithms.iter().map(|&own| own as &'static dyn Allocator).collect(),
             analyses: tests.iter().map(|&own| own as &'static dyn Analysis).collect(),
+            sets: task_sets.map(|sets| sets.iter().map(|set| set.named().file().set.clone()).collect()),
         };
         let planned = py.detach(|| ask::Study::new(&words, algorithms, analyses, analysis, &own));
         let study = planned.map_err(|wrong| failure::of(py, wrong))?;

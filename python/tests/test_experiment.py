@@ -188,18 +188,94 @@ def test_exceptions_of_ones_own_tests_are_raised() -> None:
     with pytest.raises(KeyError, match="by intent"):
         rtflash.experiment(**SMALL, analyses=[Broken()])
 
+
+@pytest.mark.parametrize(
+    ("clusters", "problem"),
+    [
+        ([([10_000], [0])], "there is no chip 10000"),
+        ([([0, 1], [0, 1, 2, 3, 4, 5, 6, 7]), ([1], [])], "chip 1 is used twice"),
+        ([([0, 1], [0]), ([1], [])], "chip 1 is used twice"),
+        ([([], [0, 1, 2, 3, 4, 5, 6, 7]), ([1], [])], "cluster 0 has no chips"),
+        ([([0], [0, 0])], "task 0 is placed twice"),
+        ([([0], [8])], "there is no task 8"),
+    ],
+)
+def test_clusters_that_are_no_division_are_refused(clusters: Any, problem: str) -> None:
     class NoDivision(rtflash.Allocator):
         name = "no-division"
 
         def divide(self, device: Any, tasks: Any, test: Any) -> Any:
-            return [([10_000], [0])]
+            return clusters
 
-    with pytest.raises(ValueError, match="chip 10000"):
+    with pytest.raises(ValueError, match=f"no-division: .*: {problem}"):
         rtflash.experiment(**SMALL, algorithms=[NoDivision()])
 
 
+def test_own_task_sets_algorithms_and_tests() -> None:
+    drawn = rtflash.gen(util="1.0..2.0", step="0.5", sets=5, tasks=4)
+    own = rtflash.TaskSet(
+        [{"name": "log", "write": {"pages": 24, "period": "30ms"}}],
+        device={"profile": "dgist-2021", "chips": 4},
+    )
+    options: dict[str, Any] = {
+        "algorithms": [Halves(), "clustering-bfd"],
+        "analyses": ["thesis", Theorem1()],
+        "analysis": "thesis",
+    }
+    found = rtflash.experiment(**options, task_sets=[*drawn, own.to_dict()], step="0.5")
+    rows = [row for row in found.results.to_pylist() if row["algorithm"] == "clustering-bfd"]
+    at = [(row["utilization"], row["sets"]) for row in rows if row["analysis"] == "thesis"]
+    assert at == [(0.5, 1), (1.0, 5), (1.5, 5), (2.0, 5)]
+    straight = rtflash.experiment(
+        algorithms="clustering-bfd", util="1.0..2.0", step="0.5", sets=5, tasks=4
+    )
+    counts = [row["schedulable"] for row in rows if row["analysis"] == "thesis"]
+    assert counts[1:] == [row["schedulable"] for row in straight.results.to_pylist()]
+    assert counts == [row["schedulable"] for row in rows if row["analysis"] == "theorem-1"]
+    plan = rtflash.ExperimentPlan("schedulability", **options, task_sets=[*drawn, own], step="0.5")
+    parts = [rtflash.run_shard(plan, i, 3) for i in range(3)]
+    assert rtflash.merge(parts, plan=plan).files == found.files
+    with pytest.raises(ValueError, match="does not say which experiment"):
+        rtflash.merge(parts)
+    with ProcessPoolExecutor(2) as executor:
+        again = rtflash.experiment(
+            **options, task_sets=[*drawn, own], step="0.5", executor=executor
+        )
+    assert again.files == found.files
+    with pytest.raises(TypeError, match="sets, util says what is drawn"):
+        rtflash.experiment(task_sets=drawn, util=1, sets=3)
+    with pytest.raises(ValueError, match="no task set"):
+        rtflash.experiment(task_sets=[])
+    with pytest.raises(rtflash.InputError, match="zero pages"):
+        rtflash.experiment(task_sets=[own.to_json().replace('"pages":24', '"pages":0')])
+
+
+def test_lists_of_a_summary_are_tables() -> None:
+    found = rtflash.experiment(**SMALL)
+    rows = found.table("contenders").to_pylist()
+    assert [row["algorithm"] for row in rows] == [of.algorithm for of in found.contenders]
+    assert rows[0]["sets"] == 56
+    assert found.table("gains").to_pylist()
+    with pytest.raises(ValueError, match="contenders, gains"):
+        found.table("clusters")
+
+
+def test_generators_and_periods() -> None:
+    for generator in ("uunifast-discard", "randfixedsum"):
+        options: dict[str, Any] = {
+            "generator": generator,
+            "period": "1ms..1s",
+            "period_distribution": "log-uniform",
+        }
+        sets = rtflash.gen(util=1, sets=3, **options)
+        meta = sets[0].meta
+        assert meta is not None
+        assert (meta["generator"], meta["period_distribution"]) == (generator, "log-uniform")
+        assert rtflash.experiment(**SMALL, **options).sets == 56
+
+
 def test_every_option_is_passed_on() -> None:
-    own = {"kind", "progress", "executor", "parts", "analysis", "algorithms", "analyses"}
+    own = {"kind", "progress", "executor", "parts", "analysis", "algorithms", "analyses", "task_sets"}
     assert set(inspect.signature(rtflash.experiment).parameters) - own == OPTIONS
 
 

@@ -133,6 +133,20 @@ fn what_cannot_be_told_has_a_reason() {
     assert!(json["reason"].as_str().expect("a reason").contains("4 chips"));
 }
 
+/// Generators and distributions are what the sets say that they were drawn by.
+#[test]
+fn sets_name_their_generator_and_the_distribution_of_periods() {
+    for generator in ["uunifast-discard", "randfixedsum"] {
+        let options = ["--generator", generator, "--period", "1ms..1s", "--period-distribution", "log-uniform"];
+        let run = rtflash(&[&["gen", "--util", "1.5", "--sets", "40", "--tasks", "4"][..], &options].concat());
+        assert_eq!((run.status, run.stdout.lines().count()), (0, 40), "{}", run.stderr);
+        let meta =
+            format!(r#""generator":"{generator}","tasks":4,"period":"1ms..1s","period_distribution":"log-uniform","#);
+        assert!(run.stdout.lines().all(|line| line.contains(&meta)), "{}", run.stdout);
+    }
+    assert!(!rtflash(&["gen", "--util", "1.5"]).stdout.contains("period_distribution"));
+}
+
 /// Every machine gives these bytes.
 #[test]
 fn generated_sets_are_pinned() {

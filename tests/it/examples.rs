@@ -43,6 +43,30 @@ fn analyses_of_ones_own_are_compared_with_ours() {
     assert!(fifo > 0 && wait > fifo && thesis >= wait, "{thesis} {wait} {fifo}");
 }
 
+/// The tour's lines for a Cargo.toml have the features that each example of own parts needs. That
+/// the examples compile with them is tested where more time is spent.
+#[test]
+fn the_tour_prints_the_dependency_that_they_need() {
+    let tour = include_str!("../../docs/tour.md");
+    let snippet = tour.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("lines of TOML");
+    let listed = |line: &str| -> Vec<String> {
+        let list = line.split_once("features = [").and_then(|(_, rest)| rest.split_once(']')).expect("features").0;
+        list.split(',').map(|name| name.trim().trim_matches('"').to_owned()).collect()
+    };
+    let has = listed(snippet.replace("default-features", "default").as_str());
+    assert!(snippet.contains("default-features = false"), "{snippet}");
+    let manifest = include_str!("../../Cargo.toml");
+    let own: Vec<&str> =
+        manifest.split("[[example]]\n").skip(1).filter(|example| example.starts_with("name = \"own_")).collect();
+    assert!(own.len() >= 2, "{own:?}");
+    for example in own {
+        let needs = listed(
+            &example.lines().find(|line| line.starts_with("required")).expect("features").replace("required-", ""),
+        );
+        assert!(needs.iter().all(|feature| has.contains(feature)), "{example}: {needs:?} {has:?}");
+    }
+}
+
 #[test]
 fn they_are_short() {
     for example in [include_str!("../../examples/own_allocator.rs"), include_str!("../../examples/own_analysis.rs")] {

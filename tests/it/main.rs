@@ -21,6 +21,8 @@ mod findings;
 mod host;
 mod host_claims;
 mod import;
+#[cfg(target_os = "linux")]
+mod interrupts;
 mod lighter;
 mod memory;
 mod migrate;

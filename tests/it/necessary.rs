@@ -32,7 +32,10 @@ fn a_no_says_where_no_allocation_would_do() {
     assert!(answer["chips"]["fewest"].as_u64().is_some_and(|fewest| fewest >= 5));
     let text = rtflash_with_input(&["size", "-", "--analysis", "sound"], set.as_bytes()).stdout;
     assert!(
-        text.contains("(with fewer than 5 chips no allocation meets every deadline, whatever the algorithm)"),
+        text.contains(
+            "(with fewer than 5 chips no allocation meets every deadline at a logical_ratio of 0.5, whatever the \
+             algorithm)"
+        ),
         "{text}"
     );
 }

@@ -265,6 +265,8 @@ fn calls_that_make_no_sense() {
         "gen --util 1 --generator heavy-writers",
         "gen --generator heavy-writers --write-share 1",
         "gen --generator integer-shares",
+        "gen --util 3 --tasks 1001 --generator randfixedsum",
+        "gen --util 1 --period-distribution log",
         "gen --util 1 --jobs 0",
         "gen --util 1 --out no/such/folder/x",
         "schema nothing",
@@ -285,6 +287,7 @@ fn a_call_that_nothing_can_come_of_names_its_options() {
     for (call, options) in [
         ("gen --util 9 --tasks 3", "--util 9 --tasks 3: no set of 3 tasks has a utilization of 9"),
         ("gen --util 1 --sets 0", "--sets 0"),
+        ("gen --util 3 --tasks 1001 --generator randfixedsum", "--tasks 1001: 1001 tasks are too many: at most 1000"),
         ("gen --util 1 --tasks 2 --write-heavy 3", "--write-heavy 3 --tasks 2"),
         ("experiment schedulability --tasks 3 --out no", "no set has a utilization of 3.1"),
         ("experiment schedulability --util 3 --sweep tasks=2,4 --out no", "no set with tasks=2"),

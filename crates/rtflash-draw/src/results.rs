@@ -213,7 +213,7 @@ mod tests {
     fn all_files_are_written() {
         let plan = plan();
         let directory = std::env::temp_dir().join(format!("rtflash-draw-{}", std::process::id()));
-        let files = write_results(&plan, &run_whole(&plan), &directory).expect("results");
+        let files = write_results(&plan, &run_whole(&plan).expect("tallies"), &directory).expect("results");
         let kept = files.iter().map(|name| fs::metadata(directory.join(name)).expect("a file").len());
         assert!(kept.into_iter().all(|length| length > 0));
         let _ = fs::remove_dir_all(&directory);
@@ -234,7 +234,7 @@ mod tests {
             kept in 0..7_usize,
         ) {
             let plan = plan();
-            let mut tallies = run_whole(&plan);
+            let mut tallies = run_whole(&plan).expect("tallies");
             let [yes, decided, both, first] = numbers;
             if let Some(tally) = tallies.get_mut(at) {
                 (tally.yes[0], tally.decided[0]) = (yes, decided);

@@ -11,13 +11,12 @@ pub(crate) fn sets_done(plan: &Plan, shard: Shard, done: &Stretches) -> Option<V
         return None;
     }
     let mut sets = vec![0; plan.points()];
-    let each = plan.spec().sets_per_point;
     for (start, end) in done.iter() {
         let mut position = start;
         while position < end {
             let (point, _) = plan.place(shard.number(position));
             // The first position whose number is of a later point.
-            let numbers = (point as u64 + 1) * each - u64::from(shard.index());
+            let numbers = plan.first_of(point + 1) - u64::from(shard.index());
             let next = numbers.div_ceil(u64::from(shard.count())).min(end);
             *sets.get_mut(point)? += next - position;
             position = next;

@@ -24,13 +24,14 @@
 //!     contenders: contenders.into_iter().collect::<Option<_>>().ok_or("no such algorithm")?,
 //!     ..Spec::default()
 //! };
-//! let tallies = run_whole(&Plan::new(spec)?);
+//! let tallies = run_whole(&Plan::new(spec)?)?;
 //! assert_eq!(tallies[0].sets, 10);
 //! assert_eq!(tallies[0].yes, [10, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod audit;
+mod failure;
 mod kept;
 mod measure;
 pub mod output;
@@ -43,6 +44,7 @@ mod stretches;
 pub mod tally;
 mod whole;
 
+pub use failure::RunFailure;
 pub use kept::KeptError;
 pub use plan::{ExperimentError, Plan};
 pub use progress::{MergeError, Progress, merge};

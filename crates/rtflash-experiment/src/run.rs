@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::failure::RunFailure;
 use crate::measure::Counter;
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -41,7 +42,7 @@ struct Shared<'w> {
     kept: Instant,
     keep_every: Duration,
     watcher: &'w mut dyn Watcher,
-    failed: Option<io::Error>,
+    failed: Option<RunFailure>,
 }
 
 /// Does what is still to be done of a part of an experiment, on all threads of the current rayon
@@ -51,8 +52,8 @@ struct Shared<'w> {
 /// of whole numbers.
 ///
 /// # Errors
-/// Where progress cannot be kept.
-pub fn run(plan: &Plan, progress: Progress, watcher: &mut dyn Watcher) -> io::Result<Progress> {
+/// Where progress cannot be kept, or an algorithm does not divide the chips among the tasks.
+pub fn run(plan: &Plan, progress: Progress, watcher: &mut dyn Watcher) -> Result<Progress, RunFailure> {
     let all = progress.shard().sets(plan.sets());
     let taken = progress.stretches().clone();
     let shared =
@@ -64,9 +65,9 @@ pub fn run(plan: &Plan, progress: Progress, watcher: &mut dyn Watcher) -> io::Re
         while !stop.load(Ordering::Relaxed) {
             let Some(range) = take(&shared, all, wanted, threads) else { break };
             let started = Instant::now();
-            let tallies = count(plan, &shared, range.clone());
+            let counted = count(plan, &shared, range.clone());
             wanted = adapt(wanted, started.elapsed());
-            if !give(&shared, range, &tallies) {
+            if !give(&shared, range, counted) {
                 stop.store(true, Ordering::Relaxed);
             }
         }
@@ -103,7 +104,7 @@ fn take(shared: &Mutex<Shared<'_>>, all: u64, wanted: u64, threads: u64) -> Opti
 }
 
 /// Counts the sets at these positions, point by point.
-fn count(plan: &Plan, shared: &Mutex<Shared<'_>>, range: Range<u64>) -> Vec<(usize, Tally)> {
+fn count(plan: &Plan, shared: &Mutex<Shared<'_>>, range: Range<u64>) -> Result<Vec<(usize, Tally)>, RunFailure> {
     let shard = shared.lock().unwrap_or_else(PoisonError::into_inner).progress.shard();
     let mut counter = Counter::default();
     let mut tallies: Vec<(usize, Tally)> = Vec::new();
@@ -113,23 +114,30 @@ fn count(plan: &Plan, shared: &Mutex<Shared<'_>>, range: Range<u64>) -> Vec<(usi
             tallies.push((point, Tally::new(plan)));
         }
         if let Some((_, tally)) = tallies.last_mut() {
-            counter.count(plan, point, index, tally);
+            counter.count(plan, point, index, tally)?;
         }
     }
-    tallies
+    Ok(tallies)
 }
 
 /// Hands in what was counted, and keeps the progress from time to time. Returns whether to go on.
-fn give(shared: &Mutex<Shared<'_>>, range: Range<u64>, tallies: &[(usize, Tally)]) -> bool {
+fn give(shared: &Mutex<Shared<'_>>, range: Range<u64>, counted: Result<Vec<(usize, Tally)>, RunFailure>) -> bool {
     let mut guard = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let shared = &mut *guard;
+    let tallies = match counted {
+        Ok(tallies) => tallies,
+        Err(failure) => {
+            shared.failed.get_or_insert(failure);
+            return false;
+        }
+    };
     let sets = range.end - range.start;
-    shared.progress.add(range, tallies);
+    shared.progress.add(range, &tallies);
     shared.watcher.advance(sets);
     if shared.kept.elapsed() >= shared.keep_every {
         let started = Instant::now();
         if let Err(error) = shared.watcher.keep(&shared.progress) {
-            shared.failed.get_or_insert(error);
+            shared.failed.get_or_insert(error.into());
         }
         shared.kept = Instant::now();
         shared.keep_every = shared.watcher.keep_every().max(started.elapsed() * 20);

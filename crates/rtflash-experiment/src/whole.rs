@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::failure::RunFailure;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::run::{Watcher, run};
@@ -22,7 +23,10 @@ impl Watcher for Nobody {
 /// Works through all sets of a plan, on all threads of the current rayon pool, and gives what was
 /// counted at each point. One that is to survive a kill, or to be shared among machines, is
 /// [`run`](fn@run) with a [`Watcher`] that keeps its progress.
-pub fn run_whole(plan: &Plan) -> Vec<Tally> {
+///
+/// # Errors
+/// Where an algorithm does not divide the chips among the tasks.
+pub fn run_whole(plan: &Plan) -> Result<Vec<Tally>, RunFailure> {
     let blank = Progress::new(plan, "", Shard::WHOLE);
-    run(plan, blank, &mut Nobody).map_or_else(|_| Vec::new(), |progress| progress.tallies().to_vec())
+    Ok(run(plan, blank, &mut Nobody)?.tallies().to_vec())
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant as Clock};
 
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::check::{Checks, Finding, merge};
@@ -38,7 +40,8 @@ impl RecordCount<'_> {
         self.records += 1;
         self.operations += u64::from(matches!(record, Record::Operation(_)));
         if self.records.is_multiple_of(RECORDS_APART) {
-            watch(record.start(), self.operations);
+            // A trace that ends early would look like a whole one.
+            let _ = watch(record.start(), self.operations);
         }
     }
 }
@@ -96,6 +99,9 @@ pub struct Executed {
     pub findings: Vec<Finding>,
     /// What it came to, in numbers.
     pub report: Report,
+    /// When it ended, if that is before the end that was asked for. All is as if it had been asked
+    /// to end then, but for chips and buses: what was under way counts as busy to its end.
+    pub stopped: Option<Instant>,
 }
 
 impl Executed {
@@ -109,8 +115,9 @@ impl Executed {
 pub type Sink<'s> = &'s mut dyn FnMut(&Plan, &Record) -> io::Result<()>;
 
 /// Somebody who wants to know how far a run is: before which instant all has been simulated, and
-/// with how many operations of chips.
-pub type Watch<'w> = &'w mut dyn FnMut(Instant, u64);
+/// with how many operations of chips. Who breaks ends the run there; a run whose records are handed
+/// over goes on.
+pub type Watch<'w> = &'w mut dyn FnMut(Instant, u64) -> ControlFlow<()>;
 
 /// Somebody who keeps the state of a run, so that it can be gone on with when it has been broken
 /// off.
@@ -133,22 +140,44 @@ pub trait Checkpoint {
     fn keep(&mut self, now: Instant, save: &dyn Fn(State<'_>) -> io::Result<()>) -> io::Result<()>;
 }
 
+/// What a run leaves behind.
+struct RunEnd<'p> {
+    observers: Vec<GroupObservers<'p>>,
+    /// When it ended, if it was stopped.
+    stopped: Option<Instant>,
+}
+
+impl<'p> From<Vec<GroupObservers<'p>>> for RunEnd<'p> {
+    fn from(observers: Vec<GroupObservers<'p>>) -> RunEnd<'p> {
+        RunEnd { observers, stopped: None }
+    }
+}
+
+/// The time that a window takes, about: often enough for who looks on.
+const WINDOW: Duration = Duration::from_millis(50);
+
 /// Runs a plan window by window.
-fn run_in_windows<'a>(
-    mut running: Running<'a, GroupObservers<'a>>,
+fn run_in_windows<'p>(
+    plan: &'p Plan,
     options: &Options,
+    servers: &mut TbsServers,
     mut watch: Option<Watch<'_>>,
     mut checkpoint: Option<&mut dyn Checkpoint>,
-) -> Result<Vec<GroupObservers<'a>>, NotRun> {
+) -> Result<RunEnd<'p>, NotRun> {
+    let mut running = Running::new(plan, options, &mut *servers, |group| observer(plan, options, group));
     let last = checkpoint.as_mut().map(|checkpoint| checkpoint.last()).transpose().map_err(NotRun::State)?;
     if let Some(mut last) = last.flatten() {
         running.restore(&mut Rest::of(&mut last))?;
     }
+    let mut window = between_looks(options);
     while !running.is_over() {
-        running.advance(between_looks(options))?;
-        if let Some(watch) = &mut watch {
-            watch(running.settled(), running.observers().iter().map(|(_, statistics)| operations(statistics)).sum());
-        }
+        let begun = Clock::now();
+        running.advance(window)?;
+        // Short runs take few windows, and none lasts long.
+        window = if begun.elapsed() < WINDOW { window.saturating_add(window) } else { between_looks(options) };
+        let goes_on = watch.as_mut().map_or(ControlFlow::Continue(()), |watch| {
+            watch(running.settled(), running.observers().iter().map(|(_, statistics)| operations(statistics)).sum())
+        });
         if let Some(checkpoint) = &mut checkpoint
             && (running.is_over() || checkpoint.is_due())
         {
@@ -158,12 +187,34 @@ fn run_in_windows<'a>(
             };
             checkpoint.keep(running.now(), &save).map_err(NotRun::State)?;
         }
+        if goes_on.is_break() && !running.is_over() {
+            let (now, mut kept) = (running.now(), Vec::new());
+            let mut state = State::to(&mut kept);
+            running.save(&mut state);
+            state.finish().map_err(NotRun::State)?;
+            drop(running);
+            return Ok(RunEnd { observers: ended_at(plan, options, servers, now, &kept)?, stopped: Some(now) });
+        }
     }
     let observers = running.finish();
     if let Some(watch) = &mut watch {
-        watch(Instant::END, observers.iter().map(|(_, statistics)| operations(statistics)).sum());
+        let _ = watch(Instant::END, observers.iter().map(|(_, statistics)| operations(statistics)).sum());
     }
-    Ok(observers)
+    Ok(observers.into())
+}
+
+/// Ends a run at the instant of its state: a run of that length goes on from the state, to its end.
+fn ended_at<'p>(
+    plan: &'p Plan,
+    options: &Options,
+    servers: &mut TbsServers,
+    now: Instant,
+    mut state: &[u8],
+) -> Result<Vec<GroupObservers<'p>>, NotRun> {
+    let options = Options { duration: now, ..options.clone() };
+    let mut running = Running::new(plan, &options, servers, |group| observer(plan, &options, group));
+    running.restore(&mut Rest::of(&mut state))?;
+    Ok(running.finish())
 }
 
 /// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys)
@@ -215,12 +266,12 @@ pub fn execute_watched(
         if cfg!(target_family = "wasm") {
             // A page in a browser has to be small: there is one way to run.
             let mut nobody = |_: &Plan, _: &Record| Ok(());
-            return traced((plan, options), servers, sink.unwrap_or(&mut nobody), watch);
+            return Ok(traced((plan, options), servers, sink.unwrap_or(&mut nobody), watch)?.into());
         }
         match (sink, watch) {
-            (None, None) => Ok(run(plan, options, servers, observe)?),
-            (None, watch) => run_in_windows(Running::new(plan, options, servers, observe), options, watch, None),
-            (Some(sink), watch) => traced((plan, options), servers, sink, watch),
+            (None, None) => Ok(run(plan, options, servers, observe)?.into()),
+            (None, watch) => run_in_windows(plan, options, servers, watch, None),
+            (Some(sink), watch) => Ok(traced((plan, options), servers, sink, watch)?.into()),
         }
     })
 }
@@ -260,8 +311,7 @@ pub fn execute_kept(
     watch: Option<Watch<'_>>,
 ) -> Result<Executed, NotRun> {
     execute_by(limit, set, allocation, analysis, options, |plan, options, servers| {
-        let running = Running::new(plan, options, servers, |group| observer(plan, options, group));
-        run_in_windows(running, options, watch, Some(checkpoint))
+        run_in_windows(plan, options, servers, watch, Some(checkpoint))
     })
 }
 
@@ -279,7 +329,7 @@ fn execute_by(
     allocation: &Allocation,
     analysis: &dyn Analysis,
     options: &Options,
-    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Vec<GroupObservers<'p>>, NotRun>,
+    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<RunEnd<'p>, NotRun>,
 ) -> Result<Executed, NotRun> {
     let plan = plan(set, allocation, analysis).map_err(NotRun::Refused)?;
     let servers = match (options.service, plan.promise()) {
@@ -296,7 +346,7 @@ fn execute_by(
 /// Why it could not be run to its end.
 pub fn execute_plan(limit: u64, plan: Plan, options: &Options) -> Result<Executed, NotRun> {
     judged(limit, plan, options, TbsServers::none(), |plan, options, servers| {
-        Ok(run(plan, options, servers, |group: &[ClusterId]| observer(plan, options, group))?)
+        Ok(run(plan, options, servers, |group: &[ClusterId]| observer(plan, options, group))?.into())
     })
 }
 
@@ -306,7 +356,7 @@ fn judged(
     plan: Plan,
     options: &Options,
     mut servers: TbsServers,
-    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<Vec<GroupObservers<'p>>, NotRun>,
+    run: impl for<'p> FnOnce(&'p Plan, &'p Options, &'p mut TbsServers) -> Result<RunEnd<'p>, NotRun>,
 ) -> Result<Executed, NotRun> {
     for (trim, of) in options.trims.iter().enumerate() {
         of.pages_in(&plan, options).map_err(|why| NotRun::Refused(PlanRefusal::Trim { trim, why }))?;
@@ -315,12 +365,13 @@ fn judged(
     if needed > limit {
         return Err(NotRun::Refused(PlanRefusal::Memory { needed, limit }));
     }
-    let observers = run(&plan, options, &mut servers)?;
+    let RunEnd { observers, stopped } = run(&plan, options, &mut servers)?;
+    let duration = stopped.unwrap_or(options.duration);
     let mut findings = Vec::with_capacity(observers.len());
-    let mut report = Statistics::new(&plan, options.duration).finish(&plan);
+    let mut report = Statistics::new(&plan, duration).finish(&plan);
     for (checks, statistics) in observers {
-        findings.push(checks.finish(options.duration));
+        findings.push(checks.finish(duration));
         report = report.merge(statistics.finish(&plan));
     }
-    Ok(Executed { findings: merge(findings), report, plan })
+    Ok(Executed { findings: merge(findings), report, stopped, plan })
 }

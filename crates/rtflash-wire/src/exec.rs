@@ -74,6 +74,9 @@ pub struct ExecAnswer<'a> {
 pub struct Settings {
     /// How long, in simulated time.
     pub duration_ns: u64,
+    /// How long it was to be, where a signal ended it early; else left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_before_ns: Option<u64>,
     /// `serial` or `parallel`.
     pub dispatch: Text<'static>,
     /// `tbs` or `background`.

@@ -13,8 +13,11 @@ use crate::parts::Text;
 pub struct SoakAnswer {
     /// The seed that repeats the search.
     pub seed: u64,
-    /// Cases drawn.
+    /// Cases that were asked for.
     pub runs: u64,
+    /// Cases that were over when a signal ended the search; left out where it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_after: Option<u64>,
     /// Sets that the analysis accepts, where each is run many times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sets: Option<u64>,

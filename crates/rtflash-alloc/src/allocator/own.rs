@@ -2,7 +2,7 @@
 //! outcomes.
 
 use rtflash_model::sorting;
-use rtflash_model::{Allocation, Cluster, PerId, TaskId, TaskSet};
+use rtflash_model::{Allocation, AllocationError, Cluster, PerId, TaskId, TaskSet};
 
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, Unplaced, certified, loads, space};
@@ -67,7 +67,19 @@ fn overloaded(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], work
 
 /// The outcome of an algorithm that has these clusters and finds room for a task, by position in
 /// the set, in none of them: it names the one that would have the lowest load with it.
+///
+/// Clusters that are part of no division (a chip used twice, a cluster without chips, a task that
+/// the set does not have) are [`Limit::NoDivision`].
 pub fn unplaceable(set: &TaskSet, analysis: &dyn Analysis, clusters: &[Cluster], task: TaskId, work: &Work) -> Outcome {
+    let no_division = |error| Outcome::CannotTell(Limit::NoDivision(error));
+    if set.tasks().get(task).is_none() {
+        return no_division(AllocationError::NoSuchTask(task));
+    }
+    match Allocation::new(set.device().chips(), set.tasks().len(), clusters) {
+        // Missing tasks are what this is about, and are looked for last.
+        Ok(_) | Err(AllocationError::TaskMissing(_)) => {}
+        Err(error) => return no_division(error),
+    }
     let with = |(position, cluster): (usize, &Cluster)| {
         let tasks = [cluster.tasks.as_slice(), &[task]].concat();
         (cluster_verdict(set, analysis, &tasks, cluster.size(), work).load, position)

@@ -4,7 +4,7 @@
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, TaskSet};
 
 use super::{MAX_TEST_WORK, MOST_WORK, RATIO_STEPS};
-use crate::allocator::{ALLOCATORS, Allocator, PartFtlTest};
+use crate::allocator::{ALLOCATORS, Allocator, PartFtlTest, excluded};
 use crate::analysis::{Analysis, Test};
 use crate::certified::never_served;
 use crate::reason::TooLong;
@@ -175,18 +175,26 @@ impl FrontSearch<'_> {
                 && if self.axes.logical_ratio { chips <= device.chips() || ratio <= own } else { ratio == own }
         };
         let asked: Vec<LogicalRatio> = self.ratios.iter().copied().filter(is_asked).collect();
+        // Data that have room have it at each larger λ.
+        let asked = &asked[asked.partition_point(|&ratio| on(ratio).is_none())..];
         let mut passes = |ratio: LogicalRatio| {
             let set = on(ratio)?;
+            if matches!(self.analysis.test(), Test::Demand(_)) && excluded(&set, self.analysis).is_some() {
+                return None;
+            }
             let (tasks, chips) = (set.tasks().len(), u64::from(chips));
             let longer = if matches!(self.analysis.test(), Test::Linear(_)) { 1 } else { 16 };
             self.allocators.iter().find_map(|allocator| {
+                if self.tested.left() == 0 {
+                    return None;
+                }
                 let work = allocator.relative_work(tasks).saturating_mul(longer * chips);
                 *trials = trials.saturating_add(work.saturating_mul(tasks.max(1) as u64));
                 let passes = allocator.divide(&set, self.analysis, self.work).is_schedulable() == Some(true);
                 passes.then(|| allocator.name())
             })
         };
-        let (logical_ratio, algorithm) = largest(&asked, &mut passes)?;
+        let (logical_ratio, algorithm) = largest(asked, &mut passes)?;
         Some(FrontPoint { chips, channels, logical_ratio, algorithm })
     }
 }

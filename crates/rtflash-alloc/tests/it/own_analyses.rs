@@ -4,15 +4,17 @@
 use proptest::prelude::*;
 use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{
-    ALLOCATORS, Allocator, ClusteringBfd, EqualSplit, Exact, FullIsolation, Global, Outcome, tested,
+    ALLOCATORS, Allocator, ClusteringBfd, EqualSplit, Exact, FullIsolation, Global, Limit, Outcome, tested, unplaceable,
 };
 use rtflash_alloc::analysis::{
-    Analysis, ClusterTest, ClusterVerdict, GcDemand, LinearTest, StreamDemand, TaskDemand, Test, UtilizationTest,
-    fits_alone, server_share, test_cluster,
+    Analysis, ClusterTest, ClusterVerdict, GcDemand, LinearTest, StreamDemand, TaskDemand, Test, Thesis,
+    UtilizationTest, fits_alone, server_share, test_cluster,
 };
 use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::generate::PageCosts;
-use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
+use rtflash_model::{
+    AllocationError, ChipId, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet,
+};
 
 fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
@@ -401,6 +403,18 @@ fn a_division_must_be_one() {
     let missing = outcome(&[Cluster::of([0], [])]);
     assert!(matches!(missing, Outcome::CannotTell(_)), "{missing:?}");
     assert_eq!(missing.is_schedulable(), None);
+    // Clusters in which a task finds no room are part of a division, or they are nothing.
+    let left = |clusters: &[Cluster], task: u32| unplaceable(&set, &Thesis, clusters, TaskId(task), &Work::new());
+    assert_eq!(left(&[Cluster::of([0, 1], []), Cluster::of([2], [])], 0).is_schedulable(), Some(false));
+    for (clusters, task, error) in [
+        (vec![Cluster::of([0, 1], []), Cluster::of([1], [])], 0, AllocationError::ChipTwice(ChipId(1))),
+        (vec![Cluster::of([0], []), Cluster::of([], [])], 0, AllocationError::EmptyCluster(1)),
+        (vec![Cluster::of([0, 1_000], [])], 0, AllocationError::NoSuchChip(ChipId(1_000))),
+        (vec![Cluster::of([0], [3])], 0, AllocationError::NoSuchTask(TaskId(3))),
+        (vec![Cluster::of([0], [])], 1, AllocationError::NoSuchTask(TaskId(1))),
+    ] {
+        assert_eq!(left(&clusters, task), Outcome::CannotTell(Limit::NoDivision(error)), "{clusters:?}");
+    }
 }
 
 /// One chip for each of a, b, c and d; e goes with c and d on two chips alone, after a and b have

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use rtflash_model::generate::{Accesses, Generator};
+use rtflash_model::generate::{Accesses, Generator, PeriodDistribution};
 
 use super::execution::{AgingArg, DispatchArg, PatternArg, VictimsArg};
 use super::names::{analyses, analyses_and_necessary, contenders};
@@ -22,16 +22,14 @@ pub struct SetArgs {
     /// Tasks in a set
     #[arg(long, default_value_t = 8)]
     pub tasks: u32,
-    /// How utilization is divided among the tasks: evenly among all divisions there are (Bini and
-    /// Buttazzo 2005), or as random whole numbers from 1 to 10 (as for the thesis's figures).
-    /// heavy-writers divides no total and takes no --util: write-heavy tasks only write, with a
-    /// utilization from 0.5 to 0.7 each; the others read and write, with less than 0.25 each (as
-    /// the thesis's authors drew write-heavy sets)
-    #[arg(
-        long,
-        default_value = "uunifast",
-        value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name))
-    )]
+    /// How utilization is divided among the tasks. The first three draw from one distribution,
+    /// uniform among all divisions in which no task has more than 1: by the quickest way there is,
+    /// by UUniFast that discards (Davis and Burns 2011), or by RandFixedSum (Emberson, Stafford and
+    /// Davis 2010), which discards nothing. `integer-shares` draws whole numbers from 1 to 10, as
+    /// for the thesis's figures. `heavy-writers` divides no total and takes no --util: write-heavy
+    /// tasks only write, with a utilization from 0.5 to 0.7 each; the others read and write, with
+    /// less than 0.25 each (as the thesis's authors drew write-heavy sets)
+    #[arg(long, default_value = "uunifast", value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name)))]
     pub generator: String,
     /// The device: a profile's name, a file, or JSON
     #[arg(long, default_value = "dgist-2021")]
@@ -56,6 +54,10 @@ pub struct SetArgs {
     /// 5ms..50ms for small requests [default: 100ms..500ms]
     #[arg(long, value_name = "LO..HI")]
     pub period: Option<String>,
+    /// How these periods are distributed over their range. `log-uniform` draws as many from each
+    /// order of magnitude (Emberson, Stafford and Davis 2010)
+    #[arg(long, default_value = "uniform", value_parser = PossibleValuesParser::new(PeriodDistribution::ALL.map(PeriodDistribution::name)))]
+    pub period_distribution: String,
     /// Requests have so many pages, such as 1..16. Where utilization and period would make them
     /// fewer or more, the period follows: it may leave its range
     #[arg(long, value_name = "LO..HI")]

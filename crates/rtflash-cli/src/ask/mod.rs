@@ -312,7 +312,7 @@ pub fn host(
 /// Where something is wrong with them.
 pub fn soak(words: &[&str]) -> Result<SetAnswer, Unanswered> {
     match parse(words.iter().copied().chain(["--format", "json"]))? {
-        Commands::Soak(args) => commands::soak::answer(&args).map(plain).map_err(plainly),
+        Commands::Soak(args) => commands::soak::answer(&args, None).map(plain).map_err(plainly),
         _ => Err(other(words).into()),
     }
 }

@@ -105,7 +105,7 @@ impl Study {
             Some(count) => policies::threads(count)?.install(|| run(&self.plan, blank, &mut shown)),
             None => run(&self.plan, blank, &mut shown),
         };
-        let kept = done.and_then(|progress| progress.to_kept());
+        let kept = done.and_then(|progress| Ok(progress.to_kept()?));
         kept.map_err(|error| CommandFailure(format!("the experiment has no end: {error}")))
     }
 

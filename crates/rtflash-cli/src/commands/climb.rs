@@ -17,15 +17,19 @@ use crate::render::Render;
 use crate::render::table::table;
 use crate::source;
 use crate::status::Status;
+use crate::whole::SignalHold;
 
 /// Moves from each start, and the run of the start itself.
 const RUNS_OF_A_START: u64 = 100;
 
 /// The answer for the rows of the table, or for each request of a set.
-pub fn answer(args: &SoakArgs, file: Option<&Path>) -> Result<SetAnswer, Unanswered> {
+///
+/// Once a signal is held, no further row or request is begun: what is missing is not printed.
+pub fn answer(args: &SoakArgs, file: Option<&Path>, signals: Option<&SignalHold>) -> Result<SetAnswer, Unanswered> {
+    let goes_on = || signals.is_none_or(|signals| signals.signal().is_none());
     let (climbed, is_table) = match file {
-        None => (TABLE.iter().flat_map(|row| row_lines(args, row)).collect(), true),
-        Some(path) => (set_lines(args, path)?, false),
+        None => (TABLE.iter().take_while(|_| goes_on()).flat_map(|row| row_lines(args, row)).collect(), true),
+        Some(path) => (set_lines(args, path, goes_on)?, false),
     };
     let answer = ClimbAnswer { seed: args.seed, runs: args.runs(), climbed };
     // A row of the table is to be late, a set that is given is not.
@@ -81,7 +85,7 @@ fn climb_line(on: &'static str, watched: usize, names: &[String], climbed: Climb
 }
 
 /// Each request of a set in its turn.
-fn set_lines(args: &SoakArgs, path: &Path) -> Result<Vec<ClimbLine>, Unanswered> {
+fn set_lines(args: &SoakArgs, path: &Path, goes_on: impl Fn() -> bool) -> Result<Vec<ClimbLine>, Unanswered> {
     let (name, mut text) = source::read(path)?;
     for change in &args.set.changes {
         text = change.apply(&text).map_err(|error| CommandFailure(format!("--set: {error}")))?;
@@ -106,7 +110,7 @@ fn set_lines(args: &SoakArgs, path: &Path) -> Result<Vec<ClimbLine>, Unanswered>
         let climbed = climb(&on, watched, climb_options(args, false));
         climb_line("executor", watched, &names, climbed, Some(unit))
     };
-    Ok((0..names.len()).map(line).collect())
+    Ok((0..names.len()).take_while(|_| goes_on()).map(line).collect())
 }
 
 /// Four of the longest periods.

@@ -1,6 +1,8 @@
 //! `rtflash exec`: the allocation on the simulated device.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::Allocator;
@@ -8,7 +10,7 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::{passing, spaces};
 use rtflash_draw::page::Picture;
 use rtflash_exec::{Options, PlanError};
-use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
 use rtflash_wire::reasons::{data_sentence, suspends_nothing};
 use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts};
@@ -33,6 +35,7 @@ use crate::render::exec_text::ExecView;
 use crate::render::kind::kind;
 use crate::render::numbers::names;
 use crate::status::Status;
+use crate::whole::SignalHold;
 use crate::{CommandFailure, report};
 
 /// What was asked for.
@@ -51,21 +54,30 @@ struct ExecPlan {
     memory: u64,
     /// Whether a task set has been run: files are for one.
     kept: AtomicBool,
+    /// Whether a signal ends a run early, and not the process at once.
+    stops: bool,
+    /// Signals, held from the first such run until all is printed.
+    signals: OnceLock<SignalHold>,
     format: Format,
     spread: bool,
 }
 
 /// Carries the command out.
 pub fn run(args: &ExecArgs) -> Result<Status, CommandFailure> {
-    let command = command(args, PNG)?;
+    let command = exec_plan(args, PNG, true)?;
     let pairs = Pairs::open(&args.file, args.allocation.as_deref())?.changed_by(&args.set.changes);
     let batch = Batch { format: args.format.format };
-    policies::threads(args.jobs.into())?.install(|| batch.run_pairs(pairs, &*command))
+    policies::threads(args.jobs.into())?.install(|| batch.run_pairs(pairs, &command))
 }
 
 /// The command with its options, apart from where task sets and allocations come from, and from
 /// the threads it is run on. Without `png` figures are SVG alone.
 pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCommand>, CommandFailure> {
+    Ok(Box::new(exec_plan(args, png, false)?))
+}
+
+/// `stops`: signals end a run early.
+fn exec_plan(args: &ExecArgs, png: Option<PngWriter>, stops: bool) -> Result<ExecPlan, CommandFailure> {
     let (options, settings) = exec_options(args)?;
     let wanted = Wanted::new(args, png)?;
     if let Some(gantt) = &args.gantt
@@ -77,7 +89,7 @@ pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCom
         )));
     }
     let analysis = analysis_relying_on(&args.analysis.analysis, args.rely_on.granted())?;
-    Ok(Box::new(ExecPlan {
+    Ok(ExecPlan {
         allocator: allocator(args.algorithm.under(analysis))?,
         analysis,
         granted: args.rely_on.granted(),
@@ -89,9 +101,11 @@ pub fn command(args: &ExecArgs, png: Option<PngWriter>) -> Result<Box<dyn SetCom
         checkpoint: KeptRun::asked(args)?,
         memory: policies::memory(&args.memory)?,
         kept: AtomicBool::new(false),
+        stops,
+        signals: OnceLock::new(),
         format: args.format.format,
         spread: args.spread,
-    }))
+    })
 }
 
 /// The exit status of a run that was refused.
@@ -171,6 +185,16 @@ impl<'a> AskedRun<'a> {
             meta: self.file.meta.as_deref().map(Cow::Borrowed),
             ..ExecAnswer::refused(self.algorithm, analysis.name(), predicted, verdicts, settings, reason)
         }
+    }
+
+    /// An answer to be filled in, of a run that ended so.
+    fn ended(&self, analysis: &dyn Analysis, prediction: Prediction, stopped: Option<Instant>) -> ExecAnswer<'a> {
+        let mut answer = self.blank(analysis, prediction, String::new());
+        if let Some(at) = stopped {
+            answer.settings.stopped_before_ns = Some(answer.settings.duration_ns);
+            answer.settings.duration_ns = at.as_ns();
+        }
+        answer
     }
 
     /// The same to be shown.
@@ -294,7 +318,7 @@ impl ExecPlan {
                 return self.reported(asked.not_run(analysis, prediction, reason), None, status);
             }
         };
-        let Executed { plan, findings, report } = &executed;
+        let Executed { plan, findings, report, stopped } = &executed;
         let drawn = match keeper.finish(plan, options.duration) {
             Ok(drawn) => drawn,
             Err(failure) => return SetAnswer::wrong(&failure.0),
@@ -305,7 +329,7 @@ impl ExecPlan {
             reason: too_full(set, allocation, analysis).or(beyond),
             relies_on: needed.map(|needed| needed.name().into()),
             disobeys: disobeys(needed, options),
-            ..asked.blank(analysis, prediction, String::new()).with(set, plan, findings, report)
+            ..asked.ended(analysis, prediction, *stopped).with(set, plan, findings, report)
         };
         let notes = unserved(&answer.jobs).into_iter().chain(suspends_nothing(set, allocation)).collect();
         let answer = ExecAnswer { notes, ..answer };
@@ -327,8 +351,15 @@ impl ExecPlan {
         let set = &asked.file.set;
         // Several sets are run side by side.
         let bar = if asked.alone { RunBar::new(options.duration) } else { None };
-        let mut advance = |now, operations| bar.iter().for_each(|bar| bar.advance(now, operations));
-        let watch: Option<Watch<'_>> = if bar.is_some() { Some(&mut advance) } else { None };
+        // A trace and a chart are whole, and a checkpoint is what a run goes on from.
+        let stops = self.stops && asked.alone && !self.wanted.is_some() && self.checkpoint.is_none();
+        let signals = stops.then(|| self.signals.get_or_init(SignalHold::new));
+        let mut advance = |now, operations| {
+            bar.iter().for_each(|bar| bar.advance(now, operations));
+            let is_held = signals.is_some_and(|signals| signals.signal().is_some());
+            if is_held { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let watch: Option<Watch<'_>> = if bar.is_some() || stops { Some(&mut advance) } else { None };
         let mut checkpoint =
             self.checkpoint.as_ref().map(|kept| CheckpointFile::new(kept, set, allocation, analysis, options));
         let executed = if let Some(file) = &mut checkpoint {

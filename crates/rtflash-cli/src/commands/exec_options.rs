@@ -49,6 +49,7 @@ pub fn exec_options(args: &ExecArgs) -> Result<(Options, Settings), CommandFailu
     };
     let settings = Settings {
         duration_ns: duration.as_ns(),
+        stopped_before_ns: None,
         dispatch: dispatch_name.into(),
         server: Some(server.into()),
         victims: Some(victims_name.into()),

@@ -70,7 +70,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
         writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: deadlines(args.sets.deadline.as_deref())?,
-        periods: periods(args.sets.period.as_deref())?,
+        periods: periods(&args.sets)?,
         pages: pages(args.sets.pages.as_deref())?,
         seed: args.sets.seed,
     };
@@ -84,7 +84,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
             args.util.as_deref().unwrap_or_default(),
             args.sets.tasks,
             count(args.sets.tasks, "task"),
-            if spec.generator == Generator::UUniFast { "above" } else { "of" },
+            if spec.generator == Generator::IntegerShares { "of" } else { "above" },
         ));
         return Err(failure.into());
     }
@@ -95,7 +95,7 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
 pub fn impossible(error: OptionsError) -> CommandFailure {
     let options = match error {
         OptionsError::NoTasks => "--tasks 0".to_owned(),
-        OptionsError::TooManyTasks(tasks) => format!("--tasks {tasks}"),
+        OptionsError::TooManyTasks { tasks, .. } => format!("--tasks {tasks}"),
         OptionsError::TooManyWriteHeavy { write_heavy, tasks } => {
             format!("--write-heavy {write_heavy} --tasks {tasks}")
         }
@@ -132,14 +132,17 @@ pub fn utilizations(
         }
     };
     let range: UtilizationRange = text.parse().map_err(|error| CommandFailure(format!("--util {text}: {error}")))?;
-    let step: Utilization =
-        args.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.step)))?;
-    range.points(step).map_err(|error| CommandFailure(format!("--util {text} --step {}: {error}", args.step)))
+    range.points(step(args)?).map_err(|error| CommandFailure(format!("--util {text} --step {}: {error}", args.step)))
 }
 
 /// Refuses to draw no set at all.
 pub fn some_sets(args: &SetArgs) -> Result<(), CommandFailure> {
     if args.sets == 0 { Err(CommandFailure("--sets 0: nothing would be drawn; at least 1".into())) } else { Ok(()) }
+}
+
+/// The distance of points.
+pub fn step(args: &SetArgs) -> Result<Utilization, CommandFailure> {
+    args.step.parse().map_err(|error| CommandFailure(format!("--step {}: {error}", args.step)))
 }
 
 /// How reads and writes share, from the two options of which at most one is given.
@@ -160,10 +163,13 @@ pub fn deadlines(text: Option<&str>) -> Result<Option<DeadlineRange>, CommandFai
 }
 
 /// The periods that requests start from.
-pub fn periods(text: Option<&str>) -> Result<PeriodRange, CommandFailure> {
-    let parse =
-        |text: &str| text.parse().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")));
-    text.map_or(Ok(PeriodRange::default()), parse)
+pub fn periods(args: &SetArgs) -> Result<PeriodRange, CommandFailure> {
+    let parse = |text: &str| {
+        text.parse::<PeriodRange>().map_err(|error| CommandFailure(format!("--period {text}: {error} were expected")))
+    };
+    let range = args.period.as_deref().map_or(Ok(PeriodRange::default()), parse)?;
+    let distribution = args.period_distribution.parse();
+    Ok(range.distributed(distribution.map_err(|error| CommandFailure(format!("--period-distribution: {error}")))?))
 }
 
 /// How many pages requests have, if that is bounded.

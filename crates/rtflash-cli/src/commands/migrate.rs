@@ -9,7 +9,7 @@ use rtflash_run::{StageRun, execute_plan};
 use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, StageExecution};
 
 use super::admit::{cannot_tell, read_running};
-use super::{analysis_relying_on, export};
+use super::{analysis_relying_on, export, typical_times};
 use crate::args::MigrateArgs;
 use crate::render::{OnDevice, Render};
 use crate::status::Status;
@@ -25,6 +25,7 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
     source::at_most_one_from_stdin(&[&args.old, &args.new, &args.file])?;
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let set = &file.set;
+    typical_times::warn(set.device());
     if let Some(refused) = analysis.refuses(set) {
         return Ok(cannot_tell(&refused.to_string()));
     }

@@ -45,6 +45,7 @@ pub mod size;
 pub mod soak;
 mod soak_answer;
 mod soak_stock;
+mod soak_watch;
 pub mod trace;
 mod trims;
 mod typical_times;

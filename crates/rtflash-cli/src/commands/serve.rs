@@ -10,7 +10,7 @@ use rtflash_serve::{DataFile, Drive, Export, ServeOptions, Served, ServedRequest
 use rtflash_wire::{ServeAnswer, ServedDirection, ServedTask};
 
 use super::certified::certified;
-use super::{export, policies};
+use super::{export, policies, typical_times};
 use crate::args::ServeArgs;
 use crate::render::numbers::{bytes, plain, time};
 use crate::render::{OnDevice, Render};
@@ -28,6 +28,7 @@ const TOO_SLOW: Duration = Duration::from_millis(50);
 pub fn run(args: &ServeArgs) -> Result<Status, CommandFailure> {
     let Some(file) = export::read_one(&args.file, &args.set)? else { return Ok(Status::Wrong) };
     let set = &file.set;
+    typical_times::warn(set.device());
     let allocation = match certified(Some(&args.allocation), "sound", args.rely_on.granted(), set)? {
         Ok(allocation) => allocation,
         Err(status) => return Ok(status),

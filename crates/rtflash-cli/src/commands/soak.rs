@@ -12,29 +12,32 @@ use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
 
 use super::soak_stock;
+use super::soak_watch::BarWatch;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered, print};
 use crate::args::{ALL_TERMS, SoakArgs, SoakWorld};
-use crate::progress::Bar;
 use crate::render::Render;
 use crate::render::kind::kind;
 use crate::status::Status;
+use crate::whole::SignalHold;
 
-/// Carries the command out.
+/// Carries the command out. A signal ends the search; what was found until then is printed before
+/// it ends the process.
 pub fn run(args: &SoakArgs) -> Result<Status, CommandFailure> {
-    print(answer(args))
+    let signals = SignalHold::new();
+    print(answer(args, Some(&signals)))
 }
 
-/// What is found.
-pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
+/// What is found, until a signal is held.
+pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer, Unanswered> {
     if !args.set.changes.is_empty() && !matches!(args.climb, Some(Some(_))) {
         return Err(CommandFailure("--set changes the set of --climb FILE, and there is none".into()).into());
     }
-    let Some(world) = world(args.world) else { return soak_stock::answer(args) };
+    let Some(world) = world(args.world) else { return soak_stock::answer(args, signals) };
     let climbs = args.climb.is_some();
     match &args.climb {
-        Some(Some(path)) => return super::climb::answer(args, Some(path)),
-        Some(None) if world == World::Any => return super::climb::answer(args, None),
+        Some(Some(path)) => return super::climb::answer(args, Some(path), signals),
+        Some(None) if world == World::Any => return super::climb::answer(args, None, signals),
         Some(None) if world.terms().is_empty() => {
             let failure = "--climb: --world any, supposed and sound have no small sets to climb in, all others do; \
                            without --world it is in those of the table, and --climb FILE in a set of your own";
@@ -47,11 +50,16 @@ pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
         Some(name) => terms(world, name)?,
         None => Vec::new(),
     };
-    let searched = || if terms.is_empty() { searched(args, search) } else { searched_without(args, search, &terms) };
+    let watch = BarWatch::new(args.runs().saturating_mul(terms.len().max(1) as u64), signals);
+    let searched = || match terms.as_slice() {
+        [] => searched(args, search, &watch),
+        terms => searched_without(args, search, terms, &watch),
+    };
     let answer = match args.jobs {
         Some(jobs) => super::policies::threads(jobs.into())?.install(searched),
         None => searched(),
     };
+    watch.bar.finish();
     // A term that is left out is to be missed.
     let is_found = answer.without.iter().all(|line| !line.checks.is_empty());
     let status = Status::of(Some(answer.broken.is_empty() && is_found));
@@ -98,17 +106,12 @@ fn terms(world: World, name: &str) -> Result<Vec<Term>, CommandFailure> {
     })
 }
 
-fn bar(cases: u64) -> Bar {
-    Bar::new("{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left", 0, cases)
-}
-
-fn searched(args: &SoakArgs, search: Search) -> SoakAnswer {
-    let bar = bar(args.runs());
-    let soaked = soak_watched(search, args.runs(), &|cases| bar.inc(cases));
-    bar.finish();
+fn searched(args: &SoakArgs, search: Search, watch: &BarWatch<'_>) -> SoakAnswer {
+    let soaked = soak_watched(search, args.runs(), watch);
     SoakAnswer {
         seed: args.seed,
         runs: args.runs(),
+        stopped_after: watch.stopped_after(soaked.cases),
         sets: (search.world.runs_of_a_set() > 1).then_some(soaked.sets),
         judged: soaked.judged,
         mean_load: (soaked.load > 0).then_some(soaked.load as f64 / 1e6),
@@ -117,14 +120,12 @@ fn searched(args: &SoakArgs, search: Search) -> SoakAnswer {
     }
 }
 
-fn searched_without(args: &SoakArgs, search: Search, terms: &[Term]) -> SoakAnswer {
-    let bar = bar(args.runs().saturating_mul(terms.len() as u64));
-    let over = |cases| bar.inc(cases);
-    let found: Vec<LeftOut> = terms.iter().map(|&term| soak_without(search, args.runs(), term, &over)).collect();
-    bar.finish();
+fn searched_without(args: &SoakArgs, search: Search, terms: &[Term], watch: &BarWatch<'_>) -> SoakAnswer {
+    let found: Vec<LeftOut> = terms.iter().map(|&term| soak_without(search, args.runs(), term, watch)).collect();
     SoakAnswer {
         seed: args.seed,
         runs: args.runs(),
+        stopped_after: watch.stopped_after(found.iter().map(|of| of.cases).sum()),
         sets: None,
         judged: found.iter().map(|of| of.judged).sum(),
         mean_load: None,

@@ -22,15 +22,15 @@ fn text(answer: &SoakAnswer) -> String {
     if !answer.without.is_empty() {
         return text_without(answer);
     }
+    let cases = cases(answer);
     let drawn = match answer.sets {
         Some(sets) => format!(
-            "{} cases drawn from seed {}, {sets} sets accepted by their analysis, {} runs of them",
-            answer.runs, answer.seed, answer.judged
+            "{cases} drawn from seed {}, {sets} sets accepted by their analysis, {} runs of them",
+            answer.seed, answer.judged
         ),
-        None => format!(
-            "{} cases drawn from seed {}, {} accepted by their analysis and run",
-            answer.runs, answer.seed, answer.judged
-        ),
+        None => {
+            format!("{cases} drawn from seed {}, {} accepted by their analysis and run", answer.seed, answer.judged)
+        }
     };
     let drawn = match answer.mean_load {
         Some(load) => format!("{drawn} (mean real-time load of the fullest cluster {load:.3})"),
@@ -61,6 +61,14 @@ fn text(answer: &SoakAnswer) -> String {
     text
 }
 
+/// The number of cases, and where a signal ended the search.
+fn cases(answer: &SoakAnswer) -> String {
+    match answer.stopped_after {
+        None => format!("{} cases", answer.runs),
+        Some(cases) => format!("{cases} of {} cases (stopped by a signal)", answer.runs),
+    }
+}
+
 fn text_without(answer: &SoakAnswer) -> String {
     let rows = answer.without.iter().map(|line| {
         let checks: Vec<String> = line.checks.iter().map(|check| format!("{} {}", check.name, check.runs)).collect();
@@ -75,8 +83,11 @@ fn text_without(answer: &SoakAnswer) -> String {
         ]
     });
     let table = table(&["left out", "is", ">sets", ">runs", ">late", ">first", "checks that fail"], rows);
+    let stopped = answer
+        .stopped_after
+        .map_or_else(String::new, |cases| format!("A signal stopped the search after {cases} cases in all. "));
     format!(
-        "{} cases for each term, drawn from seed {}. A term is left out of the test, so nothing of this is \
+        "{stopped}{} cases for each term, drawn from seed {}. A term is left out of the test, so nothing of this is \
          promised.\n\n{table}",
         answer.runs, answer.seed
     )

@@ -7,24 +7,27 @@ use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
 
 use super::policies;
+use super::soak_watch::BarWatch;
 use crate::CommandFailure;
 use crate::answer::{SetAnswer, Unanswered};
 use crate::args::{ALL_TERMS, SoakArgs};
-use crate::progress::Bar;
 use crate::render::Render;
 use crate::status::Status;
+use crate::whole::SignalHold;
 
 /// What is found.
-pub fn answer(args: &SoakArgs) -> Result<SetAnswer, Unanswered> {
+pub fn answer(args: &SoakArgs, signals: Option<&SignalHold>) -> Result<SetAnswer, Unanswered> {
     if let Some(Some(_)) = args.climb {
         return Err(CommandFailure("--climb FILE: on the executor, not with --world stock".into()).into());
     }
     let terms = args.without.as_deref().map_or(Ok(Vec::new()), terms)?;
-    let searched = || searched(args, &terms);
+    let watch = BarWatch::new(args.runs().saturating_mul(terms.len().max(1) as u64), signals);
+    let searched = || searched(args, &terms, &watch);
     let answer = match args.jobs {
         Some(jobs) => policies::threads(jobs.into())?.install(searched),
         None => searched(),
     };
+    watch.bar.finish();
     // A term that is left out is to be missed.
     let is_found = answer.without.iter().all(|line| !line.checks.is_empty());
     let status = Status::of(Some(answer.broken.is_empty() && is_found));
@@ -42,33 +45,31 @@ fn terms(name: &str) -> Result<Vec<StockTerm>, CommandFailure> {
     })
 }
 
-fn searched(args: &SoakArgs, terms: &[StockTerm]) -> SoakAnswer {
-    let cases = args.runs().saturating_mul(terms.len().max(1) as u64);
-    let bar = Bar::new("{wide_bar} {percent} % of {human_len} cases, {per_sec} a second, {eta} left", 0, cases);
-    let over = |cases| bar.inc(cases);
+fn searched(args: &SoakArgs, terms: &[StockTerm], watch: &BarWatch<'_>) -> SoakAnswer {
     let search = StockSearch { seed: args.seed, left_out: None, climbs: args.climb.is_some() };
     let empty = SoakAnswer {
         seed: args.seed,
         runs: args.runs(),
+        stopped_after: None,
         sets: None,
         judged: 0,
         mean_load: None,
         broken: Vec::new(),
         without: Vec::new(),
     };
-    let answer = if terms.is_empty() {
-        let soaked = soak_stock(search, args.runs(), &over);
+    if terms.is_empty() {
+        let soaked = soak_stock(search, args.runs(), watch);
         let broken = soaked.broken.iter().map(|broken| broken_line(search, broken)).collect();
-        SoakAnswer { sets: Some(soaked.sets), judged: soaked.runs, broken, ..empty }
+        let stopped_after = watch.stopped_after(soaked.cases);
+        SoakAnswer { stopped_after, sets: Some(soaked.sets), judged: soaked.runs, broken, ..empty }
     } else {
-        let line = |&term: &StockTerm| {
-            without_line(term, &soak_stock(StockSearch { left_out: Some(term), ..search }, args.runs(), &over))
-        };
-        let without: Vec<WithoutLine> = terms.iter().map(line).collect();
-        SoakAnswer { judged: without.iter().map(|line| line.runs).sum(), without, ..empty }
-    };
-    bar.finish();
-    answer
+        let found =
+            |&term: &StockTerm| (term, soak_stock(StockSearch { left_out: Some(term), ..search }, args.runs(), watch));
+        let found: Vec<(StockTerm, StockSoaked)> = terms.iter().map(found).collect();
+        let stopped_after = watch.stopped_after(found.iter().map(|(_, soaked)| soaked.cases).sum());
+        let without: Vec<WithoutLine> = found.iter().map(|(term, soaked)| without_line(*term, soaked)).collect();
+        SoakAnswer { stopped_after, judged: without.iter().map(|line| line.runs).sum(), without, ..empty }
+    }
 }
 
 fn written(set: &TaskSet) -> Option<Box<RawValue>> {

@@ -1,7 +1,7 @@
 //! The answer of `alloc` for a person: the verdict, the clusters, and where it failed what would
 //! help.
 
-use rtflash_alloc::advice::{Advice, ServedBy, Supposed};
+use rtflash_alloc::advice::Advice;
 use rtflash_alloc::allocator::Outcome;
 use rtflash_alloc::analysis::{Analysis, PartFtl};
 use rtflash_alloc::certified::reliances;
@@ -11,8 +11,9 @@ use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, Task
 use rtflash_wire::reasons::{beside, impossible_reason, suspends_nothing};
 use rtflash_wire::{AdviceAnswer, AllocAnswer, Answer, Guarantee, Verdicts, needed, on_device, proof, task_name};
 
+use super::advice_text::advice;
 use super::kind::{KindText, kind};
-use super::numbers::{count, names, plain, runs, separated, share, volume};
+use super::numbers::{count, names, runs, share};
 use super::table::table;
 use super::{Render, data, unplaced, verdicts};
 
@@ -313,103 +314,4 @@ fn partitioned(verdict: &PartFtl) -> String {
     let rows = [("reading", verdict.read_utilization), ("writing", verdict.write_utilization)];
     let rows = rows.map(|(mode, utilization)| vec![mode.to_owned(), share(utilization)]);
     format!("\n{}", table(&["chips in mode", ">U"], rows))
-}
-
-/// What lets a request be served, and what the other advice supposes.
-fn served(set: &TaskSet, served: &ServedBy) -> String {
-    let mut lines = Vec::new();
-    if let Some(longest) = served.suspension {
-        lines.push(format!(
-            "erases that are suspended: \"erase_suspend\" and \"erase_resume\" of the device, at most {longest} each"
-        ));
-    }
-    if let Some(deadline) = served.deadline {
-        lines.push(format!("a deadline of at least {deadline}"));
-        if served.too_long.writes {
-            lines.push(format!("a buffer that takes the write at once, and passes it on within {deadline} or more"));
-        }
-    } else {
-        lines.push("a longer period, or fewer pages".to_owned());
-    }
-    let task = set.tasks().as_slice().get(served.task).map_or_else(String::new, |task| plain(&task.name));
-    let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
-    let supposed = match (served.supposed, served.enough) {
-        (None, _) => String::new(),
-        (Some(Supposed::Suspension(time)), true) => {
-            format!("With \"erase_suspend\" and \"erase_resume\" of {time} each nothing else is needed.\n")
-        }
-        (Some(Supposed::Deadlines), true) => "With that deadline nothing else is needed.\n".to_owned(),
-        (Some(Supposed::Suspension(time)), false) => {
-            format!("What follows supposes \"erase_suspend\" and \"erase_resume\" of {time} each.\n")
-        }
-        (Some(Supposed::Deadlines), false) => "What follows supposes that deadline.\n".to_owned(),
-    };
-    format!("\nMore chips do not help task {task}. Any one of these lets it be served:\n{lines}{supposed}")
-}
-
-/// What would help, if anything was found.
-fn advice(set: &TaskSet, algorithm: &str, advice: &Advice) -> String {
-    let request = advice.request.as_ref().map_or_else(String::new, |of| served(set, of));
-    let mut lines = Vec::new();
-    if let Some(more) = advice.chips {
-        let how =
-            if more.fewest { "every number between was tried and fails" } else { "not every smaller number was tried" };
-        let ways = set.device().chips_per_channel();
-        let whole = more
-            .whole_channels
-            .map_or_else(String::new, |chips| format!("; in whole channels of {ways}, {chips} chips"));
-        lines.push(format!("{} chips instead of {} ({how}){whole}", more.chips, set.device().chips()));
-    }
-    if let Some(ratio) = advice.logical_ratio {
-        lines.push(format!("a logical_ratio of {ratio} instead of {}", set.device().logical_ratio()));
-    }
-    if !advice.together.is_empty() {
-        let with_channels = advice
-            .together
-            .iter()
-            .any(|point| point.channels != point.chips.div_ceil(set.device().chips_per_channel()));
-        let points = advice.together.iter().map(|point| {
-            let channels =
-                if with_channels { format!(" on {}", count(point.channels, "channel")) } else { String::new() };
-            let by = match point.algorithm {
-                name if name == algorithm => String::new(),
-                name => format!(" (--algorithm {name})"),
-            };
-            format!("{}{channels} at up to {}{by}", count(point.chips, "chip"), point.logical_ratio)
-        });
-        let points: Vec<String> = points.collect();
-        lines.push(format!("chips and logical_ratio together: {}", points.join(", ")));
-    }
-    if let Some(channels) = advice.channels {
-        lines.push(format!("{channels} channels instead of {}, with as many chips", set.device().channels()));
-    }
-    if let Some(less) = advice.less_data {
-        let (permille, pages) = (less.permille, separated(less.pages));
-        let bytes = volume(set.device().bytes(less.pages) as f64);
-        lines.push(format!(
-            "{}.{} % of the data of each task: {pages} data_pages ({bytes}) in all",
-            permille / 10,
-            permille % 10
-        ));
-    }
-    if let Some(algorithm) = advice.algorithm {
-        lines.push(format!("--algorithm {algorithm}"));
-    }
-    if let Some(failures) = advice.program_failures {
-        let now = set.device().program_failures();
-        lines.push(format!("program_failures of {failures} instead of {now}: fewer programs that fail at once"));
-    }
-    if let Some(permille) = advice.load_permille {
-        let factor = 1000.0 / f64::from(permille);
-        lines.push(format!(
-            "{}.{} % of the load: every period {factor:.3} times as long",
-            permille / 10,
-            permille % 10
-        ));
-    }
-    if lines.is_empty() {
-        return request;
-    }
-    let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
-    format!("{request}\nAny one of these would do:\n{lines}")
 }

@@ -60,7 +60,16 @@ fn came_to(answer: &ExecAnswer<'_>) -> String {
         None => format!("(given allocation, analysis: {}{relies})", answer.analysis),
     };
     let by = paint(DIM, &by);
-    let ran = format_ns(answer.settings.duration_ns);
+    let ran = match answer.settings.stopped_before_ns {
+        None => format_ns(answer.settings.duration_ns),
+        Some(asked) => {
+            format!(
+                "{}, where a signal stopped the run of {}",
+                format_ns(answer.settings.duration_ns),
+                format_ns(asked)
+            )
+        }
+    };
     match (answer.verdict.as_deref(), answer.reason.as_deref()) {
         (None, reason) => {
             let reason = reason.expect("what is not run has a reason");

@@ -27,7 +27,7 @@ impl Render for HostAnswer<'_> {
         let open = self.jobs.iter().filter_map(|job| {
             let oldest = job.oldest_open_ns.filter(|&oldest| job.max_ns.is_none_or(|max| oldest > max))?;
             let (name, number) = (plain(&job.name), separated(job.open.into()));
-            Some(format!("{name}: {number} I/Os open at the end, the first released {} before\n", format_ns(oldest)))
+            Some(format!("{name}: I/Os open at the end: {number}, the first released {} before\n", format_ns(oldest)))
         });
         let broken = self.assumptions.iter().filter_map(|seen| {
             let at = format_ns(seen.broken_at_ns?);

@@ -72,7 +72,7 @@ fn doubts(answer: &TuneAnswer<'_>) -> String {
         // A deadline is kept by a bound.
         if fewest < ENOUGH && answer.objective != "deadline" {
             let (job, fewest, enough) = (plain(job), separated(fewest.into()), separated(ENOUGH.into()));
-            text += &format!("not sure: {fewest} I/Os of {job} count, and a 99.9th percentile needs {enough}\n");
+            text += &format!("not sure: a 99.9th percentile needs {enough} I/Os of {job}, and {fewest} count\n");
         }
     }
     if !answer.rivals.is_empty() {

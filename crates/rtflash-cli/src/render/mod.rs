@@ -2,6 +2,7 @@
 
 #[cfg(feature = "exchange")]
 pub mod admit_text;
+pub mod advice_text;
 pub mod alloc_text;
 pub mod check_text;
 pub mod data;

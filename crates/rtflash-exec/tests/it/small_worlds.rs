@@ -1,6 +1,7 @@
-//! Small worlds, all of them: up to three tasks on up to three chips, engine against twin, and the
+//! Small worlds, a third of them, or all: up to three tasks on up to three chips, engine against twin, and the
 //! checkers on both.
 
+use crate::cases::cases;
 use crate::common::{ALWAYS_HOLD, World, judged};
 use crate::worlds::{engine, gc_period};
 use rtflash_exec::check::Finding;
@@ -104,6 +105,8 @@ fn accepted(device: &Device, tasks: &[&Task], chips: u32) -> bool {
 fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
     let kinds = kinds();
     let (mut all, mut promised, mut missed) = (0_u32, 0_u32, 0_u32);
+    // All of them take long.
+    let every = if cases(1_u32) > 1 { 1 } else { 3 };
     for (chips, count) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (1, 3), (2, 3), (3, 3)] {
         let sizes = compositions(chips);
         // Which tasks, whatever their order.
@@ -151,6 +154,9 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                         accepted(&device, &tasks, cluster.size())
                     });
                     all += 1;
+                    if !all.is_multiple_of(every) {
+                        continue;
+                    }
                     let way = all % 4;
                     let options = Options {
                         duration: Instant::from_ns(700).expect("a short time"),
@@ -192,5 +198,8 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
             }
         }
     }
-    assert!(all > 15_000 && promised > 1_500 && missed > 2_500, "{all} worlds, {promised} promised, {missed} late");
+    assert!(
+        all > 15_000 && promised * every > 1_500 && missed * every > 2_500,
+        "{all} worlds, {promised} promised, {missed} late"
+    );
 }

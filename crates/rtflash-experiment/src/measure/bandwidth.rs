@@ -7,6 +7,8 @@ use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Instant, Job, Span, TaskSet};
 use rtflash_run::{TbsServers, plan as executable};
 
+use super::outcome;
+use crate::failure::RunFailure;
 use crate::plan::{Bandwidth, Contender, Plan};
 use crate::tally::Tally;
 
@@ -16,13 +18,20 @@ const MEMORY: u64 = 256 << 20;
 
 /// Runs a set that every contender schedules, once for each kind of job and each contender, and
 /// counts the pages served.
-pub(super) fn count(plan: &Plan, options: &Bandwidth, point: usize, index: u64, set: &TaskSet, tally: &mut Tally) {
+pub(super) fn count(
+    plan: &Plan,
+    options: &Bandwidth,
+    point: usize,
+    index: u64,
+    set: &TaskSet,
+    tally: &mut Tally,
+) -> Result<(), RunFailure> {
     let outcomes: Vec<_> =
-        plan.contenders().iter().map(|contender| contender.allocator.allocate(set, contender.analysis)).collect();
+        plan.contenders().iter().map(|contender| outcome(contender, set)).collect::<Result<_, _>>()?;
     let verdicts: Vec<_> = outcomes.iter().map(rtflash_alloc::allocator::Outcome::is_schedulable).collect();
     tally.count(&verdicts);
     if verdicts.iter().any(|&verdict| verdict != Some(true)) {
-        return;
+        return Ok(());
     }
     let seed = seed(plan, point, index);
     let mut counted = Vec::with_capacity(2);
@@ -41,12 +50,13 @@ pub(super) fn count(plan: &Plan, options: &Bandwidth, point: usize, index: u64, 
     }
     if counted.len() < tally.runs.len() {
         tally.not_run += 1;
-        return;
+        return Ok(());
     }
     for (sums, runs) in tally.runs.iter_mut().zip(counted) {
         let (pages, misses): (Vec<u64>, Vec<u64>) = runs.into_iter().unzip();
         sums.count(&pages, &misses);
     }
+    Ok(())
 }
 
 /// The seed of a set's runs: the same for all contenders, so that jobs arrive at the same times.

@@ -1,10 +1,11 @@
-//! Experiments that cannot be, and why.
+//! What is wrong with an experiment that is asked for.
 
 use std::fmt;
 
 use rtflash_model::generate::{Generator, OptionsError, Utilization};
 
-use super::{Axis, MAX_CONTENDERS, MAX_POINTS, SweepError, Value};
+use super::limits::{MAX_CONTENDERS, MAX_POINTS};
+use super::sweep::{Axis, SweepError, Value};
 
 /// Why there is no such experiment. Says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub enum ExperimentError {
     Impossible(Option<(Axis, Value)>, Utilization),
     /// A value that suits no device.
     Sweep(SweepError),
+    /// Own task sets are what they are.
+    SweepOfOwn,
 }
 
 impl fmt::Display for ExperimentError {
@@ -73,6 +76,7 @@ impl fmt::Display for ExperimentError {
                 )
             }
             ExperimentError::Sweep(error) => error.fmt(f),
+            ExperimentError::SweepOfOwn => f.write_str("own task sets are what they are: no sweep changes them"),
         }
     }
 }

@@ -1,24 +1,23 @@
 //! What to do: the points of an experiment, the sets at each, and who is compared on them.
 
+mod bandwidth;
 mod contender;
 mod error;
+mod limits;
+mod own_sets;
 mod sweep;
 
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, ClusteringBfd, EqualSplit, Global, PartFtlTest};
 use rtflash_alloc::analysis::{Analysis, NecessaryWithZones, Thesis, fits_alone};
-use rtflash_exec::{Aging, Dispatch, Pattern, Victims};
+use rtflash_model::TaskSet;
 use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange};
-use rtflash_model::{Instant, Span, TaskSet};
 
+pub use bandwidth::Bandwidth;
 pub use contender::Contender;
 pub use error::ExperimentError;
+pub use limits::{MAX_CONTENDERS, MAX_POINTS};
+pub use own_sets::OwnSets;
 pub use sweep::{Axis, MAX_VALUES, Sweep, SweepError, Value};
-
-/// Points that an experiment may have.
-pub const MAX_POINTS: usize = 100_000;
-
-/// Contenders that an experiment may have.
-pub const MAX_CONTENDERS: usize = 64;
 
 /// What is found out about each set.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,48 +27,6 @@ pub enum Measure {
     /// How many pages of jobs that are not real-time are served, on sets that all contenders can
     /// schedule.
     Bandwidth(Bandwidth),
-}
-
-/// How bandwidth is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bandwidth {
-    /// How long a run goes on, in simulated time, before pages are counted; `None` until writes
-    /// have filled the device's free pages once.
-    pub warmup: Option<Span>,
-    /// How long pages are counted, in simulated time.
-    pub duration: Instant,
-    /// Pages of each read-only job.
-    pub read_pages: u64,
-    /// Pages of each write-only job.
-    pub write_pages: u64,
-    /// The shortest and the longest gap between two jobs; gaps are uniform.
-    pub gap: (Span, Span),
-    /// How chips are kept busy.
-    pub dispatch: Dispatch,
-    /// How many pages a pass of garbage collection copies.
-    pub victims: Victims,
-    /// What the device has been through.
-    pub aging: Aging,
-    /// Which pages are read and written.
-    pub pattern: Pattern,
-}
-
-impl Default for Bandwidth {
-    /// As `rtflash experiment bandwidth` has it: five seconds behind the warm-up, reads of 20 pages
-    /// or writes of 5, every 0.1 ms to 1 ms.
-    fn default() -> Bandwidth {
-        Bandwidth {
-            warmup: None,
-            duration: Instant::START.checked_add(Span::from_us(5_000_000)).unwrap_or(Instant::END),
-            read_pages: 20,
-            write_pages: 5,
-            gap: (Span::from_us(100), Span::from_us(1_000)),
-            dispatch: Dispatch::default(),
-            victims: Victims::default(),
-            aging: Aging::default(),
-            pattern: Pattern::default(),
-        }
-    }
 }
 
 /// An experiment as somebody asks for it, not yet checked. [`Plan::new`] checks it.
@@ -136,6 +93,8 @@ pub struct Plan {
     maker_of: Vec<usize>,
     /// One for each value of the sweep, and in it one for each maker.
     settings: Vec<Setting>,
+    /// The sets, where they are not drawn.
+    own: Option<OwnSets>,
 }
 
 impl Plan {
@@ -144,25 +103,15 @@ impl Plan {
     /// # Errors
     /// The first thing found wrong.
     pub fn new(mut spec: Spec) -> Result<Plan, ExperimentError> {
-        bound_zones(&mut spec.contenders);
+        check_contenders(&mut spec)?;
         let generator = spec.sets.generator;
         match (generator.divides_total(), spec.utilizations.is_empty()) {
             (true, true) => return Err(ExperimentError::Empty("utilization")),
             (false, false) => return Err(ExperimentError::Undivided(generator)),
             _ => {}
         }
-        if spec.contenders.is_empty() {
-            return Err(ExperimentError::Empty("algorithm"));
-        }
         if spec.sets_per_point == 0 {
             return Err(ExperimentError::Empty("set at each point"));
-        }
-        if spec.contenders.len() > MAX_CONTENDERS {
-            return Err(ExperimentError::TooManyContenders(spec.contenders.len()));
-        }
-        let names: Vec<String> = spec.contenders.iter().map(Contender::to_string).collect();
-        if let Some((_, name)) = names.iter().enumerate().find(|(position, name)| names[..*position].contains(name)) {
-            return Err(ExperimentError::Twice(name.clone()));
         }
         let mut analyses = spec.contenders.iter().map(|contender| contender.analysis);
         if let Some(other) = analyses.find(|analysis| spec.sets.deadlines.is_some() && !analysis.takes_deadlines()) {
@@ -190,7 +139,56 @@ impl Plan {
         if spec.sets_per_point > (1 << 52) / points as u64 {
             return Err(ExperimentError::TooManySets);
         }
-        Ok(Plan { spec, makers, maker_of, settings })
+        Ok(Plan { spec, makers, maker_of, settings, own: None })
+    }
+
+    /// An experiment on task sets of your own. Each is counted at the multiple of `step` that is
+    /// nearest to its total utilization, Σ(pages · cost)/T with the page costs of the analysis that
+    /// the sets are made for (of the first contender where none is stated). All contenders are
+    /// given the same sets.
+    ///
+    /// What `spec` states of random sets is not used, but for the seed: runs of
+    /// [`Measure::Bandwidth`] draw from it. It has the utilizations of the points afterwards, and
+    /// no sets at each.
+    ///
+    /// ```
+    /// use rtflash_alloc::{allocator::ClusteringBfd, analysis::Thesis};
+    /// use rtflash_experiment::plan::{Contender, Spec};
+    /// use rtflash_experiment::{Plan, run_whole};
+    /// use rtflash_model::{generate::Utilization, read_task_set};
+    ///
+    /// let text = r#"{"device": "dgist-2021", "tasks": [{"name": "log", "write": {"pages": 24, "period": "30ms"}}]}"#;
+    /// let sets = vec![read_task_set(text).map_err(|wrong| wrong.to_string())?.set];
+    /// let spec = Spec { contenders: vec![Contender::new(&ClusteringBfd, &Thesis)], ..Spec::default() };
+    /// let plan = Plan::of_sets(spec, sets, Utilization::TENTH)?;
+    /// assert_eq!(plan.point(0).utilization.to_string(), "0.4");
+    /// assert_eq!(run_whole(&plan)?[0].yes, [1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing found wrong.
+    pub fn of_sets(mut spec: Spec, sets: Vec<TaskSet>, step: Utilization) -> Result<Plan, ExperimentError> {
+        check_contenders(&mut spec)?;
+        if sets.is_empty() {
+            return Err(ExperimentError::Empty("task set"));
+        }
+        if spec.sweep.is_some() {
+            return Err(ExperimentError::SweepOfOwn);
+        }
+        let maker = spec.analysis.unwrap_or(spec.contenders[0].analysis);
+        let (own, utilizations) = OwnSets::new(sets, maker, step);
+        if utilizations.len() > MAX_POINTS {
+            return Err(ExperimentError::TooManyPoints(utilizations.len()));
+        }
+        (spec.utilizations, spec.sets_per_point) = (utilizations, 0);
+        let maker_of = vec![0; spec.contenders.len()];
+        Ok(Plan { spec, makers: vec![maker], maker_of, settings: vec![(None, Vec::new())], own: Some(own) })
+    }
+
+    /// The task sets, where they are your own.
+    pub fn own_sets(&self) -> Option<&OwnSets> {
+        self.own.as_ref()
     }
 
     /// The experiment as it was asked for.
@@ -221,18 +219,31 @@ impl Plan {
     pub fn point(&self, number: usize) -> Point {
         let (value, options) = &self.settings[number / self.points_at_a_value()];
         let asked = || self.spec.utilizations[number % self.points_at_a_value()];
-        Point { utilization: options[0].mean_utilization().unwrap_or_else(asked), value: *value }
+        // Sets of your own have no options.
+        let mean = options.first().and_then(SetOptions::mean_utilization);
+        Point { utilization: mean.unwrap_or_else(asked), value: *value }
     }
 
     /// All sets, at all points.
     pub fn sets(&self) -> u64 {
-        self.points() as u64 * self.spec.sets_per_point
+        self.first_of(self.points())
+    }
+
+    /// The number of the first set of a point; of the number of points, that of all sets.
+    pub(crate) fn first_of(&self, point: usize) -> u64 {
+        match &self.own {
+            None => point as u64 * self.spec.sets_per_point,
+            Some(own) => own.points().get(point).map_or(own.all().len() as u64, |sets| sets.start),
+        }
     }
 
     /// The point and the index at it of the set of this number, below [`Plan::sets`].
     pub fn place(&self, number: u64) -> (usize, u64) {
-        let point = number / self.spec.sets_per_point;
-        (usize::try_from(point).expect("a set of the plan"), number % self.spec.sets_per_point)
+        let point = match &self.own {
+            None => usize::try_from(number / self.spec.sets_per_point).expect("a set of the plan"),
+            Some(own) => own.points().partition_point(|sets| sets.end <= number),
+        };
+        (point, number - self.first_of(point))
     }
 
     /// How many analyses sets are made for.
@@ -250,14 +261,34 @@ impl Plan {
         self.maker_of[i] == self.maker_of[j]
     }
 
-    /// Draws the set made for one analysis, by position.
+    /// Draws the set made for one analysis, by position; or gives the own set.
     ///
     /// # Errors
     /// Where there is none.
     pub fn draw(&self, point: usize, index: u64, maker: usize) -> Result<TaskSet, Exhausted> {
+        if let Some(own) = &self.own {
+            let number = usize::try_from(self.first_of(point) + index).expect("a set of the plan");
+            return Ok(own.all()[number].clone());
+        }
         let options = &self.settings[point / self.points_at_a_value()].1[maker];
         let analysis = self.makers[maker];
         options.draw(self.point(point).utilization, index, |device, task| fits_alone(analysis, device, task))
+    }
+}
+
+/// Refuses contenders that cannot be compared, once they are bounded.
+fn check_contenders(spec: &mut Spec) -> Result<(), ExperimentError> {
+    bound_zones(&mut spec.contenders);
+    if spec.contenders.is_empty() {
+        return Err(ExperimentError::Empty("algorithm"));
+    }
+    if spec.contenders.len() > MAX_CONTENDERS {
+        return Err(ExperimentError::TooManyContenders(spec.contenders.len()));
+    }
+    let names: Vec<String> = spec.contenders.iter().map(Contender::to_string).collect();
+    match names.iter().enumerate().find(|(position, name)| names[..*position].contains(name)) {
+        Some((_, name)) => Err(ExperimentError::Twice(name.clone())),
+        None => Ok(()),
     }
 }
 

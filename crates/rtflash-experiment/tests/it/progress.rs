@@ -5,15 +5,18 @@ use std::io;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rtflash_alloc::allocator::allocator;
+use rtflash_alloc::Work;
+use rtflash_alloc::allocator::{Allocator, Outcome, allocator, tested, unplaceable};
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
 use rtflash_exec::Service;
 use rtflash_experiment::output::{summary, tables};
 use rtflash_experiment::plan::Bandwidth;
 use rtflash_experiment::plan::{Axis, Contender, Measure, Spec, Sweep, Value};
-use rtflash_experiment::{ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge, run};
-use rtflash_model::Device;
+use rtflash_experiment::{
+    ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge, run, run_whole,
+};
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetSpec, Writes};
+use rtflash_model::{ChipId, Cluster, Device, TaskId, TaskSet};
 
 /// Keeps what it is given, and fails after so many times.
 struct Keeper {
@@ -89,6 +92,97 @@ fn what_was_kept_is_gone_on_from() {
     };
     assert!(stops > 3 && finished.is_finished(&plan));
     assert_eq!(finished, straight);
+}
+
+/// Two clusters, the first of all chips and tasks but those left out.
+struct NoDivision {
+    first: &'static [u32],
+    second: &'static [u32],
+    left: Option<TaskId>,
+}
+
+impl Allocator for NoDivision {
+    fn name(&self) -> &'static str {
+        "no-division"
+    }
+
+    fn summary(&self) -> &'static str {
+        "clusters that are no division of the chips"
+    }
+
+    fn divide(&self, set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Outcome {
+        let chips = |chips: &[u32]| chips.iter().copied().map(ChipId).collect();
+        let tasks = set.tasks().ids().filter(|&task| self.left != Some(task)).collect();
+        let clusters =
+            [Cluster { chips: chips(self.first), tasks }, Cluster { chips: chips(self.second), tasks: vec![] }];
+        match self.left {
+            Some(task) => unplaceable(set, analysis, &clusters, task, work),
+            None => tested(set, analysis, &clusters, work),
+        }
+    }
+}
+
+/// An algorithm whose clusters are no division ends the experiment, which says what is wrong.
+#[test]
+fn clusters_that_are_no_division_are_refused() {
+    static OVERLAP: NoDivision = NoDivision { first: &[0, 1], second: &[2, 1], left: None };
+    static BESIDE: NoDivision = NoDivision { first: &[0, 1], second: &[2, 1], left: Some(TaskId(2)) };
+    static NO_CHIPS: NoDivision = NoDivision { first: &[], second: &[0], left: None };
+    for (own, problem) in
+        [(&OVERLAP, "chip 1 is used twice"), (&BESIDE, "chip 1 is used twice"), (&NO_CHIPS, "cluster 0 has no chips")]
+    {
+        let of = |measure| {
+            let contenders = vec![Contender::new(own, &ThesisEvaluated)];
+            run_whole(&Plan::new(Spec { measure, contenders, ..spec(5, None) }).expect("a plan"))
+        };
+        for measure in [Measure::Schedulability, Measure::Bandwidth(Bandwidth::default())] {
+            let error = of(measure).expect_err("no division").to_string();
+            let expected = format!("the algorithm no-division did not divide the chips among the tasks: {problem}");
+            assert_eq!(error, expected);
+        }
+    }
+}
+
+/// Sets that were drawn, given as own ones: counted at their points, in any number at each, and in
+/// parts.
+#[test]
+fn own_sets_are_counted_at_their_utilizations() {
+    let drawn = plan(40, None);
+    let counts = [40, 7, 23];
+    let at = |point: usize| (0..counts[point]).map(move |index| (point, index));
+    let numbers: Vec<(usize, u64)> = (0..3).flat_map(at).collect();
+    // From the last to the first: their order does not matter.
+    let sets = numbers.iter().rev().map(|&(point, index)| drawn.draw(point, index, 0).expect("a set")).collect();
+    let spec = Spec { utilizations: vec![], sets_per_point: 0, ..spec(1, None) };
+    let own = Plan::of_sets(spec.clone(), sets, "0.2".parse().expect("a step")).expect("a plan");
+    let points: Vec<String> = (0..own.points()).map(|point| own.point(point).utilization.to_string()).collect();
+    assert_eq!((points, own.sets()), (vec!["0.8".to_owned(), "1.4".into(), "2".into()], 70));
+    let whole = done(&own, Shard::WHOLE);
+    for (point, tally) in whole.tallies().iter().enumerate() {
+        let verdict = |contender: &Contender, set: &TaskSet| contender.allocator.allocate(set, contender.analysis);
+        let yes = drawn.contenders().iter().map(|contender| {
+            at(point)
+                .filter(|&(point, index)| {
+                    verdict(contender, &drawn.draw(point, index, 0).expect("a set")).is_schedulable() == Some(true)
+                })
+                .count() as u64
+        });
+        assert_eq!((tally.sets, tally.exhausted), (counts[point], 0));
+        assert_eq!(tally.yes, yes.collect::<Vec<_>>());
+    }
+    assert!(whole.tallies().iter().any(|tally| tally.yes[0] > 0 && tally.yes[0] < tally.sets));
+    for count in [2, 7, 100] {
+        let parts: Vec<Progress> =
+            (0..count).map(|index| done(&own, Shard::new(index, count).expect("a part"))).collect();
+        assert_eq!(merge(&own, &parts), Ok(whole.clone()), "{count}");
+    }
+    assert_eq!(tables(&own, whole.tallies())[0].text.lines().count(), 1 + 3 * 3);
+    let refused = |spec: Spec, sets| Plan::of_sets(spec, sets, "0.1".parse().expect("a step")).err().expect("no plan");
+    assert_eq!(refused(spec.clone(), vec![]).to_string(), "no task set: at least one");
+    let sweep = Some("chips=3,4".parse().expect("a sweep"));
+    let set = drawn.draw(0, 0, 0).expect("a set");
+    let error = refused(Spec { sweep, ..spec }, vec![set]).to_string();
+    assert_eq!(error, "own task sets are what they are: no sweep changes them");
 }
 
 #[test]

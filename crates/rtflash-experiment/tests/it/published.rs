@@ -52,7 +52,7 @@ fn write_heavy_sets_as_the_authors_drew_them() {
             Spec { sweep: Some(sweep), utilizations, sets_per_point: 1_000, ..spec(generator, &HEAVY.map(|of| of.0)) };
         let plan = Plan::new(spec).expect("a plan");
         let means: Vec<String> = (0..plan.points()).map(|point| plan.point(point).utilization.to_string()).collect();
-        (means, run_whole(&plan))
+        (means, run_whole(&plan).expect("a run"))
     };
     let (means, tallies) = counted(Generator::HeavyWriters, vec![]);
     assert_eq!(means, ["2", "2.35", "2.7", "3.05", "3.4", "3.75", "4.1", "4.45"]);
@@ -71,7 +71,7 @@ fn sixteen_tasks_come_out_within_one_per_cent() {
     (spec.sets.tasks, spec.sets.seed) = (16, 7);
     let range: UtilizationRange = "0.1..6.0".parse().expect("a range");
     spec.utilizations = range.points(Utilization::TENTH).expect("points");
-    let tallies = run_whole(&Plan::new(spec).expect("a plan"));
+    let tallies = run_whole(&Plan::new(spec).expect("a plan")).expect("a run");
     let counted = [0, 1, 2, 3].map(|contender| tallies.iter().map(|tally| tally.yes[contender]).sum::<u64>());
     assert_eq!(counted, [4_371, 3_263, 1_028, 891]);
     let published = [4_371.0, 3_269.0, 1_029.0, 893.0];
@@ -91,7 +91,7 @@ fn a_gain_in_writes_is_gone_behind_the_warm_up() {
         (spec.utilizations, spec.sets_per_point) = (vec!["1.5".parse().expect("a utilization")], 2);
         let second = Instant::from_ns(1_000_000_000).expect("a second");
         spec.measure = Measure::Bandwidth(Bandwidth { warmup, duration: second, ..Bandwidth::default() });
-        let tallies = run_whole(&Plan::new(spec).expect("a plan"));
+        let tallies = run_whole(&Plan::new(spec).expect("a plan")).expect("a run");
         assert_eq!((tallies[0].runs[1].sets, &tallies[0].runs[1].misses[..]), (2, &[0, 0][..]));
         let pages = &tallies[0].runs[1].pages;
         pages[1] as f64 / pages[0] as f64

@@ -64,14 +64,16 @@ pub fn rests_on(scenario: &Scenario) -> Vec<String> {
         "one-pending: each real-time I/O with a period ends before the next one of its job".to_owned(),
     ];
     if let Some(max) = scenario.scheduler.max_inflight() {
-        rests_on.push(format!("inside: at most {max} commands are inside"));
+        rests_on.push(format!("inside: commands inside at once: {max} at most"));
     }
     rests_on.push("classes-apart: no request holds anything of another class or level".to_owned());
     match &scenario.device {
         HostDevice::Nvme(nvme) => {
             if let Some(limit) = nvme.ends_within {
                 let inside = nvme.inside;
-                rests_on.push(format!("ends-within: with at most {inside} commands inside, each ends within {limit}"));
+                rests_on.push(format!(
+                    "ends-within: each command ends within {limit}; commands inside at once: {inside} at most"
+                ));
             }
         }
         _ => rests_on.push("costs: no command takes longer than the device states".to_owned()),

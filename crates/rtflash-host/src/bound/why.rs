@@ -100,10 +100,7 @@ impl fmt::Display for Why {
             Why::Unlimited => f.write_str("the device does not say in which time a command ends (`ends_within`)"),
             Why::Beyond { handed, inside } => {
                 let handed = handed.map_or_else(|| "any number of".to_owned(), |handed| handed.to_string());
-                write!(
-                    f,
-                    "{handed} commands may be handed over, and the device says what {inside} of them take (`inside`)"
-                )
+                write!(f, "commands handed over at once: {handed}; the device says what {inside} take (`inside`)")
             }
             Why::Certificate(problem) => f.write_str(problem),
             Why::Work => write!(f, "the search for a bound was given up after {} steps", ResponseWork::MOST),

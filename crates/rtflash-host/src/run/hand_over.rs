@@ -63,8 +63,7 @@ pub fn hand_over_jitter(scenario: &Scenario, job: usize) -> Result<Span, String>
                 return Ok(jitter);
             }
             Err(format!(
-                "{let_in} commands of the rest and {urgent} real-time ones can be outstanding, and there are \
-                 {max_inflight} places: \
+                "commands outstanding at once: {let_in} of the rest and {urgent} real-time; places: {max_inflight}; \
                  those of the rest end when a server pleases"
             ))
         }

@@ -1,6 +1,7 @@
 //! Bounds against runs, and against the form of them that is commonly stated (docs/host.md).
 
-use crate::draws::{Rng, at, cases, ns};
+use crate::cases::cases;
+use crate::draws::{Rng, at, ns};
 use crate::sums::{self, Without};
 use rtflash_host::bound::{Assumptions, Bound, Why, bounds};
 use rtflash_host::run::{
@@ -267,11 +268,11 @@ fn no_latency_exceeds_a_bound() {
         Without::TERMS.iter().zip(exceeded).collect::<Vec<_>>()
     );
     assert!(looser * 100 <= compared, "{looser} of {compared}");
-    assert!(ratios.len() > 1_200 && median >= 0.7 && most >= 0.99, "{} {median} {most}", ratios.len());
+    assert!(ratios.len() > 600 && median >= 0.7 && most >= 0.99, "{} {median} {most}", ratios.len());
     assert!(exceeded.iter().all(|&exceeded| exceeded > 0), "{exceeded:?}");
 }
 
-const RUNS: u64 = 1_000;
+const RUNS: u64 = 500;
 
 /// Whether the common form of H1 speaks of a scenario.
 fn is_common(scenario: &Scenario) -> bool {

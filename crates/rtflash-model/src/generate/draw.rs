@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::doubles::{float, whole};
 use super::generator::Generator;
 use super::options::{MAX_TASKS, SetOptions, SetSpec};
 use super::pages::PageRange;
@@ -73,7 +74,10 @@ impl fmt::Display for Exhausted {
         if *draws == 0 {
             let limit = match generator {
                 Generator::IntegerShares => "less than",
-                Generator::UUniFast | Generator::HeavyWriters => "at most",
+                Generator::UUniFast
+                | Generator::UUniFastDiscard
+                | Generator::RandFixedSum
+                | Generator::HeavyWriters => "at most",
             };
             return write!(
                 f,
@@ -169,7 +173,10 @@ impl SetOptions {
                 Generator::HeavyWriters => {
                     whole(float(period) * float(page_costs.read.as_ns()) / float(page_costs.write.as_ns()))
                 }
-                Generator::UUniFast | Generator::IntegerShares => period,
+                Generator::UUniFast
+                | Generator::UUniFastDiscard
+                | Generator::RandFixedSum
+                | Generator::IntegerShares => period,
             };
             let read =
                 read.map(|part| request((read_period(periods.draw(stream)), pages), part, page_costs.read, read_bound));
@@ -191,7 +198,7 @@ impl SetOptions {
         let mut weight = || match generator {
             Generator::HeavyWriters => stream.unit() / 4.0,
             // In (0, 1]: two zeros would have no ratio.
-            Generator::UUniFast => 1.0 - stream.unit(),
+            Generator::UUniFast | Generator::UUniFastDiscard | Generator::RandFixedSum => 1.0 - stream.unit(),
             Generator::IntegerShares => float(1 + stream.below(10)),
         };
         let part = match (generator, writes) {
@@ -244,19 +251,6 @@ fn request(
     }
     let period = Span::from_ns(whole(period)).ok_or(Refusal::Period)?;
     Request::new(pages, period).ok_or(Refusal::Period)
-}
-
-/// The nearest double: exact for all but page costs above 2⁵³ ns (104 days).
-fn float(number: u64) -> f64 {
-    number as f64
-}
-
-/// ⌊x⌋, or the nearest integer that there is: 0 from below and for what is not a number, 2⁶⁴ − 1
-/// from above.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn whole(x: f64) -> u64 {
-    // This is what the cast is defined to do.
-    x as u64
 }
 
 /// Tasks `t1` … `tn` that neither read nor write yet.

@@ -7,6 +7,12 @@ pub enum Generator {
     /// UUniFast (Bini & Buttazzo 2005) with discarding. Read and write share U_i as b_1 : b_2, each
     /// uniform in (0, 1].
     UUniFast,
+    /// The distribution of [`Generator::UUniFast`], drawn by UUniFast alone: every vector with a
+    /// U_i above 1 is discarded (Davis and Burns 2011). Near the number of tasks nothing is left.
+    UUniFastDiscard,
+    /// The distribution of [`Generator::UUniFast`], drawn without discarding: RandFixedSum
+    /// (Stafford 2006; Emberson, Stafford and Davis 2010).
+    RandFixedSum,
     /// U_i = U·a_i/Σa with a_i uniform in {1 … 10}, among the draws with every U_i below 1: what
     /// the thesis's figures used. Read and write share U_i as b_1 : b_2, each uniform in {1 … 10}.
     IntegerShares,
@@ -21,12 +27,20 @@ pub enum Generator {
 
 impl Generator {
     /// Every generator.
-    pub const ALL: [Generator; 3] = [Generator::UUniFast, Generator::IntegerShares, Generator::HeavyWriters];
+    pub const ALL: [Generator; 5] = [
+        Generator::UUniFast,
+        Generator::UUniFastDiscard,
+        Generator::RandFixedSum,
+        Generator::IntegerShares,
+        Generator::HeavyWriters,
+    ];
 
     /// What the user calls it.
     pub const fn name(self) -> &'static str {
         match self {
             Generator::UUniFast => "uunifast",
+            Generator::UUniFastDiscard => "uunifast-discard",
+            Generator::RandFixedSum => "randfixedsum",
             Generator::IntegerShares => "integer-shares",
             Generator::HeavyWriters => "heavy-writers",
         }

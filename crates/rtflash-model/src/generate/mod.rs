@@ -1,14 +1,17 @@
 //! Random task sets of a given total utilization, for experiments.
 //!
 //! Sources: E. Bini and G. C. Buttazzo, "Measuring the performance of schedulability tests",
-//! Real-Time Systems 30, 2005 (UUniFast); the thesis, Section 5.1 (periods, pages, the split
-//! between reads and writes).
+//! Real-Time Systems 30, 2005 (UUniFast); R. I. Davis and A. Burns, "Improved priority assignment
+//! for global fixed priority pre-emptive scheduling in multiprocessor real-time systems", Real-Time
+//! Systems 47, 2011 (UUniFast-Discard); P. Emberson, R. Stafford and R. I. Davis, "Techniques for
+//! the synthesis of multiprocessor tasksets", WATERS 2010 (RandFixedSum, log-uniform periods); the
+//! thesis, Section 5.1 (periods, pages, the split between reads and writes).
 //!
 //! A set is drawn in these steps, and drawn again from the first one where a step refuses it:
 //! 1. U_1 … U_n with ΣU_i = U ([`Generator`] says how); no task may have more than 1. Without a
 //!    total (`heavy-writers`), step 2 draws the utilizations of reads and writes.
 //! 2. Each U_i is split between read and write ([`Writes`] says how).
-//! 3. T^r and T^w are uniform in [100, 500) ms, or where [`PeriodRange`] says; pages =
+//! 3. T^r and T^w are uniform in [100, 500) ms, or as [`PeriodRange`] says; pages =
 //!    ⌊U·T/cost⌋, at least 1; then T = pages·cost/U, to the nearest nanosecond, so that the pages,
 //!    which are whole, still make up U. No T may exceed 1000 s. Where a [`PageRange`] is given,
 //!    pages are first moved into it, so that T may leave its range.
@@ -26,7 +29,9 @@
 
 mod accesses;
 mod deadlines;
+mod doubles;
 mod draw;
+mod fixed_sum;
 mod generator;
 mod options;
 mod pages;
@@ -44,7 +49,7 @@ pub use draw::{Exhausted, MAX_DRAWS, Refusal};
 pub use generator::Generator;
 pub use options::{MAX_TASKS, Meta, OptionsError, PageCosts, SetOptions, SetSpec, UnknownGenerator};
 pub use pages::{NotPages, PageRange};
-pub use periods::{NotPeriods, PeriodRange};
+pub use periods::{NotPeriods, PeriodDistribution, PeriodRange, UnknownDistribution};
 pub use range::{MAX_POINTS, RangeError, UtilizationRange};
 pub use utilization::{Utilization, UtilizationError};
 pub use writes::{NotAShare, WriteShare, Writes};

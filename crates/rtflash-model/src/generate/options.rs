@@ -7,9 +7,10 @@ use serde::{Serialize, Serializer};
 
 use super::accesses::Accesses;
 use super::deadlines::DeadlineRange;
+use super::fixed_sum::MAX_NUMBERS;
 use super::generator::Generator;
 use super::pages::PageRange;
-use super::periods::PeriodRange;
+use super::periods::{PeriodDistribution, PeriodRange};
 use super::shares::ShareProposal;
 use super::utilization::Utilization;
 use super::writes::{WriteShare, Writes};
@@ -26,7 +27,8 @@ pub struct UnknownGenerator(pub String);
 
 impl fmt::Display for UnknownGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no generator `{}`: write uunifast, integer-shares or heavy-writers", self.0)
+        let names = Generator::ALL.map(Generator::name).join(", ");
+        write!(f, "there is no generator `{}`: the generators are {names}", self.0)
     }
 }
 
@@ -38,6 +40,18 @@ impl FromStr for Generator {
     fn from_str(text: &str) -> Result<Generator, UnknownGenerator> {
         let named = Generator::ALL.into_iter().find(|generator| generator.name() == text);
         named.ok_or_else(|| UnknownGenerator(text.to_owned()))
+    }
+}
+
+impl Generator {
+    /// Tasks that a set may have.
+    pub const fn max_tasks(self) -> u32 {
+        match self {
+            Generator::RandFixedSum => MAX_NUMBERS,
+            Generator::UUniFast | Generator::UUniFastDiscard | Generator::IntegerShares | Generator::HeavyWriters => {
+                MAX_TASKS
+            }
+        }
     }
 }
 
@@ -134,7 +148,13 @@ impl SetSpec {
 impl SetSpec {
     /// The periods that requests start from, if others than those of the thesis.
     pub fn stated_periods(&self) -> Option<PeriodRange> {
-        Some(self.periods).filter(|&periods| periods != PeriodRange::default())
+        let uniform = |periods: PeriodRange| periods.distributed(PeriodDistribution::Uniform);
+        Some(self.periods).filter(|&periods| uniform(periods) != PeriodRange::THESIS)
+    }
+
+    /// How they are distributed, if not as those of the thesis.
+    pub fn stated_distribution(&self) -> Option<PeriodDistribution> {
+        Some(self.periods.distribution()).filter(|&distribution| distribution != PeriodDistribution::Uniform)
     }
 }
 
@@ -150,8 +170,13 @@ impl Default for SetSpec {
 pub enum OptionsError {
     /// No tasks.
     NoTasks,
-    /// So many tasks, above [`MAX_TASKS`].
-    TooManyTasks(u32),
+    /// More tasks than the generator takes: [`Generator::max_tasks`].
+    TooManyTasks {
+        /// n.
+        tasks: u32,
+        /// The generator.
+        generator: Generator,
+    },
     /// So many write-heavy tasks, of fewer in all.
     TooManyWriteHeavy {
         /// K.
@@ -169,7 +194,9 @@ impl fmt::Display for OptionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OptionsError::NoTasks => f.write_str("a set of no tasks: at least one"),
-            OptionsError::TooManyTasks(tasks) => write!(f, "{tasks} tasks are too many: at most {MAX_TASKS}"),
+            OptionsError::TooManyTasks { tasks, generator } => {
+                write!(f, "{tasks} tasks are too many: at most {} with {generator}", generator.max_tasks())
+            }
             OptionsError::TooManyWriteHeavy { write_heavy, tasks } => {
                 write!(f, "{write_heavy} write-heavy tasks are more than there are tasks: at most {tasks}")
             }
@@ -183,7 +210,7 @@ impl fmt::Display for OptionsError {
 
 impl std::error::Error for OptionsError {}
 
-/// What to draw, checked: 1 ≤ n ≤ [`MAX_TASKS`], K ≤ n, pages cost time.
+/// What to draw, checked: 1 ≤ n ≤ [`Generator::max_tasks`], K ≤ n, pages cost time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetOptions {
     spec: SetSpec,
@@ -195,12 +222,12 @@ impl SetOptions {
     /// # Errors
     /// The first thing found wrong.
     pub fn new(spec: SetSpec) -> Result<SetOptions, OptionsError> {
-        let tasks = spec.tasks;
+        let SetSpec { tasks, generator, .. } = spec;
         if tasks == 0 {
             return Err(OptionsError::NoTasks);
         }
-        if tasks > MAX_TASKS {
-            return Err(OptionsError::TooManyTasks(tasks));
+        if tasks > generator.max_tasks() {
+            return Err(OptionsError::TooManyTasks { tasks, generator });
         }
         if let Some(write_heavy) = spec.writes.heavy().filter(|&write_heavy| write_heavy > tasks) {
             return Err(OptionsError::TooManyWriteHeavy { write_heavy, tasks });
@@ -245,7 +272,9 @@ impl SetOptions {
         let generator = match self.spec.generator {
             Generator::UUniFast => 0,
             Generator::IntegerShares => 1,
-            Generator::HeavyWriters => 2,
+            Generator::UUniFastDiscard => 2,
+            Generator::RandFixedSum => 3,
+            Generator::HeavyWriters => 4,
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.spec.seed.to_le_bytes());
@@ -289,6 +318,7 @@ impl SetOptions {
             access,
             deadline: deadlines,
             period: self.spec.stated_periods(),
+            period_distribution: self.spec.stated_distribution(),
             pages,
             analysis,
         }
@@ -324,6 +354,9 @@ pub struct Meta<'a> {
     /// The periods that requests started from, if not those of the thesis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<PeriodRange>,
+    /// How they are distributed, if not uniformly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_distribution: Option<PeriodDistribution>,
     /// How many pages a request may have, if that was bounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageRange>,

@@ -5,27 +5,106 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use super::doubles::{float, whole};
 use crate::random::Stream;
 use crate::time::{format_ns, parse_ns};
 
 /// The longest T of a set: 1000 s, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000_000;
 
-/// Periods uniform from the first of two times up to, and without, the second, before they are
-/// adapted to whole pages. The thesis has [100, 500) ms, Section 5.1.
+/// How periods are distributed over their range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PeriodDistribution {
+    /// Every nanosecond is as likely as every other one.
+    #[default]
+    Uniform,
+    /// Their logarithm is uniform, so that each order of magnitude has as many (Emberson, Stafford
+    /// and Davis 2010).
+    LogUniform,
+}
+
+impl PeriodDistribution {
+    /// Every distribution.
+    pub const ALL: [PeriodDistribution; 2] = [PeriodDistribution::Uniform, PeriodDistribution::LogUniform];
+
+    /// What the user calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PeriodDistribution::Uniform => "uniform",
+            PeriodDistribution::LogUniform => "log-uniform",
+        }
+    }
+}
+
+/// There is no distribution of this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownDistribution(pub String);
+
+impl fmt::Display for UnknownDistribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no distribution `{}`: write uniform or log-uniform", self.0)
+    }
+}
+
+impl std::error::Error for UnknownDistribution {}
+
+impl FromStr for PeriodDistribution {
+    type Err = UnknownDistribution;
+
+    fn from_str(text: &str) -> Result<PeriodDistribution, UnknownDistribution> {
+        let named = PeriodDistribution::ALL.into_iter().find(|distribution| distribution.name() == text);
+        named.ok_or_else(|| UnknownDistribution(text.to_owned()))
+    }
+}
+
+impl fmt::Display for PeriodDistribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for PeriodDistribution {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Periods from the first of two times up to, and without, the second, before they are adapted to
+/// whole pages. The thesis has [100, 500) ms, uniform, Section 5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PeriodRange {
     shortest_ns: u64,
     bound_ns: u64,
+    distribution: PeriodDistribution,
 }
 
 impl PeriodRange {
     /// That of the thesis: 100 ms to 500 ms.
-    pub const THESIS: PeriodRange = PeriodRange { shortest_ns: 100_000_000, bound_ns: 500_000_000 };
+    pub const THESIS: PeriodRange =
+        PeriodRange { shortest_ns: 100_000_000, bound_ns: 500_000_000, distribution: PeriodDistribution::Uniform };
+
+    /// The range with periods that are distributed so. A range that is read is uniform.
+    #[must_use]
+    pub fn distributed(self, distribution: PeriodDistribution) -> PeriodRange {
+        PeriodRange { distribution, ..self }
+    }
+
+    /// How its periods are distributed.
+    pub fn distribution(self) -> PeriodDistribution {
+        self.distribution
+    }
 
     /// A period of it, in nanoseconds.
     pub(super) fn draw(self, stream: &mut Stream) -> u64 {
-        self.shortest_ns + stream.below(self.bound_ns - self.shortest_ns)
+        match self.distribution {
+            PeriodDistribution::Uniform => self.shortest_ns + stream.below(self.bound_ns - self.shortest_ns),
+            PeriodDistribution::LogUniform => {
+                let [low, high] = [self.shortest_ns, self.bound_ns].map(|time| libm::log(float(time)));
+                let period = libm::exp(low + stream.unit() * (high - low));
+                // Rounding alone leaves the range.
+                whole(period).clamp(self.shortest_ns, self.bound_ns - 1)
+            }
+        }
     }
 }
 
@@ -55,7 +134,8 @@ impl FromStr for PeriodRange {
         let time = |text: &str| parse_ns(text.trim()).map_err(|_| NotPeriods);
         let (shortest_ns, bound_ns) = (time(shortest)?, time(bound)?);
         let valid = shortest_ns > 0 && shortest_ns < bound_ns && bound_ns <= LONGEST_NS;
-        if valid { Ok(PeriodRange { shortest_ns, bound_ns }) } else { Err(NotPeriods) }
+        let distribution = PeriodDistribution::Uniform;
+        if valid { Ok(PeriodRange { shortest_ns, bound_ns, distribution }) } else { Err(NotPeriods) }
     }
 }
 
@@ -96,5 +176,23 @@ mod tests {
         let periods: Vec<u64> = (0..400).map(|_| range.draw(&mut stream)).collect();
         assert!(periods.iter().all(|period| (5_000_000..50_000_000).contains(period)));
         assert!(periods.iter().any(|&period| period < 6_000_000) && periods.iter().any(|&period| period > 49_000_000));
+    }
+
+    #[test]
+    fn log_uniform_periods_have_as_many_in_each_order_of_magnitude() {
+        let range: PeriodRange = "1ms..1000ms".parse().unwrap();
+        let range = range.distributed(PeriodDistribution::LogUniform);
+        let (mut stream, mut counts) = (Stream::new([3; 32]), [0u32; 3]);
+        for _ in 0..30_000 {
+            let period = range.draw(&mut stream);
+            assert!((1_000_000..1_000_000_000).contains(&period), "{period}");
+            counts[period.ilog10() as usize - 6] += 1;
+        }
+        // Four standard deviations.
+        assert!(counts.iter().all(|&count| count.abs_diff(10_000) < 330), "{counts:?}");
+        let narrow: PeriodRange = "999999999ns..1000000000ns".parse().unwrap();
+        assert_eq!(narrow.distributed(PeriodDistribution::LogUniform).draw(&mut stream), 999_999_999);
+        assert!(PeriodDistribution::ALL.into_iter().all(|one| one.name().parse() == Ok(one)));
+        assert!("log".parse::<PeriodDistribution>().is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! Dividing the total utilization among the tasks: U_1 … U_n.
 
+use super::fixed_sum::FixedSum;
 use super::generator::Generator;
 use super::utilization::Utilization;
 use crate::random::Stream;
@@ -8,7 +9,7 @@ use crate::random::Stream;
 const ONE: u64 = 1_000_000_000;
 
 /// A way to propose U_1 … U_n; a proposal may have to be discarded.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum ShareProposal {
     /// U_i = U·a_i/Σa.
     Integers {
@@ -30,9 +31,9 @@ pub(super) enum ShareProposal {
     Undivided,
 }
 
-/// Three ways to one distribution, uniform on {Σx_i = total, 0 ≤ x_i ≤ 1}. They differ in how often
+/// Four ways to one distribution, uniform on {Σx_i = total, 0 ≤ x_i ≤ 1}. They differ in how often
 /// they must discard.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Method {
     /// Uniform on {Σx_i = total, 0 ≤ x_i}, discarded if some x_i is above 1 (Bini & Buttazzo 2005).
     /// Good for small totals.
@@ -49,6 +50,8 @@ pub(super) enum Method {
         /// Above zero.
         rate: f64,
     },
+    /// Nothing is discarded.
+    FixedSum(FixedSum),
 }
 
 impl ShareProposal {
@@ -61,7 +64,14 @@ impl ShareProposal {
             Generator::HeavyWriters => Some(ShareProposal::Undivided),
             Generator::IntegerShares if billionths >= max => None,
             Generator::IntegerShares => Some(ShareProposal::Integers { billionths, total }),
-            Generator::UUniFast if billionths > max => None,
+            Generator::UUniFast | Generator::UUniFastDiscard | Generator::RandFixedSum if billionths > max => None,
+            Generator::UUniFastDiscard => {
+                Some(ShareProposal::Slice { total, method: Method::UUniFast, complement: false })
+            }
+            Generator::RandFixedSum => {
+                let method = Method::FixedSum(FixedSum::new(tasks, total));
+                Some(ShareProposal::Slice { total, method, complement: false })
+            }
             // x → 1 − x moves the slice of n − U onto that of U and changes no volume, so it
             // carries the uniform distribution on the one to the uniform distribution on the other.
             // Of the two, the slice of the smaller sum is discarded less often.
@@ -78,8 +88,8 @@ impl ShareProposal {
         match *self {
             ShareProposal::Undivided => true,
             ShareProposal::Integers { billionths, total } => integers(stream, billionths, total, shares),
-            ShareProposal::Slice { total, method, complement } => {
-                let kept = match method {
+            ShareProposal::Slice { total, ref method, complement } => {
+                let kept = match *method {
                     Method::UUniFast => uunifast(stream, total, shares),
                     Method::Independent => independent(stream, total, shares, Stream::unit, |_, _| true),
                     Method::Tilted { rate } => {
@@ -88,6 +98,10 @@ impl ShareProposal {
                         independent(stream, total, shares, tilted, |stream, last| {
                             stream.unit() < libm::exp(-rate * last)
                         })
+                    }
+                    Method::FixedSum(ref table) => {
+                        table.draw(stream, shares);
+                        true
                     }
                 };
                 if kept && complement {

@@ -51,6 +51,9 @@ impl fmt::Display for UtilizationError {
 impl std::error::Error for UtilizationError {}
 
 impl Utilization {
+    /// The greatest there is.
+    pub const MOST: Utilization = Utilization { billionths: LIMIT - 1 };
+
     /// One tenth, the usual distance between two points.
     pub const TENTH: Utilization = Utilization { billionths: SCALE / 10 };
 

@@ -30,7 +30,7 @@ pub use shrink::shrink;
 pub use stock::{
     STOCK_RUNS, StockBroken, StockCheck, StockFinding, StockSearch, StockSoaked, soak_stock, stock_run, stock_set,
 };
-pub use tally::{Broken, LeftOut, Soaked, soak, soak_watched, soak_without};
+pub use tally::{Broken, LeftOut, SoakWatch, Soaked, soak, soak_watched, soak_without};
 
 use crate::case::execute;
 use limit::LimitSet;

@@ -20,8 +20,28 @@ pub struct Broken {
     pub finding: Finding,
 }
 
+/// Somebody who looks on while cases are drawn and run, called on any thread. A function of a
+/// number of cases is one who never stops the search.
+pub trait SoakWatch: Sync {
+    /// So many more cases are over. Cases that are shrunk in the end are not counted.
+    fn over(&self, cases: u64);
+
+    /// Whether the search is to end. Cases that have begun are ended, and what broke is shrunk.
+    fn stops(&self) -> bool {
+        false
+    }
+}
+
+impl<F: Fn(u64) + Sync> SoakWatch for F {
+    fn over(&self, cases: u64) {
+        self(cases);
+    }
+}
+
 /// What a search came to.
 pub struct Soaked {
+    /// Cases that are over: fewer than asked for if the search was stopped.
+    pub cases: u64,
     /// Sets that the analysis accepts.
     pub sets: u64,
     /// Cases that the analysis accepts and that were run.
@@ -37,6 +57,8 @@ pub struct Soaked {
 pub struct LeftOut {
     /// What was left out.
     pub term: Term,
+    /// Cases that are over: fewer than asked for if the search was stopped.
+    pub cases: u64,
     /// Sets that the test accepts so.
     pub sets: u64,
     /// Runs of them.
@@ -72,6 +94,7 @@ impl Count {
 /// What the runs of some sets came to.
 #[derive(Debug, Clone)]
 struct SoakTally {
+    cases: u64,
     sets: u64,
     judged: u64,
     /// The sum over the sets.
@@ -84,7 +107,7 @@ struct SoakTally {
 impl SoakTally {
     fn new() -> SoakTally {
         let broken = vec![Count::default(); FAILING.len()];
-        SoakTally { sets: 0, judged: 0, load: 0, late: Count::default(), broken }
+        SoakTally { cases: 0, sets: 0, judged: 0, load: 0, late: Count::default(), broken }
     }
 
     fn note(&mut self, run: u64, findings: &[Finding]) {
@@ -107,6 +130,7 @@ impl SoakTally {
     }
 
     fn join(mut self, other: SoakTally) -> SoakTally {
+        self.cases += other.cases;
         self.sets += other.sets;
         self.judged += other.judged;
         self.load += other.load;
@@ -120,26 +144,25 @@ impl SoakTally {
 /// result does not depend on how many there are. Where a set is run many times, the last one is run
 /// as often as the others.
 pub fn soak(search: Search, runs: u64) -> Soaked {
-    soak_watched(search, runs, &|_| ())
+    soak_watched(search, runs, &|_: u64| ())
 }
 
-/// As [`soak`]. `over` is told how many more cases are over, on any thread; cases that are shrunk
-/// in the end are not counted.
-pub fn soak_watched(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> Soaked {
-    let tally = tally(search, runs, over);
+/// As [`soak`], with somebody who looks on and may stop it.
+pub fn soak_watched(search: Search, runs: u64, watch: &dyn SoakWatch) -> Soaked {
+    let tally = tally(search, runs, watch);
     let firsts: Vec<(usize, u64, u64)> = tally.firsts().collect();
     let broken = firsts.into_par_iter().filter_map(|(assumption, runs, first)| {
         let (smallest, finding) = shrink(draw(search, first)?, assumption)?;
         Some(Broken { assumption, runs, first, smallest, finding })
     });
     let load = tally.load / tally.sets.max(1);
-    Soaked { sets: tally.sets, judged: tally.judged, load, broken: broken.collect() }
+    Soaked { cases: tally.cases, sets: tally.sets, judged: tally.judged, load, broken: broken.collect() }
 }
 
 /// The same with a term left out of the world's test.
-pub fn soak_without(search: Search, runs: u64, term: Term, over: &(dyn Fn(u64) + Sync)) -> LeftOut {
+pub fn soak_without(search: Search, runs: u64, term: Term, watch: &dyn SoakWatch) -> LeftOut {
     let search = Search { left_out: Some(term), ..search };
-    let tally = tally(search, runs, over);
+    let tally = tally(search, runs, watch);
     let firsts: Vec<(usize, u64, u64)> = tally.firsts().collect();
     // The first late run, else the first in which anything broke.
     let late = firsts.iter().find(|&&(_, _, first)| Some(first) == tally.late.first);
@@ -150,6 +173,7 @@ pub fn soak_without(search: Search, runs: u64, term: Term, over: &(dyn Fn(u64) +
     });
     LeftOut {
         term,
+        cases: tally.cases,
         sets: tally.sets,
         judged: tally.judged,
         late: tally.late.runs,
@@ -159,16 +183,20 @@ pub fn soak_without(search: Search, runs: u64, term: Term, over: &(dyn Fn(u64) +
     }
 }
 
-fn tally(search: Search, runs: u64, over: &(dyn Fn(u64) + Sync)) -> SoakTally {
+fn tally(search: Search, runs: u64, watch: &dyn SoakWatch) -> SoakTally {
     let of = |set: u64| {
         let mut tally = SoakTally::new();
+        if watch.stops() {
+            return tally;
+        }
         if search.world.runs_of_a_set() > 1 {
             run_set(search, set, &mut tally);
         } else if let Some(SoakOutcome::Judged { findings, load }) = draw(search, set).map(|case| judge(&case)) {
             tally.note(set, &findings);
             (tally.sets, tally.load) = (1, load);
         }
-        over(search.world.runs_of_a_set());
+        tally.cases = search.world.runs_of_a_set();
+        watch.over(tally.cases);
         tally
     };
     (0..runs.div_ceil(search.world.runs_of_a_set())).into_par_iter().map(of).reduce(SoakTally::new, SoakTally::join)

@@ -9,7 +9,7 @@ fn search(seed: u64, left_out: Option<StockTerm>, climbs: bool) -> StockSearch {
 }
 
 fn soaked(search: StockSearch, sets: u64) -> StockSoaked {
-    soak_stock(search, sets * STOCK_RUNS, &|_| ())
+    soak_stock(search, sets * STOCK_RUNS, &|_: u64| ())
 }
 
 fn late(of: &StockSoaked) -> u64 {

@@ -1,16 +1,18 @@
 //! Whoever looks on is told the truth, and changes nothing.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rtflash_exec::trace::Record;
-use rtflash_exec::{DEFAULT_MEMORY, Plan};
+use rtflash_exec::{DEFAULT_MEMORY, Options, Plan};
 use rtflash_model::Instant;
-use rtflash_run::soak::{Search, World, draw, soak, soak_watched};
+use rtflash_run::soak::{Search, SoakWatch, World, draw, soak, soak_watched};
 use rtflash_run::{Executed, Sink, execute, execute_watched};
 
-/// What a run came to, in words. In which order a stream's responses were seen does not matter: it
-/// is served by several clusters, each with a clock of its own.
+/// What a run came to, in words, but for how long chips and buses were busy. In which order a
+/// stream's responses were seen does not matter: it is served by several clusters, each with a
+/// clock of its own.
 fn words(run: &Executed) -> String {
     let report = &run.report;
     let sources = report.sources.iter().map(|source| {
@@ -18,7 +20,12 @@ fn words(run: &Executed) -> String {
         (source.released, source.completed, source.misses, source.overdue, responses)
     });
     let sources: Vec<_> = sources.collect();
-    format!("{:?} {sources:?} {:?} {:?} {:?}", run.findings, report.clusters, report.chips, report.channels)
+    let chips: Vec<_> = report.chips.iter().map(|chip| chip.operations).collect();
+    format!("{:?} {sources:?} {:?} {chips:?} {}", run.findings, report.clusters, report.operations().transfers)
+}
+
+fn busy(run: &Executed) -> String {
+    format!("{:?} {:?}", run.report.chips, run.report.channels)
 }
 
 #[test]
@@ -33,7 +40,10 @@ fn a_watched_run_is_the_same_run() {
         let all = all.reads + all.programs + all.erases;
         for is_traced in [false, true] {
             let mut told: Vec<(Instant, u64)> = Vec::new();
-            let mut watch = |now: Instant, operations: u64| told.push((now, operations));
+            let mut watch = |now: Instant, operations: u64| {
+                told.push((now, operations));
+                ControlFlow::Continue(())
+            };
             let mut recorded = 0;
             let mut keep = |_: &Plan, record: &Record| -> io::Result<()> {
                 recorded += u64::from(matches!(record, Record::Operation(_)));
@@ -43,7 +53,9 @@ fn a_watched_run_is_the_same_run() {
             let watch: Option<rtflash_run::Watch<'_>> = Some(&mut watch);
             let (set, options) = (&case.set, &case.options);
             let run = execute_watched(DEFAULT_MEMORY, set, allocation, case.analysis, options, sink, watch);
-            assert_eq!(words(&run.expect("it ran before")), words(&alone), "run {number}, {world:?}");
+            let run = run.expect("it ran before");
+            assert_eq!((words(&run), busy(&run)), (words(&alone), busy(&alone)), "run {number}, {world:?}");
+            assert_eq!(run.stopped, None);
             assert!(told.is_sorted(), "run {number}, {world:?}: {told:?}");
             assert!(told.iter().all(|&(_, operations)| operations <= all));
             if is_traced {
@@ -55,16 +67,59 @@ fn a_watched_run_is_the_same_run() {
         }
     }
     println!("{looks} looks");
-    assert!(looks > 500, "{looks} looks");
+    assert!(looks > 200, "{looks} looks");
+}
+
+/// A run that is stopped is a run that was to end then.
+#[test]
+fn a_stopped_run_is_a_shorter_run() {
+    let mut stopped = 0;
+    for (number, world) in (0..30).flat_map(|number| [World::Any, World::Sound].map(|world| (number, world))) {
+        let Some(case) = draw(Search::new(32, world), number) else { continue };
+        let outcome = case.allocator.allocate(&case.set, case.analysis);
+        let Some(allocation) = outcome.allocation() else { continue };
+        let (mut left, set) = (1 + number % 3, &case.set);
+        let mut watch = |_: Instant, _: u64| {
+            left = left.saturating_sub(1);
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let watch: Option<rtflash_run::Watch<'_>> = Some(&mut watch);
+        let run = execute_watched(DEFAULT_MEMORY, set, allocation, case.analysis, &case.options, None, watch);
+        let Ok(run) = run else { continue };
+        let Some(at) = run.stopped else { continue };
+        assert!(at < case.options.duration);
+        let options = Options { duration: at, ..case.options.clone() };
+        let shorter = execute(set, allocation, case.analysis, &options, None).expect("it ran before");
+        assert_eq!(words(&run), words(&shorter), "run {number}, {world:?}");
+        stopped += 1;
+    }
+    assert!(stopped > 20, "{stopped} runs");
+}
+
+/// Who stops a search has what was found until then, with the number of cases.
+#[test]
+fn a_search_can_be_stopped() {
+    struct After(AtomicU64);
+    impl SoakWatch for After {
+        fn over(&self, cases: u64) {
+            self.0.fetch_sub(cases.min(self.0.load(Ordering::Relaxed)), Ordering::Relaxed);
+        }
+        fn stops(&self) -> bool {
+            self.0.load(Ordering::Relaxed) == 0
+        }
+    }
+    let watched = soak_watched(Search::new(7, World::Any), 10_000_000, &After(AtomicU64::new(20)));
+    assert!((20..10_000).contains(&watched.cases), "{}", watched.cases);
+    assert!(watched.judged > 0 && watched.judged <= watched.cases);
 }
 
 #[test]
 fn every_case_of_a_search_is_counted() {
     let over = AtomicU64::new(0);
-    let watched = soak_watched(Search::new(7, World::Any), 60, &|_| {
+    let watched = soak_watched(Search::new(7, World::Any), 60, &|_: u64| {
         over.fetch_add(1, Ordering::Relaxed);
     });
     assert_eq!(over.into_inner(), 60);
     let alone = soak(Search::new(7, World::Any), 60);
-    assert_eq!((watched.judged, watched.broken.len()), (alone.judged, alone.broken.len()));
+    assert_eq!((watched.cases, watched.judged, watched.broken.len()), (60, alone.judged, alone.broken.len()));
 }

@@ -192,6 +192,7 @@ fn jobs_line<'a>(set: &'a TaskSet, source: &'a Source, jobs: &SourceReport) -> J
 pub fn traced(setup: &Setup, duration: Instant, dispatch: &'static str) -> Settings {
     Settings {
         duration_ns: duration.as_ns(),
+        stopped_before_ns: None,
         dispatch: dispatch.into(),
         server: Some(match setup.service {
             Service::Tbs => "tbs".into(),

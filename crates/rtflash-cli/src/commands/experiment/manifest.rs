@@ -1,8 +1,9 @@
 //! What repeats an experiment.
 
-use rtflash_experiment::plan::{Bandwidth, Measure, Plan};
+use rtflash_experiment::plan::{Bandwidth, Measure, OwnSets, Plan};
 use rtflash_experiment::{BUILD, Shard};
-use rtflash_model::{Reliance, Span, format_ns, write_device};
+use rtflash_model::generate::PeriodDistribution;
+use rtflash_model::{Reliance, Span, format_ns, write_device, write_task_set};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,23 +22,27 @@ pub struct Manifest {
     /// The sources that rtflash was built of, as a hash: the same on every machine. Results of two
     /// builds are not joined.
     build: &'static str,
-    /// The command that repeats the results, byte by byte: add `--out DIR`.
-    command: Vec<String>,
+    /// The command that repeats the results, byte by byte: add `--out DIR`. Null where task sets
+    /// of a program's own were given.
+    command: Option<Vec<String>>,
     /// `schedulability`, `write-heavy` or `bandwidth`.
     experiment: &'static str,
-    /// The device, as in a task-set file.
+    /// Task sets of a program's own; left out where sets were drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_sets: Option<ManifestSets>,
+    /// The device, as in a task-set file; null where task sets were given, each with its own.
     #[schemars(with = "serde_json::Value")]
-    device: Box<RawValue>,
+    device: Option<Box<RawValue>>,
     /// Total utilizations; none if the generator divides no total.
     utilizations: Vec<f64>,
     /// The axis besides, with its values.
     sweep: Option<String>,
-    /// Sets at each point.
+    /// Sets at each point; of given sets, all.
     sets: u64,
-    /// Tasks in a set.
-    tasks: u32,
-    /// How utilization is divided among the tasks.
-    generator: &'static str,
+    /// Tasks in a set; null where task sets were given.
+    tasks: Option<u32>,
+    /// How utilization is divided among the tasks; null where task sets were given.
+    generator: Option<&'static str>,
     /// The analysis that all sets are made for; null where each analysis has sets made for it.
     analysis: Option<&'static str>,
     /// What sound analyses may rely on: `nothing`, `neighbours` or `queue`; null where no analysis
@@ -47,8 +52,9 @@ pub struct Manifest {
     write_heavy: Option<u32>,
     /// The part of every task's utilization that is writing, if it was asked for.
     write_share: Option<f64>,
-    /// Which pages requests read and write: `random`, `sequential`, `stream` or `mixed`.
-    access: &'static str,
+    /// Which pages requests read and write: `random`, `sequential`, `stream` or `mixed`; null where
+    /// task sets were given.
+    access: Option<&'static str>,
     /// Relative deadlines as parts of the period, `0.5..1`, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<String>,
@@ -56,6 +62,9 @@ pub struct Manifest {
     /// if others than those of the thesis were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     period: Option<String>,
+    /// How these periods are distributed, `log-uniform`, if not uniformly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    period_distribution: Option<&'static str>,
     /// How many pages a request may have, `1..16`, if that was bounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pages: Option<String>,
@@ -68,6 +77,24 @@ pub struct Manifest {
     /// Which part of the experiment this is, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<String>,
+}
+
+/// Task sets that were given.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ManifestSets {
+    /// The CRC-32 of their lines of JSON, point by point, as eight hexadecimal digits.
+    crc32: String,
+}
+
+impl ManifestSets {
+    fn of(sets: &OwnSets) -> ManifestSets {
+        let mut hasher = crc32fast::Hasher::new();
+        for set in sets.all() {
+            hasher.update(write_task_set(set, None).as_bytes());
+            hasher.update(b"\n");
+        }
+        ManifestSets { crc32: format!("{:08x}", hasher.finalize()) }
+    }
 }
 
 /// An algorithm under an analysis.
@@ -101,6 +128,8 @@ impl Manifest {
     pub fn new(args: &ExperimentArgs, plan: &Plan) -> Manifest {
         let spec = plan.spec();
         let sets = &spec.sets;
+        let own = plan.own_sets();
+        let is_drawn = own.is_none();
         let measure = match &spec.measure {
             Measure::Schedulability => None,
             Measure::Bandwidth(options) => Some(options),
@@ -108,21 +137,24 @@ impl Manifest {
         Manifest {
             rtflash: env!("CARGO_PKG_VERSION"),
             build: BUILD,
-            command: command(args, plan),
+            command: is_drawn.then(|| command(args, plan)),
+            task_sets: own.map(ManifestSets::of),
             experiment: args.kind.name(),
-            device: RawValue::from_string(write_device(&sets.device)).expect("a device is written as JSON"),
+            device: is_drawn
+                .then(|| RawValue::from_string(write_device(&sets.device)).expect("a device is written as JSON")),
             utilizations: spec.utilizations.iter().map(|utilization| utilization.to_f64()).collect(),
             sweep: spec.sweep.as_ref().map(ToString::to_string),
-            sets: spec.sets_per_point,
-            tasks: sets.tasks,
-            generator: sets.generator.name(),
+            sets: if is_drawn { spec.sets_per_point } else { plan.sets() },
+            tasks: is_drawn.then_some(sets.tasks),
+            generator: is_drawn.then(|| sets.generator.name()),
             analysis: spec.analysis.map(|analysis| analysis.name()),
             rely_on: rely_on(plan),
             write_heavy: sets.writes.heavy(),
             write_share: sets.writes.share().map(|share| share.to_f64()),
-            access: sets.accesses.name(),
+            access: is_drawn.then(|| sets.accesses.name()),
             deadline: sets.deadlines.as_ref().map(ToString::to_string),
             period: sets.stated_periods().map(|periods| periods.to_string()),
+            period_distribution: sets.stated_distribution().map(PeriodDistribution::name),
             pages: sets.pages.as_ref().map(ToString::to_string),
             seed: sets.seed,
             contenders: plan
@@ -265,14 +297,14 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--write-share", share.to_string());
     }
     add("--access", sets.accesses.name().to_owned());
-    if let Some(deadlines) = sets.deadlines {
-        add("--deadline", deadlines.to_string());
-    }
-    if let Some(periods) = sets.stated_periods() {
-        add("--period", periods.to_string());
-    }
-    if let Some(pages) = sets.pages {
-        add("--pages", pages.to_string());
+    let stated = [
+        ("--deadline", sets.deadlines.map(|deadlines| deadlines.to_string())),
+        ("--period", sets.stated_periods().map(|periods| periods.to_string())),
+        ("--period-distribution", sets.stated_distribution().map(|distribution| distribution.to_string())),
+        ("--pages", sets.pages.map(|pages| pages.to_string())),
+    ];
+    for (option, value) in stated {
+        value.into_iter().for_each(|value| add(option, value));
     }
     add("--seed", sets.seed.to_string());
     let [algorithms, analyses] = contenders(plan);

@@ -12,7 +12,7 @@ use clap::Parser;
 use rtflash_draw::{NamedFigure, figures};
 use rtflash_experiment::output::{Summary, summary, tables};
 use rtflash_experiment::tally::Tally;
-use rtflash_experiment::{Plan, Progress, Shard, merge as joined, run as work};
+use rtflash_experiment::{Plan, Progress, RunFailure, Shard, merge as joined, run as work};
 
 use super::generate::DeviceFrom;
 use crate::CommandFailure;
@@ -58,7 +58,10 @@ pub fn run(args: &ExperimentArgs) -> Result<Status, CommandFailure> {
         Some(jobs) => super::policies::threads(jobs.into())?.install(|| work(&plan, progress, &mut watcher)),
     };
     watcher.finish();
-    let progress = progress.map_err(|error| directory.failure(PROGRESS, &error))?;
+    let progress = progress.map_err(|failure| match failure {
+        RunFailure::Unkept(error) => directory.failure(PROGRESS, &error),
+        RunFailure::NoDivision { .. } => CommandFailure(failure.to_string()),
+    })?;
     let figures = !args.no_figure && args.shard.is_none();
     let written = Written { directory: &directory, figures, report, format: args.format.format };
     finish(&plan, &progress, args.kind, &manifest, &written)

@@ -6,7 +6,7 @@ use rtflash_exec::Service;
 use rtflash_experiment::Plan;
 use rtflash_experiment::plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value};
 use rtflash_model::generate::{MAX_TASKS, SetSpec};
-use rtflash_model::{Reliance, Span, parse_ns};
+use rtflash_model::{Reliance, Span, TaskSet, parse_ns};
 
 use super::manifest::Manifest;
 use crate::CommandFailure;
@@ -52,7 +52,7 @@ pub fn plan(
         writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
         deadlines: generate::deadlines(args.sets.deadline.as_deref())?,
-        periods: generate::periods(args.sets.period.as_deref())?,
+        periods: generate::periods(&args.sets)?,
         pages: generate::pages(args.sets.pages.as_deref())?,
         seed: args.sets.seed,
     };
@@ -66,7 +66,11 @@ pub fn plan(
         contenders: contenders(args, &analyses, own)?,
     };
     generate::some_sets(&args.sets)?;
-    let plan = Plan::new(spec).map_err(|error| match error {
+    let planned = match &own.sets {
+        None => Plan::new(spec),
+        Some(sets) => Plan::of_sets(spec, sets.clone(), generate::step(&args.sets)?),
+    };
+    let plan = planned.map_err(|error| match error {
         ExperimentError::Options(None, error) => generate::impossible(error),
         error => CommandFailure(error.to_string()),
     })?;
@@ -74,13 +78,16 @@ pub fn plan(
     Ok((plan, manifest))
 }
 
-/// Algorithms and analyses of a program that embeds the command, found by name before its own.
+/// Algorithms and analyses of a program that embeds the command, found by name before its own, and
+/// task sets.
 #[derive(Default, Clone)]
 pub struct OwnContenders {
     /// The algorithms.
     pub allocators: Vec<&'static dyn Allocator>,
     /// The analyses.
     pub analyses: Vec<&'static dyn Analysis>,
+    /// The task sets; `None` where they are to be drawn.
+    pub sets: Option<Vec<TaskSet>>,
 }
 
 impl OwnContenders {

@@ -11,12 +11,6 @@ pub fn at(nanoseconds: u64) -> Instant {
     Instant::from_ns(nanoseconds).expect("a short time")
 }
 
-/// Random cases of a test: `RTFLASH_CASES` times the usual number.
-pub fn cases(usual: u64) -> u64 {
-    let times: Option<u64> = std::env::var("RTFLASH_CASES").ok().and_then(|times| times.parse().ok());
-    usual * times.unwrap_or(1)
-}
-
 /// Draws from a stream.
 pub struct Rng(pub Stream);
 

@@ -2,7 +2,7 @@
 
 use super::sets::{draw, spec};
 use crate::TaskSet;
-use crate::generate::{Generator, SetSpec, Writes};
+use crate::generate::{Generator, PeriodDistribution, PeriodRange, SetSpec, Writes};
 
 /// `pages/ns` of read and write, task by task.
 fn written(set: &TaskSet) -> String {
@@ -17,7 +17,7 @@ fn written(set: &TaskSet) -> String {
 /// every version. A second implementation (in Python, ChaCha8 included) gave the same ones.
 #[test]
 fn the_same_seed_gives_the_same_set_for_ever() {
-    use Generator::{IntegerShares, UUniFast};
+    use Generator::{IntegerShares, RandFixedSum, UUniFast, UUniFastDiscard};
     use Writes::{Drawn, Heavy};
     for (generator, writes, utilization, index, expected) in [
         (
@@ -76,6 +76,48 @@ fn the_same_seed_gives_the_same_set_for_ever() {
             0,
             "t1 823/181722210 91/135394314, t2 200/198254549 188/289623056, t3 427/497775473 11/280480929",
         ),
+        (
+            UUniFastDiscard,
+            Drawn,
+            "0.5",
+            0,
+            "t1 595/195951897 33/265646525, t2 915/345124776 43/423073583, t3 176/421258273 20/122256447",
+        ),
+        (
+            UUniFastDiscard,
+            Drawn,
+            "1.5",
+            7,
+            "t1 1542/413377199 10/293838449, t2 3361/466903969 192/422274790, t3 2652/290325644 243/481228842",
+        ),
+        (
+            UUniFastDiscard,
+            Drawn,
+            "2",
+            1,
+            "t1 1569/406310462 207/483787387, t2 5703/468823363 200/380052751, t3 3073/431947506 233/318372650",
+        ),
+        (
+            RandFixedSum,
+            Drawn,
+            "0.5",
+            0,
+            "t1 239/445571780 10/355480717, t2 628/127896835 87/231062195, t3 9/461150278 10/205188221",
+        ),
+        (
+            RandFixedSum,
+            Drawn,
+            "1.5",
+            7,
+            "t1 2530/266141901 120/204318071, t2 31/161705143 33/334153515, t3 3030/396586171 228/393027926",
+        ),
+        (
+            RandFixedSum,
+            Drawn,
+            "2",
+            1,
+            "t1 356/180154162 282/208460767, t2 1708/141782167 152/226661611, t3 311/134681216 121/352322655",
+        ),
     ] {
         let set = draw(spec(generator, writes), utilization, index);
         assert_eq!(written(&set), expected, "{generator} {writes:?} {utilization} {index}");
@@ -87,4 +129,7 @@ fn the_same_seed_gives_the_same_set_for_ever() {
         )
     );
     assert!(written(&tilted).ends_with("t31 242/295134681 147/187570042, t32 2114/462859105 25/175222737"));
+    let periods = "1ms..1000ms".parse::<PeriodRange>().unwrap().distributed(PeriodDistribution::LogUniform);
+    let log = draw(SetSpec { periods, ..spec(UUniFast, Drawn) }, "0.5", 0);
+    assert_eq!(written(&log), "t1 1/1945919 2/6472700, t2 99/52963854 32/96659156, t3 1/1514846 24/431446082");
 }

@@ -27,7 +27,8 @@ pub(super) fn spec(generator: Generator, writes: Writes) -> SetSpec {
 }
 
 /// The generators that divide a total utilization.
-const DIVIDING: [Generator; 2] = [Generator::UUniFast, Generator::IntegerShares];
+const DIVIDING: [Generator; 4] =
+    [Generator::UUniFast, Generator::UUniFastDiscard, Generator::RandFixedSum, Generator::IntegerShares];
 
 fn at(text: &str) -> Utilization {
     text.parse().unwrap()
@@ -67,6 +68,10 @@ fn pages_and_periods_make_up_the_utilization() {
     for generator in DIVIDING {
         for (tasks, utilization) in [(1, "0.3"), (8, "0.1"), (8, "2"), (8, "4"), (8, "6"), (32, "10"), (100, "50")] {
             let spec = SetSpec { tasks, ..spec(generator, Writes::Drawn) };
+            if generator == Generator::UUniFastDiscard && tasks > 8 {
+                // Discards all that are drawn in a test's time.
+                continue;
+            }
             for index in 0..20 {
                 let set = draw(spec, utilization, index);
                 let total: f64 = achieved(&spec, &set).iter().map(|(read, write)| read + write).sum();
@@ -213,7 +218,14 @@ fn bad_options_are_refused() {
     let free = PageCosts { read: Span::ZERO, ..good.page_costs };
     for (spec, error) in [
         (SetSpec { tasks: 0, ..good }, OptionsError::NoTasks),
-        (SetSpec { tasks: u32::MAX, ..good }, OptionsError::TooManyTasks(u32::MAX)),
+        (
+            SetSpec { tasks: u32::MAX, ..good },
+            OptionsError::TooManyTasks { tasks: u32::MAX, generator: Generator::UUniFast },
+        ),
+        (
+            SetSpec { tasks: 1_001, generator: Generator::RandFixedSum, ..good },
+            OptionsError::TooManyTasks { tasks: 1_001, generator: Generator::RandFixedSum },
+        ),
         (SetSpec { writes: Writes::Heavy(4), ..good }, OptionsError::TooManyWriteHeavy { write_heavy: 4, tasks: 3 }),
         (SetSpec { page_costs: free, ..good }, OptionsError::FreePages),
         (
@@ -225,7 +237,8 @@ fn bad_options_are_refused() {
     }
     assert_eq!(
         "UUniFast".parse::<Generator>().unwrap_err().to_string(),
-        "there is no generator `UUniFast`: write uunifast, integer-shares or heavy-writers"
+        "there is no generator `UUniFast`: the generators are uunifast, uunifast-discard, randfixedsum, \
+         integer-shares, heavy-writers"
     );
     assert!(Generator::ALL.into_iter().all(|generator| generator.to_string().parse() == Ok(generator)));
 }

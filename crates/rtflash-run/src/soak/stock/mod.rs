@@ -17,6 +17,7 @@ use rtflash_model::{Task, TaskSet};
 
 pub use drive::{StockCheck, StockFinding};
 
+use super::SoakWatch;
 use super::draw::Rng;
 
 /// Runs of each set.
@@ -49,6 +50,8 @@ pub struct StockBroken {
 /// What a search came to.
 #[derive(Debug)]
 pub struct StockSoaked {
+    /// Cases that are over: fewer than asked for if the search was stopped.
+    pub cases: u64,
     /// Sets that the test accepts.
     pub sets: u64,
     /// Runs of them.
@@ -81,6 +84,7 @@ impl StockCount {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct StockTally {
+    cases: u64,
     sets: u64,
     runs: u64,
     passes: u64,
@@ -89,6 +93,7 @@ struct StockTally {
 
 impl StockTally {
     fn join(mut self, other: StockTally) -> StockTally {
+        self.cases += other.cases;
         self.sets += other.sets;
         self.runs += other.runs;
         self.passes += other.passes;
@@ -123,22 +128,26 @@ pub fn stock_run(search: StockSearch, set: &TaskSet, run: u64) -> (Option<StockF
 }
 
 /// Draws `runs` cases, [`STOCK_RUNS`] of each set, and judges them, on the threads of the current
-/// rayon pool; the result does not depend on how many there are. `over` is told how many more are
-/// over.
-pub fn soak_stock(search: StockSearch, runs: u64, over: &(dyn Fn(u64) + Sync)) -> StockSoaked {
+/// rayon pool; the result does not depend on how many there are. Somebody looks on, and may stop
+/// it.
+pub fn soak_stock(search: StockSearch, runs: u64, watch: &dyn SoakWatch) -> StockSoaked {
     let of = |number: u64| {
+        if watch.stops() {
+            return StockTally::default();
+        }
         let tally = run_set(search, number);
-        over(STOCK_RUNS);
-        tally
+        watch.over(STOCK_RUNS);
+        StockTally { cases: STOCK_RUNS, ..tally }
     };
     let numbers = (0..runs.div_ceil(STOCK_RUNS)).into_par_iter();
-    let StockTally { sets, runs, passes, broken } = numbers.map(of).reduce(StockTally::default, StockTally::join);
+    let StockTally { cases, sets, runs, passes, broken } =
+        numbers.map(of).reduce(StockTally::default, StockTally::join);
     let broken = broken.into_iter().flatten().filter_map(|of| {
         let (_, run, finding) = of.smallest;
         let smallest = stock_set(search, run / STOCK_RUNS)?;
         Some(StockBroken { runs: of.runs, first: of.first, smallest, finding })
     });
-    StockSoaked { sets, runs, passes, broken: broken.collect() }
+    StockSoaked { cases, sets, runs, passes, broken: broken.collect() }
 }
 
 fn run_set(search: StockSearch, number: u64) -> StockTally {
