@@ -536,7 +536,7 @@ fn traces_and_figures_are_kept() {
 fn settings_are_chosen_for_objectives() {
     let scenario = r#"{ "device": { "kind": "emmc", "depth": 8, "read": { "first": "200us", "next": "100us", "per_kib": "10us" },
             "write": { "first": "500us", "next": "300us", "per_kib": "15us" } }, "host": { "requests": 1024 },
-        "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "every": "40ms" },
+        "jobs": [ { "name": "rt", "op": "read", "size": "64KiB", "class": "rt", "every": "20ms" },
             { "name": "log", "op": "write", "size": "256KiB", "class": "idle", "depth": 8 } ], "duration": "2s" }"#;
     let tune = |objective: &str, more: &[&str]| {
         let arguments = [&["host", "tune", "-", "--objective", objective, "--format", "json"], more].concat();
@@ -562,7 +562,7 @@ fn settings_are_chosen_for_objectives() {
     let inside = format!("echo {} > /sys/block/<device>/queue/iosched/max_inflight", chosen["max_inflight"]);
     assert!(lines.contains(&inside.into()), "{lines:?}");
 
-    let (_, answer) = tune("bandwidth-share=80%", &["--scheduler", "k2-split,k2-ahead"]);
+    let (_, answer) = tune("bandwidth-share=80%", &["--scheduler", "k2-split"]);
     let fits = |of: &serde_json::Value| of["wanted_in"] == 5;
     assert!(fits(&answer["chosen"]) && !all(&answer).iter().all(fits));
     let least = all(&answer).iter().filter(|of| fits(of)).map(|of| number(of, "latency_share")).fold(9.0, f64::min);
@@ -572,11 +572,11 @@ fn settings_are_chosen_for_objectives() {
     assert!(answer["run_ns"].as_u64() > Some(2_000_000_000));
 
     // Here the bound decides: some settings were seen to keep the deadline, and may not.
-    let (_, answer) = tune("deadline=5ms", &["--scheduler", "k2-split,k2-ahead"]);
+    let (_, answer) = tune("deadline=5ms", &[]);
     let fits = |of: &serde_json::Value| of["bound_ns"][0].as_u64().is_some_and(|bound| bound <= 5_000_000);
     let kept = |of: &&serde_json::Value| of["p999_ns"][0].as_u64() <= Some(5_000_000);
     assert!(fits(&answer["chosen"]) && all(&answer).iter().filter(kept).any(|of| !fits(of)));
-    let (status, answer) = tune("deadline=500us", &["--scheduler", "k2-split"]);
+    let (status, answer) = tune("deadline=500us", &[]);
     assert!(status == 1 && answer["chosen"].is_null() && answer["sysfs"].is_null());
 
     let table = std::fs::read_to_string(folder.join("tradeoff.csv")).expect("a table");

@@ -68,10 +68,7 @@ fn an_interrupted_run_prints_what_it_came_to() {
     let (output, signal) = interrupted("exec tasksets/case-study.json --duration 1000000s");
     assert_eq!(output.status.signal(), Some(signal), "{output:?}");
     let text = String::from_utf8(output.stdout).expect("text");
-    assert!(
-        text.lines().next().is_some_and(|line| line.contains("where a signal stopped the run of 1000000s")),
-        "{text}"
-    );
+    assert!(text.contains("where a signal stopped the run of 1000000s"), "{text}");
 }
 
 #[test]

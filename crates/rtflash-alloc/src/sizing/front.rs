@@ -183,7 +183,11 @@ impl FrontSearch<'_> {
                 return None;
             }
             let (tasks, chips) = (set.tasks().len(), u64::from(chips));
-            let longer = if matches!(self.analysis.test(), Test::Linear(_)) { 1 } else { 16 };
+            let longer = match self.analysis.test() {
+                Test::Linear(_) => 1,
+                Test::Demand(_) => 16,
+                Test::Utilization(_) | Test::Cluster(_) => 64,
+            };
             self.allocators.iter().find_map(|allocator| {
                 if self.tested.left() == 0 {
                     return None;

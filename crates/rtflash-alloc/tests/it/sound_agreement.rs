@@ -1,6 +1,7 @@
 //! Allocations found under the sound analyses pass the independent verifier, certificate by
 //! certificate, and those found wanting do not.
 
+use crate::cases::cases;
 use proptest::prelude::*;
 use rtflash_alloc::allocator::{Outcome, allocator};
 use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
@@ -255,7 +256,7 @@ fn granting_more_never_refuses_more() {
     let drawn = prop_oneof![set(Just(1)), reading_set(Just(1)), reading_set(1u64..10_000)];
     // Found where less is granted alone, and where more is.
     let (mut found, mut more) = (0, 0);
-    for _ in 0..400 {
+    for _ in 0..cases(80) {
         let set = drawn.new_tree(&mut runner).expect("a set").current();
         for name in ["stripe", "superblock", "sound"] {
             for algorithm in ["best-fit", "clustering-bfd", "clustering-search", "equal-split", "global", "exact"] {
@@ -268,7 +269,7 @@ fn granting_more_never_refuses_more() {
             }
         }
     }
-    assert!(found > 500 && more > 100, "{found} {more}");
+    assert!(found > 100 && more > 20, "{found} {more}");
 }
 
 /// A set of which no cluster is found by the deadlines of garbage collection that are tried beside

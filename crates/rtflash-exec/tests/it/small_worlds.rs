@@ -1,5 +1,5 @@
-//! Small worlds, a third of them, or all: up to three tasks on up to three chips, engine against twin, and the
-//! checkers on both.
+//! Small worlds, a third of them, or all: up to three tasks on up to three chips, engine against
+//! twin, and the checkers on both.
 
 use crate::cases::cases;
 use crate::common::{ALWAYS_HOLD, World, judged};
