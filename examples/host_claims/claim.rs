@@ -26,6 +26,10 @@ pub enum Rule {
     Folds,
     /// A factor of two at most: the next size.
     Near,
+    /// Above 1.15; the paper has no number.
+    Grows,
+    /// Below one; the paper has no number.
+    Below,
 }
 
 /// What is compared, by settings' positions.
@@ -37,6 +41,8 @@ pub enum Value {
     Throughput(usize),
     /// The first one's 99th percentile over the second one's.
     Fold(usize, usize),
+    /// The first one's 99.99th percentile over the lower of the others'.
+    Tail(usize, [usize; 2]),
     /// The longest 99th percentile over the shortest.
     Spread(Vec<usize>),
     /// The size, in KiB, with the shortest 99th percentile.
@@ -70,6 +76,9 @@ impl Claim {
             Value::P99(at) => p99(*at),
             Value::Throughput(at) => answers[*at].throughput,
             Value::Fold(above, below) => p99(*above) / p99(*below),
+            Value::Tail(at, others) => {
+                answers[*at].p9999 / others.iter().map(|&other| answers[other].p9999).fold(f64::MAX, f64::min)
+            }
             Value::Spread(all) => {
                 let longest = all.iter().map(|&at| p99(at)).fold(f64::MIN, f64::max);
                 longest / all.iter().map(|&at| p99(at)).fold(f64::MAX, f64::min)
@@ -83,13 +92,16 @@ impl Claim {
 
     /// Whether a value is near enough; `None` where nobody asks.
     pub fn holds(&self, ours: f64) -> Option<bool> {
-        let published = self.published.filter(|_| self.kind != Kind::NotAsked)?;
-        Some(match self.rule {
-            Rule::Third => (ours / published - 1.0).abs() <= 1.0 / 3.0,
-            Rule::Flat => (ours - 1.0).abs() <= 0.15,
-            Rule::Folds => (37.0..=40.0).contains(&ours.round()),
-            Rule::Near => (published / 2.0..=published * 2.0).contains(&ours),
-        })
+        let published = |holds: &dyn Fn(f64) -> bool| self.published.map(holds);
+        match self.rule {
+            _ if self.kind == Kind::NotAsked => None,
+            Rule::Third => published(&|published| (ours / published - 1.0).abs() <= 1.0 / 3.0),
+            Rule::Flat => published(&|_| (ours - 1.0).abs() <= 0.15),
+            Rule::Folds => published(&|_| (37.0..=40.0).contains(&ours.round())),
+            Rule::Near => published(&|published| (published / 2.0..=published * 2.0).contains(&ours)),
+            Rule::Grows => Some(ours > 1.15),
+            Rule::Below => Some(ours < 1.0),
+        }
     }
 
     /// The unit of its value.
@@ -97,7 +109,7 @@ impl Claim {
         match self.value {
             Value::P99(_) => "ms",
             Value::Throughput(_) => "MiB/s",
-            Value::Fold(..) | Value::Spread(_) => "fold",
+            Value::Fold(..) | Value::Tail(..) | Value::Spread(_) => "fold",
             Value::Best(_) => "KiB",
         }
     }

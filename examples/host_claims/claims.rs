@@ -6,7 +6,7 @@ use rtflash::host::run::JobPattern::{self, Random, Sequential};
 use rtflash::host::scheduler::{Cut, K2Settings, MqDeadlineSettings, Split};
 
 use super::claim::Kind::{self, Also, Must, NotAsked, Shown};
-use super::claim::Rule::{self, Flat, Folds, Near, Third};
+use super::claim::Rule::{self, Below, Flat, Folds, Grows, Near, Third};
 use super::claim::{Claim, Value};
 use super::run::Setting;
 use super::table3::{self, ROWS};
@@ -65,10 +65,10 @@ impl Claims {
         let text = format!("{col}: K2, 128 over 1 outstanding (not at all)");
         self.add(PLACE, text, (Must, Some(1.0)), Flat, Value::Fold(k2_many, k2_one));
         let is_read = column.0 == Read;
-        let text =
-            format!("{col}: mq-deadline, 128 over 1 outstanding{}", if is_read { "" } else { " (paper: grows)" });
-        let asked = if is_read { (Also, Some(1.0)) } else { (NotAsked, None) };
-        self.add(PLACE, text, asked, Flat, Value::Fold(mq_many, mq_one));
+        let (says, asked, rule) =
+            if is_read { ("", (Also, Some(1.0)), Flat) } else { (" (grows)", (Also, None), Grows) };
+        let text = format!("{col}: mq-deadline, 128 over 1 outstanding{says}");
+        self.add(PLACE, text, asked, rule, Value::Fold(mq_many, mq_one));
         for (at, (depth, published)) in [one, many].into_iter().zip([1, 128].into_iter().zip(absolute.iter().flatten()))
         {
             let text = format!("{col}: none, {depth} outstanding");
@@ -118,6 +118,8 @@ impl Claims {
         };
         let text = "K2 over K2-split 4 at 512 KiB";
         add("Fig. 5", text, (Must, Some(ratio)), Third, Value::Fold(k2_long, split_long));
+        let text = "K2-split 4 over the lower of K2 and max_sectors 4, p99.99, at 512 KiB";
+        add("Fig. 6", text, (Also, None), Below, Value::Tail(split_long, [k2_long, cut_long]));
     }
 
     /// Figure 7: the longest request, by the size of real-time I/Os.

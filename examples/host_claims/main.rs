@@ -15,6 +15,7 @@ mod claims;
 pub mod orders;
 pub mod paper000;
 mod paper001;
+mod paper003;
 mod paper004;
 mod run;
 mod table3;

@@ -23,6 +23,9 @@ pub fn orders() -> Result<Vec<Orders>, String> {
             all.push(open(device, &base, flush, published));
         }
         all.push(closed(device, &base));
+        if published.is_some() {
+            all.push(four(device, &base));
+        }
     }
     Ok(all)
 }
@@ -56,6 +59,10 @@ fn open(device: &str, base: &Scenario, flush: u64, published: Option<[f64; 2]>) 
     orders.claim("minimal-effort, writes", Some(100.0), Rule::Near, Value::Rate(minimal));
     orders.claim("none, mean of reads", None, Rule::Shown, Value::Mean(none));
     orders.claim("minimal-effort, mean of reads", None, Rule::Shown, Value::Mean(minimal));
+    if published.is_some() {
+        let value = Value::Ratio(Of::SecondMean, minimal, vec![none]);
+        orders.claim("minimal-effort over none, mean of writes (slightly worse)", None, Rule::Also(1.25), value);
+    }
     orders
 }
 
@@ -72,6 +79,22 @@ fn closed(device: &str, base: &Scenario) -> Orders {
         orders.claim(format!("{text}, mean of reads"), None, Rule::Shown, Value::Mean(at));
     }
     orders.claim("minimal-effort, writes", Some(100.0), Rule::Shown, Value::Rate(minimal));
+    orders
+}
+
+/// A reader that has up to four reads outstanding, at the same rate if it can.
+fn four(device: &str, base: &Scenario) -> Orders {
+    let mut orders = Orders::at(format!("001, {device}, four reads outstanding"));
+    let mut base = base.clone();
+    if let Some(reader) = base.jobs.first_mut() {
+        reader.releases = JobReleases::Closed { depth: 4, think: Span::ZERO };
+        reader.pace = Some(100_000_000);
+    }
+    let [none, _, minimal] = by_each(&mut orders, &base);
+    for (words, of) in [("99 %", Of::P99), ("99.99 %", Of::P9999)] {
+        let text = format!("minimal-effort over none, {words} of reads (better)");
+        orders.claim(text, None, Rule::Also(1.0), Value::Ratio(of, minimal, vec![none]));
+    }
     orders
 }
 

@@ -486,7 +486,7 @@ _OF_EXEC = ("source", "allocation", "executor")
 
 def gen(
     *,
-    util: str | float,
+    util: str | float | None = None,
     step: str | float | None = None,
     sets: int | None = None,
     tasks: int | None = None,

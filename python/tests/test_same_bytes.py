@@ -133,7 +133,7 @@ def test_of_the_host(rtflash_command: Run) -> None:
     [
         {"kind": "schedulability", "sets": 5, "analyses": ["thesis", "sound"]},
         {"kind": "write-heavy", "sets": 5},
-        {"kind": "bandwidth", "sets": 2, "util": "1.0..1.2", "duration": "20ms"},
+        {"kind": "bandwidth", "sets": 2, "util": "1.0..1.2", "warmup": "0s", "duration": "20ms"},
         {"kind": "schedulability", "sets": 3, "sweep": "chips=4,8", "util": "1..2", "step": "0.5"},
     ],
     ids=lambda options: options["kind"],

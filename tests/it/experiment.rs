@@ -349,10 +349,53 @@ fn write_heavy_goes_from_none_to_all() {
         ("experiment schedulability --shard 2/2", "part 2 of 2: parts are counted from 0 to 1"),
         ("experiment schedulability --sets 0", "--sets 0"),
         ("experiment schedulability --util 3..1", "runs backwards"),
+        ("experiment write-heavy --generator heavy-writers --util 2", "leave --util out"),
+        ("experiment schedulability --generator heavy-writers --write-share 1", "no share of writes goes with it"),
+        ("experiment bandwidth --warmup soon", "--warmup soon: expected a time such as 20s, or 0s"),
     ] {
         let out = place("nothing");
         let run = experiment(command, &out);
         assert!(run.status == 2 && run.stderr.contains(problem) && !out.exists(), "{command}: {run:?}");
+    }
+}
+
+/// Each number of heavy writers is a point without a total, and the manifest repeats it.
+#[test]
+fn heavy_writers_have_no_total() {
+    let (first, second) = (place("writers"), place("writers-again"));
+    let command = "experiment write-heavy --generator heavy-writers --tasks 4 --sets 5 --no-figure";
+    let run = experiment(command, &first);
+    assert_eq!(run.status, 0, "{run:?}");
+    let found = results(&first).into_iter().filter(|row| row["algorithm"] == "global");
+    let found: Vec<(String, String)> =
+        found.map(|row| (row["write_heavy"].clone(), row["utilization"].clone())).collect();
+    let means = ["1", "1.35", "1.7", "2.05", "2.4"].map(String::from);
+    assert_eq!(found, ["0", "1", "2", "3", "4"].map(String::from).into_iter().zip(means).collect::<Vec<_>>());
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(first.join("manifest.json")).expect("a manifest")).expect("JSON");
+    assert_eq!(manifest["utilizations"], serde_json::json!([]));
+    let words = manifest["command"].as_array().expect("words").iter().skip(1);
+    let words = words.map(|word| word.as_str().expect("a word")).collect::<Vec<_>>().join(" ");
+    assert_eq!(experiment(&format!("{words} --no-figure"), &second).status, 0);
+    assert_same(&first, &second);
+}
+
+/// Pages before the end of the warm-up do not count.
+#[test]
+fn a_warm_up_is_not_counted() {
+    let (at_first, behind) = (place("at-first"), place("behind"));
+    let command = "experiment bandwidth --util 1 --sets 1 --no-figure --duration 200ms \
+                   --device {\"profile\":\"dgist-2021\",\"blocks_per_chip\":64}";
+    let pages = |warmup: &str, out: &Path| {
+        assert_eq!(experiment(&format!("{command} --warmup {warmup}"), out).status, 0);
+        let found = results(out).into_iter().filter(|row| row["job"] == "read");
+        found.map(|row| row["pages_per_second"].parse().expect("a number")).collect::<Vec<f64>>()
+    };
+    let (at_first, behind) = (pages("0s", &at_first), pages("2s", &behind));
+    assert!(!at_first.is_empty() && at_first.len() == behind.len());
+    for (at_first, behind) in at_first.into_iter().zip(behind) {
+        // All reads are served: as many behind a warm-up of ten times the length as at first.
+        assert!((behind / at_first - 1.0).abs() < 0.1, "{at_first} {behind}");
     }
 }
 
@@ -375,7 +418,7 @@ fn bandwidth_is_measured_on_the_same_sets() {
     let (one, two) = (place("bandwidth1"), place("bandwidth2"));
     let device = r#"{"profile":"dgist-2021","blocks_per_chip":64}"#;
     let command = format!(
-        "experiment bandwidth --util 0.4..1.6 --step 0.6 --sets 4 --duration 200ms --analysis thesis-evaluated --device {device} \
+        "experiment bandwidth --util 0.4..1.6 --step 0.6 --sets 4 --warmup 0s --duration 200ms --analysis thesis-evaluated --device {device} \
          --algorithms clustering-bfd,clustering-bfd+background,equal-split"
     );
     let run = experiment(&format!("{command} --jobs 1"), &one);

@@ -5,6 +5,14 @@
 mod reproduce;
 
 #[test]
+fn the_sixteen_tasks_are_up_to_date() {
+    let document = include_str!("../../docs/reproduction.md");
+    let section = reproduce::SECTIONS.into_iter().find(|(name, _)| *name == "sixteen").expect("the section");
+    let text = (section.1)().expect("a section").text;
+    assert_eq!(reproduce::replaced(document, section.0, &text).as_deref(), Some(document));
+}
+
+#[test]
 fn the_gains_and_their_figure_are_up_to_date() {
     let document = include_str!("../../docs/reproduction.md");
     let (name, make) = reproduce::SECTIONS[0];

@@ -51,7 +51,13 @@ fn all_have_the_devices_that_were_calibrated_and_none_is_left_out() {
         folder.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect();
     files.sort();
     let setups = ["emmc-2023.json", "large-reads.fio", "nvme-2021-full.json", "nvme-2021.json"];
-    let orders = ["user-centric.json", "write-effort-flash.json", "write-effort-mlc.json", "write-effort-tlc.json"];
+    let orders = [
+        "kyber-targets.json",
+        "user-centric.json",
+        "write-effort-flash.json",
+        "write-effort-mlc.json",
+        "write-effort-tlc.json",
+    ];
     let mut all = [&setups[..], &scenarios[..], &orders[..]].concat();
     all.sort_unstable();
     assert_eq!(files, all);

@@ -80,7 +80,9 @@ fn answers_of_searches_are_read_and_written_again() {
 fn answers_of_experiments_and_hosts_are_read_and_written_again() {
     let out = |name: &str| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).display().to_string();
     let spec = ["--util", "0.5..2.5", "--step", "1", "--sets", "4", "--no-figure"];
-    for (kind, more) in [("schedulability", &["--sweep", "chips=4,8"][..]), ("bandwidth", &["--duration", "100ms"])] {
+    for (kind, more) in
+        [("schedulability", &["--sweep", "chips=4,8"][..]), ("bandwidth", &["--warmup", "0s", "--duration", "100ms"])]
+    {
         let out = out(&format!("wire-{kind}"));
         let _ = std::fs::remove_dir_all(&out);
         let call = [&["experiment", kind, "--out", &out], &spec[..], more].concat();

@@ -149,7 +149,7 @@ fn answers_and_files_are_valid() {
     let out = folder.0.path().join("experiment");
     for kind in ["schedulability", "bandwidth"] {
         let place = out.join(kind).display().to_string();
-        let few = ["--sets", "2", "--duration", "1ms", "--sweep", "tasks=2,3", "--util", "0.5..1", "--format", "json"];
+        let few = ["--sets", "2", "--warmup", "0s", "--duration", "1ms", "--sweep", "tasks=2,3", "--util", "0.5..1", "--format", "json"];
         let run = rtflash(&[&["experiment", kind, "--out", &place], &few[..]].concat());
         assert!(experiment.is_valid(&run.json()), "{run:?}");
         let written = std::fs::read_to_string(out.join(kind).join("manifest.json")).expect("a manifest");

@@ -26,7 +26,9 @@ pub struct SetArgs {
     /// uniform among all divisions in which no task has more than 1: by the quickest way there is,
     /// by UUniFast that discards (Davis and Burns 2011), or by RandFixedSum (Emberson, Stafford and
     /// Davis 2010), which discards nothing. `integer-shares` draws whole numbers from 1 to 10, as
-    /// for the thesis's figures
+    /// for the thesis's figures. `heavy-writers` divides no total and takes no --util: write-heavy
+    /// tasks only write, with a utilization from 0.5 to 0.7 each; the others read and write, with
+    /// less than 0.25 each (as the thesis's authors drew write-heavy sets)
     #[arg(long, default_value = "uunifast", value_parser = PossibleValuesParser::new(Generator::ALL.map(Generator::name)))]
     pub generator: String,
     /// The device: a profile's name, a file, or JSON
@@ -70,7 +72,7 @@ pub struct SetArgs {
 pub struct GenArgs {
     /// Total utilization of a set: one value, or a range `A..B` that includes both ends
     #[arg(long, value_name = "A..B")]
-    pub util: String,
+    pub util: Option<String>,
     #[command(flatten)]
     pub sets: SetArgs,
     #[command(flatten)]
@@ -139,7 +141,11 @@ pub struct ExperimentArgs {
     /// (block_erase=1ms,5ms, logical_ratio=0.3,0.5, …), tasks, write_heavy and write_share
     #[arg(long, value_name = "AXIS=V,V,…")]
     pub sweep: Option<String>,
-    /// For bandwidth: how long each run is, in simulated time
+    /// For bandwidth: how long each run goes on before pages are counted, in simulated time; 0s
+    /// counts from the start [default: until writes have filled the device's free pages once]
+    #[arg(long, value_name = "TIME")]
+    pub warmup: Option<String>,
+    /// For bandwidth: how long pages are counted in each run, in simulated time
     #[arg(long, default_value = "5s", value_name = "TIME")]
     pub duration: String,
     /// For bandwidth: pages of each read-only job

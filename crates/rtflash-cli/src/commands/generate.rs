@@ -60,15 +60,12 @@ pub fn run(args: &GenArgs) -> Result<Status, CommandFailure> {
 pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
     let device = device(&args.sets.device, DeviceFrom::Anywhere)?;
     let analysis = analysis(&args.analysis.analysis)?;
-    let range: UtilizationRange =
-        args.util.parse().map_err(|error| CommandFailure(format!("--util {}: {error}", args.util)))?;
-    let points = range
-        .points(step(&args.sets)?)
-        .map_err(|error| CommandFailure(format!("--util {} --step {}: {error}", args.util, args.sets.step)))?;
+    let generator = generator(&args.sets)?;
+    let asked = utilizations(args.util.as_deref(), None, generator, &args.sets)?;
     let spec = SetSpec {
         device,
         tasks: args.sets.tasks,
-        generator: args.sets.generator.parse().map_err(|error| CommandFailure(format!("--generator: {error}")))?,
+        generator,
         page_costs: analysis.page_costs(&device),
         writes: writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
@@ -79,11 +76,12 @@ pub fn plan(args: &GenArgs) -> Result<GeneratePlan, Unanswered> {
     };
     let options = SetOptions::new(spec).map_err(impossible)?;
     some_sets(&args.sets)?;
+    let points = options.mean_utilization().map_or(asked, |mean| vec![mean]);
     if let Some(&beyond) = points.iter().find(|&&point| !options.is_possible(point)) {
         let failure = CommandFailure(format!(
             "--util {} --tasks {}: no set of {} has a utilization of {beyond}, because no task has one {} 1: more \
              --tasks, or a lower --util",
-            args.util,
+            args.util.as_deref().unwrap_or_default(),
             args.sets.tasks,
             count(args.sets.tasks, "task"),
             if spec.generator == Generator::IntegerShares { "of" } else { "above" },
@@ -102,8 +100,39 @@ pub fn impossible(error: OptionsError) -> CommandFailure {
             format!("--write-heavy {write_heavy} --tasks {tasks}")
         }
         OptionsError::FreePages => "--device".to_owned(),
+        OptionsError::SharedWriters => "--write-share".to_owned(),
     };
     CommandFailure(format!("{options}: {error}"))
+}
+
+/// How utilization is divided.
+pub fn generator(args: &SetArgs) -> Result<Generator, CommandFailure> {
+    args.generator.parse().map_err(|error| CommandFailure(format!("--generator: {error}")))
+}
+
+/// The points that are asked for, or those of a range by default. None where the generator divides
+/// no total.
+pub fn utilizations(
+    asked: Option<&str>,
+    default: Option<&str>,
+    generator: Generator,
+    args: &SetArgs,
+) -> Result<Vec<Utilization>, CommandFailure> {
+    let text = match (generator.divides_total(), asked) {
+        (true, _) => asked.or(default).ok_or_else(|| {
+            CommandFailure(
+                "--util is missing: the total utilization of a set, such as 2.5, or a range, 0.1..4.0".into(),
+            )
+        })?,
+        (false, None) => return Ok(Vec::new()),
+        (false, Some(text)) => {
+            return Err(CommandFailure(format!(
+                "--util {text}: {generator} draws the utilization of each task: leave --util out"
+            )));
+        }
+    };
+    let range: UtilizationRange = text.parse().map_err(|error| CommandFailure(format!("--util {text}: {error}")))?;
+    range.points(step(args)?).map_err(|error| CommandFailure(format!("--util {text} --step {}: {error}", args.step)))
 }
 
 /// Refuses to draw no set at all.

@@ -1,10 +1,10 @@
 //! Pages of jobs that are not real-time, served beside a set (Figure V.2 of the thesis).
 
 use rtflash_exec::report::{Report, Statistics};
-use rtflash_exec::trace::Kind;
+use rtflash_exec::trace::{Complete, Kind, Observer, Operation, Release, Starved, Transfer};
 use rtflash_exec::{Options, Service, Times, memory, run};
 use rtflash_model::random::Stream;
-use rtflash_model::{Allocation, Arrivals, Job, TaskSet};
+use rtflash_model::{Allocation, Arrivals, Instant, Job, Span, TaskSet};
 use rtflash_run::{TbsServers, plan as executable};
 
 use super::outcome;
@@ -74,7 +74,9 @@ fn serve(
     options: &Bandwidth,
     seed: u64,
 ) -> Option<(u64, u64)> {
-    let &Bandwidth { duration, dispatch, victims, aging, pattern, .. } = options;
+    let &Bandwidth { dispatch, victims, aging, pattern, .. } = options;
+    let counted_from = Instant::START.saturating_add(options.warmup.unwrap_or_else(|| turnover(set, options)));
+    let duration = counted_from.saturating_add(options.duration.since(Instant::START));
     let run_options = Options {
         duration,
         dispatch,
@@ -94,13 +96,57 @@ fn serve(
         Service::Tbs => TbsServers::new(set, allocation, contender.analysis),
         Service::Background => TbsServers::none(),
     };
-    let statistics = run(&plan, &run_options, &mut servers, |_| Statistics::new(&plan, duration)).ok()?;
+    let observers = run(&plan, &run_options, &mut servers, |_| {
+        (Statistics::new(&plan, duration), ServedPages { counted_from, pages: 0 })
+    });
+    let (statistics, served): (Vec<Statistics>, Vec<ServedPages>) = observers.ok()?.into_iter().unzip();
     let report = statistics
         .into_iter()
         .map(|statistics| statistics.finish(&plan))
         .fold(Statistics::new(&plan, duration).finish(&plan), Report::merge);
-    let pages = report.clusters.iter().map(|cluster| cluster.non_real_time).sum();
+    let pages = served.iter().map(|served| served.pages).sum();
     let requests = |kind: Kind| matches!(kind, Kind::Read | Kind::Write);
     let late = plan.sources().iter().zip(&report.sources).filter(|(source, _)| requests(source.kind));
     Some((pages, late.map(|(_, source)| source.misses + source.overdue).sum()))
+}
+
+/// The time in which tasks and write-only jobs, if all that arrives is written, fill the pages that
+/// hold no data at the start. Until then garbage collection meets blocks as aging left them.
+fn turnover(set: &TaskSet, options: &Bandwidth) -> Span {
+    /// 1000 s in nanoseconds.
+    const WINDOW: u128 = 1_000_000_000_000;
+    let device = set.device();
+    let pages_per_chip = u128::from(device.blocks_per_chip()) * u128::from(device.pages_per_block());
+    let free = (u128::from(device.chips()) * pages_per_chip).saturating_sub(device.logical_pages());
+    let written = |pages: u64, time_ns: u128| u128::from(pages) * WINDOW / time_ns;
+    let by_tasks = set.tasks().iter().filter_map(|task| task.write);
+    let by_tasks: u128 = by_tasks.map(|write| written(write.pages(), write.period().as_ns().into())).sum();
+    // A gap is half of both ends on average.
+    let two_gaps = u128::from(options.gap.0.as_ns()) + u128::from(options.gap.1.as_ns());
+    let by_jobs = 2 * written(options.write_pages, two_gaps);
+    let time = (free * WINDOW).div_ceil((by_tasks + by_jobs).max(1));
+    u64::try_from(time).ok().and_then(Span::from_ns).unwrap_or(Instant::END.since(Instant::START))
+}
+
+/// Counts pages of jobs that are not real-time, from an instant on.
+struct ServedPages {
+    counted_from: Instant,
+    pages: u64,
+}
+
+impl Observer for ServedPages {
+    fn release(&mut self, _: &Release) {}
+
+    fn complete(&mut self, _: &Complete) {}
+
+    fn starved(&mut self, _: &Starved) {}
+
+    fn operations(&mut self, operations: &[Operation]) {
+        let Some(first) = operations.first() else { return };
+        if first.kind == Kind::Server && first.start >= self.counted_from {
+            self.pages += operations.len() as u64;
+        }
+    }
+
+    fn transfer(&mut self, _: &Transfer) {}
 }

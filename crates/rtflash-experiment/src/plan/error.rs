@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rtflash_model::generate::{OptionsError, Utilization};
+use rtflash_model::generate::{Generator, OptionsError, Utilization};
 
 use super::limits::{MAX_CONTENDERS, MAX_POINTS};
 use super::sweep::{Axis, SweepError, Value};
@@ -12,6 +12,8 @@ use super::sweep::{Axis, SweepError, Value};
 pub enum ExperimentError {
     /// No utilization, no value, no set or nobody to compare.
     Empty(&'static str),
+    /// Utilizations, where the generator divides none.
+    Undivided(Generator),
     /// More than [`MAX_POINTS`] points.
     TooManyPoints(usize),
     /// More sets than can be counted.
@@ -41,6 +43,9 @@ impl fmt::Display for ExperimentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ExperimentError::Empty(what) => write!(f, "no {what}: at least one"),
+            ExperimentError::Undivided(generator) => {
+                write!(f, "{generator} draws the utilization of each task: no total utilization goes with it")
+            }
             ExperimentError::TooManyPoints(points) => write!(f, "{points} points are too many: at most {MAX_POINTS}"),
             ExperimentError::TooManySets => f.write_str("too many sets to count: fewer sets at each point"),
             ExperimentError::TooManyContenders(count) => {

@@ -1,5 +1,6 @@
 //! What to do: the points of an experiment, the sets at each, and who is compared on them.
 
+mod bandwidth;
 mod contender;
 mod error;
 mod limits;
@@ -8,10 +9,10 @@ mod sweep;
 
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, ClusteringBfd, EqualSplit, Global, PartFtlTest};
 use rtflash_alloc::analysis::{Analysis, NecessaryWithZones, Thesis, fits_alone};
-use rtflash_exec::{Aging, Dispatch, Pattern, Victims};
+use rtflash_model::TaskSet;
 use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange};
-use rtflash_model::{Instant, Span, TaskSet};
 
+pub use bandwidth::Bandwidth;
 pub use contender::Contender;
 pub use error::ExperimentError;
 pub use limits::{MAX_CONTENDERS, MAX_POINTS};
@@ -28,44 +29,6 @@ pub enum Measure {
     Bandwidth(Bandwidth),
 }
 
-/// How bandwidth is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bandwidth {
-    /// How long each run is, in simulated time.
-    pub duration: Instant,
-    /// Pages of each read-only job.
-    pub read_pages: u64,
-    /// Pages of each write-only job.
-    pub write_pages: u64,
-    /// The shortest and the longest gap between two jobs; gaps are uniform.
-    pub gap: (Span, Span),
-    /// How chips are kept busy.
-    pub dispatch: Dispatch,
-    /// How many pages a pass of garbage collection copies.
-    pub victims: Victims,
-    /// What the device has been through.
-    pub aging: Aging,
-    /// Which pages are read and written.
-    pub pattern: Pattern,
-}
-
-impl Default for Bandwidth {
-    /// As `rtflash experiment bandwidth` has it: five seconds, reads of 20 pages or writes of 5,
-    /// every 0.1 ms to 1 ms.
-    fn default() -> Bandwidth {
-        Bandwidth {
-            duration: Instant::START.checked_add(Span::from_us(5_000_000)).unwrap_or(Instant::END),
-            read_pages: 20,
-            write_pages: 5,
-            gap: (Span::from_us(100), Span::from_us(1_000)),
-            dispatch: Dispatch::default(),
-            victims: Victims::default(),
-            aging: Aging::default(),
-            pattern: Pattern::default(),
-        }
-    }
-}
-
 /// An experiment as somebody asks for it, not yet checked. [`Plan::new`] checks it.
 #[derive(Clone)]
 pub struct Spec {
@@ -80,7 +43,7 @@ pub struct Spec {
     /// alone. Without it, every contender is given sets made for its own analysis: what it
     /// schedules does not depend on which other analyses are there.
     pub analysis: Option<&'static dyn Analysis>,
-    /// Total utilizations, ascending.
+    /// Total utilizations, ascending; none where the generator divides no total.
     pub utilizations: Vec<Utilization>,
     /// The axis besides utilization.
     pub sweep: Option<Sweep>,
@@ -110,7 +73,7 @@ impl Default for Spec {
 /// A point of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
-    /// The total utilization of its sets.
+    /// The total utilization of its sets; the mean of them where the generator divides no total.
     pub utilization: Utilization,
     /// The value of the sweep, if there is one.
     pub value: Option<Value>,
@@ -141,8 +104,11 @@ impl Plan {
     /// The first thing found wrong.
     pub fn new(mut spec: Spec) -> Result<Plan, ExperimentError> {
         check_contenders(&mut spec)?;
-        if spec.utilizations.is_empty() {
-            return Err(ExperimentError::Empty("utilization"));
+        let generator = spec.sets.generator;
+        match (generator.divides_total(), spec.utilizations.is_empty()) {
+            (true, true) => return Err(ExperimentError::Empty("utilization")),
+            (false, false) => return Err(ExperimentError::Undivided(generator)),
+            _ => {}
         }
         if spec.sets_per_point == 0 {
             return Err(ExperimentError::Empty("set at each point"));
@@ -165,7 +131,7 @@ impl Plan {
             return Err(ExperimentError::Empty("value to try"));
         }
         refuse_impossible(&spec, &settings)?;
-        let points = settings.len().saturating_mul(spec.utilizations.len());
+        let points = settings.len().saturating_mul(spec.utilizations.len().max(1));
         if points > MAX_POINTS {
             return Err(ExperimentError::TooManyPoints(points));
         }
@@ -237,7 +203,11 @@ impl Plan {
 
     /// The number of points.
     pub fn points(&self) -> usize {
-        self.settings.len() * self.spec.utilizations.len()
+        self.settings.len() * self.points_at_a_value()
+    }
+
+    fn points_at_a_value(&self) -> usize {
+        self.spec.utilizations.len().max(1)
     }
 
     /// The values of the sweep; a single `None` where there is no sweep.
@@ -247,11 +217,11 @@ impl Plan {
 
     /// A point by its number, below [`Plan::points`].
     pub fn point(&self, number: usize) -> Point {
-        let utilizations = &self.spec.utilizations;
-        Point {
-            utilization: utilizations[number % utilizations.len()],
-            value: self.settings[number / utilizations.len()].0,
-        }
+        let (value, options) = &self.settings[number / self.points_at_a_value()];
+        let asked = || self.spec.utilizations[number % self.points_at_a_value()];
+        // Sets of your own have no options.
+        let mean = options.first().and_then(SetOptions::mean_utilization);
+        Point { utilization: mean.unwrap_or_else(asked), value: *value }
     }
 
     /// All sets, at all points.
@@ -300,11 +270,9 @@ impl Plan {
             let number = usize::try_from(self.first_of(point) + index).expect("a set of the plan");
             return Ok(own.all()[number].clone());
         }
-        let utilizations = &self.spec.utilizations;
-        let (utilization, (_, options)) =
-            (utilizations[point % utilizations.len()], &self.settings[point / utilizations.len()]);
+        let options = &self.settings[point / self.points_at_a_value()].1[maker];
         let analysis = self.makers[maker];
-        options[maker].draw(utilization, index, |device, task| fits_alone(analysis, device, task))
+        options.draw(self.point(point).utilization, index, |device, task| fits_alone(analysis, device, task))
     }
 }
 
@@ -344,6 +312,9 @@ fn bound_zones(contenders: &mut Vec<Contender>) {
 /// Every utilization needs a value of the sweep, and every value a utilization, at which there are
 /// sets.
 fn refuse_impossible(spec: &Spec, settings: &[Setting]) -> Result<(), ExperimentError> {
+    if spec.utilizations.is_empty() {
+        return Ok(());
+    }
     let possible = |setting: &Setting, utilization: Utilization| {
         setting.1.first().is_some_and(|options| options.is_possible(utilization))
     };

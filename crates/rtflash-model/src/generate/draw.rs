@@ -73,8 +73,11 @@ impl fmt::Display for Exhausted {
         let Exhausted { utilization, index, seed, generator, tasks, draws, mostly } = self;
         if *draws == 0 {
             let limit = match generator {
-                Generator::UUniFast | Generator::UUniFastDiscard | Generator::RandFixedSum => "at most",
                 Generator::IntegerShares => "less than",
+                Generator::UUniFast
+                | Generator::UUniFastDiscard
+                | Generator::RandFixedSum
+                | Generator::HeavyWriters => "at most",
             };
             return write!(
                 f,
@@ -161,18 +164,25 @@ impl SetOptions {
         tasks: &mut [Task],
         fits_alone: impl Fn(&Device, &Task) -> bool,
     ) -> Result<(), Refusal> {
-        let &SetSpec { ref device, page_costs, periods, pages, .. } = self.spec();
+        let &SetSpec { ref device, generator, page_costs, periods, pages, .. } = self.spec();
         let (read_bound, write_bound) = device.page_cost_bound();
         for ((position, &utilization), task) in (0..).zip(utilizations).zip(tasks) {
-            let part = self.write_part(stream, position);
-            let write = utilization * part;
-            // A fixed part may leave nothing of one of them.
-            let reads = part < 1.0 || self.spec().writes.share().is_none();
-            let writes = part > 0.0 || self.spec().writes.share().is_none();
-            let mut drawn = |utilization, cost, bound| request((periods.draw(stream), pages), utilization, cost, bound);
-            let read = reads.then(|| drawn(utilization - write, page_costs.read, read_bound));
+            let OfRequests { read, write } = self.parts(stream, position, utilization);
+            let read_period = |period: u64| match generator {
+                // As many pages as a write of this utilization has.
+                Generator::HeavyWriters => {
+                    whole(float(period) * float(page_costs.read.as_ns()) / float(page_costs.write.as_ns()))
+                }
+                Generator::UUniFast
+                | Generator::UUniFastDiscard
+                | Generator::RandFixedSum
+                | Generator::IntegerShares => period,
+            };
+            let read =
+                read.map(|part| request((read_period(periods.draw(stream)), pages), part, page_costs.read, read_bound));
             task.read = read.transpose()?;
-            task.write = writes.then(|| drawn(write, page_costs.write, write_bound)).transpose()?;
+            let write = write.map(|part| request((periods.draw(stream), pages), part, page_costs.write, write_bound));
+            task.write = write.transpose()?;
             if !fits_alone(device, task) {
                 return Err(Refusal::Alone);
             }
@@ -180,25 +190,43 @@ impl SetOptions {
         Ok(())
     }
 
-    /// The part of a task's utilization that its writes take.
-    fn write_part(&self, stream: &mut Stream, position: u32) -> f64 {
-        let spec = self.spec();
-        match spec.writes {
-            Writes::Drawn => {}
-            Writes::Heavy(tasks) => {
-                let half = stream.unit() / 2.0;
-                return if position < tasks { 0.5 + half } else { half };
-            }
-            Writes::Share(share) => return share.to_f64(),
-        }
-        let mut weight = || match spec.generator {
+    /// How a task's utilization is split between its requests; or their own utilizations, if no
+    /// total is divided.
+    fn parts(&self, stream: &mut Stream, position: u32, utilization: f64) -> OfRequests {
+        let &SetSpec { generator, writes, .. } = self.spec();
+        let is_heavy = writes.heavy().is_some_and(|tasks| position < tasks);
+        let mut weight = || match generator {
+            Generator::HeavyWriters => stream.unit() / 4.0,
             // In (0, 1]: two zeros would have no ratio.
             Generator::UUniFast | Generator::UUniFastDiscard | Generator::RandFixedSum => 1.0 - stream.unit(),
             Generator::IntegerShares => float(1 + stream.below(10)),
         };
-        let (read, write) = (weight(), weight());
-        write / (read + write)
+        let part = match (generator, writes) {
+            (Generator::HeavyWriters, _) if is_heavy => {
+                return OfRequests { read: None, write: Some(0.5 + stream.unit() / 5.0) };
+            }
+            (Generator::HeavyWriters, _) => return OfRequests { read: Some(weight()), write: Some(weight()) },
+            (_, Writes::Drawn) => {
+                let (read, write) = (weight(), weight());
+                write / (read + write)
+            }
+            (_, Writes::Heavy(_)) => stream.unit() / 2.0 + if is_heavy { 0.5 } else { 0.0 },
+            (_, Writes::Share(share)) => share.to_f64(),
+        };
+        let write = utilization * part;
+        // A fixed part may leave nothing of one of them.
+        let is_drawn = writes.share().is_none();
+        OfRequests {
+            read: (is_drawn || part < 1.0).then_some(utilization - write),
+            write: (is_drawn || part > 0.0).then_some(write),
+        }
     }
+}
+
+/// Utilizations of a task's requests; `None` for a request that is not there.
+struct OfRequests {
+    read: Option<f64>,
+    write: Option<f64>,
 }
 
 /// A request of this utilization, with a period that is adapted to whole pages, and to the range

@@ -16,12 +16,24 @@ pub enum Generator {
     /// U_i = U·a_i/Σa with a_i uniform in {1 … 10}, among the draws with every U_i below 1: what
     /// the thesis's figures used. Read and write share U_i as b_1 : b_2, each uniform in {1 … 10}.
     IntegerShares,
+    /// No total is divided. The write-heavy tasks ([`Writes::Heavy`](super::Writes::Heavy)) only
+    /// write, each with a utilization uniform in [0.5, 0.7). The others read and write, each with a
+    /// utilization uniform in [0, 0.25); their reads have the pages of writes with this utilization
+    /// and the period drawn, so that periods of reads are shorter, as the costs of pages are. The
+    /// authors of the thesis drew so (Techyee/sched_test, `generate_heavyset` at 0.5, in steps of
+    /// 0.001).
+    HeavyWriters,
 }
 
 impl Generator {
     /// Every generator.
-    pub const ALL: [Generator; 4] =
-        [Generator::UUniFast, Generator::UUniFastDiscard, Generator::RandFixedSum, Generator::IntegerShares];
+    pub const ALL: [Generator; 5] = [
+        Generator::UUniFast,
+        Generator::UUniFastDiscard,
+        Generator::RandFixedSum,
+        Generator::IntegerShares,
+        Generator::HeavyWriters,
+    ];
 
     /// What the user calls it.
     pub const fn name(self) -> &'static str {
@@ -30,6 +42,12 @@ impl Generator {
             Generator::UUniFastDiscard => "uunifast-discard",
             Generator::RandFixedSum => "randfixedsum",
             Generator::IntegerShares => "integer-shares",
+            Generator::HeavyWriters => "heavy-writers",
         }
+    }
+
+    /// Whether it divides a total utilization that is asked for.
+    pub fn divides_total(self) -> bool {
+        self != Generator::HeavyWriters
     }
 }

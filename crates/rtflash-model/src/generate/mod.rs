@@ -8,7 +8,8 @@
 //! thesis, Section 5.1 (periods, pages, the split between reads and writes).
 //!
 //! A set is drawn in these steps, and drawn again from the first one where a step refuses it:
-//! 1. U_1 … U_n with ΣU_i = U ([`Generator`] says how); no task may have more than 1.
+//! 1. U_1 … U_n with ΣU_i = U ([`Generator`] says how); no task may have more than 1. Without a
+//!    total (`heavy-writers`), step 2 draws the utilizations of reads and writes.
 //! 2. Each U_i is split between read and write ([`Writes`] says how).
 //! 3. T^r and T^w are uniform in [100, 500) ms, or as [`PeriodRange`] says; pages =
 //!    ⌊U·T/cost⌋, at least 1; then T = pages·cost/U, to the nearest nanosecond, so that the pages,

@@ -48,7 +48,9 @@ impl Generator {
     pub const fn max_tasks(self) -> u32 {
         match self {
             Generator::RandFixedSum => MAX_NUMBERS,
-            Generator::UUniFast | Generator::UUniFastDiscard | Generator::IntegerShares => MAX_TASKS,
+            Generator::UUniFast | Generator::UUniFastDiscard | Generator::IntegerShares | Generator::HeavyWriters => {
+                MAX_TASKS
+            }
         }
     }
 }
@@ -184,6 +186,8 @@ pub enum OptionsError {
     },
     /// A page costs no time.
     FreePages,
+    /// A share of writes, where the generator says how much each task writes.
+    SharedWriters,
 }
 
 impl fmt::Display for OptionsError {
@@ -197,6 +201,9 @@ impl fmt::Display for OptionsError {
                 write!(f, "{write_heavy} write-heavy tasks are more than there are tasks: at most {tasks}")
             }
             OptionsError::FreePages => f.write_str("pages that cost no time: a cost above zero"),
+            OptionsError::SharedWriters => {
+                f.write_str("heavy-writers draws how much each task writes: no share of writes goes with it")
+            }
         }
     }
 }
@@ -228,6 +235,9 @@ impl SetOptions {
         if spec.page_costs.read == Span::ZERO || spec.page_costs.write == Span::ZERO {
             return Err(OptionsError::FreePages);
         }
+        if !spec.generator.divides_total() && spec.writes.share().is_some() {
+            return Err(OptionsError::SharedWriters);
+        }
         Ok(SetOptions { spec })
     }
 
@@ -235,6 +245,16 @@ impl SetOptions {
     /// have no more than n.
     pub fn is_possible(&self, utilization: Utilization) -> bool {
         ShareProposal::new(self.spec.generator, self.spec.tasks, utilization).is_some()
+    }
+
+    /// The mean total utilization of the sets, if the generator divides no total: 0.6 for each
+    /// write-heavy task and 0.25 for each other one. It stands for the total in
+    /// [`SetOptions::draw`] and [`SetOptions::meta`].
+    pub fn mean_utilization(&self) -> Option<Utilization> {
+        let heavy = u64::from(self.spec.writes.heavy().unwrap_or(0));
+        let others = u64::from(self.spec.tasks) - heavy;
+        let mean = Utilization::from_billionths(heavy * 600_000_000 + others * 250_000_000);
+        mean.filter(|_| !self.spec.generator.divides_total())
     }
 
     /// The request these options were made from, to change and check again.
@@ -254,6 +274,7 @@ impl SetOptions {
             Generator::IntegerShares => 1,
             Generator::UUniFastDiscard => 2,
             Generator::RandFixedSum => 3,
+            Generator::HeavyWriters => 4,
         };
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.spec.seed.to_le_bytes());

@@ -27,6 +27,8 @@ pub(super) enum ShareProposal {
         /// Whether what is drawn is 1 − U_i, and `total` n − U.
         complement: bool,
     },
+    /// No total is divided: tasks get their utilizations with their requests.
+    Undivided,
 }
 
 /// Four ways to one distribution, uniform on {Σx_i = total, 0 ≤ x_i ≤ 1}. They differ in how often
@@ -59,6 +61,7 @@ impl ShareProposal {
         let (billionths, total) = (utilization.billionths(), utilization.to_f64());
         let max = u64::from(tasks) * ONE;
         match generator {
+            Generator::HeavyWriters => Some(ShareProposal::Undivided),
             Generator::IntegerShares if billionths >= max => None,
             Generator::IntegerShares => Some(ShareProposal::Integers { billionths, total }),
             Generator::UUniFast | Generator::UUniFastDiscard | Generator::RandFixedSum if billionths > max => None,
@@ -83,6 +86,7 @@ impl ShareProposal {
     /// Fills in U_1 … U_n, or says false: the proposal is to be discarded.
     pub(super) fn propose(&self, stream: &mut Stream, shares: &mut [f64]) -> bool {
         match *self {
+            ShareProposal::Undivided => true,
             ShareProposal::Integers { billionths, total } => integers(stream, billionths, total, shares),
             ShareProposal::Slice { total, ref method, complement } => {
                 let kept = match *method {

@@ -1,9 +1,9 @@
 //! What repeats an experiment.
 
-use rtflash_experiment::plan::{Measure, OwnSets, Plan};
+use rtflash_experiment::plan::{Bandwidth, Measure, OwnSets, Plan};
 use rtflash_experiment::{BUILD, Shard};
 use rtflash_model::generate::PeriodDistribution;
-use rtflash_model::{Reliance, format_ns, write_device, write_task_set};
+use rtflash_model::{Reliance, Span, format_ns, write_device, write_task_set};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub struct Manifest {
     /// The device, as in a task-set file; null where task sets were given, each with its own.
     #[schemars(with = "serde_json::Value")]
     device: Option<Box<RawValue>>,
-    /// Total utilizations.
+    /// Total utilizations; none if the generator divides no total.
     utilizations: Vec<f64>,
     /// The axis besides, with its values.
     sweep: Option<String>,
@@ -109,6 +109,9 @@ struct ManifestContender {
 /// How bandwidth is measured.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ManifestBandwidth {
+    /// How long each run goes on before pages are counted; null until writes have filled the
+    /// device's free pages once.
+    warmup_ns: Option<u64>,
     duration_ns: u64,
     read_pages: u64,
     write_pages: u64,
@@ -164,6 +167,7 @@ impl Manifest {
                 })
                 .collect(),
             bandwidth: measure.map(|options| ManifestBandwidth {
+                warmup_ns: options.warmup.map(Span::as_ns),
                 duration_ns: options.duration.as_ns(),
                 read_pages: options.read_pages,
                 write_pages: options.write_pages,
@@ -315,15 +319,23 @@ fn command(args: &ExperimentArgs, plan: &Plan) -> Vec<String> {
         add("--sweep", sweep.to_string());
     }
     if let Measure::Bandwidth(options) = &spec.measure {
-        add("--duration", format_ns(options.duration.as_ns()));
-        add("--read-pages", options.read_pages.to_string());
-        add("--write-pages", options.write_pages.to_string());
-        let [shortest, longest] = [options.gap.0, options.gap.1].map(|gap| format_ns(gap.as_ns()));
-        add("--gap", format!("{shortest}..{longest}"));
-        add("--dispatch", policies::dispatch(args.dispatch).1.to_owned());
-        add("--victims", policies::victims(args.victims).1.to_owned());
-        add("--aging", policies::aging(args.aging).1.to_owned());
-        add("--pattern", policies::pattern(args.pattern).1.to_owned());
+        add_bandwidth(args, options, &mut add);
     }
     words
+}
+
+/// The options of how bandwidth is measured.
+fn add_bandwidth(args: &ExperimentArgs, options: &Bandwidth, add: &mut dyn FnMut(&str, String)) {
+    if let Some(warmup) = options.warmup {
+        add("--warmup", format_ns(warmup.as_ns()));
+    }
+    add("--duration", format_ns(options.duration.as_ns()));
+    add("--read-pages", options.read_pages.to_string());
+    add("--write-pages", options.write_pages.to_string());
+    let [shortest, longest] = [options.gap.0, options.gap.1].map(|gap| format_ns(gap.as_ns()));
+    add("--gap", format!("{shortest}..{longest}"));
+    add("--dispatch", policies::dispatch(args.dispatch).1.to_owned());
+    add("--victims", policies::victims(args.victims).1.to_owned());
+    add("--aging", policies::aging(args.aging).1.to_owned());
+    add("--pattern", policies::pattern(args.pattern).1.to_owned());
 }

@@ -5,7 +5,7 @@ use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::Service;
 use rtflash_experiment::Plan;
 use rtflash_experiment::plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value};
-use rtflash_model::generate::{MAX_TASKS, SetSpec, Utilization, UtilizationRange};
+use rtflash_model::generate::{MAX_TASKS, SetSpec};
 use rtflash_model::{Reliance, Span, TaskSet, parse_ns};
 
 use super::manifest::Manifest;
@@ -37,11 +37,17 @@ pub fn plan(
         )
         .into());
     }
-    let utilizations = utilizations(args)?;
+    let generator = generate::generator(&args.sets)?;
+    let usual = match args.kind {
+        ExperimentKind::Schedulability => "0.1..4.0",
+        ExperimentKind::WriteHeavy => "2.0",
+        ExperimentKind::Bandwidth => "0.1..3.1",
+    };
+    let utilizations = generate::utilizations(args.util.as_deref(), Some(usual), generator, &args.sets)?;
     let sets = SetSpec {
         device,
         tasks: args.sets.tasks,
-        generator: args.sets.generator.parse().map_err(|error| CommandFailure(format!("--generator: {error}")))?,
+        generator,
         page_costs: analyses[0].page_costs(&device),
         writes: generate::writes(args.sets.write_heavy, args.sets.write_share.as_deref())?,
         accesses: args.sets.access.parse().map_err(|error| CommandFailure(format!("--access: {error}")))?,
@@ -70,18 +76,6 @@ pub fn plan(
     })?;
     let manifest = Manifest::new(args, &plan);
     Ok((plan, manifest))
-}
-
-fn utilizations(args: &ExperimentArgs) -> Result<Vec<Utilization>, CommandFailure> {
-    let text = args.util.as_deref().unwrap_or(match args.kind {
-        ExperimentKind::Schedulability => "0.1..4.0",
-        ExperimentKind::WriteHeavy => "2.0",
-        ExperimentKind::Bandwidth => "0.1..3.1",
-    });
-    let range: UtilizationRange = text.parse().map_err(|error| CommandFailure(format!("--util {text}: {error}")))?;
-    range
-        .points(generate::step(&args.sets)?)
-        .map_err(|error| CommandFailure(format!("--util {text} --step {}: {error}", args.sets.step)))
 }
 
 /// Algorithms and analyses of a program that embeds the command, found by name before its own, and
@@ -121,6 +115,7 @@ fn measure(args: &ExperimentArgs) -> Result<Measure, CommandFailure> {
         return Ok(Measure::Schedulability);
     }
     Ok(Measure::Bandwidth(Bandwidth {
+        warmup: args.warmup.as_deref().map(warmup).transpose()?,
         duration: policies::duration(&args.duration)?,
         read_pages: args.read_pages,
         write_pages: args.write_pages,
@@ -130,6 +125,11 @@ fn measure(args: &ExperimentArgs) -> Result<Measure, CommandFailure> {
         aging: policies::aging(args.aging).0,
         pattern: policies::pattern(args.pattern).0,
     }))
+}
+
+fn warmup(text: &str) -> Result<Span, CommandFailure> {
+    let time = parse_ns(text.trim()).ok().and_then(Span::from_ns);
+    time.ok_or_else(|| CommandFailure(format!("--warmup {text}: expected a time such as 20s, or 0s")))
 }
 
 /// Two times above zero, the shorter first.

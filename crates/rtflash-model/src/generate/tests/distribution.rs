@@ -146,7 +146,8 @@ fn shares_are_in_the_unit_interval_and_make_up_the_total() {
     {
         let utilization: crate::generate::Utilization = utilization.parse().unwrap();
         for generator in Generator::ALL {
-            let Some(shares) = ShareProposal::new(generator, tasks, utilization) else { continue };
+            let shares = ShareProposal::new(generator, tasks, utilization).filter(|_| generator.divides_total());
+            let Some(shares) = shares else { continue };
             let (mut stream, mut one, mut kept) = (Stream::new([1; 32]), vec![0.0; tasks as usize], 0);
             for _ in 0..5_000 {
                 if shares.propose(&mut stream, &mut one) {

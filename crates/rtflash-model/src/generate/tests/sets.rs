@@ -26,6 +26,10 @@ pub(super) fn spec(generator: Generator, writes: Writes) -> SetSpec {
     }
 }
 
+/// The generators that divide a total utilization.
+const DIVIDING: [Generator; 4] =
+    [Generator::UUniFast, Generator::UUniFastDiscard, Generator::RandFixedSum, Generator::IntegerShares];
+
 fn at(text: &str) -> Utilization {
     text.parse().unwrap()
 }
@@ -61,7 +65,7 @@ fn a_set_depends_on_its_own_coordinates_alone() {
 
 #[test]
 fn pages_and_periods_make_up_the_utilization() {
-    for generator in Generator::ALL {
+    for generator in DIVIDING {
         for (tasks, utilization) in [(1, "0.3"), (8, "0.1"), (8, "2"), (8, "4"), (8, "6"), (32, "10"), (100, "50")] {
             let spec = SetSpec { tasks, ..spec(generator, Writes::Drawn) };
             if generator == Generator::UUniFastDiscard && tasks > 8 {
@@ -92,7 +96,7 @@ fn periods_start_uniform_and_grow_only_where_a_page_is_missing() {
 
 #[test]
 fn write_heavy_tasks_come_first() {
-    for generator in Generator::ALL {
+    for generator in DIVIDING {
         for heavy in 0..=3 {
             let spec = spec(generator, Writes::Heavy(heavy));
             for index in 0..300 {
@@ -105,6 +109,35 @@ fn write_heavy_tasks_come_first() {
             }
         }
     }
+}
+
+/// Heavy tasks only write, from 0.5 to 0.7; the others read and write, below 0.25, and read as many
+/// pages as they would write.
+#[test]
+fn heavy_writers_have_utilizations_of_their_own() {
+    for heavy in 0..=3 {
+        let spec = spec(Generator::HeavyWriters, Writes::Heavy(heavy));
+        let options = SetOptions::new(spec).unwrap();
+        let mean = options.mean_utilization().unwrap();
+        let (mut total, mut shortest, mut longest) = (0.0, u64::MAX, 0);
+        for index in 0..2_000 {
+            let set = options.draw(mean, index, |_, _| true).unwrap();
+            for ((position, task), (read, write)) in (0..).zip(set.tasks()).zip(achieved(&spec, &set)) {
+                let range = if position < heavy { 0.5..0.7 } else { 0.0..0.25 };
+                assert!(range.contains(&write) && (0.0..0.25).contains(&read), "{heavy} {position}: {read} {write}");
+                assert_eq!(task.read.is_none(), position < heavy);
+                total += read + write;
+            }
+            // A page is read in a tenth of the time that it is written in.
+            for request in set.tasks().iter().filter_map(|task| task.read).filter(|request| request.pages() > 9) {
+                shortest = shortest.min(request.period().as_ns());
+                longest = longest.max(request.period().as_ns());
+            }
+        }
+        assert!((total / 2_000.0 - mean.to_f64()).abs() < 0.01, "{heavy}: {total}");
+        assert!(heavy == 3 || (shortest < 10_500_000 && (49_000_000..=50_000_000).contains(&longest)));
+    }
+    assert_eq!(SetOptions::new(spec(Generator::UUniFast, Writes::Heavy(2))).unwrap().mean_utilization(), None);
 }
 
 #[test]
@@ -195,12 +228,17 @@ fn bad_options_are_refused() {
         ),
         (SetSpec { writes: Writes::Heavy(4), ..good }, OptionsError::TooManyWriteHeavy { write_heavy: 4, tasks: 3 }),
         (SetSpec { page_costs: free, ..good }, OptionsError::FreePages),
+        (
+            SetSpec { writes: Writes::Share("0.5".parse().unwrap()), ..spec(Generator::HeavyWriters, Writes::Drawn) },
+            OptionsError::SharedWriters,
+        ),
     ] {
         assert_eq!(SetOptions::new(spec), Err(error));
     }
     assert_eq!(
         "UUniFast".parse::<Generator>().unwrap_err().to_string(),
-        "there is no generator `UUniFast`: the generators are uunifast, uunifast-discard, randfixedsum, integer-shares"
+        "there is no generator `UUniFast`: the generators are uunifast, uunifast-discard, randfixedsum, \
+         integer-shares, heavy-writers"
     );
     assert!(Generator::ALL.into_iter().all(|generator| generator.to_string().parse() == Ok(generator)));
 }
@@ -223,7 +261,7 @@ fn patterns(set: &TaskSet) -> (String, TaskSet) {
 
 #[test]
 fn access_changes_nothing_else() {
-    for generator in Generator::ALL {
+    for generator in DIVIDING {
         for writes in [Writes::Drawn, Writes::Heavy(2)] {
             let spec = |accesses| SetSpec { accesses, tasks: 8, ..spec(generator, writes) };
             let mut sequential = 0;

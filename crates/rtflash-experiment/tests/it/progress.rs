@@ -286,6 +286,7 @@ fn pages_that_no_sets_have_are_refused() {
     let mut spec = spec(4, None);
     let gap = ["100us", "1ms"].map(|text| rtflash_model::parse_ns(text).ok().and_then(rtflash_model::Span::from_ns));
     spec.measure = Measure::Bandwidth(Bandwidth {
+        warmup: Some(rtflash_model::Span::ZERO),
         duration: rtflash_model::Instant::from_ns(20_000_000).expect("an instant"),
         read_pages: 20,
         write_pages: 5,

@@ -1,0 +1,4 @@
+//! Experiments as a library runs them.
+
+mod progress;
+mod published;
