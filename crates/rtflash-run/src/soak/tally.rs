@@ -186,9 +186,6 @@ pub fn soak_without(search: Search, runs: u64, term: Term, watch: &dyn SoakWatch
 fn tally(search: Search, runs: u64, watch: &dyn SoakWatch) -> SoakTally {
     let of = |set: u64| {
         let mut tally = SoakTally::new();
-        if watch.stops() {
-            return tally;
-        }
         if search.world.runs_of_a_set() > 1 {
             run_set(search, set, &mut tally);
         } else if let Some(SoakOutcome::Judged { findings, load }) = draw(search, set).map(|case| judge(&case)) {
@@ -199,7 +196,8 @@ fn tally(search: Search, runs: u64, watch: &dyn SoakWatch) -> SoakTally {
         watch.over(tally.cases);
         tally
     };
-    (0..runs.div_ceil(search.world.runs_of_a_set())).into_par_iter().map(of).reduce(SoakTally::new, SoakTally::join)
+    let sets = (0..runs.div_ceil(search.world.runs_of_a_set())).into_par_iter();
+    sets.take_any_while(|_| !watch.stops()).map(of).reduce(SoakTally::new, SoakTally::join)
 }
 
 /// All runs of a set at the limit.

@@ -264,7 +264,7 @@ fn the_scenario_of_the_documentation_misses_by_a_shared_bound_alone() {
     assert!(complete > 500, "{complete}");
     let shared = documented(r#""max_inflight": 4"#);
     let why = hand_over_jitter(&shared, 0).expect_err("places are shared");
-    assert!(why.contains("there are 4 places"), "{why}");
+    assert!(why.contains("places: 4"), "{why}");
     let (failed, _, late) = judged(&shared);
     assert!(late.iter().all(|&late| late > 0), "{late:?}");
     assert!(failed.contains(&"releases"), "{failed:?}");

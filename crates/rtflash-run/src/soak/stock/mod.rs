@@ -132,16 +132,13 @@ pub fn stock_run(search: StockSearch, set: &TaskSet, run: u64) -> (Option<StockF
 /// it.
 pub fn soak_stock(search: StockSearch, runs: u64, watch: &dyn SoakWatch) -> StockSoaked {
     let of = |number: u64| {
-        if watch.stops() {
-            return StockTally::default();
-        }
         let tally = run_set(search, number);
         watch.over(STOCK_RUNS);
         StockTally { cases: STOCK_RUNS, ..tally }
     };
     let numbers = (0..runs.div_ceil(STOCK_RUNS)).into_par_iter();
     let StockTally { cases, sets, runs, passes, broken } =
-        numbers.map(of).reduce(StockTally::default, StockTally::join);
+        numbers.take_any_while(|_| !watch.stops()).map(of).reduce(StockTally::default, StockTally::join);
     let broken = broken.into_iter().flatten().filter_map(|of| {
         let (_, run, finding) = of.smallest;
         let smallest = stock_set(search, run / STOCK_RUNS)?;
