@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use rtflash::import::bag::read_bag;
 use rtflash::import::mqsim::read_ssd_config;
-use rtflash::import::{BlockFormat, Clock, arrival_curve, job_streams, read_block_trace};
+use rtflash::import::{BlockFormat, TimeBase, arrival_curve, job_streams, read_block_trace};
 use rtflash::model::{Device, Span, TaskSet};
 
 fn block_trace(text: &[u8], format: BlockFormat) {
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
                 for topic in &bag.topics {
                     assert!(written >= u128::from(topic.fullest_window(flush).bytes));
                 }
-                bag.extent().expect("a bag has messages").doubts(Clock::Unix);
+                bag.extent().expect("a bag has messages").doubts(TimeBase::Unix);
             }
         }
         1 => {

@@ -266,8 +266,14 @@ impl Verdicts {
     /// other runs, and for a set without tasks.
     pub fn why_checks_can_fail(&self) -> Option<&'static str> {
         let has_tasks = self.guarantee.reason.as_deref() != Some(NO_TASKS);
-        (self.theorem.verdict == VerdictWord::Yes && has_tasks)
-            .then_some("checks can fail: Theorem 1 does not guarantee this device: `--analysis sound` does")
+        let why = match self.guarantee.verdict {
+            VerdictWord::Yes => {
+                "checks can fail: this run keeps no certificates, and Theorem 1 does not guarantee this device: \
+                 `--analysis sound` does"
+            }
+            _ => "checks can fail: Theorem 1 does not guarantee this device: `--analysis sound` does",
+        };
+        (self.theorem.verdict == VerdictWord::Yes && has_tasks).then_some(why)
     }
 }
 

@@ -79,7 +79,10 @@ fn served(set: &TaskSet, served: &ServedBy) -> String {
             lines.push(format!("a buffer that takes the write at once, and passes it on within {deadline} or more"));
         }
     } else {
-        lines.push("a longer period, or fewer pages".to_owned());
+        let task = set.tasks().as_slice().get(served.task);
+        let request = task.and_then(|task| if served.too_long.writes { task.write } else { task.read });
+        let fewer = if request.is_some_and(|request| request.pages() > 1) { ", or fewer pages" } else { "" };
+        lines.push(format!("a longer period{fewer}"));
     }
     let task = set.tasks().as_slice().get(served.task).map_or_else(String::new, |task| plain(&task.name));
     let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
