@@ -16,16 +16,16 @@ pub use served::{ServedBy, Supposed};
 /// `None`: no such change was found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Advice {
-    /// Where a request cannot be served on any number of chips: what lets it be served. The other
-    /// changes are those of the set with [`ServedBy::supposed`].
+    /// The need of a request that no number of chips serves. The other changes are those of the set
+    /// with [`ServedBy::supposed`].
     pub request: Option<ServedBy>,
     /// A number of chips above the device's that is enough.
     pub chips: Option<MoreChips>,
     /// A number of channels above the device's that is enough, with as many chips.
     pub channels: Option<u32>,
     /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
-    /// both. Where none was found, with other numbers of channels. Empty where `chips` says as
-    /// much.
+    /// both. They have other numbers of channels if none was found without. Empty if `chips` says
+    /// as much.
     pub together: Vec<FrontPoint>,
     /// A λ for the largest number of valid pages in a victim block, ⌈λP⌉, that is small enough.
     /// Where data do not fit: the smallest λ above the device's, in steps of 1/1000, with which

@@ -51,8 +51,8 @@ pub struct TooLong {
     pub pages: u64,
     /// The least time that it takes on any cluster of the device, in nanoseconds.
     pub least_ns: u128,
-    /// What nothing interrupts and may have begun before it, in nanoseconds: the longest step of
-    /// the garbage collection that its own task's writes need. With `least_ns` above D − J, or
+    /// The longest time that nothing interrupts and that begins before it, in nanoseconds: a step
+    /// of the garbage collection that its own task's writes need. With `least_ns` above D − J, or
     /// `least_ns` is as long as the period.
     pub blocking_ns: u128,
     /// Whether that step is an erase.

@@ -8,20 +8,21 @@ use crate::certified::never_served;
 use crate::reason::TooLong;
 use crate::sizing::unserved;
 
-/// What lets a request be served that takes longer than it has, whatever the number of chips.
+/// The needs of a request that takes longer than it has, whatever the number of chips. It needs one
+/// of them; beside other tasks that need not be enough.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ServedBy {
     /// Whose request it is: its position in the set.
     pub task: usize,
     /// Its least time, and what it has.
     pub too_long: TooLong,
-    /// The least relative deadline with which it can be served; `None` where that is above its
+    /// The least relative deadline with which a cluster may serve it; `None` if that is above its
     /// period.
     pub deadline: Option<Span>,
-    /// The longest t_s and t_u, equally long, with which it can be served; `None` where suspended
-    /// erases do not help, or the device states them.
+    /// The longest t_s and t_u, equally long, with which a cluster may serve it; `None` if
+    /// suspended erases do not help, or the device states them.
     pub suspension: Option<Span>,
-    /// What the other advice supposes.
+    /// The change that the other advice supposes.
     pub supposed: Option<Supposed>,
     /// Whether nothing else is needed then.
     pub enough: bool,
@@ -37,7 +38,7 @@ pub enum Supposed {
     Deadlines,
 }
 
-/// What lets the request be served, and the set on which it is, if there is one.
+/// The needs of the request, and a set in which every request can be served, if there is one.
 pub(super) fn served_by(
     set: &TaskSet,
     analysis: &dyn Analysis,

@@ -44,7 +44,7 @@ impl DemandTest {
     }
 
     /// An allocation of any origin with a certificate for each cluster: those that it has stay as
-    /// they are ([`certified::certified`]). Where some cluster fails, certificates that rely on
+    /// they are ([`certified::certified`]). If some cluster fails, certificates that rely on
     /// less are looked for: granting more never refuses more.
     pub fn certified(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> (Allocation, Certification) {
         let relying_on = |rely_on| certified::certified(set, allocation, self.placements, rely_on, work);

@@ -302,7 +302,7 @@ impl<'u> Demand<'u> {
         Some(least)
     }
 
-    /// The same, or where the test fails in a longer interval only, such a one.
+    /// The tightest interval, or a longer one if the test fails in longer intervals only.
     pub fn nearest(&self) -> Option<Nearest> {
         let tightest = self.tightest()?;
         if tightest.slack < 0 || self.surely_holds() {

@@ -104,8 +104,8 @@ fn others<'p>(
     (0..count).map(choice).filter(move |all| all != chosen)
 }
 
-/// The same allocation, the tightest interval of each certificate as it is where so much is
-/// granted, whatever was stated.
+/// The allocation with the tightest interval of each certificate as it is if so much is granted,
+/// whatever was stated.
 #[must_use]
 pub fn tightened(set: &TaskSet, allocation: Allocation, granted: Reliance) -> Allocation {
     let certificates = (0..allocation.len()).map(|at| allocation.certificate(at).copied());

@@ -25,8 +25,8 @@ pub struct AllocationCost {
     /// The same with jobs that are not real-time; `None` where none writes at a known rate, or no
     /// cluster serves them.
     pub with_jobs: Option<Wear>,
-    /// What is to be expected where every task overwrites its data in order, round and round, from
-    /// a start in order to a strewn one; `None` where no task writes, or the data do not fit.
+    /// An estimate for tasks that all overwrite their data in order, round and round, from a start
+    /// in order to a strewn one; `None` if no task writes, or the data do not fit.
     pub in_rings: Option<Expected>,
     /// The same where every task overwrites any of its pages.
     pub anywhere: Option<Expected>,

@@ -10,7 +10,7 @@ use crate::certified::never_served;
 use crate::reason::TooLong;
 use crate::work::{Work, WorkBound};
 
-/// What a front is over; everything else stays as it is.
+/// The axes of a front; everything else stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FrontAxes {
     /// The number of chips: fewer are better.

@@ -97,5 +97,5 @@ fn served(set: &TaskSet, served: &ServedBy) -> String {
         }
         (Some(Supposed::Deadlines), false) => "What follows supposes that deadline.\n".to_owned(),
     };
-    format!("\nMore chips do not help task {task}. Any one of these lets it be served:\n{lines}{supposed}")
+    format!("\nMore chips do not help task {task}. It needs one of these:\n{lines}{supposed}")
 }
