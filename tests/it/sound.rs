@@ -41,7 +41,7 @@ fn attack(set: &TaskSet, allocation: &Allocation, analysis: &dyn Analysis) -> Ve
             };
             let executed = execute(set, allocation, analysis, &options, None).expect("it can be run");
             let broken = executed.findings.iter().filter(|finding| !finding.gauge.holds());
-            failures.extend(broken.map(|finding| format!("{} under {options:?}", finding.assumption.name)));
+            failures.extend(broken.map(|finding| format!("{} under {options:?}", finding.assumption.name())));
         }
     }
     failures

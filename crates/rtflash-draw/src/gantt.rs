@@ -14,7 +14,7 @@ use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId, sorting};
 
 use self::lanes::{LaneJob, Lanes};
 use self::look::{Erases, Look};
-use rtflash_exec::trace::{Action, Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
+use rtflash_exec::trace::{Action, Complete, JobId, Kind, Observer, Operation, Record, Release, Transfer};
 use rtflash_exec::{Owner, Plan, Source, SourceId};
 
 /// Bars that are kept, about 40 bytes each. A stretch with more is kept coarsely.
@@ -244,6 +244,18 @@ impl Gantt {
 }
 
 impl Observer for Gantt {
+    fn record(&mut self, record: &Record) {
+        match record {
+            Record::Release(release) => self.release(release),
+            Record::Complete(complete) => self.complete(complete),
+            Record::Operation(operation) => self.operation(operation),
+            Record::Transfer(transfer) => self.transfer(transfer),
+            _ => {}
+        }
+    }
+}
+
+impl Gantt {
     fn release(&mut self, release: &Release) {
         let (Some(deadline), cluster) = (release.deadline, release.cluster) else { return };
         // What is due and released behind the stretch has no mark in it.
@@ -263,14 +275,10 @@ impl Observer for Gantt {
         }
     }
 
-    fn starved(&mut self, _: &Starved) {}
-
-    fn operations(&mut self, operations: &[Operation]) {
-        for operation in operations {
-            if let Some(row) = self.chips[operation.chip] {
-                let look = Look::of(operation.kind, operation.action);
-                self.bar(row, operation.start, operation.end, operation.job, look);
-            }
+    fn operation(&mut self, operation: &Operation) {
+        if let Some(row) = self.chips[operation.chip] {
+            let look = Look::of(operation.kind, operation.action);
+            self.bar(row, operation.start, operation.end, operation.job, look);
         }
     }
 

@@ -9,19 +9,15 @@ use crate::dispatch::{Arrival, CertifiedGroup, ChipPolicy, Parallel, Servers};
 use crate::ids::{ClusterId, Lpn, PerId, SourceId};
 use crate::options::{Options, Service};
 use crate::plan::{Plan, Promise, Releases};
-use crate::trace::{Complete, JobId, Observer, Operation, Release, Setup, Starved, Transfer};
+use crate::trace::{JobId, Observer, Record, Setup};
 
 /// Jobs that are over, for the host.
 #[derive(Debug, Default)]
 struct Over(Vec<JobId>);
 
 impl Observer for Over {
-    fn release(&mut self, _: &Release) {}
-    fn complete(&mut self, _: &Complete) {}
-    fn starved(&mut self, _: &Starved) {}
-    fn operations(&mut self, _: &[Operation]) {}
-    fn transfer(&mut self, _: &Transfer) {}
-    fn is_notified(&self) -> bool {
+    fn record(&mut self, _: &Record) {}
+    fn wants_records(&self) -> bool {
         false
     }
     #[inline]
@@ -103,7 +99,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
     pub fn new(plan: &'a Plan, options: &'a Options, observer: O) -> Hosted<'a, O> {
         let clusters: Vec<ClusterId> = plan.clusters().ids().collect();
         let mut observer = (Over::default(), observer);
-        observer.setup(&Setup { sporadic: true, ..Setup::from(options) });
+        observer.record(&Record::Setup(Setup { sporadic: true, ..Setup::from(options) }));
         let (engine, servers) = match plan.promise() {
             Promise::Utilization => {
                 (Engine::Parallel(Box::new(Parallel::hosted(plan, options, &clusters, observer))), None)

@@ -133,7 +133,7 @@ impl<'a, O: Observer + Send> Running<'a, O> {
         };
         let group = |group: &Vec<ClusterId>| {
             let mut observer = observe(group);
-            observer.setup(&Setup::from(options));
+            observer.record(&Record::Setup(Setup::from(options)));
             Group::new(plan, options, group, &shared, observer)
         };
         Running {

@@ -123,7 +123,7 @@ fn executed(set: &TaskSet, migration: &Migration, answer: &mut MigrateAnswer<'_>
             passes: found.passes(),
             operations: operations.reads + operations.programs + operations.erases,
             duration_ns: run.over.as_ns(),
-            broken: broken.map(|finding| finding.assumption.name.into()).collect(),
+            broken: broken.map(|finding| finding.assumption.name().into()).collect(),
         });
         passes &= found.passes();
     }

@@ -136,7 +136,7 @@ fn answer(slow: u32, served: &Served) -> ServeAnswer<'_> {
     };
     let exports: Vec<ServedTask<'_>> = served.run.exports.iter().map(task).collect();
     let broken = served.run.findings.iter().filter(|finding| !finding.gauge.holds());
-    let broken: Vec<_> = broken.map(|finding| finding.assumption.name.into()).collect();
+    let broken: Vec<_> = broken.map(|finding| finding.assumption.name().into()).collect();
     let late = |of: &ServedTask<'_>| of.read.iter().chain(&of.write).any(|of| of.late > 0);
     ServeAnswer {
         passes: broken.is_empty() && !exports.iter().any(late),

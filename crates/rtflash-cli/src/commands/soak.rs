@@ -1,7 +1,6 @@
 //! `rtflash soak`: random search for a broken assumption.
 
 use rtflash_alloc::certified::Term;
-use rtflash_exec::check::LEVELLED;
 use rtflash_exec::{
     Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits,
     write_release_pattern,
@@ -143,7 +142,11 @@ fn without_line(of: &LeftOut) -> WithoutLine {
         runs: of.judged,
         late: of.late,
         first_run: of.first,
-        checks: of.broken.iter().map(|&(at, runs)| CheckCount { name: LEVELLED[at].name.into(), runs }).collect(),
+        checks: of
+            .broken
+            .iter()
+            .map(|&(assumption, runs)| CheckCount { name: assumption.name().into(), runs })
+            .collect(),
         task_set: set,
     }
 }
@@ -151,7 +154,7 @@ fn without_line(of: &LeftOut) -> WithoutLine {
 fn broken_line(broken: &Broken) -> BrokenLine {
     let worst = broken.finding.gauge.worst();
     BrokenLine {
-        name: LEVELLED[broken.assumption].name.into(),
+        name: broken.finding.assumption.name().into(),
         runs: broken.runs,
         first_run: broken.first,
         bound: worst.map(|worst| worst.bound),

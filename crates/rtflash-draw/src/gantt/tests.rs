@@ -92,7 +92,7 @@ fn a_long_stretch_is_drawn_coarsely_and_says_so() {
         // Different jobs, so that nothing can be joined exactly.
         let job = JobId { index: second, ..job };
         let (start, end, action, kind) = (at(second * 2000), at(second * 2000 + 1500), Action::Read, Kind::Read);
-        gantt.operations(&[Operation {
+        gantt.operation(&Operation {
             start,
             end,
             cluster: ClusterId(0),
@@ -103,7 +103,7 @@ fn a_long_stretch_is_drawn_coarsely_and_says_so() {
             block: BlockId(0),
             page: 0,
             lpn: Lpn(0),
-        }]);
+        });
     }
     assert!(gantt.bars <= gantt.max && gantt.coarse.is_some());
     let svg = gantt.svg();
@@ -189,7 +189,7 @@ fn tasks_of_a_cluster_differ_and_free_chips_are_folded() {
         });
         let action = if kind == Kind::Write { Action::Program } else { Action::Read };
         let (start, end) = (at(start), at(end));
-        gantt.operations(&[Operation {
+        gantt.operation(&Operation {
             start,
             end,
             cluster: ClusterId(0),
@@ -200,7 +200,7 @@ fn tasks_of_a_cluster_differ_and_free_chips_are_folded() {
             block: BlockId(0),
             page: 0,
             lpn: Lpn(0),
-        }]);
+        });
         gantt.complete(&Complete { at: end, job });
     };
     job("radar.read", Kind::Read, 0, 0, 4_000_000, 10_000_000);

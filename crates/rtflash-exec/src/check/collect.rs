@@ -333,7 +333,6 @@ impl Collections {
     }
 
     /// An operation of a pass, before the map knows of it; `position` is its chip's in the cluster.
-    /// `quiet`: zeroes of copies need not be noted.
     #[inline(always)]
     pub(super) fn operation(
         &mut self,
@@ -341,7 +340,6 @@ impl Collections {
         (position, processor, repeated): (ColumnId, usize, bool),
         pending: &Pending,
         map: &Mapping,
-        quiet: bool,
     ) {
         let account = &mut self.accounts[processor];
         let at = || place(operation.start, pending, Some(operation.chip));
@@ -390,6 +388,6 @@ impl Collections {
                 pass.erases(operation, chips, terms.suspension) && is_valid
             }
         };
-        self.gc.copies.note_zero(quiet, u64::from(!is_valid), at);
+        self.gc.copies.note(0, u64::from(!is_valid), at);
     }
 }

@@ -189,10 +189,9 @@ impl Desks {
         !operation.action.erases() && !inside
     }
 
-    /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(&mut self, (operation, told): (&Operation, &Operation), quiet: bool) {
-        if self.is_cached(operation.chip) && self.in_registers(told) {
+    pub(super) fn operation(&mut self, operation: &Operation) {
+        if self.is_cached(operation.chip) && self.in_registers(operation) {
             return;
         }
         let moves = self.moves(operation);
@@ -206,7 +205,7 @@ impl Desks {
             } else {
                 self.inside(operation.action).off(took)
             };
-            self.lengths.note_zero(quiet, off, || flash::place(operation));
+            self.lengths.note(0, off, || flash::place(operation));
             return;
         }
         let program = operation.action == Action::Program;
@@ -248,7 +247,7 @@ impl Desks {
         } else {
             self.inside(operation.action).off(took.saturating_sub(begun))
         };
-        self.lengths.note_zero(quiet, off, || flash::place(operation));
+        self.lengths.note(0, off, || flash::place(operation));
     }
 
     /// What an operation takes inside a chip.
@@ -270,9 +269,8 @@ impl Desks {
         self.transfers.note(0, 1, || Place { at: start, job: Some(job), cluster: Some(cluster), chip: Some(chip) });
     }
 
-    /// `quiet`: zeroes need not be noted.
     #[inline]
-    pub(super) fn transfer(&mut self, transfer: &Transfer, quiet: bool) {
+    pub(super) fn transfer(&mut self, transfer: &Transfer) {
         let place = || place_of_transfer(transfer);
         let channel = ChannelId(transfer.chip.0 / self.chips_per_channel);
         if self.is_cached(transfer.chip) && self.desks[transfer.chip].to_come == ToCome::Nothing {
@@ -280,7 +278,7 @@ impl Desks {
         }
         let desk = &mut self.desks[transfer.chip];
         let is_valid = desk.to_come != ToCome::Nothing && desk.has(transfer, channel);
-        self.transfers.note_zero(quiet, u64::from(!is_valid), place);
+        self.transfers.note(0, u64::from(!is_valid), place);
         if !is_valid {
             return;
         }
@@ -302,8 +300,8 @@ impl Desks {
         desk.wanted = transfer.end.saturating_add(self.sensing.min);
         let early = wanted.since(transfer.start).as_ns();
         let off = length.off(transfer.end.since(transfer.start)).max(rest).max(early);
-        self.lengths.note_zero(quiet, off, place);
-        self.takes_bus(transfer, channel, wanted, quiet);
+        self.lengths.note(0, off, place);
+        self.takes_bus(transfer, channel, wanted);
     }
 
     /// A copy that only lets time pass.

@@ -31,9 +31,9 @@ impl ChipExclusion {
     }
 
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, quiet: bool) {
+    pub(super) fn operation(&mut self, operation: &Operation) {
         let free_at = &mut self.free_at[operation.chip];
-        self.gauge.note_zero(quiet, free_at.since(operation.start).as_ns(), || place(operation));
+        self.gauge.note(0, free_at.since(operation.start).as_ns(), || place(operation));
         *free_at = operation.end.max(*free_at);
     }
 }
@@ -51,9 +51,9 @@ impl BusExclusion {
     }
 
     #[inline]
-    pub(super) fn transfer(&mut self, transfer: &Transfer, quiet: bool) {
+    pub(super) fn transfer(&mut self, transfer: &Transfer) {
         let free_at = &mut self.free_at[transfer.channel];
-        self.gauge.note_zero(quiet, free_at.since(transfer.start).as_ns(), || Place {
+        self.gauge.note(0, free_at.since(transfer.start).as_ns(), || Place {
             at: transfer.start,
             job: Some(transfer.job),
             cluster: Some(transfer.cluster),
@@ -105,7 +105,7 @@ impl PageOrder {
     }
 
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, quiet: bool) {
+    pub(super) fn operation(&mut self, operation: &Operation, chip: usize) {
         let next = &mut self.next[chip * self.blocks + operation.block.index()];
         let is_valid = match operation.action {
             Action::Read | Action::ErasePart => return,
@@ -120,6 +120,6 @@ impl PageOrder {
         if *next != RETIRED {
             *next = operation.page + 1;
         }
-        self.gauge.note_zero(quiet, u64::from(!is_valid), || place(operation));
+        self.gauge.note(0, u64::from(!is_valid), || place(operation));
     }
 }

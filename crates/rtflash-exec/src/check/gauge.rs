@@ -1,8 +1,11 @@
 //! What a checker has seen: the worst of all, against its bound.
 
+use std::collections::BTreeMap;
+
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
 
+use super::assumptions::Assumption;
 use crate::ids::{ChipId, ClusterId};
 use crate::trace::JobId;
 
@@ -38,18 +41,10 @@ impl Worst {
 }
 
 /// Keeps the worst observation and counts those above their bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Gauge {
     worst: Option<Worst>,
     violations: u64,
-    /// Behind this, one more zero against zero changes nothing.
-    zeroes_until: Instant,
-}
-
-impl Default for Gauge {
-    fn default() -> Gauge {
-        Gauge { worst: None, violations: 0, zeroes_until: Instant::END }
-    }
 }
 
 impl Gauge {
@@ -57,9 +52,6 @@ impl Gauge {
     #[inline(always)]
     pub(crate) fn note(&mut self, bound: u64, observed: u64, place: impl FnOnce() -> Place) {
         let place = place();
-        if bound == 0 && observed == 0 && place.at > self.zeroes_until {
-            return;
-        }
         let broken = observed > bound;
         self.violations += u64::from(broken);
         if let Some(worst) = &self.worst {
@@ -87,19 +79,6 @@ impl Gauge {
         }
     }
 
-    /// Notes what should be zero. `quiet`: it is known that one more zero changes nothing.
-    #[inline(always)]
-    pub(crate) fn note_zero(&mut self, quiet: bool, observed: u64, place: impl FnOnce() -> Place) {
-        if observed != 0 || !quiet {
-            self.note(0, observed, place);
-        }
-    }
-
-    /// Behind which instant one more zero against zero changes nothing; it never becomes later.
-    pub(crate) fn zeroes_until(&self) -> Instant {
-        self.zeroes_until
-    }
-
     /// The observation is the worst one, if it is.
     #[cold]
     #[inline(never)]
@@ -116,13 +95,6 @@ impl Gauge {
         });
         if is_worse {
             self.worst = Some(new);
-            self.zeroes_until = if new.observed > new.bound {
-                Instant::START
-            } else if (new.observed, new.bound) == (0, 0) {
-                new.place.at
-            } else {
-                Instant::END
-            };
         }
     }
 
@@ -149,8 +121,6 @@ impl Gauge {
     /// Both together. Among equals the earlier one counts as the worst.
     pub(crate) fn merge(&mut self, other: &Gauge) {
         self.violations += other.violations;
-        // Which instant it is now is found out with the next note.
-        self.zeroes_until = Instant::END;
         self.worst = match (self.worst, other.worst) {
             (Some(a), Some(b)) => {
                 let key = |worst: &Worst| (-worst.excess(), worst.bound, worst.place);
@@ -158,6 +128,22 @@ impl Gauge {
             }
             (a, b) => a.or(b),
         };
+    }
+}
+
+/// What was found, by what it is about.
+#[derive(Debug, Default)]
+pub(super) struct Gauges(BTreeMap<Assumption, Gauge>);
+
+impl Gauges {
+    /// One checker's, beside those of others that guard the same assumption.
+    pub(super) fn add(&mut self, assumption: Assumption, gauge: &Gauge) {
+        self.0.entry(assumption).or_default().merge(gauge);
+    }
+
+    /// All of them, in the order of reports.
+    pub(super) fn into_iter(self) -> impl Iterator<Item = (Assumption, Gauge)> {
+        self.0.into_iter()
     }
 }
 
@@ -185,24 +171,6 @@ mod tests {
     }
 
     proptest! {
-        /// What is not noted because it is known to change nothing changes nothing.
-        #[test]
-        fn a_quiet_gauge_is_as_one_that_notes_everything(seen in prop::collection::vec((0..3u64, 0..6u64), 0..20)) {
-            let (mut quiet, mut plain) = (Gauge::default(), Gauge::default());
-            // It may be known from an earlier look than the last one.
-            let mut known = Instant::END;
-            for (number, &(observed, at)) in seen.iter().enumerate() {
-                let at = Instant::from_ns(at).expect("a short time");
-                let observed = observed.saturating_sub(1);
-                quiet.note_zero(at > known, observed, || Place { at, ..Place::default() });
-                plain.note(0, observed, || Place { at, ..Place::default() });
-                prop_assert_eq!(kept(&quiet), kept(&plain));
-                if number % 3 == 0 {
-                    known = quiet.zeroes_until();
-                }
-            }
-        }
-
         #[test]
         fn the_worst_of_all_is_kept_however_they_are_divided(
             seen in prop::collection::vec((0..4u64, 0..6u64, 0..5u64), 0..12),

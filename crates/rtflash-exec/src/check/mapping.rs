@@ -248,15 +248,8 @@ impl Mapping {
     }
 
     /// An operation on the chip at `position` of its cluster, `chip` among all that are watched.
-    /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(
-        &mut self,
-        (operation, told): (&Operation, &Operation),
-        position: ColumnId,
-        chip: usize,
-        quiet: bool,
-    ) {
+    pub(super) fn operation(&mut self, operation: &Operation, position: ColumnId, chip: usize) {
         let shape = self.clusters[operation.cluster].shape;
         let first = chip - position.index();
         let base = if shape.superblock { first } else { chip } * self.blocks;
@@ -269,15 +262,15 @@ impl Mapping {
             Action::ErasePart => {}
             Action::Erase => {
                 if !shape.zoned {
-                    pool.erased(told, shape);
+                    pool.erased(operation, shape);
                 }
                 self.last.get_mut(chip).into_iter().for_each(|last| last.erases(operation));
                 let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
                 self.programmed[block] = 0;
                 if let Some(wear) = &mut self.wear {
-                    wear.erased(block, told.end, if shape.superblock { shape.chips } else { 1 });
+                    wear.erased(block, operation.end, if shape.superblock { shape.chips } else { 1 });
                 }
-                self.gauge.note_zero(quiet, lost.into(), || place(operation));
+                self.gauge.note(0, lost.into(), || place(operation));
             }
             Action::Read => {
                 pool.free -= i64::from(copyback);
@@ -292,18 +285,18 @@ impl Mapping {
                     stale = self.known;
                     self.valid[block] += 1;
                 }
-                self.gauge.note_zero(quiet, u64::from(stale), || place(operation));
-                self.gauge.note_zero(quiet, u64::from(astray), || place(operation));
+                self.gauge.note(0, u64::from(stale), || place(operation));
+                self.gauge.note(0, u64::from(astray), || place(operation));
             }
             Action::Program => {
                 pool.free -= i64::from(!copyback);
                 if self.wear.is_some() && self.programmed[block] == 0 {
-                    self.opens(told, base, block);
+                    self.opens(operation, base, block);
                 }
                 let here = self.spot(position, operation.block, operation.page);
-                let old = self.programs((operation, told), (first, here), block, (astray, quiet));
+                let old = self.programs(operation, (first, here), block, astray);
                 if let Some(last) = self.last.get_mut(chip) {
-                    let (kind, lpn) = (told.kind, operation.lpn);
+                    let (kind, lpn) = (operation.kind, operation.lpn);
                     last.program = old.map(|old| LastProgram { job: operation.job, kind, lpn, here, old });
                 }
             }
@@ -313,13 +306,13 @@ impl Mapping {
     #[inline(always)]
     fn programs(
         &mut self,
-        (operation, told): (&Operation, &Operation),
+        operation: &Operation,
         (first, here): (usize, u32),
         block: usize,
-        (astray, quiet): (bool, bool),
+        astray: bool,
     ) -> Option<u32> {
         let MappedCluster { shape, full, spots, .. } = &mut self.clusters[operation.cluster];
-        let overwritten = (shape.stripe || shape.superblock) && self.rows[operation.cluster].was_overwritten(told);
+        let overwritten = (shape.stripe || shape.superblock) && self.rows[operation.cluster].was_overwritten(operation);
         let programmed = &mut self.programmed[block];
         *programmed += 1;
         if *programmed == *full {
@@ -341,7 +334,7 @@ impl Mapping {
             *valid -= u32::from(*valid & !TAKEN != 0);
         }
         self.valid[block] += 1;
-        self.gauge.note_zero(quiet, u64::from(astray), || place(operation));
+        self.gauge.note(0, u64::from(astray), || place(operation));
         Some(old)
     }
 }

@@ -5,6 +5,7 @@
 //! same checkers.
 
 mod assumptions;
+mod by_rules;
 mod collect;
 mod contention;
 mod desks;
@@ -14,14 +15,13 @@ mod flash;
 mod gauge;
 mod ledger;
 mod length;
-mod look;
 mod mapping;
+mod operations;
 mod order;
 mod passes;
 mod processors;
 mod registers;
 mod releases;
-mod rule_set;
 mod rules;
 mod start;
 mod stretches;
@@ -32,9 +32,11 @@ mod watch;
 mod watched_pass;
 mod zones;
 
+use std::collections::BTreeMap;
+
 use rtflash_model::{Instant, Span};
 
-pub use assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING, LEVELLED, Unit};
+pub use assumptions::{Assumption, Unit};
 pub use gauge::{Gauge, Place, Worst};
 
 use crate::dispatch::Admission;
@@ -45,6 +47,7 @@ use crate::resume::resume;
 use crate::trace::{Kind, Setup};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
+use gauge::Gauges;
 pub(crate) use ledger::Ledger;
 use ledger::Pending;
 use mapping::Mapping;
@@ -56,8 +59,10 @@ use zones::ZoneOrder;
 /// What a checker has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
-    /// What it guards.
+    /// What the checker guards.
     pub assumption: Assumption,
+    /// That in a sentence, for the kind of plan that was run.
+    pub statement: &'static str,
     /// What it has seen.
     pub gauge: Gauge,
 }
@@ -108,15 +113,7 @@ pub struct Checks<'a> {
     kinds: (bool, bool),
     /// The latest start of anything.
     latest: Instant,
-    /// Behind which instants zeroes of each class of operations need not be noted: found out anew
-    /// by whoever goes on with a run.
-    quiet: [Instant; CLASSES],
-    /// Likewise those of transfers.
-    quiet_buses: Instant,
 }
-
-/// Classes of operations: what they do, for requests and for garbage collection.
-const CLASSES: usize = 6;
 
 resume!(['a] Checks<'a> {
     values: [
@@ -127,7 +124,7 @@ resume!(['a] Checks<'a> {
     parts: [rules, releases, desks],
     lists: [],
     made: [
-        plan, setup, clusters, chips, ranges, quiet, quiet_buses
+        plan, setup, clusters, chips, ranges
     ],
 });
 
@@ -173,8 +170,6 @@ impl<'a> Checks<'a> {
             released: 0,
             kinds: (false, false),
             latest: Instant::START,
-            quiet: [Instant::END; CLASSES],
-            quiet_buses: Instant::END,
         }
     }
 
@@ -205,8 +200,7 @@ impl<'a> Checks<'a> {
         self.setup
     }
 
-    /// What was found, in the order of [`ASSUMPTIONS`], or under certificates of [`CERTIFIED`],
-    /// [`FAILING`] or [`LEVELLED`], when the run ended at `duration`.
+    /// What was found, in the order of [`Assumption`], when the run ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
         let pending = self.look_at_pending(duration);
         let all = self.clusters.len() == self.plan.clusters().len();
@@ -217,45 +211,46 @@ impl<'a> Checks<'a> {
         self.releases.finish(duration, &self.clusters, all);
         self.desks.finish();
         self.rules.finish(duration, &mut self.releases.gauge);
-        let found = self.rules.found(self.mapping.wear());
-        let mut bus_wait = self.bus_wait.gauge;
-        bus_wait.merge(&found.waits);
-        bus_wait.merge(&self.desks.page_waits);
-        let mut chip_exclusion = self.chip_exclusion.gauge;
-        chip_exclusion.merge(&self.desks.exclusion);
-        let mut page_order = self.page_order.gauge;
-        page_order.merge(&self.zones.gauge);
-        let mut gauges = vec![
-            self.deadlines.gauge,
-            self.overdue.gauge,
-            self.server_deadlines.gauge,
-            self.server_overdue.gauge,
-            self.service.gauge,
-            bus_wait,
-            found.cost,
-            found.victims,
-            self.starved,
-            found.blocking,
-            found.order,
-            chip_exclusion,
-            self.bus_exclusion.gauge,
-            page_order,
-            self.mapping.gauge,
-            self.conservation,
-            self.releases.gauge,
-            self.completion,
-            self.desks.lengths,
-            self.desks.transfers,
-            self.desks.order,
-            found.gc.choice,
-            found.gc.copies,
-            found.gc.left_out,
-            found.gc.padding,
-            found.idling,
-            self.data_fit(),
-        ];
-        gauges.extend(found.more);
-        found.named.iter().zip(gauges).map(|(&assumption, gauge)| Finding { assumption, gauge }).collect()
+        self.findings()
+    }
+
+    /// What was found, in the order of reports.
+    fn findings(&self) -> Vec<Finding> {
+        use Assumption::*;
+        let mut gauges = Gauges::default();
+        for (assumption, gauge) in [
+            (Deadlines, &self.deadlines.gauge),
+            (Overdue, &self.overdue.gauge),
+            (ServerDeadlines, &self.server_deadlines.gauge),
+            (ServerOverdue, &self.server_overdue.gauge),
+            (Service, &self.service.gauge),
+            (BusWait, &self.bus_wait.gauge),
+            (BusWait, &self.desks.page_waits),
+            (GcKeepsPace, &self.starved),
+            (ChipExclusion, &self.chip_exclusion.gauge),
+            (ChipExclusion, &self.desks.exclusion),
+            (BusExclusion, &self.bus_exclusion.gauge),
+            (PageOrder, &self.page_order.gauge),
+            (PageOrder, &self.zones.gauge),
+            (Mapping, &self.mapping.gauge),
+            (Conservation, &self.conservation),
+            (Releases, &self.releases.gauge),
+            (Completion, &self.completion),
+            (OperationLengths, &self.desks.lengths),
+            (Transfers, &self.desks.transfers),
+            (BusOrder, &self.desks.order),
+            (DataFit, &self.data_fit()),
+        ] {
+            gauges.add(assumption, gauge);
+        }
+        self.rules.found(self.mapping.wear(), &mut gauges);
+        let by_certificates = matches!(self.rules, Rules::Certified(_));
+        let finding = |(assumption, gauge): (Assumption, Gauge)| Finding {
+            assumption,
+            statement: assumption.statement(by_certificates),
+            gauge,
+        };
+        gauges.into_iter().map(finding).collect()
     }
 
     /// Looks at what is pending when the run ends, and says how much that is.
@@ -326,15 +321,10 @@ impl<'a> Checks<'a> {
 
 /// The findings of several groups of clusters together.
 pub fn merge(findings: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
-    let none = |assumption: &Assumption| Finding { assumption: *assumption, gauge: Gauge::default() };
-    let mut merged: Vec<Finding> = ASSUMPTIONS.iter().map(none).collect();
-    for group in findings {
-        if group.len() > merged.len() {
-            merged = LEVELLED.iter().take(group.len()).map(none).collect();
-        }
-        for (all, finding) in merged.iter_mut().zip(group) {
-            all.gauge.merge(&finding.gauge);
-        }
+    let mut merged: BTreeMap<Assumption, Finding> = BTreeMap::new();
+    for finding in findings.into_iter().flatten() {
+        let none = Finding { gauge: Gauge::default(), ..finding };
+        merged.entry(finding.assumption).or_insert(none).gauge.merge(&finding.gauge);
     }
-    merged
+    merged.into_values().collect()
 }

@@ -96,13 +96,12 @@ impl SerialIdling {
         *until = end.max(*until);
     }
 
-    /// A job is served from `at` on, and the cluster is known to be busy with it. `quiet`: zeroes
-    /// need not be noted.
+    /// A job is served from `at` on, and the cluster is known to be busy with it.
     #[inline]
-    pub(super) fn serves(&mut self, cluster: ClusterId, at: Instant, pending: &Pending, quiet: bool) {
+    pub(super) fn serves(&mut self, cluster: ClusterId, at: Instant, pending: &Pending) {
         let (since, _) = self.busy[cluster];
         if !pending.was_starved {
-            self.gauge.note_zero(quiet, since.since(pending.release.at).as_ns(), || place(at, pending, None));
+            self.gauge.note(0, since.since(pending.release.at).as_ns(), || place(at, pending, None));
         }
     }
 
@@ -196,9 +195,8 @@ impl ParallelEdf {
         self.idling.note(0, duration.since(since).as_ns(), || place(duration, pending, None));
     }
 
-    /// `quiet`: zeroes need not be noted.
     #[inline(always)]
-    pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending, quiet: bool) {
+    pub(super) fn operation(&mut self, operation: &Operation, pending: &Pending) {
         let chip = &mut self.chips[operation.chip];
         let waited_since = if operation.kind == Kind::Gc {
             pending.release.at.max(chip.collected).max(self.erased[operation.cluster])
@@ -236,8 +234,8 @@ impl ParallelEdf {
                 }
                 _ => 0,
             };
-            self.gauge.note_zero(quiet, late.min(i64::MAX.unsigned_abs()), at);
-            self.idling.note_zero(quiet, chip.busy.0.since(waited_since).as_ns(), at);
+            self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), at);
+            self.idling.note(0, chip.busy.0.since(waited_since).as_ns(), at);
         }
         while chip.starts.last().is_some_and(|&(_, earlier)| earlier <= deadline) {
             chip.starts.pop();

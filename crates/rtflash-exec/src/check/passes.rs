@@ -244,7 +244,6 @@ impl Passes {
     }
 
     /// A GC operation on a chip, `chip` among all that are watched, at `position` in its cluster.
-    /// `quiet`: zeroes need not be noted.
     #[inline(always)]
     pub(super) fn operation(
         &mut self,
@@ -252,7 +251,6 @@ impl Passes {
         (position, chip): (ColumnId, usize),
         pending: &Pending,
         map: &Mapping,
-        quiet: bool,
     ) {
         let work = &mut self.chips[chip];
         work.time = work.time.saturating_add(operation.end.since(operation.start).as_ns());
@@ -291,7 +289,7 @@ impl Passes {
             }
             Action::ErasePart => false,
         };
-        self.gc.copies.note_zero(quiet, u64::from(!is_valid), at);
+        self.gc.copies.note(0, u64::from(!is_valid), at);
     }
 }
 

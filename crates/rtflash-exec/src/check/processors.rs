@@ -301,7 +301,7 @@ impl Processors {
     #[inline(always)]
     pub(super) fn operation(
         &mut self,
-        (operation, told): (&Operation, &Operation),
+        operation: &Operation,
         (processor, repeated): (usize, bool),
         pending: &Pending,
         plan: &Plan,
@@ -355,7 +355,7 @@ impl Processors {
             line.notes_read(operation, (bound, self.times.alone), pending, plan);
         }
         if line.judged != Some(operation.job) && !pending.was_starved {
-            self.judge(processor, told, pending, deadline);
+            self.judge(processor, operation, pending, deadline);
         }
     }
 
@@ -448,11 +448,11 @@ mod tests {
         let again = [(107, Action::Read, 5, true), (112, Action::Program, 2, true)];
         for (start, action, took, repeated) in copy.into_iter().chain(again) {
             let of = copies(start, action, took);
-            processors.operation((&of, &of), (0, repeated), pending, &plan);
+            processors.operation(&of, (0, repeated), pending, &plan);
         }
         assert_eq!(processors.step_end(ChipId(0)), Some(at(114)));
         let next = copies(115, Action::Read, 5);
-        processors.operation((&next, &next), (0, false), pending, &plan);
+        processors.operation(&next, (0, false), pending, &plan);
         assert_eq!(processors.busy_since(0), at(115));
     }
 

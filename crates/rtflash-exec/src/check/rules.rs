@@ -3,10 +3,10 @@
 use rtflash_model::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use super::assumptions::{ASSUMPTIONS, Assumption, CERTIFIED, FAILING, LEVELLED};
+use super::assumptions::Assumption;
 use super::collect::Collections;
 use super::failures::FailedBlocks;
-use super::gauge::Gauge;
+use super::gauge::{Gauge, Gauges};
 use super::ledger::Pending;
 use super::order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
 use super::passes::{Collecting, Passes};
@@ -42,16 +42,6 @@ pub(super) enum Order {
     Parallel(ParallelEdf),
 }
 
-impl Order {
-    /// The gauges that every operation is noted in.
-    pub(super) fn gauges(&self) -> [Option<&Gauge>; 2] {
-        match self {
-            Order::Serial(_, idling) => [Some(&idling.gauge), None],
-            Order::Parallel(edf) => [Some(&edf.gauge), Some(&edf.idling)],
-        }
-    }
-}
-
 /// Those of a plan that is run by certificates.
 #[derive(Debug)]
 pub(super) struct ByCertificates<'a> {
@@ -59,22 +49,6 @@ pub(super) struct ByCertificates<'a> {
     pub(super) processors: Processors,
     pub(super) collections: Collections,
     pub(super) failures: FailedBlocks,
-}
-
-/// What they have found.
-pub(super) struct Found<'r> {
-    pub(super) gc: &'r Collecting,
-    pub(super) cost: Gauge,
-    pub(super) victims: Gauge,
-    pub(super) blocking: Gauge,
-    pub(super) order: Gauge,
-    pub(super) idling: Gauge,
-    /// Of pages that wait for buses, beside what is looked at for both kinds.
-    pub(super) waits: Gauge,
-    /// What is only guarded under certificates.
-    pub(super) more: Vec<Gauge>,
-    /// The names of all that is guarded.
-    pub(super) named: &'static [Assumption],
 }
 
 resume!(['a] ByCertificates<'a> {
@@ -213,49 +187,42 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// `wear`: what is found of wear that is levelled.
-    pub(super) fn found(&self, wear: Option<Gauge>) -> Found<'_> {
-        match self {
+    /// What they have found, and what is found of `wear` that is levelled.
+    pub(super) fn found(&self, wear: Option<Gauge>, gauges: &mut Gauges) {
+        use Assumption::*;
+        let gc = match self {
             Rules::Utilization(by) => {
                 let (order, idling) = match &by.order {
-                    Order::Serial(edf, idling) => (edf.gauge, idling.gauge),
-                    Order::Parallel(edf) => (edf.gauge, edf.idling),
+                    Order::Serial(edf, idling) => (&edf.gauge, &idling.gauge),
+                    Order::Parallel(edf) => (&edf.gauge, &edf.idling),
                 };
-                Found {
-                    gc: &by.passes.gc,
-                    cost: by.passes.cost,
-                    victims: by.passes.victims,
-                    blocking: by.blocking.gauge,
-                    order,
-                    idling,
-                    waits: Gauge::default(),
-                    more: Vec::new(),
-                    named: &ASSUMPTIONS,
-                }
+                gauges.add(GcCost, &by.passes.cost);
+                gauges.add(VictimBound, &by.passes.victims);
+                gauges.add(OneBlockingErase, &by.blocking.gauge);
+                gauges.add(EdfOrder, order);
+                gauges.add(WorkConserving, idling);
+                &by.passes.gc
             }
             Rules::Certified(by) => {
-                let (processors, of) = (&by.processors, &by.collections);
-                let mut more = vec![of.open, of.reserve];
-                let may_fail = by.failures.may_fail();
-                more.extend((may_fail || wear.is_some()).then_some(by.failures.gauge));
-                more.extend(wear);
-                Found {
-                    gc: &of.gc,
-                    cost: of.cost,
-                    victims: of.victims,
-                    blocking: processors.blocking,
-                    order: processors.order,
-                    idling: processors.idling,
-                    waits: processors.waits,
-                    more,
-                    named: match wear {
-                        Some(_) => &LEVELLED,
-                        None if may_fail => &FAILING,
-                        None => &CERTIFIED,
-                    },
+                gauges.add(GcCost, &by.collections.cost);
+                gauges.add(VictimBound, &by.collections.victims);
+                gauges.add(OneBlockingErase, &by.processors.blocking);
+                gauges.add(EdfOrder, &by.processors.order);
+                gauges.add(WorkConserving, &by.processors.idling);
+                gauges.add(BusWait, &by.processors.waits);
+                gauges.add(OpenBlocks, &by.collections.open);
+                gauges.add(Reserve, &by.collections.reserve);
+                if by.failures.may_fail() || wear.is_some() {
+                    gauges.add(Failures, &by.failures.gauge);
                 }
+                &by.collections.gc
             }
-        }
+        };
+        gauges.add(VictimChoice, &gc.choice);
+        gauges.add(Copies, &gc.copies);
+        gauges.add(GcLeftOut, &gc.left_out);
+        gauges.add(Padding, &gc.padding);
+        wear.iter().for_each(|wear| gauges.add(LevelledWear, wear));
     }
 }
 

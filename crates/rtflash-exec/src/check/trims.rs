@@ -8,7 +8,7 @@ use crate::trace::{EmptyPage, Trimmed};
 
 impl Checks<'_> {
     /// A task has given pages back, which are its own.
-    pub(super) fn look_at_trim(&mut self, trimmed: &Trimmed) {
+    pub(super) fn trimmed(&mut self, trimmed: &Trimmed) {
         let Trimmed { at, cluster, lpn: Lpn(first), pages, kept } = *trimmed;
         let Some(&chip) = self.plan.clusters()[cluster].chips.first() else { return };
         let nowhere = || Place { at, cluster: Some(cluster), ..Place::default() };
@@ -31,7 +31,7 @@ impl Checks<'_> {
     }
 
     /// A page that a job would read holds nothing, so that it is over.
-    pub(super) fn look_at_empty_page(&mut self, empty: &EmptyPage) {
+    pub(super) fn empty_page(&mut self, empty: &EmptyPage) {
         let EmptyPage { at, job, cluster, chip, lpn } = *empty;
         let own = self.chips[chip];
         let pending = self.ledger.get(job).filter(|job| job.release.cluster == Some(cluster));

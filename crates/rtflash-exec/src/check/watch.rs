@@ -2,7 +2,7 @@
 
 use rtflash_model::{Instant, Span};
 
-use super::gauge::{Gauge, Place};
+use super::gauge::Place;
 use super::mapping::FailedOperation;
 use super::rules::{Order, Rules};
 use super::timing::place;
@@ -11,8 +11,8 @@ use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
-    Complete, EmptyPage, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Operation, Padding, Policed, Release,
-    Reserve, Selection, Setup, Starved, TermsChange, Transfer, Trimmed,
+    Complete, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Padding, Policed, Record, Release, Reserve,
+    Selection, Setup, Starved, TermsChange, Transfer,
 };
 
 impl Checks<'_> {
@@ -47,6 +47,34 @@ impl Checks<'_> {
 }
 
 impl Observer for Checks<'_> {
+    fn record(&mut self, record: &Record) {
+        match record {
+            Record::Setup(setup) => self.setup(setup),
+            Record::Release(release) => self.release(release),
+            Record::Policed(policed) => self.policed(policed),
+            Record::Failed(failed) => self.failed(failed),
+            Record::Reserve(reserve) => self.reserve(reserve),
+            Record::Changed(changed) => self.changed(changed),
+            Record::LeftOut(left_out) => self.left_out(left_out),
+            Record::Complete(complete) => self.complete(complete),
+            Record::Starved(starved) => self.starved(starved),
+            Record::Moved(moved) => self.moved(moved),
+            Record::Selected(selection) => self.selected(selection),
+            Record::Padding(padding) => self.padding(padding),
+            Record::Operation(operation) => self.operation(operation),
+            Record::Transfer(transfer) => self.transfer(transfer),
+            Record::Trimmed(trimmed) => self.trimmed(trimmed),
+            Record::EmptyPage(empty) => self.empty_page(empty),
+        }
+    }
+
+    #[inline]
+    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
+        self.mapping.prefetch(cluster, lpn);
+    }
+}
+
+impl Checks<'_> {
     fn setup(&mut self, setup: &Setup) {
         self.setup = *setup;
         self.releases.setup(setup, self.plan);
@@ -135,25 +163,13 @@ impl Observer for Checks<'_> {
         self.rules.starves(starved.chip);
     }
 
-    #[inline(always)]
-    fn operations(&mut self, operations: &[Operation]) {
-        self.look_at(operations);
-    }
-
     fn transfer(&mut self, transfer: &Transfer) {
         if self.setup.waits == Waits::Worst && matches!(self.rules, Rules::Certified(_)) {
             // Nobody looks at buses then.
             self.violation(transfer.start, transfer.job);
         }
-        let quiet = transfer.start > self.quiet_buses;
-        self.bus_exclusion.transfer(transfer, quiet);
-        self.desks.transfer(transfer, quiet);
-        if !quiet {
-            let desks = &self.desks;
-            let order = if desks.looks_at_order() { &desks.order } else { &desks.lengths };
-            let gauges = [&self.bus_exclusion.gauge, &desks.transfers, &desks.lengths, order];
-            self.quiet_buses = gauges.map(Gauge::zeroes_until).into_iter().fold(Instant::START, Instant::max);
-        }
+        self.bus_exclusion.transfer(transfer);
+        self.desks.transfer(transfer);
     }
 
     fn policed(&mut self, policed: &Policed) {
@@ -228,14 +244,6 @@ impl Observer for Checks<'_> {
         }
     }
 
-    fn trimmed(&mut self, trimmed: &Trimmed) {
-        self.look_at_trim(trimmed);
-    }
-
-    fn empty_page(&mut self, empty: &EmptyPage) {
-        self.look_at_empty_page(empty);
-    }
-
     fn left_out(&mut self, left_out: &LeftOut) {
         let chip = self.chip(left_out.cluster, left_out.chip);
         let job = self.ledger.get(left_out.job).filter(|job| job.release.cluster == Some(left_out.cluster));
@@ -302,17 +310,12 @@ impl Observer for Checks<'_> {
                             edf.waits(pending);
                         }
                         idling.works(padding.cluster, padding.start, padding.end);
-                        idling.serves(padding.cluster, padding.start, pending, false);
+                        idling.serves(padding.cluster, padding.start, pending);
                     }
                     Order::Parallel(edf) => edf.padding(padding),
                 }
             }
         }
         self.latest = self.latest.max(padding.start);
-    }
-
-    #[inline]
-    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
-        self.mapping.prefetch(cluster, lpn);
     }
 }

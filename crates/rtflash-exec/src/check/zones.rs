@@ -22,8 +22,6 @@ pub(super) struct ZoneOrder {
     own: PerId<SourceId, Option<usize>>,
     /// The blocks that have failed of each chip that is watched, and those in their places.
     replaced: BTreeMap<usize, ReplacedBlocks>,
-    /// Whether any tasks own zones: elsewhere nothing is wrong with what is programmed.
-    any: bool,
 }
 
 /// The blocks of a chip that have failed, and those in their places.
@@ -63,7 +61,6 @@ impl ZoneOrder {
         };
         ZoneOrder {
             gauge: Gauge::default(),
-            any: next.iter().any(|rings| !rings.is_empty()),
             next,
             own: plan.sources().iter().map(ring).collect(),
             replaced: BTreeMap::new(),
@@ -103,30 +100,14 @@ impl ZoneOrder {
     }
 
     /// An operation of a request on a chip, `chip` among all that are watched, before `order`
-    /// knows of it. Anywhere but in its own zones a request erases nothing. `quiet`: zeroes need
-    /// not be noted where no tasks own zones.
+    /// knows of it. Anywhere but in its own zones a request erases nothing.
     #[inline(always)]
-    pub(super) fn operation(
-        &mut self,
-        (operation, told): (&Operation, &Operation),
-        chip: usize,
-        (order, plan): (&PageOrder, &Plan),
-        quiet: bool,
-    ) {
+    pub(super) fn operation(&mut self, operation: &Operation, chip: usize, (order, plan): (&PageOrder, &Plan)) {
         if operation.kind == Kind::Gc || operation.action == Action::Read {
             return;
         }
-        if !self.any && operation.action == Action::Program {
-            self.gauge.note_zero(quiet, 0, || place(operation));
-            return;
-        }
         let programmed = order.programmed(chip, operation.block);
-        self.takes(told, chip, programmed, plan);
-    }
-
-    /// The gauge, where it is looked at for every page alike: where no tasks own zones.
-    pub(super) fn gauge_of_all(&self) -> Option<&Gauge> {
-        Some(&self.gauge).filter(|_| !self.any)
+        self.takes(operation, chip, programmed, plan);
     }
 
     fn takes(&mut self, operation: &Operation, chip: usize, programmed: Option<u32>, plan: &Plan) {

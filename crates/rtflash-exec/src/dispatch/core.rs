@@ -78,7 +78,7 @@ impl<O: Observer> Core<O> {
                 self.channels.request(BusRequest { since, channel: self.channel_of(chip), chip, lane });
                 return Some(ticket);
             }
-            ChipStep::Inside => self.observer.operation(*operation),
+            ChipStep::Inside => self.observer.push(Record::Operation(*operation)),
             ChipStep::Padding(step) => {
                 self.observer.push(Record::Padding(Padding { start, end, job, cluster, chip, step }));
             }
@@ -99,7 +99,7 @@ impl<O: Observer> Core<O> {
         let bus = self.lengths.moves(operation, channel, now);
         self.channels.hold(channel, bus.end);
         self.observer.close(ticket, operation.end);
-        self.observer.transfer(operation.transfer(&bus));
+        self.observer.push(Record::Transfer(operation.transfer(&bus)));
         operation.end
     }
 

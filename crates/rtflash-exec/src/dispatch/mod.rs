@@ -10,6 +10,7 @@ mod releases;
 mod request_times;
 mod sequencer;
 mod serial;
+mod slab;
 
 pub use arrivals::{Admission, Arrival, ArrivalQueue, Grant, NoServers, release_jitter};
 pub use request_times::{release_gap, release_offset};

@@ -14,7 +14,7 @@ use crate::check::Ledger;
 use crate::ids::{ChannelId, ChipId, ClusterId, PerId, SourceId};
 use crate::plan::Plan;
 use crate::resume::resume;
-use crate::trace::{Action, Complete, Kind, Observer, Operation, Release, Starved, Transfer, Trimmed};
+use crate::trace::{Action, Complete, Kind, Observer, Operation, Record, Release, Transfer, Trimmed};
 
 /// The jobs of one source.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -86,27 +86,18 @@ impl ClusterReport {
 }
 
 impl ClusterReport {
-    /// It has done so many operations, of which so many programs.
-    #[inline(always)]
-    fn works(&mut self, kind: Kind, (operations, programs): (u64, u64)) {
-        match kind {
+    #[inline]
+    fn works(&mut self, operation: &Operation) {
+        let programs = u64::from(operation.action == Action::Program);
+        match operation.kind {
             Kind::Gc => self.copied += programs,
             Kind::Write => self.written += programs,
             Kind::Read => {}
             Kind::Server => {
-                self.non_real_time += operations;
+                self.non_real_time += 1;
                 self.written += programs;
             }
         }
-    }
-}
-
-impl ChannelReport {
-    /// So many pages have been moved for so long.
-    #[inline(always)]
-    fn was_busy(&mut self, busy: Span, transfers: u64) {
-        self.busy = self.busy.saturating_add(busy);
-        self.transfers += transfers;
     }
 }
 
@@ -243,6 +234,20 @@ impl Statistics {
 }
 
 impl Observer for Statistics {
+    #[inline]
+    fn record(&mut self, record: &Record) {
+        match record {
+            Record::Release(release) => self.release(release),
+            Record::Complete(complete) => self.complete(complete),
+            Record::Trimmed(trimmed) => self.trimmed(trimmed),
+            Record::Operation(operation) => self.operation(operation),
+            Record::Transfer(transfer) => self.transfer(transfer),
+            _ => {}
+        }
+    }
+}
+
+impl Statistics {
     fn release(&mut self, release: &Release) {
         if self.ledger.release(release) {
             self.report.sources[release.job.source].released += 1;
@@ -257,37 +262,26 @@ impl Observer for Statistics {
         source.responses.note(complete.at.since(pending.release.at));
     }
 
-    fn starved(&mut self, _: &Starved) {}
-
     fn trimmed(&mut self, trimmed: &Trimmed) {
         let pages = if trimmed.kept { 0 } else { trimmed.pages };
         self.report.clusters[trimmed.cluster].trimmed += u64::from(pages);
     }
 
     #[inline]
-    fn operations(&mut self, operations: &[Operation]) {
-        let Some(first) = operations.first() else { return };
-        let mut programs = 0;
-        for operation in operations {
-            let chip = &mut self.chips[operation.chip];
-            let end = operation.end.min(self.duration);
-            chip.busy = chip.busy.saturating_add(end.since(operation.start.max(chip.until)));
-            chip.until = operation.end;
-            chip.operations[operation.action as usize] += 1;
-            programs += u64::from(operation.action == Action::Program);
-        }
-        self.report.clusters[first.cluster].works(first.kind, (operations.len() as u64, programs));
+    fn operation(&mut self, operation: &Operation) {
+        let chip = &mut self.chips[operation.chip];
+        let end = operation.end.min(self.duration);
+        chip.busy = chip.busy.saturating_add(end.since(operation.start.max(chip.until)));
+        chip.until = operation.end;
+        chip.operations[operation.action as usize] += 1;
+        self.report.clusters[operation.cluster].works(operation);
     }
 
     #[inline]
     fn transfer(&mut self, transfer: &Transfer) {
-        self.is_on_bus(transfer.channel, (transfer.start, transfer.end));
-    }
-}
-
-impl Statistics {
-    #[inline]
-    fn is_on_bus(&mut self, channel: ChannelId, (start, end): (Instant, Instant)) {
-        self.report.channels[channel].was_busy(end.min(self.duration).since(start), 1);
+        let busy = transfer.end.min(self.duration).since(transfer.start);
+        let channel = &mut self.report.channels[transfer.channel];
+        channel.busy = channel.busy.saturating_add(busy);
+        channel.transfers += 1;
     }
 }

@@ -119,7 +119,7 @@ fn judged(world: &World, records: &[Record]) -> Vec<Finding> {
 }
 
 fn breaks(findings: &[Finding], name: &str) -> bool {
-    findings.iter().any(|finding| finding.assumption.name == name && !finding.gauge.holds())
+    findings.iter().any(|finding| finding.assumption.name() == name && !finding.gauge.holds())
 }
 
 /// Whether a task's request comes earlier than a period after the one before, or is larger than

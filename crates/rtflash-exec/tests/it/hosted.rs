@@ -269,7 +269,7 @@ fn a_request_that_is_later_than_its_jitter_is_reported() {
         let checks = Checks::new(&world.plan, world.options.dispatch, &all);
         let (checks, _) = hosted(&world.plan, &world.options, &planned, checks);
         let findings = checks.finish(world.options.duration);
-        let releases = findings.iter().find(|finding| finding.assumption.name == "releases").expect("a checker");
+        let releases = findings.iter().find(|finding| finding.assumption.name() == "releases").expect("a checker");
         assert_eq!(releases.gauge.holds(), is_valid, "{findings:?}");
     }
 }

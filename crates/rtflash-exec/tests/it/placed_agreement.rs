@@ -281,7 +281,7 @@ fn what_failed_with_what_overwrote_it_is_over_with_it() {
             checks.finish(world.options.duration)
         };
         let is_found =
-            |found: &[Finding]| found.iter().any(|of| of.assumption.name == "conservation" && !of.gauge.holds());
+            |found: &[Finding]| found.iter().any(|of| of.assumption.name() == "conservation" && !of.gauge.holds());
         let records = engine(&world);
         let findings = judge(&records);
         broken.note_in(&world, case, &findings, &ALWAYS_HOLD);
@@ -297,7 +297,7 @@ fn what_failed_with_what_overwrote_it_is_over_with_it() {
             let starves = records.iter().any(|record| matches!(record, Record::Starved(of) if of.cluster == cluster));
             let fewer: Vec<Record> = records.iter().filter(|record| !later(record)).copied().collect();
             let found = judge(&fewer);
-            let of = found.iter().find(|of| of.assumption.name == "failures").expect("it is looked at");
+            let of = found.iter().find(|of| of.assumption.name() == "failures").expect("it is looked at");
             altered[2] += usize::from(!starves);
             missed += usize::from(!starves && of.gauge.holds());
         }

@@ -181,7 +181,7 @@ fn the_checkers_hold_in_every_small_world_that_theorem_1_accepts() {
                     }
                     let findings = judged(&world);
                     let broken = |name: &str| {
-                        findings.iter().any(|finding| finding.assumption.name == name && !finding.gauge.holds())
+                        findings.iter().any(|finding| finding.assumption.name() == name && !finding.gauge.holds())
                     };
                     for is_valid in ALWAYS_HOLD {
                         assert!(!broken(is_valid), "{is_valid}: {world:?}");

@@ -1,7 +1,7 @@
 //! Pages of jobs that are not real-time, served beside a set (Figure V.2 of the thesis).
 
 use rtflash_exec::report::{Report, Statistics};
-use rtflash_exec::trace::{Complete, Kind, Observer, Operation, Release, Starved, Transfer};
+use rtflash_exec::trace::{Kind, Observer, Operation, Record};
 use rtflash_exec::{Options, Service, Times, memory, run};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Instant, Job, Span, TaskSet};
@@ -135,18 +135,11 @@ struct ServedPages {
 }
 
 impl Observer for ServedPages {
-    fn release(&mut self, _: &Release) {}
-
-    fn complete(&mut self, _: &Complete) {}
-
-    fn starved(&mut self, _: &Starved) {}
-
-    fn operations(&mut self, operations: &[Operation]) {
-        let Some(first) = operations.first() else { return };
-        if first.kind == Kind::Server && first.start >= self.counted_from {
-            self.pages += operations.len() as u64;
+    fn record(&mut self, record: &Record) {
+        if let Record::Operation(Operation { kind: Kind::Server, start, .. }) = *record
+            && start >= self.counted_from
+        {
+            self.pages += 1;
         }
     }
-
-    fn transfer(&mut self, _: &Transfer) {}
 }

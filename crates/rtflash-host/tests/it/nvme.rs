@@ -488,7 +488,7 @@ fn commands_come_to_an_end_and_the_flash_keeps_its_rules() {
         assert!(counted.inside.len() as u64 <= u64::from(nvme.inside) + queues * u64::from(nvme.entries));
         assert!(nvme.ends_within.is_none_or(|within| counted.late == 0 || counted.longest > within), "case {case}");
         let findings = counted.checks.finish(scenario.duration);
-        for finding in findings.iter().filter(|finding| ALWAYS_HOLD.contains(&finding.assumption.name)) {
+        for finding in findings.iter().filter(|finding| ALWAYS_HOLD.contains(&finding.assumption.name())) {
             assert!(finding.gauge.holds(), "case {case}: {finding:?} {scenario:?}");
         }
         assert!(counted.ended > 0, "case {case}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rtflash_alloc::analysis::Analysis;
-use rtflash_exec::trace::{Complete, JobId, Kind, Observer, Operation, Release, Starved, Transfer};
+use rtflash_exec::trace::{Complete, JobId, Kind, Observer, Record, Release};
 use rtflash_exec::{Options, Plan, ReleasePattern, SourceId, run};
 use rtflash_model::{Allocation, Instant, PerId, Span, TaskId, TaskSet};
 
@@ -123,6 +123,16 @@ impl EndWatch {
 }
 
 impl Observer for EndWatch {
+    fn record(&mut self, record: &Record) {
+        match record {
+            Record::Release(release) => self.release(release),
+            Record::Complete(complete) => self.complete(complete),
+            _ => {}
+        }
+    }
+}
+
+impl EndWatch {
     fn release(&mut self, release: &Release) {
         if let (Kind::Read | Kind::Write, Some(due)) = (release.kind, release.deadline) {
             self.pending.push((release.job, due));
@@ -135,10 +145,4 @@ impl Observer for EndWatch {
         let latest = &mut self.latest[job.source];
         *latest = (*latest).max(Some(later(complete.at, due)));
     }
-
-    fn starved(&mut self, _: &Starved) {}
-
-    fn operations(&mut self, _: &[Operation]) {}
-
-    fn transfer(&mut self, _: &Transfer) {}
 }

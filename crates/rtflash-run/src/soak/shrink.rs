@@ -1,6 +1,6 @@
 //! From a failing case to a smaller one that fails alike.
 
-use rtflash_exec::check::Finding;
+use rtflash_exec::check::{Assumption, Finding};
 use rtflash_exec::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
 use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Span, Task, TaskSet};
 
@@ -11,10 +11,10 @@ const ATTEMPTS: u32 = 250;
 
 /// The smallest case found in which the same assumption breaks, and how; `None` where it does not
 /// break in this one.
-pub fn shrink(case: Case, assumption: usize) -> Option<(Case, Finding)> {
+pub fn shrink(case: Case, assumption: Assumption) -> Option<(Case, Finding)> {
     let broken = |case: &Case| match judge(case) {
         SoakOutcome::Judged { findings, .. } => {
-            findings.get(assumption).copied().filter(|finding| !finding.gauge.holds())
+            findings.into_iter().find(|finding| finding.assumption == assumption && !finding.gauge.holds())
         }
         SoakOutcome::Nothing => None,
     };

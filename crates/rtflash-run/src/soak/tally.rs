@@ -1,15 +1,15 @@
 //! Many cases: how often which assumption broke.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use rtflash_alloc::certified::{Term, load_millionths};
-use rtflash_exec::check::{FAILING, Finding};
+use rtflash_exec::check::{Assumption, Finding};
 
 use super::{Case, LimitSet, Search, SoakOutcome, attack, directed, draw, judge, run, shrink, waits_as_it_may};
 
 /// An assumption that broke.
 pub struct Broken {
-    /// Its position in [`FAILING`], of which the first are `ASSUMPTIONS`.
-    pub assumption: usize,
     /// In how many runs it did.
     pub runs: u64,
     /// The first case, by number.
@@ -49,7 +49,7 @@ pub struct Soaked {
     /// The mean real-time load of the fullest cluster of each set, in millionths; zero where there
     /// are no certificates.
     pub load: u64,
-    /// The assumptions that broke, in the order of [`FAILING`].
+    /// The assumptions that broke, in the order of [`Assumption`].
     pub broken: Vec<Broken>,
 }
 
@@ -67,8 +67,8 @@ pub struct LeftOut {
     pub late: u64,
     /// The first of these, else the first run in which anything broke.
     pub first: Option<u64>,
-    /// The assumptions that broke, by their positions in [`FAILING`], and in how many runs.
-    pub broken: Vec<(usize, u64)>,
+    /// The assumptions that broke, and in how many runs.
+    pub broken: Vec<(Assumption, u64)>,
     /// A small case in which the first of them breaks.
     pub smallest: Option<Case>,
 }
@@ -92,7 +92,7 @@ impl Count {
 }
 
 /// What the runs of some sets came to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct SoakTally {
     cases: u64,
     sets: u64,
@@ -100,33 +100,24 @@ struct SoakTally {
     /// The sum over the sets.
     load: u64,
     late: Count,
-    /// Of each assumption.
-    broken: Vec<Count>,
+    /// Of each assumption that broke.
+    broken: BTreeMap<Assumption, Count>,
 }
 
 impl SoakTally {
-    fn new() -> SoakTally {
-        let broken = vec![Count::default(); FAILING.len()];
-        SoakTally { cases: 0, sets: 0, judged: 0, load: 0, late: Count::default(), broken }
-    }
-
     fn note(&mut self, run: u64, findings: &[Finding]) {
         self.judged += 1;
-        let broken = |finding: &&Finding| !finding.gauge.holds();
-        for (count, finding) in self.broken.iter_mut().zip(findings) {
-            if broken(&finding) {
-                count.note(run);
-            }
-        }
-        let is_deadline = |finding: &&Finding| ["deadlines", "overdue"].contains(&finding.assumption.name);
-        if findings.iter().filter(is_deadline).any(|finding| broken(&finding)) {
+        let broken = findings.iter().filter(|finding| !finding.gauge.holds());
+        let broken: Vec<Assumption> = broken.map(|finding| finding.assumption).collect();
+        broken.iter().for_each(|&assumption| self.broken.entry(assumption).or_default().note(run));
+        if broken.iter().any(|broken| matches!(broken, Assumption::Deadlines | Assumption::Overdue)) {
             self.late.note(run);
         }
     }
 
     /// The assumptions that broke, how often, and the first runs in which they did.
-    fn firsts(&self) -> impl Iterator<Item = (usize, u64, u64)> {
-        self.broken.iter().enumerate().filter_map(|(assumption, count)| Some((assumption, count.runs, count.first?)))
+    fn firsts(&self) -> Vec<(Assumption, u64, u64)> {
+        self.broken.iter().filter_map(|(&assumption, count)| Some((assumption, count.runs, count.first?))).collect()
     }
 
     fn join(mut self, other: SoakTally) -> SoakTally {
@@ -135,7 +126,7 @@ impl SoakTally {
         self.judged += other.judged;
         self.load += other.load;
         self.late.add(other.late);
-        self.broken.iter_mut().zip(other.broken).for_each(|(all, one)| all.add(one));
+        other.broken.into_iter().for_each(|(assumption, count)| self.broken.entry(assumption).or_default().add(count));
         self
     }
 }
@@ -150,10 +141,9 @@ pub fn soak(search: Search, runs: u64) -> Soaked {
 /// As [`soak`], with somebody who looks on and may stop it.
 pub fn soak_watched(search: Search, runs: u64, watch: &dyn SoakWatch) -> Soaked {
     let tally = tally(search, runs, watch);
-    let firsts: Vec<(usize, u64, u64)> = tally.firsts().collect();
-    let broken = firsts.into_par_iter().filter_map(|(assumption, runs, first)| {
+    let broken = tally.firsts().into_par_iter().filter_map(|(assumption, runs, first)| {
         let (smallest, finding) = shrink(draw(search, first)?, assumption)?;
-        Some(Broken { assumption, runs, first, smallest, finding })
+        Some(Broken { runs, first, smallest, finding })
     });
     let load = tally.load / tally.sets.max(1);
     Soaked { cases: tally.cases, sets: tally.sets, judged: tally.judged, load, broken: broken.collect() }
@@ -163,7 +153,7 @@ pub fn soak_watched(search: Search, runs: u64, watch: &dyn SoakWatch) -> Soaked 
 pub fn soak_without(search: Search, runs: u64, term: Term, watch: &dyn SoakWatch) -> LeftOut {
     let search = Search { left_out: Some(term), ..search };
     let tally = tally(search, runs, watch);
-    let firsts: Vec<(usize, u64, u64)> = tally.firsts().collect();
+    let firsts = tally.firsts();
     // The first late run, else the first in which anything broke.
     let late = firsts.iter().find(|&&(_, _, first)| Some(first) == tally.late.first);
     let shown = late.or_else(|| firsts.iter().min_by_key(|&&(_, _, first)| first));
@@ -185,7 +175,7 @@ pub fn soak_without(search: Search, runs: u64, term: Term, watch: &dyn SoakWatch
 
 fn tally(search: Search, runs: u64, watch: &dyn SoakWatch) -> SoakTally {
     let of = |set: u64| {
-        let mut tally = SoakTally::new();
+        let mut tally = SoakTally::default();
         if search.world.runs_of_a_set() > 1 {
             run_set(search, set, &mut tally);
         } else if let Some(SoakOutcome::Judged { findings, load }) = draw(search, set).map(|case| judge(&case)) {
@@ -197,7 +187,7 @@ fn tally(search: Search, runs: u64, watch: &dyn SoakWatch) -> SoakTally {
         tally
     };
     let sets = (0..runs.div_ceil(search.world.runs_of_a_set())).into_par_iter();
-    sets.take_any_while(|_| !watch.stops()).map(of).reduce(SoakTally::new, SoakTally::join)
+    sets.take_any_while(|_| !watch.stops()).map(of).reduce(SoakTally::default, SoakTally::join)
 }
 
 /// All runs of a set at the limit.

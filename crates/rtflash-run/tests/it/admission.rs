@@ -456,7 +456,7 @@ fn a_writer_waits_for_its_reserve() {
             ..Options::default()
         };
         let findings = judged(&history.plan(&set).expect("a plan"), &options);
-        findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
+        findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name()).collect()
     };
     let none: Vec<&str> = Vec::new();
     assert_eq!(ends(admitted), none);
@@ -489,7 +489,7 @@ fn what_is_refused_is_late() {
             ..Options::default()
         };
         let findings = judged(&history.plan(set).expect("a plan"), &options);
-        findings.iter().any(|finding| finding.assumption.name == "deadlines" && !finding.gauge.holds())
+        findings.iter().any(|finding| finding.assumption.name() == "deadlines" && !finding.gauge.holds())
     };
     let (set, decision) = added(55);
     let Decision::Admitted(admitted) = decision else { panic!("{decision:?}") };
@@ -529,7 +529,7 @@ fn broken(plan: &Plan, options: &Options, records: &[Record]) -> Vec<&'static st
     let mut checks = Checks::of_trace(plan, options.dispatch, &all);
     records.iter().for_each(|record| checks.record(record));
     let findings = checks.finish(options.duration);
-    findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
+    findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name()).collect()
 }
 
 /// A record that does not say what the processor did is seen, and so is one that is missing.

@@ -183,7 +183,7 @@ fn judged(scenario: &Scenario) -> (Vec<&'static str>, usize, Vec<u64>) {
     };
     let late = reports.iter().zip(deadlines).map(late).collect();
     let findings = judged.checks.finish(scenario.duration);
-    let failed = findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name);
+    let failed = findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name());
     (failed.collect(), judged.complete, late)
 }
 

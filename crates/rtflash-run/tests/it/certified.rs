@@ -186,7 +186,7 @@ fn draw(seed: u64, case: u64) -> Option<Case> {
 }
 
 fn broken(findings: &[Finding]) -> Vec<&Finding> {
-    let promised = |finding: &&Finding| !finding.assumption.name.starts_with("server");
+    let promised = |finding: &&Finding| !finding.assumption.name().starts_with("server");
     findings.iter().filter(|finding| !finding.gauge.holds()).filter(promised).collect()
 }
 
@@ -197,7 +197,7 @@ fn run_all(seed: u64, cases: u64) -> (u64, u64, u64) {
         let Some(Case { set, allocation, options }) = draw(seed, case) else { continue };
         let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
         // What is drawn need not fit.
-        if executed.findings.iter().any(|finding| finding.assumption.name == "data-fit" && !finding.gauge.holds()) {
+        if executed.findings.iter().any(|finding| finding.assumption.name() == "data-fit" && !finding.gauge.holds()) {
             continue;
         }
         let broken = broken(&executed.findings);
@@ -235,7 +235,7 @@ fn falsified(seed: u64, cases: u64, falsify: Falsified) -> std::collections::BTr
         let allocation = allocation.clone().with_certificates(certificates.collect());
         let Ok(executed) = execute(&set, &allocation, &Thesis, &options, None) else { continue };
         for finding in broken(&executed.findings) {
-            *names.entry(finding.assumption.name).or_default() += 1;
+            *names.entry(finding.assumption.name()).or_default() += 1;
         }
     }
     names

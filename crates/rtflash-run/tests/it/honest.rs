@@ -10,7 +10,7 @@ use rtflash_run::{TbsServers, execute, plan};
 
 fn broken(findings: &[Finding]) -> Vec<(&'static str, u64)> {
     let broken = findings.iter().filter(|finding| !finding.gauge.holds());
-    broken.map(|finding| (finding.assumption.name, finding.gauge.violations())).collect()
+    broken.map(|finding| (finding.assumption.name(), finding.gauge.violations())).collect()
 }
 
 /// Draws cases until so many have been run; says how many traces had nothing broken.

@@ -63,7 +63,7 @@ fn broken(set: &TaskSet, clusters: &[Cluster], certificates: &[Certificate], opt
     let allocation = allocation.with_certificates(certificates.iter().copied().map(Some).collect());
     let Ok(executed) = execute(set, &allocation, &Sound::default(), options, None) else { return vec![] };
     let broken = executed.findings.iter().filter(|finding| !finding.gauge.holds());
-    broken.map(|finding| finding.assumption.name).collect()
+    broken.map(|finding| finding.assumption.name()).collect()
 }
 
 fn cluster(chips: &[u32], tasks: &[u32]) -> Cluster {

@@ -41,7 +41,7 @@ fn late(executed: &Executed) -> u64 {
 
 fn broken(executed: &Executed) -> Vec<&'static str> {
     let broken = executed.findings.iter().filter(|finding| !finding.gauge.holds());
-    broken.map(|finding| finding.assumption.name).collect()
+    broken.map(|finding| finding.assumption.name()).collect()
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use crate::cases::cases;
 use rtflash_alloc::allocator::allocator;
 use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
-use rtflash_exec::check::{ASSUMPTIONS, LEVELLED};
 use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
@@ -15,7 +14,7 @@ use rtflash_run::soak::{Search, World, draw, soak};
 fn accepted_sets_without_shared_channels_keep_every_bound() {
     let soaked = soak(Search::new(20_211, World::Supposed), cases(8_000));
     let broken: Vec<_> =
-        soaked.broken.iter().map(|broken| (ASSUMPTIONS[broken.assumption].name, broken.runs, broken.first)).collect();
+        soaked.broken.iter().map(|broken| (broken.finding.assumption.name(), broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
     assert!(soaked.judged >= 2_500, "{} were accepted", soaked.judged);
 }
@@ -26,7 +25,7 @@ fn accepted_sets_without_shared_channels_keep_every_bound() {
 fn sound_promises_are_kept_at_the_limit() {
     let soaked = soak(Search::new(31, World::Sound), cases(500));
     let broken: Vec<_> =
-        soaked.broken.iter().map(|broken| (LEVELLED[broken.assumption].name, broken.runs, broken.first)).collect();
+        soaked.broken.iter().map(|broken| (broken.finding.assumption.name(), broken.runs, broken.first)).collect();
     assert_eq!(broken, []);
     assert!(soaked.judged >= 330, "{} were accepted", soaked.judged);
     // Where deadlines are far shorter than periods, load is not what limits.
@@ -55,11 +54,11 @@ fn sound_sets_use_second_registers_and_commands() {
 fn the_flash_keeps_the_rules_in_any_world() {
     let soaked = soak(Search::new(7, World::Any), cases(2_000));
     for broken in &soaked.broken {
-        let name = ASSUMPTIONS[broken.assumption].name;
+        let name = broken.finding.assumption.name();
         let is_valid = ["edf-order", "chip-exclusion", "bus-exclusion", "page-order", "mapping", "conservation"];
         assert!(!is_valid.contains(&name), "{name} in run {}", broken.first);
     }
-    let names: Vec<&str> = soaked.broken.iter().map(|broken| ASSUMPTIONS[broken.assumption].name).collect();
+    let names: Vec<&str> = soaked.broken.iter().map(|broken| broken.finding.assumption.name()).collect();
     assert!(names.contains(&"bus-wait") && names.contains(&"server-deadlines"), "{names:?}");
 }
 

@@ -3,7 +3,6 @@
 
 use crate::cases::cases;
 use rtflash_alloc::certified::Term;
-use rtflash_exec::check::FAILING;
 use rtflash_run::climb::rows::{LeftOutOfRow, TABLE, allocation};
 use rtflash_run::climb::{ClimbOptions, climb};
 use rtflash_run::soak::{Search, SoakOutcome, World, draw, judge, soak};
@@ -103,7 +102,7 @@ fn search(world: World, left_out: Option<Term>, climbs: bool) -> Search {
 fn failing(search: Search, run: u64) -> Vec<&'static str> {
     let case = draw(search, run).unwrap_or_else(|| panic!("{search:?}, {run}: no case"));
     let SoakOutcome::Judged { findings, .. } = judge(&case) else { panic!("{search:?}, {run}: not accepted") };
-    findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
+    findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name()).collect()
 }
 
 #[test]
@@ -144,7 +143,7 @@ fn small_sets_at_the_limit_keep_every_promise() {
     ] {
         let soaked = soak(search(world, None, climbs), cases(runs));
         let broken: Vec<_> =
-            soaked.broken.iter().map(|broken| (FAILING[broken.assumption].name, broken.first)).collect();
+            soaked.broken.iter().map(|broken| (broken.finding.assumption.name(), broken.first)).collect();
         assert_eq!(broken, [], "{world:?}");
         assert!(soaked.judged >= judged, "{world:?}: {} runs", soaked.judged);
     }

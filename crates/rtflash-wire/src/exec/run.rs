@@ -140,9 +140,9 @@ impl<'a> ExecAnswer<'a> {
 fn check_line<'a>(plan: &Plan, finding: &'a Finding) -> CheckLine<'a> {
     let worst = finding.gauge.worst();
     CheckLine {
-        name: finding.assumption.name.into(),
-        assumption: finding.assumption.statement.into(),
-        unit: match finding.assumption.unit {
+        name: finding.assumption.name().into(),
+        assumption: finding.statement.into(),
+        unit: match finding.assumption.unit() {
             Unit::Nanoseconds => "ns",
             Unit::Pages => "pages",
             Unit::Occurrences => "times",

@@ -43,9 +43,9 @@ impl Desks {
     }
 
     /// A bus is given to a page, or a command, that has wanted it since then: as soon as it is free
-    /// it goes to whoever has waited longest, or in turn. `quiet`: zeroes need not be noted.
+    /// it goes to whoever has waited longest, or in turn.
     #[inline(always)]
-    pub(super) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant, quiet: bool) {
+    pub(super) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
         if !self.looks_at_order() {
             return;
         }
@@ -65,7 +65,7 @@ impl Desks {
                 self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
             }
         };
-        self.order.note_zero(quiet, late.max(passed), || place_of_transfer(transfer));
+        self.order.note(0, late.max(passed), || place_of_transfer(transfer));
         (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
     }
 }

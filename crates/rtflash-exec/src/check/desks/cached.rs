@@ -103,7 +103,7 @@ impl Desks {
         let bound = self.places.as_ref().map_or(Span::ZERO, bound);
         self.page_waits.note(bound.as_ns(), moved.waited, place);
         match moved.asked {
-            Some(chip) => self.takes_bus(&Transfer { chip, ..*transfer }, channel, moved.wanted, false),
+            Some(chip) => self.takes_bus(&Transfer { chip, ..*transfer }, channel, moved.wanted),
             None => self.keeps_bus(transfer, channel),
         }
     }

@@ -16,7 +16,6 @@ mod queue;
 mod registers;
 mod releases;
 mod servers;
-mod slab;
 mod suspend;
 mod trims;
 
@@ -30,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use super::arrivals::Arrival;
 use super::cluster::max_pending;
 use super::core::{ChipPolicy, Core};
+use super::slab::Slab;
 use crate::earliest::earlier;
 use crate::flash::BusRequest;
 use crate::ftl::PagePlace;
@@ -43,7 +43,6 @@ use operate::{ChipAtWork, Planned};
 use processor::{OpenJob, Part, ProcessorState};
 use releases::RequestSource;
 pub(crate) use servers::Servers;
-use slab::Slab;
 use trims::TaskTrims;
 
 /// What happens to a request, which is given by its source (by position in the group) and number;

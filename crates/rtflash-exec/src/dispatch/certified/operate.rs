@@ -12,7 +12,7 @@ use crate::ftl::PagePlace;
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Waits;
 use crate::plan::{ClusterPlan, Plan};
-use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Transfer};
+use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Record, Transfer};
 
 /// A chip of the device.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -229,7 +229,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let waits = if command == Span::ZERO { Span::ZERO } else { self.plan.transfers(others) };
             let begun = now.saturating_add(waits).saturating_add(command);
             let operation = self.run_inside(operation, asks_for, begun);
-            self.core.observer.operation(operation);
+            self.core.observer.push(Record::Operation(operation));
             return;
         }
         self.ask(processor, operation, asks_for, now);
@@ -244,7 +244,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let program = self.chips[chip].copy.take().expect("a copy programs a page");
             let read = begun.saturating_add(self.core.lengths.read(job, chip, begun));
             let end = read.saturating_add(self.core.lengths.program(job, chip, read));
-            self.core.observer.operation(Operation { start: read, end, ..program });
+            self.core.observer.push(Record::Operation(Operation { start: read, end, ..program }));
             self.work(chip, end);
             return Operation { end: read, ..operation };
         }
@@ -283,7 +283,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 let over = granted.saturating_add(self.core.lengths.transfer(job, channel, granted));
                 over.saturating_add(self.core.lengths.program(job, chip, over))
             };
-            self.core.observer.operation(Operation { end, ..operation });
+            self.core.observer.push(Record::Operation(Operation { end, ..operation }));
             self.work(chip, end);
             return;
         }
@@ -377,7 +377,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let Operation { cluster, job, kind, .. } = operation;
         let end = now.saturating_add(self.core.lengths.command());
         self.core.channels.hold(channel, end);
-        self.core.observer.transfer(Transfer { start: now, end, channel, cluster, chip, job, kind });
+        self.core.observer.push(Record::Transfer(Transfer { start: now, end, channel, cluster, chip, job, kind }));
         if let BusUse::ReadCommand = asks_for {
             let since = end.saturating_add(self.core.lengths.sensing(job, chip, end));
             self.chips[chip].open = Some(OpenOperation { asks_for: BusUse::Page, ..open });

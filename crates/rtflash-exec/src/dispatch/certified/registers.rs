@@ -13,7 +13,7 @@ use crate::earliest::earlier;
 use crate::flash::BusRequest;
 use crate::ids::{ChannelId, ChipId};
 use crate::options::Waits;
-use crate::trace::{Action, Observer, Operation, Transfer};
+use crate::trace::{Action, Observer, Operation, Record, Transfer};
 
 /// The registers of a processor's chips, and what users' pages do in them. Copies and erases are
 /// steps: they begin when nothing is in the registers.
@@ -188,7 +188,15 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let Operation { cluster, chip, job, kind, .. } = page.operation;
         let until = over.saturating_add(self.core.lengths.sensing(job, chip, over));
         self.registers(processor).array = ArrayState::Sensing(page, until);
-        self.core.observer.transfer(Transfer { start: now, end: over, channel, cluster, chip, job, kind });
+        self.core.observer.push(Record::Transfer(Transfer {
+            start: now,
+            end: over,
+            channel,
+            cluster,
+            chip,
+            job,
+            kind,
+        }));
         self.wake(processor);
         over
     }
@@ -237,7 +245,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         self.core.channels.hold(channel, end);
         self.moved_cached(processor, open, (now, end));
-        self.core.observer.transfer(Transfer { start, end, channel, cluster, chip, job, kind });
+        self.core.observer.push(Record::Transfer(Transfer { start, end, channel, cluster, chip, job, kind }));
     }
 
     /// A page is on the bus from `since` on and will have been moved by `over`: when its operation

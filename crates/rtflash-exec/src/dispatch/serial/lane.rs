@@ -1,11 +1,9 @@
 //! A cluster with a clock of its own: releases, ends, and who is next.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
-use std::slice;
-
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use super::Common;
 use crate::dispatch::cluster::{ClusterState, Jobs, PendingJob, Priority};
@@ -14,7 +12,7 @@ use crate::error::RunError;
 use crate::ids::{ChannelId, ChipId, ColumnId, PerId};
 use crate::plan::Plan;
 use crate::resume::resume;
-use crate::trace::{Complete, Observer, Operation, Release};
+use crate::trace::{Complete, Observer, Operation, Record, Release};
 
 /// Later than everything that happens.
 pub(super) const NEVER: Instant = Instant::END;
@@ -220,7 +218,7 @@ impl Lane {
             };
             self.admit(&release, job, observer);
             if let Some(policed) = policed {
-                observer.policed(&policed);
+                observer.record(&Record::Policed(policed));
             }
         }
         while self.arrivals.front().is_some_and(|(release, _)| release.at == now) {
@@ -237,7 +235,7 @@ impl Lane {
     }
 
     fn admit(&mut self, release: &Release, job: PendingJob, observer: &mut impl Observer) {
-        observer.release(release);
+        observer.record(&Record::Release(*release));
         let slot = self.jobs.insert(job);
         self.pending.insert(self.jobs[slot].priority(slot));
     }
@@ -270,7 +268,7 @@ impl Lane {
     }
 
     fn complete(&mut self, slot: usize, now: Instant, observer: &mut impl Observer) {
-        observer.complete(&Complete { at: now, job: self.jobs[slot].id });
+        observer.record(&Record::Complete(Complete { at: now, job: self.jobs[slot].id }));
         self.jobs.remove(slot);
     }
 
@@ -314,8 +312,8 @@ impl Lane {
         let operation = self.open.as_mut().expect("a lane that has asked has an operation");
         let bus = common.lengths.moves(operation, channel, now);
         self.busy_until = operation.end;
-        observer.operations(slice::from_ref(operation));
-        observer.transfer(&operation.transfer(&bus));
+        observer.record(&Record::Operation(*operation));
+        observer.record(&Record::Transfer(operation.transfer(&bus)));
         self.open = None;
         bus.end
     }

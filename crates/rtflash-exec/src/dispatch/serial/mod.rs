@@ -21,7 +21,7 @@ use crate::lengths::Lengths;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::resume::{Resume, resume};
-use crate::trace::Observer;
+use crate::trace::{Observer, Record};
 
 /// What all lanes have in common.
 struct Common<'a> {
@@ -142,7 +142,7 @@ impl<O: Observer> Policy for Serial<'_, O> {
             while self.arrivals.next_arrival() == Some(at) {
                 match self.arrivals.next_job(&mut self.lanes) {
                     Some((release, Some(job))) => self.lanes[job.cluster].arrives(release, job),
-                    Some((release, None)) => self.observer.release(&release),
+                    Some((release, None)) => self.observer.record(&Record::Release(release)),
                     None => break,
                 }
             }

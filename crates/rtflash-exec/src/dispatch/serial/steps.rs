@@ -8,7 +8,7 @@ use crate::dispatch::cluster::{ClusterState, PendingJob};
 use crate::ftl::{Copy, PagePlace, PageStore};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Victims;
-use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Starved};
+use crate::trace::{self, Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Starved};
 
 impl Lane {
     /// Goes on with a job.
@@ -24,12 +24,12 @@ impl Lane {
             let (slots, id) = (self.jobs[slot].slots, self.jobs[slot].id);
             if cluster.collector.is_under_way()
                 || (!cluster.leaves_out(slots.0)
-                    && cluster.begin_pass((id, false), now, |chosen| observer.selected(&chosen)))
+                    && cluster.begin_pass((id, false), now, |chosen| observer.record(&Record::Selected(chosen))))
             {
                 return LaneAttempt::Started(self.go_on_with_pass(common, slot, now, observer));
             }
             self.jobs[slot].passes -= 1;
-            observer.left_out(&cluster.leaving_out(id, now));
+            observer.record(&Record::LeftOut(cluster.leaving_out(id, now)));
         }
         if self.jobs[slot].reads > 0 {
             self.read(common, slot, now, observer)
@@ -45,7 +45,7 @@ impl Lane {
         if !job.starved {
             job.starved = true;
             let chip = cluster.chips[chip];
-            observer.starved(&Starved { at: now, job: job.id, cluster: cluster.position, chip });
+            observer.record(&Record::Starved(Starved { at: now, job: job.id, cluster: cluster.position, chip }));
         }
     }
 
@@ -100,7 +100,7 @@ impl Lane {
         let PendingJob { id, kind, .. } = self.jobs[slot];
         let collects = kind == Kind::Server
             && (cluster.collector.is_under_way()
-                || cluster.begin_pass((id, true), now, |chosen| observer.selected(&chosen)));
+                || cluster.begin_pass((id, true), now, |chosen| observer.record(&Record::Selected(chosen))));
         if !collects {
             return LaneAttempt::Starved;
         }
@@ -229,9 +229,9 @@ impl Lane {
         if self.batch.is_empty() {
             let stands_for = if step == LaneStep::GcRead { trace::Step::Read } else { trace::Step::Program };
             let chip = self.cluster.first_in_pass();
-            observer.padding(&Padding { start, end, job, cluster, chip, step: stands_for });
+            observer.record(&Record::Padding(Padding { start, end, job, cluster, chip, step: stands_for }));
         } else {
-            observer.operations(&self.batch);
+            self.batch.iter().for_each(|operation| observer.record(&Record::Operation(*operation)));
         }
         self.serves(slot, step);
         end

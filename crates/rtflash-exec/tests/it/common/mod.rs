@@ -219,10 +219,10 @@ impl Broken {
 
     /// Looks for checkers of these names that speak.
     pub fn note(&mut self, case: u64, findings: &[Finding], names: &[&str]) {
-        for finding in findings.iter().filter(|finding| names.contains(&finding.assumption.name)) {
+        for finding in findings.iter().filter(|finding| names.contains(&finding.assumption.name())) {
             if !finding.gauge.holds() {
                 let place = finding.gauge.worst();
-                let entry = self.0.entry(finding.assumption.name).or_insert_with(|| (0, case, format!("{place:?}")));
+                let entry = self.0.entry(finding.assumption.name()).or_insert_with(|| (0, case, format!("{place:?}")));
                 entry.0 += 1;
             }
         }

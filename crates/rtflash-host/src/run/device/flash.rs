@@ -1,9 +1,6 @@
 //! What devices with flash in them have in common.
 
-use rtflash_exec::trace::{
-    Complete, LeftOut, Moved, Observer, Operation, Padding, Record, Release, Reserve, Selection, Setup, Starved,
-    Transfer,
-};
+use rtflash_exec::trace::{Observer, Record};
 
 use crate::Command;
 
@@ -24,50 +21,16 @@ impl Kept {
     pub(super) fn take(&mut self) -> Vec<Record> {
         std::mem::take(&mut self.records)
     }
-
-    fn keep(&mut self, record: Record) {
-        if self.wanted {
-            self.records.push(record);
-        }
-    }
 }
 
 impl Observer for Kept {
-    fn is_notified(&self) -> bool {
+    fn record(&mut self, record: &Record) {
+        if self.wanted {
+            self.records.push(*record);
+        }
+    }
+    fn wants_records(&self) -> bool {
         self.wanted
-    }
-    fn release(&mut self, release: &Release) {
-        self.keep(Record::Release(*release));
-    }
-    fn complete(&mut self, complete: &Complete) {
-        self.keep(Record::Complete(*complete));
-    }
-    fn starved(&mut self, starved: &Starved) {
-        self.keep(Record::Starved(*starved));
-    }
-    fn operations(&mut self, operations: &[Operation]) {
-        operations.iter().for_each(|operation| self.keep(Record::Operation(*operation)));
-    }
-    fn transfer(&mut self, transfer: &Transfer) {
-        self.keep(Record::Transfer(*transfer));
-    }
-    fn setup(&mut self, setup: &Setup) {
-        self.keep(Record::Setup(*setup));
-    }
-    fn reserve(&mut self, reserve: &Reserve) {
-        self.keep(Record::Reserve(*reserve));
-    }
-    fn left_out(&mut self, left_out: &LeftOut) {
-        self.keep(Record::LeftOut(*left_out));
-    }
-    fn moved(&mut self, moved: &Moved) {
-        self.keep(Record::Moved(*moved));
-    }
-    fn selected(&mut self, selection: &Selection) {
-        self.keep(Record::Selected(*selection));
-    }
-    fn padding(&mut self, padding: &Padding) {
-        self.keep(Record::Padding(*padding));
     }
 }
 

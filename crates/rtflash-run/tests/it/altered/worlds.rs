@@ -290,7 +290,7 @@ impl World {
         };
         let run = execute(&set, &allocation, analysis, &options, Some(&mut sink)).expect("it can be run");
         let failing = run.findings.iter().filter(|finding| !finding.gauge.holds());
-        let failing: Vec<_> = failing.map(|finding| (finding.assumption.name, finding.gauge.worst())).collect();
+        let failing: Vec<_> = failing.map(|finding| (finding.assumption.name(), finding.gauge.worst())).collect();
         assert!(failing.is_empty(), "{name}: {failing:?}");
         World { name, organisation, text, set, allocation, options, records }
     }
@@ -314,7 +314,7 @@ impl World {
         let mut checks = Checks::of_trace(&plan, dispatch, &all).with_admission(Box::new(servers));
         records.iter().for_each(|record| checks.record(record));
         let findings = checks.finish(duration);
-        findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name).collect()
+        findings.iter().filter(|finding| !finding.gauge.holds()).map(|finding| finding.assumption.name()).collect()
     }
 
     /// The trace judged by what it is not a trace of: what differs, and the checks that fail.

@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Slab<T> {
+pub(in crate::dispatch) struct Slab<T> {
     slots: Vec<T>,
     free: Vec<usize>,
 }
@@ -17,7 +17,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    pub(super) fn insert(&mut self, thing: T) -> usize {
+    pub(in crate::dispatch) fn insert(&mut self, thing: T) -> usize {
         match self.free.pop() {
             Some(slot) => {
                 self.slots[slot] = thing;
@@ -31,11 +31,15 @@ impl<T> Slab<T> {
     }
 
     /// The slot may be used again. What was in it stays until then.
-    pub(super) fn remove(&mut self, slot: usize) {
+    pub(in crate::dispatch) fn remove(&mut self, slot: usize) {
         self.free.push(slot);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::dispatch) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter()
+    }
+
+    pub(in crate::dispatch) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 }
