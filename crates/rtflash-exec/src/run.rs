@@ -5,11 +5,11 @@ use rtflash_model::sorting;
 use rtflash_model::{Instant, Span};
 
 use crate::dispatch::{
-    Admission, Arrival, ArrivalQueue, CertifiedGroup, ChipPolicy, NoServers, Parallel, Policy, Serial, Servers,
+    Admission, Arrival, ArrivalQueue, CertifiedGroup, ChipPolicy, NoServers, Parallel, Serial, Servers,
 };
 use crate::error::RunError;
-use crate::groups::{groups, shared_channels};
-use crate::ids::{ChannelId, ClusterId, PerId};
+use crate::groups::groups;
+use crate::ids::{ClusterId, PerId};
 use crate::options::{Dispatch, Options, Service};
 use crate::plan::{Plan, Promise};
 use crate::resume::{NoState, Rest, Resume, State};
@@ -24,19 +24,13 @@ enum Group<'a, O> {
 
 impl<'a, O: Observer> Group<'a, O> {
     /// The clusters at these positions of the plan.
-    fn new(
-        plan: &'a Plan,
-        options: &'a Options,
-        group: &[ClusterId],
-        shared: &PerId<ChannelId, bool>,
-        observer: O,
-    ) -> Group<'a, O> {
+    fn new(plan: &'a Plan, options: &'a Options, group: &[ClusterId], observer: O) -> Group<'a, O> {
         match (plan.promise(), options.dispatch) {
             (Promise::Certified(certified), _) => {
                 Group::Certified(Box::new(CertifiedGroup::new((plan, certified), options, group, observer)))
             }
             (Promise::Utilization, Dispatch::Serial) => {
-                Group::Serial(Box::new(Serial::new(plan, options, group, shared, observer)))
+                Group::Serial(Box::new(Serial::new(plan, options, group, observer)))
             }
             (Promise::Utilization, Dispatch::Parallel) => {
                 Group::Parallel(Box::new(Parallel::new(plan, options, group, observer)))
@@ -45,7 +39,7 @@ impl<'a, O: Observer> Group<'a, O> {
     }
 
     /// Who dispatches it.
-    fn policy(&mut self) -> &mut dyn Policy<Notified = O> {
+    fn policy(&mut self) -> &mut dyn ChipPolicy<Notified = O> {
         match self {
             Group::Serial(group) => &mut **group,
             Group::Parallel(group) => &mut **group,
@@ -118,7 +112,6 @@ impl<'a, O: Observer + Send> Running<'a, O> {
         mut observe: impl FnMut(&[ClusterId]) -> O,
     ) -> Running<'a, O> {
         let clusters = groups(plan, options);
-        let shared = shared_channels(plan);
         let mut group_of = plan.per_cluster(0);
         for (number, group) in clusters.iter().enumerate() {
             for &cluster in group {
@@ -134,7 +127,7 @@ impl<'a, O: Observer + Send> Running<'a, O> {
         let group = |group: &Vec<ClusterId>| {
             let mut observer = observe(group);
             observer.record(&Record::Setup(Setup::from(options)));
-            Group::new(plan, options, group, &shared, observer)
+            Group::new(plan, options, group, observer)
         };
         Running {
             groups: clusters.iter().map(group).collect(),
@@ -170,7 +163,7 @@ impl<'a, O: Observer + Send> Running<'a, O> {
             .zip(ahead)
             .map(|(group, arrivals)| {
                 let policy = group.policy();
-                policy.arrive(arrivals);
+                arrivals.into_iter().for_each(|arrival| policy.hand_over(arrival));
                 policy.run_until(end)
             })
             .collect::<Result<Vec<()>, RunError>>()?;

@@ -4,6 +4,7 @@
 use rtflash_model::{Instant, TIME_LIMIT_NS};
 use serde::{Deserialize, Serialize};
 
+use super::slab::Slab;
 use crate::ftl::{Addresses, Collector, PageMap, PagePlace, PageStore};
 use crate::groups::groups;
 use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
@@ -33,12 +34,6 @@ pub(crate) struct ClusterState {
     pub(crate) reclaimed: u64,
     /// Whether each task's source of GC jobs, by slot, has left out its last pass; last the server.
     left_out: Vec<bool>,
-}
-
-impl AsMut<ClusterState> for ClusterState {
-    fn as_mut(&mut self) -> &mut ClusterState {
-        self
-    }
 }
 
 impl ClusterState {
@@ -154,27 +149,14 @@ impl ClusterState {
         self.addresses[slot].draw(|lpn| map.chip_of(lpn))
     }
 
-    /// Writes the next page that a slot draws to a chip that has room. Says what it is, where it
-    /// goes, and which page the slot will draw a few draws later, if that is known.
-    #[inline(always)]
-    pub(crate) fn write_next(&mut self, slot: usize, chip: ColumnId) -> (Lpn, PagePlace, Option<Lpn>) {
-        let (map, addresses) = (&mut self.map, &mut self.addresses[slot]);
-        if let Some(part) = addresses.chooses_from() {
-            let chosen = map.fullest(part, 1);
-            addresses.choose(chosen);
-        }
-        let lpn = addresses.draw(|lpn| map.chip_of(lpn));
-        let place = map.write(lpn, chip).expect("a chip that has room has a page");
-        addresses.written(lpn, chip);
-        if let Some(soon) = addresses.ahead(1) {
-            map.prefetch_page(soon);
-        }
-        let later = addresses.ahead(3);
-        if let Some(later) = later {
-            map.prefetch_place(later);
-        }
+    /// Writes the next page that a slot draws to a chip that has room. Says which page it is, and
+    /// where it goes.
+    pub(crate) fn write_next(&mut self, slot: usize, chip: ColumnId) -> (Lpn, PagePlace) {
+        self.choose(slot, 1);
+        let lpn = self.draw(slot);
+        let place = self.write(slot, lpn, chip).expect("a chip that has room has a page");
         self.advance(chip);
-        (lpn, place, later)
+        (lpn, place)
     }
 
     /// So many pages are about to be drawn from a slot for writes: chooses them, where they are
@@ -194,19 +176,6 @@ impl ClusterState {
             Some(first) => self.addresses[slot].at(first, number),
             None => self.draw(slot),
         }
-    }
-
-    /// The page that a slot will draw a few draws later, if that is known; asks memory for what
-    /// will be needed then.
-    #[inline(always)]
-    pub(crate) fn ahead(&self, slot: usize) -> Option<Lpn> {
-        let addresses = &self.addresses[slot];
-        if let Some(soon) = addresses.ahead(1) {
-            self.map.prefetch_page(soon);
-        }
-        let later = addresses.ahead(3)?;
-        self.map.prefetch_place(later);
-        Some(later)
     }
 
     /// The chip (by position) that the next page to be written goes to, if writes just go round.
@@ -312,46 +281,5 @@ pub(crate) fn max_pending(plan: &Plan, options: &Options, side_by_side: bool) ->
     (MAX_PENDING / groups(plan, options).len().max(1) / compared).max(64)
 }
 
-/// Jobs in slots that are used again.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Jobs {
-    slots: Vec<PendingJob>,
-    free: Vec<usize>,
-}
-
-impl Jobs {
-    pub(crate) fn insert(&mut self, job: PendingJob) -> usize {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot] = job;
-                slot
-            }
-            None => {
-                self.slots.push(job);
-                self.slots.len() - 1
-            }
-        }
-    }
-
-    pub(crate) fn remove(&mut self, slot: usize) {
-        self.free.push(slot);
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-}
-
-impl std::ops::Index<usize> for Jobs {
-    type Output = PendingJob;
-    fn index(&self, slot: usize) -> &PendingJob {
-        &self.slots[slot]
-    }
-}
-
-impl std::ops::IndexMut<usize> for Jobs {
-    fn index_mut(&mut self, slot: usize) -> &mut PendingJob {
-        &mut self.slots[slot]
-    }
-}
+/// Jobs that are pending.
+pub(crate) type Jobs = Slab<PendingJob>;

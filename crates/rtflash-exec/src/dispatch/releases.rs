@@ -1,12 +1,14 @@
 //! Releases of jobs: those of tasks by their periods, the others as they arrive.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use rtflash_model::{Instant, Span};
 
 use super::arrivals::{A_STREAM, Arrival, background_passes};
 use super::cluster::{BACKGROUND, ClusterState, PendingJob};
 use super::request_times::{RequestTimes, collection_starts};
+use crate::earliest::earlier;
 use crate::ids::{ClusterId, PerId, SourceId};
 use crate::options::{Options, Service};
 use crate::plan::{Period, Plan};
@@ -57,13 +59,6 @@ impl JobTimes {
     }
 }
 
-/// Periodic sources that are run together.
-#[derive(Debug)]
-pub(crate) struct Periodics {
-    sources: Vec<Periodic>,
-    ties: TieBreaker,
-}
-
 resume!([] Periodic {
     values: [next, at],
     parts: [],
@@ -71,75 +66,101 @@ resume!([] Periodic {
     made: [source, kind, cluster, slot, times],
 });
 
-resume!([] Periodics {
-    values: [],
-    parts: [],
-    lists: [sources],
-    made: [ties],
-});
+/// A job that is released.
+pub(crate) struct Released {
+    pub(crate) release: Release,
+    /// What the police did to the request.
+    pub(crate) policed: Option<Policed>,
+    /// No job where no cluster serves it.
+    pub(crate) job: Option<PendingJob>,
+}
+
+/// All that is released in a group of clusters.
+#[derive(Debug)]
+pub(crate) struct Releaser {
+    sources: Vec<Periodic>,
+    /// When each periodic source releases its next job, where that is before the end of the run.
+    periodic: BinaryHeap<Reverse<(Instant, usize)>>,
+    arrivals: VecDeque<Arrival>,
+    /// The stream of each source of jobs that are not real-time.
+    streams: PerId<SourceId, Option<usize>>,
+    ties: TieBreaker,
+    service: Service,
+    end: Instant,
+}
 
 resume!([] Releaser {
-    values: [arrivals],
-    parts: [periodic],
-    lists: [],
-    made: [service, streams],
+    values: [periodic, arrivals],
+    parts: [],
+    lists: [sources],
+    made: [streams, ties, service, end],
 });
 
-impl Periodics {
+impl Releaser {
     /// The sources of these clusters (positions in the plan, ascending).
-    fn new(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Periodics {
-        let mut slots = vec![0; clusters.len()];
-        let mut periodic = Vec::new();
-        for (number, source) in plan.sources().enumerate() {
-            let Some(period) = source.period() else { continue };
-            let Some(cluster) = source.cluster.and_then(|position| clusters.binary_search(&position).ok()) else {
-                continue;
-            };
-            let times = match source.deadline {
-                Some(deadline) => {
-                    JobTimes::Requests(RequestTimes::new(options, number, source, period.of_request()), deadline)
-                }
-                None => JobTimes::Collection(collection_starts(plan, options, source), period),
-            };
-            periodic.push(Periodic {
-                at: times.first(),
-                times,
-                source: number,
-                kind: source.kind,
-                cluster,
-                slot: slots[cluster],
-                next: 0,
-            });
-            slots[cluster] += 1;
+    pub(crate) fn new(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Releaser {
+        let sources = periodic_sources(plan, clusters, options);
+        let end = options.duration;
+        let first = sources.iter().enumerate().map(|(number, source)| Reverse((source.at, number)));
+        Releaser {
+            periodic: first.filter(|&Reverse((at, _))| at < end).collect(),
+            sources,
+            arrivals: VecDeque::new(),
+            streams: plan.sources().iter().map(|source| source.stream()).collect(),
+            ties: options.into(),
+            service: options.service,
+            end,
         }
-        Periodics { sources: periodic, ties: options.into() }
     }
 
-    /// The sources of these clusters, each cluster's for itself.
-    pub(crate) fn by_cluster(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<Periodics> {
-        let none = || Periodics { sources: Vec::new(), ties: options.into() };
-        let mut all: Vec<Periodics> = clusters.iter().map(|_| none()).collect();
-        for source in Periodics::new(plan, clusters, options).sources {
-            all[source.cluster].sources.push(source);
+    /// A job that is not real-time arrives, behind all that have.
+    pub(crate) fn arrives(&mut self, arrival: Arrival) {
+        self.arrivals.push_back(arrival);
+    }
+
+    /// Periodic sources release nothing: a host hands over all jobs.
+    pub(crate) fn without_periodic_sources(&mut self) {
+        self.periodic.clear();
+    }
+
+    /// Nothing is released any more.
+    pub(crate) fn release_no_more(&mut self) {
+        self.periodic.clear();
+        self.arrivals.clear();
+    }
+
+    /// When the next known job is released.
+    #[inline]
+    pub(crate) fn next_release(&self) -> Option<Instant> {
+        let periodic = self.periodic.peek().map(|&Reverse((at, _))| at);
+        earlier(periodic, self.arrivals.front().map(|arrival| arrival.at))
+    }
+
+    /// The next job that is released at this instant: those of periodic sources come first.
+    /// `clusters`: all that are run together.
+    pub(crate) fn next(&mut self, now: Instant, clusters: &mut [ClusterState]) -> Option<Released> {
+        if let Some(&Reverse((at, number))) = self.periodic.peek()
+            && at == now
+        {
+            self.periodic.pop();
+            return Some(self.release(number, clusters));
         }
-        all
+        let arrival = *self.arrivals.front().filter(|arrival| arrival.at == now)?;
+        self.arrivals.pop_front();
+        Some(self.take(&arrival, clusters))
     }
 
-    /// When each source releases first, where that is before `end`.
-    pub(crate) fn first(&self, end: Instant) -> impl Iterator<Item = (Instant, usize)> + '_ {
-        let first = |(position, source): (usize, &Periodic)| (source.at, position);
-        self.sources.iter().enumerate().map(first).filter(move |&(at, _)| at < end)
-    }
-
-    /// The job that a source releases now, when it releases the next one, and what the police did.
-    pub(crate) fn release(&mut self, position: usize) -> (PendingJob, Instant, Option<Policed>) {
-        let source = &mut self.sources[position];
-        let number = source.next;
-        let (at, id) = (source.at, JobId { source: source.source, index: number });
-        let (due, next) = source.times.due_and_next(number, at);
-        (source.next, source.at) = (number + 1, next);
+    /// A periodic source releases its next job.
+    fn release(&mut self, number: usize, clusters: &[ClusterState]) -> Released {
+        let source = &mut self.sources[number];
+        let (at, id) = (source.at, JobId { source: source.source, index: source.next });
+        let (due, next) = source.times.due_and_next(id.index, at);
+        (source.next, source.at) = (id.index + 1, next);
+        if next < self.end {
+            self.periodic.push(Reverse((next, number)));
+        }
         let (pages, policed) = match &source.times {
-            JobTimes::Requests(times, _) => (times.pages(number), times.policed(id, at, at)),
+            JobTimes::Requests(times, _) => (times.pages(id.index), times.policed(id, at, at)),
             JobTimes::Collection(..) => (0, None),
         };
         let job = PendingJob {
@@ -155,62 +176,27 @@ impl Periodics {
             first_page: None,
             starved: false,
         };
-        (job, next, policed)
-    }
-}
-
-/// All that will be released in a group of clusters.
-#[derive(Debug)]
-pub(crate) struct Releaser {
-    pub(crate) periodic: Periodics,
-    arrivals: VecDeque<Arrival>,
-    service: Service,
-    /// The stream of each source of jobs that are not real-time.
-    streams: PerId<SourceId, Option<usize>>,
-}
-
-impl Releaser {
-    /// The sources of these clusters (positions in the plan, ascending).
-    pub(crate) fn new(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Releaser {
-        let streams = plan.sources().iter().map(|source| source.stream()).collect();
-        Releaser {
-            periodic: Periodics::new(plan, clusters, options),
-            arrivals: VecDeque::new(),
-            service: options.service,
-            streams,
-        }
+        let release = Release {
+            at,
+            job: id,
+            kind: source.kind,
+            deadline: Some(due),
+            pages: job.reads + job.writes,
+            cluster: Some(clusters[source.cluster].position),
+        };
+        Released { release, policed, job: Some(job) }
     }
 
-    /// More arrivals, in order.
-    pub(crate) fn arrive(&mut self, arrivals: impl Iterator<Item = Arrival>) {
-        self.arrivals.extend(arrivals);
-    }
-
-    /// Nothing arrives any more.
-    pub(crate) fn release_no_more(&mut self) {
-        self.arrivals.clear();
-    }
-
-    /// When the next known job arrives.
-    pub(crate) fn next_arrival(&self) -> Option<Instant> {
-        self.arrivals.front().map(|arrival| arrival.at)
-    }
-
-    /// The next arriving job, and the record of its release. No job where no cluster serves it.
-    /// `clusters`: all that are run together.
-    pub(crate) fn next_job(
-        &mut self,
-        clusters: &mut [impl AsMut<ClusterState>],
-    ) -> Option<(Release, Option<PendingJob>)> {
-        let arrival = self.arrivals.pop_front()?;
+    /// A job that is not real-time goes to the cluster that serves it.
+    fn take(&self, arrival: &Arrival, clusters: &mut [ClusterState]) -> Released {
         let (position, deadline, passes) = match (self.service, arrival.grant) {
             (Service::Tbs, None) => (None, None, 0),
             (Service::Tbs, Some(grant)) => {
-                let position = clusters.iter_mut().position(|cluster| cluster.as_mut().position == grant.cluster);
+                let position = clusters.iter().position(|cluster| cluster.position == grant.cluster);
                 (position, Some(grant.deadline), grant.gc_passes)
             }
             (Service::Background, _) => {
-                let taken = takes_in_background(clusters, &arrival);
+                let taken = takes_in_background(clusters, arrival);
                 taken.map_or((None, None, 0), |(position, passes)| (Some(position), None, passes))
             }
         };
@@ -220,15 +206,15 @@ impl Releaser {
             kind: Kind::Server,
             deadline,
             pages: arrival.read_pages + arrival.write_pages,
-            cluster: position.map(|position| clusters[position].as_mut().position),
+            cluster: position.map(|position| clusters[position].position),
         };
         let job = position.map(|position| {
-            let slot = clusters[position].as_mut().stream_slot(self.streams[arrival.job.source].expect(A_STREAM));
+            let slot = clusters[position].stream_slot(self.streams[arrival.job.source].expect(A_STREAM));
             PendingJob {
                 id: arrival.job,
                 kind: Kind::Server,
                 deadline: deadline.map_or(BACKGROUND + arrival.at.as_ns(), Instant::as_ns),
-                place: self.periodic.ties.of_job(Kind::Server, arrival.job),
+                place: self.ties.of_job(Kind::Server, arrival.job),
                 cluster: position,
                 slots: (slot, slot + 1),
                 passes,
@@ -238,15 +224,44 @@ impl Releaser {
                 starved: false,
             }
         });
-        Some((release, job))
+        Released { release, policed: None, job }
     }
 }
 
+/// The periodic sources of these clusters (positions in the plan, ascending).
+fn periodic_sources(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<Periodic> {
+    let mut slots = vec![0; clusters.len()];
+    let mut periodic = Vec::new();
+    for (number, source) in plan.sources().enumerate() {
+        let Some(period) = source.period() else { continue };
+        let Some(cluster) = source.cluster.and_then(|position| clusters.binary_search(&position).ok()) else {
+            continue;
+        };
+        let times = match source.deadline {
+            Some(deadline) => {
+                JobTimes::Requests(RequestTimes::new(options, number, source, period.of_request()), deadline)
+            }
+            None => JobTimes::Collection(collection_starts(plan, options, source), period),
+        };
+        periodic.push(Periodic {
+            at: times.first(),
+            times,
+            source: number,
+            kind: source.kind,
+            cluster,
+            slot: slots[cluster],
+            next: 0,
+        });
+        slots[cluster] += 1;
+    }
+    periodic
+}
+
 /// The cluster that serves a job in the background, the least loaded one, and the job's passes.
-fn takes_in_background(clusters: &mut [impl AsMut<ClusterState>], arrival: &Arrival) -> Option<(usize, u64)> {
-    let loads = clusters.iter_mut().map(|cluster| cluster.as_mut().background).enumerate();
+fn takes_in_background(clusters: &mut [ClusterState], arrival: &Arrival) -> Option<(usize, u64)> {
+    let loads = clusters.iter().map(|cluster| cluster.background).enumerate();
     let (position, _) = loads.min_by_key(|&(position, load)| (load, position))?;
-    let cluster = clusters[position].as_mut();
+    let cluster = &mut clusters[position];
     let (passes, written) = background_passes(cluster.written, arrival.write_pages, cluster.reclaimed);
     cluster.written = written;
     cluster.background += arrival.read_pages + arrival.write_pages;

@@ -99,11 +99,6 @@ impl<O: Observer> Sequencer<O> {
         self.observer
     }
 
-    /// The observer, to be looked at.
-    pub(crate) fn as_observer(&self) -> &O {
-        &self.observer
-    }
-
     pub(crate) fn observer(&mut self) -> &mut O {
         &mut self.observer
     }

@@ -3,7 +3,7 @@
 //!
 //! A lane asks for one bus at a time and stands still until it has it, and no operation takes no
 //! time. So all that orders lanes is the order of grants: once all lanes stand still, what they ask
-//! for later comes behind [`Channels::least`], the next grant.
+//! for later comes behind the next grant.
 
 use std::collections::VecDeque;
 
@@ -137,12 +137,6 @@ impl Channels {
         }
     }
 
-    /// When the next grant of all is; `None` where nobody asks.
-    #[inline]
-    pub(crate) fn least(&self) -> Option<Instant> {
-        Instant::from_ns(self.next.first_ns())
-    }
-
     /// Whether a grant is due.
     #[inline]
     pub(crate) fn grants_by(&self, now: Instant) -> bool {
@@ -205,7 +199,7 @@ mod tests {
             });
         }
         let mut granted = Vec::new();
-        while let Some(now) = channels.least() {
+        while let Some(now) = Instant::from_ns(channels.least_ns()) {
             let BusRequest { channel, chip, .. } = channels.grant();
             channels.hold(channel, at(now.as_ns() + transfer));
             granted.push((now.as_ns(), chip.0));

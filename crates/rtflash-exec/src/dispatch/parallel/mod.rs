@@ -5,9 +5,6 @@ mod reads;
 mod releases;
 mod steps;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use rtflash_model::{Instant, sorting};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +15,6 @@ use super::cluster::{ClusterState, Due, Jobs, max_pending};
 use super::core::{ChipPolicy, ChipStep, Core};
 use super::releases::Releaser;
 use super::sequencer::Ticket;
-use crate::earliest::earlier;
 use crate::flash::BusRequest;
 use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::options::Options;
@@ -129,15 +125,13 @@ pub(crate) struct Parallel<'a, O> {
     /// Jobs and pages that may be pending.
     pending: usize,
     releaser: Releaser,
-    /// When each periodic source releases its next job.
-    releases: BinaryHeap<Reverse<(Instant, usize)>>,
     /// Clusters of which chips may have something to begin at this instant, each once.
     touched: Vec<usize>,
     to_look_at: Vec<LookAt>,
 }
 
 resume!(['a, O: Resume] Parallel<'a, O> {
-    values: [clusters, chips, unfinished, reads, entered, too_many, jobs, releases, touched, to_look_at],
+    values: [clusters, chips, unfinished, reads, entered, too_many, jobs, touched, to_look_at],
     parts: [releaser, core],
     lists: [],
     made: [options, members, pending],
@@ -179,7 +173,6 @@ impl<'a, O: Observer> Parallel<'a, O> {
             too_many: false,
             jobs: Jobs::default(),
             pending: max_pending(plan, options, true),
-            releases: releaser.periodic.first(options.duration).map(Reverse).collect(),
             chips,
             releaser,
             touched: Vec::new(),
@@ -190,7 +183,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
     /// The same where a host hands over all jobs.
     pub(crate) fn hosted(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
         let mut parallel = Parallel::new(plan, options, clusters, observer);
-        parallel.releases.clear();
+        parallel.releaser.without_periodic_sources();
         parallel
     }
 
@@ -280,7 +273,7 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
     }
 
     fn hand_over(&mut self, arrival: Arrival) {
-        self.releaser.arrive(std::iter::once(arrival));
+        self.releaser.arrives(arrival);
     }
 
     /// Where a host releases requests, tasks have none here.
@@ -290,12 +283,10 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
 
     #[inline]
     fn next_release(&self) -> Option<Instant> {
-        let release = self.releases.peek().map(|&Reverse((at, _))| at);
-        earlier(release, self.releaser.next_arrival())
+        self.releaser.next_release()
     }
 
     fn release_no_more(&mut self) {
-        self.releases.clear();
         self.releaser.release_no_more();
     }
 

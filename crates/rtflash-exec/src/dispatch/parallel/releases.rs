@@ -1,42 +1,18 @@
 //! Jobs are released, and what they have to do waits for chips.
 
-use std::cmp::Reverse;
-
 use rtflash_model::Instant;
 
 use super::{ChipWork, Entry, Parallel};
 use crate::dispatch::cluster::PendingJob;
-use crate::trace::{Observer, Record, Release};
+use crate::dispatch::releases::Released;
+use crate::trace::{Observer, Record};
 
 impl<O: Observer> Parallel<'_, O> {
     pub(super) fn release_all(&mut self, now: Instant) {
-        while let Some(&Reverse((at, source))) = self.releases.peek()
-            && at == now
-        {
-            self.releases.pop();
-            let (job, next, policed) = self.releaser.periodic.release(source);
-            if next < self.options.duration {
-                self.releases.push(Reverse((next, source)));
-            }
-            self.core.observer.push(Record::Release(Release {
-                at: now,
-                job: job.id,
-                kind: job.kind,
-                deadline: Instant::from_ns(job.deadline),
-                pages: job.reads + job.writes,
-                cluster: Some(self.clusters[job.cluster].position),
-            }));
-            if let Some(policed) = policed {
-                self.core.observer.push(Record::Policed(policed));
-            }
-            self.admit(job, now);
-        }
-        while self.releaser.next_arrival() == Some(now) {
-            let Some((release, job)) = self.releaser.next_job(&mut self.clusters) else { break };
+        while let Some(Released { release, policed, job }) = self.releaser.next(now, &mut self.clusters) {
             self.core.observer.push(Record::Release(release));
-            if let Some(job) = job {
-                self.admit(job, now);
-            }
+            policed.into_iter().for_each(|policed| self.core.observer.push(Record::Policed(policed)));
+            job.into_iter().for_each(|job| self.admit(job, now));
         }
     }
 
