@@ -61,6 +61,9 @@ pub struct Pass<M: Memory> {
     steps: (u64, u64),
     /// Pages read so far.
     pages: u64,
+    /// The next page to be copied on the first chip, as far as it is known already: its row, where
+    /// it is, and what it is.
+    found: Option<(u32, u32, u32)>,
     /// What is taken at least.
     padded: PaddedPass,
     /// How many pages it copies at most, where it only moves those of a block that is retired or
@@ -102,6 +105,7 @@ impl<M: Memory> Pass<M> {
             buffered: 0,
             steps: (0, 0),
             pages: 0,
+            found: None,
             padded,
             moves: None,
             cut: false,
@@ -112,7 +116,7 @@ impl<M: Memory> Pass<M> {
     pub fn begin(&mut self, victim: u32, padded: PaddedPass) {
         self.rows.as_mut().fill(0);
         (self.victim, self.padded, self.moves) = (Some(victim), padded, None);
-        (self.row, self.buffered, self.steps, self.pages) = (0, 0, (0, 0), 0);
+        (self.row, self.buffered, self.steps, self.pages, self.found) = (0, 0, (0, 0), 0, None);
     }
 
     /// So many pages of a block are moved, at most; and each only while there is room
@@ -156,11 +160,20 @@ impl<M: Memory> Pass<M> {
         self.victim.is_some()
     }
 
-    /// The next valid page of the first chip.
+    /// A logical page that the next step will probably read.
     #[inline]
-    fn next_on_first(&self, pages: &Pages<M>) -> Option<(u32, u32, u32)> {
+    pub fn next(&mut self, pages: &Pages<M>) -> Option<u32> {
+        self.found = self.next_on_first(pages);
+        self.found.map(|(_, _, lpn)| lpn)
+    }
+
+    /// The next valid page of the first chip. What was found before is still the first one, if it
+    /// is there: nothing becomes valid in a victim.
+    #[inline]
+    fn next_on_first(&mut self, pages: &Pages<M>) -> Option<(u32, u32, u32)> {
+        let found = self.found.take().filter(|&(_, page, lpn)| pages.holds(page, lpn));
         let from = self.rows.as_ref().first().copied().unwrap_or(self.row);
-        pages.next_valid(self.victim?, FIRST, from)
+        found.or_else(|| pages.next_valid(self.victim?, FIRST, from))
     }
 
     /// Copies this page. `None` where no page is free.

@@ -291,6 +291,13 @@ impl<M: Memory> EdfProcessor<M> {
         }
     }
 
+    /// A logical page that the next step of a pass will probably read.
+    #[inline]
+    pub fn next_of_pass(&mut self, server: bool) -> Option<u32> {
+        let pass = if server { &mut self.server_pass } else { &mut self.pass };
+        pass.next(&self.pages)
+    }
+
     /// The erase of a pass has ended: the pass is over.
     pub fn erased(&mut self, server: bool) {
         if let Some(victim) = self.pass(server).end() {

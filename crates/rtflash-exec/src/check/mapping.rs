@@ -10,6 +10,7 @@ mod worn;
 
 use std::collections::BTreeSet;
 
+use prefetch_index::prefetch_index;
 use rtflash_model::{Id, Instant};
 use serde::{Deserialize, Serialize};
 
@@ -238,6 +239,12 @@ impl Mapping {
     #[inline]
     pub(super) fn is_at(&self, cluster: ClusterId, lpn: Lpn, spot: u32) -> bool {
         self.clusters[cluster].spots.get(lpn) == Some(&spot)
+    }
+
+    /// Asks memory for what is known of a logical page.
+    #[inline]
+    pub(super) fn prefetch(&self, cluster: ClusterId, lpn: Lpn) {
+        prefetch_index(self.clusters[cluster].spots.as_slice(), lpn.index());
     }
 
     /// An operation on the chip at `position` of its cluster, `chip` among all that are watched.

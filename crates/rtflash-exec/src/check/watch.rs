@@ -7,7 +7,7 @@ use super::mapping::FailedOperation;
 use super::rules::{Order, Rules};
 use super::timing::place;
 use super::{Checks, start};
-use crate::ids::{ChipId, ClusterId, ColumnId, SourceId};
+use crate::ids::{ChipId, ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::Waits;
 use crate::plan::Releases;
 use crate::trace::{
@@ -66,6 +66,11 @@ impl Observer for Checks<'_> {
             Record::Trimmed(trimmed) => self.trimmed(trimmed),
             Record::EmptyPage(empty) => self.empty_page(empty),
         }
+    }
+
+    #[inline]
+    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
+        self.mapping.prefetch(cluster, lpn);
     }
 }
 

@@ -159,6 +159,17 @@ impl ClusterState {
         (lpn, place)
     }
 
+    /// Asks memory for what will be known of the page that a slot draws a few draws later, and says
+    /// which page that is. benches/execution.rs: without it serial dispatch takes twice as long.
+    #[inline]
+    pub(crate) fn ahead(&self, slot: usize) -> Option<Lpn> {
+        let addresses = &self.addresses[slot];
+        addresses.ahead(1).into_iter().for_each(|soon| self.map.prefetch_page(soon));
+        let later = addresses.ahead(3);
+        later.into_iter().for_each(|later| self.map.prefetch_place(later));
+        later
+    }
+
     /// So many pages are about to be drawn from a slot for writes: chooses them, where they are
     /// chosen by what is on the device.
     #[inline(always)]

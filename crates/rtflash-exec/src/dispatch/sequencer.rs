@@ -86,7 +86,8 @@ impl<O: Observer> Sequencer<O> {
     pub(crate) fn notify_before(&mut self, now: Instant) -> Instant {
         let begun = self.open.iter().flatten().map(|operation| operation.start);
         let limit = begun.fold(now, Instant::min);
-        self.held.sort_by_key(Record::order);
+        // Nearly always the instants differ.
+        self.held.sort_by(|a, b| a.start().cmp(&b.start()).then_with(|| a.order().cmp(&b.order())));
         let ready = self.held.partition_point(|record| record.start() < limit);
         self.held.drain(..ready).for_each(|record| self.observer.record(&record));
         limit
@@ -97,6 +98,11 @@ impl<O: Observer> Sequencer<O> {
         let limit = self.notify_before(Instant::END);
         assert!(limit == Instant::END && self.held.is_empty(), "everything has ended");
         self.observer
+    }
+
+    /// The observer, to be looked at.
+    pub(crate) fn as_observer(&self) -> &O {
+        &self.observer
     }
 
     pub(crate) fn observer(&mut self) -> &mut O {

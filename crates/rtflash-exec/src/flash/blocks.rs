@@ -1,5 +1,6 @@
 //! The blocks of chips, in lists of our own: those of `rtflash-ftl`, by the types of their numbers.
 
+use prefetch_index::prefetch_index;
 use rtflash_ftl::{BlockMemory, Blocks, Frontiers, GROUP, Memory};
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,12 @@ impl ChipBlocks {
     #[inline]
     pub(crate) fn lpn(&self, page: PageId) -> Lpn {
         Lpn(self.0.lpn(page.0))
+    }
+
+    /// Asks memory for what a page holds.
+    #[inline]
+    pub(crate) fn prefetch(&self, page: PageId) {
+        prefetch_index(self.0.lpns(), page.index());
     }
 
     /// The same, as `rtflash-ftl` has them.

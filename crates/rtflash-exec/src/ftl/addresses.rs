@@ -25,10 +25,21 @@ pub struct Addresses {
     chosen: VecDeque<Lpn>,
     /// Whether a page that was drawn stays where it is: it was read, not written.
     stays: bool,
+    /// Pages drawn ahead, where what is drawn does not depend on where pages are: memory can be
+    /// asked for in time. A ring: how many have been drawn, and taken.
+    ahead: [Lpn; RING],
+    drawn: usize,
+    taken: usize,
 }
 
 /// The first chip of a cluster.
 const FIRST: ColumnId = ColumnId(0);
+
+/// How many pages are drawn ahead at least.
+const AHEAD: usize = 4;
+
+/// How many are at most, with the one that is taken next.
+const RING: usize = 16;
 
 impl Addresses {
     /// The addresses of the source at position `source` in the cluster at position `cluster`,
@@ -50,7 +61,9 @@ impl Addresses {
             _ => VecDeque::new(),
         };
         let stream = Stream::numbered(seed, b"address\0", u64::from(cluster) << 32 | u64::from(source));
-        Addresses { pattern, part, stream, next: 0, on_first, chosen: VecDeque::new(), stays: reads }
+        let ahead = [part.start; RING];
+        let chosen = VecDeque::new();
+        Addresses { pattern, part, stream, next: 0, on_first, chosen, stays: reads, ahead, drawn: 0, taken: 0 }
     }
 
     /// The part from which pages are to be chosen by what is on the device, if they are.
@@ -69,6 +82,33 @@ impl Addresses {
         if let Some(chosen) = self.chosen.pop_front() {
             return chosen;
         }
+        if self.pattern == Pattern::OneChip {
+            return self.draw_next(chip_of);
+        }
+        if self.drawn <= self.taken + AHEAD {
+            self.draw_ahead();
+        }
+        self.taken += 1;
+        self.ahead[(self.taken - 1) % RING]
+    }
+
+    /// Draws as many as there is room for.
+    #[inline(never)]
+    fn draw_ahead(&mut self) {
+        while self.drawn < self.taken + RING {
+            let lpn = self.draw_next(|_| FIRST);
+            self.ahead[self.drawn % RING] = lpn;
+            self.drawn += 1;
+        }
+    }
+
+    /// The page that will be drawn so many draws later (0: the next one), if that is known yet.
+    #[inline]
+    pub fn ahead(&self, later: usize) -> Option<Lpn> {
+        (self.taken + later < self.drawn).then(|| self.ahead[(self.taken + later) % RING])
+    }
+
+    fn draw_next(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
         let pages = self.part.end.0 - self.part.start.0;
         let nth = match self.pattern {
             Pattern::Uniform | Pattern::Fullest => self.below(pages),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use prefetch_index::prefetch_index;
 use rtflash_ftl::Frontiers;
 use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
@@ -117,5 +118,16 @@ impl PageStore for PageMap {
 
     fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
         fullest(self.chips.enumerate().map(|(chip, of)| (chip, of.untyped())), range, pages)
+    }
+
+    #[inline]
+    fn prefetch_place(&self, lpn: Lpn) {
+        prefetch_index(self.places.as_slice(), lpn.index());
+    }
+
+    #[inline]
+    fn prefetch_page(&self, lpn: Lpn) {
+        let (chip, page) = self.split(self.places[lpn]);
+        self.chips[chip].prefetch(page);
     }
 }

@@ -151,6 +151,16 @@ impl Collector {
         }
     }
 
+    /// What it will read next, in all likelihood.
+    #[inline(always)]
+    pub(crate) fn ahead(&self, map: &PageMap, chip: ColumnId) -> Option<Lpn> {
+        let pass = self.pass[chip]?;
+        let blocks = &map.chips[chip];
+        let lpn = blocks.lpn(blocks.next_valid(pass.victim, pass.cursor)?);
+        map.prefetch_place(lpn);
+        Some(lpn)
+    }
+
     /// Whether a chip holds a copy that has been read and not programmed; `None` where it takes no
     /// part in a pass, or has done its part.
     #[inline]

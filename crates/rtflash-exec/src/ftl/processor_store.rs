@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use prefetch_index::prefetch_index;
 use rtflash_ftl::{Columns, EdfProcessor, GcStep, Pages, Pass, PassTerms, RING_WORDS, Ring, Spot, Zones, pass_words};
 use rtflash_model::random::Stream as Random;
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,12 @@ impl ProcessorStore {
         row.clear();
         self.ftl.step_of_pass(server, |page| row.push((page.spot.into(), Lpn(page.lpn))))
     }
+
+    /// A logical page that the next step of a pass will probably read.
+    #[inline]
+    pub(crate) fn next_of_pass(&mut self, server: bool) -> Option<Lpn> {
+        self.ftl.next_of_pass(server).map(Lpn)
+    }
 }
 
 /// The logical pages of a processor with one map and one frontier.
@@ -195,6 +202,18 @@ impl PageStore for ProcessorStore {
     /// Blocks that passes are working on and the open one are left alone.
     fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn> {
         fullest([(ColumnId(0), self.ftl.pages.blocks())].into_iter(), range, pages)
+    }
+
+    #[inline]
+    fn prefetch_place(&self, lpn: Lpn) {
+        let pages = &self.ftl.pages;
+        prefetch_index(pages.places(), PageId(pages.slot(lpn.0)).index());
+    }
+
+    #[inline]
+    fn prefetch_page(&self, lpn: Lpn) {
+        let pages = &self.ftl.pages;
+        prefetch_index(pages.blocks().lpns(), PageId(pages.place(lpn.0)).index());
     }
 }
 

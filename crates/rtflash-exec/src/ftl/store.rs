@@ -32,6 +32,12 @@ pub(crate) trait PageStore {
     /// full: one after another from the closed block that then has the most valid pages, the first
     /// of them among equals; of the block, the first that is in the range.
     fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn>;
+
+    /// Asks memory for the place of a logical page.
+    fn prefetch_place(&self, lpn: Lpn);
+
+    /// Asks memory for what is at the place of a logical page.
+    fn prefetch_page(&self, lpn: Lpn);
 }
 
 /// [`PageStore::fullest`] of these chips: among equals the lowest chip, and then the lowest block.

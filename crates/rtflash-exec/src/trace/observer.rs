@@ -1,6 +1,7 @@
 //! Who observes records.
 
 use super::any_record::Record;
+use crate::ids::{ClusterId, Lpn};
 use crate::jobs::JobId;
 
 /// Whoever is shown what happens, one record at a time.
@@ -12,6 +13,13 @@ use crate::jobs::JobId;
 pub trait Observer {
     /// Something happens.
     fn record(&mut self, record: &Record);
+
+    /// A logical page of a cluster will be read or programmed soon, in all likelihood: an observer
+    /// may ask memory for what it knows of it.
+    #[inline]
+    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
+        let _ = (cluster, lpn);
+    }
 
     /// Whether it is to be shown records at all. Records that no observer is shown need not be put
     /// into order. Asked once, at the start.
@@ -50,5 +58,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn over(&mut self, job: JobId) {
         self.0.over(job);
         self.1.over(job);
+    }
+
+    #[inline]
+    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
+        self.0.expect(cluster, lpn);
+        self.1.expect(cluster, lpn);
     }
 }

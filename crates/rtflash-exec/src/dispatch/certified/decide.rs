@@ -146,6 +146,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let of = &mut self.parts[part];
         let (processor, kind) = (&mut self.processors[of.processor], of.key.1);
         let background = of.is_background();
+        for soon in pages..2 * pages {
+            let Some(&soon) = of.writes.get(soon) else { break };
+            processor.store.prefetch_page(soon);
+        }
         for _ in 0..pages {
             let Some(&lpn) = of.writes.front() else { break };
             let programmed = match kind {
@@ -220,7 +224,26 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             }
             _ => {}
         }
-        self.start_gc(number, key.4, step, now);
+        self.start_step_of_pass(number, (key.4, server), step, now);
         ProcessorAttempt::Started
+    }
+
+    /// Starts a step of a pass, and in a stripe asks memory for what the next one will probably
+    /// read.
+    pub(super) fn start_step_of_pass(
+        &mut self,
+        number: usize,
+        (part, server): (usize, bool),
+        step: GcStep,
+        now: Instant,
+    ) {
+        let of = &mut self.processors[number];
+        if of.stripe
+            && let Some(lpn) = of.store.next_of_pass(server)
+        {
+            of.store.prefetch_place(lpn);
+            self.core.observer.as_observer().expect(of.number, lpn);
+        }
+        self.start_gc(number, part, step, now);
     }
 }

@@ -250,7 +250,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// `reads` of them, and then those that it writes.
     fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[Lpn], u64)) {
         let processors = self.clusters[cluster].processors.clone();
-        let count = processors.len();
+        let (count, number) = (processors.len(), self.clusters[cluster].position);
         let job = self.jobs.insert(OpenJob { id, parts: 0 });
         let due = (deadline, self.ties.of_job(kind, id));
         self.entered += lpns.len() as u64;
@@ -276,6 +276,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             };
             parts[at] = Some(part);
             let processor = &mut self.processors[processors.start + at];
+            processor.store.prefetch_place(lpn);
+            self.core.observer.as_observer().expect(number, lpn);
             let of = &mut self.parts[part];
             of.unfinished += 1;
             if place < reads {
@@ -313,11 +315,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     fn enter_all(&mut self, part: usize, (reads, writes): (&[Lpn], &[Lpn])) {
         let of = &mut self.parts[part];
         let processor = &mut self.processors[of.processor];
+        let (store, observer) = (&mut processor.store, self.core.observer.as_observer());
+        for &lpn in reads.iter().chain(writes) {
+            store.prefetch_place(lpn);
+            observer.expect(processor.number, lpn);
+        }
         of.reads.extend(reads);
         of.writes.extend(writes);
         of.unfinished += (reads.len() + writes.len()) as u64;
         if of.key.1 == Kind::Write {
-            processor.store.ftl.arrive(writes.len() as u64);
+            store.ftl.arrive(writes.len() as u64);
         }
     }
 

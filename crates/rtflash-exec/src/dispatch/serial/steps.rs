@@ -39,6 +39,8 @@ impl<O: Observer> Serial<'_, O> {
         job.reads -= 1;
         let lpn = cluster.draw(job.slots.0);
         let place = cluster.map.locate(lpn);
+        let later = cluster.ahead(job.slots.0);
+        later.into_iter().for_each(|later| self.core.observer.as_observer().expect(cluster.position, later));
         self.page(slot, Action::Read, place, lpn, now)
     }
 
@@ -56,6 +58,8 @@ impl<O: Observer> Serial<'_, O> {
         };
         job.writes -= 1;
         let (lpn, place) = cluster.write_next(job.slots.1, column);
+        let later = cluster.ahead(job.slots.1);
+        later.into_iter().for_each(|later| self.core.observer.as_observer().expect(cluster.position, later));
         self.page(slot, Action::Program, place, lpn, now)
     }
 
@@ -102,7 +106,7 @@ impl<O: Observer> Serial<'_, O> {
     /// All chips take equally long.
     fn go_on_with_pass(&mut self, slot: usize, now: Instant) -> LaneAttempt {
         let (number, id) = (self.jobs[slot].cluster, self.jobs[slot].id);
-        let ClusterState { chips, map, collector, .. } = &mut self.clusters[number];
+        let ClusterState { position, chips, map, collector, .. } = &mut self.clusters[number];
         let first = chips[ColumnId(0)];
         let mut copies = Vec::with_capacity(chips.len());
         if std::mem::take(&mut self.lanes[number].holds_copies) {
@@ -127,6 +131,8 @@ impl<O: Observer> Serial<'_, O> {
                 }
             }
             reads = true;
+            let later = collector.ahead(map, column);
+            later.into_iter().for_each(|later| self.core.observer.as_observer().expect(*position, later));
         }
         if reads {
             self.lanes[number].holds_copies = true;
