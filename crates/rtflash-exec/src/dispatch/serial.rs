@@ -14,7 +14,7 @@ use super::core::{ChipPolicy, Core};
 use super::releases::{Released, Releaser};
 use super::sequencer::Ticket;
 use crate::flash::BusRequest;
-use crate::ids::{ChipId, ClusterId, Lpn, PerId, SourceId};
+use crate::ids::{BlockId, ChipId, ClusterId, Lpn, PerId, SourceId};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::resume::{Resume, resume};
@@ -52,6 +52,14 @@ enum LaneAttempt {
     Starved,
 }
 
+/// A page that a pass reads or programs, or a block that it erases.
+struct GcPage {
+    chip: ChipId,
+    block: BlockId,
+    page: u32,
+    lpn: Lpn,
+}
+
 /// A group of clusters under serial dispatch. Clusters that share a channel have to be in one
 /// group.
 pub(crate) struct Serial<'a, O> {
@@ -68,13 +76,15 @@ pub(crate) struct Serial<'a, O> {
     releaser: Releaser,
     /// Clusters that may have something to begin at this instant.
     touched: Vec<usize>,
+    /// Pages of the step that begins, kept for its memory.
+    gc_pages: Vec<GcPage>,
 }
 
 resume!(['a, O: Resume] Serial<'a, O> {
     values: [clusters, lanes, jobs, touched],
     parts: [releaser, core],
     lists: [],
-    made: [options, cluster_of, pending],
+    made: [options, cluster_of, pending, gc_pages],
 });
 
 impl<'a, O: Observer> Serial<'a, O> {
@@ -98,6 +108,7 @@ impl<'a, O: Observer> Serial<'a, O> {
             pending: max_pending(plan, options, false),
             releaser: Releaser::new(plan, clusters, options),
             touched: Vec::new(),
+            gc_pages: Vec::new(),
         }
     }
 
@@ -202,9 +213,10 @@ impl<O: Observer> ChipPolicy for Serial<'_, O> {
     fn dispatch(&mut self, now: Instant) {
         sorting::unstable(&mut self.touched);
         self.touched.dedup();
-        for cluster in std::mem::take(&mut self.touched) {
-            self.dispatch_cluster(cluster, now);
+        for place in 0..self.touched.len() {
+            self.dispatch_cluster(self.touched[place], now);
         }
+        self.touched.clear();
     }
 
     fn granted(&mut self, request: BusRequest, now: Instant) {

@@ -2,10 +2,11 @@
 
 use rtflash_model::Instant;
 
-use super::{ClusterState, LaneAttempt, LaneStep, Serial};
+use super::{GcPage, LaneAttempt, LaneStep, Serial};
+use crate::dispatch::cluster::ClusterState;
 use crate::dispatch::core::ChipStep;
 use crate::ftl::{Copy, PagePlace, PageStore};
-use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
+use crate::ids::{ColumnId, Lpn};
 use crate::options::Victims;
 use crate::trace::{Action, Kind, NO_LPN, NONE, Observer, Operation, Padding, Record, Starved, Step};
 
@@ -105,66 +106,69 @@ impl<O: Observer> Serial<'_, O> {
     /// The next step of a pass: GC reads on all chips, then GC programs, in turns, then the erase.
     /// All chips take equally long.
     fn go_on_with_pass(&mut self, slot: usize, now: Instant) -> LaneAttempt {
-        let (number, id) = (self.jobs[slot].cluster, self.jobs[slot].id);
-        let ClusterState { position, chips, map, collector, .. } = &mut self.clusters[number];
-        let first = chips[ColumnId(0)];
-        let mut copies = Vec::with_capacity(chips.len());
-        if std::mem::take(&mut self.lanes[number].holds_copies) {
-            for (column, &chip) in chips.enumerate() {
-                if let Some((PagePlace { block, page, .. }, lpn)) = collector.program(map, column) {
-                    copies.push(GcPage { chip, block, page, lpn });
-                }
-            }
-            if !copies.is_empty() || self.options.victims == Victims::Worst {
-                let end = now.saturating_add(self.core.lengths.program(id, first, now));
-                return self.begin_step(slot, LaneStep::GcProgram, &copies, now, end);
+        let mut pages = std::mem::take(&mut self.gc_pages);
+        pages.clear();
+        let number = self.jobs[slot].cluster;
+        let step = if std::mem::take(&mut self.lanes[number].holds_copies) && self.programs_copies(number, &mut pages) {
+            LaneStep::GcProgram
+        } else if self.reads_copies(number, &mut pages) {
+            self.lanes[number].holds_copies = true;
+            LaneStep::GcRead
+        } else {
+            let ClusterState { chips, collector, .. } = &self.clusters[number];
+            let victims = chips.enumerate().filter_map(|(column, &chip)| Some((chip, collector.victim(column)?)));
+            pages.extend(victims.map(|(chip, block)| GcPage { chip, block, page: NONE, lpn: NO_LPN }));
+            LaneStep::Erase
+        };
+        self.begin_step(slot, step, &pages, now);
+        self.gc_pages = pages;
+        LaneAttempt::Started
+    }
+
+    /// The copies that chips of a cluster hold are programmed. Says whether there is anything to
+    /// do, or to be done as if.
+    fn programs_copies(&mut self, number: usize, pages: &mut Vec<GcPage>) -> bool {
+        let ClusterState { chips, map, collector, .. } = &mut self.clusters[number];
+        for (column, &chip) in chips.enumerate() {
+            if let Some((PagePlace { block, page, .. }, lpn)) = collector.program(map, column) {
+                pages.push(GcPage { chip, block, page, lpn });
             }
         }
+        !pages.is_empty() || self.options.victims == Victims::Worst
+    }
+
+    /// The next pages of the victims of a cluster are read. Says whether there are any, or padding.
+    fn reads_copies(&mut self, number: usize, pages: &mut Vec<GcPage>) -> bool {
+        let ClusterState { position, chips, map, collector, .. } = &mut self.clusters[number];
         let mut reads = false;
         for (column, &chip) in chips.enumerate() {
-            match collector.read(map, column) {
-                None => continue,
-                Some(Copy::Padding) => {}
-                Some(Copy::Page { page, lpn }) => {
-                    let (block, page) = map.block_and_page(page);
-                    copies.push(GcPage { chip, block, page, lpn });
-                }
+            let Some(copy) = collector.read(map, column) else { continue };
+            if let Copy::Page { page, lpn } = copy {
+                let (block, page) = map.block_and_page(page);
+                pages.push(GcPage { chip, block, page, lpn });
             }
             reads = true;
             let later = collector.ahead(map, column);
             later.into_iter().for_each(|later| self.core.observer.as_observer().expect(*position, later));
         }
-        if reads {
-            self.lanes[number].holds_copies = true;
-            let end = now.saturating_add(self.core.lengths.read(id, first, now));
-            return self.begin_step(slot, LaneStep::GcRead, &copies, now, end);
-        }
-        let victims = chips.enumerate().filter_map(|(column, &chip)| Some((chip, collector.victim(column)?)));
-        copies.extend(victims.map(|(chip, block)| GcPage { chip, block, page: NONE, lpn: NO_LPN }));
-        let end = now.saturating_add(self.core.lengths.erase(id, first, now));
-        self.begin_step(slot, LaneStep::Erase, &copies, now, end)
+        reads
     }
 
     /// Begins a step on the chips of these pages, or, where there are none, one that only lets time
     /// pass.
-    fn begin_step(
-        &mut self,
-        slot: usize,
-        step: LaneStep,
-        pages: &[GcPage],
-        start: Instant,
-        end: Instant,
-    ) -> LaneAttempt {
-        let job = &mut self.jobs[slot];
-        job.starved = false;
-        let (number, job) = (job.cluster, job.id);
+    fn begin_step(&mut self, slot: usize, step: LaneStep, pages: &[GcPage], start: Instant) {
+        let pending = &mut self.jobs[slot];
+        pending.starved = false;
+        let (number, job) = (pending.cluster, pending.id);
         let of = &self.clusters[number];
-        let cluster = of.position;
-        let action = match step {
-            LaneStep::GcRead => Action::Read,
-            LaneStep::GcProgram => Action::Program,
-            LaneStep::Page | LaneStep::Erase => Action::Erase,
+        let (cluster, first) = (of.position, of.chips[ColumnId(0)]);
+        let lengths = &self.core.lengths;
+        let (action, length) = match step {
+            LaneStep::GcRead => (Action::Read, lengths.read(job, first, start)),
+            LaneStep::GcProgram => (Action::Program, lengths.program(job, first, start)),
+            LaneStep::Page | LaneStep::Erase => (Action::Erase, lengths.erase(job, first, start)),
         };
+        let end = start.saturating_add(length);
         for &GcPage { chip, block, page, lpn } in pages {
             let kind = Kind::Gc;
             let operation = Operation { start, end, cluster, chip, action, job, kind, block, page, lpn };
@@ -175,16 +179,7 @@ impl<O: Observer> Serial<'_, O> {
             let step = if step == LaneStep::GcRead { Step::Read } else { Step::Program };
             self.core.observer.push(Record::Padding(Padding { start, end, job, cluster, chip, step }));
         }
-        self.core.ends.set(of.chips[ColumnId(0)], Some(end));
+        self.core.ends.set(first, Some(end));
         self.lanes[number].serving = Some((slot, step));
-        LaneAttempt::Started
     }
-}
-
-/// A page that a pass reads or programs, or a block that it erases.
-struct GcPage {
-    chip: ChipId,
-    block: BlockId,
-    page: u32,
-    lpn: Lpn,
 }
