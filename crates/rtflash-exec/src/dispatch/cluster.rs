@@ -4,6 +4,7 @@
 use rtflash_model::{Instant, TIME_LIMIT_NS};
 use serde::{Deserialize, Serialize};
 
+use super::priority::{Due, Priority};
 use super::slab::Slab;
 use crate::ftl::{Addresses, Collector, PageMap, PagePlace, PageStore};
 use crate::groups::groups;
@@ -252,12 +253,6 @@ pub(crate) struct PendingJob {
     pub(crate) starved: bool,
 }
 
-/// When a job is due, and its place among those that are due then.
-pub(crate) type Due = (u64, u64);
-
-/// Priority: deadline and place, kind, source, number; and the slot where the job is kept.
-pub(crate) type Priority = (Due, Kind, SourceId, u64, usize);
-
 impl PendingJob {
     /// Whether nothing is left to do for it.
     pub(crate) fn is_over(&self) -> bool {
@@ -269,14 +264,10 @@ impl PendingJob {
         self.deadline >= BACKGROUND
     }
 
-    /// When it is due, and its place among those that are due then.
-    pub(crate) fn due(&self) -> Due {
-        (self.deadline, self.place)
-    }
-
     /// Its priority, where it is kept in this slot.
     pub(crate) fn priority(&self, slot: usize) -> Priority {
-        (self.due(), self.kind, self.id.source, self.id.index, slot)
+        let due = Due { deadline: self.deadline, place: self.place };
+        Priority { due, kind: self.kind, source: self.id.source, index: self.id.index, slot }
     }
 }
 

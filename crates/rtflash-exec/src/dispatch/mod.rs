@@ -5,6 +5,7 @@ mod certified;
 mod cluster;
 mod core;
 mod parallel;
+mod priority;
 mod releases;
 mod request_times;
 mod sequencer;

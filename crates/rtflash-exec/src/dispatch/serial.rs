@@ -3,14 +3,13 @@
 
 mod steps;
 
-use std::collections::BTreeSet;
-
 use rtflash_model::{Instant, sorting};
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::Arrival;
-use super::cluster::{ClusterState, Jobs, PendingJob, Priority, max_pending};
+use super::cluster::{ClusterState, Jobs, PendingJob, max_pending};
 use super::core::{ChipPolicy, Core};
+use super::priority::{Priority, PriorityQueue};
 use super::releases::{Released, Releaser};
 use super::sequencer::Ticket;
 use crate::flash::BusRequest;
@@ -24,7 +23,7 @@ use crate::trace::{JobId, Observer, Operation, Record};
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Lane {
     /// The jobs that wait for the cluster, by priority.
-    pending: BTreeSet<Priority>,
+    pending: PriorityQueue,
     /// Jobs that are starved: they are looked at again when an erase has ended.
     starved: Vec<Priority>,
     /// The job that is served, by its slot, and with what.
@@ -127,9 +126,9 @@ impl<'a, O: Observer> Serial<'a, O> {
     /// Lets an idle cluster go on, until it is busy or has nothing to do.
     fn dispatch_cluster(&mut self, cluster: usize, now: Instant) {
         while self.lanes[cluster].serving.is_none()
-            && let Some(&priority) = self.lanes[cluster].pending.first()
+            && let Some(priority) = self.lanes[cluster].pending.first()
         {
-            let slot = priority.4;
+            let slot = priority.slot;
             match self.go_on(slot, now) {
                 LaneAttempt::Started => {}
                 LaneAttempt::Over => {
@@ -200,7 +199,7 @@ impl<O: Observer> ChipPolicy for Serial<'_, O> {
             LaneStep::Erase => {
                 cluster.chips.ids().for_each(|chip| cluster.collector.erased(&mut cluster.map, chip));
                 job.passes -= 1;
-                lane.pending.extend(lane.starved.drain(..));
+                lane.starved.drain(..).for_each(|starved| lane.pending.insert(starved));
             }
         }
         if job.is_over() {

@@ -5,7 +5,7 @@ use rtflash_model::Span;
 
 use super::CertifiedGroup;
 use super::operate::Planned;
-use super::queue::Key;
+use crate::dispatch::priority::Priority;
 use crate::ids::ColumnId;
 use crate::trace::{Action, Kind, Observer};
 
@@ -26,15 +26,15 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Adds pages of other requests to a step of users' pages: to the free columns of a row pages
     /// that other requests of tasks write, and to chips that are idle then pages that any job
     /// reads. `reads`: the step is a read.
-    pub(super) fn backfill(&mut self, processor: usize, key: Key, reads: bool, planned: &mut Vec<Planned>) {
+    pub(super) fn backfill(&mut self, processor: usize, key: Priority, reads: bool, planned: &mut Vec<Planned>) {
         let width = self.processors[processor].chips.len();
         if !reads && planned.len() < width {
             let others: Vec<usize> = self.processors[processor]
                 .queue
                 .behind(key)
-                .filter(|other| other.1 == Kind::Write)
+                .filter(|other| other.kind == Kind::Write)
                 .take(width - planned.len())
-                .map(|other| other.4)
+                .map(|other| other.slot)
                 .collect();
             for part in others {
                 let free = width - planned.len();
@@ -67,7 +67,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let mut looks = 0;
         let mut taken: Vec<(usize, usize)> = Vec::new();
         'queue: for key in of.queue.iter() {
-            for (place, &lpn) in self.parts[key.4].reads.iter().enumerate() {
+            for (place, &lpn) in self.parts[key.slot].reads.iter().enumerate() {
                 looks += 1;
                 if looks > FILL_IN_LOOKS || planned.len() >= max {
                     break 'queue;
@@ -79,8 +79,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                         && (read.is_none() || channel_of(page.spot.chip) != channel_of(spot.chip))
                 });
                 if is_valid && read.is_none_or(|read| foreign_of(spot.chip) <= foreign_of(read)) {
-                    planned.push(Planned { part: key.4, kind: key.1, action: Action::Read, spot, lpn });
-                    taken.push((key.4, place));
+                    planned.push(Planned { part: key.slot, kind: key.kind, action: Action::Read, spot, lpn });
+                    taken.push((key.slot, place));
                 }
             }
         }

@@ -5,7 +5,7 @@ use rtflash_model::Instant;
 use super::CertifiedGroup;
 use super::faults::ProcessorFaults;
 use super::operate::Planned;
-use super::queue::Key;
+use crate::dispatch::priority::Priority;
 use rtflash_ftl::{GcStep, NextStep, PartLeft};
 
 use crate::ftl::PageStore;
@@ -57,12 +57,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// The first job with a step that has not begun. With two page registers the last pages of
     /// others may be under way.
-    fn first_to_begin(&self, processor: usize) -> Option<Key> {
+    fn first_to_begin(&self, processor: usize) -> Option<Priority> {
         let of = &self.processors[processor];
         if of.registers.is_none() {
             return of.queue.first();
         }
-        of.queue.iter().find(|key| self.parts[key.4].has_more_to_begin()).copied()
+        of.queue.iter().find(|key| self.parts[key.slot].has_more_to_begin()).copied()
     }
 
     /// Tells how a processor stands to which pages to be written have come.
@@ -77,8 +77,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.core.observer.push(Record::Reserve(Reserve { at: now, cluster, chip, arrived, free, pending }));
     }
 
-    fn go_on(&mut self, processor: usize, key: Key, now: Instant) -> ProcessorAttempt {
-        let part = key.4;
+    fn go_on(&mut self, processor: usize, key: Priority, now: Instant) -> ProcessorAttempt {
+        let part = key.slot;
         if !self.can_go_on(processor, part, now) {
             return ProcessorAttempt::Waits;
         }
@@ -95,7 +95,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             NextStep::Pass => return self.go_on_with_pass(processor, key, now),
             NextStep::Waits => return ProcessorAttempt::Waits,
             NextStep::Reset(block) => {
-                self.start_reset(processor, (part, key.1), BlockId(block), now);
+                self.start_reset(processor, (part, key.kind), BlockId(block), now);
                 return ProcessorAttempt::Started;
             }
             NextStep::Read(lpn) => Some(Lpn(lpn)),
@@ -110,7 +110,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                     self.planned = planned;
                     return self.reads_nothing(processor, part, lpn, now);
                 };
-                planned.push(Planned { part, kind: key.1, action: Action::Read, spot, lpn });
+                planned.push(Planned { part, kind: key.kind, action: Action::Read, spot, lpn });
             }
             None => self.write_row(part, row, &mut planned),
         }
@@ -144,7 +144,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// Programs so many of a part's pages, if as many are free.
     pub(super) fn write_row(&mut self, part: usize, pages: usize, planned: &mut Vec<Planned>) {
         let of = &mut self.parts[part];
-        let (processor, kind) = (&mut self.processors[of.processor], of.key.1);
+        let (processor, kind) = (&mut self.processors[of.processor], of.key.kind);
         let background = of.is_background();
         for soon in pages..2 * pages {
             let Some(&soon) = of.writes.get(soon) else { break };
@@ -164,11 +164,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// The part cannot go on before an erase has ended.
-    fn starve(&mut self, processor: usize, key: Key, now: Instant) -> ProcessorAttempt {
+    fn starve(&mut self, processor: usize, key: Priority, now: Instant) -> ProcessorAttempt {
         let of = &mut self.processors[processor];
         of.queue.remove(&key);
         of.starved.push(key);
-        let part = &mut self.parts[key.4];
+        let part = &mut self.parts[key.slot];
         if !part.starved {
             part.starved = true;
             let (cluster, chip) = (of.number, of.first_chip());
@@ -181,7 +181,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     /// A pass is left out, or over.
     pub(super) fn pass_is_over(&mut self, processor: usize, part: usize, now: Instant) {
         let (of, processor) = (&mut self.parts[part], &mut self.processors[processor]);
-        if of.key.1 == Kind::Gc {
+        if of.key.kind == Kind::Gc {
             of.owes = false;
         } else {
             of.owes = processor.store.ftl.server_pass_is_over();
@@ -191,16 +191,16 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    fn go_on_with_pass(&mut self, number: usize, key: Key, now: Instant) -> ProcessorAttempt {
-        let server = key.1 != Kind::Gc;
+    fn go_on_with_pass(&mut self, number: usize, key: Priority, now: Instant) -> ProcessorAttempt {
+        let server = key.kind != Kind::Gc;
         let processor = &mut self.processors[number];
         if !processor.store.ftl.is_collecting(server) {
             let (cluster, chip) = (processor.number, processor.first_chip());
-            let job = self.parts[key.4].id();
+            let job = self.parts[key.slot].id();
             let Some((block, valid)) = processor.store.ftl.begin_pass(server) else {
                 let free = processor.store.free();
                 self.core.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
-                self.pass_is_over(number, key.4, now);
+                self.pass_is_over(number, key.slot, now);
                 return ProcessorAttempt::Changed;
             };
             self.core.observer.push(Record::Selected(Selection {
@@ -219,12 +219,12 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             GcStep::Starved => return self.starve(number, key, now),
             GcStep::Moved => {
                 processor.store.ftl.moved();
-                self.pass_is_over(number, key.4, now);
+                self.pass_is_over(number, key.slot, now);
                 return ProcessorAttempt::Changed;
             }
             _ => {}
         }
-        self.start_step_of_pass(number, (key.4, server), step, now);
+        self.start_step_of_pass(number, (key.slot, server), step, now);
         ProcessorAttempt::Started
     }
 

@@ -12,7 +12,6 @@ mod operate;
 mod over_bus;
 mod padding;
 mod processor;
-mod queue;
 mod registers;
 mod releases;
 mod servers;

@@ -324,7 +324,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
         if let Some(part) = erases {
             let of = &mut self.processors[processor];
-            let server = self.parts[part].key.1 != Kind::Gc;
+            let server = self.parts[part].key.kind != Kind::Gc;
             match erase_failed {
                 true => of.store.ftl.erase_failed(server),
                 false => of.store.ftl.erased(server),

@@ -7,10 +7,10 @@ use rtflash_model::{Device, Id, Instant, Span, sorting};
 use serde::{Deserialize, Serialize};
 
 use super::faults::ProcessorFaults;
-use super::queue::{Key, PartQueue};
 use super::registers::ChipRegisters;
 use super::suspend::SuspendedErase;
 use crate::dispatch::cluster::BACKGROUND;
+use crate::dispatch::priority::{Priority, PriorityQueue};
 use crate::ftl::ProcessorStore;
 use crate::ids::{BlockId, ChipId, ClusterId, ColumnId, Lpn, PerId, SourceId};
 use crate::jobs::{JobId, Kind};
@@ -27,20 +27,20 @@ pub(super) struct OpenJob {
 
 impl Part {
     /// A part without pages, with room for so many that it reads and writes.
-    pub(super) fn new(job: usize, processor: usize, key: Key, (reads, writes): (usize, usize)) -> Part {
+    pub(super) fn new(job: usize, processor: usize, key: Priority, (reads, writes): (usize, usize)) -> Part {
         let (reads, writes) = (VecDeque::with_capacity(reads), VecDeque::with_capacity(writes));
-        Part { job, processor, key, reads, writes, unfinished: 0, owes: key.1 == Kind::Gc, starved: false }
+        Part { job, processor, key, reads, writes, unfinished: 0, owes: key.kind == Kind::Gc, starved: false }
     }
 
     /// Its job.
     #[inline]
     pub(super) fn id(&self) -> JobId {
-        JobId { source: self.key.2, index: self.key.3 }
+        self.key.job()
     }
 
     /// Whether it is a job's in the background.
     pub(super) fn is_background(&self) -> bool {
-        self.key.0.0 >= BACKGROUND
+        self.key.due.deadline >= BACKGROUND
     }
 }
 
@@ -49,7 +49,7 @@ impl Part {
 pub(super) struct Part {
     pub(super) job: usize,
     pub(super) processor: usize,
-    pub(super) key: Key,
+    pub(super) key: Priority,
     /// Pages not begun.
     pub(super) reads: VecDeque<Lpn>,
     /// Likewise.
@@ -113,9 +113,9 @@ pub(super) struct ProcessorState {
     pub(super) store: ProcessorStore,
     /// The source of its GC jobs; `None` where none are released.
     pub(super) source: Option<SourceId>,
-    pub(super) queue: PartQueue,
+    pub(super) queue: PriorityQueue,
     /// Parts that found no free page, until an erase ends.
-    pub(super) starved: Vec<Key>,
+    pub(super) starved: Vec<Priority>,
     /// Pages of real-time writes that had arrived when somebody was notified last.
     pub(super) notified: u64,
     /// Whether a change of its terms is to come.
@@ -205,7 +205,7 @@ impl ProcessorState {
             stripe,
             store: ProcessorStore::new((of, by), column, numbers[0], terms, options),
             source,
-            queue: PartQueue::default(),
+            queue: PriorityQueue::default(),
             starved: Vec::new(),
             notified: 0,
             awaits_change: false,

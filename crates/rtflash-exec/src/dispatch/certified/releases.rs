@@ -7,7 +7,8 @@ use rtflash_model::{Instant, Span};
 use super::processor::{OpenJob, Part};
 use super::{CertifiedGroup, RequestEvent};
 use crate::dispatch::arrivals::A_STREAM;
-use crate::dispatch::cluster::{BACKGROUND, Due};
+use crate::dispatch::cluster::BACKGROUND;
+use crate::dispatch::priority::{Due, Priority};
 use crate::dispatch::request_times::RequestTimes;
 use crate::dispatch::{Arrival, release_jitter};
 use crate::ftl::{PageStore, Requests};
@@ -252,7 +253,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let processors = self.clusters[cluster].processors.clone();
         let (count, number) = (processors.len(), self.clusters[cluster].position);
         let job = self.jobs.insert(OpenJob { id, parts: 0 });
-        let due = (deadline, self.ties.of_job(kind, id));
+        let due = Due { deadline, place: self.ties.of_job(kind, id) };
+        let priority = Priority { due, kind, source: id.source, index: id.index, slot: 0 };
         self.entered += lpns.len() as u64;
         let mut parts: Vec<Option<usize>> = std::mem::take(&mut self.parts_of);
         parts.clear();
@@ -262,7 +264,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let read = usize::try_from(reads).unwrap_or(lpns.len());
         let room = (share(read), share(lpns.len().saturating_sub(read)));
         if count == 1 && !lpns.is_empty() {
-            let part = self.enter_part(job, processors.start, (due, kind, id.source, id.index), room);
+            let part = self.enter_part(job, processors.start, priority, room);
             self.enter_all(part, lpns.split_at(read.min(lpns.len())));
             self.changed.push(processors.start);
             self.parts_of = parts;
@@ -272,7 +274,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let at = lpn.index() % count;
             let part = match parts[at] {
                 Some(part) => part,
-                None => self.enter_part(job, processors.start + at, (due, kind, id.source, id.index), room),
+                None => self.enter_part(job, processors.start + at, priority, room),
             };
             parts[at] = Some(part);
             let processor = &mut self.processors[processors.start + at];
@@ -296,16 +298,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// A job's part on a processor, with room for so many pages that it reads and writes.
-    fn enter_part(
-        &mut self,
-        job: usize,
-        processor: usize,
-        (due, kind, source, index): (Due, Kind, SourceId, u64),
-        room: (usize, usize),
-    ) -> usize {
-        let part = self.parts.insert(Part::new(job, processor, (due, kind, source, index, 0), room));
+    fn enter_part(&mut self, job: usize, processor: usize, priority: Priority, room: (usize, usize)) -> usize {
+        let part = self.parts.insert(Part::new(job, processor, priority, room));
         let key = &mut self.parts[part].key;
-        key.4 = part;
+        key.slot = part;
         self.processors[processor].queue.insert(*key);
         self.jobs[job].parts += 1;
         part
@@ -323,7 +319,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.reads.extend(reads);
         of.writes.extend(writes);
         of.unfinished += (reads.len() + writes.len()) as u64;
-        if of.key.1 == Kind::Write {
+        if of.key.kind == Kind::Write {
             store.ftl.arrive(writes.len() as u64);
         }
     }
@@ -339,10 +335,10 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let (kind, deadline) = (Kind::Gc, Some(due));
             self.core.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
             let job = self.jobs.insert(OpenJob { id, parts: 1 });
-            let place = self.ties.of_job(kind, id);
-            let part =
-                self.parts.insert(Part::new(job, number, ((due.as_ns(), place), kind, id.source, id.index, 0), (0, 0)));
-            self.parts[part].key.4 = part;
+            let due = Due { deadline: due.as_ns(), place: self.ties.of_job(kind, id) };
+            let priority = Priority { due, kind, source, index, slot: 0 };
+            let part = self.parts.insert(Part::new(job, number, priority, (0, 0)));
+            self.parts[part].key.slot = part;
             processor.queue.insert(self.parts[part].key);
             self.changed.push(number);
         }

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use self::queue::ChipQueue;
 use self::reads::WaitingReads;
 use super::arrivals::Arrival;
-use super::cluster::{ClusterState, Due, Jobs, max_pending};
+use super::cluster::{ClusterState, Jobs, max_pending};
 use super::core::{ChipPolicy, ChipStep, Core};
+use super::priority::Priority;
 use super::releases::Releaser;
 use super::sequencer::Ticket;
 use crate::flash::BusRequest;
@@ -22,9 +23,14 @@ use crate::plan::Plan;
 use crate::resume::{Resume, resume};
 use crate::trace::{Action, JobId, Kind, NO_LPN, NONE, Observer, Operation};
 
-/// What waits for a chip, by priority: deadline and place, kind, source, number of the job, number
-/// of the page in it, slot of the job, what.
-type Entry = (Due, Kind, SourceId, u64, u64, usize, ChipWork);
+/// What waits for a chip, by priority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Entry {
+    job: Priority,
+    /// The number of the page in the job.
+    page: u64,
+    work: ChipWork,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum ChipWork {

@@ -5,12 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::{ChipWork, Entry};
-use crate::dispatch::cluster::Due;
-use crate::ids::SourceId;
-use crate::jobs::Kind;
-
-/// What the entries of one job have in common: the parts of its priority, and its slot.
-type JobKey = (Due, Kind, SourceId, u64, usize);
+use crate::dispatch::priority::Priority;
 
 /// What the entries of one job are about, and the numbers of their pages: ascending.
 type JobPages = VecDeque<(u64, ChipWork)>;
@@ -19,16 +14,11 @@ type JobPages = VecDeque<(u64, ChipWork)>;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ChipQueue {
     /// The first job of all, which has entries.
-    first: Option<(JobKey, JobPages)>,
+    first: Option<(Priority, JobPages)>,
     /// The jobs behind it, each of which has some.
-    others: BTreeMap<JobKey, JobPages>,
+    others: BTreeMap<Priority, JobPages>,
     /// Kept for their memory.
     spare: Vec<JobPages>,
-}
-
-fn split(entry: Entry) -> (JobKey, (u64, ChipWork)) {
-    let (deadline, kind, source, index, page, slot, work) = entry;
-    ((deadline, kind, source, index, slot), (page, work))
 }
 
 /// Takes a page out; `false` where it is not there.
@@ -45,20 +35,21 @@ impl ChipQueue {
     /// The first entry.
     #[inline]
     pub(super) fn first(&self) -> Option<Entry> {
-        let &((deadline, kind, source, index, slot), ref pages) = self.first.as_ref()?;
+        let &(job, ref pages) = self.first.as_ref()?;
         let &(page, work) = pages.front().expect("a job in a queue has entries");
-        Some((deadline, kind, source, index, page, slot, work))
+        Some(Entry { job, page, work })
     }
 
     /// The job of the first entry, by its slot, and what the entry is about.
     #[inline]
     pub(super) fn first_work(&self) -> Option<(usize, ChipWork)> {
-        let ((.., slot), pages) = self.first.as_ref()?;
-        Some((*slot, pages.front().expect("a job in a queue has entries").1))
+        let (job, pages) = self.first.as_ref()?;
+        Some((job.slot, pages.front().expect("a job in a queue has entries").1))
     }
 
     pub(super) fn insert(&mut self, entry: Entry) {
-        let (job, page) = split(entry);
+        let Entry { job, page, work } = entry;
+        let page = (page, work);
         let mut unused = || self.spare.pop().unwrap_or_default();
         let pages = match &mut self.first {
             Some((first, pages)) if *first == job => pages,
@@ -96,7 +87,8 @@ impl ChipQueue {
 
     /// Takes an entry out; `false` where it is not there.
     pub(super) fn remove(&mut self, entry: &Entry) -> bool {
-        let (job, page) = split(*entry);
+        let Entry { job, page, work } = *entry;
+        let page = (page, work);
         if let Some((first, pages)) = &mut self.first
             && *first == job
         {
@@ -128,13 +120,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ids::Lpn;
+    use crate::dispatch::priority::Due;
+    use crate::ids::{Lpn, SourceId};
+    use crate::jobs::Kind;
 
     fn any_entry() -> impl Strategy<Value = Entry> {
         (0..3_u64, 0..3_u64, 0..6_u64, 0..3_u64).prop_map(|(deadline, index, page, work)| {
             let work =
                 [ChipWork::Pass, ChipWork::Read(Lpn(2)), ChipWork::Write(Lpn(1))][usize::try_from(work).unwrap()];
-            ((deadline, 0), Kind::Read, SourceId(0), index, page, 7, work)
+            let due = Due { deadline, place: 0 };
+            let job = Priority { due, kind: Kind::Read, source: SourceId(0), index, slot: 7 };
+            Entry { job, page, work }
         })
     }
 
@@ -162,7 +158,7 @@ mod tests {
                 }
                 prop_assert_eq!(queue.first(), plain.first().copied());
                 let work = queue.first_work().map(|(_, work)| work);
-                prop_assert_eq!(work, plain.first().map(|first| first.6));
+                prop_assert_eq!(work, plain.first().map(|first| first.work));
             }
             for entry in &plain_waiting {
                 prop_assert_eq!(queue.remove(entry), plain.remove(entry));

@@ -26,8 +26,7 @@ impl<O: Observer> Parallel<'_, O> {
     }
 
     pub(super) fn entry(&self, slot: usize, page: u64, work: ChipWork) -> Entry {
-        let job = &self.jobs[slot];
-        (job.due(), job.kind, job.id.source, job.id.index, page, slot, work)
+        Entry { job: self.jobs[slot].priority(slot), page, work }
     }
 
     /// Enters what a job has to do next: a pass, or all its pages; nothing more to do ends it.
