@@ -1,4 +1,4 @@
-//! Which of several lanes comes next.
+//! Which of several chips or buses comes next.
 
 use rtflash_model::Instant;
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,15 @@ pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant>
     }
 }
 
-/// How many lanes, or groups of lanes, are compared at once.
+/// How many places, or groups of places, are compared at once.
 const WIDTH: usize = 4;
 
-/// An instant for each of some lanes, or none, and the lane of the earliest: the lowest among
+/// An instant for each of some places, or none, and the place of the earliest: the lowest among
 /// equals.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Earliest {
     /// A tree: group n has the least of each of its children, which are the groups 4n + 1 to
-    /// 4n + 4. Those of the last level have the lanes, one after another. Each is an instant in
+    /// 4n + 4. Those of the last level have the places, one after another. Each is an instant in
     /// nanoseconds, or [`NEVER`].
     groups: Vec<[u64; WIDTH]>,
     /// The first group of the last level.
@@ -40,10 +40,10 @@ fn least(group: &[u64; WIDTH]) -> u64 {
 }
 
 impl Earliest {
-    /// For so many lanes, without instants.
-    pub(crate) fn new(lanes: usize) -> Earliest {
+    /// For this number of places, without instants.
+    pub(crate) fn new(places: usize) -> Earliest {
         let (mut leaves, mut level) = (0, 1);
-        while level * WIDTH < lanes {
+        while level * WIDTH < places {
             leaves += level;
             level *= WIDTH;
         }
@@ -53,7 +53,7 @@ impl Earliest {
     /// The earliest instant, and whose it is.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
-        Some((Instant::from_ns(self.least)?, self.lane_of_least()))
+        Some((Instant::from_ns(self.least)?, self.number_of_least()))
     }
 
     /// The earliest instant in nanoseconds, later than all instants where there is none.
@@ -62,13 +62,13 @@ impl Earliest {
         self.least
     }
 
-    /// The lane of the earliest instant, if that is now.
+    /// The place of the earliest instant, if that is now.
     #[inline]
     pub(crate) fn first_at(&self, now: Instant) -> Option<usize> {
-        (self.least == now.as_ns()).then(|| self.lane_of_least())
+        (self.least == now.as_ns()).then(|| self.number_of_least())
     }
 
-    fn lane_of_least(&self) -> usize {
+    fn number_of_least(&self) -> usize {
         let mut group = 0;
         loop {
             let &[a, b, c, _] = &self.groups[group];
@@ -85,10 +85,10 @@ impl Earliest {
         }
     }
 
-    /// The instant of a lane.
+    /// The instant of a place.
     #[inline]
-    pub(crate) fn set(&mut self, lane: usize, at: Option<Instant>) {
-        let (mut group, mut place) = (self.leaves + lane / WIDTH, lane % WIDTH);
+    pub(crate) fn set(&mut self, number: usize, at: Option<Instant>) {
+        let (mut group, mut place) = (self.leaves + number / WIDTH, number % WIDTH);
         let mut value = at.map_or(NEVER, Instant::as_ns);
         loop {
             let of = &mut self.groups[group];
@@ -116,19 +116,19 @@ mod tests {
     proptest! {
         #[test]
         fn the_first_is_the_earliest_and_the_lowest_of_these(
-            lanes in 0..70_usize,
+            places in 0..70_usize,
             sets in prop::collection::vec((0..70_usize, 0..6_u64), 0..90),
         ) {
-            let mut earliest = Earliest::new(lanes);
-            let mut at = vec![None; lanes];
+            let mut earliest = Earliest::new(places);
+            let mut at = vec![None; places];
             prop_assert_eq!(earliest.first(), None);
-            for (lane, when) in sets {
-                if lane >= lanes {
+            for (number, when) in sets {
+                if number >= places {
                     continue;
                 }
-                at[lane] = if when == 0 { None } else { Instant::from_ns(when) };
-                earliest.set(lane, at[lane]);
-                let first = (0..lanes).filter_map(|lane| Some((at[lane]?, lane))).min();
+                at[number] = if when == 0 { None } else { Instant::from_ns(when) };
+                earliest.set(number, at[number]);
+                let first = (0..places).filter_map(|number| Some((at[number]?, number))).min();
                 prop_assert_eq!(earliest.first(), first);
             }
         }

@@ -53,19 +53,3 @@ fn lead(leader: &mut PerId<ClusterId, ClusterId>, mut of: ClusterId) -> ClusterI
     }
     of
 }
-
-/// For each channel, whether chips of several clusters are on it.
-pub fn shared_channels(plan: &Plan) -> PerId<ChannelId, bool> {
-    let mut first: PerId<ChannelId, Option<ClusterId>> = plan.per_channel(None);
-    let mut shared = plan.per_channel(false);
-    for (position, cluster) in plan.clusters().enumerate() {
-        for &chip in &cluster.chips {
-            let channel = plan.channel_of(chip);
-            match first[channel] {
-                Some(other) if other != position => shared[channel] = true,
-                _ => first[channel] = Some(position),
-            }
-        }
-    }
-    shared
-}

@@ -63,7 +63,7 @@ mod trims;
 
 pub use error::RunError;
 pub use faults::random_failure;
-pub use groups::{groups, shared_channels};
+pub use groups::groups;
 pub use hosted::{Hosted, HostedJob};
 pub use ids::{BlockId, ChannelId, ColumnId, PageId, SourceId};
 pub use lengths::Lengths;

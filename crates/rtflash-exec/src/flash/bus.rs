@@ -1,9 +1,8 @@
-//! Buses that several lanes share: first come, first served, at one instant by chip, or round
-//! robin. Rules S3 and D2, and (Q2).
+//! Buses: first come, first served, at one instant by chip, or round robin. Rules S3 and D2, and
+//! (Q2).
 //!
-//! A lane asks for one bus at a time and stands still until it has it, and no operation takes no
-//! time. So all that orders lanes is the order of grants: once all lanes stand still, what they ask
-//! for later comes behind the next grant.
+//! A chip asks for one bus at a time and stands still until it has it, and no operation takes no
+//! time. So the order of grants is all that orders chips.
 
 use std::collections::VecDeque;
 
@@ -16,7 +15,7 @@ use crate::options::{Arbitration, Options};
 use crate::resume::resume;
 use crate::ties::TieBreaker;
 
-/// A lane asks for a bus.
+/// A chip asks for a bus.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct BusRequest {
     /// Since when, or from when on.
@@ -25,7 +24,7 @@ pub(crate) struct BusRequest {
     pub(crate) channel: ChannelId,
     /// For which chip.
     pub(crate) chip: ChipId,
-    /// The lane.
+    /// For which cluster or processor of the group.
     pub(crate) lane: usize,
 }
 
@@ -91,11 +90,11 @@ impl Bus {
     }
 }
 
-/// The buses that lanes share.
+/// The buses of a group of clusters.
 #[derive(Debug)]
 pub(crate) struct Channels {
     channels: Vec<Bus>,
-    /// Where each channel of the device is among them, or [`NOT_SHARED`].
+    /// Where each channel of the device is among them, or [`NOT_USED`].
     of: PerId<ChannelId, usize>,
     /// When each grants next.
     next: Earliest,
@@ -110,25 +109,25 @@ resume!([] Channels {
     made: [of, arbitration, ties],
 });
 
-/// In the place of a channel that no two lanes share.
-const NOT_SHARED: usize = usize::MAX;
+/// In the place of a channel without chips of the group.
+const NOT_USED: usize = usize::MAX;
 
 impl Channels {
-    /// `shared` says which channels of the device these are.
-    pub(crate) fn new(shared: &PerId<ChannelId, bool>, options: &Options) -> Channels {
+    /// `used` says which channels of the device these are.
+    pub(crate) fn new(used: &PerId<ChannelId, bool>, options: &Options) -> Channels {
         let mut count = 0;
-        let mut number = |&shared: &bool| {
-            count += usize::from(shared);
-            if shared { count - 1 } else { NOT_SHARED }
+        let mut number = |&used: &bool| {
+            count += usize::from(used);
+            if used { count - 1 } else { NOT_USED }
         };
-        let of = shared.iter().map(&mut number).collect();
+        let of = used.iter().map(&mut number).collect();
         let idle = || Bus { free_at: Instant::START, waiting: VecDeque::new(), last: None };
         let (arbitration, ties) = (options.arbitration, options.into());
         let channels = (0..count).map(|_| idle()).collect();
         Channels { channels, of, next: Earliest::new(count), arbitration, ties }
     }
 
-    /// A lane asks for a bus, which is shared.
+    /// A chip asks for a bus.
     #[inline(always)]
     pub(crate) fn request(&mut self, request: BusRequest) {
         let number = self.of[request.channel];
@@ -181,15 +180,15 @@ mod tests {
         Instant::from_ns(ns).expect("a short time")
     }
 
-    /// What is granted when, where chips (of four channels, the last of which nobody shares) ask
+    /// What is granted when, where chips (of four channels, the last of which is not used) ask
     /// since then, and each transfer takes this long.
     fn granted(asks: &[(u64, u32)], transfer: u64) -> Vec<(u64, u32)> {
         granted_by(&Options::default(), asks, transfer)
     }
 
     fn granted_by(options: &Options, asks: &[(u64, u32)], transfer: u64) -> Vec<(u64, u32)> {
-        let shared = [true, true, true, false].into_iter().collect();
-        let mut channels = Channels::new(&shared, options);
+        let used = [true, true, true, false].into_iter().collect();
+        let mut channels = Channels::new(&used, options);
         for &(since, chip) in asks {
             channels.request(BusRequest {
                 since: at(since),
