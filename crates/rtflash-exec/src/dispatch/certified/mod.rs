@@ -9,7 +9,6 @@ mod changes;
 mod decide;
 mod faults;
 mod operate;
-mod over_bus;
 mod padding;
 mod processor;
 mod registers;

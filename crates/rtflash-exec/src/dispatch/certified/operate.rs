@@ -80,7 +80,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.step.begin(planned.len());
         of.step.pages.extend(planned.iter().map(|page| page.part));
         let alone = reads && !of.stripe;
-        self.start_each(processor, planned, alone.then_some(0), now);
+        planned.iter().for_each(|page| self.start_page(processor, page, alone.then_some(0), now));
     }
 
     /// Starts a step of a pass.
@@ -155,9 +155,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Starts a step of all pages of `self.row`.
     fn start_row(&mut self, processor: usize, part: usize, action: Action, now: Instant) {
-        if self.start_row_at_once(processor, part, action, now) {
-            return;
-        }
         let mut planned = std::mem::take(&mut self.planned);
         planned.clear();
         planned.extend(self.row.iter().map(|&(spot, lpn)| Planned { part, kind: Kind::Gc, action, spot, lpn }));
@@ -195,6 +192,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
+    /// The operation on a page that begins now.
     #[inline]
     pub(super) fn operation(&mut self, processor: usize, page: &Planned, now: Instant) -> Operation {
         let part = &mut self.parts[page.part];
@@ -349,30 +347,21 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// A request for a bus is granted.
-    #[inline(always)]
     pub(super) fn goes_over_bus(&mut self, request: BusRequest, now: Instant) {
         let BusRequest { channel, chip, lane, .. } = request;
-        let at = &mut self.chips[chip].open;
-        if let Some(OpenOperation { operation, ticket, asks_for: BusUse::Page }) = at {
-            let end = self.core.moves((operation, *ticket), channel, now);
-            *at = None;
-            return self.works(lane, chip, end);
-        }
-        self.goes_over_bus_otherwise(request, now);
-    }
-
-    /// The same where it is not asked for a page alone.
-    fn goes_over_bus_otherwise(&mut self, request: BusRequest, now: Instant) {
-        let BusRequest { channel, chip, lane, .. } = request;
         let open = self.chips[chip].open.take().expect("a chip that asks has an operation");
-        let OpenOperation { operation, ticket, asks_for } = open;
+        let OpenOperation { mut operation, ticket, asks_for } = open;
         match asks_for {
+            BusUse::Page => {
+                let end = self.core.moves((&mut operation, ticket), channel, now);
+                return self.works(lane, chip, end);
+            }
             BusUse::CachedPage => return self.moves_cached(lane, open, channel, now),
             BusUse::CachedCommand => {
                 let over = self.told_to_read(lane, channel, now);
                 return self.core.channels.hold(channel, over);
             }
-            BusUse::Page | BusUse::ReadCommand | BusUse::CopyCommand | BusUse::EraseCommand => {}
+            BusUse::ReadCommand | BusUse::CopyCommand | BusUse::EraseCommand => {}
         }
         let Operation { cluster, job, kind, .. } = operation;
         let end = now.saturating_add(self.core.lengths.command());
