@@ -23,7 +23,7 @@ pub(super) fn wrong(problem: impl Into<String>, expected: impl Into<String>) -> 
 
 /// What stands in a field of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Value<'a> {
+pub(super) enum FieldValue<'a> {
     Absent,
     Null,
     Flag(bool),
@@ -34,36 +34,36 @@ pub(super) enum Value<'a> {
     Other(&'a str),
 }
 
-impl<'de> Deserialize<'de> for Value<'de> {
-    /// A value of all kinds but [`Value::Other`], which comes from a [`RawValue`] alone.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value<'de>, D::Error> {
+impl<'de> Deserialize<'de> for FieldValue<'de> {
+    /// A value of all kinds but [`FieldValue::Other`], which comes from a [`RawValue`] alone.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FieldValue<'de>, D::Error> {
         struct Plain;
         impl<'de> Visitor<'de> for Plain {
-            type Value = Value<'de>;
+            type Value = FieldValue<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a plain value")
             }
-            fn visit_unit<E>(self) -> Result<Value<'de>, E> {
-                Ok(Value::Null)
+            fn visit_unit<E>(self) -> Result<FieldValue<'de>, E> {
+                Ok(FieldValue::Null)
             }
-            fn visit_bool<E>(self, flag: bool) -> Result<Value<'de>, E> {
-                Ok(Value::Flag(flag))
+            fn visit_bool<E>(self, flag: bool) -> Result<FieldValue<'de>, E> {
+                Ok(FieldValue::Flag(flag))
             }
-            fn visit_u64<E>(self, number: u64) -> Result<Value<'de>, E> {
-                Ok(Value::Number(number))
+            fn visit_u64<E>(self, number: u64) -> Result<FieldValue<'de>, E> {
+                Ok(FieldValue::Number(number))
             }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Value<'de>, E> {
-                Ok(Value::Text(text))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<FieldValue<'de>, E> {
+                Ok(FieldValue::Text(text))
             }
         }
         deserializer.deserialize_any(Plain)
     }
 }
 
-impl<'a> From<&'a RawValue> for Value<'a> {
-    fn from(raw: &'a RawValue) -> Value<'a> {
-        serde_json::from_str(raw.get()).unwrap_or(Value::Other(raw.get()))
+impl<'a> From<&'a RawValue> for FieldValue<'a> {
+    fn from(raw: &'a RawValue) -> FieldValue<'a> {
+        serde_json::from_str(raw.get()).unwrap_or(FieldValue::Other(raw.get()))
     }
 }
 
@@ -95,12 +95,12 @@ fields! {
 
 /// The fields of a line, in the order of [`Field`].
 #[derive(Debug, PartialEq)]
-pub(super) struct LineFields<'a>([Value<'a>; NAMES.len()]);
+pub(super) struct LineFields<'a>([FieldValue<'a>; NAMES.len()]);
 
 /// Reads the fields of a line, each as a `V`.
 struct FieldsOf<V>(PhantomData<V>);
 
-impl<'de, V: Deserialize<'de> + Into<Value<'de>>> Visitor<'de> for FieldsOf<V> {
+impl<'de, V: Deserialize<'de> + Into<FieldValue<'de>>> Visitor<'de> for FieldsOf<V> {
     type Value = LineFields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,10 +108,10 @@ impl<'de, V: Deserialize<'de> + Into<Value<'de>>> Visitor<'de> for FieldsOf<V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LineFields<'de>, A::Error> {
-        let mut values = [Value::Absent; NAMES.len()];
+        let mut values = [FieldValue::Absent; NAMES.len()];
         while let Some(field) = map.next_key::<Field>()? {
             match values.get_mut(field as usize) {
-                Some(value @ Value::Absent) => *value = map.next_value::<V>()?.into(),
+                Some(value @ FieldValue::Absent) => *value = map.next_value::<V>()?.into(),
                 Some(_) => return Err(de::Error::duplicate_field(NAMES[field as usize])),
                 None => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -124,29 +124,31 @@ impl<'a> LineFields<'a> {
     /// The fields of a line that is a JSON object.
     pub(super) fn read(line: &'a str) -> serde_json::Result<LineFields<'a>> {
         // Nearly all lines hold plain values. The raw ones take twice as long.
-        LineFields::read_as::<Value<'a>>(line).or_else(|_| LineFields::read_as::<&RawValue>(line))
+        LineFields::read_as::<FieldValue<'a>>(line).or_else(|_| LineFields::read_as::<&RawValue>(line))
     }
 
     /// The fields, each read as a `V`.
-    pub(super) fn read_as<V: Deserialize<'a> + Into<Value<'a>>>(line: &'a str) -> serde_json::Result<LineFields<'a>> {
+    pub(super) fn read_as<V: Deserialize<'a> + Into<FieldValue<'a>>>(
+        line: &'a str,
+    ) -> serde_json::Result<LineFields<'a>> {
         let mut json = serde_json::Deserializer::from_str(line);
         let fields = json.deserialize_map(FieldsOf::<V>(PhantomData))?;
         json.end().map(|()| fields)
     }
 
-    fn value(&self, field: Field) -> Value<'a> {
+    fn value(&self, field: Field) -> FieldValue<'a> {
         self.0[field as usize]
     }
 
     pub(super) fn has(&self, field: Field) -> bool {
-        self.value(field) != Value::Absent
+        self.value(field) != FieldValue::Absent
     }
 
     /// What stands in a field that the line must have.
-    pub(super) fn present(&self, field: Field) -> Result<Value<'a>, Wrong> {
+    pub(super) fn present(&self, field: Field) -> Result<FieldValue<'a>, Wrong> {
         let name = NAMES[field as usize];
         match self.value(field) {
-            Value::Absent => Err(wrong(format!("no `{name}`"), format!("the field `{name}` in such a line"))),
+            FieldValue::Absent => Err(wrong(format!("no `{name}`"), format!("the field `{name}` in such a line"))),
             value => Ok(value),
         }
     }
@@ -154,12 +156,12 @@ impl<'a> LineFields<'a> {
     /// That a field has another value than is expected.
     fn refused(&self, field: Field, expected: impl Into<String>) -> Wrong {
         let text = match self.value(field) {
-            Value::Absent => Cow::Borrowed("absent"),
-            Value::Null => Cow::Borrowed("null"),
-            Value::Flag(flag) => Cow::Owned(flag.to_string()),
-            Value::Number(number) => Cow::Owned(number.to_string()),
-            Value::Text(text) => Cow::Owned(format!("\"{text}\"")),
-            Value::Other(text) => Cow::Borrowed(text),
+            FieldValue::Absent => Cow::Borrowed("absent"),
+            FieldValue::Null => Cow::Borrowed("null"),
+            FieldValue::Flag(flag) => Cow::Owned(flag.to_string()),
+            FieldValue::Number(number) => Cow::Owned(number.to_string()),
+            FieldValue::Text(text) => Cow::Owned(format!("\"{text}\"")),
+            FieldValue::Other(text) => Cow::Borrowed(text),
         };
         wrong(format!("`{}` is {}", NAMES[field as usize], shortened(&text)), expected)
     }
@@ -171,7 +173,7 @@ impl<'a> LineFields<'a> {
         read: impl FnOnce(Field) -> Result<T, Wrong>,
     ) -> Result<Option<T>, Wrong> {
         match self.value(field) {
-            Value::Absent | Value::Null => Ok(None),
+            FieldValue::Absent | FieldValue::Null => Ok(None),
             _ => read(field).map(Some),
         }
     }
@@ -189,7 +191,7 @@ impl<'a> LineFields<'a> {
     /// A whole number up to `max`.
     pub(super) fn number(&self, field: Field, max: u64) -> Result<u64, Wrong> {
         match self.present(field)? {
-            Value::Number(number) if number <= max => Ok(number),
+            FieldValue::Number(number) if number <= max => Ok(number),
             _ => Err(self.refused(field, format!("a whole number from 0 to {max}"))),
         }
     }
@@ -201,7 +203,7 @@ impl<'a> LineFields<'a> {
 
     pub(super) fn instant(&self, field: Field) -> Result<Instant, Wrong> {
         match self.present(field)? {
-            Value::Number(number) => Instant::from_ns(number),
+            FieldValue::Number(number) => Instant::from_ns(number),
             _ => None,
         }
         .ok_or_else(|| self.refused(field, "whole nanoseconds below 2^63"))
@@ -210,8 +212,8 @@ impl<'a> LineFields<'a> {
     /// Yes or no; `default` where it is absent.
     pub(super) fn flag(&self, field: Field, default: bool) -> Result<bool, Wrong> {
         match self.value(field) {
-            Value::Absent => Ok(default),
-            Value::Flag(flag) => Ok(flag),
+            FieldValue::Absent => Ok(default),
+            FieldValue::Flag(flag) => Ok(flag),
             _ => Err(self.refused(field, "true or false")),
         }
     }
@@ -231,8 +233,8 @@ impl<'a> LineFields<'a> {
 
     pub(super) fn string(&self, field: Field) -> Result<Cow<'a, str>, Wrong> {
         let decoded = match self.present(field)? {
-            Value::Text(text) => return Ok(Cow::Borrowed(text)),
-            Value::Other(text) => serde_json::from_str(text).ok(),
+            FieldValue::Text(text) => return Ok(Cow::Borrowed(text)),
+            FieldValue::Other(text) => serde_json::from_str(text).ok(),
             _ => None,
         };
         decoded.map(Cow::Owned).ok_or_else(|| self.refused(field, "a string"))

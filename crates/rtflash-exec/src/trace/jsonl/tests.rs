@@ -9,7 +9,7 @@ use proptest::strategy::ValueTree;
 
 use serde_json::value::RawValue;
 
-use super::fields::{LineFields, Value};
+use super::fields::{FieldValue, LineFields};
 use super::*;
 use crate::trace::record::{Action, Complete, NONE, Operation, Release, Starved, Transfer};
 use crate::trace::samples::{any_record, at, plan};
@@ -189,7 +189,7 @@ fn what_is_written_without_escapes_has_plain_values() {
     for _ in 0..500 {
         let record = any_record().new_tree(&mut runner).expect("a record").current();
         let line = written(&plan, &[record]);
-        let plain = LineFields::read_as::<Value<'_>>(&line);
+        let plain = LineFields::read_as::<FieldValue<'_>>(&line);
         assert_eq!(plain.is_ok(), !line.contains('\\'), "{line}");
     }
 }
@@ -225,7 +225,7 @@ proptest! {
         let plan = plan();
         let text = changed(written(&plan, &records), changes);
         for line in text.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
-            if let Ok(plain) = LineFields::read_as::<Value<'_>>(line) {
+            if let Ok(plain) = LineFields::read_as::<FieldValue<'_>>(line) {
                 prop_assert_eq!(LineFields::read_as::<&RawValue>(line).ok(), Some(plain), "{}", line);
             }
         }
