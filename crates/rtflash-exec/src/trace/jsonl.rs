@@ -5,10 +5,8 @@
 mod accounts;
 mod fields;
 mod reader;
-mod sources;
 #[cfg(test)]
 mod tests;
-mod usual;
 
 use std::io::{self, Write};
 

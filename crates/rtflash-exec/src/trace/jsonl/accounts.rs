@@ -2,9 +2,8 @@
 //! left out, how much is free, what takes time as padding.
 
 use rtflash_model::Instant;
-use serde_json::value::RawValue;
 
-use super::fields::{LineFields, Wrong, flag, instant, number, or_null, present, string, wrong};
+use super::fields::{Field, LineFields, Wrong};
 use super::{JobNames, JsonLine, Record};
 use crate::ids::{BlockId, ChipId, ClusterId};
 use crate::jobs::JobId;
@@ -25,52 +24,29 @@ fn name_of<T: PartialEq>(names: &[(&'static str, T)], wanted: &T) -> &'static st
     names.iter().find(|(_, value)| value == wanted).map_or("", |&(name, _)| name)
 }
 
-/// What a field with one of some names stands for; `default` where it is absent.
-fn named<T: Copy>(field: &str, value: Option<&RawValue>, names: &[(&str, T)], default: T) -> Result<T, Wrong> {
-    let Some(value) = value else { return Ok(default) };
-    let text = string(field, value)?;
-    names.iter().find(|&&(name, _)| name == text).map(|&(_, value)| value).ok_or_else(|| {
-        let all: Vec<&str> = names.iter().map(|&(name, _)| name).collect();
-        wrong(format!("`{field}` is {}", super::fields::shortened(value.get())), all.join(" or "))
-    })
-}
-
 /// How the run was made. What is not said is as in [`Setup::default`].
 pub(super) fn setup(fields: &LineFields<'_>) -> Result<Setup, Wrong> {
     let default = Setup::default();
-    let optional = |field, value: Option<&RawValue>| {
-        value.map_or(Ok(None), |value| or_null(value, |value| number(field, value, u64::MAX)))
-    };
-    let aging = match fields.aging {
-        Some(value) => or_null(value, |value| named("aging", Some(value), &AGINGS, Aging::Worst))?,
-        None => None,
-    };
-    let duration = match fields.duration {
-        Some(value) => or_null(value, |value| instant("duration", value))?,
-        None => None,
-    };
+    let aging = fields.unless_null(Field::Aging, |field| fields.named(field, &AGINGS, Aging::Worst))?;
+    let duration = fields.unless_null(Field::Duration, |field| fields.instant(field))?;
     Ok(Setup {
-        sporadic: named("arrivals", fields.arrivals, &ARRIVALS, default.sporadic)?,
-        service: named("server", fields.server, &SERVICES, default.service)?,
-        victims: named("victims", fields.victims, &VICTIMS, default.victims)?,
-        waits: named("waits", fields.waits, &WAITS, default.waits)?,
-        backfill: flag("backfill", fields.backfill, default.backfill)?,
-        arbitration: named("arbitration", fields.arbitration, &ARBITRATIONS, default.arbitration)?,
-        ties: named("ties", fields.ties, &TIES, default.ties)?,
+        sporadic: fields.named(Field::Arrivals, &ARRIVALS, default.sporadic)?,
+        service: fields.named(Field::Server, &SERVICES, default.service)?,
+        victims: fields.named(Field::Victims, &VICTIMS, default.victims)?,
+        waits: fields.named(Field::Waits, &WAITS, default.waits)?,
+        backfill: fields.flag(Field::Backfill, default.backfill)?,
+        arbitration: fields.named(Field::Arbitration, &ARBITRATIONS, default.arbitration)?,
+        ties: fields.named(Field::Ties, &TIES, default.ties)?,
         aging,
-        seed: optional("seed", fields.seed)?,
+        seed: fields.unless_null(Field::Seed, |field| fields.count(field))?,
         duration,
     })
 }
 
 /// What a copy that is padding stands for.
 pub(super) fn step(fields: &LineFields<'_>) -> Result<Step, Wrong> {
-    named("step", Some(present("step", fields.step)?), &STEPS, Step::Read)
-}
-
-/// The same by its name.
-pub(super) fn step_of(name: &[u8]) -> Option<Step> {
-    STEPS.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, step)| step)
+    fields.present(Field::Step)?;
+    fields.named(Field::Step, &STEPS, Step::Read)
 }
 
 impl JsonLine {

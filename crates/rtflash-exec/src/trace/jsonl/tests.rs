@@ -7,6 +7,9 @@ use std::io::{BufReader, Cursor};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
+use serde_json::value::RawValue;
+
+use super::fields::{FieldValue, LineFields};
 use super::*;
 use crate::trace::record::{Action, Complete, NONE, Operation, Release, Starved, Transfer};
 use crate::trace::samples::{any_record, at, plan};
@@ -162,23 +165,32 @@ fn a_reader_that_fails_ends_the_trace() {
     assert!(matches!(&read[..], [Err(error)] if error.problem.contains("pulled out")));
 }
 
-/// A trace as the thorough reader alone reads it.
-fn thoroughly(plan: &Plan, text: &[u8]) -> Vec<Result<Record, TraceError>> {
-    let mut reader = TraceReader::new(plan, text);
-    std::iter::from_fn(|| reader.next_thoroughly()).collect()
+#[test]
+fn lines_of_another_form_are_read_as_well() {
+    let plan = plan();
+    let read = |line: &str| TraceReader::new(&plan, line.as_bytes()).next().expect("a line");
+    let complete = read(r##"{"complete":1,"job":"log#0"}"##);
+    assert!(complete.is_ok());
+    for line in [
+        r##" { "job" : "log#0" , "complete" : 1 }  "##,
+        r##"{"compl\u0065te":1,"job":"l\u006fg#0"}"##,
+        r##"{"complete":1,"job":"log#0","more":1e999,"More":[{"complete":2}],"more":"\ud800"}"##,
+        // Fields of other kinds of lines can hold anything.
+        r##"{"complete":1,"job":"log#0","lpn":1.5,"chip":-1,"kind":[[]],"end":null,"op":"\ud800","page":1e999}"##,
+    ] {
+        assert_eq!(read(line), complete, "{line}");
+    }
 }
 
 #[test]
-fn most_of_what_is_written_is_read_in_its_usual_form() {
+fn what_is_written_without_escapes_has_plain_values() {
     let plan = plan();
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     for _ in 0..500 {
         let record = any_record().new_tree(&mut runner).expect("a record").current();
         let line = written(&plan, &[record]);
-        let read = usual::record(&plan, &mut sources::Sources::new(&plan), line.as_bytes());
-        // Not so names with escapes in them, and numbers of twenty digits.
-        let is_usual = !line.contains('\\') && !line.split(|c: char| !c.is_ascii_digit()).any(|run| run.len() > 19);
-        assert_eq!(read, is_usual.then_some((record, line.len())), "{line}");
+        let plain = LineFields::read_as::<FieldValue<'_>>(&line);
+        assert_eq!(plain.is_ok(), !line.contains('\\'), "{line}");
     }
 }
 
@@ -192,29 +204,45 @@ fn bits() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// A text with other bytes in some places, and a line break at its end for each.
+fn changed(text: String, changes: Vec<(prop::sample::Index, usize, Vec<u8>)>) -> Vec<u8> {
+    let mut text = text.into_bytes();
+    for (at, length, bit) in changes {
+        let at = at.index(text.len());
+        let end = text.len().min(at + length);
+        text.splice(at..end, bit);
+        text.push(b'\n');
+    }
+    text
+}
+
 proptest! {
     #[test]
-    fn both_readers_read_alike(
+    fn plain_values_are_those_that_their_texts_stand_for(
         records in prop::collection::vec(any_record(), 1..6),
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0..12usize, bits()), 0..4),
-        chunk in 1..400usize,
     ) {
         let plan = plan();
-        let mut text = written(&plan, &records).into_bytes();
-        for (at, length, bit) in changes {
-            let at = at.index(text.len());
-            let end = text.len().min(at + length);
-            text.splice(at..end, bit);
-            text.push(b'\n');
+        let text = changed(written(&plan, &records), changes);
+        for line in text.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
+            if let Ok(plain) = LineFields::read_as::<FieldValue<'_>>(line) {
+                prop_assert_eq!(LineFields::read_as::<&RawValue>(line).ok(), Some(plain), "{}", line);
+            }
         }
-        let thorough = thoroughly(&plan, &text);
-        prop_assert_eq!(&TraceReader::new(&plan, &text[..]).collect::<Vec<_>>(), &thorough);
-        let mut in_chunks = TraceReader::new(&plan, BufReader::with_capacity(chunk, &text[..]));
-        let read: Vec<_> = in_chunks.by_ref().collect();
-        prop_assert_eq!(&read, &thorough);
+    }
+
+    #[test]
+    fn traces_are_read_alike_in_pieces(
+        records in prop::collection::vec(any_record(), 1..6),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..12usize, bits()), 0..4),
+        piece in 1..400usize,
+    ) {
+        let plan = plan();
+        let text = changed(written(&plan, &records), changes);
         let mut whole = TraceReader::new(&plan, &text[..]);
-        while whole.next_thoroughly().is_some() {}
-        prop_assert_eq!(in_chunks.line(), whole.line());
+        let mut in_pieces = TraceReader::new(&plan, BufReader::with_capacity(piece, &text[..]));
+        prop_assert_eq!(in_pieces.by_ref().collect::<Vec<_>>(), whole.by_ref().collect::<Vec<_>>());
+        prop_assert_eq!(in_pieces.line(), whole.line());
     }
 
     #[test]
