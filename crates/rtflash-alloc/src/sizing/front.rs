@@ -239,11 +239,16 @@ impl<'a> FrontSearch<'a> {
         all
     }
 
-    /// The set on so many chips, so many on each channel, with this λ; `None` where its data have
-    /// no room on the device.
-    fn on(&self, chips: u32, ways: u32, logical_ratio: LogicalRatio) -> Option<TaskSet> {
+    /// The device with so many chips, so many on each channel, and this λ; `None` where λ leaves no
+    /// page to be reclaimed.
+    fn device(&self, chips: u32, ways: u32, logical_ratio: LogicalRatio) -> Option<Device> {
         let spec = DeviceSpec { chips, chips_per_channel: ways, logical_ratio, ..self.set.device().spec() };
-        let set = self.set.on(Device::new(spec).ok()?).ok()?;
+        Device::new(spec).ok()
+    }
+
+    /// The set on this device; `None` where its data have no room there.
+    fn on(&self, chips: u32, ways: u32, logical_ratio: LogicalRatio) -> Option<TaskSet> {
+        let set = self.set.on(self.device(chips, ways, logical_ratio)?).ok()?;
         let data: u128 = set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum();
         (data <= set.device().logical_pages()).then_some(set)
     }
@@ -266,6 +271,8 @@ impl<'a> FrontSearch<'a> {
         };
         let asked: Vec<LogicalRatio> = self.ratios.iter().copied().filter(is_asked).collect();
         // Data that have room have it at each larger λ; what is impossible remains so.
+        let devices = asked.partition_point(|&ratio| self.device(chips, ways, ratio).is_some());
+        let asked = &asked[..devices];
         let asked = &asked[asked.partition_point(|&ratio| self.on(chips, ways, ratio).is_none())..];
         let is_sound = matches!(self.analysis.test(), Test::Demand(_));
         let is_possible = |set: &TaskSet| !is_sound || excluded(set, self.analysis).is_none();
