@@ -100,6 +100,7 @@ class AdviceAnswer(Record):
         "program_failures",
         "request",
         "together",
+        "together_resolution",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "algorithm": "str",
@@ -112,6 +113,7 @@ class AdviceAnswer(Record):
         "load": "float",
         "logical_ratio": "float",
         "program_failures": "int",
+        "together_resolution": "float",
     }
     _records: ClassVar[dict[str, str]] = {
         "request": "ServedByAnswer",
@@ -135,7 +137,7 @@ class AdviceAnswer(Record):
     load: float | None
     """The share of the load that can be carried: every period divided by it."""
     logical_ratio: float | None
-    """A λ that is small enough; where data do not fit, one that is large enough."""
+    """The largest λ that passes; where data do not fit, one that is large enough."""
     program_failures: int | None
     """Where programs may fail: a `program_failures` of the device that is few enough."""
     request: ServedByAnswer | None
@@ -145,6 +147,10 @@ class AdviceAnswer(Record):
     together: list[FrontPointAnswer] | None
     """Chips and λ together, perhaps by another algorithm: none of these is better than another in
     both. Chips ascending.
+    """
+    together_resolution: float | None
+    """The steps of λ that were tried for `together`: 0.001, or coarser ones if these would take
+    too long. Left out if not every number of chips was tried.
     """
 
 
@@ -1614,10 +1620,12 @@ class FrontAnswer(Record):
         "complete",
         "over",
         "points",
+        "resolution",
     })
     _kinds: ClassVar[dict[str, str]] = {
         "complete": "bool",
         "over": "list[str]",
+        "resolution": "float",
     }
     _records: ClassVar[dict[str, str]] = {
         "points": "FrontPointAnswer",
@@ -1631,6 +1639,10 @@ class FrontAnswer(Record):
     """What it is over: `chips`, `channels`, `logical_ratio`, `algorithm`."""
     points: list[FrontPointAnswer]
     """Its points: chips ascending, then channels."""
+    resolution: float | None
+    """The steps of λ that were tried: 0.001, or coarser ones if these would take too long. Null
+    where the front is not complete.
+    """
 
 
 class FrontPointAnswer(Record):
@@ -1657,7 +1669,7 @@ class FrontPointAnswer(Record):
     chips: int
     """Its chips."""
     logical_ratio: float
-    """Its λ: the largest that passes there, in steps of 0.001, or the device's own."""
+    """Its λ: the largest step that passes there, or the device's own."""
 
 
 class GainSummary(Record):
@@ -2159,8 +2171,8 @@ class LoadAnswer(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     largest_factor: float | None
-    """The largest factor that all periods can be divided by, in steps of 0.001: above 1 where
-    there is room, below where the set fails. Found by bisection; 1000 at most.
+    """A factor that all periods can be divided by, in steps of 0.001, the next of which fails:
+    above 1 where there is room, below where the set fails. Found by bisection; 1000 at most.
     """
     reason: str | None
     """Why there is none."""
@@ -2249,15 +2261,15 @@ class RatioAnswer(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     largest: float | None
-    """The largest that passes, in steps of the resolution, or the device's own where the next step
-    fails. Found by bisection.
+    """The largest that passes, or the device's own: every larger step of the resolution was tried
+    and fails.
     """
     now: float
     """That of the device."""
     reason: str | None
     """Why there is none."""
     resolution: float
-    """The steps that are tried."""
+    """The steps that were tried: 0.001, or coarser ones if these would take too long."""
 
 
 class RequestAnswer(Record):
@@ -2280,7 +2292,9 @@ class RequestAnswer(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     more_pages: int | None
-    """How many more pages pass; below zero where the set fails as it is. Found by bisection."""
+    """How many more pages pass, while one more fails; below zero where the set fails as it is.
+    Found by bisection.
+    """
     pages: int
     """Its pages."""
     period_ns: int
@@ -2288,8 +2302,9 @@ class RequestAnswer(Record):
     reason: str | None
     """Why there is no such number of pages, or no such period."""
     shortest_period_ns: int | None
-    """The shortest period that passes: its own, or one of four significant digits; above its own
-    where the set fails as it is, up to a thousand times. Found by bisection.
+    """A period that passes, the next below which fails: its own, or one of four significant
+    digits; above its own where the set fails as it is, up to a thousand times. Found by
+    bisection.
     """
 
 
@@ -2386,6 +2401,7 @@ class ServedByAnswer(Record):
         "enough",
         "erase_suspend_ns",
         "kind",
+        "period_ns",
         "supposes",
         "supposes_ns",
         "task",
@@ -2395,6 +2411,7 @@ class ServedByAnswer(Record):
         "enough": "bool",
         "erase_suspend_ns": "int",
         "kind": "str",
+        "period_ns": "int",
         "supposes": "str",
         "supposes_ns": "int",
         "task": "str",
@@ -2402,20 +2419,25 @@ class ServedByAnswer(Record):
     _records: ClassVar[dict[str, str]] = {}
 
     deadline_ns: int | None
-    """The least relative deadline with which it can be served; null where that is above its
-    period.
+    """A later relative deadline with which its task passes alone on the device: the first step
+    that does; null if none up to its period does.
     """
     enough: bool
     """Whether nothing else is needed then."""
     erase_suspend_ns: int | None
-    """The longest `erase_suspend` and `erase_resume` of the device, equally long, with which it
-    can be served; null where these do not help, or the device states them.
+    """An `erase_suspend` and `erase_resume` of the device, equally long, with which its task
+    passes alone: the longest step that does; null where these do not help, or the device states
+    them.
     """
     kind: str
     """`read` or `write`."""
+    period_ns: int | None
+    """Without such a deadline: a longer period, which is the deadline too, with which its task
+    passes alone: the first step that does, up to 16 times its own.
+    """
     supposes: str | None
     """What the other advice supposes: `erase_suspend` (and `erase_resume`, both `supposes_ns`
-    long), or `deadline`, the least one of each request that cannot be served otherwise. Null
+    long), or `deadline`, a later one of each request that cannot be served otherwise. Null
     where neither helps.
     """
     supposes_ns: int | None
@@ -2427,8 +2449,9 @@ class ServedByAnswer(Record):
 class SizeAnswer(Answer):
     """What `rtflash size --format json` prints for one task set, on one line.
 
-    Every limit was found by allocating again: it passes, and the next step beyond it fails.
-    Where not every step was tried, the boundary was found by bisection.
+    Every limit was found by allocating again: it passes, and the next step beyond it fails. If
+    not every step was tried, the limit was found by bisection, and a step further out can pass
+    again.
     """
 
     _names: ClassVar[frozenset[str]] = frozenset({
@@ -2501,7 +2524,7 @@ class SizeAnswer(Answer):
     algorithm and the analysis, if one was found.
     """
     load: LoadAnswer
-    """The largest load: all periods divided by a factor."""
+    """The load that passes: all periods divided by a factor."""
     logical_ratio: RatioAnswer
     """The largest λ, everything else as it is."""
     meta: Any

@@ -67,8 +67,11 @@ fn the_reason_is_that_of_the_allocation_and_advice_is_of_chips_and_ratio_togethe
     };
     assert_eq!((&front["over"], &front["complete"]), (&json!(["chips", "logical_ratio"]), &json!(true)));
     assert!(pairs(&front["points"]).contains(&(json!(7), json!(0.744))), "{front}");
-    // Between data that need a larger λ and garbage collection that needs a smaller one.
-    assert!(pairs(&front["points"]).iter().any(|(chips, _)| *chips == json!(6)), "{front}");
+    // Between data that need a larger λ and garbage collection that needs a smaller one; 0.696 and
+    // 0.7 fail. Advice says the same.
+    for points in [&front["points"], &advice["together"]] {
+        assert!(pairs(points).contains(&(json!(6), json!(0.711))), "{points}");
+    }
     assert_eq!(pairs(&front["points"]).last(), Some(&(json!(14), json!(0.875))), "{front}");
     let text = asked(&size, &recorder(&suspended())).stdout;
     assert!(text.contains("none better than another in every respect") && text.contains("0.744"), "{text}");
@@ -82,13 +85,31 @@ fn a_request_behind_an_erase_names_it_and_what_mends_it() {
     let text = asked(&["alloc", "-", "--analysis", "sound"], &set).stdout;
     let why = "takes 1.929ms at least, behind an erase of 15.000ms that nothing interrupts, and it is due 10ms after";
     assert!(text.contains("Task log can be served nowhere") && text.contains(why), "{text}");
-    for mends in ["\"erase_suspend\" and \"erase_resume\"", "a deadline of at least 16.929ms", "a buffer"] {
+    for mends in ["\"erase_suspend\" and \"erase_resume\"", "a deadline of 17ms", "a buffer"] {
         assert!(text.contains(mends), "{mends}: {text}");
     }
     let json = asked(&["alloc", "-", "--analysis", "sound", "--format", "json"], &set).json();
     assert_eq!(json["unplaced"]["blocking_ns"], json!(15_000_000));
+    // Followed, each change lets the task pass alone; what necessary tests allow may not.
     let request = &json["advice"]["request"];
-    assert_eq!((&request["task"], &request["deadline_ns"]), (&json!("log"), &json!(16_929_000)), "{request}");
+    let alone = |device: Value, deadline: &Value| {
+        let mut set: Value = serde_json::from_str(&recorder(&device)).expect("JSON");
+        let log = set["tasks"].as_array().and_then(|tasks| tasks.last()).cloned();
+        set["tasks"] = json!([log]);
+        if let Some(deadline) = deadline.as_u64() {
+            set["tasks"][0]["write"]["deadline"] = json!(format!("{deadline}ns"));
+        }
+        asked(&["alloc", "-", "--analysis", "sound"], &set.to_string()).status
+    };
+    let suspend = |time: &str| json!({"erase_suspend": time, "erase_resume": time});
+    let longest = format!("{}ns", request["erase_suspend_ns"]);
+    let followed = [
+        alone(suspend(&longest), &Value::Null),
+        alone(json!({}), &request["deadline_ns"]),
+        alone(suspend("3071us"), &Value::Null),
+    ];
+    assert_eq!(followed, [0, 0, 1], "{request}");
+    assert_eq!((&request["task"], &request["deadline_ns"]), (&json!("log"), &json!(17_000_000)), "{request}");
     assert_eq!(request["supposes"], "erase_suspend");
     assert!(json["advice"]["together"].as_array().is_some_and(|points| !points.is_empty()), "{json}");
     // A request as long as its period is served on no number of chips: none is tried.

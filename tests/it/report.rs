@@ -135,3 +135,20 @@ fn a_set_that_is_not_run_has_a_report_too() {
     assert!(page.contains("<p class=\"verdict open\">not run: "), "it says so");
     assert!(!page.contains("<figure"), "and draws nothing");
 }
+
+/// Bars of expected erases reach from the least to the most.
+#[test]
+fn expected_erases_are_drawn_as_ranges() {
+    let (page, answers) = page(&["size", "tasksets/drone.json", "--analysis", "sound"], "ranges.html");
+    for order in ["in_rings", "anywhere"] {
+        let name = format!("expected {}: ", order.replace('_', " "));
+        let cluster = &answers[0]["cost"]["clusters"][0][order]["erases_per_chip_per_day"];
+        let shown = page.split(&name).nth(1).and_then(|rest| rest.split('<').next()).expect("a bar");
+        let ends: Vec<f64> = shown.split(" to ").map(|end| end.replace(',', "").parse().expect(shown)).collect();
+        let [least, most] = ends[..] else { panic!("{shown}") };
+        for (drawn, end) in [(least, "least"), (most, "most")] {
+            let told = cluster[end].as_f64().expect("a number");
+            assert!((drawn / told - 1.0).abs() < 0.01, "{shown} of {cluster}");
+        }
+    }
+}

@@ -201,7 +201,9 @@ fn what_is_advised_fits() {
     // What `size` finds: no limit is one that data do not fit.
     let sizing = size(&read(&quoted()), global, &Thesis);
     assert_eq!(sizing.limits.chips.value().map(|fewest| fewest.chips), Some(7));
-    assert!(sizing.limits.logical_ratio.value().is_some_and(|ratio| ratio >= "0.763".parse().expect("a ratio")));
+    assert!(
+        sizing.limits.logical_ratio.value().is_some_and(|largest| largest.ratio >= "0.763".parse().expect("a ratio"))
+    );
     assert_eq!(sizing.limits.load_permille.value(), None);
     let size = run(&["size", "-", "--algorithm", "global", "--analysis", "thesis", "--format", "json"], &quoted());
     assert_eq!((size.status, &size.json()["unplaced"]["reason"]), (1, &json!("data")));

@@ -7,10 +7,12 @@ use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, 
 use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
 use crate::analysis::Analysis;
 use crate::reason::Reason;
-use crate::sizing::{Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front_within, nearest, unserved};
+use crate::sizing::{
+    Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front_within, largest_ratio, nearest, unserved,
+};
 use crate::work::Work;
 
-pub use served::{ServedBy, Supposed};
+pub use served::{LONGER, ServedBy, Supposed};
 
 /// Changes each of which alone makes the set schedulable, by the algorithm and analysis asked.
 /// `None`: no such change was found.
@@ -26,27 +28,27 @@ pub struct Advice {
     /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
     /// both. They have other numbers of channels if none was found without. Empty if `chips` says
     /// as much.
-    pub together: Vec<FrontPoint>,
-    /// A λ for the largest number of valid pages in a victim block, ⌈λP⌉, that is small enough.
-    /// Where data do not fit: the smallest λ above the device's, in steps of 1/1000, with which
-    /// they do, and everything else still passes.
+    pub together: Front,
+    /// The largest λ that passes, as sizing finds it ([`crate::sizing::LargestRatio`]). Where data
+    /// do not fit: a step of 1/1000 above the device's λ with which they do, and everything else
+    /// still passes, and before which the step fails.
     pub logical_ratio: Option<LogicalRatio>,
-    /// The share of today's load, in thousandths, that it can carry: the load falls to it when all
-    /// periods grow by its inverse.
+    /// A share of today's load, in thousandths, that it can carry, and the next thousandth not: the
+    /// load falls to it when all periods grow by its inverse.
     pub load_permille: Option<u32>,
     /// Where data do not fit: how much of them would.
     pub less_data: Option<LessData>,
     /// Another algorithm that finds an allocation, under the same analysis.
     pub algorithm: Option<&'static str>,
-    /// Where programs may fail: the largest number of them at once, below today's, that is few
-    /// enough.
+    /// Where programs may fail: a number of them at once, below today's, that is few enough, while
+    /// one more is not.
     pub program_failures: Option<u32>,
 }
 
 /// Data that would fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LessData {
-    /// The largest share of today's data that fits, in thousandths: each task's pages times it,
+    /// A share of today's data that fits, in thousandths, while the next does not: each task's pages times it,
     /// rounded down, but at least one page, and with sequential requests at least as many as they
     /// have.
     pub permille: u32,
@@ -75,7 +77,7 @@ const TOO_LARGE: u64 = 1_000_000;
 /// Work of the tests of sound analyses, for all advice together.
 const MAX_WORK: u64 = 150_000_000;
 /// Tasks times chips in all trials of chips and λ together.
-const MOST_TOGETHER: u64 = 4_000_000;
+const MOST_TOGETHER: u64 = 24_000_000;
 
 /// Looks for changes that help. Deterministic; the work is bounded by the size of the set and the
 /// device, and under an analysis that tests clusters where they are placed by what the tests take.
@@ -86,7 +88,7 @@ pub fn advise(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis)
         return Advice::default();
     }
     let Some((task, too_long)) = unserved(set, analysis) else { return changes(set, allocator, analysis) };
-    let (served, mended) = served::served_by(set, analysis, task, too_long);
+    let (served, mended) = served::served_by(set, allocator, analysis, task, too_long);
     match mended {
         None => Advice { request: Some(served), ..Advice::default() },
         Some(set) if allocator.allocate(&set, analysis).is_schedulable() == Some(true) => {
@@ -121,28 +123,33 @@ fn changes(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis) ->
     });
     let together = |axes: FrontAxes, work: u64| {
         let axes = FrontAxes { chips: true, logical_ratio: true, algorithm: true, ..axes };
-        let Front { points, .. } = front_within(set, allocator, analysis, axes, (MOST_TOGETHER, work));
-        points
+        front_within(set, allocator, analysis, axes, (MOST_TOGETHER, work))
     };
     let mut front = together(FrontAxes::default(), 2 * part);
-    if front.is_empty() {
+    if front.points.is_empty() {
         front = together(FrontAxes { channels: true, ..FrontAxes::default() }, part / 2);
     }
     let own = (set.device().logical_ratio(), allocator.name());
     let is_known = |point: &FrontPoint| {
         (point.logical_ratio, point.algorithm) == own && chips.is_some_and(|more| more.chips == point.chips)
     };
-    if let [only] = front.as_slice()
+    if let [only] = front.points.as_slice()
         && is_known(only)
     {
-        front.clear();
+        front.points.clear();
     }
     Advice {
         request: None,
         chips,
         channels: within(part / 2, set, allocator, analysis, more_channels),
         together: front,
-        logical_ratio: within(part, set, allocator, analysis, if data { higher_ratio } else { lower_ratio }),
+        logical_ratio: if data {
+            within(part, set, allocator, analysis, higher_ratio)
+        } else {
+            let work = Work::new();
+            let most = (MOST_TOGETHER, work.bound(part));
+            largest_ratio(set, allocator, analysis, most, &work).value().map(|largest| largest.ratio)
+        },
         load_permille: within(part, set, allocator, analysis, less_load),
         less_data: data.then(|| within(part, set, allocator, analysis, less_data)).flatten(),
         algorithm: OTHERS.iter().filter(|other| other.name() != allocator.name()).find_map(other),
@@ -234,29 +241,8 @@ fn more_chips(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<MoreCh
     Some(MoreChips { chips: passing, fewest: false, whole_channels: None })
 }
 
-/// The largest ⌈λP⌉ below today's that passes, as a λ of few decimals.
-fn lower_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LogicalRatio> {
-    let pages = set.device().pages_per_block();
-    let with_valid_pages = |valid: u32| {
-        let ratio = LogicalRatio::for_valid_pages(valid, pages)?;
-        with_device(set, |spec| DeviceSpec { logical_ratio: ratio, ..spec }).filter(|set| passes(set)).map(|_| ratio)
-    };
-    let most = set.device().valid_pages_bound() - 1;
-    if u64::from(most) * size(set, set.device().chips()) <= TOO_LARGE {
-        return (1..=most).rev().find_map(with_valid_pages);
-    }
-    // Too many to try each: bisect between the best case, one valid page, and today's.
-    with_valid_pages(1)?;
-    let (mut passing, mut failing) = (1, most + 1);
-    while passing + 1 < failing {
-        let middle = u32::midpoint(passing, failing);
-        if with_valid_pages(middle).is_some() { passing = middle } else { failing = middle }
-    }
-    with_valid_pages(passing)
-}
-
-/// The smallest λ above today's that passes, in thousandths: each of them where that is little
-/// work, else by doubling steps and bisection.
+/// A λ above today's that passes, in thousandths: the smallest where it is little work to try each
+/// of them, else one found by doubling steps and bisection.
 fn higher_ratio(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LogicalRatio> {
     const STEPS: u64 = 1_000;
     let below = set.device().logical_ratio().floor_of(STEPS);
@@ -278,7 +264,7 @@ fn declared(set: &TaskSet) -> u128 {
     set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum()
 }
 
-/// The largest share of today's data that passes, in thousandths, found by bisection.
+/// A share of today's data that passes, in thousandths, and the next does not: by bisection.
 fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessData> {
     let with = |permille: u32| {
         let task = |task: &Task| {
@@ -301,7 +287,7 @@ fn less_data(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<LessDat
     (passing > 0).then_some(LessData { permille: passing, pages })
 }
 
-/// The largest number of programs below today's that may fail at once, found by bisection.
+/// A number of programs below today's that may fail at once, while one more may not: by bisection.
 fn fewer_failures(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     let with = |failures: u32| with_device(set, |spec| DeviceSpec { program_failures: Some(failures), ..spec });
     let enough = |failures: u32| with(failures).is_some_and(|set| passes(&set));
@@ -316,7 +302,7 @@ fn fewer_failures(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u3
     Some(passing)
 }
 
-/// The largest load below today's, in thousandths, found by bisection.
+/// A load below today's that passes, in thousandths, and the next does not: by bisection.
 fn less_load(set: &TaskSet, passes: &dyn Fn(&TaskSet) -> bool) -> Option<u32> {
     let carries = |permille: u32| scaled(set, permille).is_some_and(|set| passes(&set));
     let (mut passing, mut failing) = (0, 1000);
@@ -388,7 +374,7 @@ mod tests {
             }
             if let Some(ratio) = advice.logical_ratio {
                 assert!(passes(with_device(&set, |spec| DeviceSpec { logical_ratio: ratio, ..spec })));
-                let next = LogicalRatio::for_valid_pages(u32::try_from(ratio.ceil_of(256)).unwrap() + 1, 256).unwrap();
+                let next = LogicalRatio::from_decimal(u128::from(ratio.floor_of(1_000)) + 1, 3).unwrap();
                 assert!(!passes(with_device(&set, |spec| DeviceSpec { logical_ratio: next, ..spec })));
             }
             let permille = advice.load_permille.unwrap();

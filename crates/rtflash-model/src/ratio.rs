@@ -65,19 +65,6 @@ impl LogicalRatio {
         Ok(LogicalRatio { scaled: numerator * 10u128.pow(MAX_DECIMALS - decimals) })
     }
 
-    /// A λ of few decimal places with ⌈λ · `pages_per_block`⌉ = `valid_pages`, if there is one.
-    pub fn for_valid_pages(valid_pages: u32, pages_per_block: u32) -> Option<LogicalRatio> {
-        if valid_pages == 0 || valid_pages >= pages_per_block {
-            return None;
-        }
-        // As few places as will do: a person is to read it.
-        (1..=12).find_map(|decimals| {
-            let scaled = u128::from(valid_pages) * 10u128.pow(decimals) / u128::from(pages_per_block);
-            let ratio = LogicalRatio::from_decimal(scaled, decimals).ok()?;
-            (ratio.ceil_of(u64::from(pages_per_block)) == u64::from(valid_pages)).then_some(ratio)
-        })
-    }
-
     /// ⌈λ · `count`⌉.
     pub fn ceil_of(self, count: u64) -> u64 {
         self.in_one_word(count, |product, scale| product.div_ceil(scale))
@@ -228,13 +215,6 @@ mod tests {
         fn what_is_written_is_read_back(numerator in 1..10u128.pow(20)) {
             let ratio = LogicalRatio::from_decimal(numerator, 20).unwrap();
             prop_assert_eq!(ratio.to_string().parse(), Ok(ratio));
-        }
-
-        #[test]
-        fn a_ratio_for_so_many_valid_pages_gives_them(pages in 2u32..5000, number: u32) {
-            let valid = 1 + number % (pages - 1);
-            let ratio = LogicalRatio::for_valid_pages(valid, pages).unwrap();
-            prop_assert_eq!(ratio.ceil_of(u64::from(pages)), u64::from(valid));
         }
     }
 }

@@ -87,6 +87,10 @@ pub struct AdviceAnswer<'a> {
     /// both. Chips ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<FrontPointAnswer>,
+    /// The steps of λ that were tried for `together`: 0.001, or coarser ones if these would take too
+    /// long. Left out if not every number of chips was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together_resolution: Option<f64>,
     /// A number of channels that is enough, with as many chips.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channels: Option<u32>,
@@ -96,7 +100,7 @@ pub struct AdviceAnswer<'a> {
     pub chips_fewest: Option<bool>,
     /// The next number of chips that fills whole channels and is enough, where `chips` does not.
     pub chips_whole_channels: Option<u32>,
-    /// A λ that is small enough; where data do not fit, one that is large enough.
+    /// The largest λ that passes; where data do not fit, one that is large enough.
     pub logical_ratio: Option<f64>,
     /// The share of the load that can be carried: every period divided by it.
     pub load: Option<f64>,
@@ -118,14 +122,18 @@ pub struct ServedByAnswer<'a> {
     pub task: Text<'a>,
     /// `read` or `write`.
     pub kind: Text<'static>,
-    /// The least relative deadline with which it can be served; null where that is above its
-    /// period.
+    /// A later relative deadline with which its task passes alone on the device: the first step
+    /// that does; null if none up to its period does.
     pub deadline_ns: Option<u64>,
-    /// The longest `erase_suspend` and `erase_resume` of the device, equally long, with which it
-    /// can be served; null where these do not help, or the device states them.
+    /// Without such a deadline: a longer period, which is the deadline too, with which its task
+    /// passes alone: the first step that does, up to 16 times its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period_ns: Option<u64>,
+    /// An `erase_suspend` and `erase_resume` of the device, equally long, with which its task passes
+    /// alone: the longest step that does; null where these do not help, or the device states them.
     pub erase_suspend_ns: Option<u64>,
     /// What the other advice supposes: `erase_suspend` (and `erase_resume`, both `supposes_ns`
-    /// long), or `deadline`, the least one of each request that cannot be served otherwise. Null
+    /// long), or `deadline`, a later one of each request that cannot be served otherwise. Null
     /// where neither helps.
     pub supposes: Option<Text<'static>>,
     /// The `erase_suspend` and the `erase_resume` that are supposed.
@@ -144,6 +152,7 @@ impl<'a> ServedByAnswer<'a> {
             task: set.tasks().as_slice().get(served.task).map_or("", |task| task.name.as_str()).into(),
             kind: if served.too_long.writes { "write" } else { "read" }.into(),
             deadline_ns: served.deadline.map(Span::as_ns),
+            period_ns: served.period.map(Span::as_ns),
             erase_suspend_ns: served.suspension.map(Span::as_ns),
             supposes: served.supposed.as_ref().map(name),
             supposes_ns: match served.supposed {
@@ -162,7 +171,7 @@ pub struct FrontPointAnswer {
     pub chips: u32,
     /// Its channels.
     pub channels: u32,
-    /// Its λ: the largest that passes there, in steps of 0.001, or the device's own.
+    /// Its λ: the largest step that passes there, or the device's own.
     pub logical_ratio: f64,
     /// The algorithm that finds an allocation.
     pub algorithm: Text<'static>,
@@ -180,7 +189,11 @@ impl<'a> AdviceAnswer<'a> {
     pub fn new(set: &'a TaskSet, advice: &Advice) -> AdviceAnswer<'a> {
         AdviceAnswer {
             request: advice.request.as_ref().map(|served| ServedByAnswer::new(set, served)),
-            together: advice.together.iter().map(FrontPointAnswer::from).collect(),
+            together: advice.together.points.iter().map(FrontPointAnswer::from).collect(),
+            together_resolution: (!advice.together.points.is_empty())
+                .then_some(advice.together.steps)
+                .flatten()
+                .map(|steps| 1.0 / f64::from(steps)),
             channels: advice.channels,
             chips: advice.chips.map(|more| more.chips),
             chips_fewest: advice.chips.map(|more| more.fewest),

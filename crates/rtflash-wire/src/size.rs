@@ -23,8 +23,8 @@ use crate::verdicts::Verdicts;
 
 /// What `rtflash size --format json` prints for one task set, on one line.
 ///
-/// Every limit was found by allocating again: it passes, and the next step beyond it fails. Where
-/// not every step was tried, the boundary was found by bisection.
+/// Every limit was found by allocating again: it passes, and the next step beyond it fails. If not
+/// every step was tried, the limit was found by bisection, and a step further out can pass again.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SizeAnswer<'a> {
     /// Whether the set passes as it is: true, false, or null where the algorithm cannot tell.
@@ -40,7 +40,7 @@ pub struct SizeAnswer<'a> {
     pub chips: ChipsAnswer,
     /// The largest λ, everything else as it is.
     pub logical_ratio: RatioAnswer,
-    /// The largest load: all periods divided by a factor.
+    /// The load that passes: all periods divided by a factor.
     pub load: LoadAnswer,
     /// The limits of each request, everything else as it is; in the order of the task set.
     pub tasks: Vec<TaskAnswer<'a>>,
@@ -85,6 +85,10 @@ pub struct FrontAnswer {
     /// Whether every number of chips up to where the front ends was looked at; false where it would
     /// take too long.
     pub complete: bool,
+    /// The steps of λ that were tried: 0.001, or coarser ones if these would take too long. Null
+    /// where the front is not complete.
+    #[serde(default)]
+    pub resolution: Option<f64>,
 }
 
 impl FrontAnswer {
@@ -99,7 +103,8 @@ impl FrontAnswer {
         FrontAnswer {
             over: over.into_iter().filter(|(is_axis, _)| *is_axis).map(|(_, name)| name.into()).collect(),
             points: front.points.iter().map(FrontPointAnswer::from).collect(),
-            complete: front.complete,
+            complete: front.steps.is_some(),
+            resolution: front.steps.map(|steps| 1.0 / f64::from(steps)),
         }
     }
 }
@@ -145,10 +150,10 @@ pub struct ChipsAnswer {
 pub struct RatioAnswer {
     /// That of the device.
     pub now: f64,
-    /// The largest that passes, in steps of the resolution, or the device's own where the next step
-    /// fails. Found by bisection.
+    /// The largest that passes, or the device's own: every larger step of the resolution was tried
+    /// and fails.
     pub largest: Option<f64>,
-    /// The steps that are tried.
+    /// The steps that were tried: 0.001, or coarser ones if these would take too long.
     pub resolution: f64,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,8 +163,8 @@ pub struct RatioAnswer {
 /// The load, in a [`SizeAnswer`].
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadAnswer {
-    /// The largest factor that all periods can be divided by, in steps of 0.001: above 1 where
-    /// there is room, below where the set fails. Found by bisection; 1000 at most.
+    /// A factor that all periods can be divided by, in steps of 0.001, the next of which fails:
+    /// above 1 where there is room, below where the set fails. Found by bisection; 1000 at most.
     pub largest_factor: Option<f64>,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,12 +187,14 @@ pub struct TaskAnswer<'a> {
 pub struct RequestAnswer {
     /// Its pages.
     pub pages: u64,
-    /// How many more pages pass; below zero where the set fails as it is. Found by bisection.
+    /// How many more pages pass, while one more fails; below zero where the set fails as it is.
+    /// Found by bisection.
     pub more_pages: Option<i64>,
     /// Its period.
     pub period_ns: u64,
-    /// The shortest period that passes: its own, or one of four significant digits; above its own
-    /// where the set fails as it is, up to a thousand times. Found by bisection.
+    /// A period that passes, the next below which fails: its own, or one of four significant
+    /// digits; above its own where the set fails as it is, up to a thousand times. Found by
+    /// bisection.
     pub shortest_period_ns: Option<u64>,
     /// Why there is no such number of pages, or no such period.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -335,8 +342,8 @@ impl<'a> SizeAnswer<'a> {
             },
             logical_ratio: RatioAnswer {
                 now: set.device().logical_ratio().to_f64(),
-                largest: limits.logical_ratio.value().map(|ratio| ratio.to_f64()),
-                resolution: 1.0 / f64::from(RATIO_STEPS),
+                largest: limits.logical_ratio.value().map(|largest| largest.ratio.to_f64()),
+                resolution: 1.0 / f64::from(limits.logical_ratio.value().map_or(RATIO_STEPS, |largest| largest.steps)),
                 reason: reason(&limits.logical_ratio),
             },
             load: LoadAnswer {

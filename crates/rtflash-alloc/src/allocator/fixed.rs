@@ -45,6 +45,11 @@ impl Allocator for EqualSplit {
         let clusters = set.tasks().count().min(chips);
         tested(set, analysis, &equal_clusters(set, if clusters == 0 { chips } else { clusters }), work)
     }
+
+    /// A demand test tries organisations of each cluster.
+    fn relative_work(&self, _tasks: usize) -> u64 {
+        16
+    }
 }
 
 /// So many clusters, at least one and no more than chips, that share chips and tasks equally.

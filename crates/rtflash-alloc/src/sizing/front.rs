@@ -1,9 +1,12 @@
 //! Devices on which a set passes, none of them better in every respect than another: a Pareto
 //! front over chips, channels, λ and the algorithm.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, TaskSet};
 
-use super::{MAX_TEST_WORK, MOST_WORK, RATIO_STEPS};
+use super::{LargestRatio, MAX_TEST_WORK, MOST_WORK, RATIO_STEPS, SizingLimit};
 use crate::allocator::{ALLOCATORS, Allocator, PartFtlTest, excluded};
 use crate::analysis::{Analysis, Test};
 use crate::certified::never_served;
@@ -32,8 +35,8 @@ pub struct FrontPoint {
     pub chips: u32,
     /// Its channels.
     pub channels: u32,
-    /// Its λ, in steps of 1/[`RATIO_STEPS`] or the device's own: the next step was tried and fails,
-    /// or is not looked at.
+    /// Its λ, a step or the device's own: every larger step was tried and fails, or is not looked
+    /// at.
     pub logical_ratio: LogicalRatio,
     /// The algorithm that finds an allocation.
     pub algorithm: &'static str,
@@ -44,18 +47,16 @@ pub struct FrontPoint {
 pub struct Front {
     /// Its points: chips ascending, then channels.
     pub points: Vec<FrontPoint>,
-    /// Whether the work was enough for every number of chips up to where the front ends.
-    pub complete: bool,
+    /// λ is looked for in steps of 1/`steps`: [`RATIO_STEPS`], or fewer where the work was not
+    /// enough. `None` where it was not even enough for the coarsest steps on every number of chips
+    /// up to where the front ends.
+    pub steps: Option<u32>,
 }
 
 /// A front looks at up to so many times the device's chips, and [`MORE_CHIPS`] more.
 pub const TIMES_CHIPS: u32 = 16;
 /// See [`TIMES_CHIPS`].
 pub const MORE_CHIPS: u32 = 256;
-/// Values of λ that are tried for a number of chips before the largest is looked for between two of
-/// them: data may ask for more, garbage collection for less.
-const PROBES: usize = 20;
-
 /// The front of a set. More chips than the device has are looked at until its own λ passes, and no
 /// larger λ with them.
 pub fn front(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, axes: FrontAxes) -> Front {
@@ -72,24 +73,40 @@ pub(crate) fn front_within(
     (most, most_tested): (u64, u64),
 ) -> Front {
     if unserved(set, analysis).is_some() {
-        return Front { points: Vec::new(), complete: true };
+        return Front { points: Vec::new(), steps: Some(RATIO_STEPS) };
     }
     let work = Work::new();
-    let tasks = set.tasks().len();
-    let others = ALLOCATORS.into_iter().filter(|other| {
-        let is_quick = other.relative_work(tasks) <= allocator.relative_work(tasks);
-        axes.algorithm && is_quick && ![allocator.name(), PartFtlTest.name()].contains(&other.name())
-    });
-    let search = FrontSearch {
-        set,
-        allocators: std::iter::once(allocator).chain(others.map(|other| other as &dyn Allocator)).collect(),
-        analysis,
-        axes,
-        ratios: ratios(set.device().logical_ratio()),
-        work: &work,
-        tested: work.bound(most_tested),
-    };
-    search.front(most)
+    FrontSearch::new((set, allocator, analysis), axes, (most, work.bound(most_tested)), &work).front()
+}
+
+/// The largest λ that passes, with so much work.
+pub(crate) fn largest_ratio(
+    set: &TaskSet,
+    allocator: &dyn Allocator,
+    analysis: &dyn Analysis,
+    most: (u64, WorkBound<'_>),
+    work: &Work,
+) -> SizingLimit<LargestRatio> {
+    if unserved(set, analysis).is_some() {
+        return SizingLimit::Nothing;
+    }
+    let axes = FrontAxes { logical_ratio: true, ..FrontAxes::default() };
+    let search = FrontSearch::new((set, allocator, analysis), axes, most, work);
+    let device = set.device();
+    let (mut largest, mut tried) = (None, None);
+    for (places, steps) in GRIDS {
+        let than = largest.map(|(ratio, _)| ratio);
+        largest = search.better((device.chips(), device.chips_per_channel()), than, places).or(largest);
+        if search.is_used_up() {
+            break;
+        }
+        tried = Some(steps);
+    }
+    match (largest, tried) {
+        (Some((ratio, _)), Some(steps)) => SizingLimit::At(LargestRatio { ratio, steps }),
+        (None, _) if !search.is_used_up() => SizingLimit::Nothing,
+        _ => SizingLimit::TooMuchWork,
+    }
 }
 
 /// The first request that no number of chips would serve in time, under a demand test.
@@ -114,6 +131,13 @@ fn ratios(own: LogicalRatio) -> Vec<LogicalRatio> {
     all
 }
 
+/// Chips, and how many of them a channel has.
+type Ways = (u32, u32);
+
+/// Decimal places of λ, and how many steps of it there are: coarse ones are tried first, so that
+/// what is found with less work is the largest of those.
+const GRIDS: [(u32, u32); 3] = [(1, 10), (2, 100), (3, RATIO_STEPS)];
+
 struct FrontSearch<'a> {
     set: &'a TaskSet,
     allocators: Vec<&'a dyn Allocator>,
@@ -121,30 +145,87 @@ struct FrontSearch<'a> {
     axes: FrontAxes,
     ratios: Vec<LogicalRatio>,
     work: &'a Work,
+    /// Tasks times chips of the trials that were made, and of those that may be made.
+    trials: Cell<u64>,
+    most: u64,
     tested: WorkBound<'a>,
 }
 
-impl FrontSearch<'_> {
-    fn front(&self, most: u64) -> Front {
+impl<'a> FrontSearch<'a> {
+    fn new(
+        (set, allocator, analysis): (&'a TaskSet, &'a dyn Allocator, &'a dyn Analysis),
+        axes: FrontAxes,
+        (most, tested): (u64, WorkBound<'a>),
+        work: &'a Work,
+    ) -> FrontSearch<'a> {
+        let tasks = set.tasks().len();
+        let others = ALLOCATORS.into_iter().filter(|other| {
+            let is_quick = other.relative_work(tasks) <= allocator.relative_work(tasks);
+            axes.algorithm && is_quick && ![allocator.name(), PartFtlTest.name()].contains(&other.name())
+        });
+        FrontSearch {
+            set,
+            allocators: std::iter::once(allocator).chain(others.map(|other| other as &dyn Allocator)).collect(),
+            analysis,
+            axes,
+            ratios: ratios(set.device().logical_ratio()),
+            work,
+            trials: Cell::new(0),
+            most,
+            tested,
+        }
+    }
+
+    fn front(&self) -> Front {
+        let mut front = Front::default();
+        let mut found = BTreeMap::new();
+        for (places, steps) in GRIDS {
+            let points = self.points(places, &mut found);
+            if self.is_used_up() {
+                // What was looked for last may be found too small.
+                return if front.steps.is_none() { Front { points, steps: None } } else { front };
+            }
+            front = Front { points, steps: Some(steps) };
+        }
+        front
+    }
+
+    /// The points with λ in steps of so many decimal places. `found`: the largest with fewer places
+    /// for each device that was looked at.
+    fn points(&self, places: u32, found: &mut BTreeMap<Ways, (LogicalRatio, &'static str)>) -> Vec<FrontPoint> {
         let device = self.set.device();
         let (now, own) = (device.chips(), device.logical_ratio());
         let last = if self.axes.chips { now.saturating_mul(TIMES_CHIPS).saturating_add(MORE_CHIPS) } else { now };
-        let mut front = Front { points: Vec::new(), complete: true };
-        let mut trials = 0u64;
+        let mut points: Vec<FrontPoint> = Vec::new();
         for chips in if self.axes.chips { 1 } else { now }..=last.min(MAX_CHIPS) {
             for ways in self.ways(chips) {
-                let point = self.point(chips, ways, &front.points, &mut trials);
-                if trials > most || self.tested.left() == 0 {
-                    // What was looked for last may be found too small.
-                    return Front { complete: false, ..front };
+                let channels = chips.div_ceil(ways);
+                let as_good = points.iter().filter(|point| point.chips <= chips && point.channels <= channels);
+                let reached = as_good.map(|point| point.logical_ratio).max();
+                let before = found.get(&(chips, ways)).map(|&(ratio, _)| ratio);
+                if let Some(better) = self.better((chips, ways), reached.max(before), places) {
+                    found.insert((chips, ways), better);
                 }
-                front.points.extend(point);
+                if self.is_used_up() {
+                    return points;
+                }
+                let largest = found.get(&(chips, ways)).filter(|&&(ratio, _)| Some(ratio) > reached);
+                points.extend(largest.map(|&(logical_ratio, algorithm)| FrontPoint {
+                    chips,
+                    channels,
+                    logical_ratio,
+                    algorithm,
+                }));
             }
-            if chips >= now && front.points.iter().any(|point| point.logical_ratio >= own) {
+            if chips >= now && points.iter().any(|point| point.logical_ratio >= own) {
                 break;
             }
         }
-        front
+        points
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.trials.get() > self.most || self.tested.left() == 0
     }
 
     /// How many chips a channel may have, most first.
@@ -158,78 +239,68 @@ impl FrontSearch<'_> {
         all
     }
 
-    /// The largest λ that passes on so many chips, so many on each channel, if none of these points
-    /// is as good.
-    fn point(&self, chips: u32, ways: u32, points: &[FrontPoint], trials: &mut u64) -> Option<FrontPoint> {
+    /// The device with so many chips, so many on each channel, and this λ; `None` where λ leaves no
+    /// page to be reclaimed.
+    fn device(&self, chips: u32, ways: u32, logical_ratio: LogicalRatio) -> Option<Device> {
+        let spec = DeviceSpec { chips, chips_per_channel: ways, logical_ratio, ..self.set.device().spec() };
+        Device::new(spec).ok()
+    }
+
+    /// The set on this device; `None` where its data have no room there.
+    fn on(&self, chips: u32, ways: u32, logical_ratio: LogicalRatio) -> Option<TaskSet> {
+        let set = self.set.on(self.device(chips, ways, logical_ratio)?).ok()?;
+        let data: u128 = set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum();
+        (data <= set.device().logical_pages()).then_some(set)
+    }
+
+    /// The largest step of so many decimal places above `than` that passes on so many chips, so many
+    /// on each channel. The device's own λ counts as one of the coarsest steps.
+    ///
+    /// Passing is not monotone in λ: every step is tried, from the largest down.
+    fn better(
+        &self,
+        (chips, ways): Ways,
+        than: Option<LogicalRatio>,
+        places: u32,
+    ) -> Option<(LogicalRatio, &'static str)> {
         let device = self.set.device();
-        let (own, channels) = (device.logical_ratio(), chips.div_ceil(ways));
-        let better = points.iter().filter(|point| point.chips <= chips && point.channels <= channels);
-        let reached = better.map(|point| point.logical_ratio).max();
-        let data: u128 = self.set.tasks().iter().filter_map(|task| task.data_pages).map(u128::from).sum();
-        let on = |logical_ratio: LogicalRatio| {
-            let spec = DeviceSpec { chips, chips_per_channel: ways, logical_ratio, ..device.spec() };
-            self.set.on(Device::new(spec).ok()?).ok().filter(|set| data <= set.device().logical_pages())
-        };
+        let own = device.logical_ratio();
         let is_asked = |&ratio: &LogicalRatio| {
-            reached.is_none_or(|reached| ratio > reached)
+            than.is_none_or(|than| ratio > than)
                 && if self.axes.logical_ratio { chips <= device.chips() || ratio <= own } else { ratio == own }
         };
         let asked: Vec<LogicalRatio> = self.ratios.iter().copied().filter(is_asked).collect();
-        // Data that have room have it at each larger λ.
-        let asked = &asked[asked.partition_point(|&ratio| on(ratio).is_none())..];
-        let mut passes = |ratio: LogicalRatio| {
-            let set = on(ratio)?;
-            if matches!(self.analysis.test(), Test::Demand(_)) && excluded(&set, self.analysis).is_some() {
+        // Data that have room have it at each larger λ; what is impossible remains so.
+        let devices = asked.partition_point(|&ratio| self.device(chips, ways, ratio).is_some());
+        let asked = &asked[..devices];
+        let asked = &asked[asked.partition_point(|&ratio| self.on(chips, ways, ratio).is_none())..];
+        let is_sound = matches!(self.analysis.test(), Test::Demand(_));
+        let is_possible = |set: &TaskSet| !is_sound || excluded(set, self.analysis).is_none();
+        let possible = asked.partition_point(|&ratio| self.on(chips, ways, ratio).is_some_and(|set| is_possible(&set)));
+        let places_of = |ratio: LogicalRatio| if ratio == own { 1 } else { ratio.to_decimal().1 };
+        let mut steps = asked[..possible].iter().rev().copied().filter(|&ratio| places_of(ratio) == places);
+        steps.find_map(|ratio| Some((ratio, self.passes(chips, ways, ratio)?)))
+    }
+
+    /// The first algorithm that finds an allocation; `None` also once the work is done.
+    fn passes(&self, chips: u32, ways: u32, ratio: LogicalRatio) -> Option<&'static str> {
+        let set = self.on(chips, ways, ratio)?;
+        let tasks = set.tasks().len();
+        let longer = match self.analysis.test() {
+            Test::Linear(_) => 1,
+            Test::Demand(_) => 16,
+            Test::Utilization(_) | Test::Cluster(_) => 64,
+        };
+        self.allocators.iter().find_map(|allocator| {
+            if self.is_used_up() {
                 return None;
             }
-            let (tasks, chips) = (set.tasks().len(), u64::from(chips));
-            let longer = match self.analysis.test() {
-                Test::Linear(_) => 1,
-                Test::Demand(_) => 16,
-                Test::Utilization(_) | Test::Cluster(_) => 64,
-            };
-            self.allocators.iter().find_map(|allocator| {
-                if self.tested.left() == 0 {
-                    return None;
-                }
-                let work = allocator.relative_work(tasks).saturating_mul(longer * chips);
-                *trials = trials.saturating_add(work.saturating_mul(tasks.max(1) as u64));
-                let passes = allocator.divide(&set, self.analysis, self.work).is_schedulable() == Some(true);
-                passes.then(|| allocator.name())
-            })
-        };
-        let (logical_ratio, algorithm) = largest(asked, &mut passes)?;
-        Some(FrontPoint { chips, channels, logical_ratio, algorithm })
+            let work = allocator.relative_work(tasks).max(1).saturating_mul(longer * u64::from(chips));
+            self.trials.set(self.trials.get().saturating_add(work.saturating_mul(tasks.max(1) as u64)));
+            let passes = allocator.divide(&set, self.analysis, self.work).is_schedulable() == Some(true);
+            passes.then(|| allocator.name())
+        })
     }
-}
-
-/// The largest of these that passes, and by which algorithm: the first of some, from the largest
-/// down, and then by bisection.
-fn largest(
-    asked: &[LogicalRatio],
-    passes: &mut impl FnMut(LogicalRatio) -> Option<&'static str>,
-) -> Option<(LogicalRatio, &'static str)> {
-    let mut failing = asked.len();
-    let mut found = None;
-    for probe in 0..PROBES.min(asked.len()) {
-        let at = asked.len() - 1 - probe * asked.len() / PROBES.min(asked.len());
-        match passes(asked[at]) {
-            Some(algorithm) => {
-                found = Some((at, algorithm));
-                break;
-            }
-            None => failing = at,
-        }
-    }
-    let (mut passing, mut algorithm) = found?;
-    while passing + 1 < failing {
-        let middle = usize::midpoint(passing, failing);
-        match passes(asked[middle]) {
-            Some(name) => (passing, algorithm) = (middle, name),
-            None => failing = middle,
-        }
-    }
-    Some((asked[passing], algorithm))
 }
 
 #[cfg(test)]
@@ -264,7 +335,7 @@ mod tests {
         assert!(!on(3, own));
         let axes = FrontAxes { chips: true, logical_ratio: true, ..FrontAxes::default() };
         let front = front(&set, &BestFit, &Thesis, axes);
-        assert!(front.complete && front.points.len() > 1, "{front:?}");
+        assert!(front.steps == Some(RATIO_STEPS) && front.points.len() > 1, "{front:?}");
         let all = ratios(own);
         for point in &front.points {
             assert!(on(point.chips, point.logical_ratio), "{point:?}");
@@ -279,7 +350,16 @@ mod tests {
         );
         assert_eq!(front.points.last().map(|last| last.logical_ratio), Some(own));
         let fewer = front_within(&set, &BestFit, &Thesis, axes, (1, 1));
-        assert!(!fewer.complete && fewer.points.is_empty());
+        assert!(fewer.steps.is_none() && fewer.points.is_empty());
+        // With less work, steps are coarser, and the points the largest of those.
+        let coarse = front_within(&set, &BestFit, &Thesis, axes, (3_000, MAX_TEST_WORK));
+        let steps = coarse.steps.expect("enough for some");
+        assert!(steps < RATIO_STEPS && !coarse.points.is_empty(), "{coarse:?}");
+        for point in &coarse.points {
+            let larger = (1..steps).filter_map(|step| LogicalRatio::from_decimal(step.into(), steps.ilog10()).ok());
+            let larger = larger.filter(|&ratio| ratio > point.logical_ratio && (point.chips <= 3 || ratio <= own));
+            assert_eq!(larger.filter(|&ratio| on(point.chips, ratio)).count(), 0, "{point:?}");
+        }
     }
 
     #[test]
@@ -288,14 +368,9 @@ mod tests {
         let device = Device::new(DeviceSpec { chips: 8, chips_per_channel: 4, ..set.device().spec() }).expect("one");
         let set = set.on(device).expect("a set");
         let work = Work::new();
-        let search = |channels| FrontSearch {
-            set: &set,
-            allocators: vec![&BestFit],
-            analysis: &Thesis,
-            axes: FrontAxes { channels, ..FrontAxes::default() },
-            ratios: Vec::new(),
-            work: &work,
-            tested: work.bound(1),
+        let search = |channels| {
+            let axes = FrontAxes { channels, ..FrontAxes::default() };
+            FrontSearch::new((&set, &BestFit, &Thesis), axes, (1, work.bound(1)), &work)
         };
         assert_eq!(search(false).ways(8), [4]);
         assert_eq!(search(true).ways(8), [4, 3, 2, 1]);

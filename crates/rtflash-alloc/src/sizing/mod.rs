@@ -2,9 +2,9 @@
 //! its allocation costs.
 //!
 //! Every limit is found by allocating again, with the algorithm and analysis asked, and nothing is
-//! guessed: what is reported passes, and the next step beyond it was tried and fails. Where not
-//! every step was tried the boundary was found by bisection; an algorithm that is not monotone may
-//! then have another one further out.
+//! guessed: what is reported passes, and the next step beyond it was tried and fails. Passing is not
+//! monotone, so the largest λ is looked for by trying every step. Load, periods and pages have too
+//! many steps: their limits are found by bisection, and a step further out may pass again.
 //!
 //! - [`limits`]: fewest chips, largest λ, largest load, and for each request its shortest period
 //!   and the most pages.
@@ -31,7 +31,7 @@ use crate::work::Work;
 
 pub use cost::{AllocationCost, cost};
 pub use front::{Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front};
-pub(crate) use front::{front_within, unserved};
+pub(crate) use front::{front_within, largest_ratio, unserved};
 pub use overwriting::Amplification;
 pub use wear::{ClusterCost, Expected, Wear};
 
@@ -75,11 +75,10 @@ impl<T> SizingLimit<T> {
 pub struct Limits {
     /// The fewest chips.
     pub chips: SizingLimit<FewestChips>,
-    /// The largest λ, in steps of 1/[`RATIO_STEPS`]; or the device's own λ, if that lies between
-    /// the last step that passes and the first that fails.
-    pub logical_ratio: SizingLimit<LogicalRatio>,
-    /// The largest load, in thousandths of today's: all periods divided by it, and rounded up to
-    /// the nanosecond. At most [`MOST_LOAD`].
+    /// The largest λ.
+    pub logical_ratio: SizingLimit<LargestRatio>,
+    /// A load, in thousandths of today's, the next above which fails: all periods divided by it,
+    /// and rounded up to the nanosecond. At most [`MOST_LOAD`].
     pub load_permille: SizingLimit<u32>,
     /// Of each task, in the order of the set.
     pub tasks: Vec<TaskLimits>,
@@ -90,6 +89,16 @@ pub const RATIO_STEPS: u32 = 1_000;
 
 /// The largest load that is tried, in thousandths of today's.
 pub const MOST_LOAD: u32 = 1_000_000;
+
+/// A λ that passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LargestRatio {
+    /// The λ: a step of 1/[`RATIO_STEPS`], or the device's own.
+    pub ratio: LogicalRatio,
+    /// Every larger step of 1/`steps` was tried and fails: [`RATIO_STEPS`], or fewer where the work
+    /// was not enough.
+    pub steps: u32,
+}
 
 /// A number of chips that is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,11 +121,11 @@ pub struct TaskLimits {
 /// The limits of one request, everything else as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// The shortest period, and with it the deadline: the request's own or one of four significant
-    /// digits, 0.1 % apart at most. Longer than its own where the set fails as it is, up to a
+    /// A period, the next below which fails, and with it the deadline: the request's own or one of
+    /// four significant digits, 0.1 % apart at most. Longer than its own where the set fails as it is, up to a
     /// thousand times.
     pub period: SizingLimit<Span>,
-    /// Pages that each request may have more; below zero where the set fails as it is.
+    /// Pages that each request may have more, while one more fails; below zero where the set fails as it is.
     pub more_pages: SizingLimit<i64>,
 }
 
@@ -187,7 +196,7 @@ fn limits_of(trials: &Trials<'_>, passes: bool) -> Limits {
     let requests = request::count(trials);
     Limits {
         chips: trials.limit(2 * requests + 3, || whole::fewest_chips(trials, passes)),
-        logical_ratio: trials.limit(2 * requests + 2, || whole::largest_ratio(trials, passes)),
+        logical_ratio: trials.largest_ratio(2 * requests + 2),
         load_permille: trials.limit(2 * requests + 1, || whole::largest_load(trials, passes)),
         tasks: request::tasks(trials, passes),
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use rtflash_model::{Device, DeviceSpec, Task, TaskSet};
 
-use super::{MAX_TEST_WORK, MOST_WORK, SizingLimit};
+use super::{LargestRatio, MAX_TEST_WORK, MOST_WORK, SizingLimit, largest_ratio};
 use crate::allocator::Allocator;
 use crate::analysis::{Analysis, Test};
 use crate::work::{Work, WorkBound};
@@ -52,6 +52,12 @@ impl<'a> Trials<'a> {
         let found = look();
         // A boundary beside a trial that was left out is none.
         if self.one.get().left() > 0 { found } else { SizingLimit::TooMuchWork }
+    }
+
+    /// The largest λ, looked for with its share of the work that is left.
+    pub(super) fn largest_ratio(&self, of: u64) -> SizingLimit<LargestRatio> {
+        let share = self.work.bound(self.all.left() / of.max(1));
+        largest_ratio(self.set, self.allocator, self.analysis, (MOST_WORK, share), self.work)
     }
 
     /// Whether so many trials on so many chips are too much work.

@@ -44,8 +44,9 @@ fn check(set: &TaskSet, allocator: &dyn Allocator, analysis: &dyn Analysis, limi
     }
     if let SizingLimit::At(ratio) = limits.logical_ratio {
         let with = |logical_ratio| device(&|spec| DeviceSpec { logical_ratio, ..spec });
-        let next = LogicalRatio::from_decimal(u128::from(ratio.floor_of(1_000)) + 1, 3);
-        assert!(with(ratio) && next.is_ok_and(|next| !with(next)));
+        let larger = (1..1_000).filter_map(|step| LogicalRatio::from_decimal(step, 3).ok());
+        assert!(with(ratio.ratio) && ratio.steps == 1_000);
+        assert!(larger.filter(|&larger| larger > ratio.ratio).all(|larger| !with(larger)));
     }
     let with_tasks = |change: &dyn Fn(TaskId, &mut Task)| {
         let mut tasks = set.tasks().clone();

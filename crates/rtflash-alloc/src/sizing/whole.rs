@@ -1,9 +1,9 @@
 //! Limits of the device, and of all tasks together.
 
-use rtflash_model::{DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
+use rtflash_model::{MAX_CHIPS, Request, Span, Task, TaskSet};
 
 use super::search::{Trials, farthest, nearest};
-use super::{FewestChips, MOST_LOAD, RATIO_STEPS, SizingLimit};
+use super::{FewestChips, MOST_LOAD, SizingLimit};
 
 /// Work of all trials together, up to which every number of chips is tried from one up.
 const THOROUGH: u64 = 16_000_000;
@@ -53,54 +53,6 @@ pub(super) fn fewest_chips(trials: &Trials<'_>, passes: bool) -> SizingLimit<Few
     let below = u64::from(end - failing);
     let saved = farthest(below, |fewer| u32::try_from(fewer).is_ok_and(|fewer| enough(end - fewer)));
     SizingLimit::At(FewestChips { chips: end - u32::try_from(saved).expect("fewer than there are"), all_tried: false })
-}
-
-/// The largest λ that passes, in steps of 1/[`RATIO_STEPS`].
-pub(super) fn largest_ratio(trials: &Trials<'_>, passes: bool) -> SizingLimit<LogicalRatio> {
-    let device = trials.set.device();
-    if trials.too_many(TRIALS, device.chips()) {
-        return SizingLimit::TooMuchWork;
-    }
-    let step = |steps: u64| {
-        let places = RATIO_STEPS.ilog10();
-        LogicalRatio::from_decimal(steps.into(), places).ok()
-    };
-    let enough = |steps: u64| {
-        let changed =
-            step(steps).and_then(|ratio| trials.with_device(|spec| DeviceSpec { logical_ratio: ratio, ..spec }));
-        trials.passes(changed)
-    };
-    let now = device.logical_ratio();
-    let below = now.floor_of(RATIO_STEPS.into());
-    let most = if passes {
-        // Up from the step below the device's own, whether or not that one passes.
-        step(below + farthest(u64::from(RATIO_STEPS) - below, |steps| enough(below + steps))).max(Some(now))
-    } else if let Some(most) = larger_ratio(trials, below, &enough) {
-        step(most)
-    } else {
-        let first = below + u64::from(step(below) != Some(now));
-        let down = |steps: u64| first.checked_sub(steps).is_some_and(enough);
-        let found = nearest(first, down).or_else(|| {
-            let each = !trials.too_many(first, device.chips());
-            (1..first).find(|&steps| each && down(steps))
-        });
-        found.and_then(|steps| step(first - steps))
-    };
-    most.map_or(SizingLimit::Nothing, SizingLimit::At)
-}
-
-/// The largest step above `below` that passes though the device's own λ does not: data that do not
-/// fit may, with more logical pages.
-fn larger_ratio(trials: &Trials<'_>, below: u64, enough: &dyn Fn(u64) -> bool) -> Option<u64> {
-    if trials.set.tasks().iter().all(|task| task.data_pages.is_none()) {
-        return None;
-    }
-    let above = u64::from(RATIO_STEPS) - below;
-    let found = nearest(above, |more| enough(below + more)).or_else(|| {
-        let each = !trials.too_many(above, trials.set.device().chips());
-        (1..above).find(|&more| each && enough(below + more))
-    })?;
-    Some(below + found + farthest(above - found, |more| enough(below + found + more)))
 }
 
 /// The largest load that passes, in thousandths of today's.

@@ -1,6 +1,7 @@
 //! All tests of rtflash-alloc in one program, a module a topic.
 
 mod admission;
+mod advised;
 mod agreement;
 mod algorithm_1;
 mod baselines;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use rtflash_draw::figure::{Bars, Curve, Figure, MeasuredPoint, YAxis};
+use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_draw::page::Picture;
 use rtflash_host::bound::BoundAssumption;
 use rtflash_host::run::{JobReport, Latencies, QueueLengths};
@@ -192,9 +192,9 @@ fn distribution(job: &str, latencies: &[(&str, &Latencies)]) -> Option<(Figure, 
 fn percentiles(job: &str, latencies: &[(&str, &Latencies)]) -> Bars {
     let series = [("p50", 5_000), ("p99", 9_900), ("p99.9", 9_990)].map(|(name, share)| {
         let of = |(_, latencies): &(&str, &Latencies)| latencies.percentile(share).map_or(f64::NAN, ms);
-        (name.to_owned(), latencies.iter().map(of).collect())
+        BarSeries::new(name, latencies.iter().map(of).collect())
     });
-    let numbers = || series.iter().flat_map(|(_, values): &(String, Vec<f64>)| values).copied();
+    let numbers = || series.iter().flat_map(|series| &series.values).copied();
     let (min, max) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
     Bars {
         y_label: format!("Latency of {job} (ms)"),
@@ -210,7 +210,7 @@ fn bandwidths(runs: &[Ran]) -> Bars {
     let jobs = runs.first().map_or(&[][..], |run| &run.jobs);
     let series = jobs.iter().enumerate().map(|(at, job)| {
         let of = |run: &Ran| run.jobs.get(at).map_or(f64::NAN, |job| job.bytes_per_s as f64 / 1e6);
-        (job.name.clone(), runs.iter().map(of).collect())
+        BarSeries::new(job.name.clone(), runs.iter().map(of).collect())
     });
     Bars {
         y_label: "Bandwidth (MB/s)".into(),

@@ -1,7 +1,7 @@
 //! What would help, as a person reads it.
 
 use rtflash_alloc::advice::{Advice, MoreChips, ServedBy, Supposed};
-use rtflash_alloc::sizing::FrontPoint;
+use rtflash_alloc::sizing::{Front, FrontPoint, RATIO_STEPS};
 use rtflash_model::{Device, TaskSet};
 
 use super::numbers::{count, plain, separated, volume};
@@ -13,7 +13,7 @@ pub fn advice(set: &TaskSet, algorithm: &str, advice: &Advice) -> String {
     let changes = [
         advice.chips.map(|more| chips(device, more)),
         advice.logical_ratio.map(|ratio| format!("a logical_ratio of {ratio} instead of {}", device.logical_ratio())),
-        (!advice.together.is_empty()).then(|| together(device, algorithm, &advice.together)),
+        (!advice.together.points.is_empty()).then(|| together(device, algorithm, &advice.together)),
         advice
             .channels
             .map(|channels| format!("{channels} channels instead of {}, with as many chips", device.channels())),
@@ -28,8 +28,8 @@ pub fn advice(set: &TaskSet, algorithm: &str, advice: &Advice) -> String {
             format!("program_failures of {failures} instead of {now}: fewer programs that fail at once")
         }),
         advice.load_permille.map(|permille| {
-            let factor = 1000.0 / f64::from(permille);
-            format!("{} of the load: every period {factor:.3} times as long", percent(permille))
+            let factor = f64::from(permille) / 1000.0;
+            format!("{} of the load: every period divided by {factor}", percent(permille))
         }),
     ];
     let lines: String = changes.into_iter().flatten().map(|line| format!("  - {line}\n")).collect();
@@ -50,7 +50,7 @@ fn chips(device: &Device, more: MoreChips) -> String {
 }
 
 /// Chips and λ that do together; channels where some differ from the device's.
-fn together(device: &Device, algorithm: &str, points: &[FrontPoint]) -> String {
+fn together(device: &Device, algorithm: &str, Front { points, steps }: &Front) -> String {
     let other_channels = |point: &FrontPoint| point.channels != point.chips.div_ceil(device.chips_per_channel());
     let with_channels = points.iter().any(other_channels);
     let points = points.iter().map(|point| {
@@ -62,7 +62,12 @@ fn together(device: &Device, algorithm: &str, points: &[FrontPoint]) -> String {
         format!("{}{channels} at up to {}{by}", count(point.chips, "chip"), point.logical_ratio)
     });
     let points: Vec<String> = points.collect();
-    format!("chips and logical_ratio together: {}", points.join(", "))
+    let tried = match steps {
+        &Some(RATIO_STEPS) => String::new(),
+        Some(steps) => format!(" (in steps of {})", 1.0 / f64::from(*steps)),
+        None => " (more chips were not tried)".to_owned(),
+    };
+    format!("chips and logical_ratio together: {}{tried}", points.join(", "))
 }
 
 /// What lets a request be served, and what the other advice supposes.
@@ -70,19 +75,17 @@ fn served(set: &TaskSet, served: &ServedBy) -> String {
     let mut lines = Vec::new();
     if let Some(longest) = served.suspension {
         lines.push(format!(
-            "erases that are suspended: \"erase_suspend\" and \"erase_resume\" of the device, at most {longest} each"
+            "erases that are suspended: \"erase_suspend\" and \"erase_resume\" of the device, {longest} each"
         ));
     }
     if let Some(deadline) = served.deadline {
-        lines.push(format!("a deadline of at least {deadline}"));
+        lines.push(format!("a deadline of {deadline}"));
         if served.too_long.writes {
-            lines.push(format!("a buffer that takes the write at once, and passes it on within {deadline} or more"));
+            lines.push(format!("a buffer that takes the write at once, and passes it on within {deadline}"));
         }
-    } else {
-        let task = set.tasks().as_slice().get(served.task);
-        let request = task.and_then(|task| if served.too_long.writes { task.write } else { task.read });
-        let fewer = if request.is_some_and(|request| request.pages() > 1) { ", or fewer pages" } else { "" };
-        lines.push(format!("a longer period{fewer}"));
+    }
+    if let Some(period) = served.period {
+        lines.push(format!("a period of {period}, with no earlier deadline"));
     }
     let task = set.tasks().as_slice().get(served.task).map_or_else(String::new, |task| plain(&task.name));
     let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
@@ -97,5 +100,10 @@ fn served(set: &TaskSet, served: &ServedBy) -> String {
         }
         (Some(Supposed::Deadlines), false) => "What follows supposes that deadline.\n".to_owned(),
     };
-    format!("\nMore chips do not help task {task}. It needs one of these:\n{lines}{supposed}")
+    if lines.is_empty() {
+        return format!(
+            "\nMore chips do not help task {task}, nor does a later deadline up to its period.\n{supposed}"
+        );
+    }
+    format!("\nMore chips do not help task {task}. With any one of these it passes alone:\n{lines}{supposed}")
 }

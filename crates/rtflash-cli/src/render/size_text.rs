@@ -76,10 +76,10 @@ impl SizeView<'_> {
 fn line(sizing: &Sizing, verdict: &OutcomeText<'_>) -> String {
     let limits = &sizing.limits;
     let chips = limit(limits.chips, |fewest| fewest.chips.to_string());
-    let ratio = limit(limits.logical_ratio, |ratio| ratio.to_string());
+    let ratio = limit(limits.logical_ratio, |largest| largest.ratio.to_string());
     let load = limit(limits.load_permille, factor);
     let text = verdict.headline();
-    format!("{}; fewest chips {chips}, largest logical_ratio {ratio}, largest load {load}\n", text.trim_end())
+    format!("{}; fewest chips {chips}, largest logical_ratio {ratio}, load up to {load}\n", text.trim_end())
 }
 
 /// The whole answer.
@@ -115,7 +115,7 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
     let how = match limits.chips.value() {
         Some(fewest) if fewest.chips == 1 => "the fewest there are",
         Some(fewest) if fewest.all_tried => "fewest; every smaller number was tried and fails",
-        Some(_) => "fewest, by bisection; not every smaller number was tried",
+        Some(_) => "by bisection; not every smaller number was tried",
         None if limits.chips == SizingLimit::TooMuchWork => TOO_LONG,
         None => "",
     };
@@ -129,17 +129,20 @@ fn whole(set: &TaskSet, sizing: &Sizing) -> String {
         [
             "logical_ratio".into(),
             device.logical_ratio().to_string(),
-            limit(limits.logical_ratio, |ratio| ratio.to_string()),
-            how_found(
-                limits.logical_ratio,
-                &format!("largest, by bisection in steps of {}", 1.0 / f64::from(RATIO_STEPS)),
-            ),
+            limit(limits.logical_ratio, |largest| largest.ratio.to_string()),
+            match limits.logical_ratio.value() {
+                Some(largest) => {
+                    let step = 1.0 / f64::from(largest.steps);
+                    format!("largest; every larger step of {step} was tried and fails")
+                }
+                None => how_found(limits.logical_ratio, ""),
+            },
         ],
         [
             "load".into(),
             "1".into(),
             limit(limits.load_permille, factor),
-            how_found(limits.load_permille, "largest, by bisection in steps of 0.001: every period divided by it"),
+            how_found(limits.load_permille, "by bisection; the next step of 0.001 fails: every period divided by it"),
         ],
     ];
     table(&["what", ">now", ">limit", "how it was found"], rows.map(Vec::from)) + &at_least(set, sizing)
@@ -176,8 +179,13 @@ fn front_text(front: &Front) -> String {
     if front.points.is_empty() {
         text += "  none was found\n";
     }
-    if !front.complete {
-        text += "  (not every number of chips was tried: it would take too long)\n";
+    match front.steps {
+        None => text += "  (not every number of chips was tried: it would take too long)\n",
+        Some(RATIO_STEPS) => {}
+        Some(steps) => {
+            let step = 1.0 / f64::from(steps);
+            text += &format!("  (logical_ratio in steps of {step}: finer ones would take too long)\n");
+        }
     }
     text
 }
@@ -233,7 +241,7 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
     if set.tasks().len() > ROWS {
         text += &format!("  … and {} more tasks (all of them: --format json)\n", set.tasks().len() - ROWS);
     }
-    text + "  (by bisection; periods to four digits)\n"
+    text + "  (by bisection: the next step fails, and one further out can pass again; periods to four digits)\n"
 }
 
 fn costs(

@@ -1,6 +1,6 @@
 //! The report of `exec`.
 
-use rtflash_draw::figure::Bars;
+use rtflash_draw::figure::{BarSeries, Bars};
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart, SortableTable, TableCell, Tone};
 use rtflash_model::{Instant, TaskSet, format_ns};
 use rtflash_wire::{Answer, CheckLine, ExecAnswer, JobsLine};
@@ -86,9 +86,9 @@ fn responses(answer: &ExecAnswer<'_>) -> Bars {
         y_label: "Response time / deadline".into(),
         groups: answer.requests.iter().map(|line| format!("{} {}", plain(&line.task), line.kind)).collect(),
         series: vec![
-            ("median".into(), of(|line| line.p50_ns)),
-            ("99 %".into(), of(|line| line.p99_ns)),
-            ("longest".into(), of(|line| line.max_response_ns)),
+            BarSeries::new("median", of(|line| line.p50_ns)),
+            BarSeries::new("99 %", of(|line| line.p99_ns)),
+            BarSeries::new("longest", of(|line| line.max_response_ns)),
         ],
         logarithmic: false,
     }

@@ -1,8 +1,11 @@
 //! The report of `size`.
 
-use rtflash_draw::figure::{Bars, Curve, Figure, MeasuredPoint, YAxis};
+use rtflash_draw::figure::{BarSeries, Bars, Curve, Figure, MeasuredPoint, YAxis};
 use rtflash_draw::page::{HtmlReport, Picture, ReportPart, SortableTable, TableCell, Tone};
-use rtflash_wire::{Answer, CostAnswer, FrontAnswer, FrontPointAnswer, RequestAnswer, SizeAnswer, WearAnswer};
+use rtflash_wire::{
+    Answer, ClusterCostAnswer, CostAnswer, ExpectedAnswer, FrontAnswer, FrontPointAnswer, Range, RequestAnswer,
+    SizeAnswer, WearAnswer,
+};
 
 use super::cells::{amount, count, exact, list, name, places};
 use super::{Origin, labelled};
@@ -10,6 +13,8 @@ use crate::render::numbers::{lifetime, plain, runs};
 
 /// Requests or clusters that bars are drawn of: more could not be distinguished.
 const BARS: usize = 24;
+/// How the limits of requests were found.
+const BISECTED: &str = "By bisection: the next step fails, and one further out can pass again.";
 /// Rows of a table; all of them are in the data.
 const ROWS: usize = 2_000;
 
@@ -35,6 +40,7 @@ pub fn size(answer: &SizeAnswer<'_>, headline: &str) -> HtmlReport {
     if !requests.is_empty() {
         parts.push(ReportPart::Heading("One request changed, everything else as it is".into()));
         parts.push(ReportPart::Table(tasks(&requests)));
+        parts.push(ReportPart::Note(BISECTED.into()));
         if requests.len() > ROWS {
             parts.push(ReportPart::Note(format!("{} further rows are in the data alone.", requests.len() - ROWS)));
         }
@@ -80,9 +86,9 @@ fn room(requests: &[(&str, &str, &RequestAnswer)]) -> Bars {
         shortest / request.period_ns as f64
     };
     Bars {
-        y_label: "Shortest period that passes / period".into(),
+        y_label: "Period that passes / period".into(),
         groups: requests.iter().map(|(task, kind, _)| format!("{} {kind}", plain(task))).collect(),
-        series: vec![("by bisection".into(), requests.iter().map(share).collect())],
+        series: vec![BarSeries::new("by bisection", requests.iter().map(share).collect())],
         logarithmic: false,
     }
 }
@@ -134,16 +140,21 @@ fn front_table(front: &FrontAnswer) -> SortableTable {
 
 fn wear(cost: &CostAnswer<'_>) -> Bars {
     let wearing = || cost.clusters.iter().enumerate().filter(|(_, cluster)| !cluster.tasks.is_empty());
-    let expected = |of: &Option<rtflash_wire::ExpectedAnswer>| {
-        of.as_ref().map_or(f64::NAN, |expected| expected.erases_per_chip_per_day.most)
+    let expected = |how: &str, of: for<'a> fn(&'a ClusterCostAnswer<'_>) -> &'a Option<ExpectedAnswer>| {
+        let erases = |end: fn(&Range) -> f64| {
+            let erases = |expected: &ExpectedAnswer| end(&expected.erases_per_chip_per_day);
+            wearing().map(|(_, cluster)| of(cluster).as_ref().map_or(f64::NAN, erases)).collect()
+        };
+        let name = format!("expected {how}");
+        BarSeries { least: erases(|range| range.least), ..BarSeries::new(name, erases(|range| range.most)) }
     };
     Bars {
         y_label: "Block erases a chip and day".into(),
         groups: wearing().map(|(position, _)| format!("cluster {position}")).collect(),
         series: vec![
-            ("at most".into(), wearing().map(|(_, of)| of.tasks_alone.erases_per_chip_per_day).collect()),
-            ("expected anywhere".into(), wearing().map(|(_, of)| expected(&of.anywhere)).collect()),
-            ("expected in rings".into(), wearing().map(|(_, of)| expected(&of.in_rings)).collect()),
+            BarSeries::new("at most", wearing().map(|(_, of)| of.tasks_alone.erases_per_chip_per_day).collect()),
+            expected("anywhere", |cluster| &cluster.anywhere),
+            expected("in rings", |cluster| &cluster.in_rings),
         ],
         logarithmic: false,
     }
@@ -156,7 +167,7 @@ fn limits(answer: &SizeAnswer<'_>) -> SortableTable {
     let fewest = if chips.every_smaller_tried {
         "fewest; every smaller number was tried and fails"
     } else {
-        "fewest, by bisection; not every smaller number was tried"
+        "by bisection; not every smaller number was tried"
     };
     table.rows.push(vec![
         TableCell::text("chips"),
@@ -169,14 +180,17 @@ fn limits(answer: &SizeAnswer<'_>) -> SortableTable {
         TableCell::text("logical_ratio"),
         TableCell::number(ratio.now.to_string(), ratio.now),
         TableCell::some(ratio.largest.map(|largest| (largest.to_string(), largest))),
-        how(ratio.largest.is_some(), &format!("largest, by bisection in steps of {}", ratio.resolution)),
+        how(
+            ratio.largest.is_some(),
+            &format!("largest; every larger step of {} was tried and fails", ratio.resolution),
+        ),
     ]);
     let load = answer.load.largest_factor;
     table.rows.push(vec![
         TableCell::text("load"),
         TableCell::number("1", 1.0),
         places(load, 3),
-        how(load.is_some(), "largest, by bisection in steps of 0.001: every period divided by it"),
+        how(load.is_some(), "by bisection; the next step of 0.001 fails: every period divided by it"),
     ]);
     table
 }

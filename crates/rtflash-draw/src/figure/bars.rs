@@ -24,15 +24,42 @@ pub struct Bars {
     pub y_label: String,
     /// What the groups are called, from left to right.
     pub groups: Vec<String>,
-    /// The bars of a group, in the order of the legend: a name, and a number for each group.
-    pub series: Vec<(String, Vec<f64>)>,
+    /// The bars of a group, in the order of the legend.
+    pub series: Vec<BarSeries>,
     /// Whether the axis is logarithmic, if all numbers are positive: bars begin at the power of ten
     /// at or below the least of them.
     pub logarithmic: bool,
 }
 
+/// Bars of one colour, one in each group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BarSeries {
+    /// Its name in the legend.
+    pub name: String,
+    /// A number for each group; where bars are ranges, the most.
+    pub values: Vec<f64>,
+    /// Where bars are ranges, the least for each group: above it a bar is pale. Otherwise empty.
+    pub least: Vec<f64>,
+}
+
+impl BarSeries {
+    /// Bars of single numbers.
+    pub fn new(name: impl Into<String>, values: Vec<f64>) -> BarSeries {
+        BarSeries { name: name.into(), values, least: Vec::new() }
+    }
+
+    /// The least and the most of a group; `None` for the least where the bar is a single number.
+    fn of(&self, group: usize) -> Option<(Option<f64>, f64)> {
+        let number = |of: &[f64]| of.get(group).and_then(|&value| present(value)).filter(|&value| value >= 0.0);
+        let most = number(&self.values)?;
+        Some((number(&self.least).filter(|&least| least < most), most))
+    }
+}
+
 /// Side of a square in the legend.
 const SQUARE: f64 = 6.0;
+/// How much of its colour a bar has above the least of a range.
+const PALE: f64 = 0.35;
 /// Of a group's width, what stays free.
 const FREE: f64 = 0.25;
 /// Sine and cosine of 35°, by which names of groups are turned where they are long.
@@ -84,13 +111,22 @@ impl Bars {
         self.axes(&mut svg, &layout);
         for (at, (x, middle, name)) in layout.legend.iter().enumerate() {
             use_of.group(&mut svg, "key", Some(at), |svg| {
-                let _ = writeln!(
-                    svg,
-                    "<rect x=\"{x:.2}\" y=\"{:.2}\" width=\"{SQUARE}\" height=\"{SQUARE}\" fill=\"#{}\" \
-                     stroke=\"#000\" stroke-width=\"0.3\"/>",
-                    middle - SQUARE / 2.0,
-                    colour(at)
-                );
+                let (top, colour) = (middle - SQUARE / 2.0, colour(at));
+                let mut square = |height: f64, attributes: &str| {
+                    let _ = writeln!(
+                        svg,
+                        "<rect x=\"{x:.2}\" y=\"{:.2}\" width=\"{SQUARE}\" height=\"{height}\" fill=\"#{colour}\" \
+                         {attributes}/>",
+                        top + SQUARE - height
+                    );
+                };
+                let rim = "stroke=\"#000\" stroke-width=\"0.3\"";
+                if self.series[at].least.is_empty() {
+                    square(SQUARE, rim);
+                } else {
+                    square(SQUARE / 2.0, "");
+                    square(SQUARE, &format!("fill-opacity=\"{PALE}\" {rim}"));
+                }
                 text(svg, (x + SQUARE + SPACE, middle + MIDDLE * LEGEND), "", name);
                 if use_of == FigureUse::OnPage {
                     target(svg, (*x, middle - LINE / 2.0), (SQUARE + SPACE + width(name, LEGEND), LINE));
@@ -107,20 +143,28 @@ impl Bars {
         let y = |value: f64| frame.bottom() - layout.axis.place(value) * frame.height;
         let base = if layout.axis.logarithmic { frame.bottom() } else { y(0.0) };
         let bar = layout.group * (1.0 - FREE) / real(self.series.len().max(1));
-        let (name, values) = &self.series[at];
+        let series = &self.series[at];
         let _ = writeln!(svg, "<g fill=\"#{}\" stroke=\"#000\" stroke-width=\"0.3\">", colour(at));
-        for ((group, value), of) in values.iter().enumerate().zip(&self.groups) {
-            let Some(value) = present(*value).filter(|&value| value >= 0.0) else { continue };
+        for (group, of) in self.groups.iter().enumerate() {
+            let Some((least, most)) = series.of(group) else { continue };
             let left = frame.left + layout.group * (real(group) + FREE / 2.0) + bar * real(at);
-            let top = y(value);
-            let _ = write!(svg, "<rect x=\"{left:.2}\" y=\"{top:.2}\" width=\"{bar:.2}\" height=\"{:.2}\"", base - top);
+            let rectangle = |value: f64| {
+                let top = y(value);
+                format!("<rect x=\"{left:.2}\" y=\"{top:.2}\" width=\"{bar:.2}\" height=\"{:.2}\"", base - top)
+            };
+            if let Some(least) = least {
+                let _ = writeln!(svg, "{} stroke=\"none\" pointer-events=\"none\"/>", rectangle(least));
+            }
+            let pale = if least.is_some() { format!(" fill-opacity=\"{PALE}\"") } else { String::new() };
+            let _ = write!(svg, "{}{pale}", rectangle(most));
+            let numbers = least.map_or_else(String::new, |least| format!("{} to ", rounded(least))) + &rounded(most);
             let _ = match use_of {
                 FigureUse::Alone => writeln!(svg, "/>"),
                 FigureUse::OnPage => writeln!(
                     svg,
                     " data-at=\"{group}\"><title>{}\n{}</title></rect>",
                     escaped(of),
-                    escaped(&named(name, &rounded(value)))
+                    escaped(&named(&series.name, &numbers))
                 ),
             };
         }
@@ -137,15 +181,19 @@ impl Bars {
     }
 
     /// The numbers as CSV, with all their digits: a heading, and a row for each group; nothing
-    /// where a number is absent.
+    /// where a number is absent. The least of ranges has a column of its own.
     pub fn csv(&self) -> String {
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let mut csv = String::from("\"\"");
-        self.series.iter().for_each(|(name, _)| csv += &format!(",{}", quoted(name)));
+        let least = |of: &BarSeries| (!of.least.is_empty()).then(|| (format!("{}, least", of.name), of.least.clone()));
+        let columns =
+            self.series.iter().flat_map(|of| least(of).into_iter().chain([(of.name.clone(), of.values.clone())]));
+        let columns: Vec<(String, Vec<f64>)> = columns.collect();
+        columns.iter().for_each(|(name, _)| csv += &format!(",{}", quoted(name)));
         csv.push('\n');
         for (at, group) in self.groups.iter().enumerate() {
             csv += &quoted(group);
-            for (_, values) in &self.series {
+            for (_, values) in &columns {
                 let value = values.get(at).and_then(|&value| present(value));
                 csv += &value.map_or_else(|| ",".to_owned(), |value| format!(",{}", number(value)));
             }
@@ -155,7 +203,8 @@ impl Bars {
     }
 
     fn layout(&self) -> BarLayout {
-        let numbers = || self.series.iter().flat_map(|(_, values)| values).filter_map(|&value| present(value));
+        let numbers =
+            || self.series.iter().flat_map(|of| of.values.iter().chain(&of.least)).filter_map(|&value| present(value));
         let min = numbers().fold(f64::INFINITY, f64::min);
         let tens = || PlotAxis::by_tens(numbers().chain([at_or_below(min)]));
         let axis = if self.logarithmic { tens() } else { None };
@@ -178,8 +227,9 @@ impl Bars {
     fn legend(&self, left: f64, room: f64) -> (Vec<(f64, f64, String)>, f64) {
         let (mut x, mut rows) = (left, 1.0);
         let mut places = Vec::new();
-        for (name, _) in &self.series {
-            let name = shortened(name, LEGEND, room - SQUARE - SPACE);
+        for series in &self.series {
+            let ends = if series.least.is_empty() { "" } else { " (solid: least, pale: most)" };
+            let name = shortened(&format!("{}{ends}", series.name), LEGEND, room - SQUARE - SPACE);
             let length = SQUARE + SPACE + width(&name, LEGEND);
             if x > left && x + length > left + room {
                 (x, rows) = (left, rows + 1.0);

@@ -28,7 +28,7 @@ mod tests;
 #[cfg(feature = "png")]
 use std::fmt;
 
-pub use bars::Bars;
+pub use bars::{BarSeries, Bars};
 
 use self::switches::FigureUse;
 #[cfg(feature = "png")]

@@ -301,9 +301,9 @@ fn bars_are_drawn_whatever_they_are() {
         y_label: "Latency (ms)".into(),
         groups: vec!["none".into(), NASTY.into(), "user-centric".into()],
         series: vec![
-            ("p99".into(), vec![1.0, f64::NAN, 4.0]),
-            (NASTY.repeat(9), vec![0.0, -1.0, 1e300, 7.0]),
-            ("x".into(), vec![]),
+            BarSeries::new("p99", vec![1.0, f64::NAN, 4.0]),
+            BarSeries::new(NASTY.repeat(9), vec![0.0, -1.0, 1e300, 7.0]),
+            BarSeries::new("x", vec![]),
         ],
         logarithmic: false,
     };
@@ -323,8 +323,32 @@ fn bars_are_drawn_whatever_they_are() {
         height.and_then(|height| height.parse::<f64>().ok()).expect("a height")
     };
     assert!((height(1) / height(0) - 4.0).abs() < 0.01, "{svg}");
-    let tens = Bars { series: vec![("p99".into(), vec![20.0, 200.0, 2e4])], logarithmic: true, ..bars.clone() };
+    let tens = Bars { series: vec![BarSeries::new("p99", vec![20.0, 200.0, 2e4])], logarithmic: true, ..bars.clone() };
     assert!(tens.svg().contains(">1000<"), "{}", tens.svg());
-    let simple = Bars { groups: vec!["a\"b".into()], series: vec![("p99".into(), vec![0.1])], ..Bars::default() };
+    let simple =
+        Bars { groups: vec!["a\"b".into()], series: vec![BarSeries::new("p99", vec![0.1])], ..Bars::default() };
     assert_eq!(simple.csv(), "\"\",\"p99\"\n\"a\"\"b\",0.1\n");
+}
+
+/// A range has both its ends: solid up to the least, and pale up to the most.
+#[test]
+fn bars_of_ranges_have_both_ends() {
+    let range = BarSeries { least: vec![1.0, 4.0, f64::NAN], ..BarSeries::new("in rings", vec![4.0, 4.0, 4.0]) };
+    let groups = vec!["a".into(), "b".into(), "c".into()];
+    let bars = Bars { groups, series: vec![range], ..Bars::default() };
+    for svg in [bars.svg(), bars.svg_on_page()] {
+        svg_tree(&svg).expect("SVG");
+        let bars = svg.split("<rect x=").skip(1).map(|rect| {
+            let height = rect.split("height=\"").nth(1).and_then(|rest| rest.split('"').next());
+            let height: f64 = height.and_then(|height| height.parse().ok()).expect("a height");
+            (rect.contains("fill-opacity"), height)
+        });
+        let bars: Vec<(bool, f64)> = bars.collect();
+        let [(false, least), (true, most), (false, second), (false, third), (false, _), (true, _)] = bars[..] else {
+            panic!("{svg}")
+        };
+        assert!((most / least - 4.0).abs() < 0.01 && most == second && most == third, "{svg}");
+    }
+    assert!(bars.svg_on_page().contains("in rings: 1 to 4<"), "{}", bars.svg_on_page());
+    assert_eq!(bars.csv(), "\"\",\"in rings, least\",\"in rings\"\n\"a\",1,4\n\"b\",4,4\n\"c\",,4\n");
 }

@@ -26,7 +26,7 @@ fn page(text: &str) -> HtmlReport {
     let bars = Bars {
         y_label: text.into(),
         groups: vec![text.into(), "b".into()],
-        series: vec![(text.into(), vec![1.0, 2.0]), ("other".into(), vec![f64::NAN, 3.0])],
+        series: vec![BarSeries::new(text, vec![1.0, 2.0]), BarSeries::new("other", vec![f64::NAN, 3.0])],
         logarithmic: false,
     };
     let mut gantt = Gantt::new(&plan(), Instant::START, Instant::from_ns(40_000_000).expect("a time"));
