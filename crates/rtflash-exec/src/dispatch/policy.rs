@@ -25,6 +25,9 @@ pub(crate) trait Policy {
 
     /// The observer.
     fn observer(&mut self) -> &mut Self::Notified;
+
+    /// The run ends here, before its duration: all before `now` has been run.
+    fn stop(&mut self, now: Instant);
 }
 
 impl<P: ChipPolicy> Policy for P {
@@ -44,5 +47,9 @@ impl<P: ChipPolicy> Policy for P {
 
     fn observer(&mut self) -> &mut P::Notified {
         ChipPolicy::observer(self)
+    }
+
+    fn stop(&mut self, now: Instant) {
+        self.core().duration = now;
     }
 }

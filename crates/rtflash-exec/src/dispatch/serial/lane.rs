@@ -207,7 +207,7 @@ impl Lane {
         {
             self.releases.pop();
             let (job, next, policed) = self.sources.release(source);
-            if next < common.options.duration {
+            if next < common.duration {
                 self.releases.push(Reverse((next, source)));
             }
             let release = Release {
@@ -263,7 +263,7 @@ impl Lane {
                 self.starved.drain(..).for_each(|starved| self.pending.insert(starved));
             }
         }
-        if job.is_over() && now <= common.options.duration {
+        if job.is_over() && now <= common.duration {
             self.pending.remove(&job.priority(slot));
             self.complete(slot, now, observer);
         }
@@ -323,7 +323,7 @@ impl Lane {
     /// The run is over: what is under way is followed to its end, behind all that is released by
     /// then.
     pub(super) fn finish(&mut self, common: &Common<'_>, observer: &mut impl Observer) {
-        while self.next_release() < common.options.duration {
+        while self.next_release() < common.duration {
             self.release(common, self.next_release(), observer);
         }
         if self.running.is_some() {

@@ -26,6 +26,8 @@ use crate::trace::Observer;
 /// What all lanes have in common.
 struct Common<'a> {
     options: &'a Options,
+    /// When the run ends.
+    duration: Instant,
     lengths: Lengths,
     /// Jobs that may be pending in a lane.
     pending: usize,
@@ -72,7 +74,12 @@ impl<'a, O: Observer> Serial<'a, O> {
         };
         let pending = max_pending(plan, options, false) / clusters.len().max(1);
         Serial {
-            common: Common { options, lengths: Lengths::new(plan, options), pending: pending.max(64) },
+            common: Common {
+                options,
+                duration: options.duration,
+                lengths: Lengths::new(plan, options),
+                pending: pending.max(64),
+            },
             lanes: clusters.iter().zip(Periodics::by_cluster(plan, clusters, options)).map(lane).collect(),
             asks: vec![false; clusters.len()],
             channels: Channels::new(&shared, options),
@@ -156,5 +163,9 @@ impl<O: Observer> Policy for Serial<'_, O> {
 
     fn observer(&mut self) -> &mut O {
         &mut self.observer
+    }
+
+    fn stop(&mut self, now: Instant) {
+        self.common.duration = now;
     }
 }
