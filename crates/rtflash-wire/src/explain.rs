@@ -253,7 +253,7 @@ fn page_times(device: &Device, analysis: &dyn Analysis, theorem: bool) -> (Span,
 /// An allocation, and what `check` says of it.
 #[derive(Debug)]
 pub struct CheckedAllocation<'a> {
-    /// The tightest intervals of its certificates are as they are, whatever was stated.
+    /// The tightest intervals of its certificates are those of the verdict, whatever was stated.
     pub allocation: Allocation,
     /// Of the allocation as it was stated.
     pub verdict: CheckAnswer<'a>,
