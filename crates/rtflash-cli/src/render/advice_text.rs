@@ -62,7 +62,14 @@ fn together(device: &Device, algorithm: &str, points: &[FrontPoint]) -> String {
         format!("{}{channels} at up to {}{by}", count(point.chips, "chip"), point.logical_ratio)
     });
     let points: Vec<String> = points.collect();
-    format!("chips and logical_ratio together: {}", points.join(", "))
+    // What lies between the ends is what `size` prints.
+    let points = match &points[..] {
+        [first, _, _, _, .., last] => {
+            format!("{first} to {last}, {} in all (`size --over chips,logical_ratio`)", count(points.len(), "choice"))
+        }
+        few => few.join(", "),
+    };
+    format!("chips and logical_ratio together: {points}")
 }
 
 /// What lets a request be served, and what the other advice supposes.
