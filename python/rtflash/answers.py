@@ -141,8 +141,8 @@ class AdviceAnswer(Record):
     program_failures: int | None
     """Where programs may fail: a `program_failures` of the device that is few enough."""
     request: ServedByAnswer | None
-    """Where a request cannot be served on any number of chips: what lets it be served. The other
-    changes suppose what `request.supposes` says.
+    """A request that cannot be served on any number of chips, with the changes that let it be
+    served; left out if there is no such request. The other changes suppose `request.supposes`.
     """
     together: list[FrontPointAnswer] | None
     """Chips and λ together, perhaps by another algorithm: none of these is better than another in
@@ -2394,7 +2394,7 @@ class SchemeTerm(Record):
 
 
 class ServedByAnswer(Record):
-    """What lets a request be served that takes longer than it has, in an `AdviceAnswer`."""
+    """Changes that let a request be served that takes longer than it has, in an `AdviceAnswer`."""
 
     _names: ClassVar[frozenset[str]] = frozenset({
         "deadline_ns",
@@ -2436,9 +2436,9 @@ class ServedByAnswer(Record):
     passes alone: the first step that does, up to 16 times its own.
     """
     supposes: str | None
-    """What the other advice supposes: `erase_suspend` (and `erase_resume`, both `supposes_ns`
-    long), or `deadline`, a later one of each request that cannot be served otherwise. Null
-    where neither helps.
+    """The change that the other advice supposes: `erase_suspend` (and `erase_resume`, both
+    `supposes_ns` long), or `deadline`, a later one of each request that cannot be served
+    otherwise. Null where neither helps.
     """
     supposes_ns: int | None
     """The `erase_suspend` and the `erase_resume` that are supposed."""

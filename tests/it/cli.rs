@@ -133,6 +133,40 @@ fn what_cannot_be_told_has_a_reason() {
     assert!(json["reason"].as_str().expect("a reason").contains("4 chips"));
 }
 
+/// A no of PaRT-FTL's test names the chips and their utilization, and claims no division.
+#[test]
+fn a_no_of_part_ftl_has_a_number() {
+    let set = ["alloc", "tasksets/overload.json", "--algorithm", "part-ftl"];
+    let (text, json) = (rtflash(&set), rtflash(&[&set[..], &["--format", "json"]].concat()));
+    assert_eq!((text.status, json.status), (1, 1), "{text:?}");
+    let most = |mode: &str| json.json()[format!("{mode}_utilization")].as_f64().expect("a utilization");
+    let mode = if most("read") > most("write") { "read" } else { "write" };
+    let reason = format!("the chips in {mode} mode have U = {:.2}, the limit is 1", most(mode));
+    assert!(text.stdout.contains(&reason), "{text:?}");
+    assert!(text.stdout.contains("part-ftl finds no division of ") && !text.stdout.contains("divides"), "{text:?}");
+}
+
+/// Sets of heavy writers state what was drawn; one period is a range.
+#[test]
+fn sets_state_what_was_drawn() {
+    let options = ["--generator", "heavy-writers", "--write-heavy", "2", "--tasks", "4", "--sets", "3"];
+    let run = rtflash(&[&["gen"], &options[..]].concat());
+    assert_eq!(run.status, 0, "{run:?}");
+    for line in run.stdout.lines() {
+        let set: serde_json::Value = serde_json::from_str(line).expect("a set");
+        let tasks = set["tasks"].as_array().expect("tasks");
+        let (mean, drawn) = (&set["meta"]["utilization"], set["meta"]["drawn_utilization"].as_f64().expect("a sum"));
+        assert!(tasks.len() == 4 && *mean == 1.7 && (1.0..2.4).contains(&drawn) && drawn != 1.7, "{line}");
+    }
+    let plain = rtflash(&["gen", "--util", "0.5", "--sets", "1"]);
+    assert!(!plain.stdout.contains("drawn_utilization"), "{plain:?}");
+    let one = rtflash(&["gen", "--util", "0.5", "--sets", "2", "--period", "5ms..5ms"]);
+    assert_eq!(one.status, 0, "{one:?}");
+    let none = rtflash(&["gen", "--util", "7.99", "--sets", "1", "--generator", "uunifast-discard"]);
+    assert!(none.status == 3 && none.stderr.contains("draws of 8 tasks with utilization 7.99"), "{none:?}");
+    assert!(none.stderr.contains("the generator randfixedsum draws such sets"), "{none:?}");
+}
+
 /// Generators and distributions are what the sets say that they were drawn by.
 #[test]
 fn sets_name_their_generator_and_the_distribution_of_periods() {

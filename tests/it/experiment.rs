@@ -136,7 +136,7 @@ fn neither_threads_nor_shards_show() {
         let run = merge(parts, &out);
         assert!(run.status == 2 && run.stderr.contains(problem) && !out.exists(), "{run:?}");
     };
-    refused(&all[1..], "1 part(s) missing: 2/3");
+    refused(&all[1..], "1 part is missing: 2/3");
     refused(&[&all[..], &all[..1]].concat(), "a part that is there twice");
     refused(&[&all[..2], &[&one]].concat(), "another experiment");
     refused(&[&place("nowhere")], "holds no part of an experiment");

@@ -46,6 +46,28 @@ fn adds_up(text: &str, server_thousandths: f64) -> String {
     line.rsplit(": ").next().expect("a verdict").to_owned()
 }
 
+/// The interval that is explained is the one that `check` judges, with all that it notes.
+#[test]
+fn explain_shows_the_interval_of_the_verdict() {
+    let set = file("explain-refused.json", SET).display().to_string();
+    let found = rtflash(&["alloc", &set, "--analysis", "sound", "--algorithm", "global", "--format", "json"]);
+    let mut allocation = found.json();
+    // Collection is due too soon, and the numbers of the load are another one's.
+    allocation["clusters"][0]["certificate"]["gc_deadline_ns"] = json!(100_000);
+    allocation["clusters"][0]["utilization"] = json!(0.25);
+    let [check, explain, text] = answers(&set, &allocation);
+    let [checked, explained] = [check.json(), explain.json()].map(|answer| answer["clusters"][0].clone());
+    assert_eq!((check.status, explain.status), (1, 1));
+    assert_eq!(explained["notes"], checked["notes"]);
+    let states = |note: &Value| note.as_str().is_some_and(|note| note.starts_with("it states a utilization of 0.25"));
+    assert!(checked["notes"].as_array().expect("notes").iter().any(states), "{checked}");
+    let share = checked["utilization"].as_f64().expect("a share");
+    let reason = format!("cluster 0 has a demand of {share:.2} in its tightest interval, the limit is 1");
+    assert_eq!(check.json()["guarantee"]["reason"], json!(reason));
+    assert!(text.stdout.contains("\ncluster 0: chips 0-1\n"), "{}", text.stdout);
+    assert!(explained["certificate"]["slack_ns"].as_i64().expect("a slack") < 0, "{explained}");
+}
+
 /// Whatever a certificate states, `explain` and `check` say one thing of it, and the sums of the
 /// explanation are those of the numbers that are stated.
 #[test]
@@ -74,7 +96,7 @@ fn explain_says_what_check_finds() {
         let (checked, explained) = (check.json(), explain.json());
         assert_eq!(explained["schedulable"], checked["schedulable"]);
         let [checked, explained] = [&checked, &explained].map(|answer| &answer["clusters"][0]);
-        for field in ["schedulable", "in_time", "relies_on"] {
+        for field in ["schedulable", "in_time", "relies_on", "utilization", "blocking", "demand_share"] {
             assert_eq!(explained.get(field).unwrap_or(&Value::Null), &checked[field], "{field}: {explained}");
         }
         let complaints = checked["complaints"].as_array().expect("complaints");

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::root;
+use crate::common::{file, root, rtflash};
 
 const SIGINT: i32 = 2;
 const SIGTERM: i32 = 15;
@@ -19,23 +19,40 @@ fn has(process: u32, mask: &str, signal: i32) -> bool {
     u64::from_str_radix(bits.trim(), 16).expect("a number") >> (signal - 1) & 1 == 1
 }
 
-/// What a command prints that is sent a signal while it works, and which signal that was.
-fn interrupted(words: &str) -> (Output, i32) {
-    let run = Command::new(env!("CARGO_BIN_EXE_rtflash"))
-        .args(words.split_whitespace())
-        .current_dir(root())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    // Tests that a shell starts in the background ignore Ctrl-C, and so does what they start.
-    let signal = if has(run.id(), "SigIgn:", SIGINT) { SIGTERM } else { SIGINT };
-    while !has(run.id(), "SigCgt:", signal) {
+fn started(words: &str, stdout: Stdio) -> Child {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_rtflash"));
+    run.args(words.split_whitespace()).current_dir(root()).stdout(stdout).stderr(Stdio::piped());
+    run.spawn().expect("the command starts")
+}
+
+/// Waits until something is so of a process, for a minute at most.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
         std::thread::sleep(Duration::from_millis(10));
     }
-    std::thread::sleep(Duration::from_millis(500));
+}
+
+/// Sends a signal, and says which one: tests that a shell starts in the background ignore Ctrl-C,
+/// and so do the processes that they start.
+fn send(run: &Child) -> i32 {
+    let signal = stops(run);
     let sent = Command::new("kill").arg(format!("-{signal}")).arg(run.id().to_string()).status();
     assert!(sent.expect("kill").success());
+    signal
+}
+
+fn stops(run: &Child) -> i32 {
+    if has(run.id(), "SigIgn:", SIGINT) { SIGTERM } else { SIGINT }
+}
+
+/// What a command prints that is sent a signal while it works, and which signal that was.
+fn interrupted(words: &str) -> (Output, i32) {
+    let run = started(words, Stdio::piped());
+    wait_until("it holds signals", || has(run.id(), "SigCgt:", stops(&run)));
+    std::thread::sleep(Duration::from_millis(200));
+    let signal = send(&run);
     (run.wait_with_output().expect("it ends"), signal)
 }
 
@@ -54,7 +71,7 @@ fn an_interrupted_run_prints_what_it_came_to() {
         let ran = answer["duration_ns"].as_u64().expect("a time");
         assert!(ran > 0 && ran < 1_000_000_000_000_000, "{ran}");
         // What a run of that length prints, but for how long chips and buses were busy.
-        let whole = crate::common::rtflash(
+        let whole = rtflash(
             &format!("exec tasksets/case-study.json --duration {ran}ns {options} --format json")
                 .split_whitespace()
                 .collect::<Vec<_>>(),
@@ -71,6 +88,64 @@ fn an_interrupted_run_prints_what_it_came_to() {
     assert!(text.contains("where a signal stopped the run of 1000000s"), "{text}");
 }
 
+/// A trace of a run that is stopped ends with a whole record, and is that of a run of that length.
+#[test]
+fn an_interrupted_run_leaves_its_trace() {
+    for options in ["", "--analysis sound --set device.chips=32"] {
+        let trace = file("stopped.jsonl", "").display().to_string();
+        let set = "tasksets/case-study.json";
+        let call = format!("exec {set} --duration 1000000s --format json {options} --trace {trace}");
+        let (output, signal) = interrupted(&call);
+        assert_eq!(output.status.signal(), Some(signal), "{output:?}");
+        let ran = json(&output)["duration_ns"].as_u64().expect("a time");
+        assert!(ran < 1_000_000_000_000_000, "{ran}");
+        let call = format!("check {set} {options} --duration {ran}ns --format json --trace {trace}");
+        let judged = rtflash(&call.split_whitespace().collect::<Vec<_>>());
+        for field in ["verdict", "requests", "gc", "jobs", "operations"] {
+            assert_eq!(judged.json()[field], json(&output)[field], "{options}: {field}");
+        }
+    }
+    let trace = file("stopped.json", "").display().to_string();
+    let (output, signal) = interrupted(&format!("exec tasksets/case-study.json --duration 1000000s --trace {trace}"));
+    assert_eq!(output.status.signal(), Some(signal), "{output:?}");
+    let read: Value = serde_json::from_str(&fs::read_to_string(trace).expect("a trace")).expect("whole records");
+    assert!(read["traceEvents"].as_array().is_some_and(|events| events.len() > 100));
+}
+
+/// Each answer of a stream is there once it and all before it are made.
+#[test]
+fn an_interrupted_stream_has_its_first_answers() {
+    let set = |pages: u32, period: &str| {
+        let request = format!(r#"{{"pages": {pages}, "period": "{period}"}}"#);
+        format!(r#"{{"device": "dgist-2021", "tasks": [{{"name": "a", "read": {request}}}]}}"#)
+    };
+    let sets = file("interrupted.jsonl", [set(1, "900s"), set(2, "900s"), set(100, "100ms")].join("\n"));
+    let answers = file("interrupted.out", "");
+    let call = format!("exec {} --duration 100000s --format json", sets.display());
+    let run = started(&call, fs::File::create(&answers).expect("a file").into());
+    let lines = || fs::read_to_string(&answers).expect("answers").lines().count();
+    wait_until("two answers", || lines() >= 2);
+    let signal = send(&run);
+    assert_eq!(run.wait_with_output().expect("it ends").status.signal(), Some(signal));
+    let text = fs::read_to_string(&answers).expect("answers");
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a line")).collect();
+    assert_eq!(lines.iter().map(|line| line["line"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
+}
+
+/// A device that takes long to prepare holds no signal.
+#[test]
+fn a_device_that_is_prepared_stops_at_once() {
+    let task = r#"{"name": "a", "read": {"pages": 1, "period": "1s"}}"#;
+    let device = r#"{"profile": "dgist-2021", "chips": 32, "blocks_per_chip": 8192, "pages_per_block": 256}"#;
+    let set = file("prepared.json", format!(r#"{{"device": {device}, "tasks": [{task}]}}"#)).display().to_string();
+    let run = started(&format!("exec {set} --aging random --memory 8GiB"), Stdio::piped());
+    std::thread::sleep(Duration::from_millis(500));
+    let (begun, signal) = (Instant::now(), send(&run));
+    let output = run.wait_with_output().expect("it ends");
+    assert_eq!(output.status.signal(), Some(signal), "{output:?}");
+    assert!(begun.elapsed() < Duration::from_secs(2) && output.stdout.is_empty(), "{output:?}");
+}
+
 #[test]
 fn an_interrupted_search_prints_what_it_found() {
     for options in ["", "--world stock", "--world stripe --without all"] {
@@ -80,6 +155,9 @@ fn an_interrupted_search_prints_what_it_found() {
         let after = answer["stopped_after"].as_u64().expect("a number of cases");
         assert!(answer["runs"] == 100_000_000 && after < 100_000_000, "{answer}");
         assert!(answer["judged"].as_u64().is_some_and(|judged| judged <= after), "{answer}");
+        for first in answer["without"].as_array().into_iter().flatten().filter_map(|line| line["first_run"].as_u64()) {
+            assert!(first < after, "{answer}");
+        }
     }
     let (output, signal) = interrupted("soak --runs 100000000");
     assert_eq!(output.status.signal(), Some(signal), "{output:?}");

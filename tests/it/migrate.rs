@@ -73,7 +73,7 @@ fn zones_are_filled_by_their_owners() {
     });
     let text = rtflash(&[&["migrate", &old, &new, &set], &zoned[..]].concat()).stdout;
     assert!(text.starts_with("found: 3 tasks to move, in 4 stages"), "{text}");
-    assert!(text.contains("log: 240 pages (1.966 MB) from chips 0, by its own next 60 requests"), "{text}");
+    assert!(text.contains("log: 240 pages (1.966 MB) from chip 0, by its own next 60 requests"), "{text}");
     for (from, to) in [(&old, &new), (&new, &old)] {
         let run = rtflash(&[&["migrate", from, to, &set, "--run", "--format", "json"], &zoned[..]].concat());
         let answer = run.json();
@@ -124,7 +124,7 @@ fn a_reader_moves_where_a_row_is_left() {
     assert!(text.contains("view: the cluster would be full"), "{text}");
     let (text, found) = moves(71);
     assert_eq!(found["stages"][0]["moves"][0]["mirrored"], json!(false), "{found}");
-    assert!(text.contains("view: 71 pages (581.6 kB) from chips 1") && !text.contains("both places"), "{text}");
+    assert!(text.contains("view: 71 pages (581.6 kB) from chip 1") && !text.contains("both places"), "{text}");
 }
 
 const JOBS: &str = r#", "jobs": [{"name": "web", "read_pages": 2, "arrivals": {"every": "1s"}}]"#;
@@ -228,7 +228,8 @@ fn what_ends_beside_zones_is_verified() {
     let new = allocation("migrate-mixed-new.json", json!([of("sound", 0), moved]));
     let run = rtflash(&["migrate", &old, &new, &set, "--analysis", "zoned", "--run", "--format", "json"]);
     assert_eq!(run.status, 0, "{} {}", run.stdout, run.stderr);
-    let clusters = &run.json()["clusters"];
+    let answer = run.json();
+    let clusters = &answer["clusters"];
     let kinds = [0, 1].map(|at| clusters[at]["certificate"]["kind"].as_str().expect("a kind").to_owned());
     assert_eq!(kinds, ["stripe", "zoned"]);
     let after = file("migrate-mixed-after.json", run.stdout).display().to_string();
@@ -240,7 +241,14 @@ fn what_ends_beside_zones_is_verified() {
     for command in ["check", "explain", "exec"] {
         assert_eq!(with(command, "sound"), 0, "{command}");
     }
-    // Who asks for one kind gets it.
+    // `check` by `zoned` takes zones alone, and `migrate` says so.
+    assert_eq!((&answer["analysis"], &answer["accepted_by"]), (&json!("zoned"), &json!("sound")));
+    let answered = rtflash(&["migrate", &old, &new, &set, "--analysis", "zoned"]).stdout;
+    assert!(answered.contains("It then runs on these, which `check --analysis sound` accepts:"), "{answered}");
+    assert!(
+        answered.contains("1. To chips 4-5, which are free\n") && answered.contains("  cluster 0: chips 0-1: camera"),
+        "{answered}"
+    );
     assert_eq!(["zoned", "stripe"].map(|analysis| with("check", analysis)), [1, 1]);
     let more = r#", {"name": "more", "read": {"pages": 1, "period": "1s"}, "data_pages": 8}"#;
     let more = file("migrate-mixed-more.json", text(more)).display().to_string();

@@ -3,7 +3,7 @@
 use rtflash_model::{Allocation, Certificate, Cluster, Placement, Space, TaskSet};
 
 use crate::analysis::{Analysis, ClusterReport, DemandTest, Test, cluster_verdict, report_cluster};
-use crate::certified::{self, certify_without_servers};
+use crate::certified::certify_without_servers;
 use crate::work::Work;
 
 /// Each cluster of an allocation in numbers for a reader, under an analysis of either kind; under a
@@ -54,16 +54,6 @@ pub(crate) fn victim(set: &TaskSet, analysis: &dyn Analysis, certificate: Option
 /// cluster that has none. The others stay as they are.
 pub fn completed(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
     AnalysisKind::of(analysis).verdicts().completed(set, allocation)
-}
-
-/// The allocation with the tightest interval of each certificate as the analysis finds it, whatever
-/// was stated; the same under other tests.
-#[must_use]
-pub fn tightened(set: &TaskSet, analysis: &dyn Analysis, allocation: Allocation) -> Allocation {
-    match analysis.test() {
-        Test::Demand(test) => certified::tightened(set, allocation, test.rely_on),
-        Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => allocation,
-    }
 }
 
 /// An allocation that passes, without servers: jobs that are not real-time get nothing, and erases

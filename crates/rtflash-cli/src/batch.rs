@@ -1,6 +1,8 @@
 //! Streams of task sets: answered as they come, on all cores, in input order, in constant memory.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use rtflash_model::reading::Change;
@@ -50,8 +52,8 @@ impl Batch {
     /// As there; and where there are more allocations than task sets.
     pub fn run_pairs(&self, mut pairs: Pairs, command: &dyn SetCommand) -> Result<Status, CommandFailure> {
         let names = (pairs.sets_name.clone(), pairs.allocations_name().to_owned());
-        let mut output = Output::stdout();
-        let mut worst = Status::Yes;
+        let (output, waiting) = (Output::stdout(), BTreeMap::new());
+        let mut printer = Printer { output, worst: Status::Yes, next: 0, waiting, written: Ok(true) };
         let Some(mut batch) = pairs.next_batch()? else {
             let nothing = Frame { text: Vec::new(), first_line: 1, first_column: 1 };
             if let Err(diagnostics) = read_task_set_bytes(b"") {
@@ -63,8 +65,8 @@ impl Batch {
         let mut next = if batch.len() == 1 { Some(pairs.next_batch()?) } else { None };
         let alone = matches!(next, Some(None));
         loop {
-            if !self.answer(&names, &batch, alone, command, (&mut output, &mut worst))? {
-                return Ok(worst);
+            if !self.answer(&names, &batch, alone, command, &mut printer)? {
+                return Ok(printer.worst);
             }
             let following = match next.take() {
                 Some(following) => following,
@@ -72,7 +74,7 @@ impl Batch {
             };
             match following {
                 Some(pairs) => batch = pairs,
-                None => return Ok(worst),
+                None => return Ok(printer.worst),
             }
         }
     }
@@ -84,7 +86,7 @@ impl Batch {
         batch: &[SetAndAllocation],
         alone: bool,
         command: &dyn SetCommand,
-        (output, worst): (&mut Output, &mut Status),
+        printer: &mut Printer,
     ) -> Result<bool, CommandFailure> {
         let read = |pair: &SetAndAllocation| read_set(&names.0, pair);
         let sets: Vec<Result<TaskSetFile, Box<SetAnswer>>> =
@@ -92,21 +94,25 @@ impl Batch {
         let mut sets: Vec<(&SetAndAllocation, _)> = batch.iter().zip(sets).collect();
         while !sets.is_empty() {
             let rest = sets.split_off(together(&sets));
-            let one = |(pair, set)| self.one(names, pair, set, alone, command);
-            let answers: Vec<SetAnswer> = if sets.len() == 1 {
-                sets.into_iter().map(one).collect()
-            } else {
-                sets.into_par_iter().map(one).collect()
-            };
-            for answer in answers {
-                *worst = answer.status.max(*worst);
-                if !write(output, &answer)? {
-                    return Ok(false);
+            let first = printer.next;
+            let shared = Mutex::new(&mut *printer);
+            let one = |(number, (pair, set))| {
+                if lock(&shared).listens() {
+                    let answer = self.one(names, pair, set, alone, command);
+                    lock(&shared).print(first + number, answer);
                 }
+            };
+            if sets.len() == 1 {
+                sets.into_iter().enumerate().for_each(one);
+            } else {
+                sets.into_iter().enumerate().par_bridge().for_each(one);
+            }
+            if !std::mem::replace(&mut printer.written, Ok(true))? {
+                return Ok(false);
             }
             sets = rest;
         }
-        output.flush().map_err(|error| CommandFailure::io("cannot write", &error))
+        Ok(true)
     }
 
     /// The answer to a task set; in a stream, with its line.
@@ -170,14 +176,48 @@ fn weight(file: &TaskSetFile) -> u64 {
     u64::from(file.set.device().chips()) + file.set.tasks().len() as u64 + file.set.jobs().len() as u64
 }
 
-/// Prints an answer. Returns whether anybody still listens.
-fn write(output: &mut Output, answer: &SetAnswer) -> Result<bool, CommandFailure> {
-    let failure = |error: io::Error| CommandFailure::io("cannot write", &error);
-    if !answer.complaint.is_empty() {
-        output.flush().map_err(failure)?;
-        output::complain(&answer.complaint);
+fn lock<'p, 'o>(printer: &'p Mutex<&'o mut Printer>) -> MutexGuard<'p, &'o mut Printer> {
+    printer.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prints answers in the order of their task sets, each when all before it are printed: a signal
+/// that ends the process leaves them on standard output.
+struct Printer {
+    output: Output,
+    worst: Status,
+    /// The number of the answer that is printed next, and later ones that are there already.
+    next: usize,
+    waiting: BTreeMap<usize, SetAnswer>,
+    /// Whether anybody still listens.
+    written: Result<bool, CommandFailure>,
+}
+
+impl Printer {
+    fn listens(&self) -> bool {
+        matches!(self.written, Ok(true))
     }
-    output.write(&answer.text).map_err(failure)
+
+    fn print(&mut self, number: usize, answer: SetAnswer) {
+        self.waiting.insert(number, answer);
+        while let Some(answer) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            self.worst = answer.status.max(self.worst);
+            if self.listens() {
+                self.written = self.write(&answer).map_err(|error| CommandFailure::io("cannot write", &error));
+            }
+        }
+        if self.listens() {
+            self.written = self.output.flush().map_err(|error| CommandFailure::io("cannot write", &error));
+        }
+    }
+
+    fn write(&mut self, answer: &SetAnswer) -> io::Result<bool> {
+        if !answer.complaint.is_empty() {
+            self.output.flush()?;
+            output::complain(&answer.complaint);
+        }
+        self.output.write(&answer.text)
+    }
 }
 
 /// Reads a task set.

@@ -53,7 +53,7 @@ pub struct Output {
 
 enum OutputSink {
     /// Standard output, and whether it takes colour.
-    Stdout(Box<dyn Write>, bool),
+    Stdout(Box<dyn Write + Send>, bool),
     File(WholeFile),
 }
 

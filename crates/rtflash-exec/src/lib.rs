@@ -79,6 +79,6 @@ pub use plan::{
 pub use release_pattern::{
     ReleasePattern, RequestPattern, read_partial_release_pattern, read_release_pattern, write_release_pattern,
 };
-pub use run::{Running, between_looks, run, run_traced};
+pub use run::{Running, run, run_traced, run_traced_watched};
 pub use ties::{random_chip_place, random_job_place};
 pub use trims::NoTrim;

@@ -1,5 +1,8 @@
 //! A run: groups of clusters, each with its observer, in windows of time.
 
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant as Clock};
+
 use rayon::prelude::*;
 use rtflash_model::sorting;
 use rtflash_model::{Instant, Span};
@@ -93,6 +96,8 @@ pub struct Running<'a, O> {
     /// Before this instant all has been run.
     now: Instant,
     duration: Instant,
+    /// Whether it was ended before the duration that was asked for.
+    is_stopped: bool,
 }
 
 impl<O> std::fmt::Debug for Running<'_, O> {
@@ -137,6 +142,7 @@ impl<'a, O: Observer + Send> Running<'a, O> {
             servers,
             now: Instant::START,
             duration: options.duration,
+            is_stopped: false,
         }
     }
 
@@ -148,6 +154,42 @@ impl<'a, O: Observer + Send> Running<'a, O> {
     /// Whether the end of the run is reached.
     pub fn is_over(&self) -> bool {
         self.now >= self.duration
+    }
+
+    /// Ends the run here: the rest is as if it had been asked to end now.
+    pub fn stop(&mut self) {
+        if !self.is_over() {
+            (self.duration, self.is_stopped) = (self.now, true);
+            self.groups.iter_mut().for_each(|group| group.policy().stop(self.now));
+        }
+    }
+
+    /// When the run was ended, if that was before its duration.
+    pub fn stopped(&self) -> Option<Instant> {
+        self.is_stopped.then_some(self.now)
+    }
+
+    /// Runs to the end in windows of at most `longest`, and calls `look` behind each of them. A
+    /// `look` that breaks stops the run.
+    ///
+    /// # Errors
+    /// Where a limit was reached, or `look` fails.
+    pub fn advance_in_windows<E: From<RunError>>(
+        &mut self,
+        longest: Span,
+        mut look: impl FnMut(&mut Self) -> Result<ControlFlow<()>, E>,
+    ) -> Result<(), E> {
+        let mut window = SHORTEST_WINDOW;
+        while !self.is_over() {
+            let begun = Clock::now();
+            self.advance(window.min(longest))?;
+            // Short runs take few windows, and none lasts long.
+            window = if begun.elapsed() < BETWEEN_LOOKS { window.saturating_add(window) } else { SHORTEST_WINDOW };
+            if look(self)?.is_break() {
+                self.stop();
+            }
+        }
+        Ok(())
     }
 
     /// Runs a window of time, in one go or in several where many jobs arrive in it, on the threads
@@ -247,12 +289,11 @@ pub fn run<O: Observer + Send>(
     Ok(running.finish())
 }
 
-/// The time between two looks at a run: long enough to be worth it, and short enough for what
-/// happens in it to be kept.
-pub fn between_looks(options: &Options) -> Span {
-    let parts = Span::from_ns(options.duration.as_ns() / 10_000).expect("no longer than the run");
-    parts.max(Span::from_us(10_000))
-}
+/// The first window of a run.
+const SHORTEST_WINDOW: Span = Span::from_us(10_000);
+
+/// The time that a window takes, about: often enough for who looks on.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Records that are kept until they are in order, about.
 const RECORDS_KEPT: u64 = 1 << 18;
@@ -275,13 +316,34 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
     plan: &Plan,
     options: &Options,
     admission: &mut dyn Admission,
+    observe: impl FnMut(&[ClusterId]) -> O,
+    sink: impl FnMut(&Record) -> Result<(), E>,
+) -> Result<Vec<O>, E> {
+    let goes_on = |_, _: Vec<&O>| ControlFlow::Continue(());
+    Ok(run_traced_watched(plan, options, admission, observe, sink, goes_on)?.0)
+}
+
+/// As [`run_traced`], and calls `look` when the device is prepared and now and then behind that:
+/// before which instant all records have been handed over, and the observers. A `look` behind the
+/// first that breaks stops the run. Returns when, too.
+///
+/// # Errors
+/// As there.
+pub fn run_traced_watched<O: Observer + Send, E: From<RunError>>(
+    plan: &Plan,
+    options: &Options,
+    admission: &mut dyn Admission,
     mut observe: impl FnMut(&[ClusterId]) -> O,
     mut sink: impl FnMut(&Record) -> Result<(), E>,
-) -> Result<Vec<O>, E> {
-    let window = between_looks(options).min(longest_window(plan));
+    mut look: impl FnMut(Instant, Vec<&O>) -> ControlFlow<()>,
+) -> Result<(Vec<O>, Option<Instant>), E> {
     sink(&Record::Setup(Setup::from(options)))?;
     let with_records = |group: &[ClusterId]| (observe(group), Vec::<Record>::new());
     let mut running = Running::new(plan, options, admission, with_records);
+    let mut look = |at, running: &mut Running<'_, (O, Vec<Record>)>| {
+        look(at, running.observers().into_iter().map(|(observer, _)| &*observer).collect())
+    };
+    let _ = look(Instant::START, &mut running);
     let mut pass_on = |settled, observers: Vec<&mut (O, Vec<Record>)>| {
         let mut ready: Vec<Record> = Vec::new();
         for (_, records) in observers {
@@ -292,11 +354,13 @@ pub fn run_traced<O: Observer + Send, E: From<RunError>>(
         sorting::by_key(&mut ready, Record::order);
         ready.iter().try_for_each(&mut sink)
     };
-    while !running.is_over() {
-        running.advance(window)?;
-        pass_on(running.settled(), running.observers())?;
-    }
+    running.advance_in_windows(longest_window(plan), |running| {
+        let settled = running.settled();
+        pass_on(settled, running.observers())?;
+        Ok::<_, E>(look(settled, running))
+    })?;
+    let stopped = running.stopped();
     let mut observers = running.finish();
     pass_on(Instant::END, observers.iter_mut().collect())?;
-    Ok(observers.into_iter().map(|(observer, _)| observer).collect())
+    Ok((observers.into_iter().map(|(observer, _)| observer).collect(), stopped))
 }

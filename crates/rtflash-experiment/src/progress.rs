@@ -61,7 +61,8 @@ impl fmt::Display for MergeError {
             MergeError::Missing(shards) => {
                 let few: Vec<String> = shards.iter().take(5).map(Shard::to_string).collect();
                 let more = if shards.len() > 5 { ", …" } else { "" };
-                write!(f, "{} part(s) missing: {}{more}", shards.len(), few.join(", "))
+                let parts = if shards.len() == 1 { "part is" } else { "parts are" };
+                write!(f, "{} {parts} missing: {}{more}", shards.len(), few.join(", "))
             }
         }
     }

@@ -70,10 +70,10 @@ impl Extent {
     pub fn doubts(&self, clock: TimeBase) -> Vec<String> {
         let mut doubts = Vec::new();
         doubts.extend(self.odd_start(clock));
-        let (count, length) = (self.count, self.length());
+        let (count, length, what) = (self.count, self.length(), clock.of());
         let of_length = rtflash_model::format_ns(length);
         match self.mean_rate() {
-            None if count > 1 => doubts.push(format!("All {count} come at one time.")),
+            None if count > 1 => doubts.push(format!("All {count} {what} come at one time.")),
             Some(rate) if rate > FASTEST => {
                 doubts.push(format!("{} bytes in {of_length} are more than any drive moves.", self.bytes));
             }
@@ -82,11 +82,11 @@ impl Extent {
         // Between the first and the last one.
         let gaps = count - 1;
         if length > 0 && u128::from(gaps) * 1_000 >= u128::from(length) {
-            doubts.push(format!("{count} in {of_length} are a million a second or more."));
+            doubts.push(format!("{count} {what} in {of_length} are a million a second or more."));
         }
         if gaps > 0 && length / gaps >= clock.rarest() {
             let gap = rtflash_model::format_ns(length / gaps);
-            doubts.push(format!("{count} in {of_length} are one in {gap}."));
+            doubts.push(format!("{count} {what} in {of_length} are one in {gap}."));
         } else if self.whole_seconds && count >= 3 && length > 0 {
             doubts.push("Each time is a whole second: the times are coarse, or are in another unit.".into());
         }
@@ -101,14 +101,14 @@ impl Extent {
         let (year, date) = (clock.year(self.first), clock.date(self.first));
         match clock {
             TimeBase::FileTime if !year.is_some_and(|year| (1980..2100).contains(&year)) => {
-                Some(format!("The first one comes at {}.", date.unwrap_or_default()))
+                Some(format!("The first of the {} comes at {}.", clock.of(), date.unwrap_or_default()))
             }
             // A recorder without a date begins at zero.
             TimeBase::Unix if self.first > 10 * DAY && !year.is_some_and(|year| (2000..2100).contains(&year)) => {
-                Some(format!("The first one comes at {}.", date.unwrap_or_default()))
+                Some(format!("The first of the {} comes at {}.", clock.of(), date.unwrap_or_default()))
             }
             TimeBase::Microseconds | TimeBase::Seconds if self.first > 365 * DAY => {
-                Some(format!("The first one comes {} days after the start.", self.first / DAY))
+                Some(format!("The first of the {} comes {} days after the start.", clock.of(), self.first / DAY))
             }
             _ => None,
         }
@@ -116,6 +116,14 @@ impl Extent {
 }
 
 impl TimeBase {
+    /// What has these times.
+    fn of(self) -> &'static str {
+        match self {
+            TimeBase::Microseconds | TimeBase::Seconds | TimeBase::FileTime => "requests",
+            TimeBase::Unix => "messages",
+        }
+    }
+
     fn meaning(self) -> &'static str {
         match self {
             TimeBase::Microseconds => "µs from the start of the run",

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant as Clock};
 
 use rtflash_alloc::analysis::Analysis;
 use rtflash_exec::check::{Checks, Finding, merge};
@@ -11,39 +10,17 @@ use rtflash_exec::report::{Report, Statistics};
 use rtflash_exec::resume::{NoState, Rest, Resume, State};
 use rtflash_exec::trace::Record;
 use rtflash_exec::{
-    DEFAULT_MEMORY, Options, Plan, Promise, RunError, Running, Service, between_looks, memory, run, run_traced,
+    DEFAULT_MEMORY, Options, Plan, Promise, RunError, Running, Service, memory, run, run_traced_watched,
 };
-use rtflash_model::{Allocation, ClusterId, Instant, TaskSet};
+use rtflash_model::{Allocation, ClusterId, Instant, Span, TaskSet};
 
 use crate::plan::{PlanRefusal, plan};
 use crate::servers::TbsServers;
 
 /// Operations of chips until now.
-fn operations(statistics: &Statistics) -> u64 {
-    let all = statistics.operations();
-    all.reads + all.programs + all.erases
-}
-
-/// Counts the records of a trace, and notifies of them now and then.
-struct RecordCount<'w> {
-    watch: Option<Watch<'w>>,
-    records: u64,
-    operations: u64,
-}
-
-/// Records between two notifications.
-const RECORDS_APART: u64 = 1 << 14;
-
-impl RecordCount<'_> {
-    fn record(&mut self, record: &Record) {
-        let Some(watch) = &mut self.watch else { return };
-        self.records += 1;
-        self.operations += u64::from(matches!(record, Record::Operation(_)));
-        if self.records.is_multiple_of(RECORDS_APART) {
-            // A trace that ends early would look like a whole one.
-            let _ = watch(record.start(), self.operations);
-        }
-    }
+fn operations<'o, 'p: 'o>(observers: impl IntoIterator<Item = &'o GroupObservers<'p>>) -> u64 {
+    let all = observers.into_iter().map(|(_, statistics)| statistics.operations());
+    all.map(|all| all.reads + all.programs + all.erases).sum()
 }
 
 /// Why a case could not be run to its end.
@@ -115,8 +92,8 @@ impl Executed {
 pub type Sink<'s> = &'s mut dyn FnMut(&Plan, &Record) -> io::Result<()>;
 
 /// Somebody who wants to know how far a run is: before which instant all has been simulated, and
-/// with how many operations of chips. Who breaks ends the run there; a run whose records are handed
-/// over goes on.
+/// with how many operations of chips. The first call comes when the device is prepared. A later
+/// call that breaks ends the run there.
 pub type Watch<'w> = &'w mut dyn FnMut(Instant, u64) -> ControlFlow<()>;
 
 /// Somebody who keeps the state of a run, so that it can be gone on with when it has been broken
@@ -153,9 +130,6 @@ impl<'p> From<Vec<GroupObservers<'p>>> for RunEnd<'p> {
     }
 }
 
-/// The time that a window takes, about: often enough for who looks on.
-const WINDOW: Duration = Duration::from_millis(50);
-
 /// Runs a plan window by window.
 fn run_in_windows<'p>(
     plan: &'p Plan,
@@ -164,20 +138,17 @@ fn run_in_windows<'p>(
     mut watch: Option<Watch<'_>>,
     mut checkpoint: Option<&mut dyn Checkpoint>,
 ) -> Result<RunEnd<'p>, NotRun> {
-    let mut running = Running::new(plan, options, &mut *servers, |group| observer(plan, options, group));
+    let mut running = Running::new(plan, options, servers, |group| observer(plan, options, group));
     let last = checkpoint.as_mut().map(|checkpoint| checkpoint.last()).transpose().map_err(NotRun::State)?;
     if let Some(mut last) = last.flatten() {
         running.restore(&mut Rest::of(&mut last))?;
     }
-    let mut window = between_looks(options);
-    while !running.is_over() {
-        let begun = Clock::now();
-        running.advance(window)?;
-        // Short runs take few windows, and none lasts long.
-        window = if begun.elapsed() < WINDOW { window.saturating_add(window) } else { between_looks(options) };
-        let goes_on = watch.as_mut().map_or(ControlFlow::Continue(()), |watch| {
-            watch(running.settled(), running.observers().iter().map(|(_, statistics)| operations(statistics)).sum())
-        });
+    let mut look =
+        |at: Instant, operations: u64| watch.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(at, operations));
+    let _ = look(running.now(), operations(running.observers().into_iter().map(|observers| &*observers)));
+    running.advance_in_windows(Span::LONGEST, |running| {
+        let settled = running.settled();
+        let goes_on = look(settled, operations(running.observers().into_iter().map(|observers| &*observers)));
         if let Some(checkpoint) = &mut checkpoint
             && (running.is_over() || checkpoint.is_due())
         {
@@ -187,34 +158,12 @@ fn run_in_windows<'p>(
             };
             checkpoint.keep(running.now(), &save).map_err(NotRun::State)?;
         }
-        if goes_on.is_break() && !running.is_over() {
-            let (now, mut kept) = (running.now(), Vec::new());
-            let mut state = State::to(&mut kept);
-            running.save(&mut state);
-            state.finish().map_err(NotRun::State)?;
-            drop(running);
-            return Ok(RunEnd { observers: ended_at(plan, options, servers, now, &kept)?, stopped: Some(now) });
-        }
-    }
+        Ok::<_, NotRun>(goes_on)
+    })?;
+    let stopped = running.stopped();
     let observers = running.finish();
-    if let Some(watch) = &mut watch {
-        let _ = watch(Instant::END, observers.iter().map(|(_, statistics)| operations(statistics)).sum());
-    }
-    Ok(observers.into())
-}
-
-/// Ends a run at the instant of its state: a run of that length goes on from the state, to its end.
-fn ended_at<'p>(
-    plan: &'p Plan,
-    options: &Options,
-    servers: &mut TbsServers,
-    now: Instant,
-    mut state: &[u8],
-) -> Result<Vec<GroupObservers<'p>>, NotRun> {
-    let options = Options { duration: now, ..options.clone() };
-    let mut running = Running::new(plan, &options, servers, |group| observer(plan, &options, group));
-    running.restore(&mut Rest::of(&mut state))?;
-    Ok(running.finish())
+    let _ = look(Instant::END, operations(&observers));
+    Ok(RunEnd { observers, stopped })
 }
 
 /// Runs an allocation under an analysis (whose page costs, delays, periods and servers it obeys)
@@ -266,12 +215,12 @@ pub fn execute_watched(
         if cfg!(target_family = "wasm") {
             // A page in a browser has to be small: there is one way to run.
             let mut nobody = |_: &Plan, _: &Record| Ok(());
-            return Ok(traced((plan, options), servers, sink.unwrap_or(&mut nobody), watch)?.into());
+            return traced((plan, options), servers, sink.unwrap_or(&mut nobody), watch);
         }
         match (sink, watch) {
             (None, None) => Ok(run(plan, options, servers, observe)?.into()),
             (None, watch) => run_in_windows(plan, options, servers, watch, None),
-            (Some(sink), watch) => Ok(traced((plan, options), servers, sink, watch)?.into()),
+            (Some(sink), watch) => traced((plan, options), servers, sink, watch),
         }
     })
 }
@@ -281,19 +230,16 @@ fn traced<'p>(
     (plan, options): (&'p Plan, &'p Options),
     servers: &mut TbsServers,
     sink: Sink<'_>,
-    watch: Option<Watch<'_>>,
-) -> Result<Vec<GroupObservers<'p>>, NotRun> {
-    let mut counted = RecordCount { watch, records: 0, operations: 0 };
-    run_traced(
-        plan,
-        options,
-        servers,
-        |group| observer(plan, options, group),
-        |record| {
-            counted.record(record);
-            Ok(sink(plan, record)?)
-        },
-    )
+    mut watch: Option<Watch<'_>>,
+) -> Result<RunEnd<'p>, NotRun> {
+    let mut look = |at: Instant, observers: Vec<&GroupObservers<'p>>| {
+        watch.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(at, operations(observers)))
+    };
+    let observe = |group: &[ClusterId]| observer(plan, options, group);
+    let (observers, stopped) =
+        run_traced_watched(plan, options, servers, observe, |record| Ok::<_, NotRun>(sink(plan, record)?), &mut look)?;
+    let _ = look(Instant::END, observers.iter().collect());
+    Ok(RunEnd { observers, stopped })
 }
 
 /// As [`execute_watched`], with somebody who keeps the state now and then. The result is the same,
@@ -371,7 +317,7 @@ fn judged(
     let mut report = Statistics::new(&plan, duration).finish(&plan);
     for (checks, statistics) in observers {
         findings.push(checks.finish(duration));
-        report = report.merge(statistics.finish(&plan));
+        report = report.merge(statistics.stopped(duration).finish(&plan));
     }
     Ok(Executed { findings: merge(findings), report, stopped, plan })
 }

@@ -79,8 +79,8 @@ pub struct AllocAnswer<'a> {
 /// was found.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AdviceAnswer<'a> {
-    /// Where a request cannot be served on any number of chips: what lets it be served. The other
-    /// changes suppose what `request.supposes` says.
+    /// A request that cannot be served on any number of chips, with the changes that let it be
+    /// served; left out if there is no such request. The other changes suppose `request.supposes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<ServedByAnswer<'a>>,
     /// Chips and λ together, perhaps by another algorithm: none of these is better than another in
@@ -115,7 +115,7 @@ pub struct AdviceAnswer<'a> {
     pub program_failures: Option<u32>,
 }
 
-/// What lets a request be served that takes longer than it has, in an [`AdviceAnswer`].
+/// Changes that let a request be served that takes longer than it has, in an [`AdviceAnswer`].
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ServedByAnswer<'a> {
     /// Whose request it is.
@@ -132,9 +132,9 @@ pub struct ServedByAnswer<'a> {
     /// An `erase_suspend` and `erase_resume` of the device, equally long, with which its task passes
     /// alone: the longest step that does; null where these do not help, or the device states them.
     pub erase_suspend_ns: Option<u64>,
-    /// What the other advice supposes: `erase_suspend` (and `erase_resume`, both `supposes_ns`
-    /// long), or `deadline`, a later one of each request that cannot be served otherwise. Null
-    /// where neither helps.
+    /// The change that the other advice supposes: `erase_suspend` (and `erase_resume`, both
+    /// `supposes_ns` long), or `deadline`, a later one of each request that cannot be served
+    /// otherwise. Null where neither helps.
     pub supposes: Option<Text<'static>>,
     /// The `erase_suspend` and the `erase_resume` that are supposed.
     pub supposes_ns: Option<u64>,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::data::DataAnswer;
-use crate::numbers::percent;
 use crate::parts::{RawMeta, Text, chip_numbers, meta, reliance_name, task_names};
 use crate::reasons::load_above_one;
 use crate::verdicts::{Verdict, Verdicts};
@@ -186,10 +185,8 @@ fn own(analysis: &dyn Analysis, clusters: &[CheckedCluster<'_>]) -> Verdict {
                 format!("cluster {position} has U = {}, the limit is 1", load_above_one(cluster.utilization))
             }
             _ if cluster.utilization > 1.0 && cluster.utilization < OVERLOAD => {
-                format!(
-                    "cluster {position} is {} overloaded",
-                    percent((cluster.utilization - 1.0).max(f64::MIN_POSITIVE))
-                )
+                let filled = load_above_one(cluster.utilization);
+                format!("cluster {position} has a demand of {filled} in its tightest interval, the limit is 1")
             }
             _ => match cluster.complaints.first() {
                 Some(complaint) => format!("cluster {position} fails: {complaint}"),

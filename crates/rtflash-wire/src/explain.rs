@@ -253,7 +253,7 @@ fn page_times(device: &Device, analysis: &dyn Analysis, theorem: bool) -> (Span,
 /// An allocation, and what `check` says of it.
 #[derive(Debug)]
 pub struct CheckedAllocation<'a> {
-    /// The tightest intervals of its certificates are as they are, whatever was stated.
+    /// The tightest intervals of its certificates are those of the verdict, whatever was stated.
     pub allocation: Allocation,
     /// Of the allocation as it was stated.
     pub verdict: CheckAnswer<'a>,
@@ -335,6 +335,11 @@ impl<'a> ExplainedCluster<'a> {
     ) -> ExplainedCluster<'a> {
         let size = cluster.size();
         let placed = test.is_some();
+        // Of certificates the numbers are those of the interval that the verdict shows.
+        let (utilization, blocking) = match placed {
+            true => (checked.utilization, checked.blocking),
+            false => (report.utilization, report.blocking),
+        };
         ExplainedCluster {
             chips: chip_numbers(&cluster.chips),
             schedulable: checked.schedulable,
@@ -342,11 +347,11 @@ impl<'a> ExplainedCluster<'a> {
             complaints: checked.complaints.clone(),
             notes: checked.notes.clone(),
             data: DataAnswer::new(set, cluster.tasks.iter().copied(), space),
-            demand_share: placed.then_some(report.utilization),
+            demand_share: checked.demand_share,
             page_delay_ns: (!placed).then(|| analysis.transfer_delay(set.device(), size).as_ns()),
             min_period_ns: report.min_period.map(Nanoseconds::from),
-            blocking: report.blocking,
-            utilization: report.utilization,
+            blocking,
+            utilization,
             server_utilization: report.server,
             tasks: match placed {
                 true => Vec::new(),

@@ -91,8 +91,11 @@ pub struct RecorderAnswer {
     pub summary_bytes: u64,
     /// Bags in the file, one behind the other.
     pub bags: u64,
-    /// Bytes of the file that were not read.
+    /// Bytes of the file that were not read, as they are damaged or behind damage: the task lacks
+    /// them.
     pub unread_bytes: u64,
+    /// In how many places: chunks, records, the end of a bag that breaks off.
+    pub unread_parts: u64,
 }
 
 /// A topic of a bag.

@@ -28,6 +28,9 @@ pub struct MigrateAnswer<'a> {
     pub stages: Vec<MovingStage<'a>>,
     /// Clusters of the new allocation that could not be made, where no way was found.
     pub missing: Vec<MissingCluster<'a>>,
+    /// The analysis by which `check` accepts `clusters`: `sound`, if these are not all of the kind
+    /// that `analysis` makes; null if no way was found.
+    pub accepted_by: Option<Text<'a>>,
     /// What the device runs by in the end; as it is now where no way was found.
     pub clusters: Vec<RunningCluster<'a>>,
 }
@@ -177,6 +180,7 @@ impl<'a> MigrateAnswer<'a> {
             unserved: None,
             within_ns: migration.within().map(Span::as_ns),
             stages: migration.stages.iter().map(|stage| MovingStage::new(set, stage)).collect(),
+            accepted_by: None,
             missing: Vec::new(),
             clusters: RunningCluster::all(set, &migration.running),
         }

@@ -62,6 +62,11 @@ pub fn runs<N: Copy + Into<u64>>(numbers: &[N]) -> String {
     runs.iter().map(run).collect::<Vec<_>>().join(", ")
 }
 
+/// Chips by their numbers: `chip 3`, `chips 0-3, 7`.
+pub fn chips<N: Copy + Into<u64>>(numbers: &[N]) -> String {
+    format!("{} {}", if numbers.len() == 1 { "chip" } else { "chips" }, runs(numbers))
+}
+
 /// A whole number with separators: `800,000`.
 pub fn separated(number: u128) -> String {
     let digits = number.to_string();
@@ -94,7 +99,9 @@ pub fn volume(bytes: f64) -> String {
     let units = [("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
     let (unit, scale) = units.into_iter().find(|&(_, scale)| bytes >= 0.9995 * scale).unwrap_or(("B", 1.0));
     let amount = bytes / scale;
-    let places = if amount >= 99.95 {
+    let places = if unit == "B" && amount.fract() == 0.0 {
+        0
+    } else if amount >= 99.95 {
         1
     } else if amount >= 9.995 {
         2
@@ -183,7 +190,8 @@ mod tests {
         // Not 1024 KiB.
         assert_eq!((bytes((1 << 20) - 1).as_str(), bytes(1_023 * 1_024).as_str()), ("1 MiB", "1023 KiB"));
         for (number, text) in [
-            (0.0, "0.000 B"),
+            (0.0, "0 B"),
+            (0.5, "0.500 B"),
             (999.9, "1.000 kB"),
             (3_935_999.9, "3.936 MB"),
             (12_345e6, "12.35 GB"),

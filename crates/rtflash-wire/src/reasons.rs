@@ -75,11 +75,17 @@ pub fn unplaced_reason(set: &TaskSet, analysis: &dyn Analysis, unplaced: &Unplac
 /// A load that is too much, by the kind of test.
 fn load(analysis: &dyn Analysis, utilization: f64) -> String {
     let excess = percent((utilization - 1.0).max(f64::MIN_POSITIVE));
+    // Four places show too little of the excess.
+    let is_close = share(utilization).starts_with('>');
     match analysis.test() {
         Test::Demand(_) => format!("a load of {}, and it has to stay below 1", share(utilization)),
+        _ if baseline(analysis.name()).is_some() && is_close => {
+            format!("it is full, in time or in space, and above that by {excess}")
+        }
         _ if baseline(analysis.name()).is_some() => {
             format!("it is {} full, in time or in space, {excess} too much", share(utilization))
         }
+        _ if is_close => format!("U is above 1 by {excess}"),
         Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => {
             format!("U = {}, {excess} too much", share(utilization))
         }
@@ -224,7 +230,8 @@ pub fn suspends_nothing(set: &TaskSet, allocation: &Allocation) -> Option<String
     let (noun, verb) = if serving.len() == 1 { ("cluster", "suspends") } else { ("clusters", "suspend") };
     (!serving.is_empty()).then(|| {
         format!(
-            "{noun} {} {verb} no erase: a server is reserved there, and `alloc --reserve-server no` reserves none",
+            "{noun} {} {verb} no erase: a server is reserved there, and `alloc --reserve-server no` reserves none \
+             (`exec --allocation FILE` runs what it prints)",
             serving.join(", ")
         )
     })

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use rtflash_alloc::allocator::{Allocator as _, Outcome, PartFtlTest};
-use rtflash_alloc::analysis::{Analysis, Test};
+use rtflash_alloc::analysis::{Analysis, PartFtl, Test};
 use rtflash_alloc::verdict::{in_time, report, spaces};
 use rtflash_model::{Allocation, Space, TaskSet};
 use schemars::JsonSchema;
@@ -125,7 +125,7 @@ impl Verdict {
             }
             Outcome::CannotTell(limit) => Verdict::cannot_tell(limit.to_string()),
             Outcome::Partitioned(verdict) if !verdict.space.fits() => Verdict::no("the data do not fit the data chips"),
-            Outcome::Partitioned(verdict) if !verdict.schedulable => Verdict::no("a utilization is above 1"),
+            Outcome::Partitioned(verdict) if !verdict.schedulable => Verdict::no(partitioned_reason(verdict)),
             Outcome::Partitioned(_) => Verdict::YES,
         }
     }
@@ -195,6 +195,17 @@ impl Verdict {
         });
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         VerdictLine { label: label.to_owned(), word: Some(self.verdict), verdict, reason }
+    }
+}
+
+/// Why PaRT-FTL's own test fails, in a clause.
+fn partitioned_reason(verdict: &PartFtl) -> String {
+    let modes = [("read", verdict.read_utilization), ("write", verdict.write_utilization)];
+    let full = modes.into_iter().filter(|(_, utilization)| *utilization >= 1.0);
+    let (mode, most) = full.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(("", 0.0));
+    match mode {
+        "" => "a request is due before its period ends, and its test knows none of these".into(),
+        mode => format!("the chips in {mode} mode have U = {}, the limit is 1", load_above_one(most)),
     }
 }
 

@@ -48,7 +48,7 @@ impl fmt::Display for Untestable {
                 }
                 f.write_str("--analysis sound takes deadlines and jitter")
             }
-            UntestableCause::Device(why) => write!(f, "{analysis} cannot tell: {why}"),
+            UntestableCause::Device(why) => write!(f, "{analysis} does not analyse this set: {why}"),
             UntestableCause::Commands(command) => write!(
                 f,
                 "{analysis} knows no commands on the bus, and the device has a `command` of {command}: --analysis \

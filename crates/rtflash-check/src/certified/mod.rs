@@ -27,7 +27,7 @@ mod zones;
 #[cfg(test)]
 mod tests;
 
-use rtflash_model::{Access, Allocation, Cluster, Placement, Reliance, Space, TaskSet, Tightest};
+use rtflash_model::{Access, Allocation, Cluster, Placement, Reliance, Space, Span, TaskSet, Tightest};
 
 use collection::Stated;
 use levels::TestLevels;
@@ -88,6 +88,16 @@ pub struct CertifiedClusterVerification {
     /// An interval that comes nearer to missing a deadline than the one that the certificate calls
     /// the tightest, where the test holds and one was seen. Nothing that is promised depends on it.
     pub tighter: Option<Tightest>,
+}
+
+impl CertifiedClusterVerification {
+    /// The interval that comes nearest to missing a deadline, as far as one was seen.
+    pub fn tightest(&self) -> Option<Tightest> {
+        self.tighter.or_else(|| {
+            let Shares { length_ns, slack_ns, .. } = self.shares?;
+            Some(Tightest { length: Span::from_ns(length_ns)?, slack_ns: slack_ns.try_into().ok()? })
+        })
+    }
 }
 
 /// What fills an interval of some length L: shares of L, on the processor of the cluster that has

@@ -53,10 +53,15 @@ pub(super) fn tightest(levels: &TestLevels, certificate: &Certificate, found: &m
     if by_test.iter().all(|shares| shares.slack_ns != i128::from(slack_ns)) {
         found.notes.push(format!("the slack of {length} is {} ns, not {slack_ns}", granted.slack_ns));
     }
-    let nearer = verdict.least.filter(|&(_, least)| verdict.holds == Some(true) && least < granted.slack_ns);
-    found.tighter = nearer.and_then(|(length, least)| {
+    let nearer = verdict.least.filter(|&(_, least)| least < granted.slack_ns);
+    let nearer = nearer.and_then(|(length, least)| {
         Some(Tightest { length: Span::from_ns(length.try_into().ok()?)?, slack_ns: least.try_into().ok()? })
     });
+    match verdict.holds {
+        Some(true) => found.tighter = nearer,
+        // An interval that is not filled says nothing of why the test fails.
+        _ => found.shares = nearer.and_then(|it| shares(levels.processors(), it.length.as_ns())).or(found.shares),
+    }
 }
 
 /// What fills an interval of this length, on the processor that has the least slack.

@@ -2,8 +2,8 @@
 
 use rtflash_alloc::analysis::Analysis;
 use rtflash_alloc::verdict::completed;
-use rtflash_model::{Allocation, TaskSetFile};
-use rtflash_wire::{CheckAnswer, Verdict};
+use rtflash_model::{Allocation, Certificate, TaskSetFile};
+use rtflash_wire::{CheckAnswer, CheckedAllocation, Verdict};
 
 use super::found::{gone_tasks, looked_for, uncertified};
 use crate::CommandFailure;
@@ -13,7 +13,7 @@ use crate::batch::{Batch, SetCommand};
 use crate::output;
 use crate::pairs::{Given, Pairs};
 use crate::render::Render;
-use crate::render::kind::kind;
+use crate::render::kind::{Verified, kind};
 use crate::status::Status;
 
 struct CheckPlan {
@@ -61,24 +61,9 @@ impl CheckPlan {
         if let Some(request) = self.analysis.refuses(&file.set) {
             return self.nothing(file, Verdict::cannot_tell(request.to_string()));
         }
-        let kind = kind(self.analysis);
-        let missing = if kind.promises() { uncertified(&read) } else { Vec::new() };
-        // What is not promised is looked for, and then judged as if it had been given.
-        let read = if missing.is_empty() { read } else { completed(&file.set, self.analysis, read) };
-        let (mut answer, utilizations) = kind.verify(file, &read);
-        for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {
-            answer.clusters[position].notes.push("it has no certificate: this one was looked for".into());
-        }
-        for (cluster, position) in answer.clusters.iter_mut().zip(0..) {
-            cluster.notes.extend(gone_tasks(&read, position));
-        }
-        disagreements(text, &missing, &utilizations, &mut answer);
-        let mut complaint = String::new();
-        if !missing.is_empty() {
-            complaint += &output::warning(&format!("{name}: {}", looked_for(&read, &missing)));
-        }
-        let text = answer.render(self.format);
-        SetAnswer { text, complaint, status: Status::of(answer.schedulable), ..SetAnswer::default() }
+        let (CheckedAllocation { verdict, .. }, complaint) = checked(file, self.analysis, read, (text, name));
+        let text = verdict.render(self.format);
+        SetAnswer { text, complaint, status: Status::of(verdict.schedulable), ..SetAnswer::default() }
     }
 
     /// The answer where there is none.
@@ -87,6 +72,39 @@ impl CheckPlan {
         let answer = CheckAnswer::nothing(&file.set, self.analysis, own, file.meta.as_deref());
         SetAnswer { text: answer.render(self.format), status, ..SetAnswer::default() }
     }
+}
+
+/// What is found of an allocation, which stands in the file `name` as `text`, and a warning where
+/// certificates were looked for.
+pub fn checked<'f>(
+    file: &'f TaskSetFile,
+    analysis: &dyn Analysis,
+    read: Allocation,
+    (text, name): (&str, &str),
+) -> (CheckedAllocation<'f>, String) {
+    let kind = kind(analysis);
+    let missing = if kind.promises() { uncertified(&read) } else { Vec::new() };
+    // What is not promised is looked for, and then judged as if it had been given.
+    let read = if missing.is_empty() { read } else { completed(&file.set, analysis, read) };
+    let Verified { mut answer, utilizations, intervals } = kind.verify(file, &read);
+    for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {
+        answer.clusters[position].notes.push("it has no certificate: this one was looked for".into());
+    }
+    for (cluster, position) in answer.clusters.iter_mut().zip(0..) {
+        cluster.notes.extend(gone_tasks(&read, position));
+    }
+    disagreements(text, &missing, &utilizations, &mut answer);
+    let warning = if missing.is_empty() {
+        String::new()
+    } else {
+        output::warning(&format!("{name}: {}", looked_for(&read, &missing)))
+    };
+    let judged = intervals.into_iter().enumerate().map(|(position, tightest)| {
+        read.certificate(position).map(|certificate| Certificate { tightest, ..*certificate })
+    });
+    let judged: Vec<Option<Certificate>> = judged.collect();
+    let allocation = if judged.is_empty() { read } else { read.with_certificates(judged) };
+    (CheckedAllocation { allocation, verdict: answer }, warning)
 }
 
 /// Notes where the utilizations that an allocation states are not those that it has: nothing

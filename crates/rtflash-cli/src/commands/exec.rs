@@ -319,7 +319,7 @@ impl ExecPlan {
             }
         };
         let Executed { plan, findings, report, stopped } = &executed;
-        let drawn = match keeper.finish(plan, options.duration) {
+        let drawn = match keeper.finish(plan, stopped.unwrap_or(options.duration)) {
             Ok(drawn) => drawn,
             Err(failure) => return SetAnswer::wrong(&failure.0),
         };
@@ -351,12 +351,12 @@ impl ExecPlan {
         let set = &asked.file.set;
         // Several sets are run side by side.
         let bar = if asked.alone { RunBar::new(options.duration) } else { None };
-        // A trace and a chart are whole, and a checkpoint is what a run goes on from.
-        let stops = self.stops && asked.alone && !self.wanted.is_some() && self.checkpoint.is_none();
-        let signals = stops.then(|| self.signals.get_or_init(SignalHold::new));
+        // A checkpoint is what a run goes on from; several answers are printed as they come.
+        let stops = self.stops && asked.alone && self.checkpoint.is_none();
         let mut advance = |now, operations| {
             bar.iter().for_each(|bar| bar.advance(now, operations));
-            let is_held = signals.is_some_and(|signals| signals.signal().is_some());
+            // From the first call on: while the device is prepared there is nothing to print.
+            let is_held = stops && self.signals.get_or_init(SignalHold::new).signal().is_some();
             if is_held { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let watch: Option<Watch<'_>> = if bar.is_some() || stops { Some(&mut advance) } else { None };

@@ -93,7 +93,8 @@ pub struct CheckpointFile {
     identity: RunIdentity,
     every: Duration,
     last: Clock,
-    signals: SignalHold,
+    /// Held from the first time on that the state could be kept.
+    signals: Option<SignalHold>,
 }
 
 fn invalid(problem: impl Into<String>) -> io::Error {
@@ -122,7 +123,7 @@ impl CheckpointFile {
             },
             every: kept.every,
             last: Clock::now(),
-            signals: SignalHold::new(),
+            signals: None,
         }
     }
 
@@ -191,7 +192,8 @@ impl Checkpoint for CheckpointFile {
     }
 
     fn is_due(&mut self) -> bool {
-        self.last.elapsed() >= self.every || self.signals.signal().is_some()
+        let signals = self.signals.get_or_insert_with(SignalHold::new);
+        self.last.elapsed() >= self.every || signals.signal().is_some()
     }
 
     fn keep(&mut self, now: Instant, save: &dyn Fn(State<'_>) -> io::Result<()>) -> io::Result<()> {
@@ -203,7 +205,7 @@ impl Checkpoint for CheckpointFile {
         file.write_all(&hasher.finalize().to_le_bytes())?;
         file.finish()?;
         self.last = Clock::now();
-        self.signals.obey();
+        self.signals.iter().for_each(SignalHold::obey);
         Ok(())
     }
 }

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
 use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::verdict::{completed, tightened};
-use rtflash_model::{Allocation, Reliance, TaskSetFile};
-use rtflash_wire::{Answer as _, CheckedAllocation, Guarantee, Unexplained, Verdict, Verdicts};
+use rtflash_model::{Reliance, TaskSetFile};
+use rtflash_wire::{Answer as _, Guarantee, Unexplained, Verdict, Verdicts};
 
-use super::found::gone_tasks;
+use super::check::checked;
 use super::{allocator, analysis_relying_on};
 use crate::answer::SetAnswer;
 use crate::args::{ExplainArgs, Format};
@@ -17,7 +16,6 @@ use crate::pairs::{Given, Pairs};
 use crate::render::Render;
 use crate::render::alloc_text::OutcomeText;
 use crate::render::explain::ExplainView;
-use crate::render::kind::kind;
 use crate::status::Status;
 use crate::{CommandFailure, output};
 
@@ -65,14 +63,13 @@ impl SetCommand for ExplainPlan {
                 };
                 let verdicts = Verdicts::of_outcome(set, (allocator.name(), analysis), &outcome, &guarantee.verdict);
                 let headline = OutcomeText::new(set, allocator.name(), analysis, &outcome, &guarantee).headline();
-                let found = outcome.allocation().cloned().map(|allocation| checked(file, analysis, allocation));
+                let found = outcome.allocation().cloned();
+                let found = found.map(|allocation| checked(file, analysis, allocation, ("", "")).0);
                 (found, verdicts, Some(headline))
             }
-            Some(Given::Allocation { allocation, name, .. }) => {
-                for note in (0..allocation.len()).flat_map(|position| gone_tasks(&allocation, position)) {
-                    warnings += &output::warning(&format!("{name}: {note}"));
-                }
-                let checked = checked(file, analysis, completed(set, analysis, allocation));
+            Some(Given::Allocation { allocation, text, name }) => {
+                let (checked, warning) = checked(file, analysis, allocation, (&text, name));
+                warnings += &warning;
                 let verdicts = checked.verdict.verdicts.clone();
                 (Some(checked), verdicts, None)
             }
@@ -109,12 +106,4 @@ fn refusal(file: &TaskSetFile, analysis: &dyn Analysis, reason: String, format: 
         Format::Text => (String::new(), output::error(&reason)),
     };
     SetAnswer { text, complaint, status: Status::CannotTell, ..SetAnswer::default() }
-}
-
-/// The allocation beside what `check` says of it as it was stated.
-fn checked<'f>(file: &'f TaskSetFile, analysis: &dyn Analysis, allocation: Allocation) -> CheckedAllocation<'f> {
-    CheckedAllocation {
-        verdict: kind(analysis).verify(file, &allocation).0,
-        allocation: tightened(&file.set, analysis, allocation),
-    }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use rtflash_alloc::analysis::{Analysis, fits_alone};
 use rtflash_model::Device;
 use rtflash_model::generate::{
-    DeadlineRange, Exhausted, Generator, OptionsError, PageRange, PeriodRange, SetOptions, SetSpec, Utilization,
+    DeadlineRange, Exhausted, Generator, Meta, OptionsError, PageRange, PeriodRange, SetOptions, SetSpec, Utilization,
     UtilizationRange, Writes,
 };
 use rtflash_model::{MetaJson, read_device, write_task_set};
@@ -259,7 +259,8 @@ impl GeneratePlan {
         let utilization = self.points[point];
         let index = number % self.sets;
         let set = self.options.draw(utilization, index, |device, task| fits_alone(self.analysis, device, task))?;
-        let meta = self.options.meta(utilization, index, self.analysis.name());
+        let drawn_utilization = self.options.drawn_utilization(&set);
+        let meta = Meta { drawn_utilization, ..self.options.meta(utilization, index, self.analysis.name()) };
         let mut line = write_task_set(&set, MetaJson::of(&meta).as_ref());
         line.push('\n');
         Ok(line)

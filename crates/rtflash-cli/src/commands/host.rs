@@ -47,7 +47,7 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
-    let (mut answers, mut warnings) = (String::new(), String::new());
+    let (mut answers, mut warnings, mut status) = (String::new(), String::new(), Status::Yes);
     let mut runs = Vec::new();
     for scheduler in &schedulers {
         let scenario = input.scenario(*scheduler)?;
@@ -57,6 +57,7 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
         let span = scenario.duration.since(scenario.warmup);
         let ran = Ran { scheduler: scenario.scheduler.name(), jobs, queues, assumptions, span };
         let answer = ran.answer();
+        status = status.max(status_of(&ran.assumptions));
         for broken in ran.assumptions.iter().filter(|seen| seen.broken.is_some() && seen.name == "ends-within") {
             warnings += &output::warning(&complaint(broken));
         }
@@ -80,7 +81,7 @@ pub fn answer(args: &HostRunArgs, input: &Input) -> Result<SetAnswer, Unanswered
         let answers: Vec<_> = runs.iter().map(Ran::answer).collect();
         report::write(path, &report::host(&answers, args.seed, host_figures::pictures(&runs)))?;
     }
-    Ok(SetAnswer { text: answers, complaint: warnings, ..SetAnswer::default() })
+    Ok(SetAnswer { text: answers, complaint: warnings, status, ..SetAnswer::default() })
 }
 
 /// Where the trace of a run by this scheduler goes: its name is put before the ending where there
@@ -94,6 +95,11 @@ fn place(trace: &Path, scheduler: Option<&str>) -> PathBuf {
         name.push(ending);
     }
     trace.with_file_name(name)
+}
+
+/// A bound that a run exceeds is a no.
+fn status_of(assumptions: &[BoundAssumption]) -> Status {
+    Status::of(Some(assumptions.iter().all(|seen| seen.name != "bounds" || seen.broken.is_none())))
 }
 
 /// That a device was seen not to do what it says.
@@ -156,4 +162,22 @@ pub fn ordered(script: &NamedText, mut line: impl FnMut(&str) -> std::io::Result
         OrderError::Script(wrong) => refused(&wrong),
         OrderError::Answer(error) => CommandFailure::io("cannot write", &error).into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rtflash_model::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_bound_that_is_exceeded_is_a_no() {
+        let seen = |name, broken| BoundAssumption { name, observed: true, broken };
+        assert!(Assumptions::NAMES.contains(&"bounds"));
+        for name in Assumptions::NAMES {
+            assert_eq!(status_of(&[seen(name, None)]), Status::Yes, "{name}");
+            let expected = if name == "bounds" { Status::No } else { Status::Yes };
+            assert_eq!(status_of(&[seen("tags", None), seen(name, Some(Instant::START))]), expected, "{name}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 
 use super::generate::{DeviceFrom, device};
 use crate::args::{BlockImportArgs, Format, ImportArgs, ImportCommand, OfDeviceArgs};
-use crate::render::numbers::{bytes, count, volume};
+use crate::render::numbers::{count, volume};
 use crate::source::{self, InputSource};
 use crate::status::Status;
 use crate::{CommandFailure, diagnose, output};
@@ -65,18 +65,23 @@ fn mcap(input: &OfDeviceArgs, flush: Span) -> Result<Status, CommandFailure> {
                 "{}: {}, {} (the fullest window of {flush} has {})",
                 diagnose::visible(&topic.topic, 80),
                 count(topic.messages, "message"),
-                bytes(topic.bytes),
-                bytes(topic.most_bytes.into())
+                volume(topic.bytes as f64),
+                volume(topic.most_bytes as f64)
             );
         }
         show_recorder(text, &recorder, flush, page_size);
     };
-    let answer = ImportAnswer {
+    let mut answer = ImportAnswer {
         topics: Some(topics.clone()),
         recorder: Some(recorder.clone()),
         task_set: Some(raw(&set)),
         ..of_extent("mcap", &bag.messages, &extent, TimeBase::Unix)
     };
+    if bag.unread_bytes > 0 {
+        let (unread, places) = (count(bag.unread_bytes, "byte"), count(bag.unread_parts, "place"));
+        let says = format!("Not read: {unread} in {places}. Task and rates lack them and promise nothing on them.");
+        answer.warnings.insert(0, says.into());
+    }
     print(input.format, &set, &answer, "messages", TimeBase::Unix, summary)
 }
 
@@ -109,25 +114,26 @@ fn recorder(bag: &Bag, flush: Span) -> RecorderAnswer {
         summary_bytes: bag.summary_bytes,
         bags: bag.bags,
         unread_bytes: bag.unread_bytes,
+        unread_parts: bag.unread_parts,
     }
 }
 
 fn show_recorder(text: &mut String, recorder: &RecorderAnswer, flush: Span, page_size: u32) {
     if recorder.attachments > 0 {
-        let (number, size) = (count(recorder.attachments, "attachment"), bytes(recorder.attachment_bytes));
+        let (number, size) = (count(recorder.attachments, "attachment"), volume(recorder.attachment_bytes as f64));
         let _ = writeln!(text, "{number}, {size}: in the window of the time when it was logged");
     }
     let _ = writeln!(
         text,
         "indexes, heads of chunks, schemas, metadata: {}; the summary, which no window has: {}",
-        bytes(recorder.other_bytes),
-        bytes(recorder.summary_bytes.into())
+        volume(recorder.other_bytes as f64),
+        volume(recorder.summary_bytes as f64)
     );
     if recorder.bags > 1 {
         let _ = writeln!(text, "{} bags, one behind the other: their times are on one clock", recorder.bags);
     }
     let pages = count(recorder.most_bytes.div_ceil(page_size.into()), "page");
-    let most = bytes(recorder.most_bytes.into());
+    let most = volume(recorder.most_bytes as f64);
     let _ = writeln!(
         text,
         "task recorder: {pages} of {page_size} bytes every {flush} (the fullest window of all has {most})"
@@ -312,7 +318,7 @@ fn show_extent(text: &mut String, extent: &ExtentAnswer, clock: TimeBase) {
     let rate =
         extent.mean_bytes_per_s.map_or_else(|| "all at once".into(), |rate| volume(rate as f64) + "/s on average");
     let length = format_ns(extent.length_ns);
-    let _ = writeln!(text, "first at {first}; {} in {length}, {rate}", bytes(extent.bytes));
+    let _ = writeln!(text, "first at {first}; {} in {length}, {rate}", volume(extent.bytes as f64));
 }
 
 /// The task set, and beside it what was read; or both in one line.

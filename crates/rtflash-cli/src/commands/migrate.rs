@@ -49,6 +49,10 @@ pub fn run(args: &MigrateArgs) -> Result<Status, CommandFailure> {
         Ok(mut migration) => {
             migration.running = migration.running.tightened(set, test.rely_on, &Work::new());
             let mut answer = MigrateAnswer::found(set, analysis.name(), old, &migration);
+            let RunningDevice { clusters, certificates, .. } = &migration.running;
+            let mut kinds = clusters.iter().zip(certificates).filter(|(cluster, _)| !cluster.tasks.is_empty());
+            let is_its_own = kinds.all(|(_, certificate)| test.verified().contains(&certificate.placement));
+            answer.accepted_by = Some(if is_its_own { analysis.name() } else { "sound" }.into());
             let passes = !args.run || executed(set, &migration, &mut answer)?;
             (answer, Status::of(Some(passes)))
         }
@@ -102,6 +106,7 @@ fn not_found<'a>(
         within_ns: None,
         stages: Vec::new(),
         missing: missing.iter().map(of).collect(),
+        accepted_by: None,
         clusters: RunningCluster::all(set, old),
     }
 }

@@ -5,7 +5,7 @@ use rtflash_wire::{
     AddedTask, AdmitAnswer, Answer, LeftOutAnswer, RefusedTask, RunningCluster, ServedStream, StageAnswer,
 };
 
-use super::numbers::{count, names, plain, runs, time};
+use super::numbers::{chips, count, names, plain, time};
 use super::{OnDevice, Render, data, verdicts};
 use crate::output::{DIM, GREEN, RED, paint};
 
@@ -61,7 +61,7 @@ pub(super) fn running(clusters: &[RunningCluster<'_>]) -> String {
             [] => "(free)".to_owned(),
             tasks => names(tasks.iter().map(|name| &**name), 6),
         };
-        format!("  cluster {position}: chips {}: {tasks}\n", runs(&cluster.chips))
+        format!("  cluster {position}: {}: {tasks}\n", chips(&cluster.chips))
     };
     clusters.iter().enumerate().map(line).collect()
 }
@@ -76,9 +76,11 @@ fn why(refused: &RefusedTask<'_>) -> String {
 
 /// Servers that get no more jobs.
 pub(super) fn left_out(of: &LeftOutAnswer) -> String {
-    let chips: Vec<String> = of.chips.iter().map(|chips| runs(chips)).collect();
+    let of_chips: Vec<String> = of.chips.iter().map(|of| chips(of)).collect();
     let within = time(of.within_ns as f64);
-    format!("\nServers of chips {} get no more jobs; it begins {within} after their last one\n", chips.join(" and "))
+    let (servers, whose) = if of_chips.len() == 1 { ("The server of", "its") } else { ("The servers of", "their") };
+    let (verb, on) = (if of_chips.len() == 1 { "gets" } else { "get" }, of_chips.join(" and of "));
+    format!("\n{servers} {on} {verb} no more jobs; it begins {within} after {whose} last one\n")
 }
 
 /// Who serves a job stream.

@@ -62,12 +62,19 @@ fn together(device: &Device, algorithm: &str, Front { points, steps }: &Front) -
         format!("{}{channels} at up to {}{by}", count(point.chips, "chip"), point.logical_ratio)
     });
     let points: Vec<String> = points.collect();
+    // `size` prints what lies between the ends.
+    let points = match &points[..] {
+        [first, _, _, _, .., last] => {
+            format!("{first} to {last}, {} in all (`size --over chips,logical_ratio`)", count(points.len(), "choice"))
+        }
+        few => few.join(", "),
+    };
     let tried = match steps {
         &Some(RATIO_STEPS) => String::new(),
         Some(steps) => format!(" (in steps of {})", 1.0 / f64::from(*steps)),
         None => " (more chips were not tried)".to_owned(),
     };
-    format!("chips and logical_ratio together: {}{tried}", points.join(", "))
+    format!("chips and logical_ratio together: {points}{tried}")
 }
 
 /// What lets a request be served, and what the other advice supposes.

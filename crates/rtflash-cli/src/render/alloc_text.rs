@@ -128,9 +128,12 @@ impl<'a> OutcomeText<'a> {
                 format!("no allocation of {tasks} to {device} passes the test")
             }
             Outcome::NotSchedulable(_) => format!("{algorithm} finds no allocation of {tasks} to {device}"),
-            Outcome::Partitioned(_) => format!("{algorithm} divides {device} by its own test: {tasks}"),
+            Outcome::Partitioned(_) if outcome.is_schedulable() == Some(true) => {
+                format!("{algorithm} divides {device} by its own test: {tasks}")
+            }
+            Outcome::Partitioned(_) => format!("{algorithm} finds no division of {device} for {tasks}"),
             Outcome::Impossible(_) => format!("no allocation of {tasks} to {device} meets every deadline"),
-            Outcome::CannotTell(_) => format!("{algorithm} says nothing of {tasks} on {device}"),
+            Outcome::CannotTell(_) => format!("{algorithm} decides nothing on {tasks} and {device}"),
         }
     }
 

@@ -7,8 +7,8 @@ use rtflash_model::{Cluster, Device, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::{CheckedAllocation, CheckedCluster, task_name};
 
 use super::data;
-use super::explain_text::{count_pages, longest_read, times};
-use super::numbers::{count, plain, request_rate, runs, share, time};
+use super::explain_text::{cluster_heading, count_pages, longest_read, times};
+use super::numbers::{count, plain, request_rate, share, time};
 use super::table::table;
 use crate::output::{BOLD, DIM, GREEN, RED, paint};
 
@@ -97,10 +97,8 @@ fn clusters(
     let text: String = shown
         .iter()
         .map(|(position, (cluster, held))| {
-            let heading =
-                format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
             let checked = &verdict.clusters[*position];
-            format!("\n{}\n", paint(BOLD, &heading)) + &one(set, cluster, held.as_ref(), checked) + &found(checked)
+            cluster_heading(*position, &cluster.chips) + &one(set, cluster, held.as_ref(), checked) + &found(checked)
         })
         .collect();
     let relied = reliances(set, allocation);
@@ -153,7 +151,7 @@ fn organised(set: &TaskSet, cluster: &Cluster, held: &Held) -> String {
 }
 
 /// What `check` has against the verdict, and what it notes.
-fn found(checked: &CheckedCluster<'_>) -> String {
+pub fn found(checked: &CheckedCluster<'_>) -> String {
     let complaints = checked.complaints.iter().map(|complaint| format!("  {complaint}\n"));
     let notes = checked.notes.iter().map(|note| format!("  {}\n", paint(DIM, &format!("note: {note}"))));
     complaints.chain(notes).collect()

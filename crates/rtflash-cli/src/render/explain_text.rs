@@ -2,21 +2,26 @@
 
 use rtflash_alloc::analysis::{Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 use rtflash_alloc::server::{JobPages, Server};
-use rtflash_model::{Allocation, Cluster, Instant, Job, Span, Task, TaskId, TaskSet};
+use rtflash_model::{ChipId, Cluster, Instant, Job, Span, Task, TaskId, TaskSet};
+use rtflash_wire::{CheckedAllocation, CheckedCluster};
 
 use super::data;
-use super::numbers::{count, percent, period, plain, request_rate, runs, share, time};
+use super::explain_certified::found;
+use super::numbers::{chips, count, percent, period, plain, request_rate, share, time};
 use super::table::table;
 use crate::output::{BOLD, DIM, GREEN, RED, paint};
 
 /// The device's terms, and those of each cluster; without an allocation, what each task takes
 /// alone.
-pub fn terms(set: &TaskSet, analysis: &dyn Analysis, allocation: Option<&Allocation>) -> String {
+pub fn terms(set: &TaskSet, analysis: &dyn Analysis, checked: Option<&CheckedAllocation<'_>>) -> String {
     let mut text = device(set, analysis);
-    let Some(allocation) = allocation else { return text + &alone(set, analysis) + &data::whole(set) };
-    for (position, of) in allocation.clusters().iter().enumerate() {
+    let Some(CheckedAllocation { allocation, verdict }) = checked else {
+        return text + &alone(set, analysis) + &data::whole(set);
+    };
+    for ((position, of), checked) in allocation.clusters().iter().enumerate().zip(&verdict.clusters) {
         if !of.tasks.is_empty() || !set.jobs().is_empty() {
-            text += &cluster(set, analysis, position, of);
+            text += &cluster(set, analysis, (position, checked), of);
+            text += &found(checked);
         }
     }
     text
@@ -101,13 +106,22 @@ struct SharePart {
     share: f64,
 }
 
+/// What the part of a cluster begins with.
+pub fn cluster_heading(position: usize, of: &[ChipId]) -> String {
+    format!("\n{}\n", paint(BOLD, &format!("cluster {position}: {}", chips(of))))
+}
+
 /// One cluster: every term of its tasks, blocking, the sum, the room left, and what it means for
 /// the jobs.
-fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cluster) -> String {
+fn cluster(
+    set: &TaskSet,
+    analysis: &dyn Analysis,
+    (position, checked): (usize, &CheckedCluster<'_>),
+    cluster: &Cluster,
+) -> String {
     let size = cluster.size();
     let delay = analysis.transfer_delay(set.device(), size);
-    let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
-    let mut text = format!("\n{}\n", paint(BOLD, &heading));
+    let mut text = cluster_heading(position, &cluster.chips);
     text += &format!(
         "  s = {size}, alpha s = {}, D(s) = {delay} a page (IV.5, IV.6)\n",
         reclaimed_pages(set.device(), size)
@@ -134,7 +148,7 @@ fn cluster(set: &TaskSet, analysis: &dyn Analysis, position: usize, cluster: &Cl
         text += &table(&["task", "term", "how", ">value"], rows);
     }
     let space = set.space(&cluster.tasks, size, None);
-    text += &summary(set, analysis, cluster, &parts, space.fits());
+    text += &summary(checked, &parts, space.fits());
     text + &data::lines(set, &cluster.tasks, &space) + &jobs(set, analysis, cluster)
 }
 
@@ -214,10 +228,9 @@ fn gc_period(set: &TaskSet, gc: GcDemand, pages: u64, period: Span, size: u32) -
     }
 }
 
-fn summary(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster, parts: &[SharePart], data_fit: bool) -> String {
+fn summary(checked: &CheckedCluster<'_>, parts: &[SharePart], data_fit: bool) -> String {
     let total = parts.iter().map(|part| part.share).fold(0.0, |sum, share| sum + share);
-    let passes = rtflash_alloc::analysis::test_cluster(set, analysis, &cluster.tasks, cluster.size());
-    let verdict = if passes {
+    let verdict = if checked.in_time == Some(true) {
         // Theorem 1 is about time.
         let verdict = if data_fit { paint(GREEN, "schedulable") } else { "Theorem 1 holds".into() };
         format!("{verdict}; U_s = {} is left for other jobs (IV.10)", share((1.0 - total).max(0.0)))

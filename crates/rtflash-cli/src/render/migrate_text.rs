@@ -6,7 +6,7 @@ use rtflash_model::Device;
 use rtflash_wire::{Answer, MigrateAnswer, MissingCluster, MovingStage, MovingTask};
 
 use super::admit_text::{left_out, running, stream};
-use super::numbers::{count, names, plain, runs, separated, time, volume};
+use super::numbers::{chips, count, names, plain, separated, time, volume};
 use super::{OnDevice, Render, data};
 use crate::output::{DIM, GREEN, RED, YELLOW, paint};
 
@@ -40,7 +40,11 @@ impl Render for OnDevice<'_, MigrateAnswer<'_>> {
         for (stage, number) in this.stages.iter().zip(1..) {
             text += &moved_together(device, stage, number);
         }
-        text += "\nIt then runs on:\n";
+        let by = match &this.accepted_by {
+            Some(by) if *by != this.analysis => format!(" these, which `check --analysis {by}` accepts"),
+            _ => String::new(),
+        };
+        text += &format!("\nIt then runs on{by}:\n");
         text + &running(&this.clusters)
     }
 
@@ -53,13 +57,18 @@ impl Render for OnDevice<'_, MigrateAnswer<'_>> {
 fn missing(of: &MissingCluster<'_>) -> String {
     let tasks = names(of.tasks.iter().map(|name| &**name), 6);
     let task = of.task.as_ref().map_or_else(String::new, |task| format!("{}: ", plain(task)));
-    format!("  cluster {} (chips {}: {tasks}): {task}{}\n", of.cluster, runs(&of.chips), of.detail)
+    format!("  cluster {} ({}: {tasks}): {task}{}\n", of.cluster, chips(&of.chips), of.detail)
 }
 
 /// A stage.
 fn moved_together(device: &Device, stage: &MovingStage<'_>, number: usize) -> String {
-    let to = if stage.joins.is_empty() { "which are free" } else { "which run, and go on" };
-    let mut text = format!("\n{number}. To chips {}, {to}\n", runs(&stage.chips));
+    let to = match (stage.joins.is_empty(), stage.chips.len()) {
+        (true, 1) => "which is free",
+        (true, _) => "which are free",
+        (false, 1) => "which runs, and goes on",
+        (false, _) => "which run, and go on",
+    };
+    let mut text = format!("\n{number}. To {}, {to}\n", chips(&stage.chips));
     if let Some(erase) = stage.erase_ns {
         text += &format!("   erased first, {}\n", time(erase as f64));
     }
@@ -104,7 +113,7 @@ fn moving(device: &Device, of: &MovingTask<'_>) -> String {
         0 => "0 s".to_owned(),
         after => time(after as f64),
     };
-    let (from, within) = (runs(&of.from), time(of.copied_within_ns as f64));
+    let (from, within) = (chips(&of.from), time(of.copied_within_ns as f64));
     let (name, pages) = (plain(&of.task), data::amount(device, of.pages));
     let copied = of.pages_a_period.zip(of.period_ns).zip(of.buffer_pages);
     match (copied, of.round_requests) {
@@ -112,17 +121,17 @@ fn moving(device: &Device, of: &MovingTask<'_>) -> String {
             let rate = volume(device.bytes(each.into()) as f64 * 1e9 / period as f64);
             let (period, held) = (time(period as f64), data::amount(device, held));
             format!(
-                "   {name}: {pages} from chips {from}, {each} read each {period} ({rate}/s) and written in the next, \
+                "   {name}: {pages} from {from}, {each} read each {period} ({rate}/s) and written in the next, \
                  from {after} to {within}; {held} held\n"
             )
         }
         (None, Some(requests)) => {
             let requests = count(requests, "request");
             format!(
-                "   {name}: {pages} from chips {from}, by its own next {requests}, from {after} to {within} if they \
+                "   {name}: {pages} from {from}, by its own next {requests}, from {after} to {within} if they \
                  come each period\n"
             )
         }
-        (None, None) => format!("   {name}: {pages} from chips {from}, from {after} to {within}\n"),
+        (None, None) => format!("   {name}: {pages} from {from}, from {after} to {within}\n"),
     }
 }

@@ -12,7 +12,7 @@ use rtflash_wire::{Answer, FrontAnswer, Guarantee, SizeAnswer, task_name};
 use super::Render;
 use super::alloc_text::OutcomeText;
 use super::kind::kind;
-use super::numbers::{bytes, count, lifetime, names, plain, quantity, request_rate, runs, volume};
+use super::numbers::{count, lifetime, names, plain, quantity, request_rate, runs, volume};
 use super::table::table;
 use crate::output::{BOLD, paint};
 
@@ -224,7 +224,7 @@ fn tasks(set: &TaskSet, sizing: &Sizing) -> String {
             plain(task_name(set, task)),
             kind.to_owned(),
             request.pages().to_string(),
-            bytes(set.device().bytes(request.pages().into())),
+            volume(set.device().bytes(request.pages().into()) as f64),
             request_rate(set.device(), request.pages(), request.period()),
             limit(limits.more_pages, more),
             format_ns(request.period().as_ns()),

@@ -249,6 +249,11 @@ pub(crate) trait ChipPolicy {
         self.grants(now);
     }
 
+    /// The run ends here, before its duration: all before `now` has been run.
+    fn stop(&mut self, now: Instant) {
+        self.core().duration = now;
+    }
+
     /// Every record of what starts before this instant has been passed on.
     fn settled(&mut self, limit: Instant) -> Instant {
         self.core().observer.notify_before(limit)

@@ -217,6 +217,12 @@ impl Statistics {
         total(self.chips.iter().map(ChipTally::report), &self.report.channels)
     }
 
+    /// Those of a run that was ended at this instant.
+    #[must_use]
+    pub fn stopped(self, at: Instant) -> Statistics {
+        Statistics { duration: at, ..self }
+    }
+
     /// The numbers at the end.
     pub fn finish(mut self, plan: &Plan) -> Report {
         self.report.chips = self.chips.iter().map(ChipTally::report).collect();

@@ -71,8 +71,11 @@ pub struct Bag {
     pub summary_bytes: u64,
     /// Bags in the file, one behind the other.
     pub bags: u64,
-    /// Bytes that were not read, behind a fault that hides where records begin.
+    /// Bytes that were not read: damaged records and chunks (as they are in the file, if a chunk
+    /// cannot be unpacked), and all that is behind a fault that hides where records begin.
     pub unread_bytes: u64,
+    /// In how many places: records, chunks, the end of a bag that breaks off.
+    pub unread_parts: u64,
     /// How its messages were read. Each fault is counted as one that is refused: a damaged chunk
     /// or record, a channel that nothing describes, the place where a bag breaks off. Its place is
     /// the number of the record.

@@ -23,8 +23,8 @@ pub fn read_bag(mut from: impl BufRead) -> Result<Bag, BagError> {
         let broken = found.bag(&mut from)?;
         found.end_of_bag();
         if let Some(BrokenOff { problem, behind }) = broken {
-            found.unread = behind + io::copy(&mut from, &mut io::sink())?;
-            found.refuse(format!("{problem}; {} bytes from there on are not read", found.unread));
+            let unread = behind + io::copy(&mut from, &mut io::sink())?;
+            found.refuse(format!("{problem}; {unread} bytes from there on are not read"), unread);
             break;
         }
         if from.fill_buf()?.is_empty() {
@@ -39,6 +39,12 @@ struct BrokenOff {
     problem: String,
     /// Bytes that were read behind the last record.
     behind: u64,
+}
+
+/// What is wrong, and how many bytes are not read for it.
+struct Damage {
+    problem: String,
+    unread: u64,
 }
 
 /// A file that is being read.
@@ -59,7 +65,8 @@ struct BagReader {
     in_summary: bool,
     summary_bytes: u64,
     bags: u64,
-    unread: u64,
+    unread_bytes: u64,
+    unread_parts: u64,
     lines: Lines,
     records: u64,
 }
@@ -97,7 +104,9 @@ impl BagReader {
         Ok(None)
     }
 
-    fn refuse(&mut self, problem: String) {
+    fn refuse(&mut self, problem: String, unread: u64) {
+        self.unread_bytes += unread;
+        self.unread_parts += u64::from(unread > 0);
         self.lines.count(self.records, LineFound::Refused(problem));
     }
 
@@ -105,23 +114,24 @@ impl BagReader {
     fn take(&mut self, opcode: u8, data: &[u8]) {
         self.records += 1;
         self.in_summary |= matches!(opcode, op::DATA_END | op::FOOTER);
-        if let Err(problem) = self.record(opcode, data) {
-            self.refuse(problem);
+        if let Err(Damage { problem, unread }) = self.record(opcode, data) {
+            self.refuse(format!("{problem}; {unread} bytes are not read"), unread);
         }
     }
 
     /// Takes a record; says what is wrong with it otherwise.
-    fn record(&mut self, opcode: u8, data: &[u8]) -> Result<(), String> {
+    fn record(&mut self, opcode: u8, data: &[u8]) -> Result<(), Damage> {
         let bytes = (HEAD + data.len()) as u64;
+        let all = |problem: String| Damage { problem, unread: bytes };
         // An attachment is not parsed: its time stands at its begin, and no more is asked of it.
         if opcode == op::ATTACHMENT {
-            let at = data.first_chunk::<8>().ok_or("an attachment without a time")?;
+            let at = data.first_chunk::<8>().ok_or_else(|| all("an attachment without a time".into()))?;
             self.attachments.push((u64::from_le_bytes(*at), bytes));
             return Ok(());
         }
         let is_read = matches!(opcode, op::CHANNEL | op::MESSAGE | op::CHUNK | op::MESSAGE_INDEX);
         let record = is_read.then(|| parse_record(opcode, data)).transpose();
-        match record.map_err(|error| error.to_string())? {
+        match record.map_err(|error| all(error.to_string()))? {
             Some(Record::Message { header, data }) => {
                 self.last = Some(header.log_time);
                 let message = (header.log_time, data.len() as u64 + RECORD_HEAD);
@@ -129,9 +139,9 @@ impl BagReader {
                 self.lines.count(self.records, LineFound::Read);
             }
             Some(Record::Chunk { header, data: compressed }) => {
-                let content = decompress(&header.compression, &compressed, header.uncompressed_size)?;
+                let content = decompress(&header.compression, &compressed, header.uncompressed_size).map_err(all)?;
                 if header.uncompressed_crc != 0 && crc32fast::hash(&content) != header.uncompressed_crc {
-                    return Err("a chunk whose sum does not agree with its content".into());
+                    return Err(all("a chunk whose sum does not agree with its content".into()));
                 }
                 let read = self.content(&content);
                 self.untimed(bytes - compressed.len() as u64);
@@ -169,19 +179,20 @@ impl BagReader {
     }
 
     /// The records of a chunk. A chunk within a chunk is none of MCAP's.
-    fn content(&mut self, content: &[u8]) -> Result<(), String> {
+    fn content(&mut self, content: &[u8]) -> Result<(), Damage> {
         let mut rest = content;
+        let behind = |rest: &[u8], problem: String| Damage { problem, unread: rest.len() as u64 };
         while let Some((head, body)) = rest.split_at_checked(HEAD) {
             let length = u64::from_le_bytes(head[1..].try_into().expect("eight bytes"));
             let record = usize::try_from(length).ok().and_then(|length| body.split_at_checked(length));
-            let (data, behind) = record.ok_or("a chunk that ends within a record")?;
+            let (data, next) = record.ok_or_else(|| behind(rest, "a chunk that ends within a record".into()))?;
             if !matches!(head[0], op::SCHEMA | op::CHANNEL | op::MESSAGE) && head[0] < 0x80 {
-                return Err(format!("a record of kind {} within a chunk", head[0]));
+                return Err(behind(rest, format!("a record of kind {} within a chunk", head[0])));
             }
             self.take(head[0], data);
-            rest = behind;
+            rest = next;
         }
-        if rest.is_empty() { Ok(()) } else { Err("a chunk that ends within a record".into()) }
+        if rest.is_empty() { Ok(()) } else { Err(behind(rest, "a chunk that ends within a record".into())) }
     }
 
     /// The channels of a bag mean nothing to the next one. A damaged chunk can have held the
@@ -225,7 +236,8 @@ impl BagReader {
             others: self.others,
             summary_bytes: self.summary_bytes,
             bags: self.bags,
-            unread_bytes: self.unread,
+            unread_bytes: self.unread_bytes,
+            unread_parts: self.unread_parts,
             messages: self.lines,
         })
     }

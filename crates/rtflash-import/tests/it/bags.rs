@@ -104,6 +104,21 @@ fn a_bag_that_breaks_off_says_so() {
     assert!(bag.messages.first_refused[0].problem.contains("ended"), "{:?}", bag.messages);
 }
 
+/// Bytes that are not read are counted: the rate lacks them.
+#[test]
+fn a_bag_states_what_damage_hides() {
+    let messages: Vec<Message> = (0..400).map(|number| (0, number * 1_000, 4_000)).collect();
+    let whole = write_bag(&messages, Compression::None);
+    let (chunks, bag) = (records(&whole, 6), read(&whole));
+    assert!(chunks.len() > 1 && (bag.unread_bytes, bag.unread_parts) == (0, 0));
+    let mut bytes = whole.clone();
+    bytes[chunks[0].start + 500] ^= 1;
+    let bag = read(&bytes);
+    assert_eq!((bag.unread_bytes, bag.unread_parts), (chunks[0].len() as u64, 1));
+    let says = format!("; {} bytes are not read", chunks[0].len());
+    assert!(bag.messages.first_refused[0].problem.ends_with(&says), "{:?}", bag.messages);
+}
+
 #[test]
 fn a_damaged_chunk_is_not_believed() {
     let mut bytes = write_bag(&[(0, 1, 3_000)], Compression::None);

@@ -150,23 +150,29 @@ fn implausible_times_are_doubted() {
     // Seconds, milliseconds and microseconds from 1970 are of the seventeenth century in ticks.
     for unit in [1, 1_000, 1_000_000] {
         let found = doubts(&msr(&|number| (1_172_163_600 + number) * unit), in_msr);
-        assert!(found.contains("The first one comes at 160") && found.contains("ticks of 100 ns from 1601"), "{found}");
+        assert!(
+            found.contains("The first of the requests comes at 160") && found.contains("ticks of 100 ns from 1601"),
+            "{found}"
+        );
     }
     let found = doubts(&msr(&|number| 1_172_163_600 + number), in_msr);
     assert!(found.contains("more than any drive moves") && found.contains("a million a second"), "{found}");
     let in_ns = doubts(&fio(&|number| number * 5_000_000), BlockFormat::Fio);
-    assert!(in_ns.contains("30 in 145s are one in 5s.") && in_ns.contains("µs from the start of the run"), "{in_ns}");
+    assert!(
+        in_ns.contains("30 requests in 145s are one in 5s.") && in_ns.contains("µs from the start of the run"),
+        "{in_ns}"
+    );
     let in_ns = doubts(&fio(&|number| number * 5_012_345), BlockFormat::Fio);
     assert!(in_ns.contains("are one in 5.012345s."), "{in_ns}");
     let from_1970 = doubts(&fio(&|number| 1_700_000_000_000_000 + number * 250), BlockFormat::Fio);
-    assert!(from_1970.contains("The first one comes 19675 days after the start."), "{from_1970}");
+    assert!(from_1970.contains("The first of the requests comes 19675 days after the start."), "{from_1970}");
     let in_seconds = doubts(&fio(&|number| number), BlockFormat::Fio);
     assert!(in_seconds.contains("a million a second"), "{in_seconds}");
     let in_us = doubts(&blkparse(&|number| (number * 350).to_string()), in_blkparse);
     assert!(in_us.contains("are one in") && in_us.contains("seconds from the start"), "{in_us}");
     let in_ms = doubts(&blkparse(&|number| (number * 7).to_string()), in_blkparse);
     assert!(in_ms.contains("Each time is a whole second"), "{in_ms}");
-    assert!(doubts(&fio(&|_| 7), BlockFormat::Fio).contains("All 30 come at one time"));
+    assert!(doubts(&fio(&|_| 7), BlockFormat::Fio).contains("All 30 requests come at one time"));
     for (text, format) in [
         (msr(&|number| 128_166_372_003_061_629 + number * number * 977), in_msr),
         // A request each ten minutes, as the least used disks of these traces have them.

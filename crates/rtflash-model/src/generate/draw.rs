@@ -70,7 +70,8 @@ pub struct Exhausted {
 
 impl fmt::Display for Exhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Exhausted { utilization, index, seed, generator, tasks, draws, mostly } = self;
+        let Exhausted { utilization, index, seed, generator, tasks: number, draws, mostly } = self;
+        let tasks = if *number == 1 { "1 task".to_owned() } else { format!("{number} tasks") };
         if *draws == 0 {
             let limit = match generator {
                 Generator::IntegerShares => "less than",
@@ -81,14 +82,18 @@ impl fmt::Display for Exhausted {
             };
             return write!(
                 f,
-                "no set of {tasks} task(s) has utilization {utilization}: with {generator}, each task has {limit} 1"
+                "no set of {tasks} has utilization {utilization}: with {generator}, each task has {limit} 1"
             );
         }
         write!(
             f,
-            "no set found: {draws} draws of {tasks} task(s) with utilization {utilization} (generator {generator}, \
+            "no set found: {draws} draws of {tasks} with utilization {utilization} (generator {generator}, \
              index {index}, seed {seed}) were refused, mostly because {mostly}"
-        )
+        )?;
+        if *generator == Generator::UUniFastDiscard && *mostly == Refusal::Share {
+            f.write_str("; the generator randfixedsum draws such sets")?;
+        }
+        Ok(())
     }
 }
 

@@ -15,6 +15,8 @@ use super::shares::ShareProposal;
 use super::utilization::Utilization;
 use super::writes::{WriteShare, Writes};
 use crate::device::Device;
+use crate::task::Request;
+use crate::task_set::TaskSet;
 use crate::time::Span;
 
 /// Tasks that a generated set may have. With so many, [`super::MAX_DRAWS`] draws take up to an
@@ -257,6 +259,20 @@ impl SetOptions {
         mean.filter(|_| !self.spec.generator.divides_total())
     }
 
+    /// The utilization of a set's requests by these page costs, in whole billionths, if the
+    /// generator divides no total; `None` otherwise.
+    pub fn drawn_utilization(&self, set: &TaskSet) -> Option<Utilization> {
+        let SetSpec { generator, page_costs, .. } = &self.spec;
+        let of = |request: Option<Request>, cost: Span| {
+            request.map_or(0, |of| {
+                u128::from(of.pages()) * u128::from(cost.as_ns()) * 1_000_000_000 / u128::from(of.period().as_ns())
+            })
+        };
+        let all = set.tasks().iter().map(|task| of(task.read, page_costs.read) + of(task.write, page_costs.write));
+        let all = u64::try_from(all.sum::<u128>()).ok().and_then(Utilization::from_billionths);
+        all.filter(|_| !generator.divides_total())
+    }
+
     /// The request these options were made from, to change and check again.
     pub fn spec(&self) -> &SetSpec {
         &self.spec
@@ -309,6 +325,7 @@ impl SetOptions {
         let access = Some(accesses).filter(|&accesses| accesses != Accesses::Random);
         Meta {
             utilization,
+            drawn_utilization: None,
             index,
             seed,
             generator,
@@ -329,8 +346,11 @@ impl SetOptions {
 /// repeats the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Meta<'a> {
-    /// The total utilization asked for.
+    /// The total utilization asked for; the mean of such sets, if the generator divides no total.
     pub utilization: Utilization,
+    /// That of this set's requests, if the generator divides no total and the set is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawn_utilization: Option<Utilization>,
     /// The position among the sets of this utilization, from 0.
     pub index: u64,
     /// The seed of the whole run.

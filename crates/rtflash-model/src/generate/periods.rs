@@ -70,7 +70,8 @@ impl Serialize for PeriodDistribution {
 }
 
 /// Periods from the first of two times up to, and without, the second, before they are adapted to
-/// whole pages. The thesis has [100, 500) ms, uniform, Section 5.1.
+/// whole pages; of two equal times, that time alone. The thesis has [100, 500) ms, uniform,
+/// Section 5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PeriodRange {
     shortest_ns: u64,
@@ -97,12 +98,12 @@ impl PeriodRange {
     /// A period of it, in nanoseconds.
     pub(super) fn draw(self, stream: &mut Stream) -> u64 {
         match self.distribution {
-            PeriodDistribution::Uniform => self.shortest_ns + stream.below(self.bound_ns - self.shortest_ns),
+            PeriodDistribution::Uniform => self.shortest_ns + stream.below((self.bound_ns - self.shortest_ns).max(1)),
             PeriodDistribution::LogUniform => {
                 let [low, high] = [self.shortest_ns, self.bound_ns].map(|time| libm::log(float(time)));
                 let period = libm::exp(low + stream.unit() * (high - low));
                 // Rounding alone leaves the range.
-                whole(period).clamp(self.shortest_ns, self.bound_ns - 1)
+                whole(period).clamp(self.shortest_ns, (self.bound_ns - 1).max(self.shortest_ns))
             }
         }
     }
@@ -120,7 +121,7 @@ pub struct NotPeriods;
 
 impl fmt::Display for NotPeriods {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("two times above 0 and up to 1000s, the shorter first, such as 5ms..50ms")
+        f.write_str("two times above 0 and up to 1000s, the first no longer than the second, such as 5ms..50ms")
     }
 }
 
@@ -133,7 +134,7 @@ impl FromStr for PeriodRange {
         let (shortest, bound) = text.split_once("..").ok_or(NotPeriods)?;
         let time = |text: &str| parse_ns(text.trim()).map_err(|_| NotPeriods);
         let (shortest_ns, bound_ns) = (time(shortest)?, time(bound)?);
-        let valid = shortest_ns > 0 && shortest_ns < bound_ns && bound_ns <= LONGEST_NS;
+        let valid = shortest_ns > 0 && shortest_ns <= bound_ns && bound_ns <= LONGEST_NS;
         let distribution = PeriodDistribution::Uniform;
         if valid { Ok(PeriodRange { shortest_ns, bound_ns, distribution }) } else { Err(NotPeriods) }
     }
@@ -164,7 +165,11 @@ mod tests {
             }
         }
         assert_eq!("100ms..500ms".parse(), Ok(PeriodRange::default()));
-        for text in ["", "5ms", "50ms..5ms", "5ms..5ms", "0ms..5ms", "5..50", "5ms...50ms", "..", "-1ms..5ms"] {
+        for distribution in PeriodDistribution::ALL {
+            let one = "5ms..5ms".parse::<PeriodRange>().expect("a range of one time").distributed(distribution);
+            assert_eq!(one.draw(&mut Stream::new([7; 32])), 5_000_000, "{distribution}");
+        }
+        for text in ["", "5ms", "50ms..5ms", "0ms..0ms", "0ms..5ms", "5..50", "5ms...50ms", "..", "-1ms..5ms"] {
             assert_eq!(text.parse::<PeriodRange>(), Err(NotPeriods), "{text}");
         }
     }

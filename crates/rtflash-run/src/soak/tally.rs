@@ -186,8 +186,9 @@ fn tally(search: Search, runs: u64, watch: &dyn SoakWatch) -> SoakTally {
         watch.over(tally.cases);
         tally
     };
-    let sets = (0..runs.div_ceil(search.world.runs_of_a_set())).into_par_iter();
-    sets.take_any_while(|_| !watch.stops()).map(of).reduce(SoakTally::default, SoakTally::join)
+    // Begun in order: a search that is stopped is one of fewer cases.
+    let sets = (0..runs.div_ceil(search.world.runs_of_a_set())).take_while(|_| !watch.stops());
+    sets.par_bridge().map(of).reduce(SoakTally::default, SoakTally::join)
 }
 
 /// All runs of a set at the limit.

@@ -58,10 +58,9 @@ fn a_watched_run_is_the_same_run() {
             assert_eq!(run.stopped, None);
             assert!(told.is_sorted(), "run {number}, {world:?}: {told:?}");
             assert!(told.iter().all(|&(_, operations)| operations <= all));
+            assert_eq!(told.last(), Some(&(Instant::END, all)), "run {number}, {world:?}");
             if is_traced {
                 assert_eq!(recorded, all, "run {number}, {world:?}");
-            } else {
-                assert_eq!(told.last(), Some(&(Instant::END, all)), "run {number}, {world:?}");
             }
             looks += told.len();
         }
@@ -70,7 +69,7 @@ fn a_watched_run_is_the_same_run() {
     assert!(looks > 200, "{looks} looks");
 }
 
-/// A run that is stopped is a run that was to end then.
+/// A run that is stopped is a run that was to end then, and its records are that one's.
 #[test]
 fn a_stopped_run_is_a_shorter_run() {
     let mut stopped = 0;
@@ -78,25 +77,40 @@ fn a_stopped_run_is_a_shorter_run() {
         let Some(case) = draw(Search::new(32, world), number) else { continue };
         let outcome = case.allocator.allocate(&case.set, case.analysis);
         let Some(allocation) = outcome.allocation() else { continue };
-        let (mut left, set) = (1 + number % 3, &case.set);
+        // The first call is in front of the run.
+        let (mut left, set) = (2 + number % 3, &case.set);
+        let is_traced = number % 2 == 0;
         let mut watch = |_: Instant, _: u64| {
             left = left.saturating_sub(1);
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let watch: Option<rtflash_run::Watch<'_>> = Some(&mut watch);
-        let run = execute_watched(DEFAULT_MEMORY, set, allocation, case.analysis, &case.options, None, watch);
+        let (mut records, mut of_shorter) = (Vec::new(), Vec::new());
+        let mut keep = |_: &Plan, record: &Record| -> io::Result<()> {
+            records.push(format!("{record:?}"));
+            Ok(())
+        };
+        let sink: Option<Sink<'_>> = if is_traced { Some(&mut keep) } else { None };
+        let run = execute_watched(DEFAULT_MEMORY, set, allocation, case.analysis, &case.options, sink, watch);
         let Ok(run) = run else { continue };
         let Some(at) = run.stopped else { continue };
         assert!(at < case.options.duration);
         let options = Options { duration: at, ..case.options.clone() };
-        let shorter = execute(set, allocation, case.analysis, &options, None).expect("it ran before");
+        let mut keep = |_: &Plan, record: &Record| -> io::Result<()> {
+            of_shorter.push(format!("{record:?}"));
+            Ok(())
+        };
+        let sink: Option<Sink<'_>> = if is_traced { Some(&mut keep) } else { None };
+        let shorter = execute(set, allocation, case.analysis, &options, sink).expect("it ran before");
         assert_eq!(words(&run), words(&shorter), "run {number}, {world:?}");
+        // The first states how long the run was to be.
+        assert_eq!(records.get(1..), of_shorter.get(1..), "run {number}, {world:?}");
         stopped += 1;
     }
     assert!(stopped > 20, "{stopped} runs");
 }
 
-/// Who stops a search has what was found until then, with the number of cases.
+/// A search that is stopped is a search of fewer cases.
 #[test]
 fn a_search_can_be_stopped() {
     struct After(AtomicU64);
@@ -111,6 +125,8 @@ fn a_search_can_be_stopped() {
     let watched = soak_watched(Search::new(7, World::Any), 10_000_000, &After(AtomicU64::new(20)));
     assert!((20..10_000).contains(&watched.cases), "{}", watched.cases);
     assert!(watched.judged > 0 && watched.judged <= watched.cases);
+    let fewer = soak(Search::new(7, World::Any), watched.cases);
+    assert_eq!((watched.cases, watched.judged, watched.load), (fewer.cases, fewer.judged, fewer.load));
 }
 
 #[test]

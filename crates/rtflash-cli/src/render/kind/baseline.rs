@@ -5,22 +5,24 @@ use rtflash_alloc::verdict::passing;
 use rtflash_check::{BaselineScheme, verify_baseline};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Task, TaskSet, TaskSetFile};
 use rtflash_wire::reasons::pages as pages_and_bytes;
-use rtflash_wire::{CheckAnswer, CheckedAllocation};
+use rtflash_wire::{CheckAnswer, CheckedAllocation, CheckedCluster};
 
-use super::KindText;
+use super::{KindText, Verified};
 use crate::output::{BOLD, GREEN, RED, paint};
 use crate::render::data;
-use crate::render::numbers::{count, period, plain, runs, separated, share, time};
+use crate::render::explain_certified::found;
+use crate::render::explain_text::cluster_heading;
+use crate::render::numbers::{period, plain, separated, share, time};
 use crate::render::table::table;
 
 /// An analysis of this kind.
 pub struct BaselineKind<'a>(pub &'a dyn Baseline);
 
 impl KindText for BaselineKind<'_> {
-    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
+    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> Verified<'f> {
         let scheme = BaselineScheme::from_name(self.0.name()).expect("the verifier knows every analysis with a name");
         let verification = verify_baseline(&file.set, allocation, scheme);
-        (CheckAnswer::new(&file.set, self.0, &verification, file.meta.as_deref()), Vec::new())
+        Verified::plain(CheckAnswer::new(&file.set, self.0, &verification, file.meta.as_deref()))
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
@@ -42,10 +44,11 @@ impl KindText for BaselineKind<'_> {
         );
         match checked {
             None => text += &data::whole(set),
-            Some(CheckedAllocation { allocation, .. }) => {
-                for (position, cluster) in allocation.clusters().iter().enumerate() {
+            Some(CheckedAllocation { allocation, verdict }) => {
+                for ((position, cluster), checked) in allocation.clusters().iter().enumerate().zip(&verdict.clusters) {
                     if !cluster.tasks.is_empty() {
-                        text += &self.cluster(set, position, cluster);
+                        text += &self.cluster(set, (position, checked), cluster);
+                        text += &found(checked);
                     }
                 }
             }
@@ -68,16 +71,15 @@ impl KindText for BaselineKind<'_> {
 
 impl BaselineKind<'_> {
     /// Every term of a cluster, and the rooms that it has.
-    fn cluster(&self, set: &TaskSet, position: usize, cluster: &Cluster) -> String {
+    fn cluster(&self, set: &TaskSet, (position, checked): (usize, &CheckedCluster<'_>), cluster: &Cluster) -> String {
         let tasks: Vec<&Task> = cluster.tasks.iter().filter_map(|&task| set.tasks().get(task)).collect();
         let terms = self.0.terms(set.device(), &tasks, cluster.size());
         let rows = terms.iter().map(|term| row(&tasks, term)).collect::<Vec<_>>();
-        let heading = format!("cluster {position}: {} {}", count(cluster.chips.len(), "chip"), runs(&cluster.chips));
-        let mut text = format!("\n{}\n", paint(BOLD, &heading));
+        let mut text = cluster_heading(position, &cluster.chips);
         text += &table(&["task", "term", "how", ">value"], rows);
         let total: f64 = terms.iter().map(|term| term.share().to_f64()).sum();
-        let passes = rtflash_alloc::analysis::test_cluster(set, self.0, &cluster.tasks, cluster.size());
-        let verdict = if passes { paint(GREEN, "schedulable") } else { paint(RED, "not schedulable") };
+        let verdict =
+            if checked.in_time == Some(true) { paint(GREEN, "schedulable") } else { paint(RED, "not schedulable") };
         text += &format!("  U = {}, {verdict}\n", share(total));
         let rooms = self.0.rooms(set.device(), &tasks, cluster.size());
         text + &rooms.iter().map(|of| room(set.device(), of)).collect::<String>()

@@ -2,11 +2,11 @@
 
 use rtflash_alloc::analysis::{Analysis, DemandTest};
 use rtflash_alloc::certified::is_independent;
-use rtflash_check::verify_certified;
+use rtflash_check::{CertifiedClusterVerification, verify_certified};
 use rtflash_model::{Allocation, Reliance, Span, TaskSet, TaskSetFile};
 use rtflash_wire::{CheckAnswer, CheckedAllocation, beyond, needed};
 
-use super::KindText;
+use super::{KindText, Verified};
 use crate::render::explain_certified;
 use crate::render::numbers::time;
 
@@ -61,11 +61,13 @@ impl KindText for DemandKind<'_> {
         !is_independent(set, allocation)
     }
 
-    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
+    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> Verified<'f> {
         let rely_on = self.test.rely_on;
         let verification = verify_certified(&file.set, allocation, self.test.verified(), rely_on);
         let answer = CheckAnswer::sound(&file.set, self.analysis, &verification, rely_on, file.meta.as_deref());
-        (answer, verification.clusters.into_iter().map(|judged| judged.utilizations).collect())
+        let intervals = verification.clusters.iter().map(CertifiedClusterVerification::tightest).collect();
+        let utilizations = verification.clusters.into_iter().map(|judged| judged.utilizations).collect();
+        Verified { answer, utilizations, intervals }
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {

@@ -5,8 +5,25 @@ mod demand;
 mod utilization;
 
 use rtflash_alloc::analysis::{Analysis, Test, baseline};
-use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
+use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile, Tightest};
 use rtflash_wire::{CheckAnswer, CheckedAllocation};
+
+/// What rtflash-check finds of an allocation.
+pub struct Verified<'f> {
+    /// The verdict.
+    pub answer: CheckAnswer<'f>,
+    /// The utilization of each cluster by each of the tests, if there are several.
+    pub utilizations: Vec<Vec<f64>>,
+    /// The interval that the verdict on each cluster shows, where there are certificates.
+    pub intervals: Vec<Option<Tightest>>,
+}
+
+impl<'f> Verified<'f> {
+    /// Of one test, without certificates.
+    fn plain(answer: CheckAnswer<'f>) -> Verified<'f> {
+        Verified { answer, utilizations: Vec::new(), intervals: Vec::new() }
+    }
+}
 
 /// What differs between the kinds. What is not said is as of tests that promise nothing.
 pub trait KindText {
@@ -42,9 +59,8 @@ pub trait KindText {
         false
     }
 
-    /// The verdict of rtflash-check on an allocation, and of each cluster its utilization by each
-    /// of the tests, if there are several.
-    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>);
+    /// The verdict of rtflash-check on an allocation.
+    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> Verified<'f>;
 
     /// Whether an allocation from elsewhere is accepted; `None` where nobody can tell.
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool>;

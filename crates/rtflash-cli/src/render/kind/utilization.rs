@@ -6,17 +6,17 @@ use rtflash_check::{Equations, verify};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
-use super::KindText;
+use super::{KindText, Verified};
 use crate::render::explain_text;
 
 /// An analysis of this kind.
 pub struct UtilizationKind<'a>(pub &'a dyn Analysis);
 
 impl KindText for UtilizationKind<'_> {
-    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> (CheckAnswer<'f>, Vec<Vec<f64>>) {
+    fn verify<'f>(&self, file: &'f TaskSetFile, allocation: &Allocation) -> Verified<'f> {
         let equations = Equations::from_name(self.0.name()).expect("the verifier knows every analysis with a name");
         let verification = verify(&file.set, allocation, equations);
-        (CheckAnswer::new(&file.set, self.0, &verification, file.meta.as_deref()), Vec::new())
+        Verified::plain(CheckAnswer::new(&file.set, self.0, &verification, file.meta.as_deref()))
     }
 
     fn accepts(&self, set: &TaskSet, allocation: &Allocation) -> Option<bool> {
@@ -32,7 +32,7 @@ impl KindText for UtilizationKind<'_> {
     }
 
     fn terms(&self, set: &TaskSet, checked: Option<&CheckedAllocation<'_>>) -> String {
-        explain_text::terms(set, self.0, checked.map(|checked| &checked.allocation))
+        explain_text::terms(set, self.0, checked)
     }
 
     fn how(&self, _: Option<Reliance>) -> String {

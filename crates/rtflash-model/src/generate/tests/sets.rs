@@ -177,17 +177,17 @@ fn what_cannot_be_drawn_is_said() {
     assert_eq!((error.draws, error.mostly, error.index), (MAX_DRAWS, Refusal::Alone, 3));
     assert_eq!(
         error.to_string(),
-        "no set found: 1000000 draws of 2 task(s) with utilization 0.5 (generator uunifast, index 3, seed 42) were \
+        "no set found: 1000000 draws of 2 tasks with utilization 0.5 (generator uunifast, index 3, seed 42) were \
          refused, \
          mostly because a task did not fit on the whole device alone"
     );
     let error = two.draw(at("2.1"), 0, |_, _| true).unwrap_err();
     assert_eq!((error.draws, error.mostly), (0, Refusal::Share));
-    assert_eq!(error.to_string(), "no set of 2 task(s) has utilization 2.1: with uunifast, each task has at most 1");
+    assert_eq!(error.to_string(), "no set of 2 tasks has utilization 2.1: with uunifast, each task has at most 1");
     let error = options(2, Generator::IntegerShares).draw(at("2"), 0, |_, _| true).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no set of 2 task(s) has utilization 2: with integer-shares, each task has less than 1"
+        "no set of 2 tasks has utilization 2: with integer-shares, each task has less than 1"
     );
     let error = options(8, Generator::IntegerShares).draw(at("7.999999999"), 0, |_, _| true).unwrap_err();
     assert_eq!((error.draws, error.mostly), (MAX_DRAWS, Refusal::Share));
