@@ -33,7 +33,7 @@ fn ns(time: &str) -> f64 {
 /// The sum of the tightest interval, L less the server's share, demand and blocking: what is left
 /// is the slack that is printed. Gives the word behind it.
 fn adds_up(text: &str, server_thousandths: f64) -> String {
-    let line = text.lines().find(|line| line.contains("tightest interval")).expect("a line");
+    let line = text.lines().find(|line| line.contains("tightest interval: L")).expect("a line");
     let after = |what: &str| {
         let rest = &line[line.find(what).expect("it is there") + what.len()..];
         rest.split([' ', ',', ':']).next().expect("a time")

@@ -243,11 +243,11 @@ fn what_ends_beside_zones_is_verified() {
     }
     // `check` by `zoned` takes zones alone, and `migrate` says so.
     assert_eq!((&answer["analysis"], &answer["accepted_by"]), (&json!("zoned"), &json!("sound")));
-    let answered = rtflash(&["migrate", &old, &new, &set, "--analysis", "zoned"]).stdout;
-    assert!(answered.contains("It then runs on these, which `check --analysis sound` accepts:"), "{answered}");
+    let told = rtflash(&["migrate", &old, &new, &set, "--analysis", "zoned"]).stdout;
+    assert!(told.contains("It then runs on these, which `check --analysis sound` accepts:"), "{told}");
     assert!(
-        answered.contains("1. To chips 4-5, which are free\n") && answered.contains("  cluster 0: chips 0-1: camera"),
-        "{answered}"
+        told.contains("1. To chips 4-5, which are free\n") && told.contains("  cluster 0: chips 0-1: camera"),
+        "{told}"
     );
     assert_eq!(["zoned", "stripe"].map(|analysis| with("check", analysis)), [1, 1]);
     let more = r#", {"name": "more", "read": {"pages": 1, "period": "1s"}, "data_pages": 8}"#;

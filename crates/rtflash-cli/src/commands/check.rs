@@ -74,7 +74,7 @@ impl CheckPlan {
     }
 }
 
-/// What is found of an allocation, which stands in the file `name` as `text`, and a warning where
+/// The findings on an allocation, which stands in the file `name` as `text`, and a warning if
 /// certificates were looked for.
 pub fn checked<'f>(
     file: &'f TaskSetFile,

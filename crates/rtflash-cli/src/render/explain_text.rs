@@ -106,7 +106,7 @@ struct SharePart {
     share: f64,
 }
 
-/// What the part of a cluster begins with.
+/// The heading of a cluster's part.
 pub fn cluster_heading(position: usize, of: &[ChipId]) -> String {
     format!("\n{}\n", paint(BOLD, &format!("cluster {position}: {}", chips(of))))
 }

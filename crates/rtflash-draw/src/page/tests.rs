@@ -5,7 +5,7 @@ use rtflash_model::Instant;
 use sha2::{Digest, Sha256};
 
 use super::*;
-use crate::figure::{Curve, MeasuredPoint, YAxis};
+use crate::figure::{BarSeries, Curve, MeasuredPoint, YAxis};
 use crate::samples::{plan, run};
 
 /// A page of all kinds of parts, in which this text is everywhere.

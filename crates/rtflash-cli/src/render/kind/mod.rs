@@ -8,7 +8,7 @@ use rtflash_alloc::analysis::{Analysis, Test, baseline};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile, Tightest};
 use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
-/// What rtflash-check finds of an allocation.
+/// The findings of rtflash-check on an allocation.
 pub struct Verified<'f> {
     /// The verdict.
     pub answer: CheckAnswer<'f>,
@@ -19,7 +19,7 @@ pub struct Verified<'f> {
 }
 
 impl<'f> Verified<'f> {
-    /// Of one test, without certificates.
+    /// The findings of one test, without certificates.
     fn plain(answer: CheckAnswer<'f>) -> Verified<'f> {
         Verified { answer, utilizations: Vec::new(), intervals: Vec::new() }
     }
