@@ -1632,17 +1632,14 @@ class FrontAnswer(Record):
     }
 
     complete: bool
-    """Whether every number of chips up to where the front ends was looked at; false where it would
-    take too long.
+    """Whether every number of chips up to the front's end was tried; false if that takes too long.
     """
     over: list[str]
     """What it is over: `chips`, `channels`, `logical_ratio`, `algorithm`."""
     points: list[FrontPointAnswer]
     """Its points: chips ascending, then channels."""
     resolution: float | None
-    """The steps of λ that were tried: 0.001, or coarser ones if these would take too long. Null
-    where the front is not complete.
-    """
+    """The steps of λ that were tried, of 0.001 or coarser; null if the front is not complete."""
 
 
 class FrontPointAnswer(Record):
@@ -2520,8 +2517,8 @@ class SizeAnswer(Answer):
     or `with other clusters`.
     """
     impossible: ImpossibleAnswer | None
-    """Where the set fails as it is: a proof that no allocation meets every deadline, whatever the
-    algorithm and the analysis, if one was found.
+    """If the set fails as it is: a proof that no allocation meets every deadline, if one was
+    found.
     """
     load: LoadAnswer
     """The load that passes: all periods divided by a factor."""

@@ -109,7 +109,7 @@ fn a_server_is_left_out() {
     assert!(answer["left_out"]["within_ns"].as_u64().is_some_and(|within| within > 0), "{answer}");
     assert_eq!(answer["clusters"][0]["certificate"]["server_thousandths"], 0, "{answer}");
     let call = ["admit", &allocation, &without, "--without-server", "0"];
-    assert!(rtflash(&call).stdout.contains("get no more jobs"));
+    assert!(rtflash(&call).stdout.contains("gets no more jobs"));
     let wrong = rtflash(&["admit", &allocation, &without, "--without-server", "7"]);
     assert!(wrong.status == 2 && wrong.stderr.contains("there is no server"), "{}", wrong.stderr);
 }
@@ -171,7 +171,12 @@ fn what_cannot_be_told_is_status_3() {
     let allocation = runs("untold", 2);
     let new = set("untold-new.json", 2, RUNS);
     let zoned = rtflash(&["admit", &allocation, &new, "--analysis", "zoned"]);
-    assert!(zoned.status == 3 && zoned.stderr.contains("zoned cannot tell"), "{} {}", zoned.status, zoned.stderr);
+    assert!(
+        zoned.status == 3 && zoned.stderr.contains("zoned does not analyse this set"),
+        "{} {}",
+        zoned.status,
+        zoned.stderr
+    );
     // The other chip on its channel has a server, too.
     let server = rtflash(&["admit", &allocation, &new, "--without-server", "0"]);
     assert!(server.status == 3 && server.stderr.contains("is not known when"), "{} {}", server.status, server.stderr);

@@ -196,7 +196,12 @@ fn what_cannot_be_told_is_status_3() {
     let set = set("untold-set.json", 8, "");
     let old = allocated(&set, "untold-old.json", "best-fit");
     let zoned = rtflash(&["migrate", &old, &old, &set, "--analysis", "zoned"]);
-    assert!(zoned.status == 3 && zoned.stderr.contains("zoned cannot tell"), "{} {}", zoned.status, zoned.stderr);
+    assert!(
+        zoned.status == 3 && zoned.stderr.contains("zoned does not analyse this set"),
+        "{} {}",
+        zoned.status,
+        zoned.stderr
+    );
     assert!(zoned.stdout.is_empty());
     let twice = rtflash(&["migrate", "-", &old, "-"]);
     assert!(twice.status == 2 && twice.stderr.contains("standard input"), "{}", twice.stderr);

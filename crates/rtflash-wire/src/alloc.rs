@@ -87,8 +87,8 @@ pub struct AdviceAnswer<'a> {
     /// both. Chips ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<FrontPointAnswer>,
-    /// The steps of λ that were tried for `together`: 0.001, or coarser ones if these would take too
-    /// long. Left out if not every number of chips was tried.
+    /// The steps of λ that were tried for `together`: 0.001, or coarser ones if these would take
+    /// too long. Left out if not every number of chips was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together_resolution: Option<f64>,
     /// A number of channels that is enough, with as many chips.
@@ -129,8 +129,8 @@ pub struct ServedByAnswer<'a> {
     /// passes alone: the first step that does, up to 16 times its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period_ns: Option<u64>,
-    /// An `erase_suspend` and `erase_resume` of the device, equally long, with which its task passes
-    /// alone: the longest step that does; null where these do not help, or the device states them.
+    /// An `erase_suspend` and `erase_resume` of the device, equally long, with which its task
+    /// passes alone: the longest step that does; null where these do not help, or the device states them.
     pub erase_suspend_ns: Option<u64>,
     /// The change that the other advice supposes: `erase_suspend` (and `erase_resume`, both
     /// `supposes_ns` long), or `deadline`, a later one of each request that cannot be served

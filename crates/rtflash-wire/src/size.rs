@@ -57,8 +57,7 @@ pub struct SizeAnswer<'a> {
     /// Where the set fails as it is: the task that could not be placed, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<UnplacedAnswer<'a>>,
-    /// Where the set fails as it is: a proof that no allocation meets every deadline, whatever the
-    /// algorithm and the analysis, if one was found.
+    /// If the set fails as it is: a proof that no allocation meets every deadline, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<ImpossibleAnswer<'a>>,
     /// Where tasks declare their data: those of all tasks beside the logical pages of the whole
@@ -82,11 +81,9 @@ pub struct FrontAnswer {
     pub over: Vec<Text<'static>>,
     /// Its points: chips ascending, then channels.
     pub points: Vec<FrontPointAnswer>,
-    /// Whether every number of chips up to where the front ends was looked at; false where it would
-    /// take too long.
+    /// Whether every number of chips up to the front's end was tried; false if that takes too long.
     pub complete: bool,
-    /// The steps of λ that were tried: 0.001, or coarser ones if these would take too long. Null
-    /// where the front is not complete.
+    /// The steps of λ that were tried, of 0.001 or coarser; null if the front is not complete.
     #[serde(default)]
     pub resolution: Option<f64>,
 }

@@ -253,8 +253,8 @@ impl<'a> FrontSearch<'a> {
         (data <= set.device().logical_pages()).then_some(set)
     }
 
-    /// The largest step of so many decimal places above `than` that passes on so many chips, so many
-    /// on each channel. The device's own λ counts as one of the coarsest steps.
+    /// The largest step of this many decimal places above `than` that passes on this many chips,
+    /// this many on each channel. The device's own λ counts as one of the coarsest steps.
     ///
     /// Passing is not monotone in λ: every step is tried, from the largest down.
     fn better(

@@ -2,9 +2,9 @@
 //! its allocation costs.
 //!
 //! Every limit is found by allocating again, with the algorithm and analysis asked, and nothing is
-//! guessed: what is reported passes, and the next step beyond it was tried and fails. Passing is not
-//! monotone, so the largest λ is looked for by trying every step. Load, periods and pages have too
-//! many steps: their limits are found by bisection, and a step further out may pass again.
+//! guessed: what is reported passes, and the next step beyond it was tried and fails. Passing is
+//! not monotone, so the search for the largest λ tries every step. Load, periods and pages have too
+//! many steps: their limits are found by bisection, and a step further out can pass again.
 //!
 //! - [`limits`]: fewest chips, largest λ, largest load, and for each request its shortest period
 //!   and the most pages.
@@ -122,10 +122,11 @@ pub struct TaskLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLimits {
     /// A period, the next below which fails, and with it the deadline: the request's own or one of
-    /// four significant digits, 0.1 % apart at most. Longer than its own where the set fails as it is, up to a
-    /// thousand times.
+    /// four significant digits, 0.1 % apart at most. Longer than its own where the set fails as it
+    /// is, up to a thousand times.
     pub period: SizingLimit<Span>,
-    /// Pages that each request may have more, while one more fails; below zero where the set fails as it is.
+    /// Pages that each request can have more, while one more fails; below zero where the set fails
+    /// as it is.
     pub more_pages: SizingLimit<i64>,
 }
 

@@ -139,7 +139,8 @@ fn limits_pass_and_what_is_beyond_fails() {
 fn work_is_bounded() {
     let tasks = (0..20_000).map(|index| task(&format!("t{index}"), request(1, 1_000_000), None)).collect();
     let sizing = size(&on(256, tasks, vec![]), &ClusteringBfd, &Thesis);
-    assert_eq!(sizing.limits.logical_ratio, SizingLimit::TooMuchWork);
+    // The largest ratio is near one, so few steps are tried.
+    assert!(matches!(sizing.limits.logical_ratio, SizingLimit::At(_)));
     assert_eq!(sizing.limits.load_permille, SizingLimit::TooMuchWork);
     assert!(sizing.limits.tasks.iter().all(|task| task.read.unwrap().period == SizingLimit::TooMuchWork));
 }

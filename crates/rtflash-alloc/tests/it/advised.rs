@@ -44,13 +44,13 @@ fn steps(count: u32, own: LogicalRatio) -> Vec<LogicalRatio> {
     steps
 }
 
-/// Passing is not monotone in λ: trying each step alone finds the largest. Fronts, limits and advice
-/// name the same one.
+/// Passing is not monotone in λ: trying each step alone finds the largest. Fronts, limits and
+/// advice name the same one.
 #[test]
 fn no_step_of_the_ratio_above_the_one_called_largest_passes() {
     let mut rng = Rng(Stream::numbered(7, b"largest-", 0));
     let (mut found, mut advised, mut fine) = (0, 0, 0);
-    for _ in 0..cases(4_u32) {
+    for _ in 0..cases(12_u32) {
         let Some(set) = draw_due(&mut rng, 6, 5) else { continue };
         let (spec, sound) = (set.device().spec(), Sound::default());
         for by in [(&BestFit as &dyn Allocator, &sound as &dyn Analysis), (&ClusteringBfd, &Thesis)] {

@@ -7,7 +7,7 @@ use rtflash_model::{Cluster, Device, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::{CheckedAllocation, CheckedCluster, task_name};
 
 use super::data;
-use super::explain_text::{cluster_heading, count_pages, longest_read, times};
+use super::explain_text::{cluster_heading, count_pages, found, longest_read, times};
 use super::numbers::{count, plain, request_rate, share, time};
 use super::table::table;
 use crate::output::{BOLD, DIM, GREEN, RED, paint};
@@ -148,13 +148,6 @@ fn organised(set: &TaskSet, cluster: &Cluster, held: &Held) -> String {
         Placement::Superblock | Placement::CachedSuperblock => "the cluster is one EDF processor".to_owned(),
     };
     format!("{}: {what}", placement.name())
-}
-
-/// What `check` has against the verdict, and what it notes.
-pub fn found(checked: &CheckedCluster<'_>) -> String {
-    let complaints = checked.complaints.iter().map(|complaint| format!("  {complaint}\n"));
-    let notes = checked.notes.iter().map(|note| format!("  {}\n", paint(DIM, &format!("note: {note}"))));
-    complaints.chain(notes).collect()
 }
 
 fn one(set: &TaskSet, cluster: &Cluster, held: Option<&Held>, checked: &CheckedCluster<'_>) -> String {

@@ -6,7 +6,6 @@ use rtflash_model::{ChipId, Cluster, Instant, Job, Span, Task, TaskId, TaskSet};
 use rtflash_wire::{CheckedAllocation, CheckedCluster};
 
 use super::data;
-use super::explain_certified::found;
 use super::numbers::{chips, count, percent, period, plain, request_rate, share, time};
 use super::table::table;
 use crate::output::{BOLD, DIM, GREEN, RED, paint};
@@ -104,6 +103,13 @@ pub(super) fn times(each: Span, number: u64) -> String {
 struct SharePart {
     what: String,
     share: f64,
+}
+
+/// The complaints of `check` against the verdict, and its notes.
+pub(super) fn found(checked: &CheckedCluster<'_>) -> String {
+    let complaints = checked.complaints.iter().map(|complaint| format!("  {complaint}\n"));
+    let notes = checked.notes.iter().map(|note| format!("  {}\n", paint(DIM, &format!("note: {note}"))));
+    complaints.chain(notes).collect()
 }
 
 /// The heading of a cluster's part.

@@ -4,7 +4,7 @@
 use rtflash_model::{Instant, TIME_LIMIT_NS};
 use serde::{Deserialize, Serialize};
 
-use super::priority::{Due, Priority};
+use super::priority::{JobDue, Priority};
 use super::slab::Slab;
 use crate::ftl::{Addresses, Collector, PageMap, PagePlace, PageStore};
 use crate::groups::groups;
@@ -266,7 +266,7 @@ impl PendingJob {
 
     /// Its priority, where it is kept in this slot.
     pub(crate) fn priority(&self, slot: usize) -> Priority {
-        let due = Due { deadline: self.deadline, place: self.place };
+        let due = JobDue { deadline: self.deadline, place: self.place };
         Priority { due, kind: self.kind, source: self.id.source, index: self.id.index, slot }
     }
 }

@@ -10,7 +10,7 @@ use crate::jobs::{JobId, Kind};
 
 /// When a job is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Due {
+pub(crate) struct JobDue {
     /// In nanoseconds; in the background behind all deadlines.
     pub(crate) deadline: u64,
     /// Its place among jobs of the same deadline.
@@ -21,7 +21,7 @@ pub(crate) struct Due {
 /// ascending deadlines, so this is rule R2, too, and a fixed order of jobs as (Q4) asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Priority {
-    pub(crate) due: Due,
+    pub(crate) due: JobDue,
     pub(crate) kind: Kind,
     pub(crate) source: SourceId,
     /// The number of the job.

@@ -67,7 +67,7 @@ resume!([] Periodic {
 });
 
 /// A job that is released.
-pub(crate) struct Released {
+pub(crate) struct ReleasedJob {
     pub(crate) release: Release,
     /// What the police did to the request.
     pub(crate) policed: Option<Policed>,
@@ -138,7 +138,7 @@ impl Releaser {
 
     /// The next job that is released at this instant: those of periodic sources come first.
     /// `clusters`: all that are run together.
-    pub(crate) fn next(&mut self, now: Instant, clusters: &mut [ClusterState]) -> Option<Released> {
+    pub(crate) fn next(&mut self, now: Instant, clusters: &mut [ClusterState]) -> Option<ReleasedJob> {
         if let Some(&Reverse((at, number))) = self.periodic.peek()
             && at == now
         {
@@ -151,7 +151,7 @@ impl Releaser {
     }
 
     /// A periodic source releases its next job.
-    fn release(&mut self, number: usize, clusters: &[ClusterState]) -> Released {
+    fn release(&mut self, number: usize, clusters: &[ClusterState]) -> ReleasedJob {
         let source = &mut self.sources[number];
         let (at, id) = (source.at, JobId { source: source.source, index: source.next });
         let (due, next) = source.times.due_and_next(id.index, at);
@@ -184,11 +184,11 @@ impl Releaser {
             pages: job.reads + job.writes,
             cluster: Some(clusters[source.cluster].position),
         };
-        Released { release, policed, job: Some(job) }
+        ReleasedJob { release, policed, job: Some(job) }
     }
 
     /// A job that is not real-time goes to the cluster that serves it.
-    fn take(&self, arrival: &Arrival, clusters: &mut [ClusterState]) -> Released {
+    fn take(&self, arrival: &Arrival, clusters: &mut [ClusterState]) -> ReleasedJob {
         let (position, deadline, passes) = match (self.service, arrival.grant) {
             (Service::Tbs, None) => (None, None, 0),
             (Service::Tbs, Some(grant)) => {
@@ -224,7 +224,7 @@ impl Releaser {
                 starved: false,
             }
         });
-        Released { release, policed: None, job }
+        ReleasedJob { release, policed: None, job }
     }
 }
 

@@ -10,7 +10,7 @@ use super::arrivals::Arrival;
 use super::cluster::{ClusterState, Jobs, PendingJob, max_pending};
 use super::core::{ChipPolicy, Core};
 use super::priority::{Priority, PriorityQueue};
-use super::releases::{Released, Releaser};
+use super::releases::{ReleasedJob, Releaser};
 use super::sequencer::Ticket;
 use crate::flash::BusRequest;
 use crate::ids::{BlockId, ChipId, ClusterId, Lpn, PerId, SourceId};
@@ -178,7 +178,7 @@ impl<O: Observer> ChipPolicy for Serial<'_, O> {
     }
 
     fn releases(&mut self, now: Instant) {
-        while let Some(Released { release, policed, job }) = self.releaser.next(now, &mut self.clusters) {
+        while let Some(ReleasedJob { release, policed, job }) = self.releaser.next(now, &mut self.clusters) {
             self.core.observer.push(Record::Release(release));
             policed.into_iter().for_each(|policed| self.core.observer.push(Record::Policed(policed)));
             job.into_iter().for_each(|job| self.admit(job));

@@ -8,7 +8,7 @@ use super::processor::{OpenJob, Part};
 use super::{CertifiedGroup, RequestEvent};
 use crate::dispatch::arrivals::A_STREAM;
 use crate::dispatch::cluster::BACKGROUND;
-use crate::dispatch::priority::{Due, Priority};
+use crate::dispatch::priority::{JobDue, Priority};
 use crate::dispatch::request_times::RequestTimes;
 use crate::dispatch::{Arrival, release_jitter};
 use crate::ftl::{PageStore, Requests};
@@ -253,7 +253,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let processors = self.clusters[cluster].processors.clone();
         let (count, number) = (processors.len(), self.clusters[cluster].position);
         let job = self.jobs.insert(OpenJob { id, parts: 0 });
-        let due = Due { deadline, place: self.ties.of_job(kind, id) };
+        let due = JobDue { deadline, place: self.ties.of_job(kind, id) };
         let priority = Priority { due, kind, source: id.source, index: id.index, slot: 0 };
         self.entered += lpns.len() as u64;
         let mut parts: Vec<Option<usize>> = std::mem::take(&mut self.parts_of);
@@ -335,7 +335,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let (kind, deadline) = (Kind::Gc, Some(due));
             self.core.observer.push(Record::Release(Release { at: now, job: id, kind, deadline, pages: 0, cluster }));
             let job = self.jobs.insert(OpenJob { id, parts: 1 });
-            let due = Due { deadline: due.as_ns(), place: self.ties.of_job(kind, id) };
+            let due = JobDue { deadline: due.as_ns(), place: self.ties.of_job(kind, id) };
             let priority = Priority { due, kind, source, index, slot: 0 };
             let part = self.parts.insert(Part::new(job, number, priority, (0, 0)));
             self.parts[part].key.slot = part;

@@ -120,7 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::dispatch::priority::Due;
+    use crate::dispatch::priority::JobDue;
     use crate::ids::{Lpn, SourceId};
     use crate::jobs::Kind;
 
@@ -128,7 +128,7 @@ mod tests {
         (0..3_u64, 0..3_u64, 0..6_u64, 0..3_u64).prop_map(|(deadline, index, page, work)| {
             let work =
                 [ChipWork::Pass, ChipWork::Read(Lpn(2)), ChipWork::Write(Lpn(1))][usize::try_from(work).unwrap()];
-            let due = Due { deadline, place: 0 };
+            let due = JobDue { deadline, place: 0 };
             let job = Priority { due, kind: Kind::Read, source: SourceId(0), index, slot: 7 };
             Entry { job, page, work }
         })

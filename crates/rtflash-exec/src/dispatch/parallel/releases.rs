@@ -4,12 +4,12 @@ use rtflash_model::Instant;
 
 use super::{ChipWork, Entry, Parallel};
 use crate::dispatch::cluster::PendingJob;
-use crate::dispatch::releases::Released;
+use crate::dispatch::releases::ReleasedJob;
 use crate::trace::{Observer, Record};
 
 impl<O: Observer> Parallel<'_, O> {
     pub(super) fn release_all(&mut self, now: Instant) {
-        while let Some(Released { release, policed, job }) = self.releaser.next(now, &mut self.clusters) {
+        while let Some(ReleasedJob { release, policed, job }) = self.releaser.next(now, &mut self.clusters) {
             self.core.observer.push(Record::Release(release));
             policed.into_iter().for_each(|policed| self.core.observer.push(Record::Policed(policed)));
             job.into_iter().for_each(|job| self.admit(job, now));
