@@ -108,9 +108,7 @@ fn served(set: &TaskSet, served: &ServedBy) -> String {
         (Some(Supposed::Deadlines), false) => "What follows supposes that deadline.\n".to_owned(),
     };
     if lines.is_empty() {
-        return format!(
-            "\nMore chips do not help task {task}, nor does a later deadline up to its period.\n{supposed}"
-        );
+        return format!("\nMore chips do not help task {task}.\n{supposed}");
     }
     format!("\nMore chips do not help task {task}. With any one of these it passes alone:\n{lines}{supposed}")
 }

@@ -10,7 +10,7 @@ use super::data;
 use super::explain_text::{cluster_heading, count_pages, found, longest_read, times};
 use super::numbers::{count, plain, request_rate, share, time};
 use super::table::table;
-use crate::output::{BOLD, DIM, GREEN, RED, paint};
+use crate::output::{BOLD, GREEN, RED, paint};
 
 /// The device's terms, and those of each cluster.
 pub fn terms(set: &TaskSet, test: DemandTest, checked: Option<&CheckedAllocation<'_>>) -> String {

@@ -106,7 +106,7 @@ struct SharePart {
 }
 
 /// The complaints of `check` against the verdict, and its notes.
-pub(super) fn found(checked: &CheckedCluster<'_>) -> String {
+pub fn found(checked: &CheckedCluster<'_>) -> String {
     let complaints = checked.complaints.iter().map(|complaint| format!("  {complaint}\n"));
     let notes = checked.notes.iter().map(|note| format!("  {}\n", paint(DIM, &format!("note: {note}"))));
     complaints.chain(notes).collect()

@@ -10,8 +10,8 @@ use rtflash_wire::{CheckAnswer, CheckedAllocation, CheckedCluster};
 use super::{KindText, Verified};
 use crate::output::{BOLD, GREEN, RED, paint};
 use crate::render::data;
-use crate::render::explain_certified::found;
 use crate::render::explain_text::cluster_heading;
+use crate::render::explain_text::found;
 use crate::render::numbers::{period, plain, separated, share, time};
 use crate::render::table::table;
 
