@@ -2517,9 +2517,7 @@ class SizeAnswer(Answer):
     or `with other clusters`.
     """
     impossible: ImpossibleAnswer | None
-    """If the set fails as it is: a proof that no allocation meets every deadline, if one was
-    found.
-    """
+    """If the set fails: a proof that no allocation meets every deadline, if one was found."""
     load: LoadAnswer
     """The load that passes: all periods divided by a factor."""
     logical_ratio: RatioAnswer

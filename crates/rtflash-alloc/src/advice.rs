@@ -48,9 +48,9 @@ pub struct Advice {
 /// Data that would fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LessData {
-    /// A share of today's data that fits, in thousandths, while the next does not: each task's pages
-    /// times it, rounded down, but at least one page, and with sequential requests at least as many
-    /// as they have.
+    /// A share of today's data that fits, in thousandths, while the next does not: each task's
+    /// pages times it, rounded down, but at least one page, and with sequential requests at least
+    /// as many as they have.
     pub permille: u32,
     /// All data then, in pages, of the tasks that declare any.
     pub pages: u128,

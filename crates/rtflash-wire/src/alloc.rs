@@ -130,7 +130,8 @@ pub struct ServedByAnswer<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period_ns: Option<u64>,
     /// An `erase_suspend` and `erase_resume` of the device, equally long, with which its task
-    /// passes alone: the longest step that does; null where these do not help, or the device states them.
+    /// passes alone: the longest step that does; null where these do not help, or the device
+    /// states them.
     pub erase_suspend_ns: Option<u64>,
     /// The change that the other advice supposes: `erase_suspend` (and `erase_resume`, both
     /// `supposes_ns` long), or `deadline`, a later one of each request that cannot be served

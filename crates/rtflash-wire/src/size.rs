@@ -57,7 +57,7 @@ pub struct SizeAnswer<'a> {
     /// Where the set fails as it is: the task that could not be placed, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<UnplacedAnswer<'a>>,
-    /// If the set fails as it is: a proof that no allocation meets every deadline, if one was found.
+    /// If the set fails: a proof that no allocation meets every deadline, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<ImpossibleAnswer<'a>>,
     /// Where tasks declare their data: those of all tasks beside the logical pages of the whole

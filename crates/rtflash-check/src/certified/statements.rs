@@ -59,7 +59,7 @@ pub(super) fn tightest(levels: &TestLevels, certificate: &Certificate, found: &m
     });
     if verdict.holds == Some(true) {
         found.tighter = nearer;
-    } else if granted.slack_ns >= 0 {
+    } else if verdict.holds == Some(false) && granted.utilization <= 1.0 {
         // The interval that is stated does not show why the test fails.
         found.shares = nearer.and_then(|it| shares(levels.processors(), it.length.as_ns())).or(found.shares);
     }
