@@ -155,9 +155,9 @@ fn assert_shares(report: &ClusterReport, found: &CertifiedClusterVerification, o
         return;
     };
     let what = || format!("{report:?}\n{found:?}");
-    if found.holds == Some(false) && report.utilization <= 1.0 {
-        // The interval that is stated does not fail: the verifier shows one that does.
-        return assert!(shares.slack_ns < 0, "{}", what());
+    if found.holds == Some(false) && !near(report.utilization, shares.utilization) {
+        // The verifier shows another interval only if the stated one does not fail.
+        return assert!(report.utilization <= 1.0, "{}", what());
     }
     assert!(near(report.utilization, shares.utilization), "{}", what());
     assert!(near(report.blocking, shares.blocking), "{}", what());
