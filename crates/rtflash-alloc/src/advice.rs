@@ -29,8 +29,8 @@ pub struct Advice {
     /// both. They have other numbers of channels if none was found without. Empty if `chips` says
     /// as much.
     pub together: Front,
-    /// The largest λ that passes, as sizing finds it ([`crate::sizing::LargestRatio`]). Where data
-    /// do not fit: a step of 1/1000 above the device's λ with which they do, and everything else
+    /// The largest λ that passes, as sizing finds it ([`crate::sizing::LargestRatio`]). If data do
+    /// not fit: a step of 1/1000 above the device's λ with which they do, and everything else
     /// still passes, and before which the step fails.
     pub logical_ratio: Option<LogicalRatio>,
     /// A share of today's load, in thousandths, that it can carry, and the next thousandth not: the
@@ -40,8 +40,8 @@ pub struct Advice {
     pub less_data: Option<LessData>,
     /// Another algorithm that finds an allocation, under the same analysis.
     pub algorithm: Option<&'static str>,
-    /// Where programs may fail: a number of them at once, below today's, that is few enough, while
-    /// one more is not.
+    /// On a device with programs that fail: a number of failures at once, below today's, with which
+    /// the set passes, while it fails with one more.
     pub program_failures: Option<u32>,
 }
 

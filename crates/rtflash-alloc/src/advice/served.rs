@@ -20,8 +20,8 @@ pub struct ServedBy {
     /// A later relative deadline with which the task passes alone: the first step that does; `None`
     /// if none up to its period does.
     pub deadline: Option<Span>,
-    /// Where there is no such deadline: a longer period, which is the deadline too, with which the
-    /// task passes alone: the first step that does, up to [`LONGER`] times its own.
+    /// Without such a deadline: a longer period, which is the deadline too, with which the task
+    /// passes alone: the first step that does, up to [`LONGER`] times its own.
     pub period: Option<Span>,
     /// t_s and t_u, equally long, with which the task passes alone: the longest step; `None` if
     /// suspended erases do not help, or the device states them.
@@ -42,7 +42,7 @@ pub enum Supposed {
     Deadlines,
 }
 
-/// A period up to so many times a request's own is looked for.
+/// The search for a longer period ends at this multiple of the request's own.
 pub const LONGER: u64 = 16;
 
 /// The needs of the request, and a set in which every request can be served, if there is one.

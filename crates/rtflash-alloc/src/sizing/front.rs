@@ -182,7 +182,7 @@ impl<'a> FrontSearch<'a> {
         for (places, steps) in GRIDS {
             let points = self.points(places, &mut found);
             if self.is_used_up() {
-                // What was looked for last may be found too small.
+                // The work ended within these steps, so their points can be too small.
                 return if front.steps.is_none() { Front { points, steps: None } } else { front };
             }
             front = Front { points, steps: Some(steps) };
@@ -190,8 +190,8 @@ impl<'a> FrontSearch<'a> {
         front
     }
 
-    /// The points with λ in steps of so many decimal places. `found`: the largest with fewer places
-    /// for each device that was looked at.
+    /// The points with λ in steps of this many decimal places. `found`: the largest λ with fewer
+    /// places, for each device that was tried.
     fn points(&self, places: u32, found: &mut BTreeMap<Ways, (LogicalRatio, &'static str)>) -> Vec<FrontPoint> {
         let device = self.set.device();
         let (now, own) = (device.chips(), device.logical_ratio());
@@ -239,8 +239,8 @@ impl<'a> FrontSearch<'a> {
         all
     }
 
-    /// The device with so many chips, so many on each channel, and this λ; `None` where λ leaves no
-    /// page to be reclaimed.
+    /// The device with this number of chips, this number on each channel, and this λ; `None` if λ
+    /// leaves no page to be reclaimed.
     fn device(&self, chips: u32, ways: u32, logical_ratio: LogicalRatio) -> Option<Device> {
         let spec = DeviceSpec { chips, chips_per_channel: ways, logical_ratio, ..self.set.device().spec() };
         Device::new(spec).ok()

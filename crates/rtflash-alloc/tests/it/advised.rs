@@ -84,7 +84,7 @@ fn no_step_of_the_ratio_above_the_one_called_largest_passes() {
     assert!(found > 0 && advised > 0 && fine > 0, "{found} {advised} {fine}");
 }
 
-/// What lets a request be served lets its task pass alone on the device.
+/// Advice for a request lets its task pass alone on the device.
 #[test]
 fn a_task_that_follows_advice_passes_alone() {
     let mut rng = Rng(Stream::numbered(7, b"served--", 0));

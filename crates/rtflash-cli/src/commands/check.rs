@@ -84,7 +84,7 @@ pub fn checked<'f>(
 ) -> (CheckedAllocation<'f>, String) {
     let kind = kind(analysis);
     let missing = if kind.promises() { uncertified(&read) } else { Vec::new() };
-    // What is not promised is looked for, and then judged as if it had been given.
+    // The analysis completes a certificate that is missing; the verifier then judges it as given.
     let read = if missing.is_empty() { read } else { completed(&file.set, analysis, read) };
     let Verified { mut answer, utilizations, intervals } = kind.verify(file, &read);
     for &position in missing.iter().filter(|&&position| read.certificate(position).is_some()) {

@@ -38,7 +38,7 @@ pub struct BarSeries {
     pub name: String,
     /// A number for each group; where bars are ranges, the most.
     pub values: Vec<f64>,
-    /// Where bars are ranges, the least for each group: above it a bar is pale. Otherwise empty.
+    /// The least for each group if bars are ranges, else empty. A bar is pale above it.
     pub least: Vec<f64>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a bound is counted in.
+/// The unit of a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
@@ -17,7 +17,7 @@ pub enum Unit {
 /// runs by Theorem 1; behind it, where it differs, the sentence for one that runs by certificates.
 macro_rules! assumptions {
     ($($assumption:ident, $name:literal, $unit:ident, $theorem:literal $(, $certificates:literal)?;)*) => {
-        /// What a checker guards, in the order of reports.
+        /// An assumption that a checker guards, in the order of reports.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum Assumption {
             $(#[doc = $theorem] $assumption,)*
@@ -34,7 +34,7 @@ macro_rules! assumptions {
                 }
             }
 
-            /// What bound and observation are counted in.
+            /// The unit of bound and observation.
             pub fn unit(self) -> Unit {
                 match self {
                     $(Assumption::$assumption => Unit::$unit,)*

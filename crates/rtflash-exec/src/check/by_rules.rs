@@ -1,4 +1,4 @@
-//! What the checkers of one kind of plan make of an operation.
+//! Checks of an operation that depend on the kind of plan.
 
 use super::WatchedChip;
 use super::ledger::Pending;

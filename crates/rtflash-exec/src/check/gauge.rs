@@ -131,7 +131,7 @@ impl Gauge {
     }
 }
 
-/// What was found, by what it is about.
+/// The gauges of all checkers, by assumption.
 #[derive(Debug, Default)]
 pub(super) struct Gauges(BTreeMap<Assumption, Gauge>);
 

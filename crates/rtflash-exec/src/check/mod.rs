@@ -56,14 +56,14 @@ use rules::{Order, Rules};
 use timing::{BusWait, Deadlines, Overdue, ServiceTime, longest_step, place};
 use zones::ZoneOrder;
 
-/// What a checker has found.
+/// The finding of a checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
-    /// What the checker guards.
+    /// The assumption that the checker guards.
     pub assumption: Assumption,
     /// That in a sentence, for the kind of plan that was run.
     pub statement: &'static str,
-    /// What it has seen.
+    /// All that the checker has seen.
     pub gauge: Gauge,
 }
 
@@ -200,7 +200,7 @@ impl<'a> Checks<'a> {
         self.setup
     }
 
-    /// What was found, in the order of [`Assumption`], when the run ended at `duration`.
+    /// All findings, in the order of [`Assumption`], of a run that ended at `duration`.
     pub fn finish(mut self, duration: Instant) -> Vec<Finding> {
         let pending = self.look_at_pending(duration);
         let all = self.clusters.len() == self.plan.clusters().len();
@@ -214,7 +214,7 @@ impl<'a> Checks<'a> {
         self.findings()
     }
 
-    /// What was found, in the order of reports.
+    /// All findings, in the order of reports.
     fn findings(&self) -> Vec<Finding> {
         use Assumption::*;
         let mut gauges = Gauges::default();
