@@ -38,7 +38,10 @@ mod zones;
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{Instant, Span};
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId, Span};
+use rtflash_plan::resume::resume;
+use rtflash_plan::{Admission, ColumnId, Dispatch, Plan, Promise, SourceId};
+use rtflash_trace::{Kind, Setup};
 
 pub use assumptions::{Assumption, Unit};
 pub use gauge::{Gauge, Place, Worst};
@@ -46,17 +49,9 @@ pub use gauge::{Gauge, Place, Worst};
 use desks::Desks;
 use flash::{BusExclusion, ChipExclusion, PageOrder};
 use gauge::Gauges;
-pub(crate) use ledger::Ledger;
-use ledger::Pending;
+use ledger::{Ledger, Pending};
 use mapping::Mapping;
 use releases::{Grants, Released};
-use rtflash_model::{ChipId, ClusterId, Lpn, PerId};
-use rtflash_plan::Admission;
-use rtflash_plan::Dispatch;
-use rtflash_plan::resume::resume;
-use rtflash_plan::{ColumnId, SourceId};
-use rtflash_plan::{Plan, Promise};
-use rtflash_trace::{Kind, Setup};
 use rules::{Order, Rules};
 use timing::{BusWait, Deadlines, Overdue, ServiceTime, longest_step, place};
 use zones::ZoneOrder;

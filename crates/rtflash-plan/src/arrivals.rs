@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rtflash_model::random::Stream;
-use rtflash_model::{Arrivals, Instant, Span};
+use rtflash_model::{Arrivals, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ClusterId, Lpn, SourceId};
