@@ -2,24 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_model::{ChipId, ClusterId, Instant};
-use rtflash_trace::JobId;
 use serde::{Deserialize, Serialize};
 
 use super::assumptions::Assumption;
-
-/// Where and when something was observed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-pub struct Place {
-    /// When.
-    pub at: Instant,
-    /// In which cluster.
-    pub cluster: Option<ClusterId>,
-    /// For which job.
-    pub job: Option<JobId>,
-    /// On which chip.
-    pub chip: Option<ChipId>,
-}
+use super::place::Place;
 
 /// The observation that is furthest above its bound, or nearest below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,8 +134,10 @@ impl Gauges {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+    use rtflash_model::Instant;
+
+    use super::*;
 
     fn gauge(seen: &[(u64, u64, u64)]) -> Gauge {
         let mut gauge = Gauge::default();

@@ -5,36 +5,16 @@
 //! same checkers.
 
 mod assumptions;
-mod by_rules;
-mod collect;
-mod contention;
-mod desks;
-mod erase_step;
-mod failures;
-mod flash;
+mod checks;
 mod gauge;
-mod ledger;
-mod length;
-mod mapping;
-mod operations;
-mod order;
-mod passes;
-mod processors;
-mod registers;
-mod releases;
+mod place;
+mod records;
 pub mod report;
 mod rules;
 #[cfg(test)]
 #[path = "../../rtflash-trace/src/samples.rs"]
 mod samples;
-mod start;
-mod stretches;
-mod timing;
-mod trims;
-mod turns;
-mod watch;
-mod watched_pass;
-mod zones;
+mod shadow;
 
 use std::collections::BTreeMap;
 
@@ -44,17 +24,23 @@ use rtflash_plan::{Admission, ColumnId, Dispatch, Plan, Promise, SourceId};
 use rtflash_trace::{Kind, Setup};
 
 pub use assumptions::{Assumption, Unit};
-pub use gauge::{Gauge, Place, Worst};
+pub use gauge::{Gauge, Worst};
+pub use place::Place;
 
-use desks::Desks;
-use flash::{BusExclusion, ChipExclusion, PageOrder};
+use checks::bus_exclusion::BusExclusion;
+use checks::bus_wait::BusWait;
+use checks::chip_exclusion::ChipExclusion;
+use checks::deadlines::{Deadlines, Overdue};
+use checks::desks::Desks;
+use checks::longest::longest_step;
+use checks::page_order::PageOrder;
+use checks::releases::{Grants, Released};
+use checks::service::ServiceTime;
+use checks::zones::ZoneOrder;
 use gauge::Gauges;
-use ledger::{Ledger, Pending};
-use mapping::Mapping;
-use releases::{Grants, Released};
 use rules::{Order, Rules};
-use timing::{BusWait, Deadlines, Overdue, ServiceTime, longest_step, place};
-use zones::ZoneOrder;
+use shadow::jobs::{Ledger, Pending};
+use shadow::pages::Mapping;
 
 /// The finding of a checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -292,7 +278,7 @@ impl<'a> Checks<'a> {
             };
             let done =
                 own && job.reads + job.programs >= job.release.pages && job.last_end.saturating_add(slack) <= duration;
-            self.conservation.note(0, u64::from(done), || place(duration, job, None));
+            self.conservation.note(0, u64::from(done), || job.place(duration, None));
             if job.release.deadline.is_none() {
                 continue;
             }

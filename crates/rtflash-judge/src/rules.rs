@@ -7,14 +7,15 @@ use rtflash_trace::Release;
 use serde::{Deserialize, Serialize};
 
 use super::assumptions::Assumption;
-use super::collect::Collections;
-use super::failures::FailedBlocks;
 use super::gauge::{Gauge, Gauges};
-use super::ledger::Pending;
-use super::order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
-use super::passes::{Collecting, Passes};
-use super::processors::Processors;
-use super::timing::{Blocking, lateness};
+use crate::checks::blocking::Blocking;
+use crate::checks::collect::Collections;
+use crate::checks::failures::FailedBlocks;
+use crate::checks::longest::lateness;
+use crate::checks::order::{ParallelEdf, SerialEdf, SerialIdling, UnderWay};
+use crate::checks::passes::{Collecting, Passes};
+use crate::checks::processors::Processors;
+use crate::shadow::jobs::Pending;
 
 /// The checkers that only one of the two kinds of plan has.
 #[derive(Debug)]

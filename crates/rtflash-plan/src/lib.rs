@@ -1,6 +1,6 @@
-//! The input of a run on a simulated NAND flash device, which the engine runs and the judge compares
-//! with its records: the [`Plan`] (clusters, pages, promises), the [`Options`] of the run, and
-//! everything that a seed draws.
+//! The input of a run on a simulated NAND flash device, which the engine runs and the judge
+//! compares with its records: the [`Plan`] (clusters, pages, promises), the [`Options`] of the run,
+//! and everything that a seed draws.
 //!
 //! Nothing here knows an analysis or an allocator: what a run must obey (GC periods, deadlines of
 //! server jobs) and what it is judged by is data in the [`Plan`].

@@ -4,6 +4,8 @@ use rtflash_model::Span;
 use rtflash_model::random::Stream;
 
 use crate::ids::SourceId;
+#[cfg(doc)]
+use crate::options::{Phases, Recurrence};
 
 /// The stream of a source's own draws.
 fn stream(seed: u64, domain: &[u8; 4], source: SourceId, index: u64) -> Stream {
@@ -13,14 +15,14 @@ fn stream(seed: u64, domain: &[u8; 4], source: SourceId, index: u64) -> Stream {
     Stream::numbered(seed, &all, index)
 }
 
-/// The nominal arrival of a source's first request with [`Phases::Random`](crate::Phases::Random): drawn from the seed for
+/// The nominal arrival of a source's first request with [`Phases::Random`]: drawn from the seed for
 /// each source, uniform below the period.
 pub fn release_offset(seed: u64, source: SourceId, period: Span) -> Span {
     Span::from_ns(stream(seed, b"offs", source, 0).below(period.as_ns())).expect("below a span")
 }
 
 /// How much later than a period after the request of this number the next one arrives nominally,
-/// with [`Recurrence::Sporadic`](crate::Recurrence::Sporadic): drawn from the seed for each source and number. Nothing in half
+/// with [`Recurrence::Sporadic`]: drawn from the seed for each source and number. Nothing in half
 /// of the cases, else uniform up to a period.
 pub fn release_gap(seed: u64, source: SourceId, index: u64, period: Span) -> Span {
     let mut stream = stream(seed, b"gaps", source, index);

@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod earliest;
 mod engine;
 mod error;
 mod flash;

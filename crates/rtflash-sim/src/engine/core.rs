@@ -13,7 +13,7 @@ use rtflash_trace::{Action, Complete, JobId, Observer, Operation, Padding, Recor
 
 use self::ends::ChipEnds;
 use super::sequencer::{Sequencer, Ticket};
-use crate::engine::earliest::earlier;
+use crate::earliest::earlier;
 use crate::engine::lengths::Lengths;
 use crate::error::RunError;
 use crate::flash::{BusRequest, Channels};

@@ -11,7 +11,7 @@ use rtflash_plan::resume::resume;
 use rtflash_plan::{Arbitration, ChannelId, Options, TieBreaker};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::earliest::Earliest;
+use crate::earliest::Earliest;
 
 /// A chip asks for a bus.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

@@ -3,4 +3,5 @@
 pub(crate) mod certified;
 pub(crate) mod cluster;
 pub(crate) mod parallel;
+pub(crate) mod releases;
 pub(crate) mod serial;

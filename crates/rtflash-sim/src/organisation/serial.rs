@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::cluster::{ClusterState, Jobs, PendingJob, max_pending};
 use crate::engine::core::{ChipPolicy, Core};
 use crate::engine::priority::{Priority, PriorityQueue};
-use crate::engine::releases::{ReleasedJob, Releaser};
 use crate::engine::sequencer::Ticket;
 use crate::flash::BusRequest;
+use crate::organisation::releases::{ReleasedJob, Releaser};
 
 /// A cluster that does one thing at a time.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use rtflash_model::{ChipId, Id, Instant, PerId};
 use rtflash_plan::{ChannelId, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::earliest::Earliest;
+use crate::earliest::Earliest;
 
 /// When what each chip does ends, as far as that is known.
 #[derive(Debug, Serialize, Deserialize)]

@@ -27,8 +27,8 @@ use rtflash_trace::{JobId, Observer};
 use serde::{Deserialize, Serialize};
 
 use super::cluster::max_pending;
+use crate::earliest::earlier;
 use crate::engine::core::{ChipPolicy, Core};
-use crate::engine::earliest::earlier;
 use crate::engine::slab::Slab;
 use crate::flash::BusRequest;
 use crate::store::PagePlace;

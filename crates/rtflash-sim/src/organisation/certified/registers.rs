@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CertifiedGroup;
 use super::operate::{BusUse, ChipAtWork, OpenOperation, Planned};
-use crate::engine::earliest::earlier;
+use crate::earliest::earlier;
 use crate::engine::sequencer::Ticket;
 use crate::flash::BusRequest;
 

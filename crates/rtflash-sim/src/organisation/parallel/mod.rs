@@ -16,9 +16,9 @@ use self::reads::WaitingReads;
 use super::cluster::{ClusterState, Jobs, max_pending};
 use crate::engine::core::{ChipPolicy, ChipStep, Core};
 use crate::engine::priority::Priority;
-use crate::engine::releases::Releaser;
 use crate::engine::sequencer::Ticket;
 use crate::flash::BusRequest;
+use crate::organisation::releases::Releaser;
 
 /// What waits for a chip, by priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

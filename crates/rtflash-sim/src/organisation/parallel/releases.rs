@@ -4,8 +4,8 @@ use rtflash_model::Instant;
 use rtflash_trace::{Observer, Record};
 
 use super::{ChipWork, Entry, Parallel};
-use crate::engine::releases::ReleasedJob;
 use crate::organisation::cluster::PendingJob;
+use crate::organisation::releases::ReleasedJob;
 
 impl<O: Observer> Parallel<'_, O> {
     pub(super) fn release_all(&mut self, now: Instant) {
