@@ -37,8 +37,8 @@ pub struct RequestPattern {
 /// A release pattern: what is stated of the requests of each task.
 ///
 /// ```
-/// use rtflash_exec::ReleasePattern;
-/// use rtflash_exec::trace::Kind;
+/// use rtflash_plan::ReleasePattern;
+/// use rtflash_plan::Kind;
 /// use rtflash_model::{Span, TaskId};
 ///
 /// let mut pattern = ReleasePattern::default();

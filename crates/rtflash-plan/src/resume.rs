@@ -104,7 +104,7 @@ impl<'r> Rest<'r> {
 /// What has a state that a run changes.
 ///
 /// ```
-/// use rtflash_exec::resume::{NoState, Rest, Resume, State};
+/// use rtflash_plan::resume::{NoState, Rest, Resume, State};
 ///
 /// struct Counter {
 ///     step: u64,

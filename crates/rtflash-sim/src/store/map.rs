@@ -10,8 +10,8 @@ use rtflash_plan::{BlockId, ClusterPlan, ColumnId, Layout, Options, PageId, Wors
 use rtflash_trace::{NO_LPN, NONE};
 use serde::{Deserialize, Serialize};
 
-use super::store::{PagePlace, PageStore, fullest};
 use crate::flash::ChipBlocks;
+use crate::store::page_store::{PagePlace, PageStore, fullest};
 
 /// The logical pages of a cluster on its chips.
 #[derive(Debug, Serialize, Deserialize)]

@@ -2,11 +2,11 @@
 //! collection.
 
 mod map;
+mod page_store;
 mod pass;
 mod processor_store;
-mod store;
 
+pub(crate) use crate::store::page_store::{PagePlace, PageStore};
 pub(crate) use map::PageMap;
 pub(crate) use pass::{Collector, Copy};
 pub(crate) use processor_store::ProcessorStore;
-pub(crate) use store::{PagePlace, PageStore};

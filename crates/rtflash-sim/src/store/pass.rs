@@ -6,7 +6,7 @@ use rtflash_plan::{BlockId, ColumnId, PageId, Victims};
 use serde::{Deserialize, Serialize};
 
 use super::map::PageMap;
-use super::store::{PagePlace, PageStore};
+use crate::store::page_store::{PagePlace, PageStore};
 
 /// A copy that a pass makes on one chip, between its GC read and its GC program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,8 +13,8 @@ use rtflash_plan::{
 use rtflash_trace::NO_LPN;
 use serde::{Deserialize, Serialize};
 
-use super::store::{PagePlace, PageStore, fullest};
 use crate::flash::Owned;
+use crate::store::page_store::{PagePlace, PageStore, fullest};
 
 /// The state of a processor.
 #[derive(Debug, Serialize, Deserialize)]

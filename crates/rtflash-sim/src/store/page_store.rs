@@ -41,7 +41,7 @@ pub(crate) trait PageStore {
 }
 
 /// [`PageStore::fullest`] of these chips: among equals the lowest chip, and then the lowest block.
-pub(super) fn fullest<'b>(
+pub(crate) fn fullest<'b>(
     chips: impl Iterator<Item = (ColumnId, &'b Blocks<Owned>)>,
     range: &Range<Lpn>,
     pages: u64,
