@@ -86,8 +86,7 @@ impl<O: Observer> Sequencer<O> {
     pub(crate) fn notify_before(&mut self, now: Instant) -> Instant {
         let begun = self.open.iter().flatten().map(|operation| operation.start);
         let limit = begun.fold(now, Instant::min);
-        // Nearly always the instants differ.
-        self.held.sort_by(|a, b| a.start().cmp(&b.start()).then_with(|| a.order().cmp(&b.order())));
+        self.held.sort_by_cached_key(Record::order);
         let ready = self.held.partition_point(|record| record.start() < limit);
         self.held.drain(..ready).for_each(|record| self.observer.record(&record));
         limit
