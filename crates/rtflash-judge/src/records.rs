@@ -83,8 +83,8 @@ impl Checks<'_> {
         self.desks.setup(setup);
         self.rules.setup(setup.victims);
         if let (Some(aging), Some(seed)) = (setup.aging, setup.seed) {
-            start::fill(self.plan, &self.clusters, (aging, seed), &mut self.page_order, &mut self.mapping);
-            start::rings(self.plan, &self.clusters, (aging, seed), &mut self.zones);
+            start::fill(self.plan, &self.clusters, aging, seed, &mut self.page_order, &mut self.mapping);
+            start::rings(self.plan, &self.clusters, aging, seed, &mut self.zones);
         }
     }
 
@@ -133,7 +133,7 @@ impl Checks<'_> {
         };
         self.conservation.note(0, u64::from(!all), || pending.place(complete.at, None));
         let has_moved = match &mut self.rules {
-            Rules::Certified(by) => by.collections.moved((complete.job, complete.at), &mut self.mapping),
+            Rules::Certified(by) => by.collections.moved(complete.job, complete.at, &mut self.mapping),
             Rules::Utilization(_) => false,
         };
         let due = self.end_of(&pending);
@@ -206,7 +206,7 @@ impl Checks<'_> {
         chips.for_each(|chip| self.page_order.retires(chip, failed.block));
         let processor = self.chips[failed.chip].processor;
         let busy_since = by.processors.busy_since(processor);
-        let waiting = by.failures.failed(failed, (processor, busy_since), page);
+        let waiting = by.failures.failed(failed, processor, busy_since, page);
         if let Some(page) = page {
             if page.kind != Kind::Gc && page.is_current {
                 pending.programs = pending.programs.saturating_sub(1);
@@ -276,14 +276,14 @@ impl Checks<'_> {
     fn selected(&mut self, selection: &Selection) {
         let chip = self.chip(selection.cluster, selection.chip);
         let job = self.ledger.get(selection.job).filter(|job| job.release.cluster == Some(selection.cluster));
-        let (Some(pending), Some(at)) = (job, chip) else {
+        let (Some(pending), Some((position, chip))) = (job, chip) else {
             self.violation(selection.at, selection.job);
             return;
         };
         let is_victim = match &mut self.rules {
             Rules::Certified(by) => by.collections.selected(selection, pending, &mut self.mapping),
             Rules::Utilization(by) => {
-                by.passes.selected(selection, at, pending, &mut self.mapping);
+                by.passes.selected(selection, position, chip, pending, &mut self.mapping);
                 true
             }
         };

@@ -104,7 +104,7 @@ impl<'a, O: Observer> Hosted<'a, O> {
                 (Engine::Parallel(Box::new(Parallel::hosted(plan, options, &clusters, observer))), None)
             }
             Promise::Certified(certified) => {
-                let engine = CertifiedGroup::hosted((plan, certified), options, &clusters, observer);
+                let engine = CertifiedGroup::hosted(plan, certified, options, &clusters, observer);
                 let serves = options.service == Service::Tbs;
                 (Engine::Certified(Box::new(engine)), serves.then(|| Servers::new(plan, certified, options.seed)))
             }

@@ -27,7 +27,7 @@ impl<'a, O: Observer> Group<'a, O> {
     fn new(plan: &'a Plan, options: &'a Options, group: &[ClusterId], observer: O) -> Group<'a, O> {
         match (plan.promise(), options.dispatch) {
             (Promise::Certified(certified), _) => {
-                Group::Certified(Box::new(CertifiedGroup::new((plan, certified), options, group, observer)))
+                Group::Certified(Box::new(CertifiedGroup::new(plan, certified, options, group, observer)))
             }
             (Promise::Utilization, Dispatch::Serial) => {
                 Group::Serial(Box::new(Serial::new(plan, options, group, observer)))

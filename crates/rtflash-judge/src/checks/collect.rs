@@ -252,7 +252,7 @@ impl Collections {
         let taken = if levels { map.take(cluster, position, chip, selection.block) } else { None };
         if let Some(valid) = retired.or(taken) {
             let room = wanted.saturating_sub(if levels { terms.for_wear.min(terms.reserve) } else { 0 });
-            self.moves(selection, (pending, valid, levels), (free, room));
+            self.moves(selection, pending, valid, levels, free, room);
             return false;
         }
         let account = &mut self.accounts[processor];
@@ -260,7 +260,7 @@ impl Collections {
         self.gc.left_out.note(0, u64::from(needless || selection.forced), at);
         if let Some((fewest, lowest, open)) = map.fewest(cluster, position, chip) {
             let valid = map.take(cluster, position, chip, selection.block).unwrap_or(NONE);
-            self.gc.chosen(selection, (fewest, lowest), valid, 0);
+            self.gc.chosen(selection, fewest, lowest, valid, 0);
             self.victims.note(terms.victim, valid.into(), at);
             self.open.note(terms.open, open, at);
         }
@@ -306,8 +306,10 @@ impl Collections {
     #[inline(always)]
     pub(crate) fn took(
         &mut self,
-        (operation, processor): (&Operation, usize),
-        (background, repeated): (bool, bool),
+        operation: &Operation,
+        processor: usize,
+        background: bool,
+        repeated: bool,
         map: &mut Mapping,
     ) {
         let account = &self.accounts[processor];
@@ -334,7 +336,9 @@ impl Collections {
     pub(crate) fn operation(
         &mut self,
         operation: &Operation,
-        (position, processor, repeated): (ColumnId, usize, bool),
+        position: ColumnId,
+        processor: usize,
+        repeated: bool,
         pending: &Pending,
         map: &Mapping,
     ) {

@@ -90,7 +90,8 @@ impl FailedBlocks {
     pub(crate) fn failed(
         &mut self,
         failed: &Failed,
-        (processor, busy_since): (usize, Instant),
+        processor: usize,
+        busy_since: Instant,
         page: Option<FailedPage>,
     ) -> Vec<JobId> {
         let of = &mut self.chips[failed.chip];
@@ -106,7 +107,7 @@ impl FailedBlocks {
         self.gauge.note(0, u64::from(beyond), place);
         let Some(page) = page else { return Vec::new() };
         if !page.is_current {
-            return self.overwritten_failed((processor, at), page, job);
+            return self.overwritten_failed(processor, at, page, job);
         }
         let of = self.to_repeat.entry(processor).or_insert(PagesToRepeat { at, lpns: Vec::new() });
         if of.at != at {
@@ -115,13 +116,14 @@ impl FailedBlocks {
             *of = PagesToRepeat { at, lpns: Vec::new() };
         }
         of.lpns.push(page.lpn);
-        self.wait_for((processor, at), page.lpn)
+        self.wait_for(processor, at, page.lpn)
     }
 
     /// A page has failed that another one of its step has overwritten.
     fn overwritten_failed(
         &mut self,
-        (processor, at): (usize, Instant),
+        processor: usize,
+        at: Instant,
         FailedPage { kind, lpn, .. }: FailedPage,
         job: JobId,
     ) -> Vec<JobId> {
@@ -135,7 +137,7 @@ impl FailedBlocks {
     }
 
     /// A page is to be programmed once more: what it has overwritten waits for that.
-    fn wait_for(&mut self, (processor, at): (usize, Instant), lpn: Lpn) -> Vec<JobId> {
+    fn wait_for(&mut self, processor: usize, at: Instant, lpn: Lpn) -> Vec<JobId> {
         let repeating = self.repeating.get(&processor).copied().map(OverwrittenState::Repeated);
         let mut waiting = Vec::new();
         for of in self.overwritten.iter_mut().filter(|of| (of.processor, of.lpn) == (processor, lpn)) {

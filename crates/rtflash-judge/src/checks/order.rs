@@ -304,7 +304,7 @@ impl UnderWay {
 
     /// An operation of a job with this deadline has begun.
     #[inline(always)]
-    pub(crate) fn begins(&mut self, place: usize, (start, end): (Instant, Instant), deadline: u64) {
+    pub(crate) fn begins(&mut self, place: usize, start: Instant, end: Instant, deadline: u64) {
         let of = &mut self.places[place];
         of.start = start;
         of.end = end;

@@ -87,10 +87,9 @@ impl Collecting {
     }
 
     /// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already),
-    /// where `fewest` says what there was. `off`: how far the two may be apart, because of what
+    /// where `fewest` in the `lowest` block is what there was. `off`: how far the two may be apart, because of what
     /// else happens at the instant.
-    pub(crate) fn chosen(&mut self, selection: &Selection, fewest: (u32, BlockId), valid: u32, off: u32) {
-        let (fewest, lowest) = fewest;
+    pub(crate) fn chosen(&mut self, selection: &Selection, fewest: u32, lowest: BlockId, valid: u32, off: u32) {
         let at = || Place::from(selection);
         let tie = off == 0 && valid == fewest && lowest != selection.block;
         let observed = if valid == NONE { NONE } else { valid.saturating_add(u32::from(tie)) };
@@ -150,7 +149,8 @@ impl Passes {
     pub(crate) fn selected(
         &mut self,
         selection: &Selection,
-        (position, chip): (ColumnId, usize),
+        position: ColumnId,
+        chip: usize,
         pending: &Pending,
         map: &mut Mapping,
     ) {
@@ -182,7 +182,7 @@ impl Passes {
             // instant.
             let closing = || map.about_to_close(cluster, position, chip, selection.block).filter(|_| off > 0);
             let valid = closed.or_else(closing).unwrap_or(NONE);
-            self.gc.chosen(selection, (fewest, lowest), valid, off);
+            self.gc.chosen(selection, fewest, lowest, valid, off);
         }
         let of = &mut self.chips[chip];
         self.gc.copies.note(0, u64::from(of.victim.is_some()), at);
@@ -229,7 +229,8 @@ impl Passes {
     pub(crate) fn operation(
         &mut self,
         operation: &Operation,
-        (position, chip): (ColumnId, usize),
+        position: ColumnId,
+        chip: usize,
         pending: &Pending,
         map: &Mapping,
     ) {
@@ -301,7 +302,7 @@ mod tests {
             passes.clusters[cluster].left_out = 1;
             let chip = plan.clusters()[cluster].chips[0];
             let selection = Selection { at, job, cluster, chip, block: BlockId(3), valid: 0, forced };
-            passes.selected(&selection, (ColumnId(0), 0), pending, &mut map);
+            passes.selected(&selection, ColumnId(0), 0, pending, &mut map);
             assert_eq!(passes.left_out_by_server[cluster], forced);
             assert_eq!(passes.clusters[cluster].left_out, u64::from(forced));
         }

@@ -90,7 +90,7 @@ impl ProcessorLine {
     /// An operation of a superblock: if it is a read, what it waited for its bus, where it may wait
     /// for other clusters so long, and takes so long without waiting.
     #[inline(always)]
-    fn notes_read(&mut self, operation: &Operation, (bound, alone): (u64, u64), pending: &Pending, plan: &Plan) {
+    fn notes_read(&mut self, operation: &Operation, bound: u64, alone: u64, pending: &Pending, plan: &Plan) {
         let gc = operation.kind == Kind::Gc;
         self.only_reads &= operation.action == Action::Read && !gc;
         if operation.action == Action::Read {
@@ -302,7 +302,8 @@ impl Processors {
     pub(crate) fn operation(
         &mut self,
         operation: &Operation,
-        (processor, repeated): (usize, bool),
+        processor: usize,
+        repeated: bool,
         pending: &Pending,
         plan: &Plan,
     ) {
@@ -352,7 +353,7 @@ impl Processors {
         }
         if !bounds.stripe && (gc || !bounds.cached) {
             let bound = self.foreign_waits[operation.chip].saturating_mul(self.times.asks);
-            line.notes_read(operation, (bound, self.times.alone), pending, plan);
+            line.notes_read(operation, bound, self.times.alone, pending, plan);
         }
         if line.judged != Some(operation.job) && !pending.was_starved {
             self.judge(processor, operation, pending, deadline);
@@ -449,11 +450,11 @@ mod tests {
         let again = [(107, Action::Read, 5, true), (112, Action::Program, 2, true)];
         for (start, action, took, repeated) in copy.into_iter().chain(again) {
             let of = copies(start, action, took);
-            processors.operation(&of, (0, repeated), pending, &plan);
+            processors.operation(&of, 0, repeated, pending, &plan);
         }
         assert_eq!(processors.step_end(ChipId(0)), Some(at(114)));
         let next = copies(115, Action::Read, 5);
-        processors.operation(&next, (0, false), pending, &plan);
+        processors.operation(&next, 0, false, pending, &plan);
         assert_eq!(processors.busy_since(0), at(115));
     }
 

@@ -135,7 +135,7 @@ impl<'a> Released<'a> {
                         let nominal = self.nominal(source, period.of_request(), deadline, release);
                         if self.sporadic {
                             as_planned.pages = release.pages;
-                            is_valid = self.is_allowed(period, seen, (nominal, release.pages), declared);
+                            is_valid = self.is_allowed(period, seen, nominal, release.pages, declared);
                         }
                         is_valid &= nominal <= release.at && release.at <= nominal.saturating_add(source.jitter);
                         last = nominal;
@@ -197,7 +197,7 @@ impl<'a> Released<'a> {
 
     /// Whether a sporadic request that arrives nominally then, with so many pages, comes a period
     /// after the one before at the earliest, and with no more pages than declared.
-    fn is_allowed(&self, period: Period, seen: SeenReleases, (nominal, pages): (Instant, u64), declared: u64) -> bool {
+    fn is_allowed(&self, period: Period, seen: SeenReleases, nominal: Instant, pages: u64, declared: u64) -> bool {
         let earliest = seen.first.map_or(Instant::START, |_| seen.last.saturating_add(period.of_request()));
         nominal >= earliest && (1..=declared).contains(&pages)
     }

@@ -103,7 +103,7 @@ impl ZoneOrder {
     /// An operation of a request on a chip, `chip` among all that are watched, before `order`
     /// knows of it. Anywhere but in its own zones a request erases nothing.
     #[inline(always)]
-    pub(crate) fn operation(&mut self, operation: &Operation, chip: usize, (order, plan): (&PageOrder, &Plan)) {
+    pub(crate) fn operation(&mut self, operation: &Operation, chip: usize, order: &PageOrder, plan: &Plan) {
         if operation.kind == Kind::Gc || operation.action == Action::Read {
             return;
         }

@@ -37,9 +37,9 @@ impl ByCertificates<'_> {
         let WatchedChip { position, processor, .. } = at;
         let repeated = self.failures.may_fail()
             && self.failures.is_repeated(operation, processor, self.processors.is_stripe(processor));
-        self.processors.operation(operation, (processor, repeated), pending, plan);
+        self.processors.operation(operation, processor, repeated, pending, plan);
         if operation.kind == Kind::Gc {
-            self.collections.operation(operation, (position, processor, repeated), pending, mapping);
+            self.collections.operation(operation, position, processor, repeated, pending, mapping);
         } else {
             self.collections.own(operation, processor);
         }
@@ -56,7 +56,7 @@ impl ByCertificates<'_> {
         if takes {
             let background = pending.is_background() && operation.kind != Kind::Gc;
             let repeated = self.failures.is_repeating(operation, processor);
-            self.collections.took((operation, processor), (background, repeated), mapping);
+            self.collections.took(operation, processor, background, repeated, mapping);
         }
     }
 }
@@ -67,7 +67,7 @@ impl ByUtilization {
         if let Order::Serial(edf, idling) = &mut self.order {
             let Operation { cluster, start, end, .. } = *operation;
             edf.operation(operation, pending);
-            self.under_way.begins(cluster.index(), (start, end), pending.deadline());
+            self.under_way.begins(cluster.index(), start, end, pending.deadline());
             idling.works(cluster, start, end);
             idling.serves(cluster, start, pending);
         }
@@ -88,10 +88,10 @@ impl ByUtilization {
                 self.blocking.blocked(left, plan.device().block_erase(), pending, chip);
             }
             edf.operation(operation, pending);
-            self.under_way.begins(chip.index(), (start, end), pending.deadline());
+            self.under_way.begins(chip.index(), start, end, pending.deadline());
         }
         if operation.kind == Kind::Gc {
-            self.passes.operation(operation, (at.position, at.watched), pending, mapping);
+            self.passes.operation(operation, at.position, at.watched, pending, mapping);
         }
     }
 }

@@ -37,7 +37,7 @@ impl Checks<'_> {
             self.chip_exclusion.operation(operation);
         }
         self.desks.operation(operation);
-        self.zones.operation(operation, chip, (&self.page_order, self.plan));
+        self.zones.operation(operation, chip, &self.page_order, self.plan);
         self.page_order.operation(operation, chip);
         self.mapping.operation(operation, at.position, chip);
         let mut is_begun_with_read = false;
@@ -76,10 +76,10 @@ impl Checks<'_> {
         };
         match &mut self.rules {
             Rules::Certified(by) => {
-                by.processors.operation(part, (processor, false), pending, self.plan);
-                by.collections.operation(part, (position, processor, false), pending, &self.mapping);
+                by.processors.operation(part, processor, false, pending, self.plan);
+                by.collections.operation(part, position, processor, false, pending, &self.mapping);
             }
-            Rules::Utilization(by) => by.passes.operation(part, (position, watched), pending, &self.mapping),
+            Rules::Utilization(by) => by.passes.operation(part, position, watched, pending, &self.mapping),
         }
         self.chip_exclusion.operation(part);
         self.desks.part(part);

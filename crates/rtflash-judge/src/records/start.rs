@@ -1,8 +1,8 @@
 //! What is on the device when a run begins, for checkers: as `docs/executor.md` says, from the
 //! plan, the aging and the seed alone.
 
+use rtflash_model::ClusterId;
 use rtflash_model::random::Stream;
-use rtflash_model::{ClusterId, Id};
 use rtflash_plan::{
     Aging, BlockId, ColumnId, PageId, Plan, Promise, WorstStart, aged_chip, initial_pages, initial_zones,
 };
@@ -16,7 +16,8 @@ use crate::shadow::pages::Mapping;
 pub(crate) fn fill(
     plan: &Plan,
     clusters: &[ClusterId],
-    (aging, seed): (Aging, u64),
+    aging: Aging,
+    seed: u64,
     order: &mut PageOrder,
     map: &mut Mapping,
 ) {
@@ -32,8 +33,7 @@ pub(crate) fn fill(
         let superblock = placement.is_some_and(|placement| !placement.is_by_chip());
         let (wide, processors) = if superblock { (layout.chips(), 1) } else { (1, cluster.chips.len()) };
         if let Some(start) = WorstStart::new(layout, placement, aging).filter(|_| !is_zoned) {
-            let processors = ColumnId::from_index(processors).0;
-            fill_worst(start, (number, layout.chips()), (first, wide, processors), order, map);
+            fill_worst(start, number, layout.chips(), first, wide, order, map);
             first += cluster.chips.len();
             continue;
         }
@@ -73,20 +73,22 @@ pub(crate) fn fill(
     map.is_known();
 }
 
-/// The same of a cluster of so many chips with [`Aging::Worst`], the first of which is this one:
-/// `wide` chips are a processor.
+/// Fills in a cluster with [`Aging::Worst`]. `first` is its first chip among those that are watched;
+/// `wide` of its chips are a processor.
 fn fill_worst(
     start: WorstStart,
-    (number, chips): (ClusterId, u32),
-    (first, wide, processors): (usize, u32, u32),
+    number: ClusterId,
+    chips: u32,
+    first: usize,
+    wide: u32,
     order: &mut PageOrder,
     map: &mut Mapping,
 ) {
     let spots = start.places(ColumnId::first(chips), |chip, block, row| map.spot(chip, block, row));
     map.starts_at(number, spots);
-    for processor in ColumnId::first(processors) {
+    for processor in ColumnId::first(chips / wide) {
         for (block, programmed, valid) in start.counts() {
-            map.counts(number, (processor, first), block, (programmed, valid));
+            map.counts(number, processor, first, block, programmed, valid);
             for column in ColumnId::first(wide) {
                 let rows = (programmed + wide - 1 - column.0) / wide;
                 order.starts(first + processor.index() + column.index(), block, rows);
@@ -96,7 +98,7 @@ fn fill_worst(
 }
 
 /// Where the rings of those clusters go on whose tasks own zones.
-pub(crate) fn rings(plan: &Plan, clusters: &[ClusterId], (aging, seed): (Aging, u64), order: &mut ZoneOrder) {
+pub(crate) fn rings(plan: &Plan, clusters: &[ClusterId], aging: Aging, seed: u64, order: &mut ZoneOrder) {
     let Promise::Certified(certified) = plan.promise() else { return };
     let mut first = 0;
     for &number in clusters {

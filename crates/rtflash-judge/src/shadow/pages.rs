@@ -40,7 +40,7 @@ impl ClusterShape {
     /// Where the block of a page is among those of all chips that are watched, which have so many
     /// blocks of so many pages each: the cluster's stand one after another, from the `first` on.
     #[inline(always)]
-    fn block_of(self, (blocks, pages): (usize, u32), first: usize, spot: u32) -> usize {
+    fn block_of(self, blocks: usize, pages: u32, first: usize, spot: u32) -> usize {
         let block = BlockId(spot / pages).index();
         first * blocks + if self.superblock { block % blocks } else { block }
     }
@@ -295,7 +295,7 @@ impl Mapping {
                     self.opens(operation, base, block);
                 }
                 let here = self.spot(position, operation.block, operation.page);
-                let old = self.programs(operation, (first, here), block, astray);
+                let old = self.programs(operation, first, here, block, astray);
                 if let Some(last) = self.last.get_mut(chip) {
                     let (kind, lpn) = (operation.kind, operation.lpn);
                     last.program = old.map(|old| LastProgram { job: operation.job, kind, lpn, here, old });
@@ -305,13 +305,7 @@ impl Mapping {
     }
 
     #[inline(always)]
-    fn programs(
-        &mut self,
-        operation: &Operation,
-        (first, here): (usize, u32),
-        block: usize,
-        astray: bool,
-    ) -> Option<u32> {
+    fn programs(&mut self, operation: &Operation, first: usize, here: u32, block: usize, astray: bool) -> Option<u32> {
         let MappedCluster { shape, full, spots, .. } = &mut self.clusters[operation.cluster];
         let overwritten = (shape.stripe || shape.superblock) && self.rows[operation.cluster].was_overwritten(operation);
         let programmed = &mut self.programmed[block];
@@ -330,7 +324,7 @@ impl Mapping {
         };
         let old = std::mem::replace(known, here);
         if old != NONE {
-            let valid = &mut self.valid[shape.block_of((self.blocks, self.pages), first, old)];
+            let valid = &mut self.valid[shape.block_of(self.blocks, self.pages, first, old)];
             // In a trace, more pages may become stale than were programmed.
             *valid -= u32::from(*valid & !TAKEN != 0);
         }

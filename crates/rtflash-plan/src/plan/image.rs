@@ -66,7 +66,9 @@ const MOST_JOB_PAGES: u64 = 1_024;
 impl ClusterLists {
     fn of(
         device: &Device,
-        (number, of, by): (ClusterId, &ClusterPlan, &Certified),
+        number: ClusterId,
+        of: &ClusterPlan,
+        by: &Certified,
         backfill: bool,
     ) -> Result<ClusterLists, NoImage> {
         let organisation = match by.certificate.placement {
@@ -99,7 +101,7 @@ impl ClusterLists {
             chips: of.chips.iter().map(|chip| chip.0).collect(),
             logical_per_chip: of.layout.logical_per_chip(),
             collection,
-            server: server(device, (of, by)),
+            server: server(device, of, by),
             rings: rings.collect(),
         })
     }
@@ -131,7 +133,7 @@ impl Plan {
         let Promise::Certified(certified) = &self.promise else { return Err(NoImage::NoCertificates) };
         let clusters = self.clusters.enumerate().zip(certified);
         let lists: Vec<ClusterLists> = clusters
-            .map(|((number, of), by)| ClusterLists::of(&self.device, (number, of, by), backfill))
+            .map(|((number, of), by)| ClusterLists::of(&self.device, number, of, by, backfill))
             .collect::<Result<_, _>>()?;
         let mut sources = Vec::new();
         for (number, of) in self.sources.enumerate() {
@@ -221,7 +223,7 @@ impl Plan {
 }
 
 /// The server of each processor of a cluster, with what it counts.
-fn server(device: &Device, (of, by): (&ClusterPlan, &Certified)) -> Option<ImageServer> {
+fn server(device: &Device, of: &ClusterPlan, by: &Certified) -> Option<ImageServer> {
     by.certificate.collection.filter(|_| by.certificate.server_thousandths > 0)?;
     let [read_ns, program_ns, turn_ns] = by.served_costs(device, of)?.map(Span::as_ns);
     let (thousandths, pass_ns) = (by.certificate.server_thousandths, by.pass?.as_ns());

@@ -58,7 +58,7 @@ fn read<'t>(reader: &mut Reader<'t>, root: &'t str, set: &TaskSet, all: bool) ->
             return reader.refuse(key, place, format!("there is no task {}", quote(name)), expected);
         };
         missing[id] = false;
-        task(reader, raw, place, (id, &set.tasks()[id]), all, &mut pattern);
+        task(reader, raw, place, id, &set.tasks()[id], all, &mut pattern);
     });
     if is_object && all {
         for (id, _) in missing.enumerate().filter(|&(_, &missing)| missing) {
@@ -73,7 +73,8 @@ fn task<'t>(
     reader: &mut Reader<'t>,
     raw: &'t str,
     place: &Place<'_>,
-    (id, task): (TaskId, &Task),
+    id: TaskId,
+    task: &Task,
     all: bool,
     pattern: &mut ReleasePattern,
 ) {

@@ -89,7 +89,8 @@ impl<O: Observer> Core<O> {
     #[inline(always)]
     pub(crate) fn moves(
         &mut self,
-        (operation, ticket): (&mut Operation, Ticket),
+        operation: &mut Operation,
+        ticket: Ticket,
         channel: ChannelId,
         now: Instant,
     ) -> Instant {

@@ -102,7 +102,8 @@ impl ClusterState {
     /// collect. `forced`: it was not asked whether to leave it out.
     pub(crate) fn begin_pass(
         &mut self,
-        (job, forced): (JobId, bool),
+        job: JobId,
+        forced: bool,
         at: Instant,
         mut notify: impl FnMut(Selection),
     ) -> bool {

@@ -218,7 +218,7 @@ impl<O: Observer> ChipPolicy for Serial<'_, O> {
     fn granted(&mut self, request: BusRequest, now: Instant) {
         let BusRequest { chip, channel, lane, .. } = request;
         let (mut operation, ticket) = self.lanes[lane].asking.take().expect("a cluster that asks has a page");
-        let end = self.core.moves((&mut operation, ticket), channel, now);
+        let end = self.core.moves(&mut operation, ticket, channel, now);
         self.core.ends.set(chip, Some(end));
     }
 

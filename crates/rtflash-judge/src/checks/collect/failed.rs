@@ -54,8 +54,11 @@ impl Collections {
     pub(crate) fn moves(
         &mut self,
         selection: &Selection,
-        (pending, valid, levels): (&Pending, u32, bool),
-        (free, room): (Option<u64>, u64),
+        pending: &Pending,
+        valid: u32,
+        levels: bool,
+        free: Option<u64>,
+        room: u64,
     ) {
         let Some(account) = self.of_chip[selection.chip].map(|processor| &mut self.accounts[processor]) else { return };
         let most = account.terms.victim;
@@ -70,7 +73,7 @@ impl Collections {
     }
 
     /// A GC job is complete: if it has moved pages, it is over with that. Says whether it has.
-    pub(crate) fn moved(&mut self, (job, at): (JobId, Instant), map: &mut Mapping) -> bool {
+    pub(crate) fn moved(&mut self, job: JobId, at: Instant, map: &mut Mapping) -> bool {
         let Some(account) = self.of_source[job.source].map(|processor| &mut self.accounts[processor]) else {
             return false;
         };

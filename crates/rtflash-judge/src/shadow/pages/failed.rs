@@ -93,7 +93,7 @@ impl Mapping {
             self.valid[base] -= u32::from(self.valid[base] & !TAKEN != 0);
             if old != NONE {
                 let shape = self.clusters[cluster].shape;
-                self.valid[shape.block_of((self.blocks, self.pages), first, old)] += 1;
+                self.valid[shape.block_of(self.blocks, self.pages, first, old)] += 1;
             }
         }
         FailedOperation::Program(FailedPage { kind, lpn, is_current, old })

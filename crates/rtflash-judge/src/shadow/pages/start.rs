@@ -41,16 +41,18 @@ impl Mapping {
             }
         }
         let count = u32::try_from(programmed.len()).expect("a device that is run has at most 2^30 pages");
-        self.counts(cluster, (position, first), block, (count, valid));
+        self.counts(cluster, position, first, block, count, valid);
     }
 
     /// So many pages of a block are programmed, and valid, at the start.
     pub(crate) fn counts(
         &mut self,
         cluster: ClusterId,
-        (position, first): (ColumnId, usize),
+        position: ColumnId,
+        first: usize,
         block: BlockId,
-        (programmed, valid): (u32, u32),
+        programmed: u32,
+        valid: u32,
     ) {
         let (shape, full) = (self.clusters[cluster].shape, self.clusters[cluster].full);
         let of = (first + position.index()) * self.blocks + block.index();

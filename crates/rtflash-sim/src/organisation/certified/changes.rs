@@ -61,8 +61,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let position = self.clusters[of.cluster].position;
         let (plan, by) = (&self.plan.clusters()[position], &self.certified[position]);
         let collection = change.collection;
-        let victims = (collection.victim_pages, self.options.victims);
-        let padded = padded_pass(plan, by, of.chips.as_slice(), victims, self.plan.device().chips_per_channel());
+        let (valid, victims) = (collection.victim_pages, self.options.victims);
+        let padded = padded_pass(plan, by, of.chips.as_slice(), valid, victims, self.plan.device().chips_per_channel());
         let of = &mut self.processors[number];
         let terms = PassTerms {
             deadline_ns: collection.deadline.map(Span::as_ns),

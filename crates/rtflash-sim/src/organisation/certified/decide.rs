@@ -94,7 +94,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             NextStep::Pass => return self.go_on_with_pass(processor, key, now),
             NextStep::Waits => return ProcessorAttempt::Waits,
             NextStep::Reset(block) => {
-                self.start_reset(processor, (part, key.kind), BlockId(block), now);
+                self.start_reset(processor, part, key.kind, BlockId(block), now);
                 return ProcessorAttempt::Started;
             }
             NextStep::Read(lpn) => Some(Lpn(lpn)),
@@ -223,19 +223,13 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             }
             _ => {}
         }
-        self.start_step_of_pass(number, (key.slot, server), step, now);
+        self.start_step_of_pass(number, key.slot, server, step, now);
         ProcessorAttempt::Started
     }
 
     /// Starts a step of a pass, and in a stripe asks memory for what the next one will probably
     /// read.
-    pub(super) fn start_step_of_pass(
-        &mut self,
-        number: usize,
-        (part, server): (usize, bool),
-        step: GcStep,
-        now: Instant,
-    ) {
+    pub(super) fn start_step_of_pass(&mut self, number: usize, part: usize, server: bool, step: GcStep, now: Instant) {
         let of = &mut self.processors[number];
         if of.stripe
             && let Some(lpn) = of.store.next_of_pass(server)

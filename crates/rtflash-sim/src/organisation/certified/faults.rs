@@ -94,7 +94,7 @@ impl ProcessorFaults {
     }
 
     /// Whether what a chip did, which is over now, has failed.
-    fn fails(&mut self, (column, chip): (ColumnId, ChipId), is_program: bool, now: Instant) -> bool {
+    fn fails(&mut self, column: ColumnId, chip: ChipId, is_program: bool, now: Instant) -> bool {
         let may = self.blocks[column] > 0 && (!is_program || self.programs[column] > 0);
         if !may || !random_failure(self.seed, self.rate, chip, now) {
             return false;
@@ -120,7 +120,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let (mut again, mut overwritten) = (std::mem::take(&mut faults.again), std::mem::take(&mut faults.overwritten));
         for page in &doing {
             let chip = of.chips[page.spot.chip];
-            if !faults.fails((page.spot.chip, chip), true, now) {
+            if !faults.fails(page.spot.chip, chip, true, now) {
                 continue;
             }
             of.store.retire(page.spot.block);
@@ -147,7 +147,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let Some(part) = resets.or(of.step.erases) else { return false };
         let mut erase_failed = false;
         for (column, &chip) in of.chips.enumerate() {
-            if faults.fails((column, chip), false, now) {
+            if faults.fails(column, chip, false, now) {
                 erase_failed = true;
                 let (job, cluster) = (self.parts[part].id(), of.number);
                 self.core.observer.push(Record::Failed(Failed { at: now, job, cluster, chip, block, page: NONE }));

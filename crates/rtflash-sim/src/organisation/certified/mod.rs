@@ -107,12 +107,13 @@ resume!(['a, O: Resume] CertifiedGroup<'a, O> {
 impl<'a, O: Observer> CertifiedGroup<'a, O> {
     /// The clusters at these positions of the plan, ascending, with their certificates.
     pub(crate) fn new(
-        (plan, certified): (&'a Plan, &'a PerId<ClusterId, Certified>),
+        plan: &'a Plan,
+        certified: &'a PerId<ClusterId, Certified>,
         options: &'a Options,
         clusters: &[ClusterId],
         observer: O,
     ) -> Self {
-        let mut placed = CertifiedGroup::hosted((plan, certified), options, clusters, observer);
+        let mut placed = CertifiedGroup::hosted(plan, certified, options, clusters, observer);
         placed.begin();
         placed.begin_trims();
         placed
@@ -120,7 +121,8 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
 
     /// The same where a host releases all requests.
     pub(crate) fn hosted(
-        (plan, certified): (&'a Plan, &'a PerId<ClusterId, Certified>),
+        plan: &'a Plan,
+        certified: &'a PerId<ClusterId, Certified>,
         options: &'a Options,
         clusters: &[ClusterId],
         observer: O,
@@ -139,13 +141,13 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
                     source.cluster == Some(position) && source.releases == Releases::Collected { chip }
                 };
                 let source = plan.sources().enumerate().find(|(_, source)| collected(source));
-                let gc = (source.map(|(number, _)| number), device);
-                processors.push(ProcessorState::new((of, by), (cluster, position), place, gc, options));
+                let source = source.map(|(number, _)| number);
+                processors.push(ProcessorState::new(plan, by, cluster, position, place, source, options));
             }
             for (place, &chip) in of.chips.iter().enumerate() {
                 let processor = if by.is_stripe() { first + place } else { first };
                 used[plan.channel_of(chip)] = true;
-                chips[chip] = ChipAtWork::new((plan, of), chip, processor);
+                chips[chip] = ChipAtWork::new(plan, of, chip, processor);
             }
             runs.push(ProcessorGroup { position, processors: first..processors.len(), background: 0 });
         }
@@ -160,7 +162,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             parts: Slab::default(),
             pending: max_pending(plan, options, true),
             entered: 0,
-            sources: RequestSource::all((plan, certified), clusters, options),
+            sources: RequestSource::all(plan, certified, clusters, options),
             arrivals: VecDeque::new(),
             events: BinaryHeap::new(),
             chips,
@@ -216,7 +218,7 @@ impl<O: Observer> ChipPolicy for CertifiedGroup<'_, O> {
     }
 
     fn request(&mut self, source: SourceId, nominal: Instant, now: Instant, pages: &[Lpn]) -> Option<JobId> {
-        self.request_of(source, (nominal, now), pages)
+        self.request_of(source, nominal, now, pages)
     }
 
     fn trim(&mut self, source: SourceId, pages: Range<Lpn>, now: Instant) -> bool {

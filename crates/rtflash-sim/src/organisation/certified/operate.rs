@@ -28,7 +28,7 @@ pub(super) struct ChipAtWork {
 
 impl ChipAtWork {
     /// A chip of a processor in a cluster that has done nothing.
-    pub(super) fn new((plan, cluster): (&Plan, &ClusterPlan), chip: ChipId, processor: usize) -> ChipAtWork {
+    pub(super) fn new(plan: &Plan, cluster: &ClusterPlan, chip: ChipId, processor: usize) -> ChipAtWork {
         let others = plan.device().chips_on(plan.channel_of(chip).0) - 1;
         ChipAtWork { processor, foreign_chips: plan.foreign_chips(cluster, chip), others, open: None, copy: None }
     }
@@ -104,19 +104,19 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             GcStep::PaddingCopyback => {
                 let read = self.read_in_padding(processor, job, None, now);
                 let end = read.saturating_add(self.core.lengths.program(job, first, read));
-                self.pad((processor, part), rtflash_trace::Step::Copyback, now, end);
+                self.pad(processor, part, rtflash_trace::Step::Copyback, now, end);
             }
             GcStep::PaddingRead(pages) => {
                 let beside = Some(pages - 1);
                 let read = self.read_in_padding(processor, job, beside, now);
-                let end = read.saturating_add(self.bus_in_padding((processor, job), beside, read));
-                self.pad((processor, part), rtflash_trace::Step::Read, now, end);
+                let end = read.saturating_add(self.bus_in_padding(processor, job, beside, read));
+                self.pad(processor, part, rtflash_trace::Step::Read, now, end);
             }
             GcStep::PaddingRow => {
-                let over = now.saturating_add(self.bus_in_padding((processor, job), None, now));
+                let over = now.saturating_add(self.bus_in_padding(processor, job, None, now));
                 let over = over.saturating_add(self.core.lengths.command());
                 let end = over.saturating_add(self.core.lengths.program(job, first, over));
-                self.pad((processor, part), rtflash_trace::Step::Program, now, end);
+                self.pad(processor, part, rtflash_trace::Step::Program, now, end);
             }
             GcStep::Starved | GcStep::Moved => {}
             GcStep::Erase(block) => {
@@ -126,7 +126,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 (of.step.chips, of.step.erases) = (of.chips.len(), Some(part));
                 of.erase_may_fail(block, None);
                 if of.suspends.is_some() {
-                    return self.start_erase(processor, (part, block), now);
+                    return self.start_erase(processor, part, block, now);
                 }
                 for chip in self.processors[processor].chips.ids() {
                     let spot = PagePlace { chip, block, page: NONE };
@@ -140,7 +140,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// Starts the reset of a block of a zone, which a request does before it writes there.
-    pub(super) fn start_reset(&mut self, processor: usize, (part, kind): (usize, Kind), block: BlockId, now: Instant) {
+    pub(super) fn start_reset(&mut self, processor: usize, part: usize, kind: Kind, block: BlockId, now: Instant) {
         self.processors[processor].step.begin(1);
         self.processors[processor].store.reset(block);
         self.processors[processor].erase_may_fail(block, Some(part));
@@ -351,7 +351,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let OpenOperation { mut operation, ticket, asks_for } = open;
         match asks_for {
             BusUse::Page => {
-                let end = self.core.moves((&mut operation, ticket), channel, now);
+                let end = self.core.moves(&mut operation, ticket, channel, now);
                 return self.works(lane, chip, end);
             }
             BusUse::CachedPage => return self.moves_cached(lane, open, channel, now),

@@ -8,13 +8,7 @@ use super::CertifiedGroup;
 use super::operate::ChipAtWork;
 
 impl<O: Observer> CertifiedGroup<'_, O> {
-    pub(super) fn pad(
-        &mut self,
-        (processor, part): (usize, usize),
-        step: rtflash_trace::Step,
-        now: Instant,
-        end: Instant,
-    ) {
+    pub(super) fn pad(&mut self, processor: usize, part: usize, step: rtflash_trace::Step, now: Instant, end: Instant) {
         let of = &self.processors[processor];
         let (cluster, chip) = (of.number, of.first_chip());
         let job = self.parts[part].id();
@@ -23,7 +17,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// The time on the bus that a step without pages lets pass, with what it waits for.
-    pub(super) fn bus_in_padding(&self, (processor, job): (usize, JobId), beside: Option<u32>, at: Instant) -> Span {
+    pub(super) fn bus_in_padding(&self, processor: usize, job: JobId, beside: Option<u32>, at: Instant) -> Span {
         let chips = &self.processors[processor].chips;
         let channel = self.core.channel_of(chips[ColumnId(0)]);
         self.core.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor, beside))

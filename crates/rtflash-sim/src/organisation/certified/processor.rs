@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use rtflash_ftl::{PaddedPass, PassTerms};
-use rtflash_model::{ChipId, ClusterId, Device, Id, Instant, Lpn, PerId, Span, sorting};
-use rtflash_plan::{BlockId, Certified, ClusterPlan, ColumnId, JobId, Kind, Options, SourceId, Victims};
+use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, PerId, Span, sorting};
+use rtflash_plan::{BlockId, Certified, ClusterPlan, ColumnId, JobId, Kind, Options, Plan, SourceId, Victims};
 use serde::{Deserialize, Serialize};
 
 use super::faults::ProcessorFaults;
@@ -24,7 +24,7 @@ pub(super) struct OpenJob {
 
 impl Part {
     /// A part without pages, with room for so many that it reads and writes.
-    pub(super) fn new(job: usize, processor: usize, key: Priority, (reads, writes): (usize, usize)) -> Part {
+    pub(super) fn new(job: usize, processor: usize, key: Priority, reads: usize, writes: usize) -> Part {
         let (reads, writes) = (VecDeque::with_capacity(reads), VecDeque::with_capacity(writes));
         Part { job, processor, key, reads, writes, unfinished: 0, owes: key.kind == Kind::Gc, starved: false }
     }
@@ -144,7 +144,8 @@ pub(super) fn padded_pass(
     of: &ClusterPlan,
     by: &Certified,
     chips: &[ChipId],
-    (valid, victims): (u64, Victims),
+    valid: u64,
+    victims: Victims,
     chips_per_channel: u32,
 ) -> PaddedPass {
     let valid = match victims {
@@ -166,14 +167,19 @@ pub(super) fn padded_pass(
 }
 
 impl ProcessorState {
-    /// The processor with this position in its cluster; 0 for a superblock.
+    /// The processor with this position in the cluster with this number in the plan, which is
+    /// `cluster` among those that are run; 0 for a superblock. `source` releases its garbage
+    /// collection.
     pub(super) fn new(
-        (of, by): (&ClusterPlan, &Certified),
-        (cluster, number): (usize, ClusterId),
+        plan: &Plan,
+        by: &Certified,
+        cluster: usize,
+        number: ClusterId,
         position: usize,
-        (source, device): (Option<SourceId>, &Device),
+        source: Option<SourceId>,
         options: &Options,
     ) -> ProcessorState {
+        let (of, device) = (&plan.clusters()[number], plan.device());
         let chips_per_channel = device.chips_per_channel();
         let stripe = by.is_stripe();
         let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
@@ -181,7 +187,7 @@ impl ProcessorState {
         let column = ColumnId::from_index(position);
         let collection = by.certificate.collection;
         let victims = collection.map_or(0, |collection| collection.victim_pages);
-        let padded = padded_pass(of, by, numbers, (victims, options.victims), chips_per_channel);
+        let padded = padded_pass(of, by, numbers, victims, options.victims, chips_per_channel);
         let terms = collection.map_or(
             // Nothing is collected, and so nothing may be written.
             PassTerms::none(padded),

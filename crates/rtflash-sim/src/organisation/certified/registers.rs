@@ -223,7 +223,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
                 granted = granted.saturating_add(self.core.lengths.command());
             }
             let over = granted.saturating_add(self.core.lengths.transfer(operation.job, channel, granted));
-            self.moved_cached(processor, open, (granted, over));
+            self.moved_cached(processor, open, granted, over);
             return;
         }
         self.chips[chip].open = Some(open);
@@ -243,13 +243,13 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             end = start.saturating_add(self.core.lengths.transfer(job, channel, start));
         }
         self.core.channels.hold(channel, end);
-        self.moved_cached(processor, open, (now, end));
+        self.moved_cached(processor, open, now, end);
         self.core.observer.push(Record::Transfer(Transfer { start, end, channel, cluster, chip, job, kind }));
     }
 
     /// A page is on the bus from `since` on and will have been moved by `over`: when its operation
     /// ends is known from now on.
-    fn moved_cached(&mut self, processor: usize, open: OpenOperation, (since, over): (Instant, Instant)) {
+    fn moved_cached(&mut self, processor: usize, open: OpenOperation, since: Instant, over: Instant) {
         let ticket = open.ticket;
         let registers = self.processors[processor].registers.as_mut().expect("it has two page registers");
         match &mut registers.cache {

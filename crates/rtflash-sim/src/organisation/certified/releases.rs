@@ -52,7 +52,8 @@ resume!([] RequestSource {
 impl RequestSource {
     /// All sources of these clusters (positions in the plan, ascending) that are tasks' requests.
     pub(super) fn all(
-        (plan, certified): (&Plan, &PerId<ClusterId, Certified>),
+        plan: &Plan,
+        certified: &PerId<ClusterId, Certified>,
         clusters: &[ClusterId],
         options: &Options,
     ) -> Vec<RequestSource> {
@@ -181,7 +182,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let late = self.jitter(source);
             nominal = nominal.max(now.saturating_sub(late));
         }
-        self.release_as_of(source, (nominal, now), &[]);
+        self.release_as_of(source, nominal, now, &[]);
         self.later(source);
     }
 
@@ -191,16 +192,17 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     pub(super) fn request_of(
         &mut self,
         number: SourceId,
-        (nominal, now): (Instant, Instant),
+        nominal: Instant,
+        now: Instant,
         pages: &[Lpn],
     ) -> Option<JobId> {
         let source = self.sources.iter().position(|source| source.number == number)?;
-        Some(self.release_as_of(source, (nominal, now), pages))
+        Some(self.release_as_of(source, nominal, now, pages))
     }
 
     /// The next request of a source, that arrived nominally then, is released: for these pages, or
     /// where there are none for those that are drawn.
-    fn release_as_of(&mut self, source: usize, (nominal, now): (Instant, Instant), given: &[Lpn]) -> JobId {
+    fn release_as_of(&mut self, source: usize, nominal: Instant, now: Instant, given: &[Lpn]) -> JobId {
         let of = &mut self.sources[source];
         of.nominal = nominal;
         let id = JobId { source: of.number, index: of.next };
@@ -235,7 +237,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             self.core.observer.push(Record::Policed(policed));
         }
         let reads = if kind == Kind::Read { pages } else { 0 };
-        self.enter(id, kind, due.as_ns(), cluster, (&lpns, reads));
+        self.enter(id, kind, due.as_ns(), cluster, &lpns, reads);
         self.lpns = lpns;
         if kind == Kind::Write {
             for processor in self.clusters[cluster].processors.clone() {
@@ -247,7 +249,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
 
     /// Rule S1: divides a job among its cluster's processors: `lpns` are the pages that it reads,
     /// `reads` of them, and then those that it writes.
-    fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, (lpns, reads): (&[Lpn], u64)) {
+    fn enter(&mut self, id: JobId, kind: Kind, deadline: u64, cluster: usize, lpns: &[Lpn], reads: u64) {
         let processors = self.clusters[cluster].processors.clone();
         let (count, number) = (processors.len(), self.clusters[cluster].position);
         let job = self.jobs.insert(OpenJob { id, parts: 0 });
@@ -259,11 +261,11 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         parts.resize(count, None);
         // About as many come to each of them.
         let share = |pages: usize| if pages > 0 { pages.div_ceil(count).next_power_of_two().min(SHARE) } else { 0 };
-        let read = usize::try_from(reads).unwrap_or(lpns.len());
-        let room = (share(read), share(lpns.len().saturating_sub(read)));
+        let (read, written) = lpns.split_at(usize::try_from(reads).map_or(lpns.len(), |reads| reads.min(lpns.len())));
+        let (reads_room, writes_room) = (share(read.len()), share(written.len()));
         if count == 1 && !lpns.is_empty() {
-            let part = self.enter_part(job, processors.start, priority, room);
-            self.enter_all(part, lpns.split_at(read.min(lpns.len())));
+            let part = self.enter_part(job, processors.start, priority, reads_room, writes_room);
+            self.enter_all(part, read, written);
             self.changed.push(processors.start);
             self.parts_of = parts;
             return;
@@ -272,7 +274,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let at = lpn.index() % count;
             let part = match parts[at] {
                 Some(part) => part,
-                None => self.enter_part(job, processors.start + at, priority, room),
+                None => self.enter_part(job, processors.start + at, priority, reads_room, writes_room),
             };
             parts[at] = Some(part);
             let processor = &mut self.processors[processors.start + at];
@@ -296,8 +298,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// A job's part on a processor, with room for so many pages that it reads and writes.
-    fn enter_part(&mut self, job: usize, processor: usize, priority: Priority, room: (usize, usize)) -> usize {
-        let part = self.parts.insert(Part::new(job, processor, priority, room));
+    fn enter_part(&mut self, job: usize, processor: usize, priority: Priority, reads: usize, writes: usize) -> usize {
+        let part = self.parts.insert(Part::new(job, processor, priority, reads, writes));
         let key = &mut self.parts[part].key;
         key.slot = part;
         self.processors[processor].queue.insert(*key);
@@ -306,7 +308,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
     }
 
     /// All pages of a job enter a part of it: those that it reads, and those that it writes.
-    fn enter_all(&mut self, part: usize, (reads, writes): (&[Lpn], &[Lpn])) {
+    fn enter_all(&mut self, part: usize, reads: &[Lpn], writes: &[Lpn]) {
         let of = &mut self.parts[part];
         let processor = &mut self.processors[of.processor];
         let (store, observer) = (&mut processor.store, self.core.observer.as_observer());
@@ -335,7 +337,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             let job = self.jobs.insert(OpenJob { id, parts: 1 });
             let due = JobDue { deadline: due.as_ns(), place: self.ties.of_job(kind, id) };
             let priority = Priority { due, kind, source, index, slot: 0 };
-            let part = self.parts.insert(Part::new(job, number, priority, (0, 0)));
+            let part = self.parts.insert(Part::new(job, number, priority, 0, 0));
             self.parts[part].key.slot = part;
             processor.queue.insert(self.parts[part].key);
             self.changed.push(number);
@@ -377,6 +379,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             self.clusters[cluster].background += pages;
         }
         let deadline = deadline.map_or(BACKGROUND + now.as_ns(), Instant::as_ns);
-        self.enter(arrival.job, Kind::Server, deadline, cluster, (&lpns, arrival.read_pages));
+        self.enter(arrival.job, Kind::Server, deadline, cluster, &lpns, arrival.read_pages);
     }
 }

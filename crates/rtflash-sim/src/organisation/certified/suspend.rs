@@ -43,7 +43,7 @@ impl SuspendedErase {
 
 impl<O: Observer> CertifiedGroup<'_, O> {
     /// Starts an erase that may be suspended, or goes on with the one that was: rule P2.
-    pub(super) fn start_erase(&mut self, processor: usize, (part, block): (usize, BlockId), now: Instant) {
+    pub(super) fn start_erase(&mut self, processor: usize, part: usize, block: BlockId, now: Instant) {
         const SUSPENDS: &str = "its erases are suspended";
         let of = &mut self.processors[processor];
         let mut left = std::mem::take(&mut of.suspends.as_mut().expect(SUSPENDS).left);

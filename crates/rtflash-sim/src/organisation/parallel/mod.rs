@@ -240,7 +240,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
     fn dispatch_chip(&mut self, chip: ChipId, now: Instant) -> (bool, bool) {
         let mut changed = false;
         while let Some((slot, work)) = self.chips[chip].queue.first_work() {
-            match self.go_on(chip, (slot, work), now) {
+            match self.go_on(chip, slot, work, now) {
                 ChipAttempt::Begins(step) => {
                     let of = &mut self.chips[chip];
                     of.ticket = self.core.begin(&of.operation, step);
@@ -331,7 +331,7 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
         let BusRequest { chip, .. } = request;
         let of = &mut self.chips[chip];
         let ticket = of.ticket.take().expect("a chip that asks has a page that waits");
-        let end = self.core.moves((&mut of.operation, ticket), request.channel, now);
+        let end = self.core.moves(&mut of.operation, ticket, request.channel, now);
         self.core.ends.set(chip, Some(end));
     }
 

@@ -22,7 +22,8 @@ pub(super) struct ChipQueue {
 }
 
 /// Takes a page out; `false` where it is not there.
-fn remove_page(pages: &mut JobPages, page: (u64, ChipWork)) -> bool {
+fn remove_page(pages: &mut JobPages, page: u64, work: ChipWork) -> bool {
+    let page = (page, work);
     if pages.front() == Some(&page) {
         pages.pop_front();
         return true;
@@ -88,16 +89,15 @@ impl ChipQueue {
     /// Takes an entry out; `false` where it is not there.
     pub(super) fn remove(&mut self, entry: &Entry) -> bool {
         let Entry { job, page, work } = *entry;
-        let page = (page, work);
         if let Some((first, pages)) = &mut self.first
             && *first == job
         {
-            let removed = remove_page(pages, page);
+            let removed = remove_page(pages, page, work);
             self.first_may_be_over();
             return removed;
         }
         let Some(pages) = self.others.get_mut(&job) else { return false };
-        let removed = remove_page(pages, page);
+        let removed = remove_page(pages, page, work);
         if pages.is_empty() {
             self.spare.extend(self.others.remove(&job));
         }

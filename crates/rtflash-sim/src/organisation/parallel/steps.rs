@@ -6,7 +6,7 @@ use rtflash_trace::{Action, Kind, Moved, NO_LPN, NONE, Observer, Operation, Reco
 
 use super::{ChipAttempt, ChipWork, Doing, Parallel};
 use crate::engine::core::ChipStep;
-use crate::store::{Copy, PageStore};
+use crate::store::{Copy, PagePlace, PageStore};
 
 impl<O: Observer> Parallel<'_, O> {
     /// What a chip waited for has come about.
@@ -61,7 +61,7 @@ impl<O: Observer> Parallel<'_, O> {
 
     /// Goes on with the first entry of a chip's queue.
     #[inline(always)]
-    pub(super) fn go_on(&mut self, chip: ChipId, (slot, work): (usize, ChipWork), now: Instant) -> ChipAttempt {
+    pub(super) fn go_on(&mut self, chip: ChipId, slot: usize, work: ChipWork, now: Instant) -> ChipAttempt {
         match work {
             ChipWork::Pass => self.go_on_with_pass(chip, slot, now),
             ChipWork::Read(lpn) => {
@@ -72,13 +72,13 @@ impl<O: Observer> Parallel<'_, O> {
                     self.reads.leave(cluster, lpn, &entry);
                 }
                 let place = self.clusters[cluster].map.locate(lpn);
-                self.page(chip, slot, (Action::Read, place.block, place.page, lpn), now)
+                self.page(chip, slot, Action::Read, place, lpn, now)
             }
-            ChipWork::Write(lpn) => self.write(chip, (slot, lpn), now),
+            ChipWork::Write(lpn) => self.write(chip, slot, lpn, now),
         }
     }
 
-    fn write(&mut self, chip: ChipId, (slot, lpn): (usize, Lpn), now: Instant) -> ChipAttempt {
+    fn write(&mut self, chip: ChipId, slot: usize, lpn: Lpn, now: Instant) -> ChipAttempt {
         let (number, position) = (self.chips[chip].cluster, self.chips[chip].position);
         let cluster = &mut self.clusters[number];
         let Some(with_room) = cluster.chip_with_room(position) else {
@@ -106,7 +106,7 @@ impl<O: Observer> Parallel<'_, O> {
                 }
             }
         }
-        self.page(chip, slot, (Action::Program, place.block, place.page, lpn), now)
+        self.page(chip, slot, Action::Program, place, lpn, now)
     }
 
     fn starve(&mut self, chip: ChipId, slot: usize, position: ColumnId, now: Instant) -> ChipAttempt {
@@ -122,7 +122,7 @@ impl<O: Observer> Parallel<'_, O> {
         // A job that is not real-time collects for itself: nobody else might.
         let (id, cluster) = (job.id, &mut self.clusters[self.chips[chip].cluster]);
         let notify = |chosen| self.core.observer.push(Record::Selected(chosen));
-        if !cluster.collector.is_under_way() && !cluster.begin_pass((id, true), now, notify) {
+        if !cluster.collector.is_under_way() && !cluster.begin_pass(id, true, now, notify) {
             return ChipAttempt::Waits;
         }
         self.jobs[slot].passes = 1;
@@ -130,8 +130,16 @@ impl<O: Observer> Parallel<'_, O> {
         ChipAttempt::Changed
     }
 
-    fn page(&mut self, chip: ChipId, slot: usize, what: (Action, BlockId, u32, Lpn), now: Instant) -> ChipAttempt {
-        let (action, block, page, lpn) = what;
+    fn page(
+        &mut self,
+        chip: ChipId,
+        slot: usize,
+        action: Action,
+        place: PagePlace,
+        lpn: Lpn,
+        now: Instant,
+    ) -> ChipAttempt {
+        let PagePlace { block, page, .. } = place;
         let (of, job) = (&mut self.chips[chip], &mut self.jobs[slot]);
         job.starved = false;
         let since = match action {
@@ -152,7 +160,7 @@ impl<O: Observer> Parallel<'_, O> {
         let cluster = &mut self.clusters[of.cluster];
         if !cluster.collector.is_under_way() {
             let notify = |chosen| self.core.observer.push(Record::Selected(chosen));
-            if cluster.leaves_out(job.slots.0) || !cluster.begin_pass((id, false), now, notify) {
+            if cluster.leaves_out(job.slots.0) || !cluster.begin_pass(id, false, now, notify) {
                 self.core.observer.push(Record::LeftOut(cluster.leaving_out(id, now)));
                 self.pass_over(slot, now);
             }

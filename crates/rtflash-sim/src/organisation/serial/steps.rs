@@ -17,7 +17,7 @@ impl<O: Observer> Serial<'_, O> {
             let cluster = &mut self.clusters[self.jobs[slot].cluster];
             let select = |chosen| self.core.observer.push(Record::Selected(chosen));
             if cluster.collector.is_under_way()
-                || (!cluster.leaves_out(slots.0) && cluster.begin_pass((id, false), now, select))
+                || (!cluster.leaves_out(slots.0) && cluster.begin_pass(id, false, now, select))
             {
                 return self.go_on_with_pass(slot, now);
             }
@@ -70,7 +70,7 @@ impl<O: Observer> Serial<'_, O> {
         let cluster = &mut self.clusters[job.cluster];
         let select = |chosen| self.core.observer.push(Record::Selected(chosen));
         let collects = job.kind == Kind::Server
-            && (cluster.collector.is_under_way() || cluster.begin_pass((job.id, true), now, select));
+            && (cluster.collector.is_under_way() || cluster.begin_pass(job.id, true, now, select));
         if !collects {
             return LaneAttempt::Starved;
         }
