@@ -87,8 +87,8 @@ impl Collecting {
     }
 
     /// A victim is chosen that has `valid` pages (`NONE`: it is not closed, or a victim already),
-    /// where `fewest` in the `lowest` block is what there was. `off`: how far the two may be apart, because of what
-    /// else happens at the instant.
+    /// where `fewest` in the `lowest` block is what there was. `off`: how far the two may be apart,
+    /// because of what else happens at the instant.
     pub(crate) fn chosen(&mut self, selection: &Selection, fewest: u32, lowest: BlockId, valid: u32, off: u32) {
         let at = || Place::from(selection);
         let tie = off == 0 && valid == fewest && lowest != selection.block;

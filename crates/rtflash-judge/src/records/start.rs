@@ -73,8 +73,8 @@ pub(crate) fn fill(
     map.is_known();
 }
 
-/// Fills in a cluster with [`Aging::Worst`]. `first` is its first chip among those that are watched;
-/// `wide` of its chips are a processor.
+/// Fills in a cluster with [`Aging::Worst`]. `first` is its first chip among those that are
+/// watched; `wide` of its chips are a processor.
 fn fill_worst(
     start: WorstStart,
     number: ClusterId,
