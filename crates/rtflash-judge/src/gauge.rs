@@ -70,7 +70,7 @@ impl Gauge {
     fn note_if_worse(&mut self, new: Worst) {
         let is_worse = self.worst.is_none_or(|worst| {
             let exceeds = new.observed.saturating_add(worst.bound).cmp(&worst.observed.saturating_add(new.bound));
-            // Which of several clusters is looked at first is no reason to name it.
+            // The order in which clusters are compared is no reason to name it.
             let first = if new.observed > new.bound {
                 new.place < worst.place
             } else {

@@ -269,7 +269,7 @@ impl<'a> Checks<'a> {
                 (Kind::Server, Rules::Certified(_)) => job.release.deadline.is_none(),
                 // One that was starved has a pass to do.
                 (Kind::Server, Rules::Utilization(_)) => !job.was_starved,
-                // Without certificates a pass may be somebody else's.
+                // Without certificates a pass may be another job's.
                 (Kind::Gc, Rules::Utilization(_)) => job.left_out.is_some(),
                 (Kind::Gc, Rules::Certified(_)) => {
                     let erases = if superblock { job.victims * cluster.chips.len() as u64 } else { job.victims };

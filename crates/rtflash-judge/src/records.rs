@@ -137,7 +137,7 @@ impl Checks<'_> {
             Rules::Utilization(_) => false,
         };
         let due = self.end_of(&pending);
-        // That nothing more is to be moved is seen when the job is looked at next.
+        // That nothing more is to be moved is seen when the job goes on next.
         let late = if has_moved { Span::ZERO } else { complete.at.since(due) };
         let off = late.max(due.since(complete.at));
         self.completion.note(0, off.as_ns(), || pending.place(complete.at, None));
@@ -167,7 +167,7 @@ impl Checks<'_> {
 
     fn transfer(&mut self, transfer: &Transfer) {
         if self.setup.waits == Waits::Worst && matches!(self.rules, Rules::Certified(_)) {
-            // Nobody looks at buses then.
+            // Buses carry nothing then.
             self.violation(transfer.start, transfer.job);
         }
         self.bus_exclusion.transfer(transfer);

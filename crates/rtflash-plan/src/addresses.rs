@@ -102,7 +102,7 @@ impl Addresses {
         }
     }
 
-    /// The page that will be drawn so many draws later (0: the next one), if that is known yet.
+    /// The page that will be drawn `later` draws later (0: the next one), if that is known yet.
     #[inline]
     pub fn ahead(&self, later: usize) -> Option<Lpn> {
         (self.taken + later < self.drawn).then(|| self.ahead[(self.taken + later) % RING])

@@ -32,7 +32,7 @@ pub trait Admission {
     /// it.
     fn admit(&mut self, at: Instant, read_pages: u64, write_pages: u64) -> Option<Grant>;
 
-    /// All that it remembers of what it has granted, for a run that somebody else goes on with.
+    /// All that it remembers of what it has granted, for a run that another one carries on.
     fn state(&self) -> Vec<u64>;
 
     /// Goes on behind another one that was made alike and had this state.

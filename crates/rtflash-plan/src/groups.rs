@@ -36,7 +36,7 @@ pub fn groups(plan: &Plan, options: &Options) -> Vec<Vec<ClusterId>> {
     if groups.len() <= MAX_GROUPS {
         return groups;
     }
-    // Observers are as large as the device: so many of them would not fit into memory.
+    // Observers are as large as the device: more of them would not fit into memory.
     let mut bundles: Vec<Vec<ClusterId>> = vec![Vec::new(); MAX_GROUPS];
     groups.into_iter().enumerate().for_each(|(number, group)| bundles[number % MAX_GROUPS].extend(group));
     bundles.iter_mut().for_each(|bundle| sorting::unstable(bundle));

@@ -6,7 +6,7 @@ use crate::groups::groups;
 use crate::options::{Dispatch, Options, Pattern};
 use crate::plan::{Plan, Promise, Releases, Source};
 
-/// Bytes that a run may take where nobody says otherwise: 2 GiB. Beside them there is room for the
+/// Bytes that a run may take if no limit is given: 2 GiB. Beside them there is room for the
 /// jobs that may be pending.
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
@@ -15,9 +15,9 @@ pub const EXACT_RESPONSES: usize = 1 << 16;
 
 /// A chip in the machine and the observers of a group: all of them have tables of all chips.
 const CHIP_IN_GROUP: u128 = 512;
-/// Likewise a channel.
+/// A channel in the machine and the observers of a group.
 const CHANNEL_IN_GROUP: u128 = 256;
-/// Likewise a source of jobs.
+/// A source of jobs in the machine and the observers of a group.
 const SOURCE_IN_GROUP: u128 = 768;
 /// A chip, its processor and its blocks, once.
 const CHIP: u128 = 2_048;
@@ -123,7 +123,7 @@ fn releases(plan: &Plan, source: &Source, end: Instant) -> u128 {
         Releases::Periodic(period) => end.saturating_mul(period.denominator()) / period.numerator() + 1,
         // Each erases a block.
         Releases::Collected { .. } => every(plan.device().block_erase().as_ns()),
-        // Who looks at what a host has handed over has to say how much that is.
+        // A host's jobs are counted by the host.
         Releases::Handed => 0,
         Releases::Arrivals(stream) => match plan.jobs().get(stream).map(|job| &job.arrivals) {
             Some(Arrivals::Every(gap) | Arrivals::Uniform(gap, _)) => every(gap.as_ns()),

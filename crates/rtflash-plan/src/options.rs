@@ -78,7 +78,7 @@ pub enum Waits {
     /// Until the transfers before it are over.
     #[default]
     Actual,
-    /// As long as all other chips of the channel may take, always: nobody else is looked at, and no
+    /// As long as all other chips of the channel may take, always: no other chip counts, and no
     /// transfers are recorded. A user's read in a superblock waits for the chips of other clusters.
     Worst,
 }
@@ -152,8 +152,8 @@ pub struct Placed {
     pub backfill: bool,
     /// See [`Waits`].
     pub waits: Waits,
-    /// Of a thousand programs and erases so many fail, drawn for each chip and instant, while no
-    /// more of a chip do than the device says: so many blocks at all, so many at programs while its
+    /// The number of a thousand programs and erases that fail, drawn for each chip and instant,
+    /// while no more of a chip fail than the device says, in all and at programs while its
     /// processor is busy without a break.
     pub faults: u16,
 }

@@ -28,9 +28,9 @@ pub struct RequestPattern {
     /// [`MAX_REQUEST_PAGES`](crate::MAX_REQUEST_PAGES). They may be more than declared. Behind the
     /// list requests have what is declared.
     pub pages: Vec<u64>,
-    /// How long the operations of request k take where the device states ranges: so many
-    /// thousandths of the way from the shortest time to the longest, 1000 at most. Behind the list
-    /// its last entry holds; where it is empty, [`Times`](crate::Times) says it.
+    /// How long the operations of request k take where the device states ranges, in thousandths of
+    /// the way from the shortest time to the longest, 1000 at most. Behind the list its last entry
+    /// holds; where it is empty, [`Times`](crate::Times) says it.
     pub lengths: Vec<u16>,
 }
 
@@ -74,7 +74,7 @@ impl ReleasePattern {
         self.request(source.task()?, source.kind)
     }
 
-    /// The same, to be changed.
+    /// What is stated of a request, to be changed.
     ///
     /// # Panics
     /// For kinds that are no requests of tasks.

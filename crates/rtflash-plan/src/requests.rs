@@ -183,7 +183,7 @@ pub fn job_pages(seed: u64, cluster: ClusterId, job: JobId, pages: u64, range: &
 mod tests {
     use super::*;
 
-    /// The pages of so many requests in a row, of the range 8..16 of a stripe of four chips.
+    /// The pages of requests in a row, of the range 8..16 of a stripe of four chips.
     fn drawn(access: Access, pages: u64, requests: u32) -> Vec<Vec<u32>> {
         let range = Lpn(8)..Lpn(16);
         let mut of = Requests::new((Pattern::OneChip, 1), SourceId(0), access, range, (Placement::Stripe, 4));
@@ -204,8 +204,8 @@ mod tests {
         assert_eq!(drawn(Access::Stream, 20, 1), [[whole.clone(), whole, vec![8, 9, 10, 11]].concat()]);
     }
 
-    /// Of the pages of requests of a stream in a row no chip has more than an s-th, rounded up, and
-    /// some chip has so many.
+    /// No chip has more than an s-th, rounded up, of the pages of requests of a stream in a row,
+    /// and some chip has that number.
     #[test]
     fn a_stream_is_spread_evenly() {
         for pages in 1..11 {

@@ -17,7 +17,7 @@ pub enum NoTrim {
     NoCertificate,
     /// The task owns zones, which are overwritten as a whole.
     Zones,
-    /// The task has only so many pages.
+    /// The task has only this number of pages.
     Pages(u32),
     /// There is no page, or no time between two trims.
     Nothing,

@@ -92,7 +92,7 @@ impl<O> std::fmt::Debug for Hosted<'_, O> {
 }
 
 impl<'a, O: Observer> Hosted<'a, O> {
-    /// The device as a run begins. Of the options, phases are not looked at. The observer is
+    /// The device as a run begins. The phases of the options have no effect. The observer is
     /// notified that releases are sporadic: a request's nominal arrival is a period after the one
     /// before at the earliest.
     pub fn new(plan: &'a Plan, options: &'a Options, observer: O) -> Hosted<'a, O> {

@@ -295,7 +295,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Records that are kept until they are in order, about.
 const RECORDS_KEPT: u64 = 1 << 18;
 
-/// The time in which all chips and buses together begin so many operations at most.
+/// The time in which all chips and buses together begin [`RECORDS_KEPT`] operations at most.
 fn longest_window(plan: &Plan) -> Span {
     let device = plan.device();
     let times = [device.page_read(), device.page_program(), device.block_erase(), device.page_transfer()];

@@ -176,8 +176,8 @@ pub struct Selection {
     pub block: BlockId,
     /// Its valid pages.
     pub valid: u32,
-    /// Whether nobody asked if the pass may be left out: a job that is not real-time found no page,
-    /// and collects for itself.
+    /// Whether no rule asked if the pass may be left out: a job that is not real-time found no
+    /// page, and collects for itself.
     pub forced: bool,
 }
 

@@ -169,7 +169,7 @@ impl Desks {
     }
 
     pub(crate) fn setup(&mut self, setup: &Setup) {
-        // Elsewhere nobody waits but for a bus.
+        // Elsewhere pages wait for a bus alone.
         self.waits = if self.places.is_some() { setup.waits } else { Waits::Actual };
         self.arbitration = setup.arbitration;
         self.ties = match (setup.ties, setup.seed) {
@@ -328,7 +328,7 @@ impl Desks {
             (Step::Program, Some(wait)) => self.pages.1 + wait,
         };
         let off = match (padding.step, bus, place) {
-            // As if of so many pages on one channel.
+            // As if one channel had `beside` more pages.
             (Step::Read, Some(slowest), Some(place)) => {
                 let asks = if self.command > Span::ZERO { 2 } else { 1 };
                 let wait = |beside: u32| match self.waits {

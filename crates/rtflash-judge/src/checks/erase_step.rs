@@ -21,8 +21,8 @@ pub(crate) struct EraseStep {
 }
 
 impl EraseStep {
-    /// An erase of one of its chips, or a part of one: of this step or of the next one, where the
-    /// processor has so many chips. Says whether it is as those of the other chips make it.
+    /// An erase of one of the processor's `chips`, or a part of one: of this step or of the next
+    /// one. Says whether it is as those of the other chips make it.
     pub(crate) fn takes(&mut self, operation: &Operation, chips: u32) -> bool {
         let Operation { start, end, action, .. } = *operation;
         let is_next = self.start != Some(start);

@@ -10,7 +10,7 @@ pub(crate) struct Length {
 }
 
 impl Length {
-    /// Up to a span, and shorter by so much.
+    /// At most `max`, and shorter by `shorter` at most.
     pub(crate) fn within(max: Span, shorter: Span) -> Length {
         Length { min: max.saturating_sub(shorter), max }
     }

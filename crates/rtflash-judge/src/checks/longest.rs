@@ -7,7 +7,7 @@ use rtflash_trace::Kind;
 use crate::shadow::jobs::Pending;
 
 /// How late a server's job may be under a certificate: a step, where its deadline is shorter than
-/// every task's and that of garbage collection, and so is not looked at by the demand test.
+/// every task's and that of garbage collection, and so no interval of the demand test contains it.
 pub(crate) fn lateness(plan: &Plan, certified: &PerId<ClusterId, Certified>, pending: &Pending) -> Span {
     let (Some(cluster), Some(deadline)) = (pending.release.cluster, pending.release.deadline) else {
         return Span::ZERO;

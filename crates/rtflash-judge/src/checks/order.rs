@@ -130,7 +130,7 @@ struct ChipHistory {
     forgotten: Instant,
 }
 
-/// The same chip by chip, seen afterwards: while a page or a pass waited for its chip, nothing of a
+/// Idleness chip by chip, seen afterwards: while a page or a pass waited for its chip, nothing of a
 /// later deadline may have started there, nor may the chip have been idle.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ParallelEdf {

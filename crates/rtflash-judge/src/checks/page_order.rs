@@ -33,7 +33,7 @@ impl PageOrder {
         }
     }
 
-    /// A block of a chip is known to have so many pages programmed.
+    /// A block of a chip is known to have this number of pages `programmed`.
     pub(crate) fn starts(&mut self, chip: usize, block: BlockId, programmed: u32) {
         self.next[chip * self.blocks + block.index()] = programmed;
     }

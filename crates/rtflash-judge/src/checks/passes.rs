@@ -283,8 +283,8 @@ mod tests {
     use crate::samples;
     use crate::shadow::jobs::Ledger;
 
-    /// A pass that a job takes for itself, because it found no page, asks nobody: what its source
-    /// left out before is still left out.
+    /// A pass that a job takes for itself, because it found no page, changes no account: what its
+    /// source left out before is still left out.
     #[test]
     fn a_forced_pass_says_nothing_of_what_was_left_out() {
         let plan = samples::plan();

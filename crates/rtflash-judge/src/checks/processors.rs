@@ -33,7 +33,7 @@ struct ProcessorLine {
     judged: Option<JobId>,
     /// Since when it has been busy without a break.
     busy_since: Instant,
-    /// Time that copies without pages took, not looked at yet.
+    /// Time that copies without pages took, not judged yet.
     paddings: VecDeque<(Instant, Instant)>,
     /// Whose erase was suspended by the last step.
     suspended: Option<JobId>,
@@ -43,7 +43,7 @@ struct ProcessorLine {
     before: LastStretches,
     /// Starts that a later look may still ask for: ascending in time, descending in deadline.
     latest: Vec<(Instant, u64)>,
-    /// Where the last looks at `before` and `latest` ended: most look for the same again.
+    /// Where the last searches of `before` and `latest` ended: most searches end there again.
     found: (usize, usize),
 }
 
@@ -87,8 +87,8 @@ impl ProcessorLine {
         std::mem::replace(&mut self.suspended, part) == Some(operation.job)
     }
 
-    /// An operation of a superblock: if it is a read, what it waited for its bus, where it may wait
-    /// for other clusters so long, and takes so long without waiting.
+    /// An operation of a superblock: if it is a read, what it waited for its bus. `bound`: what it
+    /// may wait for other clusters; `alone`: what it takes without waiting.
     #[inline(always)]
     fn notes_read(&mut self, operation: &Operation, bound: u64, alone: u64, pending: &Pending, plan: &Plan) {
         let gc = operation.kind == Kind::Gc;
@@ -479,7 +479,7 @@ mod tests {
             (vec![(11, 20)], 20, 11),
             (vec![(10, 15), (16, 20)], 20, 16),
             (vec![(10, 15)], 20, 20),
-            // What begins later is not looked at.
+            // What begins later does not count.
             (vec![(10, 20), (30, 40)], 20, 0),
         ] {
             let mut line = line();

@@ -1,5 +1,5 @@
 //! Chips with two page registers: an operation may begin while the one before is on the bus. What
-//! the array and the cache register do is told from the records: rules X1, X2, X3 and X4, and with
+//! the array and the cache register do follows from the records: rules X1, X2, X3 and X4, and with
 //! commands X5.
 
 use std::collections::VecDeque;

@@ -19,11 +19,11 @@ struct SeenReleases {
     next: u64,
     /// The last release; of requests, its nominal arrival.
     last: Instant,
-    /// Likewise the first one; `None` before it.
+    /// The nominal arrival of the first one; `None` before it.
     first: Option<Instant>,
 }
 
-/// So long behind an instant as another one is behind the start.
+/// An instant as far behind another one as a third is behind the start.
 fn behind(start: Instant, at: Instant) -> Instant {
     start.saturating_add(at.since(Instant::START))
 }
@@ -195,8 +195,8 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// Whether a sporadic request that arrives nominally then, with so many pages, comes a period
-    /// after the one before at the earliest, and with no more pages than declared.
+    /// Whether a sporadic request comes a period after the one before at the earliest, and with no
+    /// more pages than declared.
     fn is_allowed(&self, period: Period, seen: SeenReleases, nominal: Instant, pages: u64, declared: u64) -> bool {
         let earliest = seen.first.map_or(Instant::START, |_| seen.last.saturating_add(period.of_request()));
         nominal >= earliest && (1..=declared).contains(&pages)
@@ -239,7 +239,7 @@ impl<'a> Released<'a> {
         }
     }
 
-    /// Deadline and cluster that a job that is not real-time is granted, where somebody knows.
+    /// Deadline and cluster that a job that is not real-time is granted, where that is known.
     fn granted(&mut self, source: &Source, release: &Release) -> Option<(Option<Instant>, Option<ClusterId>)> {
         if self.service == Service::Background {
             return None;
@@ -283,7 +283,7 @@ impl<'a> Released<'a> {
                 Releases::Periodic(period) if !self.sporadic => {
                     Some(period.release(seen.next).saturating_add(source.jitter))
                 }
-                // A request may come late, and GC under a certificate is looked at where the pages
+                // A request may come late, and GC under a certificate is checked where the pages
                 // arrive.
                 Releases::Periodic(_) | Releases::Collected { .. } | Releases::Handed => None,
                 Releases::Arrivals(stream) => self.latest_arrival(stream, *seen),

@@ -52,8 +52,8 @@ impl WatchedPass {
         }
     }
 
-    /// Its erase on one of its chips, or a part of that, where suspending it takes so long. Says
-    /// whether it is as those of the other chips make it.
+    /// Its erase on one of its chips, or a part of that. `suspension`: what suspending it takes.
+    /// Says whether it is as those of the other chips make it.
     pub(crate) fn erases(&mut self, operation: &Operation, chips: u32, suspension: u64) -> bool {
         let is_so = self.erase.takes(operation, chips);
         if operation.action == Action::ErasePart {

@@ -88,7 +88,7 @@ impl Checks<'_> {
     }
 }
 
-/// Whether an operation is on a page of somebody else; a reset is on none.
+/// Whether an operation is on a page of another task; a reset is on none.
 #[inline(always)]
 pub(crate) fn is_astray(operation: &Operation, pending: &crate::Pending, range: &std::ops::Range<Lpn>) -> bool {
     let own = operation.action == Action::Erase || pending.release.kind == Kind::Server;

@@ -15,9 +15,9 @@ pub(crate) struct Pending {
     pub(crate) release: Release,
     /// Time that its own pages have taken.
     pub(crate) service: u64,
-    /// Its own pages so far: read, programmed.
+    /// Its own pages that have been read.
     pub(crate) reads: u64,
-    /// Likewise.
+    /// Its own pages that have been programmed.
     pub(crate) programs: u64,
     /// Pages of its own that have failed.
     pub(crate) failed: u64,
@@ -60,7 +60,7 @@ impl Pending {
         self.release.kind == Kind::Server && self.release.deadline.is_none()
     }
 
-    /// An operation on a page of its own, which takes its chip so much longer.
+    /// An operation on a page of its own, which takes its chip the time `own`.
     #[inline(always)]
     pub(crate) fn serves(&mut self, operation: &Operation, own: Span) {
         self.last_end = operation.end.max(self.last_end);

@@ -32,13 +32,13 @@ struct ClusterShape {
     chips: u32,
     stripe: bool,
     superblock: bool,
-    /// Whether its tasks own zones, so that nobody asks how much is free.
+    /// Whether its tasks own zones, so that no rule counts what is free.
     zoned: bool,
 }
 
 impl ClusterShape {
-    /// Where the block of a page is among those of all chips that are watched, which have so many
-    /// blocks of so many pages each: the cluster's stand one after another, from the `first` on.
+    /// The place of a page's block among those of all chips that are watched, which have `blocks`
+    /// of `pages` each: the cluster's stand one after another, from the `first` on.
     #[inline(always)]
     fn block_of(self, blocks: usize, pages: u32, first: usize, spot: u32) -> usize {
         let block = BlockId(spot / pages).index();
@@ -50,7 +50,7 @@ impl ClusterShape {
 /// fewer pages than this.
 const TAKEN: u32 = 1 << 31;
 
-/// So many blocks are looked at together.
+/// The number of blocks that are compared together.
 const AT_ONCE: usize = 32;
 
 /// What is known of a cluster.
@@ -164,7 +164,7 @@ impl Mapping {
         self.free_in(self.pool(cluster, position, chip), at)
     }
 
-    /// The same, where it is known which chip that is: the processor's, or cluster's, first one.
+    /// Free pages at an instant, where the pool is known.
     #[inline]
     pub(crate) fn free_in(&mut self, pool: usize, at: Instant) -> Option<u64> {
         let pages = i64::from(self.pages);

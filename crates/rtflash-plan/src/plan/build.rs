@@ -137,7 +137,7 @@ impl Plan {
         Plan::sharing(set, allocation, timing, terms, &[])
     }
 
-    /// The same where some tasks of clusters with certificates share the pages of others.
+    /// The plan, where some tasks of clusters with certificates share the pages of others.
     ///
     /// # Errors
     /// What cannot be run: that a cluster has no certificate, does not serve these tasks, or has a

@@ -156,7 +156,7 @@ impl Certified {
         Some([costs.read, costs.program, Span::ZERO])
     }
 
-    /// Chips of a processor, in a cluster of so many: one in a stripe, all in a superblock.
+    /// Chips of a processor, in a cluster of `chips`: one in a stripe, all in a superblock.
     pub fn width(&self, chips: u32) -> u32 {
         if self.is_stripe() { 1 } else { chips }
     }

@@ -33,8 +33,8 @@ pub struct PlannedChange {
 }
 
 impl CollectionChange {
-    /// Where the counter of R1 goes on, past the last multiple of α, with so many free pages:
-    /// max(0, H − f). `None` where that is α or more: the reserve is not there yet.
+    /// The counter of R1 when `free` pages, f, are free, past the last multiple of α: max(0, H −
+    /// f). `None` if that is α or more: the reserve is not there yet.
     pub fn counted(&self, free: u64) -> Option<u64> {
         let missing = self.collection.reserve_pages.saturating_sub(free);
         (missing < self.collection.reclaimed_pages).then_some(missing)
@@ -42,7 +42,7 @@ impl CollectionChange {
 }
 
 impl Plan {
-    /// The same where the processors of a cluster with a certificate make these changes, in order.
+    /// The plan, where the processors of a cluster with a certificate make these changes, in order.
     ///
     /// # Errors
     /// [`PlanError::Certificate`] where they cannot be made: the cluster collects nothing, or has a

@@ -78,9 +78,9 @@ impl<'a> PageOwners<'a> {
 }
 
 impl Plan {
-    /// The same where the writes of a task draw the addresses of another's, from that one's request
-    /// of this number on: its mirror at another place. Where addresses are drawn by where pages
-    /// are, they are not the same.
+    /// The plan, where the writes of a task draw the addresses of another's, from that one's
+    /// request of this number on: its mirror at another place. Where addresses are drawn by where
+    /// pages are, they are not the same.
     ///
     /// # Errors
     /// Where one of them does not write, and where the mirror owns zones, which are written from

@@ -44,8 +44,8 @@ impl fmt::Display for TooFewBlocks {
 impl std::error::Error for TooFewBlocks {}
 
 impl Layout {
-    /// The layout of a cluster of `chips` chips whose writing tasks write so many pages a request,
-    /// and whose logical space has so many owners.
+    /// The layout of a cluster of `chips` chips whose writing tasks write these numbers of pages a
+    /// request, and whose logical space has `owners`.
     ///
     /// The reserve is Σ max(αs, w) over the write streams, αs for the server, and on each chip an
     /// open block and one to copy to.

@@ -81,8 +81,8 @@ pub enum Releases {
     Arrivals(usize),
     /// When a host hands them over, each with pages of its own: see [`Plan::for_host`].
     Handed,
-    /// GC under a certificate: one job for each so many pages that arrive to be written to this
-    /// chip of the device, or to the whole cluster where it is `None`.
+    /// GC under a certificate: one job for each α pages that arrive to be written to this chip of
+    /// the device, or to the whole cluster where it is `None`.
     Collected {
         /// The chip, in a stripe.
         chip: Option<ChipId>,
@@ -123,7 +123,7 @@ pub struct Source {
     /// J of a task's requests: the longest time from their nominal arrival to their release. Zero
     /// for other jobs.
     pub jitter: Span,
-    /// Which pages of its owner's range a request takes; only looked at under a certificate.
+    /// Which pages of its owner's range a request takes; it counts under a certificate alone.
     pub access: Access,
     /// What the analysis allows a job to take when it runs alone: C + D, or C^g.
     pub bound: Option<Span>,
@@ -200,7 +200,7 @@ pub const MAX_PAGES: u64 = 1 << 30;
 pub const MAX_REQUEST_PAGES: u64 = 1 << 24;
 
 impl Plan {
-    /// The same for a host: jobs of its streams come when the host hands them over, with pages of
+    /// The plan for a host: jobs of its streams come when the host hands them over, with pages of
     /// their own. In a run without a host none comes.
     #[must_use]
     pub fn for_host(mut self) -> Plan {
@@ -267,7 +267,7 @@ impl Plan {
         ChannelId(self.device.channel_of(chip.0))
     }
 
-    /// The time that one transfer of each of so many chips of a channel takes.
+    /// The time that one transfer of each of this number of chips of a channel takes.
     pub fn transfers(&self, chips: u32) -> Span {
         steps::transfers(&self.device, chips)
     }

@@ -5,7 +5,7 @@ use rtflash_model::{Device, Placement, Span};
 use super::ClusterPlan;
 use crate::ids::ChipId;
 
-/// What steps take at most, where each request for the bus waits so long.
+/// What steps take at most, where each request for the bus waits for `wait`.
 #[derive(Debug, Clone, Copy)]
 pub struct StepSpans {
     /// c_r.
@@ -35,7 +35,7 @@ impl StepSpans {
 }
 
 /// What a page that is read takes of an array with two page registers, the page before it on the
-/// bus meanwhile, where each request waits so long; `None` where that is too long.
+/// bus meanwhile, where each request waits for `wait`; `None` where that is too long.
 pub fn behind_a_page(device: &Device, wait: Span) -> Option<Span> {
     if device.has_commands() {
         let longest = device.page_read().max(device.page_transfer());
@@ -52,7 +52,7 @@ pub(super) fn longest_wait(device: &Device, chips: &[ChipId]) -> Span {
     transfers(device, others)
 }
 
-/// The time that one request of each of so many chips of a channel holds the bus, at most.
+/// The time that one request of each of this number of chips of a channel holds the bus, at most.
 pub(super) fn transfers(device: &Device, chips: u32) -> Span {
     let all = device.bus_hold().checked_mul(chips.into());
     all.expect("a transfer of each chip of a channel is checked with the device")

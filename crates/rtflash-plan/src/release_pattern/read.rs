@@ -27,7 +27,7 @@ pub fn read_release_pattern(text: &str, set: &TaskSet) -> Result<ReleasePattern,
     open(text, set, true)
 }
 
-/// The same where anything may be left out: tasks, requests, offsets. What is not stated is as
+/// A pattern that may leave anything out: tasks, requests, offsets. What is not stated is as
 /// [`Options`](crate::Options) say.
 ///
 /// # Errors

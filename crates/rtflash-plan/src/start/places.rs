@@ -1,4 +1,4 @@
-//! What is where when a run begins with [`Aging::Worst`], without a look at each page: logical
+//! What is where when a run begins with [`Aging::Worst`], in one expression: logical
 //! pages go round the blocks, so that pages of one row hold what those of the row before hold, and
 //! as many pages on.
 

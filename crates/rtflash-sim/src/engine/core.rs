@@ -133,7 +133,7 @@ pub(crate) trait ChipPolicy {
     /// The core that carries it out.
     fn core(&mut self) -> &mut Core<Self::Notified>;
 
-    /// The same, to be looked at.
+    /// The core, unchanged.
     fn as_core(&self) -> &Core<Self::Notified>;
 
     /// Nothing is left but the core.

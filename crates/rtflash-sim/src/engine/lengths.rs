@@ -5,7 +5,7 @@ use rtflash_model::{ChipId, Device, Instant, PerId, Span};
 use rtflash_plan::{ChannelId, Options, Plan, SourceId, Times};
 use rtflash_trace::{Action, JobId, OnBus, Operation};
 
-/// A time that may be shorter by up to so much.
+/// A time of at most `max`, which may be `shorter` than that.
 #[derive(Debug, Clone, Copy)]
 struct RangedTime {
     max: Span,
@@ -34,7 +34,7 @@ pub struct Lengths {
     seed: u64,
     /// By [`DrawnFor`].
     parts: [RangedTime; 6],
-    /// The same where they do not depend on anything.
+    /// The lengths where they do not depend on anything.
     fixed: Option<[Span; 6]>,
     /// What is stated of the requests of each source; `None` where nothing is of any.
     stated: Option<PerId<SourceId, Vec<u16>>>,

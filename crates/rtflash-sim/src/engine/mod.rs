@@ -1,4 +1,4 @@
-//! Simulated time: what ends, what is released, and who is told of it in which order.
+//! Simulated time: what ends, and the order in which observers learn of it.
 
 pub(crate) mod core;
 pub(crate) mod lengths;

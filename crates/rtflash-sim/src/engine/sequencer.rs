@@ -99,7 +99,7 @@ impl<O: Observer> Sequencer<O> {
         self.observer
     }
 
-    /// The observer, to be looked at.
+    /// The observer, unchanged.
     pub(crate) fn as_observer(&self) -> &O {
         &self.observer
     }

@@ -18,8 +18,7 @@ impl Memory for Owned {
 }
 
 impl Owned {
-    /// What so many blocks of so many pages are kept in, the first pages of which hold these
-    /// logical pages.
+    /// The memory of `blocks` blocks of `pages` pages, the first of which hold these logical pages.
     pub(crate) fn blocks(blocks: u32, pages: u32, held: PerId<PageId, Lpn>) -> BlockMemory<Owned> {
         let count = PageId(blocks * pages).index();
         let mut lpns: Vec<u32> = held.into_vec().into_iter().map(|lpn| lpn.0).collect();
@@ -59,7 +58,7 @@ impl ChipBlocks {
         prefetch_index(self.0.lpns(), page.index());
     }
 
-    /// The same, as `rtflash-ftl` has them.
+    /// The blocks, as `rtflash-ftl` has them.
     pub(crate) fn untyped(&self) -> &Blocks<Owned> {
         &self.0
     }

@@ -140,7 +140,7 @@ impl Channels {
         self.next.first_ns() <= now.as_ns()
     }
 
-    /// When the next grant of all is, in nanoseconds; later than all instants where nobody asks.
+    /// When the next grant of all is, in nanoseconds; later than all instants where no chip asks.
     #[inline]
     pub(crate) fn least_ns(&self) -> u64 {
         self.next.first_ns()

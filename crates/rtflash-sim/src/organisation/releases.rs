@@ -29,7 +29,7 @@ struct Periodic {
 /// When the jobs of a periodic source are released and due.
 #[derive(Debug)]
 enum JobTimes {
-    /// Requests, each due so long after its release.
+    /// Requests, each due this span after its release.
     Requests(RequestTimes, Span),
     /// GC at multiples of a period behind an instant.
     Collection(Instant, Period),

@@ -21,7 +21,7 @@ use crate::organisation::releases::{ReleasedJob, Releaser};
 struct Lane {
     /// The jobs that wait for the cluster, by priority.
     pending: PriorityQueue,
-    /// Jobs that are starved: they are looked at again when an erase has ended.
+    /// Jobs that are starved: they wait again when an erase has ended.
     starved: Vec<Priority>,
     /// The job that is served, by its slot, and with what.
     serving: Option<(usize, LaneStep)>,

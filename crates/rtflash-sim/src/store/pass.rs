@@ -26,7 +26,7 @@ pub(crate) enum Copy {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ChipPass {
     victim: BlockId,
-    /// The first page of the victim not looked at yet.
+    /// The first page of the victim that the pass has not reached.
     cursor: u32,
     reads: u32,
     finished: u32,
@@ -74,8 +74,8 @@ impl Collector {
         Collector { pass: PerId::filled(None, chips), busy: 0, padded_to, pages, reserve }
     }
 
-    /// Whether a pass has nothing to do: the free pages are above the reserve even without so many
-    /// that passes left out will not free.
+    /// Whether a pass has nothing to do: the free pages are above the reserve even without the
+    /// pages that the passes left out do not free.
     pub(crate) fn is_void(&self, map: &PageMap, left_out: u64) -> bool {
         map.free() > self.reserve.saturating_add(left_out)
     }

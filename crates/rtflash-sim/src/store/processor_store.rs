@@ -19,7 +19,7 @@ use crate::store::page_store::{PagePlace, PageStore, fullest};
 /// The state of a processor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ProcessorStore {
-    /// Its counters are looked at; what changes them is done through the methods here.
+    /// Others read its counters; the methods here change them.
     pub(crate) ftl: EdfProcessor<Owned>,
 }
 
@@ -97,7 +97,7 @@ impl ProcessorStore {
         self.ftl.pages.program(lpn.0).map(PagePlace::from)
     }
 
-    /// Whether so many pages are free for what has this logical page among it.
+    /// Whether `count` pages are free for what has this logical page among it.
     pub(crate) fn has_room(&self, lpn: Lpn, count: usize) -> bool {
         self.ftl.pages.has_room(lpn.0, count)
     }

@@ -10,7 +10,8 @@ use crate::checks::watched_pass::WatchedPass;
 use crate::place::Place;
 use crate::shadow::pages::Mapping;
 
-/// Steps that a pass has with a victim of so many pages: reads, in a stripe copies, and rows.
+/// Steps that a pass has with a `victim` of this number of pages: reads, in a stripe copies, and
+/// rows.
 pub(crate) fn padded_steps(cluster: &ClusterPlan, by: &Certified, victim: u64) -> (u64, u64) {
     let (pages, chips) = (u64::from(cluster.layout.pages()), u64::from(cluster.layout.chips()));
     if by.is_stripe() { (victim, 0) } else { (victim.min(pages), victim.div_ceil(chips)) }

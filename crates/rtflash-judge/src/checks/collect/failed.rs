@@ -11,7 +11,8 @@ use crate::shadow::jobs::Pending;
 use crate::shadow::pages::{FailedPage, Mapping};
 
 impl CollectionTerms {
-    /// Whether pages may be moved so that wear is level, where so many are free, and so many wait.
+    /// Whether pages may be moved so that wear is level: `free` are there, and `waiting` ones to
+    /// come.
     pub(crate) fn may_level(&self, free: u64, waiting: u64) -> bool {
         self.victim > 0 && free > waiting.saturating_add(self.reserve.saturating_sub(self.for_wear))
     }
@@ -49,8 +50,8 @@ impl Collections {
         }
     }
 
-    /// Pages of a block that has failed, or is worn least, and has so many valid ones, are moved by
-    /// a GC job that is void. `free`: free pages, and those that are there for others.
+    /// A GC job that is void moves the `valid` pages of a block that has failed, or (`levels`) is
+    /// worn least. `free`: free pages; `room`: those that are there for others.
     pub(crate) fn moves(
         &mut self,
         selection: &Selection,

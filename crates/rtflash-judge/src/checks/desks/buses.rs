@@ -42,7 +42,7 @@ impl Desks {
     }
 
     /// A bus is given to a page, or a command, that has wanted it since then: as soon as it is free
-    /// it goes to whoever has waited longest, or in turn.
+    /// it goes to the chip that has waited longest, or in turn.
     #[inline(always)]
     pub(crate) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
         if !self.looks_at_order() {

@@ -17,7 +17,7 @@ impl Processors {
         self.idling.note(0, duration.since(since).as_ns(), || pending.place(duration, Some(chip)));
     }
 
-    /// The same of a stripe: a job's pages wait on chips that do not change, from its release on,
+    /// Idle time in a stripe: a job's pages wait on chips that do not change, from its release on,
     /// so one of them at least has been busy ever since. Garbage collection is the affair of its
     /// own chip.
     pub(crate) fn end_on_chips(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {

@@ -9,7 +9,7 @@ use super::ClusterShape;
 /// Free pages of a processor, or of a whole cluster without a certificate.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Pool {
-    /// Without what erases have freed that have not been looked at: it may be below zero, also
+    /// Without what erases have freed that are not counted yet: it may be below zero, also
     /// because a trace has more programs than there are pages.
     pub(crate) free: i64,
     /// Ends of these erases.

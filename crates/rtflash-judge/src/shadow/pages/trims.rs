@@ -33,7 +33,7 @@ impl Mapping {
         !is_newest.unwrap_or(false)
     }
 
-    /// Whether a page of a processor was programmed last; `None` where that cannot be told.
+    /// Whether a page of a processor was programmed last; `None` where that is not known.
     fn is_newest(&self, at: WatchedChip, spot: u32, copying: Option<u32>) -> Option<bool> {
         if copying.is_some() {
             return Some(copying == Some(spot));

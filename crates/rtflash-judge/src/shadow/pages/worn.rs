@@ -29,7 +29,7 @@ impl BlockWear {
         BlockWear { gauge: Gauge::default(), gap, erases, ends: vec![Instant::START; blocks], chips }
     }
 
-    /// A block of a chip is erased, of a superblock of so many chips.
+    /// A block of a chip is erased, of a superblock on all its chips.
     pub(crate) fn erased(&mut self, block: usize, end: Instant, chips: u32) {
         self.ends[block] = self.ends[block].max(end);
         self.chips[block] += 1;

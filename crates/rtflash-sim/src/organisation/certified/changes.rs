@@ -26,7 +26,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         of.stage.checked_sub(1).and_then(|last| changes.get(last).copied())
     }
 
-    /// The same, each processor awaiting its first change.
+    /// The group, each processor of which awaits its first change.
     pub(super) fn awaiting_changes(mut self) -> Self {
         (0..self.processors.len()).for_each(|processor| self.await_change(processor, Instant::START));
         self

@@ -11,7 +11,7 @@ use super::operate::Planned;
 use crate::engine::priority::Priority;
 use crate::store::PageStore;
 
-/// What came of a look at the first part in a queue.
+/// What came of the first part in a queue.
 enum ProcessorAttempt {
     Started,
     /// The queue has changed, or what the part has to do.
@@ -140,7 +140,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         ProcessorAttempt::Changed
     }
 
-    /// Programs so many of a part's pages, if as many are free.
+    /// Programs `pages` of a part's pages, if as many are free.
     pub(super) fn write_row(&mut self, part: usize, pages: usize, planned: &mut Vec<Planned>) {
         let of = &mut self.parts[part];
         let (processor, kind) = (&mut self.processors[of.processor], of.key.kind);

@@ -119,7 +119,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
         placed
     }
 
-    /// The same where a host releases all requests.
+    /// A group whose requests a host releases.
     pub(crate) fn hosted(
         plan: &'a Plan,
         certified: &'a PerId<ClusterId, Certified>,

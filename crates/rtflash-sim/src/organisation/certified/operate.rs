@@ -179,7 +179,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.works(self.chips[chip].processor, chip, end);
     }
 
-    /// The same of a chip of this processor.
+    /// An operation of a chip of this processor ends then.
     #[inline(always)]
     pub(super) fn works(&mut self, processor: usize, chip: ChipId, end: Instant) {
         let step = &mut self.processors[processor].step;

@@ -23,8 +23,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.core.lengths.transfer(job, channel, at).saturating_add(self.wait_in_padding(processor, beside))
     }
 
-    /// What a step without pages waits for the bus: `beside` so many pages of its own cluster, or
-    /// as many as there may be.
+    /// The wait of a step without pages for the bus: `beside` that number of pages of its own
+    /// cluster, or as many as there may be.
     pub(super) fn wait_in_padding(&self, processor: usize, beside: Option<u32>) -> Span {
         let beside = match self.options.placed.waits {
             Waits::Actual => match beside {

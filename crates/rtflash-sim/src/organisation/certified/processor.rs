@@ -23,7 +23,7 @@ pub(super) struct OpenJob {
 }
 
 impl Part {
-    /// A part without pages, with room for so many that it reads and writes.
+    /// A part without pages, with room for these numbers of reads and writes.
     pub(super) fn new(job: usize, processor: usize, key: Priority, reads: usize, writes: usize) -> Part {
         let (reads, writes) = (VecDeque::with_capacity(reads), VecDeque::with_capacity(writes));
         Part { job, processor, key, reads, writes, unfinished: 0, owes: key.kind == Kind::Gc, starved: false }
@@ -47,9 +47,9 @@ pub(super) struct Part {
     pub(super) job: usize,
     pub(super) processor: usize,
     pub(super) key: Priority,
-    /// Pages not begun.
+    /// Pages to read, not begun.
     pub(super) reads: VecDeque<Lpn>,
-    /// Likewise.
+    /// Pages to write, not begun.
     pub(super) writes: VecDeque<Lpn>,
     /// Pages not ended.
     pub(super) unfinished: u64,
@@ -88,7 +88,7 @@ pub(super) struct ProcessorStep {
 }
 
 impl ProcessorStep {
-    /// A step of so many chips begins.
+    /// A step of this number of chips begins.
     #[inline]
     pub(super) fn begin(&mut self, chips: usize) {
         (self.is_under_way, self.chips, self.last) = (true, chips, (Instant::START, ChipId(0)));
@@ -113,7 +113,7 @@ pub(super) struct ProcessorState {
     pub(super) queue: PriorityQueue,
     /// Parts that found no free page, until an erase ends.
     pub(super) starved: Vec<Priority>,
-    /// Pages of real-time writes that had arrived when somebody was notified last.
+    /// Pages of real-time writes that had arrived at the last record of the reserve.
     pub(super) notified: u64,
     /// Whether a change of its terms is to come.
     pub(super) awaits_change: bool,
@@ -139,7 +139,7 @@ fn channels_of(chips: &[ChipId], chips_per_channel: u32) -> Vec<u32> {
     channels
 }
 
-/// What a pass takes at least on these chips, with so many valid pages of a victim at most.
+/// What a pass takes at least on these chips, where a victim has `valid` pages at most.
 pub(super) fn padded_pass(
     of: &ClusterPlan,
     by: &Certified,

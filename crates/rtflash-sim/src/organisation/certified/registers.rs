@@ -35,7 +35,7 @@ enum ArrayState {
     Sensing(PageUnderWay, Instant),
     /// A page has been sensed, and waits for the cache register.
     Held(PageUnderWay),
-    /// Programs so many pages of this part.
+    /// Programs `pages` pages of this part.
     Programming(usize, u32, Instant),
 }
 

@@ -16,7 +16,7 @@ use crate::engine::request_times::RequestTimes;
 use crate::organisation::cluster::BACKGROUND;
 use crate::store::PageStore;
 
-/// There is room for so many pages of a job on a processor at most before there are any.
+/// The room for pages of a job on a processor that is made at most before there are any.
 const SHARE: usize = 1 << 10;
 
 /// The read or the write requests of a task.
@@ -128,8 +128,8 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// The next request of a source comes by its nominal arrival: is released so much later, or may
-    /// be released from then on.
+    /// The next request of a source comes by its nominal arrival: is released its lateness later,
+    /// or may be released from then on.
     fn later(&mut self, source: usize) {
         let nominal = self.sources[source].nominal;
         match self.options.phases {
@@ -297,7 +297,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.parts_of = parts;
     }
 
-    /// A job's part on a processor, with room for so many pages that it reads and writes.
+    /// A job's part on a processor, with room for these numbers of reads and writes.
     fn enter_part(&mut self, job: usize, processor: usize, priority: Priority, reads: usize, writes: usize) -> usize {
         let part = self.parts.insert(Part::new(job, processor, priority, reads, writes));
         let key = &mut self.parts[part].key;

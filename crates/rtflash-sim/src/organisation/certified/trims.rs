@@ -1,4 +1,4 @@
-//! Pages that tasks give back: they hold nothing any more, and nobody copies them.
+//! Pages that tasks give back: they hold nothing, and no pass copies them.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub(super) struct TaskTrims {
     /// The task's pages.
     first: Lpn,
     length: u64,
-    /// So many at a time, and so often.
+    /// The pages of one trim, and the span between two.
     pages: u32,
     every: Span,
 }

@@ -87,7 +87,7 @@ impl ChipQueues {
     }
 }
 
-/// What of a cluster is to be looked at.
+/// The chips of a cluster that may begin something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum LookAt {
     Nothing,
@@ -183,7 +183,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         }
     }
 
-    /// The same where a host hands over all jobs.
+    /// A group to which a host hands over all jobs.
     pub(crate) fn hosted(plan: &Plan, options: &'a Options, clusters: &[ClusterId], observer: O) -> Self {
         let mut parallel = Parallel::new(plan, options, clusters, observer);
         parallel.releaser.without_periodic_sources();
@@ -195,7 +195,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
         self.jobs.remove(slot);
     }
 
-    /// Something has changed in a cluster: all its idle chips are looked at.
+    /// Something has changed in a cluster: all its idle chips may begin something.
     fn touch(&mut self, cluster: usize) {
         if self.to_look_at[cluster] == LookAt::Nothing {
             self.touched.push(cluster);
@@ -216,7 +216,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
     }
 
     /// Looks at the idle chips of a cluster, again and again, until nothing changes. An idle chip
-    /// that has been looked at has an empty queue, until something is entered there.
+    /// that was tried has an empty queue, until something is entered there.
     fn dispatch_cluster(&mut self, cluster: usize, now: Instant) {
         let mut goes_on = true;
         while goes_on {
@@ -229,7 +229,7 @@ impl<'a, O: Observer> Parallel<'a, O> {
                     (changed, idle) = (changed | turned, idle | !began);
                 }
             }
-            // Nobody is looked at again who has begun something.
+            // A chip that has begun something is not tried again.
             goes_on = changed && idle;
         }
     }
@@ -320,7 +320,7 @@ impl<O: Observer> ChipPolicy for Parallel<'_, O> {
                 }
                 LookAt::Nothing | LookAt::Chips => self.dispatch_cluster(cluster, now),
             }
-            // What dispatch itself has entered is in the cluster that it has just looked at.
+            // What dispatch itself has entered is in the cluster that it has just dispatched.
             self.to_look_at[cluster] = LookAt::Nothing;
         }
         self.touched.clear();

@@ -29,7 +29,7 @@ fn place(link: u32) -> Option<usize> {
 }
 
 impl WaitingReads {
-    /// For clusters of so many logical pages.
+    /// For clusters with these numbers of logical pages.
     pub(super) fn new(logical_pages: impl Iterator<Item = u32>) -> WaitingReads {
         let last = logical_pages.map(|pages| PerId::filled(0, pages)).collect();
         WaitingReads { last, reads: Vec::new(), free: Vec::new() }

@@ -119,7 +119,7 @@ impl<O: Observer> Parallel<'_, O> {
         if job.kind != Kind::Server || job.passes > 0 {
             return ChipAttempt::Waits;
         }
-        // A job that is not real-time collects for itself: nobody else might.
+        // A job that is not real-time collects for itself: no other job might.
         let (id, cluster) = (job.id, &mut self.clusters[self.chips[chip].cluster]);
         let notify = |chosen| self.core.observer.push(Record::Selected(chosen));
         if !cluster.collector.is_under_way() && !cluster.begin_pass(id, true, now, notify) {
