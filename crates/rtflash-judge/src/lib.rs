@@ -200,7 +200,6 @@ impl<'a> Checks<'a> {
         self.findings()
     }
 
-    /// All findings, in the order of reports.
     fn findings(&self) -> Vec<Finding> {
         use Assumption::*;
         let mut gauges = Gauges::default();

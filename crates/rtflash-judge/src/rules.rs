@@ -108,7 +108,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether a cluster is one superblock.
     pub(super) fn is_superblock(&self, cluster: ClusterId) -> bool {
         match self {
             Rules::Utilization(_) => false,
@@ -116,7 +115,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// How late a server's job may be.
     pub(super) fn lateness(&self, plan: &Plan, pending: &Pending) -> Span {
         match self {
             Rules::Utilization(_) => Span::ZERO,

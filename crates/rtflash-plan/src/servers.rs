@@ -10,7 +10,6 @@ use crate::ids::{ClusterId, PerId};
 use crate::plan::{Certified, Plan};
 use crate::resume::resume;
 
-/// A server's account.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct ServerAccount {
     /// n: pages that its jobs write.

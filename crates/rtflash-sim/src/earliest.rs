@@ -50,7 +50,6 @@ impl Earliest {
         Earliest { groups: vec![[NEVER; WIDTH]; leaves + level], leaves, least: NEVER }
     }
 
-    /// The earliest instant, and whose it is.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
         Some((Instant::from_ns(self.least)?, self.number_of_least()))

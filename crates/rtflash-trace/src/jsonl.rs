@@ -139,7 +139,6 @@ fn escaped(text: &str) -> String {
 pub struct JsonLine(pub(super) Vec<u8>);
 
 impl JsonLine {
-    /// Nothing in it any more.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -203,7 +202,6 @@ impl JsonLine {
     }
 }
 
-/// The digit of a number below ten.
 fn digit(number: u64) -> u8 {
     b'0' + u8::try_from(number).expect("a digit is below ten")
 }

@@ -24,7 +24,6 @@ pub(crate) fn plan() -> Plan {
     Plan::new(&set, &allocation, timing, &[terms.clone(), terms]).expect("a plan")
 }
 
-/// A moment.
 pub(crate) fn at(nanoseconds: u64) -> Instant {
     Instant::from_ns(nanoseconds).expect("a moment")
 }

@@ -182,7 +182,6 @@ impl Collections {
         self.of_chip[chip]
     }
 
-    /// A request or a GC job is released.
     pub(crate) fn released(&mut self, release: &Release) {
         let Some(cluster) = release.cluster else { return };
         if release.kind == Kind::Write && !self.zoned[cluster] {

@@ -248,7 +248,6 @@ impl Desks {
         self.lengths.note(0, off, || Place::from(operation));
     }
 
-    /// What an operation takes inside a chip.
     #[inline(always)]
     fn inside(&self, action: Action) -> Length {
         match action {

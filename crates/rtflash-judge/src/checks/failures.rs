@@ -79,7 +79,6 @@ impl FailedBlocks {
         }
     }
 
-    /// Whether the device states that blocks may fail.
     pub(crate) fn may_fail(&self) -> bool {
         self.stated.0 > 0
     }

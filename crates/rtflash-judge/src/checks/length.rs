@@ -15,7 +15,6 @@ impl Length {
         Length { min: max.saturating_sub(shorter), max }
     }
 
-    /// Whether a span is within.
     #[inline(always)]
     pub(crate) fn has(self, span: Span) -> bool {
         self.min <= span && span <= self.max

@@ -151,7 +151,6 @@ const REMEMBERED: usize = 4096;
 const MOVES: usize = 64;
 
 impl ParallelEdf {
-    /// For these clusters.
     pub(crate) fn new(plan: &Plan, clusters: &[ClusterId]) -> Self {
         let programmed = |(number, cluster): (ClusterId, &rtflash_plan::ClusterPlan)| {
             let pages = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };

@@ -38,7 +38,6 @@ impl PageOrder {
         self.next[chip * self.blocks + block.index()] = programmed;
     }
 
-    /// A block of a chip is retired.
     pub(crate) fn retires(&mut self, chip: usize, block: BlockId) {
         self.next[chip * self.blocks + block.index()] = RETIRED;
     }

@@ -293,7 +293,6 @@ impl Processors {
         self.lines[processor].busy_since
     }
 
-    /// Whether it is a chip of a stripe.
     pub(crate) fn is_stripe(&self, processor: usize) -> bool {
         self.lines[processor].bounds.stripe
     }

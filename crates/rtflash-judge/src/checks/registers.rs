@@ -324,7 +324,6 @@ fn is_of(operation: &Operation, transfer: &Transfer) -> bool {
         && transfer.end <= operation.end
 }
 
-/// How far two instants are apart.
 fn apart(one: Instant, other: Instant) -> u64 {
     one.since(other).max(other.since(one)).as_ns()
 }

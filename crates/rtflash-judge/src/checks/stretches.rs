@@ -37,7 +37,6 @@ impl LastStretches {
         if number < self.ring.len() { self.ring.get((self.first + number) % REMEMBERED) } else { None }
     }
 
-    /// The latest one.
     #[inline]
     pub(crate) fn last(&self) -> Option<&Stretch> {
         self.get(self.ring.len().wrapping_sub(1))

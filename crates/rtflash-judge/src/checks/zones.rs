@@ -46,7 +46,6 @@ impl ReplacedBlocks {
 }
 
 impl ZoneOrder {
-    /// For the chips of these clusters.
     pub(crate) fn new(plan: &Plan, clusters: &[ClusterId]) -> ZoneOrder {
         let mut next = Vec::new();
         for &number in clusters {

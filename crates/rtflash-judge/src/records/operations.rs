@@ -8,7 +8,6 @@ use crate::rules::Rules;
 use crate::{Checks, WatchedChip};
 
 impl Checks<'_> {
-    /// An operation begins.
     pub(crate) fn operation(&mut self, operation: &Operation) {
         let Some(pending) = self.ledger.get(operation.job) else {
             return self.violation(operation.start, operation.job);
@@ -66,7 +65,6 @@ impl Checks<'_> {
         }
     }
 
-    /// A part of an erase that is suspended.
     fn part_of_erase(&mut self, part: &Operation) {
         let Some(pending) = self.ledger.get(part.job) else { return self.violation(part.start, part.job) };
         let at = self.chips[part.chip].of(part.cluster, pending).filter(|_| part.kind == Kind::Gc);

@@ -83,7 +83,6 @@ impl Responses {
         sorting::unstable(&mut self.exact);
     }
 
-    /// Both together.
     pub(super) fn merge(&mut self, other: Responses) {
         other.exact.into_iter().for_each(|response| self.note_ns(response));
         let Some(theirs) = other.many else { return };

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::place::Place;
 
-/// A pending job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Pending {
     pub(crate) release: Release,
@@ -55,7 +54,6 @@ impl Pending {
         Place { at, job: Some(self.release.job), cluster: self.release.cluster, chip }
     }
 
-    /// Whether it is served in the background.
     pub(crate) fn is_background(&self) -> bool {
         self.release.kind == Kind::Server && self.release.deadline.is_none()
     }
@@ -197,7 +195,6 @@ impl Ledger {
         lines.any(|(source, line)| is_of(source) && line.jobs.iter().any(|(_, job)| job.is_some()))
     }
 
-    /// A pending job.
     #[inline(always)]
     pub(crate) fn get(&mut self, job: JobId) -> Option<&mut Pending> {
         self.lines[job.source].find(job.index)?.as_mut()
@@ -213,7 +210,6 @@ impl Ledger {
         pending
     }
 
-    /// All that are pending.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &Pending> {
         self.lines.iter().flat_map(|line| line.jobs.iter().filter_map(|(_, job)| job.as_ref()))
     }

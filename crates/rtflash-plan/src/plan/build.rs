@@ -98,7 +98,6 @@ fn by_utilization(
     Ok((plans, periods))
 }
 
-/// Clusters that are to be run by certificates.
 fn by_certificates(
     set: &TaskSet,
     clusters: Vec<Cluster>,

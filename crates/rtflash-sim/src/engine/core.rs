@@ -111,7 +111,6 @@ impl<O: Observer> Core<O> {
         }
     }
 
-    /// A job is over.
     pub(crate) fn complete(&mut self, job: JobId, now: Instant) {
         self.observer.observer().over(job);
         if now <= self.duration {
@@ -133,7 +132,6 @@ pub(crate) trait ChipPolicy {
     /// The core that carries it out.
     fn core(&mut self) -> &mut Core<Self::Notified>;
 
-    /// The core, unchanged.
     fn as_core(&self) -> &Core<Self::Notified>;
 
     /// Nothing is left but the core.
@@ -156,10 +154,8 @@ pub(crate) trait ChipPolicy {
         false
     }
 
-    /// When something is released next.
     fn next_release(&self) -> Option<Instant>;
 
-    /// Nothing is released any more.
     fn release_no_more(&mut self);
 
     /// All that is released now.
@@ -257,7 +253,6 @@ pub(crate) trait ChipPolicy {
         self.core().observer.notify_before(limit)
     }
 
-    /// The observer.
     fn observer(&mut self) -> &mut Self::Notified {
         self.core().observer.observer()
     }

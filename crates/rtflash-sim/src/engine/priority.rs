@@ -73,7 +73,6 @@ impl PriorityQueue {
         self.all.iter()
     }
 
-    /// Those behind this one.
     pub(crate) fn behind(&self, one: Priority) -> impl Iterator<Item = &Priority> {
         self.all.range((Bound::Excluded(one), Bound::Unbounded))
     }

@@ -46,7 +46,6 @@ impl RequestTimes {
         self.period
     }
 
-    /// The arrival of the first request.
     pub(crate) fn first(&self) -> Instant {
         self.stated.releases.first().copied().unwrap_or(Instant::START.saturating_add(self.offset))
     }

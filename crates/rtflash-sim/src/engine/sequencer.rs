@@ -99,7 +99,6 @@ impl<O: Observer> Sequencer<O> {
         self.observer
     }
 
-    /// The observer, unchanged.
     pub(crate) fn as_observer(&self) -> &O {
         &self.observer
     }

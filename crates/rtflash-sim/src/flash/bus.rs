@@ -26,7 +26,6 @@ pub(crate) struct BusRequest {
     pub(crate) lane: usize,
 }
 
-/// One bus.
 #[derive(Debug, Serialize, Deserialize)]
 struct Bus {
     free_at: Instant,
@@ -125,7 +124,6 @@ impl Channels {
         Channels { channels, of, next: Earliest::new(count), arbitration, ties }
     }
 
-    /// A chip asks for a bus.
     #[inline(always)]
     pub(crate) fn request(&mut self, request: BusRequest) {
         let number = self.of[request.channel];
@@ -134,7 +132,6 @@ impl Channels {
         }
     }
 
-    /// Whether a grant is due.
     #[inline]
     pub(crate) fn grants_by(&self, now: Instant) -> bool {
         self.next.first_ns() <= now.as_ns()

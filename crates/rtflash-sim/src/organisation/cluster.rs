@@ -10,7 +10,6 @@ use crate::engine::priority::{JobDue, Priority};
 use crate::engine::slab::Slab;
 use crate::store::{Collector, PageMap, PagePlace, PageStore};
 
-/// A cluster at run time.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ClusterState {
     /// Its position in the plan.
@@ -226,7 +225,6 @@ fn addresses_of_tasks(plan: &Plan, position: ClusterId) -> usize {
 /// Behind all deadlines: background jobs are served in order of arrival, after everything else.
 pub(crate) const BACKGROUND: u64 = TIME_LIMIT_NS;
 
-/// A job that is not complete.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PendingJob {
     pub(crate) id: JobId,
@@ -252,12 +250,10 @@ pub(crate) struct PendingJob {
 }
 
 impl PendingJob {
-    /// Whether nothing is left to do for it.
     pub(crate) fn is_over(&self) -> bool {
         self.passes == 0 && self.reads == 0 && self.writes == 0
     }
 
-    /// Whether it is served in the background.
     pub(crate) fn is_background(&self) -> bool {
         self.deadline >= BACKGROUND
     }
@@ -281,5 +277,4 @@ pub(crate) fn max_pending(plan: &Plan, options: &Options, side_by_side: bool) ->
     (MAX_PENDING / groups(plan, options).len().max(1) / compared).max(64)
 }
 
-/// Jobs that are pending.
 pub(crate) type Jobs = Slab<PendingJob>;

@@ -62,7 +62,6 @@ resume!([] Periodic {
     made: [source, kind, cluster, slot, times],
 });
 
-/// A job that is released.
 pub(crate) struct ReleasedJob {
     pub(crate) release: Release,
     /// What the police did to the request.
@@ -119,13 +118,11 @@ impl Releaser {
         self.periodic.clear();
     }
 
-    /// Nothing is released any more.
     pub(crate) fn release_no_more(&mut self) {
         self.periodic.clear();
         self.arrivals.clear();
     }
 
-    /// When the next known job is released.
     #[inline]
     pub(crate) fn next_release(&self) -> Option<Instant> {
         let periodic = self.periodic.peek().map(|&Reverse((at, _))| at);

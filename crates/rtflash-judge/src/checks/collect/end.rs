@@ -6,7 +6,6 @@ use super::Collections;
 use crate::place::Place;
 
 impl Collections {
-    /// The run is over.
     pub(crate) fn finish(&mut self, duration: Instant) {
         for account in &self.accounts {
             let due = if account.terms.releases { account.arrived / account.terms.reclaimed } else { 0 };

@@ -10,7 +10,6 @@ use crate::checks::registers::{Begun, PartLengths};
 use crate::place::Place;
 
 impl Desks {
-    /// Whether a chip uses a second page register.
     #[inline]
     pub(crate) fn is_cached(&self, chip: ChipId) -> bool {
         self.any_cached && self.places.as_ref().is_some_and(|places| places[chip].cached)

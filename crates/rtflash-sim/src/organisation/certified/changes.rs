@@ -13,13 +13,11 @@ use super::{CertifiedGroup, RequestEvent};
 use crate::store::PageStore;
 
 impl<O: Observer> CertifiedGroup<'_, O> {
-    /// The change that a processor makes next.
     fn next_change(&self, processor: usize) -> Option<PlannedChange> {
         let of = &self.processors[processor];
         self.certified[of.number].changes.get(of.stage).copied()
     }
 
-    /// The change that a processor has made last.
     fn last_change(&self, processor: usize) -> Option<PlannedChange> {
         let of = &self.processors[processor];
         let changes = &self.certified[self.clusters[of.cluster].position].changes;

@@ -64,7 +64,6 @@ impl ProcessorFaults {
         })
     }
 
-    /// A step begins.
     pub(super) fn begins(&mut self, now: Instant) {
         if now > self.busy_until {
             let most = self.program_failures;
@@ -88,7 +87,6 @@ impl ProcessorFaults {
         self.erases = None;
     }
 
-    /// Whether something is to be programmed once more.
     pub(super) fn is_to_repeat(&self) -> bool {
         !self.again.is_empty()
     }

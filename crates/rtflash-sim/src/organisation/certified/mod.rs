@@ -183,7 +183,6 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
         self.jobs.len() > self.pending || self.entered > self.pending as u64
     }
 
-    /// A part of a job is over.
     fn part_is_over(&mut self, part: usize, now: Instant) {
         let Part { job, processor, key, .. } = self.parts[part];
         self.processors[processor].queue.remove(&key);

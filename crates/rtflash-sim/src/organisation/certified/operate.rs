@@ -81,7 +81,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         planned.iter().for_each(|page| self.start_page(processor, page, alone.then_some(0), now));
     }
 
-    /// Starts a step of a pass.
     pub(super) fn start_gc(&mut self, processor: usize, part: usize, step: GcStep, now: Instant) {
         let of = &mut self.processors[processor];
         of.step.begin(1);

@@ -14,7 +14,6 @@ use crate::engine::priority::{Priority, PriorityQueue};
 use crate::organisation::cluster::BACKGROUND;
 use crate::store::ProcessorStore;
 
-/// A job that is not complete.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct OpenJob {
     pub(super) id: JobId,
@@ -29,13 +28,11 @@ impl Part {
         Part { job, processor, key, reads, writes, unfinished: 0, owes: key.kind == Kind::Gc, starved: false }
     }
 
-    /// Its job.
     #[inline]
     pub(super) fn id(&self) -> JobId {
         self.key.job()
     }
 
-    /// Whether it is a job's in the background.
     pub(super) fn is_background(&self) -> bool {
         self.key.due.deadline >= BACKGROUND
     }
@@ -66,7 +63,6 @@ impl Part {
         self.owes || !self.reads.is_empty() || !self.writes.is_empty()
     }
 
-    /// Whether nothing is left to be done.
     pub(super) fn is_over(&self) -> bool {
         self.unfinished == 0 && !self.owes
     }
@@ -96,7 +92,6 @@ impl ProcessorStep {
     }
 }
 
-/// A processor at run time.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ProcessorState {
     /// Its cluster, by position in the group, and in the plan.
@@ -230,7 +225,6 @@ impl ProcessorState {
         }
     }
 
-    /// Its first chip's number in the device.
     pub(super) fn first_chip(&self) -> ChipId {
         self.chips[ColumnId(0)]
     }

@@ -80,7 +80,6 @@ struct PageUnderWay {
 }
 
 impl ChipRegisters {
-    /// Whether nothing is under way.
     pub(super) fn are_empty(&self) -> bool {
         matches!((self.array, self.cache), (ArrayState::Idle, CacheState::Empty))
     }
@@ -230,7 +229,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.core.channels.request(BusRequest { since: now, channel, chip, lane: processor });
     }
 
-    /// A page is granted its bus.
     pub(super) fn moves_cached(&mut self, processor: usize, open: OpenOperation, channel: ChannelId, now: Instant) {
         let Operation { cluster, chip, job, kind, action, .. } = open.operation;
         let mut end = now.saturating_add(self.core.lengths.transfer(job, channel, now));

@@ -84,7 +84,6 @@ impl RequestSource {
 }
 
 impl<O: Observer> CertifiedGroup<'_, O> {
-    /// All that is released now.
     pub(super) fn release_all(&mut self, now: Instant) {
         while let Some(&Reverse((at, event))) = self.events.peek()
             && at == now
@@ -174,7 +173,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// A task's request is released.
     fn release(&mut self, source: usize, now: Instant) {
         let mut nominal = self.sources[source].nominal;
         if self.options.phases == Phases::AtErases {
@@ -344,7 +342,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         }
     }
 
-    /// A job that is not real-time arrives.
     fn arrive_now(&mut self, arrival: Arrival, now: Instant) {
         let pages = arrival.read_pages + arrival.write_pages;
         let placed = match self.options.service {

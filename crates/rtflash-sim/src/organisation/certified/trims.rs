@@ -43,7 +43,6 @@ impl TaskTrims {
 }
 
 impl<O: Observer> CertifiedGroup<'_, O> {
-    /// When each task's trims begin.
     pub(super) fn begin_trims(&mut self) {
         (0..self.trims.len()).for_each(|which| self.trim_later(which, 0, Instant::START));
     }
@@ -61,7 +60,6 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         self.trim_later(which, number + 1, now);
     }
 
-    /// All trims of this instant.
     pub(super) fn trim_all(&mut self, now: Instant) {
         let mut due = std::mem::take(&mut self.trims_due);
         for (which, number) in due.drain(..) {

@@ -37,7 +37,6 @@ enum ChipWork {
     Write(Lpn),
 }
 
-/// What a chip is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 enum Doing {
     #[default]

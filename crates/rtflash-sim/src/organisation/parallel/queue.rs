@@ -33,7 +33,6 @@ fn remove_page(pages: &mut JobPages, page: u64, work: ChipWork) -> bool {
 }
 
 impl ChipQueue {
-    /// The first entry.
     #[inline]
     pub(super) fn first(&self) -> Option<Entry> {
         let &(job, ref pages) = self.first.as_ref()?;
@@ -70,7 +69,6 @@ impl ChipQueue {
         }
     }
 
-    /// Takes the first entry out.
     pub(super) fn pop_first(&mut self) {
         if let Some((_, pages)) = &mut self.first {
             pages.pop_front();

@@ -68,7 +68,6 @@ impl WaitingReads {
         }
     }
 
-    /// Whether none waits.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.reads.len() == self.free.len()

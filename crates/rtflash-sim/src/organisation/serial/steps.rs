@@ -10,7 +10,6 @@ use crate::organisation::cluster::ClusterState;
 use crate::store::{Copy, PagePlace, PageStore};
 
 impl<O: Observer> Serial<'_, O> {
-    /// Goes on with a job.
     pub(super) fn go_on(&mut self, slot: usize, now: Instant) -> LaneAttempt {
         while self.jobs[slot].passes > 0 {
             let (slots, id) = (self.jobs[slot].slots, self.jobs[slot].id);
@@ -78,7 +77,6 @@ impl<O: Observer> Serial<'_, O> {
         self.go_on_with_pass(slot, now)
     }
 
-    /// Begins an operation on one page.
     fn page(&mut self, slot: usize, action: Action, place: PagePlace, lpn: Lpn, now: Instant) -> LaneAttempt {
         let job = &mut self.jobs[slot];
         job.starved = false;
