@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rtflash::alloc::Work;
+use rtflash::alloc::admission::{Decision, RunningDevice, admit};
 use rtflash::alloc::allocator::{Allocator, BestFit};
 use rtflash::alloc::analysis::{Analysis, DemandTest, analysis_relying_on, fits_alone};
-use rtflash::alloc::certified::admission::{Decision, RunningDevice};
 use rtflash::model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash::model::{Device, DeviceSpec, LogicalRatio, Reliance, Span, TaskId, TaskSet};
 
@@ -114,7 +114,7 @@ fn decisions(criterion: &mut Criterion) {
         let test: DemandTest = analysis.demand_test().expect("a demand test");
         let asked = asked(analysis, with, accesses);
         let decide =
-            |(set, running): &(TaskSet, RunningDevice)| test.admit(set, running, TaskId(TASKS - 1), &Work::new());
+            |(set, running): &(TaskSet, RunningDevice)| admit(test, set, running, TaskId(TASKS - 1), &Work::new());
         let yes = |it: &&(TaskSet, RunningDevice)| matches!(decide(it), Decision::Admitted(_));
         let (admitted, refused): (Vec<_>, Vec<_>) = asked.iter().partition(yes);
         let times = |sets: &[&(TaskSet, RunningDevice)]| -> Vec<Duration> {

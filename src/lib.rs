@@ -101,7 +101,14 @@
 //! `examples/own_analysis.rs` and `examples/own_allocator.rs` are complete, and end in the figure
 //! of an experiment.
 
-pub use rtflash_alloc as alloc;
+/// Analyses, and the allocators that ask them.
+pub mod alloc {
+    pub use rtflash_alloc::*;
+    pub use rtflash_analysis as analysis;
+    pub use rtflash_analysis::{
+        Fraction, PlacementProgress, Rational, Work, certified, necessary, reason, server, verdict,
+    };
+}
 pub use rtflash_check as check;
 #[cfg(feature = "draw")]
 pub use rtflash_draw as draw;

@@ -13,8 +13,9 @@ use std::{env, fs, io};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 /// The crates beside this one that results depend on.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "rtflash-alloc",
+    "rtflash-analysis",
     "rtflash-experiment",
     "rtflash-ftl",
     "rtflash-judge",

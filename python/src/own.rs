@@ -5,8 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rtflash_alloc::allocator::{Allocator, Limit, Outcome, allocator, decreasing_order, tested, unplaceable};
-use rtflash_alloc::analysis::{Analysis, ClusterTest, ClusterVerdict, Test, analysis_relying_on, cluster_verdict};
-use rtflash_alloc::{Fraction, Work};
+use rtflash_analysis::{Analysis, ClusterTest, ClusterVerdict, Fraction, Test, Work, analysis_relying_on, cluster_verdict};
 use rtflash_model::{ChipId, Cluster, Device, Reliance, Request, Span, Task, TaskId, TaskSet};
 
 /// A device, as a test or an algorithm written in Python sees it. Times are nanoseconds.

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rtflash_alloc::allocator::Allocator;
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::Analysis;
 use rtflash_cli::ask::{self, OwnContenders, Results};
 use rtflash_experiment::Shard;
 

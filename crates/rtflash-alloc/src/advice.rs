@@ -2,15 +2,13 @@
 
 mod served;
 
+use rtflash_analysis::{Analysis, Work, reason::Reason};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
 
 use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};
-use crate::analysis::Analysis;
-use crate::reason::Reason;
 use crate::sizing::{
     Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front_within, largest_ratio, nearest, unserved,
 };
-use crate::work::Work;
 
 pub use served::{LONGER, ServedBy, Supposed};
 
@@ -338,9 +336,10 @@ pub fn scaled(set: &TaskSet, permille: u32) -> Option<TaskSet> {
 
 #[cfg(test)]
 mod tests {
+    use rtflash_analysis::Thesis;
+
     use super::*;
     use crate::allocator::{ClusteringBfd, FullIsolation, Global};
-    use crate::analysis::Thesis;
 
     fn set(chips: u32, writers: usize) -> TaskSet {
         let spec = Device::profile("dgist-2021").unwrap().spec();

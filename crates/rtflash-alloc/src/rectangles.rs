@@ -10,12 +10,8 @@
 
 use std::collections::HashSet;
 
-use rtflash_model::sorting;
-use rtflash_model::{Allocation, ChipId, ChipRectangle, Cluster, Placement, TaskSet};
-
-use crate::analysis::{Analysis, DemandTest};
-use crate::verdict::passing_charged;
-use crate::work::{Work, WorkBound};
+use rtflash_analysis::{Analysis, DemandTest, Work, WorkBound, verdict::passing_charged};
+use rtflash_model::{Allocation, ChipId, ChipRectangle, Cluster, Placement, TaskSet, sorting};
 
 /// Chips that are looked at while clusters are laid out, at most.
 const MAX_ITERATIONS: u64 = 20_000_000;

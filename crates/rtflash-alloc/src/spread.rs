@@ -6,13 +6,11 @@
 //! fastest passes with none more. Every cluster is tested again after each change, and certificates
 //! are made anew.
 
-use rtflash_model::sorting;
-use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet};
-
-use crate::analysis::{Analysis, DemandTest};
-use crate::fraction::Fraction;
-use crate::verdict::{passing_charged, victim};
-use crate::work::{Work, WorkBound};
+use rtflash_analysis::{
+    Analysis, DemandTest, Fraction, Work, WorkBound,
+    verdict::{passing_charged, victim},
+};
+use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet, sorting};
 
 /// Allocations that are tested at most.
 const MOST_TRIALS: u64 = 512;
@@ -212,12 +210,11 @@ impl SpreadSearch<'_> {
 
 #[cfg(test)]
 mod tests {
+    use rtflash_analysis::{Sound, Thesis, verdict::passing};
     use rtflash_model::{Device, DeviceSpec, Request, Span, Task};
 
     use super::*;
     use crate::allocator::{Allocator, ClusteringBfd};
-    use crate::analysis::{Sound, Thesis};
-    use crate::verdict::passing;
 
     fn set(chips: u32, writers: &[(u64, u32)]) -> TaskSet {
         let spec = Device::profile("dgist-2021").unwrap().spec();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::Analysis;
 use rtflash_judge::report::{Report, Statistics};
 use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::{Allocation, ClusterId, Instant, Span, TaskSet};

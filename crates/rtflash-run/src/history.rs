@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_alloc::certified::admission::{AddedHow, Admitted, RunningDevice};
+use rtflash_alloc::admission::{AddedHow, Admitted, RunningDevice};
 use rtflash_model::{Allocation, Certificate, Cluster, ClusterId, Id, Instant, Span, TaskId, TaskSet};
 use rtflash_plan::{ClusterTerms, CollectionChange, Plan, ReleasePattern, SharedPages, Timing};
 use rtflash_trace::Kind;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rtflash_alloc::certified::{
+use rtflash_alloc::{
     admission::{AddedHow, Admitted, RunningDevice},
     migration::{CopyServer, Stage, TaskMove},
 };

@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use rtflash_alloc::{
-    Fraction,
-    analysis::{Analysis, GcDemand},
-};
+use rtflash_analysis::{Analysis, Fraction, GcDemand};
 use rtflash_model::{Allocation, Device, Task, TaskId, TaskSet};
 use rtflash_plan::{ClusterTerms, NoTrim, Period, Plan, PlanError, Timing};
 

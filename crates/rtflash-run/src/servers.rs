@@ -1,7 +1,7 @@
 //! The Total Bandwidth Servers of an allocation.
 
-use rtflash_alloc::{
-    analysis::Analysis,
+use rtflash_analysis::{
+    Analysis,
     server::{JobPages, Server, earliest_deadline},
 };
 use rtflash_model::{Allocation, ClusterId, Id, Instant, TaskSet};

@@ -1,6 +1,6 @@
 //! What `rtflash admit --format json` prints.
 
-use rtflash_alloc::certified::admission::{
+use rtflash_alloc::admission::{
     AddedHow, AdmissionRefusal, Admitted, CollectionStage, LeftOutServers, RunningDevice, StreamRefusal,
 };
 use rtflash_model::{ChipId, ClusterId, Job, Span, TaskId, TaskSet};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::Analysis;
 use rtflash_check::{CertifiedVerification, Verification};
 use rtflash_model::{Reliance, TaskSet};
 use schemars::JsonSchema;

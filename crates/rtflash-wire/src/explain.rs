@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::analysis::{Analysis, Assumption, ClusterReport, DemandTest, StreamDemand};
-use rtflash_alloc::certified::{Held, held, reliances};
-use rtflash_alloc::verdict::{report, spaces};
+use rtflash_analysis::{
+    Analysis, Assumption, ClusterReport, DemandTest, StreamDemand,
+    certified::{Held, held, reliances},
+    verdict::{report, spaces},
+};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Space, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;
@@ -387,7 +389,10 @@ impl<'a> TaskTerms<'a> {
             read: demand.read.map(stream),
             write: demand.write.map(stream),
             gc,
-            utilization: demand.utilizations().map(rtflash_alloc::Fraction::to_f64).fold(0.0, |sum, share| sum + share),
+            utilization: demand
+                .utilizations()
+                .map(rtflash_analysis::Fraction::to_f64)
+                .fold(0.0, |sum, share| sum + share),
         })
     }
 }

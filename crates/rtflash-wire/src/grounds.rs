@@ -1,6 +1,6 @@
 //! What promises rest on, in the answer of `explain`.
 
-use rtflash_alloc::certified::{Ground, Held, grounds};
+use rtflash_analysis::certified::{Ground, Held, grounds};
 use rtflash_model::{Allocation, Reliance, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,10 @@
 //! What is guaranteed on the device, next to a verdict that need not guarantee anything.
 
-use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, BestFit, Outcome, PartFtlTest};
-use rtflash_alloc::analysis::{Analysis, Sound, Test, baseline};
-use rtflash_alloc::certified::{certified, reliances};
+use rtflash_analysis::{
+    Analysis, Sound, Test, Work, baseline,
+    certified::{certified, reliances},
+};
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 
 use crate::verdicts::Verdict;

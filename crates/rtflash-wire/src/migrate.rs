@@ -1,7 +1,9 @@
 //! What `rtflash migrate --format json` prints.
 
-use rtflash_alloc::certified::admission::RunningDevice;
-use rtflash_alloc::certified::migration::{Migration, MovedBy, Stage, StageRefusal, TaskMove};
+use rtflash_alloc::{
+    admission::RunningDevice,
+    migration::{Migration, MovedBy, Stage, StageRefusal, TaskMove},
+};
 use rtflash_model::{Cluster, ClusterId, Span, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

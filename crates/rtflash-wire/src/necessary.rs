@@ -1,8 +1,7 @@
 //! That no allocation will do, and why.
 
 use rtflash_alloc::allocator::{Outcome, excluded};
-use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::necessary::Impossible;
+use rtflash_analysis::{Analysis, necessary::Impossible};
 use rtflash_model::TaskSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
-use crate::parts::Nanoseconds;
 use rtflash_model::{Device, Span, format_ns};
+
+use crate::parts::Nanoseconds;
 
 /// A share of one, to four places; never rounded to the wrong side of one.
 pub fn share(value: f64) -> String {
@@ -171,7 +172,7 @@ pub fn lifetime(years: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rtflash_alloc::Fraction;
+    use rtflash_analysis::Fraction;
 
     use super::*;
 

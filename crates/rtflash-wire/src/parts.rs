@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::Fraction;
+use rtflash_analysis::Fraction;
 use rtflash_model::{Certificate, ChipId, Reliance, TaskId, TaskSet};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};

@@ -1,6 +1,6 @@
 //! The terms of the field's own schemes (docs/baselines.md), in the answer of `explain`.
 
-use rtflash_alloc::analysis::{BaselineTerm, Room, RoomUnit, baseline};
+use rtflash_analysis::{BaselineTerm, Room, RoomUnit, baseline};
 use rtflash_model::{Cluster, Task, TaskSet, capped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

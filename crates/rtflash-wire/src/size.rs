@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::allocator::Outcome;
-use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sizing::{
-    AllocationCost, Amplification, ClusterCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing,
-    SizingLimit, Wear,
+use rtflash_alloc::{
+    allocator::Outcome,
+    sizing::{
+        AllocationCost, Amplification, ClusterCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing,
+        SizingLimit, Wear,
+    },
 };
+use rtflash_analysis::Analysis;
 use rtflash_model::{Request, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! The task that could not be placed, and why. A load, a demand and a number of pages each have a
 //! name of their own.
 
-use rtflash_alloc::allocator::{Outcome, Unplaced};
-use rtflash_alloc::reason::{NoRoomForGc, Reason, TooLong};
+use rtflash_alloc::allocator::{Outcome, Unplaced, unplaced_by_part_ftl};
+use rtflash_analysis::reason::{NoRoomForGc, Reason, TooLong};
 use rtflash_model::TaskSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -153,7 +153,9 @@ impl<'a> UnplacedAnswer<'a> {
     pub fn of(set: &'a TaskSet, outcome: &Outcome) -> Option<UnplacedAnswer<'a>> {
         match outcome {
             Outcome::NotSchedulable(failure) => Some(UnplacedAnswer::new(set, &failure.unplaced)),
-            Outcome::Partitioned(verdict) => verdict.unplaced(set).map(|unplaced| UnplacedAnswer::new(set, &unplaced)),
+            Outcome::Partitioned(verdict) => {
+                unplaced_by_part_ftl(verdict, set).map(|unplaced| UnplacedAnswer::new(set, &unplaced))
+            }
             Outcome::Schedulable(_) | Outcome::Impossible(_) | Outcome::CannotTell(_) => None,
         }
     }

@@ -5,8 +5,10 @@
 use std::fmt;
 
 use rtflash_alloc::allocator::{Allocator as _, Outcome, PartFtlTest};
-use rtflash_alloc::analysis::{Analysis, PartFtl, Test};
-use rtflash_alloc::verdict::{in_time, report, spaces};
+use rtflash_analysis::{
+    Analysis, PartFtl, Test,
+    verdict::{in_time, report, spaces},
+};
 use rtflash_model::{Allocation, Space, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -304,7 +306,7 @@ impl fmt::Display for VerdictLine {
 
 #[cfg(test)]
 mod tests {
-    use rtflash_alloc::analysis::{Sound, Stripe, Thesis};
+    use rtflash_analysis::{Sound, Stripe, Thesis};
     use rtflash_model::{Reliance, read_task_set};
 
     use super::*;

@@ -1,13 +1,11 @@
 //! A request that takes longer than it has on any number of chips: what lets it be served.
 
+use rtflash_analysis::{Analysis, Work, reason::TooLong};
 use rtflash_model::{DeviceSpec, Request, Span, Task, TaskSet};
 
 use super::{MAX_WORK, TOO_LARGE, with_device};
 use crate::allocator::Allocator;
-use crate::analysis::Analysis;
-use crate::reason::TooLong;
 use crate::sizing::unserved;
-use crate::work::Work;
 
 /// The needs of a request that takes longer than it has, whatever the number of chips. With each
 /// change named here its task passes alone on the device; with other tasks that need not be enough.

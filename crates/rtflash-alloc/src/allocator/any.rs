@@ -1,11 +1,12 @@
 //! All allocations at once: whether there can be one.
 
+use rtflash_analysis::{
+    Analysis, Work,
+    necessary::{Impossible, impossible, impossible_with_zones},
+};
 use rtflash_model::TaskSet;
 
 use super::{Allocator, Limit, Outcome};
-use crate::analysis::Analysis;
-use crate::necessary::{Impossible, impossible, impossible_with_zones};
-use crate::work::Work;
 
 /// Every allocation there is: [`Outcome::Impossible`] where a necessary test says that none of them
 /// meets every deadline (docs/analysis.md, Section 12), and otherwise [`Limit::NotExcluded`]. It

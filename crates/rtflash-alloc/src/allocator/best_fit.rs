@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{ChipId, Cluster, PerId, TaskId, TaskSet};
 
 use super::sizes::{Sizes, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
-use crate::analysis::Analysis;
-use crate::work::Work;
 
 /// Best fit into the smallest clusters: tasks one after another, each put where it takes the fewest
 /// chips more, and every cluster in the smallest size that its tasks pass in. A task that fits in

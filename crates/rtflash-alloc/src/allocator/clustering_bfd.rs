@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::cmp::Ordering;
 
+use rtflash_analysis::{Analysis, LinearTest, Work};
 use rtflash_model::{PerId, TaskId, TaskSet};
 
 use super::clusters::{GrowingClusters, SlotId};
@@ -11,8 +12,6 @@ use super::merge::{LoadTable, Merger};
 use super::ties::TiedTasks;
 use super::unplaced::unplaced;
 use super::{Allocator, Failure, Outcome, Strategy, Unplaced};
-use crate::analysis::{Analysis, LinearTest};
-use crate::work::Work;
 
 /// Clustering-BFD, Algorithm 1 of the thesis: tasks by non-increasing utilization on one chip, each
 /// to the cluster with the highest resulting utilization that it fits in; where it fits in none,

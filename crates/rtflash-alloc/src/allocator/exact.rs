@@ -2,14 +2,12 @@
 
 use std::rc::Rc;
 
-use rtflash_model::sorting;
-use rtflash_model::{TaskId, TaskSet};
+use rtflash_analysis::{Analysis, Work};
+use rtflash_model::{TaskId, TaskSet, sorting};
 
 use super::clusters::index;
 use super::sizes::{Sizes, TaskGroup};
 use super::{Allocator, Limit, Outcome, Strategy};
-use crate::analysis::Analysis;
-use crate::work::Work;
 
 /// Exact allocation: finds one whenever one exists, and among those one that leaves the most
 /// guaranteed capacity to jobs that are not real-time.
@@ -23,7 +21,7 @@ use crate::work::Work;
 /// over partitions into blocks of those sizes, by dynamic programming over subsets with the
 /// trade-off between chips used and capacity left. Up to [`Exact::MAX_TASKS`] tasks.
 ///
-/// Under a test of another form ([`ClusterTest`](crate::analysis::ClusterTest)) every subset is
+/// Under a test of another form ([`ClusterTest`](rtflash_analysis::ClusterTest)) every subset is
 /// tried at every size, so an allocation is found whenever there is one, whatever the test is like;
 /// that no other leaves more capacity is said of tests like Theorem 1 alone.
 ///
@@ -354,9 +352,10 @@ fn keep<S: Sizes>(entries: &mut Vec<PartialPartition>, entry: PartialPartition) 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use rtflash_model::PerId;
     use rtflash_model::random::Stream;
+
+    use super::*;
 
     /// Sizes and loads of all subsets, and how many were asked for.
     struct Table {

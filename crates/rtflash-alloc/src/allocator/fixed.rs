@@ -1,10 +1,9 @@
 //! Algorithms whose clusters do not depend on the test: global and equal split.
 
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Cluster, TaskSet};
 
 use super::{Allocator, Outcome, tested};
-use crate::analysis::Analysis;
-use crate::work::Work;
 
 /// One cluster of all chips, shared by all tasks.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,15 +1,13 @@
 //! Allocation under a test of any form that knows tasks and a number of chips. Every cluster that
 //! is returned has been tested as it is.
 
+use rtflash_analysis::{Analysis, ClusterVerdict, Rational, Test, Work, cluster_verdict};
 use rtflash_model::{Allocation, PerId, TaskId, TaskSet};
 
 use super::merging::{self, Stuck};
 use super::sizes::{Sizes, TaskGroup};
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, decreasing_order, unplaceable};
-use crate::analysis::{Analysis, ClusterVerdict, Test, cluster_verdict};
-use crate::fraction::Rational;
-use crate::work::Work;
 
 /// Tasks in all clusters that a test is asked for, after which an algorithm gives up: a minute or
 /// so.

@@ -6,14 +6,12 @@
 
 use std::cmp::Ordering;
 
-use rtflash_model::sorting;
-use rtflash_model::{Cluster, PerId, Request, TaskId, TaskSet};
+use rtflash_analysis::{LinearTest, Rational, linear_task_terms, linear_terms};
+use rtflash_model::{Cluster, PerId, Request, TaskId, TaskSet, sorting};
 
 use super::Unplaced;
 use super::space::first_too_many;
 use super::unplaced::unplaced;
-use crate::analysis::{LinearTest, linear_task_terms, linear_terms};
-use crate::fraction::Rational;
 
 /// One task in doubles. Times are in nanoseconds, rates per nanosecond.
 #[derive(Debug, Clone, Copy)]

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use rtflash_analysis::Rational;
 use rtflash_model::{ChipId, Cluster, TaskId, TaskSet, sorting};
 
 use super::Limit;
-use crate::fraction::Rational;
 
 /// Loads of merged clusters that are remembered.
 const REMEMBERED: usize = 1 << 16;

@@ -31,15 +31,14 @@ mod unplaced;
 
 use std::fmt;
 
+use rtflash_analysis::{
+    Analysis, PartFtl, Test, Untestable, Work, cluster_verdict, necessary::Impossible, reason::Reason,
+};
 use rtflash_model::{Allocation, AllocationError, TaskId, TaskSet};
 
 use self::best_fit::Filled;
 use self::loads::Loads;
 use self::sizes::{LinearSizes, Sizes, TaskGroup, in_order};
-use crate::analysis::{Analysis, PartFtl, Test, Untestable, cluster_verdict};
-use crate::necessary::Impossible;
-use crate::reason::Reason;
-use crate::work::Work;
 
 pub use any::{AnyAllocation, excluded};
 pub use best_fit::BestFit;
@@ -49,6 +48,7 @@ pub use fixed::{EqualSplit, Global};
 pub use own::{decreasing_order, tested, unplaceable};
 pub use part_ftl::PartFtlTest;
 pub use search::ClusteringSearch;
+pub use space::unplaced_by_part_ftl;
 
 /// What an allocator found.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,17 +1,14 @@
 //! What an algorithm of your own is made of, beside [`cluster_verdict`]: Algorithm 1's order, and
 //! outcomes.
 
-use rtflash_model::sorting;
-use rtflash_model::{Allocation, AllocationError, Cluster, PerId, TaskId, TaskSet};
+use rtflash_analysis::{Analysis, Rational, Test, Work, cluster_verdict, task_load};
+use rtflash_model::{Allocation, AllocationError, Cluster, PerId, TaskId, TaskSet, sorting};
 
 use super::unplaced::unplaced;
 use super::{Failure, Limit, Outcome, Unplaced, certified, loads, space};
-use crate::analysis::{Analysis, Test, cluster_verdict, task_load};
-use crate::fraction::Rational;
-use crate::work::Work;
 
 /// A set's tasks in Algorithm 1's order (line 5): by non-increasing U_i(1), ties
-/// by position. Under a [`ClusterTest`](crate::analysis::ClusterTest), by their load alone on one
+/// by position. Under a [`ClusterTest`](rtflash_analysis::ClusterTest), by their load alone on one
 /// chip.
 pub fn decreasing_order(set: &TaskSet, analysis: &dyn Analysis, work: &Work) -> Vec<TaskId> {
     let loads: PerId<TaskId, Rational> =

@@ -1,10 +1,9 @@
 //! PaRT-FTL, as an algorithm to compare with.
 
+use rtflash_analysis::{Analysis, PartFtl, Test, Work};
 use rtflash_model::TaskSet;
 
 use super::{Allocator, Limit, Outcome};
-use crate::analysis::{Analysis, PartFtl, Test};
-use crate::work::Work;
 
 /// PaRT-FTL (Missimer & West, RTSS 2018) with its own test, whichever analysis is asked for but
 /// those that place clusters: data chips read while W = ⌊m/4⌋ others write.

@@ -1,12 +1,11 @@
 //! A search over groups of tasks: some tasks are taken out and put back, again and again.
 
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Id, TaskId, TaskSet};
 
 use super::best_fit::Groups;
 use super::sizes::{Sizes, TaskGroup};
 use super::{Allocator, Outcome, Strategy};
-use crate::analysis::Analysis;
-use crate::work::Work;
 
 /// Ruin and recreate (Schrimpf et al., Journal of Computational Physics 159, 2000), where
 /// [`ClusteringBfd`](super::ClusteringBfd) finds nothing.

@@ -1,10 +1,9 @@
 //! Space beside the timing verdict of the thesis's analyses, which know nothing of it.
 
+use rtflash_analysis::{PartFtl, reason::Reason};
 use rtflash_model::{Allocation, Cluster, TaskId, TaskSet};
 
 use super::{Failure, Outcome, Unplaced};
-use crate::analysis::PartFtl;
-use crate::reason::Reason;
 
 /// The outcome of a timing test, and a failure instead where the clusters found do not hold the
 /// data that was declared.
@@ -52,17 +51,15 @@ pub(super) fn first_too_many(tasks: &[TaskId], passes: impl Fn(&[TaskId]) -> boo
     tasks.get(failing.checked_sub(1)?).copied()
 }
 
-impl PartFtl {
-    /// The first task, in the order of the set, with which the data do not fit the data chips any
-    /// more; `None` where all fit. Its cluster stands for these chips.
-    pub fn unplaced(&self, set: &TaskSet) -> Option<Unplaced> {
-        if self.space.fits() {
-            return None;
-        }
-        let chips = set.device().chips() - set.device().chips() / 4;
-        let all: Vec<TaskId> = set.tasks().ids().collect();
-        let task = first_too_many(&all, |tasks| set.space(tasks, chips, None).fits())?;
-        let others = all.into_iter().filter(|&other| other != task).collect();
-        Some(Unplaced { task, reason: Reason::Data(self.space), cluster: 0, chips, others })
+/// The first task, in the order of the set, with which the data do not fit the data chips of a
+/// partitioned device; `None` where all fit. Its cluster stands for these chips.
+pub fn unplaced_by_part_ftl(verdict: &PartFtl, set: &TaskSet) -> Option<Unplaced> {
+    if verdict.space.fits() {
+        return None;
     }
+    let chips = set.device().chips() - set.device().chips() / 4;
+    let all: Vec<TaskId> = set.tasks().ids().collect();
+    let task = first_too_many(&all, |tasks| set.space(tasks, chips, None).fits())?;
+    let others = all.into_iter().filter(|&other| other != task).collect();
+    Some(Unplaced { task, reason: Reason::Data(verdict.space), cluster: 0, chips, others })
 }

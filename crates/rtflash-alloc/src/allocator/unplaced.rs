@@ -1,11 +1,12 @@
 //! A task that an algorithm finds no room for, under a test that knows tasks and a number of chips.
 
+use rtflash_analysis::{
+    Analysis, Fraction,
+    reason::{Reason, TooLong},
+};
 use rtflash_model::{Device, Task, TaskId, TaskSet, sorting};
 
 use super::Unplaced;
-use crate::analysis::Analysis;
-use crate::fraction::Fraction;
-use crate::reason::{Reason, TooLong};
 
 /// A task that fits nowhere: what its load says, or that one request of it is too long on every
 /// cluster.

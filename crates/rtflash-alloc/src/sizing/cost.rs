@@ -1,13 +1,15 @@
 //! What an allocation costs: pages written, erases, lifetime. In doubles, for a reader: no verdict
 //! is decided by them.
 
+use rtflash_analysis::{
+    Analysis,
+    verdict::{report, victim},
+};
 use rtflash_model::{Allocation, Arrivals, Cluster, Job, TaskSet};
 
 use super::expected::{expected, in_all};
 use super::overwriting::OverwriteOrder;
 use super::wear::{ClusterCost, Expected, NS_A_DAY, Wear, request_pages};
-use crate::analysis::Analysis;
-use crate::verdict::{report, victim};
 
 /// Write amplification without garbage collection: every page is programmed once.
 const NO_COPIES: f64 = 1.0;

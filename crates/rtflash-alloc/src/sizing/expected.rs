@@ -1,12 +1,11 @@
 //! What an allocation costs where its tasks overwrite their data in a known manner: estimates
 //! (docs/lifetime.md).
 
+use rtflash_analysis::{Analysis, Test, certified::processors};
 use rtflash_model::{Certificate, Cluster, Collection, Request, TaskSet};
 
 use super::overwriting::{Amplification, CopyFrontier, OverwriteOrder, SharedStore, Writer, amplification};
 use super::wear::{ClusterCost, Expected, Wear, request_pages};
-use crate::analysis::{Analysis, Test};
-use crate::certified::processors;
 
 /// Of a cluster, which under a demand test has a certificate. `bound` is the write amplification
 /// that it has at most.

@@ -4,14 +4,11 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use rtflash_analysis::{Analysis, Test, Work, WorkBound, certified::never_served, reason::TooLong};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, TaskSet};
 
 use super::{LargestRatio, MAX_TEST_WORK, MOST_WORK, RATIO_STEPS, SizingLimit};
 use crate::allocator::{ALLOCATORS, Allocator, PartFtlTest, excluded};
-use crate::analysis::{Analysis, Test};
-use crate::certified::never_served;
-use crate::reason::TooLong;
-use crate::work::{Work, WorkBound};
 
 /// The axes of a front; everything else stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -305,10 +302,11 @@ impl<'a> FrontSearch<'a> {
 
 #[cfg(test)]
 mod tests {
+    use rtflash_analysis::Thesis;
+    use rtflash_model::{Request, Span, Task};
+
     use super::*;
     use crate::allocator::BestFit;
-    use crate::analysis::Thesis;
-    use rtflash_model::{Request, Span, Task};
 
     /// Writers that four chips do not carry, with half of each chip full of data.
     fn set() -> TaskSet {

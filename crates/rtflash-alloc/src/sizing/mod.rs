@@ -21,13 +21,11 @@ mod search;
 mod wear;
 mod whole;
 
+use rtflash_analysis::{Analysis, Work, necessary::fewest_chips};
 use rtflash_model::{Allocation, LogicalRatio, Span, TaskSet};
 
 use crate::allocator::{Allocator, Outcome};
-use crate::analysis::Analysis;
-use crate::necessary::fewest_chips;
 use crate::spread::spread;
-use crate::work::Work;
 
 pub use cost::{AllocationCost, cost};
 pub use front::{Front, FrontAxes, FrontPoint, MORE_CHIPS, TIMES_CHIPS, front};

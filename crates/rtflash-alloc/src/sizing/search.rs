@@ -2,12 +2,11 @@
 
 use std::cell::Cell;
 
+use rtflash_analysis::{Analysis, Test, Work, WorkBound};
 use rtflash_model::{Device, DeviceSpec, Task, TaskSet};
 
 use super::{LargestRatio, MAX_TEST_WORK, MOST_WORK, SizingLimit, largest_ratio};
 use crate::allocator::Allocator;
-use crate::analysis::{Analysis, Test};
-use crate::work::{Work, WorkBound};
 
 /// Steps beyond a boundary that are tried before it is believed.
 const WALK: u64 = 4;

@@ -1,10 +1,10 @@
+use rtflash_analysis::{Analysis, Sound, Thesis};
 use rtflash_model::{
     Access, Arrivals, ChipId, Device, DeviceSpec, Instant, Job, LogicalRatio, Request, Span, Task, TaskId, TaskSet,
 };
 
 use super::{Limits, MOST_LOAD, SizingLimit, size};
 use crate::allocator::{Allocator, ClusteringBfd, Exact, FullIsolation, Global, PartFtlTest};
-use crate::analysis::{Analysis, Sound, Thesis};
 
 fn request(pages: u64, us: u32) -> Option<Request> {
     Request::new(pages, Span::from_us(us))

@@ -1,13 +1,14 @@
 //! Whether a task may be added to what runs, asked of everybody the long way; and a set for each
 //! part of the rules that is there for a few of them.
 
-use rtflash_alloc::Work;
-use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
-use rtflash_alloc::analysis::{DemandTest, analysis_relying_on};
-use rtflash_alloc::certified::admission::{
-    AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, StreamRefusal, removable_within, served_streams,
+use rtflash_alloc::{
+    admission::{
+        AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, StreamRefusal, admit, removable_within,
+        served_streams,
+    },
+    allocator::{Allocator, BestFit, EqualSplit, Global},
 };
-use rtflash_alloc::certified::certify_beside;
+use rtflash_analysis::{DemandTest, Work, analysis_relying_on, certified::certify_beside};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Arrivals, Certificate, ChipId, Cluster, ClusterId, Collection, Device, DeviceSpec, Id, Job, LogicalRatio,
@@ -264,7 +265,7 @@ fn who_is_not_asked_would_agree() {
             let mut then = None;
             for _ in 0..rng.one_of(&[1, 6, 16]) {
                 let set = set_with(asked.device, &asked.tasks, &asked.jobs);
-                let decision = asked.test.admit(&set, &asked.running, new, &Work::new());
+                let decision = admit(asked.test, &set, &asked.running, new, &Work::new());
                 compare(&asked, &set, new, &decision, &mut answers);
                 let Decision::Admitted(admitted) = decision else { break };
                 then = Some((admitted.running, asked.tasks[new.index()].clone()));
@@ -346,7 +347,7 @@ fn beside_known_neighbours_no_extra_pass_has_commands() {
         );
         let quiet = Certificate { collection: None, ..stripe(1, 1) };
         let running = chip_each(&set, granted, &[&[0], &[1]], &[stripe(4_000, 4), quiet]);
-        by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new())
+        admit(by_stripes(granted), &set, &running, TaskId(2), &Work::new())
     };
     assert_eq!(stages(decide(Reliance::Neighbours, None)), 2);
     assert_eq!(stages(decide(Reliance::Nothing, Some(ns(2)))), 2);
@@ -366,7 +367,7 @@ fn a_change_is_over_when_all_were_idle_once_more() {
         let quiet = Certificate { collection: None, ..stripe(1, 1) };
         let granted = Reliance::Neighbours;
         let running = chip_each(&set, granted, &[&[0], &[1]], &[stripe(40_000, 13), quiet]);
-        let admitted = admitted(by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new()));
+        let admitted = admitted(admit(by_stripes(granted), &set, &running, TaskId(2), &Work::new()));
         assert!(matches!(&admitted.change, AddedHow::Staged(stages) if stages.len() == 1), "{admitted:?}");
         admitted.ready_within
     };
@@ -409,7 +410,7 @@ fn no_cluster_changes_its_terms_by_the_queue() {
     assert_eq!(then.late(&set, granted, &Work::new()), None);
     assert_eq!(then.late(&set, Reliance::Neighbours, &Work::new()), Some(ClusterId(0)));
     let why = [AdmissionRefusal::Late, AdmissionRefusal::NoReserve];
-    let refused = by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new());
+    let refused = admit(by_stripes(granted), &set, &running, TaskId(2), &Work::new());
     assert_eq!(refused, Decision::Refused((0..).map(ClusterId).zip(why).collect()));
 }
 
@@ -427,7 +428,7 @@ fn neighbours_know_nothing_of_a_cluster_that_changes() {
         let mut then = with_task(&running, 0, TaskId(2));
         then.certificates[0] = stripe(4_000, 5);
         assert_eq!(then.late(&set, granted, &Work::new()), None);
-        by_stripes(granted).admit(&set, &running, TaskId(2), &Work::new())
+        admit(by_stripes(granted), &set, &running, TaskId(2), &Work::new())
     };
     // Copies and erases do not use the bus.
     assert_eq!(stages(decide(None)), 1);
@@ -474,7 +475,7 @@ fn a_cluster_with_a_server_changes_no_terms() {
         let running = RunningDevice::of_parts(&begun, vec![one], vec![certificate]);
         assert_eq!(running.late(&begun, Reliance::Nothing, &Work::new()), None);
         let test = analysis.demand_test().expect("a demand test");
-        test.admit(&set, &running, TaskId(1), &Work::new())
+        admit(test, &set, &running, TaskId(1), &Work::new())
     };
     let with_a_server = decide(vec![job.clone()], 1);
     assert_eq!(with_a_server, Decision::Refused(vec![(ClusterId(0), AdmissionRefusal::Server)]));
@@ -540,6 +541,6 @@ fn a_new_cluster_has_a_server_for_jobs_alone() {
     let quiet = Certificate { collection: None, ..stripe(1, 1) };
     let one = Cluster { chips: vec![ChipId(0)], tasks: vec![TaskId(0)] };
     let running = RunningDevice::of_parts(&set, vec![one], vec![quiet]);
-    let added = admitted(by_stripes(Reliance::Nothing).admit(&set, &running, TaskId(1), &Work::new()));
+    let added = admitted(admit(by_stripes(Reliance::Nothing), &set, &running, TaskId(1), &Work::new()));
     assert_eq!((&added.change, added.running.certificates[1].server_thousandths), (&AddedHow::NewCluster, 0));
 }

@@ -1,13 +1,16 @@
 //! Limits and advice, followed: what they name passes, and what they call the largest is it.
 
-use crate::cases::cases;
-use crate::common::{Rng, draw};
-use rtflash_alloc::advice::advise;
-use rtflash_alloc::allocator::{Allocator, BestFit, ClusteringBfd};
-use rtflash_alloc::analysis::{Analysis, Sound, Thesis};
-use rtflash_alloc::sizing::{FrontAxes, RATIO_STEPS, front, limits};
+use rtflash_alloc::{
+    advice::advise,
+    allocator::{Allocator, BestFit, ClusteringBfd},
+    sizing::{FrontAxes, RATIO_STEPS, front, limits},
+};
+use rtflash_analysis::{Analysis, Sound, Thesis};
 use rtflash_model::random::Stream;
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};
+
+use crate::cases::cases;
+use crate::common::{Rng, draw};
 
 /// A small set that suspends erases, whose requests are due before their periods end, and whose
 /// tasks keep data.

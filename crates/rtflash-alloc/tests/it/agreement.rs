@@ -1,16 +1,20 @@
 //! The fast paths give the answers of the plain algorithms in exact rationals: clusters, verdicts,
 //! reasons, tie for tie.
 
-use crate::cases::cases;
 use proptest::prelude::*;
 use rtflash_alloc::allocator::{
     ALLOCATORS, Allocator, ClusteringBfd, ClusteringSearch, EqualSplit, Exact, FullIsolation, Global, Outcome,
     allocator,
 };
-use rtflash_alloc::analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
-use rtflash_check::plain::{self, PlainOutcome};
-use rtflash_check::{Equations, Scalar, verify, verify_part_ftl};
+use rtflash_analysis::{Analysis, PartFtl, analysis, report_cluster, test_cluster};
+use rtflash_check::{
+    Equations, Scalar,
+    plain::{self, PlainOutcome},
+    verify, verify_part_ftl,
+};
 use rtflash_model::{Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
+
+use crate::cases::cases;
 
 /// Exact rationals, as the twins use them.
 type Rational = num_rational::BigRational;

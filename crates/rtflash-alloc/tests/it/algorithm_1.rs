@@ -2,14 +2,16 @@
 
 use std::cmp::Reverse;
 
-use crate::common::{Rng, draw};
-use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
-use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::certified::{Contention, Processor, SharedBus, WorkloadCurve, choose};
-use rtflash_alloc::{Fraction, Rational, verdict};
+use rtflash_analysis::{
+    Fraction, Rational, Work, analysis_relying_on,
+    certified::{Contention, Processor, SharedBus, WorkloadCurve, choose},
+    verdict,
+};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskId, TaskSet};
+
+use crate::common::{Rng, draw};
 
 /// The processors that a cluster of these tasks on so many chips may have, as busy as the bus can
 /// be.

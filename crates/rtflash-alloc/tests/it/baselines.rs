@@ -1,16 +1,16 @@
 //! The field's own schemes: the figures of their papers, and every verdict against rational
 //! arithmetic that is written apart.
 
-use crate::cases::cases;
 use rtflash_alloc::allocator::{Allocator, Global, Limit, Outcome, allocator};
-use rtflash_alloc::analysis::{
-    Analysis, BASELINES, Baseline, BaselineTerm, Chang, ClusterVerdict, Gftl, LazyRtgc, Rftl, Thesis, cluster_verdict,
-    report_cluster, test_cluster,
+use rtflash_analysis::{
+    Analysis, BASELINES, Baseline, BaselineTerm, Chang, ClusterVerdict, Fraction, Gftl, LazyRtgc, Rftl, Thesis, Work,
+    cluster_verdict, report_cluster, test_cluster,
 };
-use rtflash_alloc::{Fraction, Work};
 use rtflash_check::{BaselineScheme, verify_baseline};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
+
+use crate::cases::cases;
 
 fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")

@@ -1,18 +1,23 @@
 //! Numbers as small and as large as they may be, together: nothing stops the program, and the
 //! verifier agrees.
 
-use crate::cases::cases;
-use rtflash_alloc::advice::advise;
-use rtflash_alloc::allocator::{ALLOCATORS, BestFit, Outcome};
-use rtflash_alloc::analysis::{ANALYSES, Analysis, analysis_relying_on};
-use rtflash_alloc::certified::held;
-use rtflash_alloc::sizing::size;
-use rtflash_alloc::verdict::{completed, passing, report};
+use rtflash_alloc::{
+    advice::advise,
+    allocator::{ALLOCATORS, BestFit, Outcome},
+    sizing::size,
+};
+use rtflash_analysis::{
+    ANALYSES, Analysis, analysis_relying_on,
+    certified::held,
+    verdict::{completed, passing, report},
+};
 use rtflash_check::{Equations, verify, verify_certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
+
+use crate::cases::cases;
 
 /// Draws.
 struct Rng(Stream);

@@ -3,8 +3,10 @@
 
 use std::fs;
 
-use rtflash_alloc::Work;
-use rtflash_alloc::certified::{GROUNDS, Ground, certify, grounds, held, reliances};
+use rtflash_analysis::{
+    Work,
+    certified::{GROUNDS, Ground, certify, grounds, held, reliances},
+};
 use rtflash_model::{
     Access, Allocation, ChipId, Cluster, Device, DeviceSpec, Id, Placement, Reliance, Request, Span, Task, TaskId,
     TaskSet,

@@ -1,16 +1,16 @@
 //! The necessary tests against the verifier's, and against what the sound analyses accept.
 
-use crate::cases::cases;
-
-use crate::common::{Rng, draw};
 use rtflash_alloc::allocator::{Allocator, BestFit, ClusteringSearch, Exact, Global};
-use rtflash_alloc::analysis::{
+use rtflash_analysis::{
     Analysis, Necessary, NecessaryWithZones, Sound, Stripe, Superblock, Zoned, analyses_and_baselines,
+    necessary::{fewest_chips, impossible, impossible_with_zones},
 };
-use rtflash_alloc::necessary::{fewest_chips, impossible, impossible_with_zones};
 use rtflash_model::generate::PageCosts;
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Device, DeviceSpec, Reliance, Request, Span, Task, TaskSet};
+
+use crate::cases::cases;
+use crate::common::{Rng, draw};
 
 /// The set with other deadlines, jitters, data and a device that says what its times contain.
 fn varied(rng: &mut Rng, set: &TaskSet) -> Option<TaskSet> {
@@ -132,7 +132,7 @@ fn what_a_sound_analysis_accepts_is_not_impossible() {
                 let fewer = fewest.checked_sub(1).filter(|&chips| chips > 0);
                 let on = |chips| set.on(Device::new(DeviceSpec { chips, ..set.device().spec() }).ok()?).ok();
                 assert!(
-                    fewer.and_then(on).is_none_or(|set| rtflash_alloc::necessary::impossible(&set, costs).is_some())
+                    fewer.and_then(on).is_none_or(|set| rtflash_analysis::necessary::impossible(&set, costs).is_some())
                 );
             }
         }

@@ -2,15 +2,13 @@
 //! the algorithms make of it is what they make of it written down plainly.
 
 use proptest::prelude::*;
-use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{
     ALLOCATORS, Allocator, ClusteringBfd, EqualSplit, Exact, FullIsolation, Global, Limit, Outcome, tested, unplaceable,
 };
-use rtflash_alloc::analysis::{
-    Analysis, ClusterTest, ClusterVerdict, GcDemand, LinearTest, StreamDemand, TaskDemand, Test, Thesis,
-    UtilizationTest, fits_alone, server_share, test_cluster,
+use rtflash_analysis::{
+    Analysis, ClusterTest, ClusterVerdict, Fraction, GcDemand, LinearTest, Rational, StreamDemand, TaskDemand, Test,
+    Thesis, UtilizationTest, Work, fits_alone, server_share, test_cluster, verdict,
 };
-use rtflash_alloc::{Fraction, Rational, verdict};
 use rtflash_model::generate::PageCosts;
 use rtflash_model::{
     AllocationError, ChipId, Cluster, Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet,

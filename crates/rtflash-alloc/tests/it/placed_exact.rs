@@ -1,15 +1,14 @@
 //! `exact` under the sound analyses against every allocation that there is, on small devices.
 
-use crate::common::{Rng, draw};
-use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Outcome, allocator};
-use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
-use rtflash_alloc::certified::certified;
+use rtflash_analysis::{Analysis, Work, analysis_relying_on, certified::certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span, Task, TaskSet,
     read_task_set,
 };
+
+use crate::common::{Rng, draw};
 
 /// Every way to give `items` to clusters 0, 1, …: the first to 0, each next to one that has been
 /// used or the next new one.

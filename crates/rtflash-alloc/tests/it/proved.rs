@@ -5,8 +5,10 @@
 use std::fs;
 use std::sync::LazyLock;
 
-use rtflash_alloc::Work;
-use rtflash_alloc::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus};
+use rtflash_analysis::{
+    Work,
+    certified::{Contention, Demand, DemandVerdict, Processor, SharedBus},
+};
 use rtflash_check::verify_certified;
 use rtflash_model::{
     Access, Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Reliance,

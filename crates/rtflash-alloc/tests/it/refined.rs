@@ -3,7 +3,7 @@
 //! neighbours, one behind the other.
 
 use rtflash_alloc::allocator::{Allocator, BestFit, Exact};
-use rtflash_alloc::analysis::Stripe;
+use rtflash_analysis::Stripe;
 use rtflash_model::{Placement, Reliance, read_task_set};
 
 #[test]

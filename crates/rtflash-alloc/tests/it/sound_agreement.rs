@@ -1,15 +1,16 @@
 //! Allocations found under the sound analyses pass the independent verifier, certificate by
 //! certificate, and those found wanting do not.
 
-use crate::cases::cases;
 use proptest::prelude::*;
 use rtflash_alloc::allocator::{Outcome, allocator};
-use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
+use rtflash_analysis::{Analysis, analysis_relying_on};
 use rtflash_check::{CertifiedVerification, verify_certified};
 use rtflash_model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
     read_task_set,
 };
+
+use crate::cases::cases;
 
 fn span(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")

@@ -1,16 +1,18 @@
 //! What the demand tests say of allocations of any origin is what the verifier says, which shares
 //! no code with them: verdicts, what each cluster relies on, and every number that is shown.
 
-use crate::cases::cases;
-use rtflash_alloc::Work;
-use rtflash_alloc::analysis::ClusterReport;
-use rtflash_alloc::certified::{certified, held, holding, is_independent, reliances, reports};
+use rtflash_analysis::{
+    ClusterReport, Work,
+    certified::{certified, held, holding, is_independent, reliances, reports},
+};
 use rtflash_check::{CertifiedClusterVerification, verify_certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Certificate, ChipId, Cluster, Collection, Device, DeviceSpec, Id, LogicalRatio, Placement,
     Reliance, Request, Shortest, Span, Task, TaskId, TaskSet,
 };
+
+use crate::cases::cases;
 
 struct Rng(Stream);
 

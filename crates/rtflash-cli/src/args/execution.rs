@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use rtflash_alloc::analysis::StockTerm;
-use rtflash_alloc::certified::Term;
+use rtflash_analysis::{StockTerm, certified::Term};
 
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOnArg};
 

@@ -20,7 +20,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rtflash_alloc::allocator::usual;
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::Analysis;
 use rtflash_model::Reliance;
 use rtflash_model::reading::Change;
 

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use rtflash_alloc::allocator::ALLOCATORS;
-use rtflash_alloc::analysis::{NECESSARY, analyses_and_baselines};
+use rtflash_analysis::{NECESSARY, analyses_and_baselines};
 
 /// How clusters lie on the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -102,7 +102,7 @@ pub(super) fn analyses() -> PossibleValuesParser {
 /// Those of them that make certificates.
 #[cfg(feature = "exchange")]
 pub(super) fn certified_analyses() -> PossibleValuesParser {
-    let certified = rtflash_alloc::analysis::ANALYSES.into_iter().filter(|analysis| analysis.demand_test().is_some());
+    let certified = rtflash_analysis::ANALYSES.into_iter().filter(|analysis| analysis.demand_test().is_some());
     PossibleValuesParser::new(certified.map(|analysis| PossibleValue::new(analysis.name()).help(analysis.summary())))
 }
 

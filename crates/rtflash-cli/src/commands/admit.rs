@@ -2,11 +2,8 @@
 
 use std::path::Path;
 
-use rtflash_alloc::Work;
-use rtflash_alloc::analysis::{Analysis, DemandTest};
-use rtflash_alloc::certified::admission::{
-    Decision, RunningDevice, removable_within, served_streams, servers_left_out,
-};
+use rtflash_alloc::admission::{Decision, RunningDevice, admit, removable_within, served_streams, servers_left_out};
+use rtflash_analysis::{Analysis, DemandTest, Work};
 use rtflash_model::{Certificate, Frame, PartialAllocation, TaskId, TaskSet, read_partial_allocation};
 use rtflash_wire::{
     AddedTask, AdmitAnswer, LeftOutAnswer, RefusedTask, RemovableTask, RunningCluster, ServedStream, Verdict, Verdicts,
@@ -124,7 +121,7 @@ fn answered<'a>(
     let removable = set.tasks().ids().filter(|&task| runs(task)).map(removable).collect();
     let (mut added, mut refused, mut after) = (Vec::new(), None, running.clone());
     for task in set.tasks().ids().filter(|&task| !runs(task)) {
-        match test.admit(set, &after, task, &work) {
+        match admit(test, set, &after, task, &work) {
             Decision::Admitted(admitted) => {
                 added.push(AddedTask::new(set, task, &admitted));
                 after = admitted.running;

@@ -1,7 +1,6 @@
 //! `rtflash check`: a given allocation before the independent verifier.
 
-use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::verdict::completed;
+use rtflash_analysis::{Analysis, verdict::completed};
 use rtflash_model::{Allocation, Certificate, TaskSetFile};
 use rtflash_wire::{CheckAnswer, CheckedAllocation, Verdict};
 

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rtflash_alloc::{
-    allocator::Allocator,
-    analysis::Analysis,
+use rtflash_alloc::allocator::Allocator;
+use rtflash_analysis::{
+    Analysis,
     verdict::{passing, spaces},
 };
 use rtflash_draw::page::Picture;

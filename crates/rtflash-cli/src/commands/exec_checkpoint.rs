@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant as Clock};
 
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::Analysis;
 use rtflash_experiment::BUILD;
 use rtflash_model::{Allocation, Instant, TaskSet, format_ns, write_task_set};
 use rtflash_plan::Options;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::Analysis;
 use rtflash_model::{Allocation, Instant, TaskSet};
 use rtflash_plan::Options;
 use rtflash_plan::resume::State;

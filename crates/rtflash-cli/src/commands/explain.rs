@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::Analysis;
 use rtflash_model::{Reliance, TaskSetFile};
 use rtflash_wire::{Answer as _, Guarantee, Unexplained, Verdict, Verdicts};
 

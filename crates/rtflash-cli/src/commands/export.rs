@@ -4,10 +4,15 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use rtflash_alloc::rectangles::in_rectangles;
-use rtflash_export::fio::FioOptions;
-use rtflash_export::mqsim::{MqsimGc, MqsimOptions};
-use rtflash_export::nvme::NvmeKind;
-use rtflash_export::{Exported, NotExported, RequestStream, femu, fio, mqsim, nvme, request_streams};
+use rtflash_export::{
+    Exported, NotExported, RequestStream, femu, fio,
+    fio::FioOptions,
+    mqsim,
+    mqsim::{MqsimGc, MqsimOptions},
+    nvme,
+    nvme::NvmeKind,
+    request_streams,
+};
 use rtflash_model::{Allocation, TaskSet, TaskSetFile};
 use rtflash_wire::{ExportAnswer, ExportedStream, line, pretty};
 

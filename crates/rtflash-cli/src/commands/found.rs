@@ -1,9 +1,7 @@
 //! The allocation that a command is about: a given one, or one that is looked for.
 
-use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, Outcome};
-use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::verdict::completed;
+use rtflash_analysis::{Analysis, Work, verdict::completed};
 use rtflash_model::{Allocation, Frame, TaskSet};
 use rtflash_wire::Verdict;
 

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use rayon::prelude::*;
-use rtflash_alloc::analysis::{Analysis, fits_alone};
-use rtflash_model::Device;
+use rtflash_analysis::{Analysis, fits_alone};
 use rtflash_model::generate::{
     DeadlineRange, Exhausted, Generator, Meta, OptionsError, PageRange, PeriodRange, SetOptions, SetSpec, Utilization,
     UtilizationRange, Writes,
 };
-use rtflash_model::{MetaJson, read_device, write_task_set};
+use rtflash_model::{Device, MetaJson, read_device, write_task_set};
 
 use super::analysis;
 use crate::CommandFailure;

@@ -1,12 +1,10 @@
 //! `rtflash migrate`: from one allocation to another on a device that runs.
 
 use rtflash_alloc::{
-    Work,
-    certified::{
-        admission::RunningDevice,
-        migration::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, migrate},
-    },
+    admission::RunningDevice,
+    migration::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, migrate},
 };
+use rtflash_analysis::Work;
 use rtflash_model::{ClusterId, Instant, Span, TaskSet};
 use rtflash_plan::{DEFAULT_MEMORY, Options};
 use rtflash_run::{StageRun, execute_plan};

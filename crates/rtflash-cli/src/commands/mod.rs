@@ -50,11 +50,12 @@ pub mod trace;
 mod trims;
 mod typical_times;
 
-use rtflash_alloc::Work;
-use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};
-use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::rectangles::in_rectangles;
-use rtflash_alloc::spread::spread;
+use rtflash_alloc::{
+    allocator::{Allocator, BestFit, Limit, Outcome},
+    rectangles::in_rectangles,
+    spread::spread,
+};
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Reliance, TaskSet};
 
 use crate::CommandFailure;
@@ -62,12 +63,12 @@ use crate::args::ShapeArg;
 
 /// The analysis of a name that clap has already found among the possible ones.
 fn analysis(name: &str) -> Result<&'static dyn Analysis, CommandFailure> {
-    rtflash_alloc::analysis::analysis(name).ok_or_else(|| CommandFailure(format!("there is no analysis `{name}`")))
+    rtflash_analysis::analysis(name).ok_or_else(|| CommandFailure(format!("there is no analysis `{name}`")))
 }
 
 /// The same, its promises relying on no more than what is granted.
 fn analysis_relying_on(name: &str, granted: Reliance) -> Result<&'static dyn Analysis, CommandFailure> {
-    let found = rtflash_alloc::analysis::analysis_relying_on(name, granted);
+    let found = rtflash_analysis::analysis_relying_on(name, granted);
     found.ok_or_else(|| CommandFailure(format!("there is no analysis `{name}`")))
 }
 

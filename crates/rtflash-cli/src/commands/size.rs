@@ -1,13 +1,15 @@
 //! `rtflash size`: limits of a task set and its device, and what the allocation costs.
 
-use rtflash_alloc::allocator::{Allocator, Outcome};
-use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::sizing::{FrontAxes, Sizing, front, size};
-use rtflash_model::{Reliance, TaskSetFile};
-use rtflash_wire::Guarantee;
-
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use rtflash_alloc::{
+    allocator::{Allocator, Outcome},
+    sizing::{FrontAxes, Sizing, front, size},
+};
+use rtflash_analysis::Analysis;
+use rtflash_model::{Reliance, TaskSetFile};
+use rtflash_wire::Guarantee;
 
 use super::{allocator, analysis_relying_on};
 use crate::answer::SetAnswer;

@@ -1,6 +1,6 @@
 //! `rtflash soak`: random search for a broken assumption.
 
-use rtflash_alloc::certified::Term;
+use rtflash_analysis::certified::Term;
 use rtflash_model::{format_ns, write_task_set};
 use rtflash_plan::{
     Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits,
@@ -214,7 +214,8 @@ fn command(case: &Case) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use rtflash_alloc::{allocator::Global, analysis::Thesis};
+    use rtflash_alloc::allocator::Global;
+    use rtflash_analysis::Thesis;
     use rtflash_model::{Span, TaskId, read_task_set};
     use rtflash_plan::{Options, ReleasePattern};
 

@@ -1,6 +1,6 @@
 //! `rtflash soak --world stock`: a drive that knows no deadlines.
 
-use rtflash_alloc::analysis::StockTerm;
+use rtflash_analysis::StockTerm;
 use rtflash_model::{TaskSet, write_task_set};
 use rtflash_run::soak::{StockBroken, StockCheck, StockSearch, StockSoaked, soak_stock};
 use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};

@@ -1,6 +1,6 @@
 //! The answer of `explain`: by the equations of the thesis, or by certificates.
 
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::Analysis;
 use rtflash_model::TaskSetFile;
 use rtflash_wire::{Answer, CheckedAllocation, Explanation, Verdicts};
 

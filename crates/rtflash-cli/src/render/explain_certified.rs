@@ -1,8 +1,9 @@
 //! What goes into a certificate, with its numbers (docs/analysis.md).
 
-use rtflash_alloc::Work;
-use rtflash_alloc::analysis::DemandTest;
-use rtflash_alloc::certified::{ChosenGc, Cost, GROUNDS, Ground, Held, WorkloadCurve, grounds, held, reliances};
+use rtflash_analysis::{
+    DemandTest, Work,
+    certified::{ChosenGc, Cost, GROUNDS, Ground, Held, WorkloadCurve, grounds, held, reliances},
+};
 use rtflash_model::{Cluster, Device, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::{CheckedAllocation, CheckedCluster, task_name};
 

@@ -1,7 +1,9 @@
 //! Every term of every equation in text, with its number.
 
-use rtflash_alloc::analysis::{Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
-use rtflash_alloc::server::{JobPages, Server};
+use rtflash_analysis::{
+    Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages,
+    server::{JobPages, Server},
+};
 use rtflash_model::{ChipId, Cluster, Instant, Job, Span, Task, TaskId, TaskSet};
 use rtflash_wire::{CheckedAllocation, CheckedCluster};
 
@@ -285,9 +287,8 @@ fn jobs(set: &TaskSet, analysis: &dyn Analysis, cluster: &Cluster) -> String {
 /// What each task takes of the smallest and the largest cluster, by itself.
 fn alone(set: &TaskSet, analysis: &dyn Analysis) -> String {
     let chips = set.device().chips();
-    let total = |task: TaskId, size: u32| {
-        share(rtflash_alloc::analysis::report_cluster(set, analysis, &[task], size).utilization)
-    };
+    let total =
+        |task: TaskId, size: u32| share(rtflash_analysis::report_cluster(set, analysis, &[task], size).utilization);
     let rows = set.tasks().enumerate().map(|(id, task)| vec![plain(&task.name), total(id, 1), total(id, chips)]);
     let table = table(&["task alone", ">U on 1 chip", &format!(">U on {chips}")], rows.collect::<Vec<_>>());
     format!("\n{}\n{table}", paint(BOLD, "no allocation to explain"))

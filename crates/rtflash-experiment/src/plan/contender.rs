@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use rtflash_alloc::{allocator::Allocator, analysis::Analysis};
+use rtflash_alloc::allocator::Allocator;
+use rtflash_analysis::Analysis;
 use rtflash_plan::Service;
 
 /// An algorithm that divides the chips, the analysis that it asks, and how jobs that are not

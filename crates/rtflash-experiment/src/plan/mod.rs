@@ -8,7 +8,7 @@ mod own_sets;
 mod sweep;
 
 use rtflash_alloc::allocator::{Allocator, AnyAllocation, ClusteringBfd, EqualSplit, Global, PartFtlTest};
-use rtflash_alloc::analysis::{Analysis, NecessaryWithZones, Thesis, fits_alone};
+use rtflash_analysis::{Analysis, NecessaryWithZones, Thesis, fits_alone};
 use rtflash_model::TaskSet;
 use rtflash_model::generate::{Exhausted, SetOptions, SetSpec, Utilization, UtilizationRange};
 

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::{Fraction, Rational};
+use rtflash_analysis::{Analysis, Fraction, Rational};
 use rtflash_model::TaskSet;
 use rtflash_model::generate::Utilization;
 

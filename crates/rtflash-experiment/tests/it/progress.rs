@@ -5,11 +5,8 @@ use std::io;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rtflash_alloc::{
-    Work,
-    allocator::{Allocator, Outcome, allocator, tested, unplaceable},
-    analysis::{Analysis, Thesis, ThesisEvaluated},
-};
+use rtflash_alloc::allocator::{Allocator, Outcome, allocator, tested, unplaceable};
+use rtflash_analysis::{Analysis, Thesis, ThesisEvaluated, Work};
 use rtflash_experiment::{
     ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge,
     output::{summary, tables},

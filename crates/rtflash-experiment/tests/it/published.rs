@@ -1,9 +1,7 @@
 //! What the authors of the thesis counted (Techyee/sched_test), and what is counted here.
 
-use rtflash_alloc::{
-    allocator::allocator,
-    analysis::{Analysis, ThesisEvaluated},
-};
+use rtflash_alloc::allocator::allocator;
+use rtflash_analysis::{Analysis, ThesisEvaluated};
 use rtflash_experiment::{
     Plan,
     plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value},

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::Analysis;
 use rtflash_model::{Allocation, Instant, PerId, Span, TaskId, TaskSet};
 use rtflash_plan::{Options, Plan, ReleasePattern, SourceId};
 use rtflash_sim::run;

@@ -4,10 +4,9 @@
 
 #![allow(non_snake_case)] // The document's letters.
 
-use rtflash_alloc::{
-    Work,
-    allocator::{Allocator, EqualSplit},
-    analysis::Stripe,
+use rtflash_alloc::allocator::{Allocator, EqualSplit};
+use rtflash_analysis::{
+    Stripe, Work,
     certified::{Term, certify_leaving_out},
 };
 use rtflash_model::{

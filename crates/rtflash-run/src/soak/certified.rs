@@ -1,10 +1,8 @@
 //! Random cases for the sound analyses: sets at the very limit of what they accept, run under
 //! whatever is meant to break them.
 
-use rtflash_alloc::{
-    allocator::{Allocator, BestFit, EqualSplit, Exact, Global},
-    analysis::{Analysis, analysis_relying_on},
-};
+use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Exact, Global};
+use rtflash_analysis::{Analysis, analysis_relying_on};
 use rtflash_model::{
     Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };

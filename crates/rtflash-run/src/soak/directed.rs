@@ -1,6 +1,6 @@
 //! Which sets show what a term is for that chance seldom shows.
 
-use rtflash_alloc::certified::Term;
+use rtflash_analysis::certified::Term;
 
 use super::limit::LimitSet;
 use super::{World, carried, copied, drained, limit, told};

@@ -2,8 +2,7 @@
 //! another task's page, it has taken all that blocks it (docs/analysis.md, Sections 13 and 15).
 
 use rtflash_alloc::allocator::Global;
-use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::certified::Term;
+use rtflash_analysis::{analysis_relying_on, certified::Term};
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 use super::draw::Rng;

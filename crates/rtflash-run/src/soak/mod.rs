@@ -20,7 +20,7 @@ mod stock;
 mod tally;
 mod told;
 
-use rtflash_alloc::certified::Term;
+use rtflash_analysis::certified::Term;
 use rtflash_judge::Finding;
 use rtflash_model::{Allocation, Reliance};
 use rtflash_plan::{Options, Waits};
@@ -110,7 +110,7 @@ pub fn judge(case: &Case) -> SoakOutcome {
     let Some(allocation) = allocation else { return SoakOutcome::Nothing };
     match run(case, &allocation, waits_as_it_may(case, &allocation)) {
         Some(findings) => {
-            let load = rtflash_alloc::certified::load_millionths(&case.set, &allocation, case.analysis.relies_on());
+            let load = rtflash_analysis::certified::load_millionths(&case.set, &allocation, case.analysis.relies_on());
             SoakOutcome::Judged { findings, load }
         }
         None => SoakOutcome::Nothing,
@@ -120,7 +120,7 @@ pub fn judge(case: &Case) -> SoakOutcome {
 /// Whether every cluster is promised to hold with pages that wait as long as any neighbour can make
 /// them. What was tested next to its neighbours is promised next to them only.
 fn waits_as_it_may(case: &Case, allocation: &Allocation) -> bool {
-    case.analysis.relies_on() == Reliance::Nothing || rtflash_alloc::certified::is_independent(&case.set, allocation)
+    case.analysis.relies_on() == Reliance::Nothing || rtflash_analysis::certified::is_independent(&case.set, allocation)
 }
 
 /// What the checkers find in a run; `None` where it cannot be made.

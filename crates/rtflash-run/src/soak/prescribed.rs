@@ -1,9 +1,8 @@
 //! Clusters whose organisation is given, stripes beside superblocks or with two page registers:
 //! algorithms for searches alone.
 
-use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, EqualSplit, Global, Limit, Outcome};
-use rtflash_alloc::analysis::Analysis;
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Allocation, Cluster, Placement, TaskSet};
 
 /// The clusters of another algorithm, each with a placement of pages that follows from its

@@ -2,8 +2,10 @@
 //! (docs/analysis.md, Section 6.3).
 
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
-use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::certified::{Term, reliances};
+use rtflash_analysis::{
+    analysis_relying_on,
+    certified::{Term, reliances},
+};
 use rtflash_model::{Device, DeviceSpec, Reliance, Shortest, Span, TaskSet};
 
 use super::World;

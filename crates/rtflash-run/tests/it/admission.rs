@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use rtflash_alloc::{
-    Work,
-    allocator::{Allocator, BestFit, EqualSplit, Global},
-    analysis::{Analysis, DemandTest, analysis_relying_on},
-    certified::admission::{
-        AddedHow, AdmissionRefusal, Admitted, CollectionStage, Decision, RunningDevice, removable_within,
+    admission::{
+        AddedHow, AdmissionRefusal, Admitted, CollectionStage, Decision, RunningDevice, admit, removable_within,
     },
+    allocator::{Allocator, BestFit, EqualSplit, Global},
 };
+use rtflash_analysis::{Analysis, DemandTest, Work, analysis_relying_on};
 use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -234,12 +233,12 @@ fn draw((seed, case): (u64, u64), on: On, tampering: Tampering, seen: &mut Seen)
             let mut other = tasks.clone();
             other[new.index()] = busier(&other[new.index()]);
             let busier = TaskSet::new(device, other.clone(), Vec::new()).ok()?;
-            if matches!(test.admit(&busier, &running, new, &work), Decision::Refused(_)) {
+            if matches!(admit(test, &busier, &running, new, &work), Decision::Refused(_)) {
                 break;
             }
             (tasks, set) = (other, busier);
         }
-        match test.admit(&set, &running, new, &work) {
+        match admit(test, &set, &running, new, &work) {
             Decision::Admitted(admitted) => {
                 match &admitted.change {
                     AddedHow::Kept => seen.kept += 1,
@@ -445,7 +444,7 @@ fn one_chip() -> (TaskSet, RunningDevice, DemandTest) {
 fn a_writer_waits_for_its_reserve() {
     let (set, running, test) = one_chip();
     let (new, at, work) = (TaskId(1), Instant::from_ns(3_000).expect("early"), Work::new());
-    let admission = test.admit(&set, &running, new, &work);
+    let admission = admit(test, &set, &running, new, &work);
     let Decision::Admitted(admitted) = &admission else { panic!("{admission:?} {running:?}") };
     let AddedHow::Staged(stages) = &admitted.change else { panic!("{admitted:?}") };
     assert_eq!(stages.len(), 2, "{admitted:?}");
@@ -478,7 +477,7 @@ fn what_is_refused_is_late() {
         let scan = Task { name: "t1".into(), read: Request::new(1, ns(period)), write: None, data_pages: None };
         let tasks = vec![set.tasks()[TaskId(0)].clone(), scan];
         let set = TaskSet::new(*set.device(), tasks, Vec::new()).expect("two tasks");
-        let decision = test.admit(&set, &running, TaskId(1), &Work::new());
+        let decision = admit(test, &set, &running, TaskId(1), &Work::new());
         (set, decision)
     };
     let late = |set: &TaskSet, admitted: &Admitted, phase: u64| {
@@ -507,7 +506,7 @@ fn what_is_refused_is_late() {
 fn recorded() -> (Plan, Options, Vec<Record>) {
     let (set, running, test) = one_chip();
     let (new, at) = (TaskId(1), Instant::from_ns(3_000).expect("early"));
-    let admission = test.admit(&set, &running, new, &Work::new());
+    let admission = admit(test, &set, &running, new, &Work::new());
     let Decision::Admitted(admitted) = admission else { panic!("{admission:?}") };
     let mut history = History::new(&running);
     let from = history.admit(at, new, &admitted);

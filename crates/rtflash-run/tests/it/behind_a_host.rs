@@ -3,10 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use rtflash_alloc::{
-    allocator::{Allocator, ClusteringBfd, Global, Outcome},
-    analysis::analysis_relying_on,
-};
+use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global, Outcome};
+use rtflash_analysis::analysis_relying_on;
 use rtflash_host::{
     Class, Op,
     bound::bounds,

@@ -1,10 +1,8 @@
 //! One device, described with the page's transfer inside its times and beside them: every analysis
 //! says the same of both, and both are run alike.
 
-use rtflash_alloc::{
-    allocator::Outcome,
-    analysis::{ANALYSES, Analysis, PartFtl, Sound, Thesis, ThesisEvaluated},
-};
+use rtflash_alloc::allocator::Outcome;
+use rtflash_analysis::{ANALYSES, Analysis, PartFtl, Sound, Thesis, ThesisEvaluated};
 use rtflash_model::{Device, DeviceSpec, Instant, Reliance, Shortest, Span, TaskSet};
 use rtflash_plan::Options;
 use rtflash_run::{

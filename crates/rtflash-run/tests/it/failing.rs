@@ -7,7 +7,7 @@ mod limit;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rtflash_alloc::{analysis::analysis_relying_on, certified::Term};
+use rtflash_analysis::{analysis_relying_on, certified::Term};
 use rtflash_ftl::{
     FlashPage, Ftl, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes,
     image::{Image, ImageDevice, ImageOrganisation},

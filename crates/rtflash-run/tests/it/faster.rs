@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 
-use rtflash_alloc::Work;
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
-use rtflash_alloc::analysis::Stripe;
-use rtflash_alloc::certified::{holding, reliances};
+use rtflash_analysis::{
+    Stripe, Work,
+    certified::{holding, reliances},
+};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 /// t_r and t_d, in microseconds.

@@ -2,13 +2,14 @@
 //! where somebody corrects the checksum, refused, or what they say is what is written of it again,
 //! and a state machine runs by it.
 
-use crate::common::{run, with_crc};
-use crate::whole::Whole;
 use rtflash_alloc::allocator::{Outcome, allocator};
-use rtflash_alloc::analysis::analysis_relying_on;
+use rtflash_analysis::analysis_relying_on;
 use rtflash_ftl::image::{Image, ImageError, ImageOrganisation};
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Device, Reliance, Request, Span, Task, TaskSet};
+
+use crate::common::{run, with_crc};
+use crate::whole::Whole;
 
 fn us(us: u32) -> Span {
     Span::from_us(us)

@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_alloc::{
-    Work,
-    analysis::Sound,
+use rtflash_analysis::{
+    Sound, Work,
     certified::{ChannelContention, Demand, DemandVerdict, choose},
 };
 use rtflash_model::random::Stream;

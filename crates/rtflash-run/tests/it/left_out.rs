@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtflash_alloc::{
-    Work,
-    allocator::{Allocator, Global},
-    analysis::analysis_relying_on,
-    certified::admission::{
-        AddedHow, Admitted, CollectionStage, Decision, LeftOutServers, RunningDevice, servers_left_out,
+    admission::{
+        AddedHow, Admitted, CollectionStage, Decision, LeftOutServers, RunningDevice, admit, servers_left_out,
     },
+    allocator::{Allocator, Global},
 };
+use rtflash_analysis::{Work, analysis_relying_on};
 use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;
 use rtflash_model::{
@@ -102,14 +101,14 @@ fn draw(case: u64) -> Option<Drawn> {
         let all = [&tasks[..], &[faster]].concat();
         let set = TaskSet::new(device, all, vec![job.clone()]).ok()?;
         let left_out = servers_left_out(&set, &running, &[0], granted, &work)?;
-        match test.admit(&set, &left_out.running, TaskId(2), &work) {
+        match admit(test, &set, &left_out.running, TaskId(2), &work) {
             Decision::Admitted(admitted) => {
                 found = Some(Drawn { set, running: running.clone(), left_out, admitted: *admitted })
             }
             Decision::Refused(_) => break,
         }
     }
-    found.filter(|of| !matches!(test.admit(&of.set, &of.running, TaskId(2), &work), Decision::Admitted(_)))
+    found.filter(|of| !matches!(admit(test, &of.set, &of.running, TaskId(2), &work), Decision::Admitted(_)))
 }
 
 /// The change of terms by which the server is left out, and then the task is added.

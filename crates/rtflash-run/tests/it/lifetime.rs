@@ -3,9 +3,9 @@
 
 use rtflash_alloc::{
     allocator::{Allocator, ClusteringBfd, Global},
-    analysis::{Analysis, Sound, Thesis},
     sizing::{Amplification, Expected, cost},
 };
+use rtflash_analysis::{Analysis, Sound, Thesis};
 use rtflash_model::{Access, Allocation, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskSet};
 use rtflash_plan::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_run::execute;

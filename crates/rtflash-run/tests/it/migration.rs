@@ -4,14 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtflash_alloc::{
-    Work,
+    admission::RunningDevice,
     allocator::{Allocator, BestFit, EqualSplit, Global},
-    analysis::{Analysis, DemandTest, analysis_relying_on},
-    certified::{
-        admission::RunningDevice,
-        migration::{Migration, MigrationOptions, MigrationRefusal, MovedBy, Stage, StageRefusal, migrate},
-    },
+    migration::{Migration, MigrationOptions, MigrationRefusal, MovedBy, Stage, StageRefusal, migrate},
 };
+use rtflash_analysis::{Analysis, DemandTest, Work, analysis_relying_on};
 use rtflash_check::verify_certified;
 use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;

@@ -6,13 +6,19 @@
 
 mod plain;
 
-use plain::Plain;
-use rtflash_alloc::Work;
-use rtflash_alloc::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus, Term};
+use rtflash_analysis::{
+    Work,
+    certified::{Contention, Demand, DemandVerdict, Processor, SharedBus, Term},
+};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
-use rtflash_run::climb::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, Chips};
-use rtflash_run::climb::rows::{LeftOutOfRow, OnChannel, Row, TABLE};
-use rtflash_run::climb::{ClimbOptions, climb};
+use rtflash_run::climb::{
+    ClimbOptions,
+    channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, Chips},
+    climb,
+    rows::{LeftOutOfRow, OnChannel, Row, TABLE},
+};
+
+use plain::Plain;
 
 const fn reads(pages: i128, T: i128) -> ChannelTask {
     ChannelTask { work: ChannelWork::Read(pages), T }

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use rtflash_alloc::{
-    allocator::{Allocator, Global},
-    analysis::{Analysis, Sound, Thesis},
-};
+use rtflash_alloc::allocator::{Allocator, Global};
+use rtflash_analysis::{Analysis, Sound, Thesis};
 use rtflash_model::{Instant, TaskId, TaskSet, read_task_set};
 use rtflash_plan::{Dispatch, Options, ReleasePattern};
 use rtflash_run::{Executed, execute};

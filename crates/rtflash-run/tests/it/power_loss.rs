@@ -5,10 +5,8 @@
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use rtflash_alloc::{
-    allocator::{Outcome, allocator},
-    analysis::{Analysis, analysis_relying_on},
-};
+use rtflash_alloc::allocator::{Outcome, allocator};
+use rtflash_analysis::{Analysis, analysis_relying_on};
 use rtflash_ftl::{
     FlashPage, Ftl, Geometry, NandChips, OperationPurpose, Refused, RequestHost, RequestOrder, SpareBytes,
     image::{Image, ImageOrganisation},

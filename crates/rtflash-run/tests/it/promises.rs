@@ -1,9 +1,7 @@
 //! What Theorem 1 promises where its assumptions hold is kept; and what is overloaded is late.
 
-use rtflash_alloc::{
-    allocator::allocator,
-    analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone},
-};
+use rtflash_alloc::allocator::allocator;
+use rtflash_analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
 use rtflash_plan::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};

@@ -1,8 +1,9 @@
 //! `stock` before a small drive, event by event: docs/baselines.md.
 
-use crate::cases::cases;
-use rtflash_alloc::analysis::StockTerm;
+use rtflash_analysis::StockTerm;
 use rtflash_run::soak::{STOCK_RUNS, StockCheck, StockSearch, StockSoaked, soak_stock, stock_run, stock_set};
+
+use crate::cases::cases;
 
 fn search(seed: u64, left_out: Option<StockTerm>, climbs: bool) -> StockSearch {
     StockSearch { seed, left_out, climbs }

@@ -1,11 +1,16 @@
 //! Each term of the tests is there for something: with it left out, sets are accepted that break.
 //! With all terms none does. `rtflash soak --world … --without all` counts how many.
 
+use rtflash_analysis::certified::Term;
+use rtflash_run::{
+    climb::{
+        ClimbOptions, climb,
+        rows::{LeftOutOfRow, TABLE, allocation},
+    },
+    soak::{Search, SoakOutcome, World, draw, judge, soak},
+};
+
 use crate::cases::cases;
-use rtflash_alloc::certified::Term;
-use rtflash_run::climb::rows::{LeftOutOfRow, TABLE, allocation};
-use rtflash_run::climb::{ClimbOptions, climb};
-use rtflash_run::soak::{Search, SoakOutcome, World, draw, judge, soak};
 
 /// A run that breaks something with a term left out: world, term, whether releases are climbed, the
 /// number of the run, a check that fails. The runs are those of seed 1 that `soak` names first.

@@ -2,13 +2,17 @@
 
 #![allow(non_snake_case)] // The document's letters.
 
-use rtflash_alloc::Work;
-use rtflash_alloc::certified::{
-    Choice, Contention, Cost, Demand, DemandVerdict, Nearest, Processor, SharedBus, choose, largest_server,
+use rtflash_analysis::{
+    Work,
+    certified::{
+        Choice, Contention, Cost, Demand, DemandVerdict, Nearest, Processor, SharedBus, choose, largest_server,
+    },
 };
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
-use rtflash_run::climb::Arrivals;
-use rtflash_run::climb::channel::{self, ChannelModel, ChannelTies, Latest, UnitTimes};
+use rtflash_run::climb::{
+    Arrivals,
+    channel::{self, ChannelModel, ChannelTies, Latest, UnitTimes},
+};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;

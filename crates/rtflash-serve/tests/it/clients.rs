@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use rtflash_alloc::allocator::allocator;
-use rtflash_alloc::analysis::Sound;
+use rtflash_analysis::Sound;
 use rtflash_host::run::CertifiedClusters;
 use rtflash_model::{Device, Request, Span, Task, TaskSet};
 use rtflash_serve::{DataFile, Drive, Export, ServeOptions, Served, serve};

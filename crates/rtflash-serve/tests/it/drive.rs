@@ -3,10 +3,8 @@
 
 use std::collections::HashMap;
 
-use rtflash_alloc::{
-    allocator::allocator,
-    analysis::{Analysis, Sound, Zoned},
-};
+use rtflash_alloc::allocator::allocator;
+use rtflash_analysis::{Analysis, Sound, Zoned};
 use rtflash_host::run::CertifiedClusters;
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Device, Instant, Request, Span, Task, TaskSet};

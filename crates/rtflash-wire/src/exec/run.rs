@@ -1,6 +1,6 @@
 //! An answer of what a run came to.
 
-use rtflash_alloc::Fraction;
+use rtflash_analysis::Fraction;
 use rtflash_judge::report::{MostWorn, Operations, Report, SourceReport};
 use rtflash_judge::{Finding, Unit};
 use rtflash_model::{ChipId, Instant, Span, TaskSet};

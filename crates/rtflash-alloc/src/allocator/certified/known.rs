@@ -1,12 +1,15 @@
 //! What was found before, by whatever search asked for it.
 
-use rtflash_model::{Placement, TaskId};
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 
+use rtflash_analysis::{
+    Rational,
+    certified::{LeastLoad, LeastShares},
+};
+use rtflash_model::{Placement, TaskId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::supposed::{ContentionAssumption, Organisation};
-use crate::certified::{LeastLoad, LeastShares};
-use crate::fraction::Rational;
 
 /// Tasks of a set beyond which nothing is remembered: searches then seldom ask twice, and there
 /// would be much to remember.

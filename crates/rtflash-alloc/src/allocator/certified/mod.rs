@@ -19,6 +19,7 @@ mod sizes;
 mod supposed;
 mod unplaced;
 
+use rtflash_analysis::{DemandTest, Work, certified::tightened, reason::Reason};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Task, TaskId, TaskSet};
 
 use self::chips::{ChipLayout, place};
@@ -29,10 +30,6 @@ use super::best_fit::{Filled, filled};
 use super::merging::{self, Stuck};
 use super::sizes::TaskGroup;
 use super::{Exact, Limit, Outcome, Strategy, exact, search};
-use crate::analysis::DemandTest;
-use crate::certified::tightened;
-use crate::reason::Reason;
-use crate::work::Work;
 
 pub(super) use unplaced::tested;
 
@@ -311,13 +308,12 @@ fn settle(
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use rtflash_analysis::{PlacementProgress, Sound, Thesis, Work, fits_alone};
     use rtflash_model::Reliance;
     use rtflash_model::generate::{SetOptions, SetSpec};
 
     use super::fewer_transfers;
     use crate::allocator::{Allocator, BestFit, ClusteringBfd};
-    use crate::analysis::{Sound, Thesis, fits_alone};
-    use crate::work::{PlacementProgress, Work};
 
     /// Attempts are counted from 1, tasks one by one from none; of an allocation that is found all.
     #[test]

@@ -12,13 +12,15 @@ use rustc_hash::FxHashMap;
 use super::Problem;
 use super::known::{KnownLoads, LoadKey, MOST_TASKS};
 pub(super) use super::supposed::{ContentionAssumption, Organisation};
-use crate::allocator::{Strategy, exact};
-use crate::certified::{
-    Choice, Contention, Demand, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with, may_queue,
-    may_serve_one_chip,
+use rtflash_analysis::{
+    Rational, Work,
+    certified::{
+        Choice, Contention, Demand, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with, may_queue,
+        may_serve_one_chip,
+    },
 };
-use crate::fraction::Rational;
-use crate::work::Work;
+
+use crate::allocator::{Strategy, exact};
 
 /// How a group of tasks takes a cluster.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use rtflash_analysis::certified::{NumberedMember, TrialAnswers};
 use rtflash_model::{Allocation, Cluster, Placement};
 use rustc_hash::FxHashMap;
 
 use super::Problem;
 use super::organisations::{Organisation, Organisations};
 use super::plans::{Plans, TaskBlock};
-use crate::certified::{NumberedMember, TrialAnswers};
 
 /// What a trial counts for, where a step towards one counts for one.
 pub(super) const TRIAL: u64 = 64;

@@ -1,15 +1,13 @@
 //! Demand tests as allocators ask them: the smallest cluster that tasks hold in, and whether they
 //! hold in one of Algorithm 1's.
 
-use rtflash_model::sorting;
-use rtflash_model::{PerId, TaskId, TaskSet};
+use rtflash_analysis::{Rational, WorkBound};
+use rtflash_model::{PerId, TaskId, TaskSet, sorting};
 
 use super::fullness::{AloneTask, GroupsByLoad};
 use super::organisations::{DemandHeld, Organisations};
 use crate::allocator::sizes::{Sizes, TaskGroup};
 use crate::allocator::{Limit, merging};
-use crate::fraction::Rational;
-use crate::work::WorkBound;
 
 /// Tests of a cluster after which a search ends.
 pub(super) const MAX_TESTS: u64 = 100_000;

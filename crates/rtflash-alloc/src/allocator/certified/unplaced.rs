@@ -1,7 +1,11 @@
 //! Why no allocation was found under a demand test, and the outcome of a division that is given.
 
-use rtflash_model::sorting;
-use rtflash_model::{Allocation, Cluster, Placement, TaskId, TaskSet};
+use rtflash_analysis::{
+    DemandTest, Work,
+    certified::{ChannelContention, Contention, PlacedProcessor, Processor, SharedBus, Shortfall, never_served},
+    reason::Reason,
+};
+use rtflash_model::{Allocation, Cluster, Placement, TaskId, TaskSet, sorting};
 
 use super::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};
 use super::sizes::DemandSizes;
@@ -11,10 +15,6 @@ use crate::allocator::merging::Stuck;
 use crate::allocator::sizes::TaskGroup;
 use crate::allocator::space::first_too_many;
 use crate::allocator::{Failure, Limit, Outcome, Strategy, Unplaced};
-use crate::analysis::DemandTest;
-use crate::certified::{ChannelContention, Contention, PlacedProcessor, Processor, SharedBus, Shortfall, never_served};
-use crate::reason::Reason;
-use crate::work::Work;
 
 /// The first task for which there is no room, and the cluster that it comes nearest to fit in, by
 /// what the first search came to; `None` where it is not found to fail in any, but a test was left
@@ -178,7 +178,7 @@ fn shortfall<'a>(problem: Problem<'a>, tasks: &[TaskId], organisation: Organisat
 }
 
 /// The outcome of a given division: certificates are made for its clusters where they are.
-pub(in crate::allocator) fn tested(
+pub(crate) fn tested(
     set: &TaskSet,
     test: DemandTest,
     work: &Work,

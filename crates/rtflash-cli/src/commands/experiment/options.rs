@@ -1,9 +1,7 @@
 //! What the user typed as a plan.
 
-use rtflash_alloc::{
-    allocator::{ALLOCATORS, Allocator, AnyAllocation},
-    analysis::Analysis,
-};
+use rtflash_alloc::allocator::{ALLOCATORS, Allocator, AnyAllocation};
+use rtflash_analysis::Analysis;
 use rtflash_experiment::{
     Plan,
     plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value},

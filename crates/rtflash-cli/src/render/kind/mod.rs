@@ -4,7 +4,7 @@ mod baseline;
 mod demand;
 mod utilization;
 
-use rtflash_alloc::analysis::{Analysis, Test, baseline};
+use rtflash_analysis::{Analysis, Test, baseline};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile, Tightest};
 use rtflash_wire::{CheckAnswer, CheckedAllocation};
 
@@ -111,7 +111,7 @@ pub fn kind<'a>(analysis: &'a dyn Analysis) -> Box<dyn KindText + 'a> {
 
 #[cfg(test)]
 mod tests {
-    use rtflash_alloc::analysis::analyses_and_baselines;
+    use rtflash_analysis::analyses_and_baselines;
     use rtflash_check::{BaselineScheme, Equations};
 
     use super::kind;

@@ -1,6 +1,6 @@
 //! Small drives, and sets of requests brought to the limit of `stock`.
 
-use rtflash_alloc::analysis::{Analysis, Stock, test_cluster};
+use rtflash_analysis::{Analysis, Stock, test_cluster};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskId, TaskSet};
 
 use super::super::draw::Rng;

@@ -12,7 +12,7 @@ mod memory;
 mod told;
 
 use rayon::prelude::*;
-use rtflash_alloc::analysis::{Stock, StockTerm};
+use rtflash_analysis::{Stock, StockTerm};
 use rtflash_model::{Task, TaskSet};
 
 pub use drive::{StockCheck, StockFinding};

@@ -1,11 +1,7 @@
 //! Runs that are honest, one for each organisation of the device.
 
-use rtflash_alloc::{
-    Work,
-    allocator::allocator,
-    analysis::{Analysis, Stripe, Superblock, Thesis, Zoned},
-    certified::certified,
-};
+use rtflash_alloc::allocator::allocator;
+use rtflash_analysis::{Analysis, Stripe, Superblock, Thesis, Work, Zoned, certified::certified};
 use rtflash_judge::Checks;
 use rtflash_model::{
     Allocation, Certificate, ClusterId, Collection, Instant, Placement, Reliance, Span, TaskId, TaskSet, read_task_set,

@@ -1,7 +1,7 @@
 //! (T'') of docs/analysis.md, Section 6.1, written plainly with the document's letters. Any one
 //! term of W2 and W3 can be left out. It looks at every length. It shares no code with the library.
 
-use rtflash_alloc::certified::Term;
+use rtflash_analysis::certified::Term;
 use rtflash_run::climb::channel::{ChannelTask, ChannelWork, Chips, UnitTimes};
 
 /// (T'') on a channel of stripe chips without siblings, servers and background jobs (Q1). D = T and

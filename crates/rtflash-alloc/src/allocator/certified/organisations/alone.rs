@@ -1,9 +1,9 @@
 //! What tasks have to do at least in a cluster, by what each of them has to do there alone.
 
+use rtflash_analysis::certified::{LeastLoad, LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
 use rtflash_model::{Reliance, TaskId};
 
 use super::{ContentionAssumption, DemandHeld, LoadKey, MOST_TASKS, Organisation, Organisations};
-use crate::certified::{LeastLoad, LeastShares, SURELY_ABOVE_ONE, SharedBus, waits_for_each};
 
 impl Organisations<'_> {
     /// The sum of what tasks have to do alone in a cluster, waiting included. They never have less

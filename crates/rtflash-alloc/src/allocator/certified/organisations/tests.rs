@@ -1,8 +1,8 @@
+use rtflash_analysis::DemandTest;
 use rtflash_model::random::Stream;
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span};
 
 use super::*;
-use crate::analysis::DemandTest;
 
 const ASSUMPTIONS: [ContentionAssumption; 5] = [
     ContentionAssumption::WorstCase,

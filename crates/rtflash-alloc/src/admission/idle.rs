@@ -1,0 +1,51 @@
+//! How long a processor may be busy without a break.
+
+use rtflash_model::Span;
+
+use rtflash_analysis::certified::Demand;
+
+/// Rounds after which nothing is said.
+const ROUNDS: u32 = 200;
+
+/// A time within which a processor that keeps its deadlines, without a server, is idle at an
+/// instant, from any instant on; `None` where none was found.
+///
+/// Between two idle instants it executes what is released there. What is released within t takes
+/// no longer than [`Demand::arriving`], its waits for the bus included, and what two page registers
+/// still hold is no more than B. Where both together are no more than t, the processor has been
+/// idle again by then (docs/admission.md, Lemma A2).
+pub(super) fn idle_within(demand: &Demand<'_>) -> Option<Span> {
+    idle_behind(demand, Span::ZERO)
+}
+
+/// The same from the end of a server's last job on, if no more come. What was released so long ago
+/// that it is due by then is over: what is executed from then on within t was released within t and
+/// the longest deadline (docs/admission.md, Theorem A4).
+pub(super) fn idle_after_jobs(demand: &Demand<'_>) -> Option<Span> {
+    idle_behind(demand, demand.longest_deadline())
+}
+
+/// A time t that is no shorter than what is released within it and a time before it takes.
+fn idle_behind(demand: &Demand<'_>, before: Span) -> Option<Span> {
+    let blocking = demand.blocking(Span::NANOSECOND).span()?.max(Span::NANOSECOND);
+    let mut time = blocking;
+    for _ in 0..ROUNDS {
+        let busy = demand.arriving(time.checked_add(before)?).shortest(1_000)?.checked_add(blocking)?;
+        if busy <= time {
+            return Some(time);
+        }
+        if demand.is_used_up() {
+            return None;
+        }
+        // Any such time will do: near a full load small steps would not end.
+        let eighth = Span::from_ns(time.as_ns() / 8)?;
+        time = busy.max(time.checked_add(eighth)?);
+    }
+    None
+}
+
+/// The longest of such times, of all of a cluster's processors, or of several clusters; `None`
+/// where one is not known.
+pub(super) fn longest(times: impl IntoIterator<Item = Option<Span>>) -> Option<Span> {
+    times.into_iter().try_fold(Span::ZERO, |longest, next| Some(longest.max(next?)))
+}

@@ -1,0 +1,278 @@
+//! Admission at run time: may a task be added to a device that runs by certificates, without
+//! moving data, and how is the change made (docs/admission.md).
+
+mod allowance;
+mod alone;
+mod extended;
+mod idle;
+mod into;
+mod known;
+mod path;
+mod servers;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use rtflash_model::{
+    Allocation, Certificate, Cluster, ClusterId, Id, Placement, Reliance, Span, TaskId, TaskSet, Tightest, sorting,
+};
+
+use allowance::most_taken;
+use alone::alone;
+use extended::ExtendedCluster;
+use idle::longest;
+pub use into::admit_into;
+use known::KnownNeighbours;
+pub use path::{CollectionStage, ExtraPasses};
+use rtflash_analysis::{DemandTest, Work, certified::ChannelContention};
+
+use path::{TermsPath, idle_by};
+pub use servers::{LeftOutServers, servers_left_out};
+pub use streams::{StreamRefusal, served_streams};
+
+/// What a device runs by: clusters with certificates. A task of the set that is in none of them
+/// does not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningDevice {
+    /// The clusters.
+    pub clusters: Vec<Cluster>,
+    /// Of each cluster.
+    pub certificates: Vec<Certificate>,
+}
+
+impl RunningDevice {
+    /// What runs by an allocation with a certificate for each cluster; `None` without one. Clusters
+    /// without tasks are free chips. Where the set has no job streams, nobody has a server: what is
+    /// left for one is left for tasks.
+    pub fn new(set: &TaskSet, allocation: &Allocation) -> Option<RunningDevice> {
+        let clusters = allocation.clusters();
+        let certificates = (0..clusters.len()).map(|at| allocation.certificate(at).copied());
+        Some(RunningDevice::of_parts(set, clusters, certificates.collect::<Option<Vec<Certificate>>>()?))
+    }
+
+    /// The same of clusters, each with its certificate, that serve some tasks of the set. That
+    /// nobody has a server supposes that none has served a job so far. Where erases would be
+    /// suspended without one, it stays: that is another way to run.
+    pub fn of_parts(set: &TaskSet, clusters: Vec<Cluster>, certificates: Vec<Certificate>) -> RunningDevice {
+        let serves = !set.jobs().is_empty();
+        let of = |certificate: Certificate| {
+            let without = Certificate { server_thousandths: 0, ..certificate };
+            if serves || without.suspends_erases(set.device()) { certificate } else { without }
+        };
+        let pairs = clusters.into_iter().zip(certificates);
+        let busy = pairs.filter(|(cluster, _)| serves || !cluster.tasks.is_empty());
+        let (clusters, certificates) = busy.map(|(cluster, certificate)| (cluster, of(certificate))).unzip();
+        RunningDevice { clusters, certificates }
+    }
+
+    /// The same, the tightest interval of each certificate as it is with these tasks.
+    #[must_use]
+    pub fn tightened(mut self, set: &TaskSet, granted: Reliance, work: &Work) -> RunningDevice {
+        let contention = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
+        let tightest = (0..self.clusters.len()).map(|at| contention.tightest(at, &self.certificates[at]));
+        let tightest: Vec<Option<Tightest>> = tightest.collect();
+        for (certificate, tightest) in self.certificates.iter_mut().zip(tightest) {
+            certificate.tightest = tightest;
+        }
+        self
+    }
+
+    /// The first cluster with tasks that is not in time as it runs, relying on no more than is
+    /// granted, or whose data do not fit.
+    pub fn late(&self, set: &TaskSet, granted: Reliance, work: &Work) -> Option<ClusterId> {
+        let contention = ChannelContention::of_certificates(set, &self.clusters, &self.certificates, granted, work);
+        let busy = (0..self.clusters.len()).filter(|&at| !self.clusters[at].tasks.is_empty());
+        let holds = |at: &usize| contention.holds_data(*at) && contention.holds_as_stated(*at, &self.certificates[*at]);
+        busy.filter(|at| !holds(at)).map(ClusterId::from_index).next()
+    }
+}
+
+/// How a task is added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AddedHow {
+    /// Its cluster runs on by the certificate that it has.
+    Kept,
+    /// Its cluster's processors go on by these terms of garbage collection, one after another. The
+    /// last ones are those of the new certificate.
+    Staged(Vec<CollectionStage>),
+    /// It gets a cluster of its own, on chips that were free. These begin with the reserve that the
+    /// certificate states, as R5 asks for.
+    NewCluster,
+}
+
+/// A task may be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admitted {
+    /// The cluster that serves it.
+    pub cluster: ClusterId,
+    /// How.
+    pub change: AddedHow,
+    /// The time from the decision until its first request may come, at most.
+    pub ready_within: Span,
+    /// What the device runs by from then on.
+    pub running: RunningDevice,
+}
+
+/// Why a cluster does not take a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdmissionRefusal {
+    /// There is no room for its data.
+    Data,
+    /// It writes, and the cluster keeps no free pages in reserve.
+    NoReserve,
+    /// The certificate would have to be changed, and a server, which may never be idle, is on the
+    /// cluster.
+    Server,
+    /// No certificate was found with which the cluster is in time.
+    Late,
+    /// With the task in it this cluster would no longer be in time.
+    Neighbour(ClusterId),
+    /// Certificates would do, but no way was found to the reserve that they need.
+    Reserve,
+}
+
+impl fmt::Display for AdmissionRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AdmissionRefusal::Data => f.write_str("its data do not fit"),
+            AdmissionRefusal::NoReserve => f.write_str("it writes, and no free pages are kept in reserve"),
+            AdmissionRefusal::Server => {
+                f.write_str("its certificate would have to change, and with a server it may never idle")
+            }
+            AdmissionRefusal::Late => f.write_str("no certificate was found by which it is in time"),
+            AdmissionRefusal::Neighbour(cluster) => write!(f, "cluster {cluster} would no longer be in time"),
+            AdmissionRefusal::Reserve => f.write_str("no way was found to the reserve of a certificate that would do"),
+        }
+    }
+}
+
+/// Whether a task may be added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Yes.
+    Admitted(Box<Admitted>),
+    /// Not as far as was found: why, for each cluster that runs.
+    Refused(Vec<(ClusterId, AdmissionRefusal)>),
+}
+
+/// Whether `new`, a task of the set that does not run, may be added to what runs, which is supposed
+/// to be in time. First where a certificate is kept; then where terms change at the next idle
+/// instant; then where the reserve has to grow first; then on free chips. Among equals the smallest
+/// cluster, the lowest position. What a decision may take is bounded: what was not found by then is
+/// refused (docs/admission.md).
+pub fn admit(test: DemandTest, set: &TaskSet, running: &RunningDevice, new: TaskId, work: &Work) -> Decision {
+    work.deciding(most_taken(set), || decide(set, running, new, (test.placements, test.rely_on), work))
+}
+
+/// The same, taking what it may.
+fn decide(
+    set: &TaskSet,
+    running: &RunningDevice,
+    new: TaskId,
+    (placements, granted): (&[Placement], Reliance),
+    work: &Work,
+) -> Decision {
+    let mut order: Vec<usize> = (0..running.clusters.len()).collect();
+    sorting::by_key(&mut order, |&position| (running.clusters[position].size(), position));
+    let known = KnownNeighbours::new(set, running, granted, work);
+    let mut refused = Vec::with_capacity(order.len());
+    let mut open = Vec::with_capacity(order.len());
+    for position in order {
+        if work.is_used_up() {
+            refused.push((ClusterId::from_index(position), AdmissionRefusal::Late));
+            continue;
+        }
+        let candidate = ExtendedCluster::new(set, &known, new, position, work);
+        match candidate.kept() {
+            Ok(true) => return candidate.admitted_as_it_is(),
+            Ok(false) => open.push(candidate),
+            Err(refusal) => refused.push((candidate.id(), refusal)),
+        }
+    }
+    if let Some((candidate, path, certificate)) = changed(open, &mut refused) {
+        return candidate.admitted_by(path, certificate);
+    }
+    if let Some(admitted) = alone(set, new, placements, &known, work) {
+        return Decision::Admitted(Box::new(admitted));
+    }
+    sorting::by_key(&mut refused, |&(cluster, _)| cluster);
+    Decision::Refused(refused)
+}
+
+/// The first of these clusters whose terms may change at the next idle instant so that everybody is
+/// in time, else the first where they may once the reserve has grown.
+fn changed<'a>(
+    open: Vec<ExtendedCluster<'a>>,
+    refused: &mut Vec<(ClusterId, AdmissionRefusal)>,
+) -> Option<(ExtendedCluster<'a>, TermsPath, Certificate)> {
+    let mut growing = Vec::new();
+    for mut candidate in open {
+        let found = match candidate.search() {
+            Ok(search) => match search.direct() {
+                Some(gc) => search.one_stage(gc).and_then(|path| candidate.settled(path)),
+                None => {
+                    growing.push((candidate, search));
+                    continue;
+                }
+            },
+            Err(refusal) => Err(refusal),
+        };
+        match found {
+            Ok((path, certificate)) => return Some((candidate, path, certificate)),
+            Err(refusal) => refused.push((candidate.id(), refusal)),
+        }
+    }
+    for (mut candidate, search) in growing {
+        match search.two_stages().and_then(|path| candidate.settled(path)) {
+            Ok((path, certificate)) => return Some((candidate, path, certificate)),
+            Err(refusal) => refused.push((candidate.id(), refusal)),
+        }
+    }
+    None
+}
+
+/// From a task's last request on, the time after which nothing of it is left that anybody's test
+/// counts, at most: its cluster, and those on its channels, have then been idle since it was over.
+/// An admission may leave it out from then on. `None` where that is not known, because of a server,
+/// or where a cluster is not sure to be in time without it.
+pub fn removable_within(
+    set: &TaskSet,
+    running: &RunningDevice,
+    task: TaskId,
+    granted: Reliance,
+    work: &Work,
+) -> Option<Span> {
+    let position = running.clusters.iter().position(|cluster| cluster.tasks.contains(&task))?;
+    let of = set.tasks().get(task)?;
+    let due = [of.read, of.write].into_iter().flatten().map(|request| request.deadline()).max()?;
+    let contention = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
+    // To (T) it is the same what others have asked for.
+    let near = if granted == Reliance::Nothing { vec![position] } else { contention.beside_on_channels(position) };
+    let idle = |at: usize| longest_idle(&contention, at, &running.certificates[at], work);
+    let own = idle(position)?;
+    // Passes of its pages are over when its cluster has been idle; then all are idle once more.
+    let settled = own.checked_add(longest(near.iter().map(|&at| idle(at)))?)?;
+    // What serves jobs alone may get tasks, and is never known to be idle.
+    if granted != Reliance::Nothing && !contention.serving_on_channels(position).is_empty() {
+        return None;
+    }
+    let mut clusters = running.clusters.clone();
+    clusters[position].tasks.retain(|&other| other != task);
+    let without = ChannelContention::of_certificates(set, &clusters, &running.certificates, granted, work);
+    let still = near.iter().filter(|&&at| !clusters[at].tasks.is_empty());
+    let mut still = still.map(|&at| without.holds_as_stated(at, &running.certificates[at]));
+    still.all(|holds| holds).then_some(due.checked_add(settled)?)
+}
+
+/// The time within which all of a cluster's processors are idle, from any instant on; `None` with a
+/// server, and where that is not known.
+fn longest_idle(contention: &ChannelContention<'_>, at: usize, certificate: &Certificate, work: &Work) -> Option<Span> {
+    if certificate.server_thousandths > 0 {
+        return None;
+    }
+    let placed = contention.as_granted(at)?;
+    let gc = placed.processor.stated(certificate)?;
+    idle_by(&placed, gc, work)
+}

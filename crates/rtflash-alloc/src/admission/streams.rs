@@ -1,0 +1,116 @@
+//! Job streams: whose server has room for them.
+
+use std::fmt;
+
+use rtflash_analysis::{Rational, Work, certified::ChannelContention};
+use rtflash_model::{Arrivals, ClusterId, Id, Job, Reliance, TaskSet};
+
+use super::RunningDevice;
+
+/// Why no server takes a job stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamRefusal {
+    /// No cluster has a server.
+    NoServer,
+    /// In the long run its jobs ask for more than any server has left, so that they would wait
+    /// longer and longer.
+    Full,
+}
+
+impl fmt::Display for StreamRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamRefusal::NoServer => f.write_str("no cluster has a server"),
+            StreamRefusal::Full => f.write_str("in the long run its jobs take more than any server has left"),
+        }
+    }
+}
+
+/// A server with what is left of it.
+struct ServerRoom {
+    cluster: ClusterId,
+    /// What a page that is read takes of the cluster, one that is written, and what it collects.
+    costs: PageLoads,
+    share: Rational,
+    taken: Vec<Rational>,
+}
+
+/// What pages take of the server of a cluster: numerators, and the divisor of each.
+struct PageLoads {
+    read: (u128, u128),
+    write: (u128, u128),
+    collected: (u128, u128),
+}
+
+/// For each job stream of the set, in order, a cluster whose server has room for it and for those
+/// before it: in the long run C_j of its jobs, of whose pages each chip of a stripe has an equal
+/// part, takes no more than is left of U_s. The one with the most left, the lowest on a tie.
+///
+/// Tasks are in time whatever jobs come (docs/admission.md), and when each job is over its server's
+/// deadline says: this is about streams that come for good.
+pub fn served_streams(
+    set: &TaskSet,
+    running: &RunningDevice,
+    granted: Reliance,
+    work: &Work,
+) -> Vec<Result<ClusterId, StreamRefusal>> {
+    let mut servers = servers(set, running, granted, work);
+    let mut serve = |job: &Job| {
+        if servers.is_empty() {
+            return Err(StreamRefusal::NoServer);
+        }
+        let left = servers.iter().enumerate().filter_map(|(at, server)| Some((server.left_with(job)?, at)));
+        let most = left.reduce(|most, next| if next.0 > most.0 { next } else { most });
+        let (_, at) = most.ok_or(StreamRefusal::Full)?;
+        let load = servers[at].costs.of(job);
+        servers[at].taken.extend(load);
+        Ok(servers[at].cluster)
+    };
+    set.jobs().iter().map(&mut serve).collect()
+}
+
+/// All servers.
+fn servers(set: &TaskSet, running: &RunningDevice, granted: Reliance, work: &Work) -> Vec<ServerRoom> {
+    let contention = ChannelContention::of_certificates(set, &running.clusters, &running.certificates, granted, work);
+    let room = |at: usize| {
+        let certificate = &running.certificates[at];
+        let share = u128::from(certificate.server_thousandths);
+        let placed = contention.in_the_worst_case(at).filter(|_| share > 0)?;
+        let gc = placed.processor.stated(certificate)??;
+        let (read, write) = placed.processor.page_costs();
+        let size = u128::from(running.clusters[at].size());
+        // A superblock reads one by one, and collects as a whole.
+        let [reading, collecting] = if certificate.placement.is_by_chip() { [size; 2] } else { [1; 2] };
+        let costs = PageLoads {
+            read: (read.as_ns().into(), reading),
+            write: (write.as_ns().into(), size),
+            collected: (gc.cost.as_ns().into(), u128::from(gc.reclaimed) * collecting),
+        };
+        let cluster = ClusterId::from_index(at);
+        Some(ServerRoom { cluster, costs, share: Rational::product([share], [1_000]), taken: Vec::new() })
+    };
+    (0..running.clusters.len()).filter_map(room).collect()
+}
+
+impl ServerRoom {
+    /// What would be left of it with this stream, too.
+    fn left_with(&self, job: &Job) -> Option<Rational> {
+        let taken: Vec<Rational> = self.taken.iter().cloned().chain(self.costs.of(job)).collect();
+        self.share.clone().minus(&Rational::sum(&taken))
+    }
+}
+
+impl PageLoads {
+    /// What a stream takes in the long run; nothing where it ends.
+    fn of(&self, job: &Job) -> Vec<Rational> {
+        let (jobs, time) = match &job.arrivals {
+            Arrivals::Every(gap) => (1, u128::from(gap.as_ns())),
+            Arrivals::Uniform(shortest, longest) => (2, u128::from(shortest.as_ns()) + u128::from(longest.as_ns())),
+            Arrivals::At(_) => return Vec::new(),
+        };
+        let of = |pages: u64, (cost, divisor): (u128, u128)| {
+            Rational::product([u128::from(pages), cost, jobs], [divisor, time])
+        };
+        vec![of(job.read_pages, self.read), of(job.write_pages, self.write), of(job.write_pages, self.collected)]
+    }
+}

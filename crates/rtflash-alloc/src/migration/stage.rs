@@ -1,0 +1,394 @@
+//! One stage: tasks that move to one cluster.
+
+use std::collections::BTreeSet;
+
+use rtflash_analysis::Work;
+use rtflash_model::{Certificate, ChipId, Cluster, ClusterId, Id, Placement, Span, TaskId, TaskSet, sorting};
+
+use super::copying::{CopyRoom, Destination, hold_beside};
+use super::parts::{StageTasks, whole_rows};
+use super::{MigrationOptions, MovedBy, MovedParts, Stage, StageRefusal, TaskMove};
+use crate::admission::{Admitted, Decision, RunningDevice, admit_into, removable_within};
+
+/// A cluster that is to run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Goal<'a> {
+    pub(super) cluster: &'a Cluster,
+    /// How its pages are placed, where that is stated.
+    pub(super) placement: Option<Placement>,
+}
+
+/// The certificate of a cluster that does nothing.
+const NOTHING: Certificate = Certificate {
+    placement: Placement::Stripe,
+    collection: None,
+    server_thousandths: 0,
+    backfill: true,
+    tightest: None,
+};
+
+/// What there is when a stage begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scene<'a> {
+    pub(super) set: &'a TaskSet,
+    pub(super) now: &'a RunningDevice,
+    /// The chips of what runs.
+    pub(super) taken: &'a BTreeSet<ChipId>,
+    /// Chips that have served tasks.
+    pub(super) used: &'a BTreeSet<ChipId>,
+    pub(super) options: MigrationOptions<'a>,
+    pub(super) work: &'a Work,
+}
+
+/// What runs while tasks move to a cluster, its certificate made.
+#[derive(Debug)]
+struct Setting {
+    cluster: usize,
+    joins: Vec<Admitted>,
+    /// From the stage's start on: when the tasks' writes go to both places.
+    mirrored_after: Span,
+    mirrored: RunningDevice,
+    together: RunningDevice,
+}
+
+/// A task that moves: its place, and its pages.
+pub(super) type Leaving = (MovedParts, usize, u64);
+
+impl Scene<'_> {
+    /// The stage that makes a cluster, or adds to one that runs what is missing there.
+    pub(super) fn stage(&self, goal: Goal<'_>) -> Result<Stage, StageRefusal> {
+        let position = self.now.clusters.iter().position(|cluster| cluster.chips == goal.cluster.chips);
+        let there: &[TaskId] = position.map_or(&[], |at| &self.now.clusters[at].tasks);
+        let mut moving: Vec<TaskId> = goal.cluster.tasks.iter().copied().filter(|task| !there.contains(task)).collect();
+        if position.is_none() {
+            if let Some(&chip) = goal.cluster.chips.iter().find(|chip| self.taken.contains(chip)) {
+                return Err(StageRefusal::Chip(chip));
+            }
+        } else if moving.is_empty() {
+            // What is too much there has to leave first.
+            return Err(StageRefusal::Chip(goal.cluster.chips[0]));
+        }
+        // The most pages first: a new cluster's certificate is made with them.
+        sorting::by_key(&mut moving, |&task| (std::cmp::Reverse(self.pages(task)), task));
+        let tasks = StageTasks::new(self.set, &moving);
+        let set = tasks.set(self.set.device()).ok_or(StageRefusal::TooLong)?;
+        if let Some(position) = position {
+            let placement = self.now.certificates[position].placement;
+            let leaving = self.leaving(&tasks, placement, &goal.cluster.chips)?;
+            let setting = self.joined(&set, position, &tasks.parts)?;
+            return self.moved(goal, &tasks, set, (setting, &leaving), None);
+        }
+        let mut refusal = StageRefusal::Late;
+        let stated = goal.placement.as_slice();
+        for &placement in if stated.is_empty() { self.options.placements } else { stated } {
+            if !placement.is_possible_on(self.set.device()) {
+                continue;
+            }
+            let leaving = self.leaving(&tasks, placement, &goal.cluster.chips)?;
+            // A zone is reset before anything is written there.
+            let erase = if placement.is_zoned() { None } else { self.erase(&goal.cluster.chips)? };
+            let setting = self.fresh(goal, placement, &tasks.parts);
+            match self.moved(goal, &tasks, set.clone(), (setting, &leaving), erase) {
+                Ok(stage) => return Ok(stage),
+                Err(why) => refusal = why,
+            }
+        }
+        Err(refusal)
+    }
+
+    /// A stage that moves a cluster out of the way of one that is missing: to chips that are free
+    /// and that this one does not want, or to a cluster that runs elsewhere. The one with the
+    /// fewest in its way goes first.
+    pub(super) fn aside(&self, missing: &[&Cluster]) -> Option<Stage> {
+        // Chips of a cluster ascend.
+        let wants = |goal: &Cluster, chip: &ChipId| goal.chips.binary_search(chip).is_ok();
+        let blocks = |goal: &Cluster, cluster: &&Cluster| cluster.chips.iter().any(|chip| wants(goal, chip));
+        let in_the_way = |goal: &Cluster| self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)).count();
+        let mut goals: Vec<&Cluster> = missing.to_vec();
+        sorting::by_key(&mut goals, |goal| in_the_way(goal));
+        for goal in goals {
+            let is_free = |chip: &ChipId| !self.taken.contains(chip) && !wants(goal, chip);
+            let free: Vec<ChipId> = ChipId::first(self.set.device().chips()).filter(is_free).collect();
+            for cluster in self.now.clusters.iter().filter(|cluster| blocks(goal, cluster)) {
+                let sizes = (1..=free.len()).filter(|size| size.is_power_of_two() || *size == free.len());
+                let alone = sizes.map(|size| Cluster { chips: free[..size].to_vec(), tasks: cluster.tasks.clone() });
+                let hosts = self.now.clusters.iter().filter(|host| !blocks(goal, host));
+                let together = hosts.map(|host| with_tasks(host, &cluster.tasks));
+                let stage = |aside: Cluster| self.stage(Goal { cluster: &aside, placement: None }).ok();
+                if let Some(stage) = alone.chain(together).find_map(stage) {
+                    return Some(stage);
+                }
+            }
+        }
+        None
+    }
+
+    /// How long chips that served tasks are erased.
+    fn erase(&self, chips: &[ChipId]) -> Result<Option<Span>, StageRefusal> {
+        let device = self.set.device();
+        let Some(&used) = chips.iter().find(|chip| self.used.contains(chip)) else { return Ok(None) };
+        if device.has_commands() {
+            return Err(StageRefusal::EraseCommands(used));
+        }
+        let whole = device.block_erase().checked_mul(device.blocks_per_chip().into());
+        whole.map(Some).ok_or(StageRefusal::TooLong)
+    }
+
+    /// The tasks that move to a cluster of this placement, with their places and pages.
+    fn leaving(
+        &self,
+        tasks: &StageTasks,
+        placement: Placement,
+        chips: &[ChipId],
+    ) -> Result<Vec<Leaving>, StageRefusal> {
+        let mut leaving = Vec::with_capacity(tasks.parts.len());
+        for &parts in &tasks.parts {
+            let serves = |cluster: &Cluster| cluster.tasks.contains(&parts.task);
+            let from = self.now.clusters.iter().position(serves).ok_or(StageRefusal::NotAdmitted(parts.task))?;
+            let zones = placement.is_zoned() || self.now.certificates[from].placement.is_zoned();
+            let of = &self.set.tasks()[parts.task];
+            if zones && (of.data_pages.is_none() || !of.fits_zones()) {
+                return Err(StageRefusal::Zones(parts.task));
+            }
+            leaving.push((parts, from, self.pages(parts.task)));
+        }
+        self.is_free_of_servers(chips, &leaving)?;
+        Ok(leaving)
+    }
+
+    /// A cluster of free chips. Its certificate is made with the first copy server.
+    fn fresh(&self, goal: Goal<'_>, placement: Placement, parts: &[MovedParts]) -> Setting {
+        let cluster = self.now.clusters.len();
+        let certificate = Certificate { placement, ..NOTHING };
+        let with = |tasks: Vec<TaskId>| {
+            let mut running = self.now.clone();
+            running.clusters.push(Cluster { chips: goal.cluster.chips.clone(), tasks });
+            running.certificates.push(certificate);
+            running
+        };
+        Setting {
+            cluster,
+            joins: Vec::new(),
+            mirrored_after: Span::ZERO,
+            mirrored: with(parts.iter().filter_map(|parts| parts.mirror).collect()),
+            together: with(parts.iter().map(|parts| parts.moved).collect()),
+        }
+    }
+
+    /// A cluster that runs, the tasks added one behind the other.
+    fn joined(&self, set: &TaskSet, position: usize, parts: &[MovedParts]) -> Result<Setting, StageRefusal> {
+        let (mut joins, mut running, mut after) = (Vec::new(), self.now.clone(), Span::ZERO);
+        for parts in parts {
+            let Decision::Admitted(admitted) =
+                admit_into(set, &running, parts.moved, position, self.options.granted, self.work)
+            else {
+                return Err(StageRefusal::NotAdmitted(parts.task));
+            };
+            after = after.checked_add(admitted.ready_within).ok_or(StageRefusal::TooLong)?;
+            running = admitted.running.clone();
+            joins.push(*admitted);
+        }
+        Ok(Setting { cluster: position, joins, mirrored_after: after, mirrored: running.clone(), together: running })
+    }
+
+    /// The tasks' pages copied one task after another, and what is left behind taken away.
+    fn moved(
+        &self,
+        goal: Goal<'_>,
+        tasks: &StageTasks,
+        set: TaskSet,
+        (mut setting, leaving): (Setting, &[Leaving]),
+        erase: Option<Span>,
+    ) -> Result<Stage, StageRefusal> {
+        self.fits(&setting.together, setting.cluster, tasks, leaving)?;
+        let begin = erase.unwrap_or(Span::ZERO).checked_add(setting.mirrored_after).ok_or(StageRefusal::TooLong)?;
+        let (mut moves, mut free) = (Vec::with_capacity(leaving.len()), begin);
+        let placement = setting.mirrored.certificates[setting.cluster].placement;
+        let mut switched = begin;
+        for of in leaving {
+            let when = (begin, free, moves.is_empty());
+            if self.goes_by_rounds(of.0, of.1, placement) {
+                let moved = self.rounded(tasks, &set, &mut setting, *of, (begin, moves.is_empty()))?;
+                switched = switched.max(moved.copied_within);
+                moves.push(moved);
+                continue;
+            }
+            let (moved, settled) = self.copied(tasks, &mut setting, *of, when)?;
+            moves.push(moved);
+            free = settled;
+        }
+        let switched = switched.max(free);
+        let Setting { cluster, joins, mirrored, together, .. } = setting;
+        let places: Vec<usize> = leaving.iter().map(|&(_, from, _)| from).chain([cluster]).collect();
+        if ![&mirrored, &together].iter().all(|of| hold_beside(&set, of, &places, self.options.granted, self.work)) {
+            return Err(StageRefusal::Late);
+        }
+        let (left, over_within) = self.left(&set, &together, leaving, switched)?;
+        Ok(Stage {
+            set,
+            before: self.now.clone(),
+            chips: goal.cluster.chips.clone(),
+            cluster: ClusterId::from_index(cluster),
+            erase,
+            joins,
+            moves,
+            mirrored,
+            together,
+            switched_within: switched,
+            over_within,
+            after: renumbered(left, tasks),
+        })
+    }
+
+    /// A task's pages copied, by what the cluster runs from then on, and when nothing is left of
+    /// the copy server. Writes go to both places from `begin` on, and no other copy server is there
+    /// from `free` on.
+    fn copied(
+        &self,
+        tasks: &StageTasks,
+        setting: &mut Setting,
+        (parts, from, pages): Leaving,
+        (begin, free, is_first): (Span, Span, bool),
+    ) -> Result<(TaskMove, Span), StageRefusal> {
+        // Rule M1: requests that wrote to the old place alone are over.
+        let over = self.set.tasks()[parts.task].write.map_or(Span::ZERO, |write| write.deadline());
+        let asked_after = begin.checked_add(over).ok_or(StageRefusal::TooLong)?.max(free);
+        let room = self.room(tasks, setting, (parts, from, pages), is_first);
+        let copying = room.fastest()?;
+        for running in [&mut setting.mirrored, &mut setting.together] {
+            running.certificates.clone_from(&copying.running.certificates);
+        }
+        let waits = copying.admitted.as_ref().map_or(Span::ZERO, |admitted| admitted.ready_within);
+        let copying_after = asked_after.checked_add(waits).ok_or(StageRefusal::TooLong)?;
+        let within = copying.server.within(pages).and_then(|within| copying_after.checked_add(within));
+        let settled = asked_after.checked_add(copying.settled_within).ok_or(StageRefusal::TooLong)?;
+        let moved = TaskMove {
+            parts,
+            from: ClusterId::from_index(from),
+            pages,
+            by: MovedBy::Copies(copying.server),
+            joins: copying.admitted,
+            copying_after,
+            copied_within: within.ok_or(StageRefusal::TooLong)?,
+            copying: copying.running,
+            copying_set: copying.set,
+        };
+        Ok((moved, settled))
+    }
+
+    /// What a task is moved beside, the first one of its stage or another.
+    fn room<'a>(
+        &'a self,
+        tasks: &'a StageTasks,
+        setting: &'a Setting,
+        (parts, from, pages): Leaving,
+        is_first: bool,
+    ) -> CopyRoom<'a> {
+        let placement = setting.mirrored.certificates[setting.cluster].placement;
+        let destination = match (setting.joins.is_empty(), is_first) {
+            (true, true) => Destination::New(placement, &setting.together),
+            (true, false) => Destination::Certified,
+            (false, _) => Destination::Running,
+        };
+        CopyRoom {
+            device: self.set.device(),
+            tasks,
+            running: &setting.mirrored,
+            task: parts.task,
+            places: [from, setting.cluster],
+            destination,
+            pages,
+            granted: self.options.granted,
+            buffer_pages: self.options.buffer_pages,
+            work: self.work,
+        }
+    }
+
+    /// Whether a task's writes alone bring its data to the new place: it goes round in zones, there
+    /// or where it was.
+    pub(super) fn goes_by_rounds(&self, parts: MovedParts, from: usize, to: Placement) -> bool {
+        parts.mirror.is_some() && (self.now.certificates[from].placement.is_zoned() || to.is_zoned())
+    }
+
+    /// A task that goes round once, its writes at both places from `begin` on. What a new cluster
+    /// runs by is made where this is its first task.
+    fn rounded(
+        &self,
+        tasks: &StageTasks,
+        set: &TaskSet,
+        setting: &mut Setting,
+        (parts, from, pages): Leaving,
+        (begin, is_first): (Span, bool),
+    ) -> Result<TaskMove, StageRefusal> {
+        let write = self.set.tasks()[parts.task].write.ok_or(StageRefusal::Late)?;
+        if is_first && setting.joins.is_empty() {
+            let room = self.room(tasks, setting, (parts, from, pages), is_first);
+            let certificate = room.certified_alone(set, &setting.together).ok_or(StageRefusal::Late)?;
+            for running in [&mut setting.mirrored, &mut setting.together] {
+                running.certificates[setting.cluster] = certificate;
+            }
+        }
+        // All of the range that it has, and of the one that it gets.
+        let (size, placement) = {
+            let running = &setting.mirrored;
+            (running.clusters[setting.cluster].size(), running.certificates[setting.cluster].placement)
+        };
+        let pages =
+            self.set.tasks()[parts.task].data_pages.map_or(pages, |of| pages.max(whole_rows(of, size, placement)));
+        // The first one comes within a period.
+        let requests = pages.div_ceil(write.pages().max(1));
+        let round = write.period().checked_mul(requests).and_then(|round| round.checked_add(write.jitter()));
+        let within = round.and_then(|round| round.checked_add(write.deadline())?.checked_add(begin));
+        Ok(TaskMove {
+            parts,
+            from: ClusterId::from_index(from),
+            pages,
+            by: MovedBy::Round(requests),
+            joins: None,
+            copying_after: begin,
+            copied_within: within.ok_or(StageRefusal::TooLong)?,
+            copying: setting.mirrored.clone(),
+            copying_set: set.clone(),
+        })
+    }
+
+    /// What runs without the tasks at their old places, and when nothing is left of them.
+    fn left(
+        &self,
+        set: &TaskSet,
+        together: &RunningDevice,
+        leaving: &[Leaving],
+        switched: Span,
+    ) -> Result<(RunningDevice, Span), StageRefusal> {
+        let (mut running, mut over) = (together.clone(), switched);
+        for &(parts, from, _) in leaving {
+            let within = removable_within(set, &running, parts.task, self.options.granted, self.work);
+            let within = within.ok_or(StageRefusal::NotSettled(parts.task))?;
+            over = over.checked_add(within).ok_or(StageRefusal::TooLong)?;
+            running.clusters[from].tasks.retain(|&task| task != parts.task);
+        }
+        Ok((running, over))
+    }
+}
+
+/// A cluster that serves more tasks.
+fn with_tasks(cluster: &Cluster, more: &[TaskId]) -> Cluster {
+    let mut tasks = [cluster.tasks.as_slice(), more].concat();
+    sorting::unstable(&mut tasks);
+    Cluster { chips: cluster.chips.clone(), tasks }
+}
+
+/// The same with a task's own number for all of it, and without clusters that serve nobody.
+fn renumbered(running: RunningDevice, tasks: &StageTasks) -> RunningDevice {
+    let own = |task: TaskId| tasks.parts.iter().find(|parts| parts.moved == task).map_or(task, |of| of.task);
+    let pairs = running.clusters.into_iter().zip(running.certificates);
+    let busy = pairs.filter(|(cluster, of)| !cluster.tasks.is_empty() || of.server_thousandths > 0);
+    let (clusters, certificates) = busy
+        .map(|(cluster, certificate)| {
+            let mut tasks: Vec<TaskId> = cluster.tasks.into_iter().map(own).collect();
+            sorting::unstable(&mut tasks);
+            (Cluster { chips: cluster.chips, tasks }, certificate)
+        })
+        .unzip();
+    RunningDevice { clusters, certificates }
+}

@@ -1,0 +1,104 @@
+//! The test of a cluster where it is placed: what it allows, and what it says of a given
+//! allocation.
+
+use rtflash_model::{Allocation, Cluster, Device, Placement, Reliance, TaskSet};
+
+use super::ClusterReport;
+use crate::certified::{self, Certification, NumberedMember, Trial, TrialAnswers};
+use crate::work::Work;
+
+/// Processor demand of placed clusters, with certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DemandTest {
+    /// The placements of pages that a cluster may have; at least one.
+    pub placements: &'static [Placement],
+    /// The most that its promises may rely on.
+    pub rely_on: Reliance,
+}
+
+impl DemandTest {
+    /// The same with those of its placements alone that are possible on a device.
+    #[must_use]
+    pub fn on(self, device: &Device) -> DemandTest {
+        const BY_REGISTER: [&[Placement]; 3] =
+            [&[Placement::Stripe, Placement::Superblock], &[Placement::Stripe], &[Placement::Superblock]];
+        let is_possible = |placement: &&Placement| placement.is_possible_on(device);
+        let possible = self.placements.iter().filter(is_possible);
+        let same = |few: &&&[Placement]| possible.clone().eq(few.iter());
+        let all = self.placements.iter().all(|placement| placement.is_possible_on(device));
+        let few = BY_REGISTER.iter().find(same).filter(|_| !all);
+        DemandTest { placements: few.copied().unwrap_or(self.placements), ..self }
+    }
+
+    /// The placements that clusters of a given allocation may have: any where the better one is
+    /// chosen for each cluster, as each is tested by itself (docs/analysis.md, Theorem 7), and
+    /// elsewhere those of the test.
+    pub fn verified(self) -> &'static [Placement] {
+        if self.placements == Placement::COLLECTING { &Placement::ALL } else { self.placements }
+    }
+
+    /// The placement of pages in clusters without tasks.
+    pub fn idle(self) -> Placement {
+        *self.placements.first().expect(certified::ONE_PLACEMENT)
+    }
+
+    /// An allocation of any origin with a certificate for each cluster: those that it has stay as
+    /// they are ([`certified::certified`]). If some cluster fails, certificates that rely on
+    /// less are looked for: granting more never refuses more.
+    pub fn certified(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> (Allocation, Certification) {
+        let relying_on = |rely_on| certified::certified(set, allocation, self.placements, rely_on, work);
+        let first = relying_on(self.rely_on);
+        if first.1.failing.is_empty() {
+            return first;
+        }
+        let less = self.rely_on.less().map(relying_on).find(|(_, found)| found.failing.is_empty());
+        less.map_or(first, |(found, how)| (certified::tightened(set, found, self.rely_on), how))
+    }
+
+    /// Certifies clusters with these placements of pages, all or none
+    /// ([`certified::certify_whole`]).
+    pub fn certify(self, set: &TaskSet, clusters: &[Cluster], placements: &[Placement], work: &Work) -> Certification {
+        certified::certify_whole(set, clusters, placements, self.rely_on, work)
+    }
+
+    /// Whether [`certify`](DemandTest::certify) would certify all of these clusters, by what the
+    /// trials before have found ([`certified::tried`]).
+    pub fn tried(
+        self,
+        set: &TaskSet,
+        clusters: &[Cluster],
+        placements: &[Placement],
+        work: &Work,
+        trials: &TrialAnswers,
+    ) -> Trial {
+        certified::tried(set, clusters, placements, self.rely_on, work, trials)
+    }
+
+    /// Whether a cluster has too much to do on a channel of so many chips beside the clusters with
+    /// tasks there, so that no trial of them succeeds; without one, whether any of them has.
+    pub fn has_too_much(
+        self,
+        set: &TaskSet,
+        number: Option<u32>,
+        (members, chips): (&mut [NumberedMember], u32),
+        work: &Work,
+        trials: &TrialAnswers,
+    ) -> bool {
+        let asked = (set, self.rely_on, work);
+        match number {
+            Some(number) => trials.is_too_much(asked, number, members, chips),
+            None => trials.is_too_much_for_any(asked, members, chips),
+        }
+    }
+
+    /// Whether each cluster of an allocation with certificates is in time ([`certified::holding`]).
+    pub fn holding(self, set: &TaskSet, allocation: &Allocation, work: &Work) -> Vec<bool> {
+        certified::holding(set, allocation, self.rely_on, work)
+    }
+
+    /// Each cluster of an allocation with certificates in numbers for a reader
+    /// ([`certified::reports`]).
+    pub fn reports(self, set: &TaskSet, allocation: &Allocation) -> Vec<ClusterReport> {
+        certified::reports(set, allocation, self.rely_on)
+    }
+}

@@ -1,0 +1,85 @@
+//! `lazy-rtgc`: Zhang and others' lazy real-time garbage collection.
+
+use rtflash_model::{Device, Task, TaskSet};
+
+use super::partial_steps::{FlashTimes, at_most, blocks, longest, step_terms};
+use super::{
+    Baseline, BaselineTerm, EARLIEST_DEADLINE, EVERY_STEP, IMPLICIT, ONE_MEMORY, SchemeCosts, verdict, without_room,
+};
+use crate::{Analysis, Assumption, ClusterTest, ClusterVerdict, Test};
+
+/// Lazy-RTGC (Zhang, Li, Wang, Zhang, Wang and Shao, ACM TODAES 20(3), 2015): pages are mapped in
+/// memory, and while no more than a free block is left there is a partial step behind every write.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LazyRtgc;
+
+impl LazyRtgc {
+    /// t_rd and t_wr + t_er.
+    fn costs(self, device: &Device) -> SchemeCosts {
+        let times = FlashTimes::of(&self, device);
+        SchemeCosts { read: times.read, write: times.write + times.erase }
+    }
+
+    /// a = ⌊t_er/(t_rd + t_wr)⌋: copies of a partial step.
+    pub fn copies(self, device: &Device) -> u128 {
+        let times = FlashTimes::of(&self, device);
+        times.erase / (times.read + times.write)
+    }
+
+    /// The most valid pages v that a victim may have: ⌊(π − 1)·a/(a + 1)⌋, the largest v with
+    /// ⌈v/a⌉ + 1 ≤ π − v, because the steps of a pass, each behind a write, must not outnumber the
+    /// pages that it reclaims. Zero where a step has no time for a copy.
+    ///
+    /// The paper's U(σ) = (π − 1)·a/((a + 1)·π) is not rounded, and a victim has ⌈σπ⌉ valid pages.
+    pub fn victim_pages(self, device: &Device) -> u128 {
+        let copies = self.copies(device);
+        (u128::from(device.pages_per_block()) - 1).saturating_mul(copies) / (copies + 1)
+    }
+}
+
+impl Analysis for LazyRtgc {
+    fn name(&self) -> &'static str {
+        "lazy-rtgc"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Lazy-RTGC (2015): page mapping, a step of collection behind a write once one free block is left"
+    }
+
+    fn assumes(&self) -> &'static [Assumption] {
+        const VICTIM: Assumption = Assumption {
+            name: "victim-bound",
+            statement: "a victim has at most as many valid pages as the mean of all blocks, rounded up: the block with \
+                        the fewest is taken, of all blocks (its Theorem 4.3)",
+        };
+        &[ONE_MEMORY, EVERY_STEP, VICTIM, EARLIEST_DEADLINE, IMPLICIT]
+    }
+
+    fn undefined(&self, set: &TaskSet) -> Option<&'static str> {
+        without_room(self, set.device())
+    }
+
+    fn test(&self) -> Test<'_> {
+        Test::Cluster(self)
+    }
+}
+
+impl Baseline for LazyRtgc {
+    fn terms(&self, device: &Device, tasks: &[&Task], _: u32) -> Vec<BaselineTerm> {
+        step_terms(tasks, self.costs(device))
+    }
+
+    fn worst_response(&self, device: &Device) -> u128 {
+        longest(self.costs(device))
+    }
+
+    fn usable_pages(&self, device: &Device, chips: u32) -> u128 {
+        at_most(device, chips, blocks(device, chips) * self.victim_pages(device))
+    }
+}
+
+impl ClusterTest for LazyRtgc {
+    fn verdict(&self, device: &Device, tasks: &[&Task], chips: u32) -> ClusterVerdict {
+        verdict(self, device, tasks, chips)
+    }
+}

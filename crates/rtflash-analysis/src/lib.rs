@@ -1,0 +1,264 @@
+//! Schedulability analyses: whether real-time I/O tasks meet their deadlines on a flash device. One
+//! trait, a file for each analysis.
+//!
+//! - Equations (IV.1) to (IV.9) of the thesis, Theorem 1: [`Thesis`], [`ThesisEvaluated`].
+//! - [`certified`]: what may be promised on the device: processors, demand, certificates
+//!   (docs/analysis.md).
+//! - [`server`]: Total Bandwidth Servers, Eqs. (IV.10) to (IV.12).
+//! - [`verdict`]: what an analysis of either kind says of a given allocation.
+//! - [`necessary`]: proofs that no allocation meets every deadline.
+//! - [`reason`]: why a task could not be placed: load, demand, data or a request.
+//!
+//! "The thesis" is Kim, *Dynamic Task-to-chip Allocation for Real-time I/O Guarantees in Flash
+//! Storage Systems*, DGIST 2021; its equations are cited by number. Verdicts are exact: U = 1 is
+//! schedulable, anything above is not, and where doubles cannot decide, integers of any size do.
+//!
+//! An analysis says by which [`Test`] it tests a cluster. Allocators, reports, advice, sizing and
+//! experiments ask that test and nothing else, so what an analysis of your own says is what they go
+//! by: `examples/own_analysis.rs` has two.
+
+// For random processors that tests of other crates share.
+#[cfg(test)]
+extern crate self as rtflash_analysis;
+
+mod alone;
+pub mod certified;
+mod cluster;
+mod cluster_report;
+mod deadlines;
+mod demand;
+mod demand_test;
+mod field;
+mod fraction;
+pub mod necessary;
+mod part_ftl;
+pub mod reason;
+pub mod server;
+mod sound;
+mod test;
+mod thesis;
+mod thesis_evaluated;
+pub mod verdict;
+mod work;
+
+use rtflash_model::generate::PageCosts;
+use rtflash_model::{Device, Placement, Reliance, Span, Task, TaskSet};
+
+pub use crate::cluster_report::{ClusterReport, GcReport};
+pub use crate::field::{
+    BASELINES, Baseline, BaselineTerm, Chang, Gftl, LazyRtgc, Rftl, Room, RoomUnit, Stock, StockTerm, baseline,
+};
+pub use alone::fits_alone;
+pub use cluster::{cluster_verdict, report_cluster, server_share, test_cluster};
+pub use cluster::{linear_task_terms, linear_terms, task_load};
+pub use deadlines::{Untestable, UntestableCause};
+pub use demand::{GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
+pub use demand_test::DemandTest;
+pub use fraction::{Fraction, Rational};
+pub use necessary::{Necessary, NecessaryWithZones};
+pub use part_ftl::PartFtl;
+pub use sound::{Sound, Stripe, Superblock, Zoned};
+pub use test::{ClusterTest, ClusterVerdict, LinearTest, Test, UtilizationTest};
+pub use thesis::Thesis;
+pub use thesis_evaluated::ThesisEvaluated;
+pub use work::{PlacementProgress, Work, WorkBound};
+
+/// Something an analysis takes for granted about the device or its use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assumption {
+    /// A short name, in kebab case, the same wherever the assumption is checked.
+    pub name: &'static str,
+    /// The assumption in a sentence.
+    pub statement: &'static str,
+}
+
+/// A schedulability analysis.
+pub trait Analysis: Sync {
+    /// What the user calls it. Two analyses of one name count as the same one.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in a line.
+    fn summary(&self) -> &'static str;
+
+    /// All that it takes for granted.
+    fn assumes(&self) -> &'static [Assumption] {
+        &[]
+    }
+
+    /// The cost of one page. Under Theorem 1 these are the factors of C^r and C^w in Eqs. (IV.1)
+    /// and (IV.2). Under every test, generated tasks are measured by them, and the executor's
+    /// operations take as long where no certificate says otherwise. t_r and t_w unless an analysis
+    /// says more, with the transfer in them where the device says what they contain.
+    fn page_costs(&self, device: &Device) -> PageCosts {
+        PageCosts::transfer_inside(device)
+    }
+
+    /// Whether it knows of deadlines before the end of the period and of release jitter. Where it
+    /// does not, allocators refuse a set that has one, and [`cluster_verdict`] passes no cluster
+    /// that does.
+    fn takes_deadlines(&self) -> bool {
+        false
+    }
+
+    /// Whether it knows that commands use the bus, too ([`Device::has_commands`]), as demand tests
+    /// do. Where it does not, allocators refuse such a device, and [`cluster_verdict`] passes no
+    /// cluster on one.
+    fn takes_commands(&self) -> bool {
+        matches!(self.test(), Test::Demand(_))
+    }
+
+    /// Why it has nothing to say of sets like this one on its device, as a sentence; `None` where
+    /// it has. Then allocators refuse the set, and [`cluster_verdict`] passes no cluster.
+    fn undefined(&self, _set: &TaskSet) -> Option<&'static str> {
+        None
+    }
+
+    /// How it tests a cluster. Always the same.
+    fn test(&self) -> Test<'_>;
+}
+
+/// What follows from [`Analysis::test`], and so is no analysis's to replace.
+impl dyn Analysis + '_ {
+    /// How long a page occupies its chip on the device that it speaks of: its page costs, and under
+    /// a demand test t_r + t_d and t_w + t_d.
+    pub fn occupancy(&self, device: &Device) -> PageCosts {
+        match self.test() {
+            Test::Demand(_) => PageCosts::transfer_on_top(device),
+            Test::Linear(_) | Test::Utilization(_) | Test::Cluster(_) => self.page_costs(device),
+        }
+    }
+
+    /// Whether its verdict is that of Theorem 1, in either reading.
+    pub fn is_theorem(&self) -> bool {
+        [Thesis.name(), ThesisEvaluated.name()].contains(&self.name())
+    }
+
+    /// Whether it is [`Necessary`] or [`NecessaryWithZones`], whose yes says nothing.
+    pub fn is_necessary(&self) -> bool {
+        self.name() == Necessary.name() || self.bounds_zones()
+    }
+
+    /// Whether it is [`NecessaryWithZones`], whose no holds on devices with zones, too.
+    pub fn bounds_zones(&self) -> bool {
+        self.name() == NecessaryWithZones.name()
+    }
+
+    /// The placements of pages of its [`DemandTest`]; none where it has none.
+    pub fn placements(&self) -> &'static [Placement] {
+        let Test::Demand(test) = self.test() else { return &[] };
+        test.placements
+    }
+
+    /// The most that a promise of its [`DemandTest`] may rely on; what the default is where it has
+    /// none, and nobody asks.
+    pub fn relies_on(&self) -> Reliance {
+        let Test::Demand(test) = self.test() else { return Reliance::default() };
+        test.rely_on
+    }
+
+    /// All terms of a task's utilization in a cluster of `chips` chips, exactly: Eqs. (IV.1) to
+    /// (IV.7). `None` under a [`ClusterTest`], which has none. Under a demand test they are those
+    /// of [`Thesis`]: generated tasks are measured by them, and they decide nothing else.
+    pub fn demand(&self, device: &Device, task: &Task, chips: u32) -> Option<TaskDemand> {
+        match self.test() {
+            Test::Utilization(test) => Some(test.demand(device, task, chips)),
+            Test::Cluster(_) => None,
+            Test::Linear(_) | Test::Demand(_) => {
+                let delay = self.transfer_delay(device, chips);
+                Some(TaskDemand::new(device, task, chips, self.page_costs(device), delay))
+            }
+        }
+    }
+
+    /// D(s): transfer delay charged to each page of a server's job, and the wait for the bus that
+    /// the executor allows a page, in a cluster of `chips` chips. Where the test does not say, the
+    /// most that a channel's other chips can take: t_d·(m_c − 1).
+    pub fn transfer_delay(&self, device: &Device, chips: u32) -> Span {
+        match self.test() {
+            Test::Linear(test) => test.transfer_delay(device, chips),
+            // As with `demand`.
+            Test::Demand(_) => Thesis.transfer_delay(device, chips),
+            Test::Utilization(_) | Test::Cluster(_) => {
+                let others = device.chips_per_channel().min(device.chips()) - 1;
+                thesis::times_transfer(device, others)
+            }
+        }
+    }
+}
+
+/// The analyses with a constant of [`Reliance`].
+macro_rules! all {
+    ($granted:expr) => {
+        [
+            &Thesis,
+            &ThesisEvaluated,
+            &Stripe { rely_on: $granted },
+            &Superblock { rely_on: $granted },
+            &Sound { rely_on: $granted },
+            &Zoned { rely_on: $granted },
+        ]
+    };
+}
+
+/// Every analysis that has a name, where promises may rely on the neighbours.
+pub static ANALYSES: [&dyn Analysis; 6] = relying_on(Reliance::Neighbours);
+
+/// Every analysis that has a name, where promises may rely on so much.
+const fn relying_on(granted: Reliance) -> [&'static dyn Analysis; 6] {
+    match granted {
+        Reliance::Nothing => all!(Reliance::Nothing),
+        Reliance::Neighbours => all!(Reliance::Neighbours),
+        Reliance::Queue => all!(Reliance::Queue),
+    }
+}
+
+/// The analysis of that name.
+pub fn analysis(name: &str) -> Option<&'static dyn Analysis> {
+    analysis_relying_on(name, Reliance::default())
+}
+
+/// Every analysis that has a name, and the field's schemes ([`BASELINES`]).
+pub fn analyses_and_baselines() -> impl Iterator<Item = &'static dyn Analysis> {
+    ANALYSES.into_iter().chain(BASELINES.map(|of| of as &dyn Analysis))
+}
+
+/// The analysis of that name, its promises relying on so much at most; [`BASELINES`] and
+/// those of [`NECESSARY`] have one, too.
+pub fn analysis_relying_on(name: &str, granted: Reliance) -> Option<&'static dyn Analysis> {
+    let others = BASELINES.map(|of| of as &dyn Analysis).into_iter().chain(NECESSARY);
+    relying_on(granted).into_iter().chain(others).find(|analysis| analysis.name() == name)
+}
+
+/// The necessary tests, under the names that they have as analyses.
+pub static NECESSARY: [&dyn Analysis; 2] = [&Necessary, &NecessaryWithZones];
+
+/// The assumptions that both readings of Theorem 1 share.
+const SERIAL: Assumption = Assumption {
+    name: "serial-cluster",
+    statement: "a cluster serves one page operation, or one step of a GC pass on all its chips, at a time (Eqs. IV.1, \
+                IV.2)",
+};
+const GC_COST: Assumption = Assumption {
+    name: "victim-bound",
+    statement: "a victim block holds at most ceil(lambda P) valid pages, because valid pages spread evenly over all \
+                blocks (Eq. IV.3)",
+};
+const GC_PERIOD: Assumption = Assumption {
+    name: "gc-keeps-pace",
+    statement: "GC at the period T^g frees alpha pages on every chip of the cluster before the task has written them, \
+                because writes spread evenly over the chips (Eq. IV.4)",
+};
+const BLOCKING: Assumption = Assumption {
+    name: "one-blocking-erase",
+    statement: "a request waits at most once, for at most one operation of a later deadline, and none is longer than \
+                t_e (Theorem 1)",
+};
+const DEADLINES: Assumption = Assumption {
+    name: "implicit-deadlines",
+    statement: "each request is due within its period, and arrives no sooner than a period after the one before \
+                (Section 4.1.1)",
+};
+const CAPACITY: Assumption = Assumption {
+    name: "data-fit",
+    statement: "the tasks' data fit the logical space of their cluster; the thesis has no test for it",
+};
