@@ -2,7 +2,8 @@
 
 mod served;
 
-use rtflash_analysis::{Analysis, Work, reason::Reason};
+use rtflash_analysis::reason::Reason;
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, Request, Span, Task, TaskSet};
 
 use crate::allocator::{Allocator, BestFit, ClusteringBfd, ClusteringSearch, EqualSplit, Global, Outcome};

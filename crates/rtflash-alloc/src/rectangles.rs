@@ -10,7 +10,8 @@
 
 use std::collections::HashSet;
 
-use rtflash_analysis::{Analysis, DemandTest, Work, WorkBound, verdict::passing_charged};
+use rtflash_analysis::verdict::passing_charged;
+use rtflash_analysis::{Analysis, DemandTest, Work, WorkBound};
 use rtflash_model::{Allocation, ChipId, ChipRectangle, Cluster, Placement, TaskSet, sorting};
 
 /// Chips that are looked at while clusters are laid out, at most.

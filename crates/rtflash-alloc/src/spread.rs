@@ -6,10 +6,8 @@
 //! fastest passes with none more. Every cluster is tested again after each change, and certificates
 //! are made anew.
 
-use rtflash_analysis::{
-    Analysis, DemandTest, Fraction, Work, WorkBound,
-    verdict::{passing_charged, victim},
-};
+use rtflash_analysis::verdict::{passing_charged, victim};
+use rtflash_analysis::{Analysis, DemandTest, Fraction, Work, WorkBound};
 use rtflash_model::{Allocation, Certificate, ChipId, Cluster, Placement, TaskSet, sorting};
 
 /// Allocations that are tested at most.
@@ -210,7 +208,8 @@ impl SpreadSearch<'_> {
 
 #[cfg(test)]
 mod tests {
-    use rtflash_analysis::{Sound, Thesis, verdict::passing};
+    use rtflash_analysis::verdict::passing;
+    use rtflash_analysis::{Sound, Thesis};
     use rtflash_model::{Device, DeviceSpec, Request, Span, Task};
 
     use super::*;

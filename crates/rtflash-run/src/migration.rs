@@ -3,10 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use rtflash_alloc::{
-    admission::{AddedHow, Admitted, RunningDevice},
-    migration::{CopyServer, Stage, TaskMove},
-};
+use rtflash_alloc::admission::{AddedHow, Admitted, RunningDevice};
+use rtflash_alloc::migration::{CopyServer, Stage, TaskMove};
 use rtflash_model::{ClusterId, Id, Instant, Span, Task, TaskId, TaskSet};
 use rtflash_plan::{Plan, ReleasePattern, SharedPages};
 use rtflash_trace::Kind;

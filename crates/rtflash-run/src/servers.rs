@@ -1,9 +1,7 @@
 //! The Total Bandwidth Servers of an allocation.
 
-use rtflash_analysis::{
-    Analysis,
-    server::{JobPages, Server, earliest_deadline},
-};
+use rtflash_analysis::Analysis;
+use rtflash_analysis::server::{JobPages, Server, earliest_deadline};
 use rtflash_model::{Allocation, ClusterId, Id, Instant, TaskSet};
 use rtflash_plan::resume::NoState;
 use rtflash_plan::{Admission, Grant};

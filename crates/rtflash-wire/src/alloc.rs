@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::{
-    advice::{Advice, ServedBy, Supposed},
-    allocator::{Limit, Outcome},
-    sizing::FrontPoint,
-};
-use rtflash_analysis::{Analysis, ClusterReport, certified::reliances, verdict::report};
+use rtflash_alloc::advice::{Advice, ServedBy, Supposed};
+use rtflash_alloc::allocator::{Limit, Outcome};
+use rtflash_alloc::sizing::FrontPoint;
+use rtflash_analysis::certified::reliances;
+use rtflash_analysis::verdict::report;
+use rtflash_analysis::{Analysis, ClusterReport};
 use rtflash_model::{Certificate, Cluster, Span, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,11 +3,9 @@
 
 use std::borrow::Cow;
 
-use rtflash_analysis::{
-    Analysis, Assumption, ClusterReport, DemandTest, StreamDemand,
-    certified::{Held, held, reliances},
-    verdict::{report, spaces},
-};
+use rtflash_analysis::certified::{Held, held, reliances};
+use rtflash_analysis::verdict::{report, spaces};
+use rtflash_analysis::{Analysis, Assumption, ClusterReport, DemandTest, StreamDemand};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Space, Span, TaskId, TaskSet};
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;

@@ -1,10 +1,8 @@
 //! What is guaranteed on the device, next to a verdict that need not guarantee anything.
 
 use rtflash_alloc::allocator::{Allocator, BestFit, Outcome, PartFtlTest};
-use rtflash_analysis::{
-    Analysis, Sound, Test, Work, baseline,
-    certified::{certified, reliances},
-};
+use rtflash_analysis::certified::{certified, reliances};
+use rtflash_analysis::{Analysis, Sound, Test, Work, baseline};
 use rtflash_model::{Allocation, Placement, Reliance, TaskSet};
 
 use crate::verdicts::Verdict;

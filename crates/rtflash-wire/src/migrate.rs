@@ -1,9 +1,7 @@
 //! What `rtflash migrate --format json` prints.
 
-use rtflash_alloc::{
-    admission::RunningDevice,
-    migration::{Migration, MovedBy, Stage, StageRefusal, TaskMove},
-};
+use rtflash_alloc::admission::RunningDevice;
+use rtflash_alloc::migration::{Migration, MovedBy, Stage, StageRefusal, TaskMove};
 use rtflash_model::{Cluster, ClusterId, Span, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

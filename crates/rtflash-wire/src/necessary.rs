@@ -1,7 +1,8 @@
 //! That no allocation will do, and why.
 
 use rtflash_alloc::allocator::{Outcome, excluded};
-use rtflash_analysis::{Analysis, necessary::Impossible};
+use rtflash_analysis::Analysis;
+use rtflash_analysis::necessary::Impossible;
 use rtflash_model::TaskSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,11 +2,9 @@
 //! answer in JSON.
 
 use rtflash_alloc::allocator::{Failure, Unplaced};
-use rtflash_analysis::{
-    Analysis, Test, baseline,
-    necessary::Impossible,
-    reason::{Excess, Reason},
-};
+use rtflash_analysis::necessary::Impossible;
+use rtflash_analysis::reason::{Excess, Reason};
+use rtflash_analysis::{Analysis, Test, baseline};
 use rtflash_model::{Allocation, Certificate, Cluster, Device, Space, TaskSet, format_ns};
 
 use crate::numbers::{percent, plain, separated, share, time, volume};

@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
-use rtflash_alloc::{
-    allocator::Outcome,
-    sizing::{
-        AllocationCost, Amplification, ClusterCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing,
-        SizingLimit, Wear,
-    },
+use rtflash_alloc::allocator::Outcome;
+use rtflash_alloc::sizing::{
+    AllocationCost, Amplification, ClusterCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing,
+    SizingLimit, Wear,
 };
 use rtflash_analysis::Analysis;
 use rtflash_model::{Request, TaskSet};

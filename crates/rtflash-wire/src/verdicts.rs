@@ -5,10 +5,8 @@
 use std::fmt;
 
 use rtflash_alloc::allocator::{Allocator as _, Outcome, PartFtlTest};
-use rtflash_analysis::{
-    Analysis, PartFtl, Test,
-    verdict::{in_time, report, spaces},
-};
+use rtflash_analysis::verdict::{in_time, report, spaces};
+use rtflash_analysis::{Analysis, PartFtl, Test};
 use rtflash_model::{Allocation, Space, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

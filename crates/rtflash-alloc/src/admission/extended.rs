@@ -1,9 +1,7 @@
 //! A cluster that runs, with a task more in it.
 
-use rtflash_analysis::{
-    Work,
-    certified::{ChannelContention, collects},
-};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{ChannelContention, collects};
 use rtflash_model::{Certificate, ClusterId, Id, Span, TaskId, TaskSet};
 
 use super::idle::longest;

@@ -2,7 +2,8 @@
 
 use std::cell::OnceCell;
 
-use rtflash_analysis::{Work, certified::ChannelContention};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::ChannelContention;
 use rtflash_model::{Reliance, TaskSet};
 
 use super::RunningDevice;

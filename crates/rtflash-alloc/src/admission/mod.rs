@@ -26,7 +26,8 @@ use idle::longest;
 pub use into::admit_into;
 use known::KnownNeighbours;
 pub use path::{CollectionStage, ExtraPasses};
-use rtflash_analysis::{DemandTest, Work, certified::ChannelContention};
+use rtflash_analysis::certified::ChannelContention;
+use rtflash_analysis::{DemandTest, Work};
 
 use path::{TermsPath, idle_by};
 pub use servers::{LeftOutServers, servers_left_out};

@@ -2,12 +2,10 @@
 
 use std::cell::Cell;
 
-use rtflash_analysis::{
-    Work,
-    certified::{
-        ChannelContention, ChosenGc, Demand, DemandTask, DemandVerdict, LastFailure, Patience, PlacedProcessor,
-        Processor, WorkloadCurve, is_surely_late, terms_without_server,
-    },
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{
+    ChannelContention, ChosenGc, Demand, DemandTask, DemandVerdict, LastFailure, Patience, PlacedProcessor, Processor,
+    WorkloadCurve, is_surely_late, terms_without_server,
 };
 use rtflash_model::{Certificate, Collection, Span};
 

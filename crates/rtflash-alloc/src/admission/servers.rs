@@ -1,6 +1,7 @@
 //! Servers that are left out.
 
-use rtflash_analysis::{Work, certified::ChannelContention};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::ChannelContention;
 use rtflash_model::{Certificate, Reliance, Span, TaskSet};
 
 use super::idle::{idle_after_jobs, longest};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use rtflash_analysis::{Rational, Work, certified::ChannelContention};
+use rtflash_analysis::certified::ChannelContention;
+use rtflash_analysis::{Rational, Work};
 use rtflash_model::{Arrivals, ClusterId, Id, Job, Reliance, TaskSet};
 
 use super::RunningDevice;

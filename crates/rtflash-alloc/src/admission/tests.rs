@@ -1,6 +1,7 @@
 //! Decisions that may take little.
 
-use rtflash_analysis::{DemandTest, Work, analysis_relying_on, certified::certify, fits_alone};
+use rtflash_analysis::certified::certify;
+use rtflash_analysis::{DemandTest, Work, analysis_relying_on, fits_alone};
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{
     Access, Cluster, Device, DeviceSpec, Id, LogicalRatio, Placement, Reliance, Request, Span, Task, TaskId, TaskSet,

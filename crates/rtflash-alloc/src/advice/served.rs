@@ -1,6 +1,7 @@
 //! A request that takes longer than it has on any number of chips: what lets it be served.
 
-use rtflash_analysis::{Analysis, Work, reason::TooLong};
+use rtflash_analysis::reason::TooLong;
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{DeviceSpec, Request, Span, Task, TaskSet};
 
 use super::{MAX_WORK, TOO_LARGE, with_device};

@@ -1,9 +1,7 @@
 //! All allocations at once: whether there can be one.
 
-use rtflash_analysis::{
-    Analysis, Work,
-    necessary::{Impossible, impossible, impossible_with_zones},
-};
+use rtflash_analysis::necessary::{Impossible, impossible, impossible_with_zones};
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::TaskSet;
 
 use super::{Allocator, Limit, Outcome};

@@ -31,9 +31,9 @@ mod unplaced;
 
 use std::fmt;
 
-use rtflash_analysis::{
-    Analysis, PartFtl, Test, Untestable, Work, cluster_verdict, necessary::Impossible, reason::Reason,
-};
+use rtflash_analysis::necessary::Impossible;
+use rtflash_analysis::reason::Reason;
+use rtflash_analysis::{Analysis, PartFtl, Test, Untestable, Work, cluster_verdict};
 use rtflash_model::{Allocation, AllocationError, TaskId, TaskSet};
 
 use self::best_fit::Filled;

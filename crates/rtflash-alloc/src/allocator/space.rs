@@ -1,6 +1,7 @@
 //! Space beside the timing verdict of the thesis's analyses, which know nothing of it.
 
-use rtflash_analysis::{PartFtl, reason::Reason};
+use rtflash_analysis::PartFtl;
+use rtflash_analysis::reason::Reason;
 use rtflash_model::{Allocation, Cluster, TaskId, TaskSet};
 
 use super::{Failure, Outcome, Unplaced};

@@ -1,9 +1,7 @@
 //! A task that an algorithm finds no room for, under a test that knows tasks and a number of chips.
 
-use rtflash_analysis::{
-    Analysis, Fraction,
-    reason::{Reason, TooLong},
-};
+use rtflash_analysis::reason::{Reason, TooLong};
+use rtflash_analysis::{Analysis, Fraction};
 use rtflash_model::{Device, Task, TaskId, TaskSet, sorting};
 
 use super::Unplaced;

@@ -1,9 +1,7 @@
 //! How fast a task's pages may be copied.
 
-use rtflash_analysis::{
-    Work,
-    certified::{ChannelContention, certify_beside, collects},
-};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{ChannelContention, certify_beside, collects};
 use rtflash_model::{Certificate, ChipId, Cluster, Device, Placement, Reliance, Span, TaskId, TaskSet, sorting};
 
 use super::parts::StageTasks;

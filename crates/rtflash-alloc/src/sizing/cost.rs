@@ -1,10 +1,8 @@
 //! What an allocation costs: pages written, erases, lifetime. In doubles, for a reader: no verdict
 //! is decided by them.
 
-use rtflash_analysis::{
-    Analysis,
-    verdict::{report, victim},
-};
+use rtflash_analysis::Analysis;
+use rtflash_analysis::verdict::{report, victim};
 use rtflash_model::{Allocation, Arrivals, Cluster, Job, TaskSet};
 
 use super::expected::{expected, in_all};

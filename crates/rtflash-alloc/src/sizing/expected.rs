@@ -1,7 +1,8 @@
 //! What an allocation costs where its tasks overwrite their data in a known manner: estimates
 //! (docs/lifetime.md).
 
-use rtflash_analysis::{Analysis, Test, certified::processors};
+use rtflash_analysis::certified::processors;
+use rtflash_analysis::{Analysis, Test};
 use rtflash_model::{Certificate, Cluster, Collection, Request, TaskSet};
 
 use super::overwriting::{Amplification, CopyFrontier, OverwriteOrder, SharedStore, Writer, amplification};

@@ -4,7 +4,9 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use rtflash_analysis::{Analysis, Test, Work, WorkBound, certified::never_served, reason::TooLong};
+use rtflash_analysis::certified::never_served;
+use rtflash_analysis::reason::TooLong;
+use rtflash_analysis::{Analysis, Test, Work, WorkBound};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, MAX_CHIPS, TaskSet};
 
 use super::{LargestRatio, MAX_TEST_WORK, MOST_WORK, RATIO_STEPS, SizingLimit};

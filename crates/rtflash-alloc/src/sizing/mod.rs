@@ -21,7 +21,8 @@ mod search;
 mod wear;
 mod whole;
 
-use rtflash_analysis::{Analysis, Work, necessary::fewest_chips};
+use rtflash_analysis::necessary::fewest_chips;
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Allocation, LogicalRatio, Span, TaskSet};
 
 use crate::allocator::{Allocator, Outcome};

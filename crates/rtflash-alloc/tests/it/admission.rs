@@ -1,14 +1,13 @@
 //! Whether a task may be added to what runs, asked of everybody the long way; and a set for each
 //! part of the rules that is there for a few of them.
 
-use rtflash_alloc::{
-    admission::{
-        AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, StreamRefusal, admit, removable_within,
-        served_streams,
-    },
-    allocator::{Allocator, BestFit, EqualSplit, Global},
+use rtflash_alloc::admission::{
+    AddedHow, AdmissionRefusal, Admitted, Decision, RunningDevice, StreamRefusal, admit, removable_within,
+    served_streams,
 };
-use rtflash_analysis::{DemandTest, Work, analysis_relying_on, certified::certify_beside};
+use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
+use rtflash_analysis::certified::certify_beside;
+use rtflash_analysis::{DemandTest, Work, analysis_relying_on};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Arrivals, Certificate, ChipId, Cluster, ClusterId, Collection, Device, DeviceSpec, Id, Job, LogicalRatio,

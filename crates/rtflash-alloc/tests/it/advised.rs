@@ -1,10 +1,8 @@
 //! Limits and advice, followed: what they name passes, and what they call the largest is it.
 
-use rtflash_alloc::{
-    advice::advise,
-    allocator::{Allocator, BestFit, ClusteringBfd},
-    sizing::{FrontAxes, RATIO_STEPS, front, limits},
-};
+use rtflash_alloc::advice::advise;
+use rtflash_alloc::allocator::{Allocator, BestFit, ClusteringBfd};
+use rtflash_alloc::sizing::{FrontAxes, RATIO_STEPS, front, limits};
 use rtflash_analysis::{Analysis, Sound, Thesis};
 use rtflash_model::random::Stream;
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Request, Span, Task, TaskSet};

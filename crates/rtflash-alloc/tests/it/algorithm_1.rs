@@ -3,11 +3,8 @@
 use std::cmp::Reverse;
 
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Outcome};
-use rtflash_analysis::{
-    Fraction, Rational, Work, analysis_relying_on,
-    certified::{Contention, Processor, SharedBus, WorkloadCurve, choose},
-    verdict,
-};
+use rtflash_analysis::certified::{Contention, Processor, SharedBus, WorkloadCurve, choose};
+use rtflash_analysis::{Fraction, Rational, Work, analysis_relying_on, verdict};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Placement, Reliance, Task, TaskId, TaskSet};
 

@@ -1,16 +1,12 @@
 //! Numbers as small and as large as they may be, together: nothing stops the program, and the
 //! verifier agrees.
 
-use rtflash_alloc::{
-    advice::advise,
-    allocator::{ALLOCATORS, BestFit, Outcome},
-    sizing::size,
-};
-use rtflash_analysis::{
-    ANALYSES, Analysis, analysis_relying_on,
-    certified::held,
-    verdict::{completed, passing, report},
-};
+use rtflash_alloc::advice::advise;
+use rtflash_alloc::allocator::{ALLOCATORS, BestFit, Outcome};
+use rtflash_alloc::sizing::size;
+use rtflash_analysis::certified::held;
+use rtflash_analysis::verdict::{completed, passing, report};
+use rtflash_analysis::{ANALYSES, Analysis, analysis_relying_on};
 use rtflash_check::{Equations, verify, verify_certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{

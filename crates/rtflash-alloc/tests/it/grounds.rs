@@ -3,10 +3,8 @@
 
 use std::fs;
 
-use rtflash_analysis::{
-    Work,
-    certified::{GROUNDS, Ground, certify, grounds, held, reliances},
-};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{GROUNDS, Ground, certify, grounds, held, reliances};
 use rtflash_model::{
     Access, Allocation, ChipId, Cluster, Device, DeviceSpec, Id, Placement, Reliance, Request, Span, Task, TaskId,
     TaskSet,

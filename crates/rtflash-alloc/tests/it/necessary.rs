@@ -1,9 +1,9 @@
 //! The necessary tests against the verifier's, and against what the sound analyses accept.
 
 use rtflash_alloc::allocator::{Allocator, BestFit, ClusteringSearch, Exact, Global};
+use rtflash_analysis::necessary::{fewest_chips, impossible, impossible_with_zones};
 use rtflash_analysis::{
     Analysis, Necessary, NecessaryWithZones, Sound, Stripe, Superblock, Zoned, analyses_and_baselines,
-    necessary::{fewest_chips, impossible, impossible_with_zones},
 };
 use rtflash_model::generate::PageCosts;
 use rtflash_model::random::Stream;

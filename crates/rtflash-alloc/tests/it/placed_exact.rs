@@ -1,7 +1,8 @@
 //! `exact` under the sound analyses against every allocation that there is, on small devices.
 
 use rtflash_alloc::allocator::{Outcome, allocator};
-use rtflash_analysis::{Analysis, Work, analysis_relying_on, certified::certified};
+use rtflash_analysis::certified::certified;
+use rtflash_analysis::{Analysis, Work, analysis_relying_on};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span, Task, TaskSet,

@@ -5,10 +5,8 @@
 use std::fs;
 use std::sync::LazyLock;
 
-use rtflash_analysis::{
-    Work,
-    certified::{Contention, Demand, DemandVerdict, Processor, SharedBus},
-};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus};
 use rtflash_check::verify_certified;
 use rtflash_model::{
     Access, Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Reliance,

@@ -1,10 +1,8 @@
 //! Clusters as rectangles: what is returned is an allocation that the verifier, which shares no
 //! code, accepts; and few sets lose theirs.
 
-use rtflash_alloc::{
-    allocator::{Allocator, BestFit, ClusteringBfd},
-    rectangles::in_rectangles,
-};
+use rtflash_alloc::allocator::{Allocator, BestFit, ClusteringBfd};
+use rtflash_alloc::rectangles::in_rectangles;
 use rtflash_analysis::{Analysis, ClusterTest, ClusterVerdict, Fraction, Sound, Test, Thesis};
 use rtflash_check::{Equations, verify, verify_certified};
 use rtflash_model::random::Stream;

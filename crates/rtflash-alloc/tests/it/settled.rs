@@ -1,9 +1,7 @@
 //! Clusters of one chip on a channel, each of which holds only next to the others.
 
-use rtflash_analysis::{
-    Work,
-    certified::{certified, certify, holding},
-};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{certified, certify, holding};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Span,

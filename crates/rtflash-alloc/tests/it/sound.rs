@@ -2,10 +2,8 @@
 //! from what.
 
 use proptest::prelude::*;
-use rtflash_analysis::{
-    Work,
-    certified::{Choice, ChosenGc, Contention, Demand, DemandVerdict, Processor, SharedBus, choose},
-};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{Choice, ChosenGc, Contention, Demand, DemandVerdict, Processor, SharedBus, choose};
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
 
 fn span(ns: u64) -> Span {

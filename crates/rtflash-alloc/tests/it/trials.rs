@@ -1,9 +1,7 @@
 //! TrialAnswers answer as certifying does, whatever was tried before.
 
-use rtflash_analysis::{
-    Work,
-    certified::{TrialAnswers, certify, certify_whole, tried},
-};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{TrialAnswers, certify, certify_whole, tried};
 use rtflash_model::random::Stream;
 use rtflash_model::{Cluster, Device, DeviceSpec, Placement, Reliance, Request, Span, Task, TaskSet};
 

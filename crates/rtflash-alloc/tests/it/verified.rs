@@ -1,10 +1,8 @@
 //! What the demand tests say of allocations of any origin is what the verifier says, which shares
 //! no code with them: verdicts, what each cluster relies on, and every number that is shown.
 
-use rtflash_analysis::{
-    ClusterReport, Work,
-    certified::{certified, held, holding, is_independent, reliances, reports},
-};
+use rtflash_analysis::certified::{certified, held, holding, is_independent, reliances, reports};
+use rtflash_analysis::{ClusterReport, Work};
 use rtflash_check::{CertifiedClusterVerification, verify_certified};
 use rtflash_model::random::Stream;
 use rtflash_model::{

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use rtflash_analysis::{StockTerm, certified::Term};
+use rtflash_analysis::StockTerm;
+use rtflash_analysis::certified::Term;
 
 use super::{AlgorithmArg, AnalysisArg, ChangeArg, FormatArg, MAX_THREADS, RelyOnArg};
 

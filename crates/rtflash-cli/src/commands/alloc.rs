@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use rtflash_alloc::{
-    advice::advise,
-    allocator::{Allocator, AnyAllocation, Outcome},
-};
-use rtflash_analysis::{Analysis, PlacementProgress, Work, verdict::without_servers};
+use rtflash_alloc::advice::advise;
+use rtflash_alloc::allocator::{Allocator, AnyAllocation, Outcome};
+use rtflash_analysis::verdict::without_servers;
+use rtflash_analysis::{Analysis, PlacementProgress, Work};
 use rtflash_model::{Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::Guarantee;
 

@@ -1,6 +1,7 @@
 //! `rtflash check`: a given allocation before the independent verifier.
 
-use rtflash_analysis::{Analysis, verdict::completed};
+use rtflash_analysis::Analysis;
+use rtflash_analysis::verdict::completed;
 use rtflash_model::{Allocation, Certificate, TaskSetFile};
 use rtflash_wire::{CheckAnswer, CheckedAllocation, Verdict};
 

@@ -6,18 +6,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rtflash_alloc::allocator::Allocator;
-use rtflash_analysis::{
-    Analysis,
-    verdict::{passing, spaces},
-};
+use rtflash_analysis::Analysis;
+use rtflash_analysis::verdict::{passing, spaces};
 use rtflash_draw::page::Picture;
 use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
 use rtflash_plan::{Options, PlanError};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
-use rtflash_wire::{
-    ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts,
-    reasons::{data_sentence, suspends_nothing},
-};
+use rtflash_wire::reasons::{data_sentence, suspends_nothing};
+use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};

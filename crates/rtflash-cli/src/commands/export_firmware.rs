@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::mem::size_of;
 use std::path::Path;
 
-use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RecoveryBound, RequestSlot, SourceSlot, image::Image};
+use rtflash_ftl::image::Image;
+use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RecoveryBound, RequestSlot, SourceSlot};
 use rtflash_model::{Allocation, Span, TaskSet};
 use rtflash_wire::{ExportAnswer, line};
 

@@ -1,7 +1,8 @@
 //! The allocation that a command is about: a given one, or one that is looked for.
 
 use rtflash_alloc::allocator::{Allocator, Outcome};
-use rtflash_analysis::{Analysis, Work, verdict::completed};
+use rtflash_analysis::verdict::completed;
+use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Allocation, Frame, TaskSet};
 use rtflash_wire::Verdict;
 

@@ -1,9 +1,7 @@
 //! `rtflash migrate`: from one allocation to another on a device that runs.
 
-use rtflash_alloc::{
-    admission::RunningDevice,
-    migration::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, migrate},
-};
+use rtflash_alloc::admission::RunningDevice;
+use rtflash_alloc::migration::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, migrate};
 use rtflash_analysis::Work;
 use rtflash_model::{ClusterId, Instant, Span, TaskSet};
 use rtflash_plan::{DEFAULT_MEMORY, Options};

@@ -50,11 +50,9 @@ pub mod trace;
 mod trims;
 mod typical_times;
 
-use rtflash_alloc::{
-    allocator::{Allocator, BestFit, Limit, Outcome},
-    rectangles::in_rectangles,
-    spread::spread,
-};
+use rtflash_alloc::allocator::{Allocator, BestFit, Limit, Outcome};
+use rtflash_alloc::rectangles::in_rectangles;
+use rtflash_alloc::spread::spread;
 use rtflash_analysis::{Analysis, Work};
 use rtflash_model::{Reliance, TaskSet};
 

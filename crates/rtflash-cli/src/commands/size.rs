@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rtflash_alloc::{
-    allocator::{Allocator, Outcome},
-    sizing::{FrontAxes, Sizing, front, size},
-};
+use rtflash_alloc::allocator::{Allocator, Outcome};
+use rtflash_alloc::sizing::{FrontAxes, Sizing, front, size};
 use rtflash_analysis::Analysis;
 use rtflash_model::{Reliance, TaskSetFile};
 use rtflash_wire::Guarantee;

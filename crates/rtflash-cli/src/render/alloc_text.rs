@@ -1,19 +1,15 @@
 //! The answer of `alloc` for a person: the verdict, the clusters, and where it failed what would
 //! help.
 
-use rtflash_alloc::{advice::Advice, allocator::Outcome};
-use rtflash_analysis::{
-    Analysis, PartFtl,
-    certified::reliances,
-    reason::Reason,
-    verdict::{in_time, report, spaces},
-};
+use rtflash_alloc::advice::Advice;
+use rtflash_alloc::allocator::Outcome;
+use rtflash_analysis::certified::reliances;
+use rtflash_analysis::reason::Reason;
+use rtflash_analysis::verdict::{in_time, report, spaces};
+use rtflash_analysis::{Analysis, PartFtl};
 use rtflash_model::{Allocation, ChipId, Cluster, Reliance, TaskId, TaskSet, TaskSetFile};
-use rtflash_wire::{
-    AdviceAnswer, AllocAnswer, Answer, Guarantee, Verdicts, needed, on_device, proof,
-    reasons::{beside, impossible_reason, suspends_nothing},
-    task_name,
-};
+use rtflash_wire::reasons::{beside, impossible_reason, suspends_nothing};
+use rtflash_wire::{AdviceAnswer, AllocAnswer, Answer, Guarantee, Verdicts, needed, on_device, proof, task_name};
 
 use super::advice_text::advice;
 use super::kind::{KindText, kind};

@@ -1,9 +1,7 @@
 //! What goes into a certificate, with its numbers (docs/analysis.md).
 
-use rtflash_analysis::{
-    DemandTest, Work,
-    certified::{ChosenGc, Cost, GROUNDS, Ground, Held, WorkloadCurve, grounds, held, reliances},
-};
+use rtflash_analysis::certified::{ChosenGc, Cost, GROUNDS, Ground, Held, WorkloadCurve, grounds, held, reliances};
+use rtflash_analysis::{DemandTest, Work};
 use rtflash_model::{Cluster, Device, Placement, Reliance, Span, TaskSet};
 use rtflash_wire::{CheckedAllocation, CheckedCluster, task_name};
 

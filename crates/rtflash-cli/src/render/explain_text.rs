@@ -1,9 +1,7 @@
 //! Every term of every equation in text, with its number.
 
-use rtflash_analysis::{
-    Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages,
-    server::{JobPages, Server},
-};
+use rtflash_analysis::server::{JobPages, Server};
+use rtflash_analysis::{Analysis, GcDemand, StreamDemand, TaskDemand, reclaimed_pages};
 use rtflash_model::{ChipId, Cluster, Instant, Job, Span, Task, TaskId, TaskSet};
 use rtflash_wire::{CheckedAllocation, CheckedCluster};
 

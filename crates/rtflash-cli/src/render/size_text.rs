@@ -1,9 +1,9 @@
 //! The answer of `size` for a person: the verdict, the limits, each task's, and what the allocation
 //! costs.
 
-use rtflash_alloc::{
-    allocator::Allocator,
-    sizing::{AllocationCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear},
+use rtflash_alloc::allocator::Allocator;
+use rtflash_alloc::sizing::{
+    AllocationCost, Expected, Front, FrontAxes, RATIO_STEPS, RequestLimits, Sizing, SizingLimit, Wear,
 };
 use rtflash_analysis::Analysis;
 use rtflash_model::{Request, TaskId, TaskSet, TaskSetFile, format_ns};

@@ -7,11 +7,10 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rtflash_alloc::allocator::{Allocator, Outcome, allocator, tested, unplaceable};
 use rtflash_analysis::{Analysis, Thesis, ThesisEvaluated, Work};
+use rtflash_experiment::output::{summary, tables};
+use rtflash_experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
 use rtflash_experiment::{
-    ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge,
-    output::{summary, tables},
-    plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value},
-    run, run_whole,
+    ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge, run, run_whole,
 };
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetSpec, Writes};
 use rtflash_model::{ChipId, Cluster, Device, TaskId, TaskSet};

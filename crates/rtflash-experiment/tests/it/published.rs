@@ -2,12 +2,9 @@
 
 use rtflash_alloc::allocator::allocator;
 use rtflash_analysis::{Analysis, ThesisEvaluated};
-use rtflash_experiment::{
-    Plan,
-    plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value},
-    run_whole,
-    tally::Tally,
-};
+use rtflash_experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
+use rtflash_experiment::tally::Tally;
+use rtflash_experiment::{Plan, run_whole};
 use rtflash_model::generate::{Generator, SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Device, DeviceSpec, Instant, Span};
 

@@ -3,14 +3,12 @@
 
 use std::collections::HashMap;
 
-use rtflash_host::{
-    Class, Command, Op,
-    run::{
-        Between, CommandCost, Costs, Host, HostDevice, Job, JobPattern, JobReleases, Nvme, RunEvent, Scenario, Slow,
-        Watch, read_scenario, run, run_watched,
-    },
-    scheduler::{K2Settings, MqDeadlineSettings, SchedulerSettings, UserCentricSettings},
+use rtflash_host::run::{
+    Between, CommandCost, Costs, Host, HostDevice, Job, JobPattern, JobReleases, Nvme, RunEvent, Scenario, Slow, Watch,
+    read_scenario, run, run_watched,
 };
+use rtflash_host::scheduler::{K2Settings, MqDeadlineSettings, SchedulerSettings, UserCentricSettings};
+use rtflash_host::{Class, Command, Op};
 use rtflash_judge::Checks;
 use rtflash_model::random::Stream;
 use rtflash_model::{ClusterId, DeviceSpec, Instant, LogicalRatio, Span};

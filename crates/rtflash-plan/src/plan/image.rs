@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-use rtflash_ftl::{
-    RequestOrder,
-    image::{
-        ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageJobs, ImageOrganisation, ImageParts,
-        ImageRing, ImageServer, ImageSource,
-    },
+use rtflash_ftl::RequestOrder;
+use rtflash_ftl::image::{
+    ClusterParts, Image, ImageCollection, ImageDevice, ImageError, ImageJobs, ImageOrganisation, ImageParts, ImageRing,
+    ImageServer, ImageSource,
 };
 use rtflash_model::{Access, Device, Placement, Span};
 

@@ -5,10 +5,8 @@
 #![allow(non_snake_case)] // The document's letters.
 
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
-use rtflash_analysis::{
-    Stripe, Work,
-    certified::{Term, certify_leaving_out},
-};
+use rtflash_analysis::certified::{Term, certify_leaving_out};
+use rtflash_analysis::{Stripe, Work};
 use rtflash_model::{
     Allocation, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance, Shortest, Span, TaskSet,
 };

@@ -5,7 +5,8 @@
 //! its requests have to be about as far apart as the interval is long.
 
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
-use rtflash_analysis::{analysis_relying_on, certified::Term};
+use rtflash_analysis::analysis_relying_on;
+use rtflash_analysis::certified::Term;
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 use super::World;

@@ -3,7 +3,8 @@
 //! Elsewhere a pass copies few pages, beside more that its neighbours move.
 
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
-use rtflash_analysis::{analysis_relying_on, certified::Term};
+use rtflash_analysis::analysis_relying_on;
+use rtflash_analysis::certified::Term;
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 use super::World;

@@ -2,7 +2,8 @@
 //! another task's page, it has taken all that blocks it (docs/analysis.md, Sections 13 and 15).
 
 use rtflash_alloc::allocator::Global;
-use rtflash_analysis::{analysis_relying_on, certified::Term};
+use rtflash_analysis::analysis_relying_on;
+use rtflash_analysis::certified::Term;
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 use super::draw::Rng;

@@ -4,10 +4,8 @@
 //! Devices are small, a unit of time is a nanosecond, and each set is run many times.
 
 use rtflash_alloc::allocator::{Allocator, EqualSplit, Global};
-use rtflash_analysis::{
-    Analysis, DemandTest, Work, analysis_relying_on,
-    certified::{Certification, Term, certify_leaving_out, reliances},
-};
+use rtflash_analysis::certified::{Certification, Term, certify_leaving_out, reliances};
+use rtflash_analysis::{Analysis, DemandTest, Work, analysis_relying_on};
 use rtflash_model::{
     Access, Allocation, Cluster, Device, DeviceSpec, LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task,
     TaskId, TaskSet,

@@ -2,10 +2,8 @@
 //! (docs/analysis.md, Section 6.3).
 
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
-use rtflash_analysis::{
-    analysis_relying_on,
-    certified::{Term, reliances},
-};
+use rtflash_analysis::analysis_relying_on;
+use rtflash_analysis::certified::{Term, reliances};
 use rtflash_model::{Device, DeviceSpec, Reliance, Shortest, Span, TaskSet};
 
 use super::World;

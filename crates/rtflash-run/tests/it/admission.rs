@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use rtflash_alloc::{
-    admission::{
-        AddedHow, AdmissionRefusal, Admitted, CollectionStage, Decision, RunningDevice, admit, removable_within,
-    },
-    allocator::{Allocator, BestFit, EqualSplit, Global},
+use rtflash_alloc::admission::{
+    AddedHow, AdmissionRefusal, Admitted, CollectionStage, Decision, RunningDevice, admit, removable_within,
 };
+use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
 use rtflash_analysis::{Analysis, DemandTest, Work, analysis_relying_on};
 use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;

@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 
 use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global, Outcome};
 use rtflash_analysis::analysis_relying_on;
-use rtflash_host::{
-    Class, Op,
-    bound::bounds,
-    run::{
-        CertifiedClusters, Host, HostDevice, Job, JobPattern, JobReleases, RunEvent, Scenario, Watch, hand_over_jitter,
-        read_scenario_with, run_watched,
-    },
-    scheduler::{BfqSettings, Cut, K2Settings, MqDeadlineSettings, SchedulerSettings, Split},
+use rtflash_host::bound::bounds;
+use rtflash_host::run::{
+    CertifiedClusters, Host, HostDevice, Job, JobPattern, JobReleases, RunEvent, Scenario, Watch, hand_over_jitter,
+    read_scenario_with, run_watched,
 };
+use rtflash_host::scheduler::{BfqSettings, Cut, K2Settings, MqDeadlineSettings, SchedulerSettings, Split};
+use rtflash_host::{Class, Op};
 use rtflash_judge::Checks;
 use rtflash_model::random::Stream;
 use rtflash_model::{

@@ -1,10 +1,8 @@
 //! What the sound analyses promise is kept on the device: random sets that they accept, under
 //! everything that is meant to break them.
 
-use rtflash_analysis::{
-    Thesis, Work,
-    certified::{ChannelContention, Choice, ChosenGc, choose},
-};
+use rtflash_analysis::certified::{ChannelContention, Choice, ChosenGc, choose};
+use rtflash_analysis::{Thesis, Work};
 use rtflash_judge::Finding;
 use rtflash_model::random::Stream;
 use rtflash_model::{

@@ -5,10 +5,8 @@ use rtflash_alloc::allocator::Outcome;
 use rtflash_analysis::{ANALYSES, Analysis, PartFtl, Sound, Thesis, ThesisEvaluated};
 use rtflash_model::{Device, DeviceSpec, Instant, Reliance, Shortest, Span, TaskSet};
 use rtflash_plan::Options;
-use rtflash_run::{
-    NotRun, PlanRefusal, execute,
-    soak::{Case, Search, World, draw},
-};
+use rtflash_run::soak::{Case, Search, World, draw};
+use rtflash_run::{NotRun, PlanRefusal, execute};
 
 /// The same device. Its times on the chip are those that `spec` states; what is said to contain the
 /// transfer is stated with it.

@@ -7,11 +7,10 @@ mod limit;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rtflash_analysis::{analysis_relying_on, certified::Term};
-use rtflash_ftl::{
-    FlashPage, Ftl, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes,
-    image::{Image, ImageDevice, ImageOrganisation},
-};
+use rtflash_analysis::analysis_relying_on;
+use rtflash_analysis::certified::Term;
+use rtflash_ftl::image::{Image, ImageDevice, ImageOrganisation};
+use rtflash_ftl::{FlashPage, Ftl, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes};
 use rtflash_model::random::Stream;
 use rtflash_plan::{Aging, ColumnId, Plan, Promise, initial_pages};
 use rtflash_trace::NO_LPN;

@@ -4,10 +4,8 @@
 use std::collections::VecDeque;
 
 use rtflash_alloc::allocator::{Allocator, EqualSplit};
-use rtflash_analysis::{
-    Stripe, Work,
-    certified::{holding, reliances},
-};
+use rtflash_analysis::certified::{holding, reliances};
+use rtflash_analysis::{Stripe, Work};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
 
 /// t_r and t_d, in microseconds.

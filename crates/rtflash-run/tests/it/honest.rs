@@ -4,10 +4,8 @@
 use rtflash_judge::{Checks, Finding};
 use rtflash_model::ClusterId;
 use rtflash_plan::{Plan, Waits};
-use rtflash_run::{
-    TbsServers, execute, plan,
-    soak::{Search, World, draw},
-};
+use rtflash_run::soak::{Search, World, draw};
+use rtflash_run::{TbsServers, execute, plan};
 use rtflash_trace::{JsonLines, Observer, Record, Setup, TraceReader};
 
 fn broken(findings: &[Finding]) -> Vec<(&'static str, u64)> {

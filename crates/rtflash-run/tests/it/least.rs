@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_analysis::{
-    Sound, Work,
-    certified::{ChannelContention, Demand, DemandVerdict, choose},
-};
+use rtflash_analysis::certified::{ChannelContention, Demand, DemandVerdict, choose};
+use rtflash_analysis::{Sound, Work};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance,

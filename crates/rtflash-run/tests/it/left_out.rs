@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rtflash_alloc::{
-    admission::{
-        AddedHow, Admitted, CollectionStage, Decision, LeftOutServers, RunningDevice, admit, servers_left_out,
-    },
-    allocator::{Allocator, Global},
+use rtflash_alloc::admission::{
+    AddedHow, Admitted, CollectionStage, Decision, LeftOutServers, RunningDevice, admit, servers_left_out,
 };
+use rtflash_alloc::allocator::{Allocator, Global};
 use rtflash_analysis::{Work, analysis_relying_on};
 use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;

@@ -1,10 +1,8 @@
 //! What is predicted of write amplification (docs/lifetime.md) against what the executor does, and
 //! what a run says of wear.
 
-use rtflash_alloc::{
-    allocator::{Allocator, ClusteringBfd, Global},
-    sizing::{Amplification, Expected, cost},
-};
+use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global};
+use rtflash_alloc::sizing::{Amplification, Expected, cost};
 use rtflash_analysis::{Analysis, Sound, Thesis};
 use rtflash_model::{Access, Allocation, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskSet};
 use rtflash_plan::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rtflash_alloc::{
-    admission::RunningDevice,
-    allocator::{Allocator, BestFit, EqualSplit, Global},
-    migration::{Migration, MigrationOptions, MigrationRefusal, MovedBy, Stage, StageRefusal, migrate},
-};
+use rtflash_alloc::admission::RunningDevice;
+use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
+use rtflash_alloc::migration::{Migration, MigrationOptions, MigrationRefusal, MovedBy, Stage, StageRefusal, migrate};
 use rtflash_analysis::{Analysis, DemandTest, Work, analysis_relying_on};
 use rtflash_check::verify_certified;
 use rtflash_judge::{Checks, Finding, merge};

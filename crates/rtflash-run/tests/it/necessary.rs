@@ -6,10 +6,8 @@
 
 mod plain;
 
-use rtflash_analysis::{
-    Work,
-    certified::{Contention, Demand, DemandVerdict, Processor, SharedBus, Term},
-};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{Contention, Demand, DemandVerdict, Processor, SharedBus, Term};
 use rtflash_model::{Device, DeviceSpec, LogicalRatio, Placement, Request, Span};
 use rtflash_run::climb::{
     ClimbOptions,

@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use rtflash_alloc::allocator::{Outcome, allocator};
 use rtflash_analysis::{Analysis, analysis_relying_on};
+use rtflash_ftl::image::{Image, ImageOrganisation};
 use rtflash_ftl::{
     FlashPage, Ftl, Geometry, NandChips, OperationPurpose, Refused, RequestHost, RequestOrder, SpareBytes,
-    image::{Image, ImageOrganisation},
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Arrivals, ClusterId, Device, Job, Reliance, Request, Span, Task, TaskSet};

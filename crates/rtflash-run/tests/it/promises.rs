@@ -5,10 +5,8 @@ use rtflash_analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
 use rtflash_plan::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
-use rtflash_run::{
-    execute,
-    soak::{Search, World, draw, soak},
-};
+use rtflash_run::execute;
+use rtflash_run::soak::{Search, World, draw, soak};
 
 use crate::cases::cases;
 

@@ -2,13 +2,9 @@
 //! With all terms none does. `rtflash soak --world … --without all` counts how many.
 
 use rtflash_analysis::certified::Term;
-use rtflash_run::{
-    climb::{
-        ClimbOptions, climb,
-        rows::{LeftOutOfRow, TABLE, allocation},
-    },
-    soak::{Search, SoakOutcome, World, draw, judge, soak},
-};
+use rtflash_run::climb::rows::{LeftOutOfRow, TABLE, allocation};
+use rtflash_run::climb::{ClimbOptions, climb};
+use rtflash_run::soak::{Search, SoakOutcome, World, draw, judge, soak};
 
 use crate::cases::cases;
 

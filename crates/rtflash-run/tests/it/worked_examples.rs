@@ -2,11 +2,9 @@
 
 #![allow(non_snake_case)] // The document's letters.
 
-use rtflash_analysis::{
-    Work,
-    certified::{
-        Choice, Contention, Cost, Demand, DemandVerdict, Nearest, Processor, SharedBus, choose, largest_server,
-    },
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{
+    Choice, Contention, Cost, Demand, DemandVerdict, Nearest, Processor, SharedBus, choose, largest_server,
 };
 use rtflash_model::{Access, Device, DeviceSpec, LogicalRatio, Placement, Request, Span, Task};
 use rtflash_run::climb::{

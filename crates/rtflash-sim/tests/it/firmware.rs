@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use rtflash_ftl::image::Image;
 use rtflash_ftl::{
     AtStart, BusQueue, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, RequestHost, SpareBytes,
-    image::Image,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{ChipId, ClusterId, Instant, Placement};

@@ -2,10 +2,8 @@
 
 use std::cell::RefCell;
 
-use rtflash_analysis::{
-    Rational,
-    certified::{LeastLoad, LeastShares},
-};
+use rtflash_analysis::Rational;
+use rtflash_analysis::certified::{LeastLoad, LeastShares};
 use rtflash_model::{Placement, TaskId};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -19,7 +19,9 @@ mod sizes;
 mod supposed;
 mod unplaced;
 
-use rtflash_analysis::{DemandTest, Work, certified::tightened, reason::Reason};
+use rtflash_analysis::certified::tightened;
+use rtflash_analysis::reason::Reason;
+use rtflash_analysis::{DemandTest, Work};
 use rtflash_model::{Allocation, Cluster, Placement, Reliance, Task, TaskId, TaskSet};
 
 use self::chips::{ChipLayout, place};

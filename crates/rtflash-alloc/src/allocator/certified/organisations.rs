@@ -12,13 +12,11 @@ use rustc_hash::FxHashMap;
 use super::Problem;
 use super::known::{KnownLoads, LoadKey, MOST_TASKS};
 pub(super) use super::supposed::{ContentionAssumption, Organisation};
-use rtflash_analysis::{
-    Rational, Work,
-    certified::{
-        Choice, Contention, Demand, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with, may_queue,
-        may_serve_one_chip,
-    },
+use rtflash_analysis::certified::{
+    Choice, Contention, Demand, Patience, Processor, SURELY_ABOVE_ONE, SharedBus, choose_with, may_queue,
+    may_serve_one_chip,
 };
+use rtflash_analysis::{Rational, Work};
 
 use crate::allocator::{Strategy, exact};
 

@@ -1,10 +1,10 @@
 //! Why no allocation was found under a demand test, and the outcome of a division that is given.
 
-use rtflash_analysis::{
-    DemandTest, Work,
-    certified::{ChannelContention, Contention, PlacedProcessor, Processor, SharedBus, Shortfall, never_served},
-    reason::Reason,
+use rtflash_analysis::certified::{
+    ChannelContention, Contention, PlacedProcessor, Processor, SharedBus, Shortfall, never_served,
 };
+use rtflash_analysis::reason::Reason;
+use rtflash_analysis::{DemandTest, Work};
 use rtflash_model::{Allocation, Cluster, Placement, TaskId, TaskSet, sorting};
 
 use super::organisations::{ContentionAssumption, DemandHeld, Organisation, Organisations};

@@ -2,10 +2,8 @@
 
 use rtflash_alloc::allocator::{ALLOCATORS, Allocator, AnyAllocation};
 use rtflash_analysis::Analysis;
-use rtflash_experiment::{
-    Plan,
-    plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value},
-};
+use rtflash_experiment::Plan;
+use rtflash_experiment::plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value};
 use rtflash_model::generate::{MAX_TASKS, SetSpec};
 use rtflash_model::{Reliance, Span, TaskSet, parse_ns};
 use rtflash_plan::Service;

@@ -1,9 +1,11 @@
 //! The field's own schemes: tests of time and of space, for devices that work as their papers say.
 
-use rtflash_analysis::{Baseline, BaselineTerm, Room, RoomUnit, verdict::passing};
+use rtflash_analysis::verdict::passing;
+use rtflash_analysis::{Baseline, BaselineTerm, Room, RoomUnit};
 use rtflash_check::{BaselineScheme, verify_baseline};
 use rtflash_model::{Allocation, Cluster, Device, Reliance, Task, TaskSet, TaskSetFile};
-use rtflash_wire::{CheckAnswer, CheckedAllocation, CheckedCluster, reasons::pages as pages_and_bytes};
+use rtflash_wire::reasons::pages as pages_and_bytes;
+use rtflash_wire::{CheckAnswer, CheckedAllocation, CheckedCluster};
 
 use super::{KindText, Verified};
 use crate::output::{BOLD, GREEN, RED, paint};

@@ -1,6 +1,7 @@
 //! Demand tests: clusters where they are placed, with certificates.
 
-use rtflash_analysis::{Analysis, DemandTest, certified::is_independent};
+use rtflash_analysis::certified::is_independent;
+use rtflash_analysis::{Analysis, DemandTest};
 use rtflash_check::{CertifiedClusterVerification, verify_certified};
 use rtflash_model::{Allocation, Reliance, Span, TaskSet, TaskSetFile};
 use rtflash_wire::{CheckAnswer, CheckedAllocation, beyond, needed};

@@ -1,6 +1,7 @@
 //! Utilization tests: Theorem 1, and analyses that know tasks and a number of chips alone.
 
-use rtflash_analysis::{Analysis, verdict::passing};
+use rtflash_analysis::Analysis;
+use rtflash_analysis::verdict::passing;
 use rtflash_check::{Equations, verify};
 use rtflash_model::{Allocation, Reliance, TaskSet, TaskSetFile};
 use rtflash_wire::{CheckAnswer, CheckedAllocation};

@@ -1,7 +1,8 @@
 //! Runs that are honest, one for each organisation of the device.
 
 use rtflash_alloc::allocator::allocator;
-use rtflash_analysis::{Analysis, Stripe, Superblock, Thesis, Work, Zoned, certified::certified};
+use rtflash_analysis::certified::certified;
+use rtflash_analysis::{Analysis, Stripe, Superblock, Thesis, Work, Zoned};
 use rtflash_judge::Checks;
 use rtflash_model::{
     Allocation, Certificate, ClusterId, Collection, Instant, Placement, Reliance, Span, TaskId, TaskSet, read_task_set,

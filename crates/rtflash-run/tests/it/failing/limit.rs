@@ -1,9 +1,7 @@
 //! Sets at the limit of what is accepted, on devices whose blocks fail.
 
-use rtflash_analysis::{
-    Work,
-    certified::{Term, certify_leaving_out},
-};
+use rtflash_analysis::Work;
+use rtflash_analysis::certified::{Term, certify_leaving_out};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Cluster, Device, LogicalRatio, Placement, Reliance, Request, Span, Task, TaskSet,
