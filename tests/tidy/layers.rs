@@ -46,6 +46,21 @@ fn crates_know_whom_the_architecture_says() {
     assert_eq!(seen, table.keys().cloned().collect());
 }
 
+#[test]
+fn the_files_that_the_architecture_names_are_there() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("a page");
+    let named = page.split('`').filter(|word| word.starts_with("rtflash-") && word.contains('/'));
+    let all = named.flat_map(|word| match word.split_once('{').zip(word.split_once('}')) {
+        Some(((before, _), (inside, behind))) => {
+            let inside = inside.split_once('{').map_or("", |(_, inside)| inside);
+            inside.split(',').map(|one| format!("{before}{one}{behind}")).collect()
+        }
+        None => vec![word.to_string()],
+    });
+    let lost: Vec<String> = all.filter(|path| !root().join("crates").join(path).exists()).collect();
+    nothing("files that ARCHITECTURE.md names and that are not there", &lost);
+}
+
 /// A module by its path in the crate.
 type Module = Vec<String>;
 
