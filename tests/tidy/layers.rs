@@ -58,7 +58,7 @@ fn the_files_that_the_architecture_names_are_there() {
         None => vec![word.to_string()],
     });
     let lost: Vec<String> = all.filter(|path| !root().join("crates").join(path).exists()).collect();
-    nothing("files that ARCHITECTURE.md names and that are not there", &lost);
+    nothing(&lost, "ARCHITECTURE.md names files that are not there");
 }
 
 /// A module by its path in the crate.
