@@ -1,17 +1,14 @@
-//! What is known of the channels of a superblock where chips that a step leaves idle do something
-//! meanwhile (rule D3).
+//! The channels of a superblock whose idle chips do something during a step (rule D3).
 
 use crate::image::{Image, ImageCluster};
 use crate::memory::index;
 
-/// What is known of the channels of a superblock.
 #[derive(Debug)]
 pub(crate) struct Backfill<'m> {
-    /// [`CHANNEL_WORDS`] for each chip of it: which of its channels the chip is on, counted from 0;
-    /// how many chips are there that are other clusters'; the last step that used the chip, and the
-    /// last one that used the channel with this number.
+    /// For each chip of it: which of its channels the chip is on, counted from 0; how many chips of
+    /// that channel are other clusters'; the last step that used the chip, and the last one that
+    /// used the channel with this number.
     chips: &'m mut [[u32; CHANNEL_WORDS]],
-    /// How many channels they are.
     pub(crate) channels: usize,
     /// The number of the step.
     step: u32,
@@ -23,7 +20,7 @@ pub(crate) struct Backfill<'m> {
 pub(crate) const CHANNEL_WORDS: usize = 4;
 
 impl<'m> Backfill<'m> {
-    /// That of a cluster with these chips; `None` where nothing is filled in. `words`:
+    /// The channels of a cluster with these chips; `None` where nothing is filled in. `words`:
     /// [`CHANNEL_WORDS`] for each of them.
     pub(crate) fn new(
         image: &Image<'_>,
@@ -62,7 +59,8 @@ impl<'m> Backfill<'m> {
 
     /// Chips of other clusters on the channel of this one.
     pub(crate) fn foreign(&self, column: u32) -> u32 {
-        self.chips[index(column)][1]
+        let [_, foreign, ..] = self.chips[index(column)];
+        foreign
     }
 
     /// A page of the step is on this chip, and goes over its channel.
@@ -70,17 +68,19 @@ impl<'m> Backfill<'m> {
         let [channel, _, used, _] = &mut self.chips[index(column)];
         let channel = *channel;
         *used = self.step;
-        self.chips[index(channel)][3] = self.step;
+        let [.., used] = &mut self.chips[index(channel)];
+        *used = self.step;
     }
 
-    /// Whether a page of this chip may be read in the step; `foreign`: so many other clusters'
-    /// chips may be on its channel, which nothing else of the step may use.
+    /// Whether a page of this chip can be read in the step. `foreign`: at most this many chips of
+    /// its channel are other clusters', and nothing else of the step uses the channel.
     #[inline]
     pub(crate) fn may_read(&self, column: u32, foreign: Option<u32>) -> bool {
         let [channel, beside, used, _] = self.chips[index(column)];
+        let [.., used_channel] = self.chips[index(channel)];
         match foreign {
             None => used != self.step,
-            Some(most) => beside <= most && self.chips[index(channel)][3] != self.step,
+            Some(most) => beside <= most && used_channel != self.step,
         }
     }
 }

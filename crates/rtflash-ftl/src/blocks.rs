@@ -1,12 +1,9 @@
 //! The blocks of one processor: programmed page after page, erased as a whole.
 
-mod counted;
-mod line;
 mod retired;
 mod worn;
-mod zoned;
 
-use crate::memory::{Memory, NONE, index, marks, word};
+use crate::memory::{Memory, NONE, clears, has, index, marks, word};
 use worn::EraseCounts;
 
 /// A block that takes pages, and its next page.
@@ -24,8 +21,8 @@ pub struct Frontier {
 pub enum Frontiers {
     /// Writes go to the open block.
     Write,
-    /// Copies of the thesis's garbage collection go to a block of their own. Under certificates
-    /// this one is not used.
+    /// Copies of the thesis's garbage collection go to a block of their own. Certificates do not
+    /// use this frontier.
     Copy,
 }
 
@@ -33,18 +30,13 @@ pub enum Frontiers {
 /// fewer pages than this.
 const TAKEN: u32 = 1 << 31;
 
-/// The same of a block that is retired, which is taken as well.
+/// The mark of a block that is retired, which is taken as well.
 const RETIRED: u32 = 1 << 30;
 
 /// Blocks among which the least number of valid pages is known.
 pub const GROUP: u32 = 32;
 
-/// The fewest valid pages of a group's blocks.
-fn fewest(valid: &[u32]) -> u32 {
-    valid.iter().copied().fold(u32::MAX, u32::min)
-}
-
-/// What the blocks of a processor are kept in, for N blocks of P pages.
+/// Memory for the blocks of a processor, for N blocks of P pages each.
 #[derive(Debug)]
 pub struct BlockMemory<M: Memory> {
     /// N·P words: the logical page that each page holds.
@@ -77,6 +69,8 @@ pub struct Blocks<M: Memory> {
     pages: u32,
     /// Chips that the pages of a block are on, one after another.
     width: u32,
+    /// Pages of a block on each of them.
+    rows: u32,
     /// The logical page of each valid page; [`NONE`] where stale or not programmed.
     lpns: M::Words,
     /// A bit for each page, whether it is valid, so that the next one is found fast. Those of a
@@ -87,9 +81,8 @@ pub struct Blocks<M: Memory> {
     /// A bit for each block, whether it is erased and no frontier.
     erased: M::Bits,
     erased_blocks: u32,
-    /// How many of them are kept back for those that fail, rule B1.
+    /// Erased blocks that are kept back for those that fail, rule B1.
     spare: u32,
-    /// Blocks that have failed.
     retired: u32,
     /// The least entry of `valid` of each [`GROUP`] of blocks.
     least: M::Words,
@@ -97,74 +90,38 @@ pub struct Blocks<M: Memory> {
     lowest: u32,
     open: Option<Frontier>,
     copy: Option<Frontier>,
-    wear: EraseCounts<M>,
+    /// Where wear is levelled.
+    wear: Option<EraseCounts<M>>,
 }
 
 impl<M: Memory> Blocks<M> {
     /// Blocks of `pages` pages on `width` chips, as many as `memory.valid` is long. The first
     /// `programmed` pages are programmed, with what `memory.lpns` says; a block of which that is a
     /// part is open for writes. The others are erased.
-    pub fn new((pages, width): (u32, u32), mut memory: BlockMemory<M>, programmed: u32) -> Blocks<M> {
+    pub fn new(pages: u32, width: u32, mut memory: BlockMemory<M>, programmed: u32) -> Blocks<M> {
         let (full, rest) = (programmed / pages, programmed % pages);
-        memory.valid.as_mut().fill(TAKEN);
-        memory.bits.as_mut().fill(0);
-        memory.least.as_mut().fill(u32::MAX);
-        let blocks = word(memory.valid.as_ref().len());
-        let first = full + u32::from(rest > 0);
-        let erased = memory.erased.as_mut();
+        memory.lpns.as_mut()[index(programmed)..].fill(NONE);
+        let (erased, blocks) = (memory.erased.as_mut(), word(memory.valid.as_ref().len()));
         erased.fill(0);
-        for block in first..blocks {
-            marks(erased, block);
-        }
+        (full + u32::from(rest > 0)..blocks).for_each(|block| marks(erased, block));
         let open = (rest > 0).then_some(Frontier { block: full, next: rest });
-        let BlockMemory { lpns, bits, valid, erased, least } = memory;
-        let erased_blocks = blocks.saturating_sub(first);
-        let lowest = first / 64;
-        let mut made = Blocks {
-            pages,
-            width,
-            lpns,
-            bits,
-            valid,
-            erased,
-            erased_blocks,
-            spare: 0,
-            retired: 0,
-            least,
-            lowest,
-            open,
-            copy: None,
-            wear: EraseCounts::none(),
-        };
-        made.count_valid(programmed);
-        made
+        Blocks::restored(pages, width, memory, open)
     }
 
     /// Blocks in any state: `memory.lpns` has what each page holds, and `memory.erased` a bit for
     /// each block that is erased. One may be open for writes; the others are closed, with what is
     /// not programmed in them.
-    pub fn restored((pages, width): (u32, u32), memory: BlockMemory<M>, open: Option<Frontier>) -> Blocks<M> {
+    pub(crate) fn restored(pages: u32, width: u32, memory: BlockMemory<M>, open: Option<Frontier>) -> Blocks<M> {
         let BlockMemory { lpns, mut bits, mut valid, erased, mut least } = memory;
+        let rows = pages / width;
         bits.as_mut().fill(0);
-        let mut erased_blocks = 0;
-        for (block, (valid, held)) in (0..).zip(valid.as_mut().iter_mut().zip(lpns.as_ref().chunks(index(pages)))) {
-            let is_erased = erased.as_ref()[index(block / 64)] >> (block % 64) & 1 == 1;
-            erased_blocks += u32::from(is_erased);
-            let is_taken = is_erased || open.is_some_and(|open| open.block == block);
-            let count: u32 = held.iter().map(|&lpn| u32::from(lpn != NONE)).sum();
-            *valid = if is_taken { count | TAKEN } else { count };
-        }
-        for (page, &lpn) in (0..).zip(lpns.as_ref()) {
-            let bit = bit_of(page, pages, width);
-            bits.as_mut()[index(bit / 64)] |= u64::from(lpn != NONE) << (bit % 64);
-        }
-        for (least, valid) in least.as_mut().iter_mut().zip(valid.as_ref().chunks(index(GROUP))) {
-            *least = fewest(valid);
-        }
-        let (spare, retired, lowest, copy, wear) = (0, 0, 0, None, EraseCounts::none());
-        Blocks {
+        least.as_mut().fill(u32::MAX);
+        let (spare, retired, erased_blocks, lowest, copy, wear) = (0, 0, 0, 0, None, None);
+        valid.as_mut().fill(0);
+        let mut made = Blocks {
             pages,
             width,
+            rows,
             lpns,
             bits,
             valid,
@@ -177,12 +134,35 @@ impl<M: Memory> Blocks<M> {
             open,
             copy,
             wear,
+        };
+        for block in 0..made.count() {
+            made.count_pages(block);
         }
+        made
     }
 
-    /// A block's number of valid pages has become this: it may be the least of its group.
+    /// Finds the valid pages of a block.
+    fn count_pages(&mut self, block: u32) {
+        let first = block * self.pages;
+        let held = &self.lpns.as_ref()[index(first)..index(first + self.pages)];
+        let mut valid = 0;
+        for chip in 0..self.width {
+            let of_chip = held.iter().skip(index(chip)).step_by(index(self.width));
+            for (bit, _) in (first + chip * self.rows..).zip(of_chip).filter(|&(_, &lpn)| lpn != NONE) {
+                marks(self.bits.as_mut(), bit);
+                valid += 1;
+            }
+        }
+        let is_erased = has(self.erased.as_ref(), block);
+        self.erased_blocks += u32::from(is_erased);
+        let is_taken = is_erased || self.open.is_some_and(|open| open.block == block);
+        self.set_valid(block, if is_taken { valid | TAKEN } else { valid });
+    }
+
+    /// The entry of a block in `valid` is this: it may be the least of its group.
     #[inline(always)]
-    fn may_be_least(&mut self, block: u32, valid: u32) {
+    fn set_valid(&mut self, block: u32, valid: u32) {
+        self.valid.as_mut()[index(block)] = valid;
         let least = &mut self.least.as_mut()[index(block / GROUP)];
         *least = valid.min(*least);
     }
@@ -191,6 +171,12 @@ impl<M: Memory> Blocks<M> {
     #[inline]
     pub fn pages(&self) -> u32 {
         self.pages
+    }
+
+    /// Pages of a block on each of its chips.
+    #[inline]
+    pub fn rows(&self) -> u32 {
+        self.rows
     }
 
     /// How many blocks there are.
@@ -208,6 +194,12 @@ impl<M: Memory> Blocks<M> {
     #[inline]
     pub fn lpn(&self, page: u32) -> u32 {
         self.lpns.as_ref()[index(page)]
+    }
+
+    /// A page of a zone holds this logical page, whether it is the latest one or not.
+    #[inline]
+    pub(crate) fn hold(&mut self, page: u32, lpn: u32) {
+        self.lpns.as_mut()[index(page)] = lpn;
     }
 
     /// Valid pages of a block.
@@ -238,39 +230,32 @@ impl<M: Memory> Blocks<M> {
     }
 
     /// Programs the next page of a frontier with a logical page, opening the lowest erased block
-    /// where the frontier has none. `None` where there is no erased block to open.
+    /// where the frontier has none. Says which page that is. `None` where there is no erased block
+    /// to open.
     #[inline(always)]
-    pub fn program(&mut self, stream: Frontiers, lpn: u32) -> Option<u32> {
-        self.program_at(stream, lpn).map(|(page, _)| page)
-    }
-
-    /// The same, with the block and the page's number in it.
-    #[inline(always)]
-    pub fn program_at(&mut self, stream: Frontiers, lpn: u32) -> Option<(u32, Frontier)> {
+    pub fn program(&mut self, stream: Frontiers, lpn: u32) -> Option<Frontier> {
         let at = match self.frontier(stream) {
             Some(at) => at,
             None => Frontier { block: self.pop_erased()?, next: 0 },
         };
-        let page = at.block * self.pages + at.next;
+        let page = self.page(at);
         self.lpns.as_mut()[index(page)] = lpn;
-        let bit = self.bit_at(page, at.block, at.next);
+        let bit = self.bit_at(at.block, at.next);
         marks(self.bits.as_mut(), bit);
         let valid = &mut self.valid.as_mut()[index(at.block)];
         *valid += 1;
-        let next = if at.next + 1 < self.pages {
-            Some(Frontier { next: at.next + 1, ..at })
-        } else {
+        let next = at.next + 1;
+        let frontier = (next < self.pages).then_some(Frontier { next, ..at });
+        if frontier.is_none() {
             // Closed with its last page.
-            *valid &= !TAKEN;
-            let valid = *valid;
-            self.may_be_least(at.block, valid);
-            None
-        };
-        match stream {
-            Frontiers::Write => self.open = next,
-            Frontiers::Copy => self.copy = next,
+            let valid = *valid & !TAKEN;
+            self.set_valid(at.block, valid);
         }
-        Some((page, at))
+        match stream {
+            Frontiers::Write => self.open = frontier,
+            Frontiers::Copy => self.copy = frontier,
+        }
+        Some(at)
     }
 
     /// A valid page becomes stale.
@@ -278,16 +263,13 @@ impl<M: Memory> Blocks<M> {
     pub fn invalidate(&mut self, page: u32) {
         let (block, place) = self.block_and_page(page);
         self.lpns.as_mut()[index(page)] = NONE;
-        let bit = self.bit_at(page, block, place);
-        self.bits.as_mut()[index(bit / 64)] &= !(1 << (bit % 64));
-        let valid = &mut self.valid.as_mut()[index(block)];
-        *valid -= 1;
-        let valid = *valid;
-        self.may_be_least(block, valid);
+        let bit = self.bit_at(block, place);
+        clears(self.bits.as_mut(), bit);
+        self.set_valid(block, self.valid.as_ref()[index(block)] - 1);
     }
 
     /// The closed block with the fewest valid pages that is not a victim yet, the lowest among
-    /// equals. Looks at each group of blocks, and at one group's blocks.
+    /// equals. Takes a step for each group of blocks, and for each block of one group.
     pub fn fewest_valid(&self) -> Option<u32> {
         let groups = self.least.as_ref();
         let fewest = groups.iter().copied().min().filter(|&fewest| fewest < TAKEN)?;
@@ -307,21 +289,15 @@ impl<M: Memory> Blocks<M> {
         let valid = self.valid.as_mut();
         valid[index(block)] |= TAKEN;
         let group = index(block / GROUP);
-        let rest = &valid[group * index(GROUP)..];
-        self.least.as_mut()[group] = fewest(&rest[..rest.len().min(index(GROUP))]);
+        let of_group = valid.iter().skip(group * index(GROUP)).take(index(GROUP));
+        self.least.as_mut()[group] = of_group.copied().fold(u32::MAX, u32::min);
     }
 
     /// The first valid page of `block` on one of its chips from its row `from` on: the row.
     #[inline]
     pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<u32> {
-        let rows = if self.width == 1 { self.pages } else { self.pages / self.width };
-        self.next_valid_of((block * self.pages + chip * rows, rows), from)
-    }
-
-    /// The same of a chip whose bits in a block begin there, so many of them.
-    #[inline(always)]
-    pub(crate) fn next_valid_of(&self, (first, rows): (u32, u32), from: u32) -> Option<u32> {
-        let (start, end) = (first + from, first + rows);
+        let first = block * self.pages + chip * self.rows;
+        let (start, end) = (first + from, first + self.rows);
         let words = self.bits.as_ref();
         let mut word = start / 64;
         let mut bits = *words.get(index(word))? & (u64::MAX << (start % 64));
@@ -345,16 +321,25 @@ impl<M: Memory> Blocks<M> {
         marks(self.erased.as_mut(), block);
         self.erased_blocks += 1;
         self.lowest = self.lowest.min(block / 64);
-        self.wear.erased(block);
+        if let Some(wear) = &mut self.wear {
+            wear.count(block);
+        }
     }
 
-    /// Where the bit of a page is, which is in a block at a place.
+    /// The bit of a page.
     #[inline(always)]
-    fn bit_at(&self, page: u32, block: u32, place: u32) -> u32 {
+    fn bit_at(&self, block: u32, place: u32) -> u32 {
+        let first = block * self.pages;
         if self.width == 1 {
-            return page;
+            return first + place;
         }
-        block * self.pages + place % self.width * (self.pages / self.width) + place / self.width
+        first + place % self.width * self.rows + place / self.width
+    }
+
+    /// The number of a frontier's next page.
+    #[inline]
+    pub fn page(&self, at: Frontier) -> u32 {
+        at.block * self.pages + at.next
     }
 
     /// The block of a page and the page's number in it.
@@ -362,10 +347,4 @@ impl<M: Memory> Blocks<M> {
     pub fn block_and_page(&self, page: u32) -> (u32, u32) {
         (page / self.pages, page % self.pages)
     }
-}
-
-/// Where the bit of a page is, among blocks of `pages` pages on `width` chips.
-fn bit_of(page: u32, pages: u32, width: u32) -> u32 {
-    let place = page % pages;
-    page - place + place % width * (pages / width) + place / width
 }

@@ -1,4 +1,4 @@
-//! What the state machine asks of the flash, and what it tells whoever sent the requests.
+//! What the state machine asks of the flash, and what it reports to the sender of requests.
 
 use crate::pages::Spot;
 
@@ -52,8 +52,9 @@ pub struct SpareBytes {
 /// The flash: a driver of chips and buses.
 ///
 /// Each call starts an operation on a chip that is idle, and comes back at once. When the operation
-/// has ended, [`Ftl::ended`](crate::Ftl::ended) is told so, or [`Ftl::failed`](crate::Ftl::failed)
-/// where a program, a copy or an erase has failed. What the certificate supposes of it:
+/// has ended, the driver calls [`Ftl::ended`](crate::Ftl::ended), or
+/// [`Ftl::failed`](crate::Ftl::failed) if a program, a copy or an erase has failed. The certificate
+/// supposes of it:
 ///
 /// - An operation starts when it is asked for, and takes no longer than the device states.
 /// - A page that is read goes over the bus of its channel when it has been sensed; one that is
@@ -75,14 +76,15 @@ pub trait NandChips {
     fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose);
 
     /// Suspends the erase that a chip is doing, rule P1. When the chip is free, no later than t_s,
-    /// [`Ftl::suspended`](crate::Ftl::suspended) is told; where the erase is over before that by
-    /// itself, as always. Only where the image has clusters that suspend erases.
+    /// the driver calls [`Ftl::suspended`](crate::Ftl::suspended); if the erase is over before that
+    /// by itself, [`Ftl::ended`](crate::Ftl::ended). Only for images with clusters that suspend
+    /// erases.
     fn suspend(&mut self, chip: u32);
 
     /// Goes on with the erase of a block that was suspended, rule P2.
     fn resume(&mut self, chip: u32, block: u32);
 
-    /// Senses a page, rule X1. [`Ftl::sensed`](crate::Ftl::sensed) is told when the array holds it.
+    /// Senses a page, rule X1. [`Ftl::sensed`](crate::Ftl::sensed) is due when the array holds it.
     /// Where commands are counted its command asks for the bus now, or goes `with` the page that
     /// waits on this chip, in one grant and before it (rule X5).
     ///
@@ -91,60 +93,58 @@ pub trait NandChips {
     fn sense(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose, with: Option<u32>);
 
     /// The page that a chip has sensed takes the cache register, and asks for the bus, rule X4.
-    /// Where commands are counted [`Ftl::granted`](crate::Ftl::granted) is told when it has it.
-    /// [`Ftl::moved`](crate::Ftl::moved) is told when it has been moved: then it has been read.
+    /// If commands are counted, [`Ftl::granted`](crate::Ftl::granted) is due when it has the bus.
+    /// [`Ftl::moved`](crate::Ftl::moved) is due when it has been moved: then it has been read.
     fn send(&mut self, chip: u32);
 
     /// A page that is to be programmed, the next one of its block, takes the cache register and
-    /// asks for the bus, rule X2. [`Ftl::moved`](crate::Ftl::moved) is told when it is there.
+    /// asks for the bus, rule X2. [`Ftl::moved`](crate::Ftl::moved) is due when it is there.
     fn load(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose);
 
     /// Programs what is in the cache register, which is empty from then on, rule X4.
-    /// [`Ftl::ended`](crate::Ftl::ended) is told when that is over.
+    /// [`Ftl::ended`](crate::Ftl::ended) is due when that is over.
     fn program_loaded(&mut self, chip: u32);
 }
 
-/// Whoever sent the requests.
+/// The sender of requests. All but `complete` and `starved` only report what happens.
 pub trait RequestHost {
     /// All pages of a request, or of a job, have been read or programmed. It was due at `due_ns`.
     fn complete(&mut self, source: u32, index: u64, due_ns: u64);
 
-    /// A pass of a GC job of a processor begins: its victim, and how many valid pages that has.
-    /// Only to be told.
+    /// A pass of a GC job of a processor begins: its victim, with its valid pages.
     fn selected(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
         let _ = (processor, job, block, valid);
     }
 
-    /// A void GC job of a processor begins to move pages of a retired block, which has so many
-    /// valid ones (rule B4). Only to be told.
+    /// A void GC job of a processor begins to move pages of a retired block, which has `valid`
+    /// ones (rule B4).
     fn moving(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
         let _ = (processor, job, block, valid);
     }
 
-    /// A void GC job of a processor begins to move pages of the least worn block, likewise (rule
-    /// L2). Only to be told.
+    /// A void GC job of a processor begins to move the `valid` pages of the least worn block (rule
+    /// L2).
     fn levelling(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
         let _ = (processor, job, block, valid);
     }
 
-    /// A GC job of a processor leaves its pass out, with so many pages free (rule R3). Only to be
-    /// told.
+    /// A GC job of a processor leaves its pass out, with `free` pages (rule R3).
     fn left_out(&mut self, processor: u32, job: u64, free: u32) {
         let _ = (processor, job, free);
     }
 
-    /// The pass of a job's server begins, as for a GC job: of the stream with this number its job
-    /// with this one. Only to be told.
-    fn server_selected(&mut self, processor: u32, job: (u32, u64), block: u32, valid: u32) {
-        let _ = (processor, job, block, valid);
+    /// The pass of a server begins, for a job of the stream with this number: its victim, with its
+    /// valid pages.
+    fn server_selected(&mut self, processor: u32, stream: u32, job: u64, block: u32, valid: u32) {
+        let _ = (processor, stream, job, block, valid);
     }
 
-    /// It is left out, with so many pages free. Only to be told.
-    fn server_left_out(&mut self, processor: u32, job: (u32, u64), free: u32) {
-        let _ = (processor, job, free);
+    /// The pass of a server is left out, with `free` pages.
+    fn server_left_out(&mut self, processor: u32, stream: u32, job: u64, free: u32) {
+        let _ = (processor, stream, job, free);
     }
 
-    /// No page of a processor is free where one has to be: the device, or who restored its state,
-    /// does not do what the certificate supposes. What waits goes on when a block is erased.
+    /// No page of a processor is free where one has to be: the device, or the state that it began
+    /// with, is not what the certificate supposes. What waits goes on when a block is erased.
     fn starved(&mut self, processor: u32);
 }

@@ -1,5 +1,5 @@
-//! Requests that come earlier, or are larger, than declared would break the promise to others. They
-//! are not taken.
+//! Requests that come earlier, or are larger, than declared would break the promise to others: they
+//! are refused.
 
 use crate::memory::word;
 
@@ -11,7 +11,7 @@ pub enum RequestOrder {
     Any,
     /// Each page is on the chip behind that of the page before, from any chip on.
     Consecutive,
-    /// The same, and each request goes on with the chip where the last one ended.
+    /// Consecutive, and each request goes on with the chip where the last one ended.
     Stream,
     /// The pages of the range one after another, round and round: what is written to zones.
     Round,
@@ -22,14 +22,14 @@ pub enum RequestOrder {
 pub enum Refused {
     /// There is no such source.
     NoSource,
-    /// It may be handed over again at this instant, in nanoseconds.
+    /// It comes early: it can be handed over again at this instant, in nanoseconds.
     Early(u64),
-    /// It has no page, or more than declared: so many.
+    /// It has no page, or more than declared: this number.
     Large(u32),
     /// A page, by its number in the request, that is not the source's, or not the next one.
     Page(u32),
-    /// So many requests of the source wait that one of them is late: the device does not do what
-    /// the certificate supposes.
+    /// The source has more requests waiting than fit its deadline: one of them is late, as the
+    /// device does not do what the certificate supposes.
     Full,
     /// The instants are beyond 2^64 ns.
     TooLate,
@@ -82,9 +82,19 @@ impl Declared {
         order: RequestOrder::Any,
         chips: 0,
     };
+
+    /// The number in the range of a page that is in it.
+    fn number(&self, page: u32) -> Option<u32> {
+        page.checked_sub(self.first_page).filter(|&number| number < self.page_count)
+    }
+
+    /// Whether a page is in the range.
+    pub(crate) fn has(&self, page: u32) -> bool {
+        self.number(page).is_some()
+    }
 }
 
-/// Who lets requests of a source pass.
+/// Lets requests of a source pass, or refuses them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SourcePolice {
     /// When the next request may arrive nominally.
@@ -99,16 +109,17 @@ pub(crate) struct SourcePolice {
 impl SourcePolice {
     pub(crate) const NEW: SourcePolice = SourcePolice { free_from: 0, next: None, back: 0 };
 
-    /// Whether a request may pass now. Says when it arrived nominally: as stated, or as early as
-    /// its jitter allows, so that the next one may come so much sooner.
+    /// Lets a request pass now, or refuses it. Says when it arrived nominally: as stated, or as
+    /// early as its jitter allows, so that the next one can come that much sooner.
     pub(crate) fn passes(
         &mut self,
         of: &Declared,
-        (nominal, now_ns): (Option<u64>, u64),
+        nominal_ns: Option<u64>,
+        now_ns: u64,
         pages: &[u32],
     ) -> Result<u64, Refused> {
         let earliest = self.free_from.max(now_ns.saturating_sub(of.jitter_ns));
-        let nominal = nominal.unwrap_or(earliest).max(earliest);
+        let nominal = nominal_ns.unwrap_or(earliest).max(earliest);
         if nominal > now_ns {
             return Err(Refused::Early(nominal));
         }
@@ -137,7 +148,7 @@ impl SourcePolice {
         (self.next, self.back) = (Some(next), back);
     }
 
-    /// What is next behind these pages; `None` where they may be any.
+    /// What is next behind these pages; `None` where any can be.
     fn after(&self, of: &Declared, pages: &[u32]) -> Result<Option<u32>, Refused> {
         let chips = of.chips.max(1);
         let mut next = match of.order {
@@ -146,15 +157,13 @@ impl SourcePolice {
             RequestOrder::Stream => self.next.or_else(|| pages.first().map(|page| page % chips)),
             RequestOrder::Round => {
                 let next = self.next_of_round();
-                let first = pages.first().and_then(|page| page.checked_sub(of.first_page));
-                let first = first.filter(|&first| first < of.page_count);
+                let first = pages.first().and_then(|&page| of.number(page));
                 let back = |first: u32| (next + of.page_count - first) % of.page_count;
                 Some(first.filter(|&first| back(first) <= self.back).unwrap_or(next))
             }
         };
         for (place, &page) in (0..).zip(pages) {
-            let number = page.checked_sub(of.first_page).filter(|&number| number < of.page_count);
-            let number = number.ok_or(Refused::Page(place))?;
+            let number = of.number(page).ok_or(Refused::Page(place))?;
             let Some(expected) = &mut next else { continue };
             let (found, round) =
                 if of.order == RequestOrder::Round { (number, of.page_count) } else { (page % chips, chips) };

@@ -16,7 +16,7 @@ pub struct PassTerms {
     pub reserve: u64,
     /// v.
     pub victim: u64,
-    /// PP − v − α, where α leaves GC jobs for wear: so many pages of H may be taken for that.
+    /// PP − v − α, where α leaves GC jobs for wear: the pages of H that can be taken for that.
     pub for_wear: u64,
     /// What a pass takes at least.
     pub padded: PaddedPass,
@@ -90,7 +90,6 @@ pub struct EdfProcessor<M: Memory> {
     server_passes: u64,
     /// The pass of the GC jobs.
     pass: Pass<M>,
-    /// The server's.
     server_pass: Pass<M>,
 }
 
@@ -128,8 +127,7 @@ impl<M: Memory> EdfProcessor<M> {
         self.terms.reclaimed
     }
 
-    /// It goes on by other terms (docs/admission.md), so many pages counted already towards the
-    /// next GC job.
+    /// It goes on by other terms (docs/admission.md), with `counted` pages towards the next GC job.
     pub fn change(&mut self, terms: PassTerms, counted: u64) {
         self.terms = terms;
         self.arrived = self.collected.saturating_mul(terms.reclaimed).saturating_add(counted);
@@ -140,14 +138,7 @@ impl<M: Memory> EdfProcessor<M> {
         self.arrived = self.arrived.saturating_add(self.terms.reclaimed);
     }
 
-    /// A page of a real-time write arrives.
-    #[inline]
-    pub fn arrives(&mut self) {
-        self.pending += 1;
-        self.arrived += 1;
-    }
-
-    /// So many of them arrive.
+    /// Pages of real-time writes arrive.
     #[inline]
     pub fn arrive(&mut self, pages: u64) {
         self.pending += pages;
@@ -166,8 +157,8 @@ impl<M: Memory> EdfProcessor<M> {
         Some((self.collected - 1, deadline))
     }
 
-    /// Whether so many more pages may be programmed and the reserve is still there, f − b ≥ H. With
-    /// none: whether a pass is void (rule R3).
+    /// Whether the reserve is still there when `pages` more are programmed, f − b ≥ H. With none:
+    /// whether a pass is void (rule R3).
     #[inline]
     pub fn has_reserve_beside(&self, pages: u64) -> bool {
         let free = u64::from(self.pages.free());
@@ -194,7 +185,7 @@ impl<M: Memory> EdfProcessor<M> {
     /// Programs a page of a real-time write; `None` where no page is free.
     #[inline]
     pub fn write(&mut self, lpn: u32) -> Option<Spot> {
-        let spot = self.pages.program_in_line(lpn)?;
+        let spot = self.pages.program(lpn)?;
         self.pending -= 1;
         Some(spot)
     }
@@ -214,7 +205,6 @@ impl<M: Memory> EdfProcessor<M> {
         self.served >= self.terms.reclaimed.saturating_mul(self.server_passes + 1)
     }
 
-    /// The pass of the GC jobs, or of the server.
     #[inline]
     fn pass(&mut self, server: bool) -> &mut Pass<M> {
         if server { &mut self.server_pass } else { &mut self.pass }
@@ -280,9 +270,9 @@ impl<M: Memory> EdfProcessor<M> {
     /// superblock reads or programs.
     #[inline(always)]
     pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
-        // Whoever collects may take what is kept in reserve.
+        // A pass that collects takes the reserve.
         let moves_from = if server { None } else { self.pass.moves_from() };
-        let beyond = moves_from.map_or(0, |block| self.beyond_reserve(!self.pages.blocks().is_retired(block)));
+        let beyond = moves_from.map_or(0, |block| self.beyond_reserve(!self.pages.is_retired(block)));
         let pass = if server { &mut self.server_pass } else { &mut self.pass };
         if self.pages.columns().superblock {
             pass.step_in_superblock(&mut self.pages, beyond, put)

@@ -1,5 +1,5 @@
 //! What the state machine keeps of sources, requests, clusters and processors. The lists are the
-//! caller's; what is in them is not.
+//! caller's; their entries are opaque.
 
 use core::ops::Range;
 
@@ -21,8 +21,8 @@ pub(crate) enum JobKind {
     Server,
 }
 
-/// Who goes first: the earliest deadline, then reads before writes before garbage collection, then
-/// the lowest source, then the first request.
+/// Which job goes first: the earliest deadline, then reads before writes before garbage collection,
+/// then the lowest source, then the first request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct EdfKey {
     pub(crate) due: u64,
@@ -41,7 +41,7 @@ pub struct SourceSlot {
     pub(crate) police: SourcePolice,
     /// The number of its next request.
     pub(crate) index: u64,
-    /// Where its requests are kept, and how many there may be.
+    /// Where its requests are kept, and how many there can be.
     pub(crate) first: u32,
     pub(crate) count: u32,
 }
@@ -53,7 +53,7 @@ pub struct RequestSlot {
     /// Pages not ended, and one for each processor of which a job's pass is not over; 0 where there
     /// is no request.
     pub(crate) left: u32,
-    /// So many of its pages, the first ones, are read.
+    /// How many of its pages, the first ones, are read.
     pub(crate) reads: u32,
     /// The slot of the next request of its cluster, by priority.
     pub(crate) behind: u32,
@@ -65,7 +65,7 @@ pub struct RequestSlot {
 }
 
 /// A cluster.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct FtlCluster {
     /// The slot of its first request, by priority.
     pub(crate) first: u32,
@@ -73,12 +73,6 @@ pub struct FtlCluster {
     pub(crate) processors: u32,
     /// That of each of them.
     pub(crate) server: Option<ImageServer>,
-}
-
-impl Default for FtlCluster {
-    fn default() -> FtlCluster {
-        FtlCluster::EMPTY
-    }
 }
 
 impl SourceSlot {
@@ -126,7 +120,7 @@ pub(crate) enum StepWork {
     Reset(u32),
     /// The erase that ends a pass.
     Erase,
-    /// The same, and it has been asked to be suspended.
+    /// An erase that the chips were asked to suspend.
     SuspendedErase,
     /// The erase that ends a server's pass.
     ServerErase,
@@ -139,6 +133,13 @@ pub(crate) struct ServerGrants {
     pub(crate) pages: u64,
     /// z: the deadline of its last job.
     pub(crate) due: u64,
+}
+
+/// Pages that the job that arrives has on a processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct AskedPages {
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
 }
 
 /// A processor.
@@ -154,13 +155,11 @@ pub struct FtlProcessor<'m> {
     pub(crate) busy: u32,
     /// Whether something has changed since it decided.
     pub(crate) changed: bool,
-    /// No page was free for a request, for garbage collection, or for a job and its pass, until an
-    /// erase ends.
-    pub(crate) starved: [bool; 3],
-    /// What its server has granted.
+    /// For each [`JobKind`], whether no page was free for it: it waits until an erase ends.
+    pub(crate) starved: [bool; 4],
     pub(crate) served: ServerGrants,
-    /// Pages of the job that arrives that it is to read, and to write.
-    pub(crate) asked: (u64, u64),
+    /// Those of the job that arrives.
+    pub(crate) asked: AskedPages,
     /// The slot of the job whose pass is due or under way; [`NONE`] where none is.
     pub(crate) owing: u32,
     /// The pages that its step reads for requests, and programs.
@@ -169,7 +168,7 @@ pub struct FtlProcessor<'m> {
     pub(crate) registers: Option<PageRegisters>,
     /// Where chips that a step leaves idle do something meanwhile.
     pub(crate) backfill: Option<Backfill<'m>>,
-    /// Whether its erases are suspended where something more urgent is there.
+    /// Whether its erases are suspended for more urgent jobs.
     pub(crate) suspends: bool,
     /// Whether the erase that is suspended has failed on a chip.
     pub(crate) erase_failed: bool,
@@ -206,13 +205,10 @@ impl<'m> GcJobs<'m> {
         (self.count > 0).then(|| self.entries[self.first])
     }
 
-    /// A job is released, its deadline no earlier than those of the others. Where there is no room,
+    /// A job is released, its deadline no earlier than those of the others. If there is no room,
     /// which takes jobs that are late, it is due with the last one: earlier than it need be.
     pub(crate) fn release(&mut self, due: u64, index: u64) {
         let room = self.entries.len();
-        if room == 0 {
-            return;
-        }
         let last = (self.first + self.count + room - 1) % room;
         if self.count > 0 && (self.entries[last].due == due || self.count == room) {
             self.entries[last].jobs += 1;
@@ -224,7 +220,8 @@ impl<'m> GcJobs<'m> {
 
     /// The first job is over.
     pub(crate) fn over(&mut self) {
-        let Some(entry) = self.entries.get_mut(self.first).filter(|_| self.count > 0) else { return };
+        let entry = &mut self.entries[self.first];
+        assert!(self.count > 0 && entry.jobs > 0, "a GC job that is over was released");
         (entry.jobs, entry.index) = (entry.jobs - 1, entry.index + 1);
         if entry.jobs == 0 {
             self.first = (self.first + 1) % self.entries.len();

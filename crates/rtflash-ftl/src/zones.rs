@@ -1,7 +1,7 @@
 //! The zones of a chip: where each ring goes on, which of its blocks is to be reset first, and
 //! which block takes the place of one that has failed.
 
-use crate::memory::{Memory, NONE, has, index, marks, takes};
+use crate::memory::{Memory, NONE, has, index, marks, takes, word};
 
 /// Words of memory that a ring takes.
 pub const RING_WORDS: usize = 4;
@@ -42,15 +42,47 @@ pub struct Zones<M: Memory> {
     kept_back: M::Bits,
 }
 
+/// Memory for the zones of a chip of N blocks.
+#[derive(Debug)]
+pub struct ZoneMemory<M: Memory> {
+    /// [`RING_WORDS`] words each, as [`Ring::words`] has them, in the order of their places.
+    pub rings: M::Words,
+    /// N words.
+    pub blocks: M::Words,
+    /// ⌈N/64⌉ words.
+    pub written: M::Bits,
+    /// ⌈N/64⌉ words.
+    pub kept_back: M::Bits,
+}
+
 impl<M: Memory> Zones<M> {
-    /// Rings as `rings` says, [`RING_WORDS`] words each as [`Ring::words`] has them, in the order
-    /// of their places, with the block that is in each place. `written`: a bit for each block;
-    /// `kept_back`: likewise, those that are erased and in no place.
-    pub fn new(
-        (rings, blocks): (M::Words, M::Words),
+    /// Rings as a device begins with them: each place has the block with its number, and the last
+    /// `spare` blocks are kept for those that fail, if they are erased.
+    pub fn at_start(
+        mut memory: ZoneMemory<M>,
         block_pages: u32,
-        (written, kept_back): (M::Bits, M::Bits),
+        spare: u32,
+        mut is_written: impl FnMut(u32) -> bool,
     ) -> Zones<M> {
+        memory.written.as_mut().fill(0);
+        memory.kept_back.as_mut().fill(0);
+        let places = memory.blocks.as_mut();
+        let owned = word(places.len()) - spare;
+        for (block, place) in (0..).zip(places) {
+            *place = if block < owned { block } else { NONE };
+            if is_written(block) {
+                marks(memory.written.as_mut(), block);
+            } else if block >= owned {
+                marks(memory.kept_back.as_mut(), block);
+            }
+        }
+        Zones::new(memory, block_pages)
+    }
+
+    /// Rings with the block that is in each place, a bit for each block that is `written`, and for
+    /// each that is erased and in no place.
+    pub(crate) fn new(memory: ZoneMemory<M>, block_pages: u32) -> Zones<M> {
+        let ZoneMemory { rings, blocks, written, kept_back } = memory;
         Zones { rings, blocks, block_pages, written, kept_back }
     }
 
@@ -102,10 +134,10 @@ impl<M: Memory> Zones<M> {
     }
 
     /// A block has failed: the lowest of those that are kept back takes its place, and the
-    /// ring goes on with the first page of that one. Looks at all blocks.
+    /// ring goes on with the first page of that one. Takes a step for each block.
     pub(crate) fn retire(&mut self, block: u32) {
         let Some(place) = self.blocks.as_ref().iter().position(|&other| other == block) else { return };
-        let place = u32::try_from(place).unwrap_or(NONE);
+        let place = word(place);
         let mut lowest = (0..).zip(self.kept_back.as_ref()).filter(|&(_, &word)| word != 0);
         let other = lowest.next().map(|(at, word): (u32, &u64)| at * 64 + word.trailing_zeros());
         self.blocks.as_mut()[index(place)] = other.unwrap_or(NONE);

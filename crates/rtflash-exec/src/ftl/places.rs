@@ -1,6 +1,6 @@
-//! What is where when a run begins with [`Aging::Worst`], without a look at each page: logical
-//! pages go round the blocks, so that pages of one row hold what those of the row before hold, and
-//! as many pages on.
+//! What is where when a run begins with [`Aging::Worst`], found without going through each page:
+//! logical pages go round the blocks, so that pages of one row hold what those of the row before
+//! hold, and as many pages on.
 
 use rtflash_model::{Id, Placement};
 

@@ -383,12 +383,12 @@ impl RequestHost for Over {
         self.left_out.push((self.now, processor, job, free));
     }
 
-    fn server_selected(&mut self, processor: u32, job: (u32, u64), block: u32, valid: u32) {
-        self.server_selected.push((self.now, processor, job, block, valid));
+    fn server_selected(&mut self, processor: u32, stream: u32, job: u64, block: u32, valid: u32) {
+        self.server_selected.push((self.now, processor, (stream, job), block, valid));
     }
 
-    fn server_left_out(&mut self, processor: u32, job: (u32, u64), free: u32) {
-        self.server_left_out.push((self.now, processor, job, free));
+    fn server_left_out(&mut self, processor: u32, stream: u32, job: u64, free: u32) {
+        self.server_left_out.push((self.now, processor, (stream, job), free));
     }
 
     fn starved(&mut self, _: u32) {
@@ -483,14 +483,10 @@ fn jobs(world: &World, records: &[Record], image: &Image<'_>) -> Vec<Granted> {
 
 /// The requests that the executor released, with the pages that it drew.
 fn releases(world: &World, records: &[Record], image: &Image<'_>) -> Vec<Released> {
-    let Promise::Certified(certified) = world.plan.promise() else { panic!("certificates") };
     let mut sources: Vec<(u32, u64, Requests)> = (0..image.sources())
         .map(|position| {
             let source = image.source(position).expect("a source");
-            let of = &world.plan.clusters()[ClusterId(source.cluster)];
-            let place = (certified[ClusterId(source.cluster)].certificate.placement, of.layout.chips());
-            let drawn = (world.options.pattern, world.options.seed);
-            let requests = Requests::of_source(drawn, (&world.plan, SourceId(source.number)), place);
+            let requests = Requests::of_source(&world.plan, SourceId(source.number), &world.options);
             (source.number, source.deadline_ns, requests)
         })
         .collect();
@@ -582,7 +578,7 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
     while nand.now < duration || nand.is_at_work() {
         host.now = nand.now;
         while let Some((_, source, nominal, pages)) = released.next_if(|released| released.0 == nand.now) {
-            let taken = ftl.request(source, (Some(nominal), nand.now), &pages);
+            let taken = ftl.request(source, Some(nominal), nand.now, &pages);
             let of = image.source(source).expect("a source");
             assert_eq!(taken.expect("as declared").due_ns, nominal + of.deadline_ns);
         }

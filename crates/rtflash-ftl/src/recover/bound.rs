@@ -19,7 +19,7 @@ use crate::image::{Image, ImageCluster, ImageDevice};
 /// Where tasks own zones: 2M + P reads a ring on each chip, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RecoveryBound {
-    /// Pages that are looked at, with what is beside their data.
+    /// Pages that are read, with what is beside their data.
     pub reads: u64,
     /// Pages that are copied inside their chips.
     pub copybacks: u64,
@@ -43,7 +43,7 @@ impl Add for RecoveryBound {
 }
 
 impl RecoveryBound {
-    /// That of an image.
+    /// The bound of an image.
     pub fn of(image: &Image<'_>) -> RecoveryBound {
         let clusters = (0..image.clusters()).filter_map(|number| image.cluster(number));
         clusters.map(|of| cluster(&image.device(), &of)).fold(RecoveryBound::default(), RecoveryBound::add)
@@ -63,7 +63,7 @@ impl RecoveryBound {
     }
 }
 
-/// That of all processors of a cluster.
+/// The bound of all processors of a cluster.
 fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
     let superblock = of.is_superblock();
     let width = if superblock { u64::from(of.chips()) } else { 1 };
@@ -72,7 +72,7 @@ fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
     let collection = of.collection();
     let spare = collection.map_or(0, |_| width * u64::from(device.spare_blocks));
     let reserve = collection.map_or(0, |collection| collection.reserve_pages);
-    let copies = moved((blocks, block_pages), logical, spare, reserve).saturating_add(spare);
+    let copies = moved(blocks, block_pages, logical, spare, reserve).saturating_add(spare);
     let processors = u64::from(of.processors());
     if of.is_zoned() {
         let reads = 2 * pages + u64::from(of.rings()) * block_pages;
@@ -87,7 +87,7 @@ fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
 }
 
 /// Pages that garbage collection moves until there is the reserve, those aside whose copies fail.
-fn moved((blocks, block_pages): (u64, u64), logical: u64, spare: u64, reserve: u64) -> u64 {
+fn moved(blocks: u64, block_pages: u64, logical: u64, spare: u64, reserve: u64) -> u64 {
     let all = logical.saturating_add(block_pages);
     let Some(behind) = reserve.checked_sub(1) else { return 0 };
     let victims = blocks.saturating_sub(spare).saturating_sub(1).saturating_sub(behind / block_pages);

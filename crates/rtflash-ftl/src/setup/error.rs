@@ -1,5 +1,3 @@
-//! Why no state machine can be made.
-
 /// Why no state machine can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupError {

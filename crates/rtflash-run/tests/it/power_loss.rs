@@ -328,7 +328,7 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
                 (0..of.pages).map(|nth| of.first_page + (*next + nth) % of.page_count).collect()
             };
             *next = (*next + of.pages) % of.page_count;
-            let taken = ftl.request(number, (None, chips.now), &pages).expect("as declared, and nothing late");
+            let taken = ftl.request(number, None, chips.now, &pages).expect("as declared, and nothing late");
             if of.order == RequestOrder::Round {
                 chips.rounds.insert((of.number, taken.index), (number, *next));
             }

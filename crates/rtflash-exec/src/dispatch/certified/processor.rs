@@ -203,7 +203,7 @@ impl ProcessorState {
             chips: numbers.iter().copied().collect(),
             channels: channels.len(),
             stripe,
-            store: ProcessorStore::new((of, by), column, numbers[0], terms, options),
+            store: ProcessorStore::new(of, by, column, numbers[0], terms, options),
             source,
             queue: PriorityQueue::default(),
             starved: Vec::new(),

@@ -12,9 +12,9 @@ use crate::dispatch::priority::{JobDue, Priority};
 use crate::dispatch::request_times::RequestTimes;
 use crate::dispatch::{Arrival, release_jitter};
 use crate::ftl::{PageStore, Requests};
-use crate::ids::{ClusterId, ColumnId, Lpn, PerId, SourceId};
+use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
 use crate::options::{Options, Phases, Service};
-use crate::plan::{Certified, Plan};
+use crate::plan::Plan;
 use crate::resume::resume;
 use crate::trace::{JobId, Kind, NONE, Observer, Record, Release};
 
@@ -53,19 +53,12 @@ resume!([] RequestSource {
 
 impl RequestSource {
     /// All sources of these clusters (positions in the plan, ascending) that are tasks' requests.
-    pub(super) fn all(
-        (plan, certified): (&Plan, &PerId<ClusterId, Certified>),
-        clusters: &[ClusterId],
-        options: &Options,
-    ) -> Vec<RequestSource> {
+    pub(super) fn all(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<RequestSource> {
         let of_tasks = plan.sources().enumerate().filter_map(|(number, source)| {
             let period = source.period()?.of_request();
-            let position = source.cluster?;
-            let cluster = clusters.binary_search(&position).ok()?;
-            let (of, placement) = (&plan.clusters()[position], certified[position].certificate.placement);
+            let cluster = clusters.binary_search(&source.cluster?).ok()?;
             let times = RequestTimes::new(options, number, source, period);
-            let requests =
-                Requests::of_source((options.pattern, options.seed), (plan, number), (placement, of.layout.chips()));
+            let requests = Requests::of_source(plan, number, options);
             Some(RequestSource {
                 number,
                 kind: source.kind,
@@ -287,7 +280,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             } else {
                 of.writes.push_back(lpn);
                 if kind == Kind::Write {
-                    processor.store.ftl.arrives();
+                    processor.store.ftl.arrive(1);
                 }
             }
         }

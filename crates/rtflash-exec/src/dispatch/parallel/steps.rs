@@ -4,7 +4,7 @@ use rtflash_model::Instant;
 
 use super::{ChipAttempt, ChipWork, Doing, Parallel};
 use crate::dispatch::core::ChipStep;
-use crate::ftl::{Copy, PageStore};
+use crate::ftl::{Copy, PagePlace, PageStore};
 use crate::ids::{BlockId, ChipId, ColumnId, Lpn};
 use crate::options::Victims;
 use crate::trace::{self, Action, Kind, Moved, NO_LPN, NONE, Observer, Operation, Record, Starved};
@@ -174,8 +174,7 @@ impl<O: Observer> Parallel<'_, O> {
         } else {
             match collector.read(map, position) {
                 Some(Copy::Padding) => (self.core.lengths.read(id, chip, now), None),
-                Some(Copy::Page { page, lpn }) => {
-                    let (block, page) = map.block_and_page(page);
+                Some(Copy::Page(PagePlace { block, page, .. }, lpn)) => {
                     (self.core.lengths.read(id, chip, now), Some((Action::Read, block, page, lpn)))
                 }
                 None => {

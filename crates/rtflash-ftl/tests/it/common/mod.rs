@@ -383,7 +383,7 @@ impl RequestHost for Counts {
         self.levelled += 1;
     }
 
-    fn server_selected(&mut self, _: u32, _: (u32, u64), _: u32, _: u32) {
+    fn server_selected(&mut self, _: u32, _: u32, _: u64, _: u32, _: u32) {
         self.server_passes += 1;
     }
 }
@@ -462,7 +462,7 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
                     *last = last.wrapping_add(words.below(1 << 16)).wrapping_sub(words.below(64));
                 }
                 let nominal = (words.byte() == 0).then(|| now.saturating_sub(words.below(100).into()));
-                match ftl.request(source, (nominal, now), &pages) {
+                match ftl.request(source, nominal, now, &pages) {
                     Ok(_) => ran.taken += 1,
                     Err(_) => ran.refused += 1,
                 }
