@@ -10,13 +10,11 @@ pub(crate) struct Backfill<'m> {
     /// used the channel with this number.
     chips: &'m mut [[u32; CHANNEL_WORDS]],
     pub(crate) channels: usize,
-    /// The number of the step.
     step: u32,
     /// Whether a read is sure to be over with a row.
     pub(crate) reads_beside_rows: bool,
 }
 
-/// See [`Backfill`].
 pub(crate) const CHANNEL_WORDS: usize = 4;
 
 impl<'m> Backfill<'m> {
@@ -49,7 +47,6 @@ impl<'m> Backfill<'m> {
         Some(Backfill { chips, channels: index(channels), step: 0, reads_beside_rows })
     }
 
-    /// A step begins: nothing is used.
     pub(crate) fn begins(&mut self) {
         self.step = self.step.checked_add(1).unwrap_or_else(|| {
             self.chips.iter_mut().for_each(|[.., chip, channel]| (*chip, *channel) = (0, 0));

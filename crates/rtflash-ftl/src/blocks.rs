@@ -26,6 +26,15 @@ pub enum Frontiers {
     Copy,
 }
 
+/// A block whose pages a pass copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Victim {
+    /// The block.
+    pub block: u32,
+    /// Its valid pages.
+    pub valid: u32,
+}
+
 /// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
 /// fewer pages than this.
 const TAKEN: u32 = 1 << 31;
@@ -36,18 +45,24 @@ const RETIRED: u32 = 1 << 30;
 /// Blocks among which the least number of valid pages is known.
 pub const GROUP: u32 = 32;
 
-/// Memory for the blocks of a processor, for N blocks of P pages each.
+/// The state of the blocks of a processor, for N blocks of P pages each.
 #[derive(Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound = "M: crate::memory::KeptMemory")
+)]
 pub struct BlockMemory<M: Memory> {
-    /// N·P words: the logical page that each page holds.
+    /// N·P words: the logical page of each valid page; [`NONE`] where stale or not programmed.
     pub lpns: M::Words,
-    /// ⌈N·P/64⌉ words.
+    /// ⌈N·P/64⌉ words: a bit for each page, whether it is valid, so that the next one is found
+    /// fast. Those of a block are together, and in them those of a chip.
     pub bits: M::Bits,
-    /// N words.
+    /// N words: the valid pages of each block, with a mark unless it is closed and no victim yet.
     pub valid: M::Words,
-    /// ⌈N/64⌉ words.
+    /// ⌈N/64⌉ words: a bit for each block, whether it is erased and no frontier.
     pub erased: M::Bits,
-    /// ⌈N/[`GROUP`]⌉ words.
+    /// ⌈N/[`GROUP`]⌉ words: the least entry of `valid` in each group of blocks.
     pub least: M::Words,
 }
 
@@ -60,10 +75,7 @@ pub struct BlockMemory<M: Memory> {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(bound(
-        serialize = "M::Words: serde::Serialize, M::Bits: serde::Serialize",
-        deserialize = "M::Words: serde::Deserialize<'de>, M::Bits: serde::Deserialize<'de>"
-    ))
+    serde(bound = "M: crate::memory::KeptMemory")
 )]
 pub struct Blocks<M: Memory> {
     pages: u32,
@@ -71,26 +83,15 @@ pub struct Blocks<M: Memory> {
     width: u32,
     /// Pages of a block on each of them.
     rows: u32,
-    /// The logical page of each valid page; [`NONE`] where stale or not programmed.
-    lpns: M::Words,
-    /// A bit for each page, whether it is valid, so that the next one is found fast. Those of a
-    /// block are together, and in them those of a chip.
-    bits: M::Bits,
-    /// Valid pages of each block, with [`TAKEN`] unless it is closed and no victim yet.
-    valid: M::Words,
-    /// A bit for each block, whether it is erased and no frontier.
-    erased: M::Bits,
+    of: BlockMemory<M>,
     erased_blocks: u32,
     /// Erased blocks that are kept back for those that fail, rule B1.
     spare: u32,
     retired: u32,
-    /// The least entry of `valid` of each [`GROUP`] of blocks.
-    least: M::Words,
     /// No block of an earlier word of `erased` is erased.
     lowest: u32,
     open: Option<Frontier>,
     copy: Option<Frontier>,
-    /// Where wear is levelled.
     wear: Option<EraseCounts<M>>,
 }
 
@@ -109,61 +110,42 @@ impl<M: Memory> Blocks<M> {
     }
 
     /// Blocks in any state: `memory.lpns` has what each page holds, and `memory.erased` a bit for
-    /// each block that is erased. One may be open for writes; the others are closed, with what is
-    /// not programmed in them.
-    pub(crate) fn restored(pages: u32, width: u32, memory: BlockMemory<M>, open: Option<Frontier>) -> Blocks<M> {
-        let BlockMemory { lpns, mut bits, mut valid, erased, mut least } = memory;
-        let rows = pages / width;
-        bits.as_mut().fill(0);
-        least.as_mut().fill(u32::MAX);
-        let (spare, retired, erased_blocks, lowest, copy, wear) = (0, 0, 0, 0, None, None);
-        valid.as_mut().fill(0);
-        let mut made = Blocks {
-            pages,
-            width,
-            rows,
-            lpns,
-            bits,
-            valid,
-            erased,
-            erased_blocks,
-            spare,
-            retired,
-            least,
-            lowest,
-            open,
-            copy,
-            wear,
-        };
-        for block in 0..made.count() {
-            made.count_pages(block);
-        }
+    /// each block that is erased. One can be open for writes; the others are closed, with the
+    /// pages in them that are not programmed.
+    pub(crate) fn restored(pages: u32, width: u32, mut of: BlockMemory<M>, open: Option<Frontier>) -> Blocks<M> {
+        of.bits.as_mut().fill(0);
+        of.least.as_mut().fill(u32::MAX);
+        let (rows, erased_blocks, spare, retired, lowest, copy, wear) = (pages / width, 0, 0, 0, 0, None, None);
+        let mut made = Blocks { pages, width, rows, of, erased_blocks, spare, retired, lowest, open, copy, wear };
+        (0..made.count()).for_each(|block| made.count_pages(block));
         made
     }
 
-    /// Finds the valid pages of a block.
     fn count_pages(&mut self, block: u32) {
         let first = block * self.pages;
-        let held = &self.lpns.as_ref()[index(first)..index(first + self.pages)];
-        let mut valid = 0;
-        for chip in 0..self.width {
-            let of_chip = held.iter().skip(index(chip)).step_by(index(self.width));
-            for (bit, _) in (first + chip * self.rows..).zip(of_chip).filter(|&(_, &lpn)| lpn != NONE) {
-                marks(self.bits.as_mut(), bit);
-                valid += 1;
+        let held = &self.of.lpns.as_ref()[index(first)..index(first + self.pages)];
+        let bits = self.of.bits.as_mut();
+        let (mut valid, mut chip, mut row) = (0, 0, 0);
+        for &lpn in held {
+            let bit = first + chip * self.rows + row;
+            bits[index(bit / 64)] |= u64::from(lpn != NONE) << (bit % 64);
+            valid += u32::from(lpn != NONE);
+            chip += 1;
+            if chip == self.width {
+                (chip, row) = (0, row + 1);
             }
         }
-        let is_erased = has(self.erased.as_ref(), block);
+        let is_erased = has(self.of.erased.as_ref(), block);
         self.erased_blocks += u32::from(is_erased);
         let is_taken = is_erased || self.open.is_some_and(|open| open.block == block);
         self.set_valid(block, if is_taken { valid | TAKEN } else { valid });
     }
 
-    /// The entry of a block in `valid` is this: it may be the least of its group.
+    /// The entry of a block in `valid` is this, and possibly the least of its group.
     #[inline(always)]
     fn set_valid(&mut self, block: u32, valid: u32) {
-        self.valid.as_mut()[index(block)] = valid;
-        let least = &mut self.least.as_mut()[index(block / GROUP)];
+        self.of.valid.as_mut()[index(block)] = valid;
+        let least = &mut self.of.least.as_mut()[index(block / GROUP)];
         *least = valid.min(*least);
     }
 
@@ -181,31 +163,31 @@ impl<M: Memory> Blocks<M> {
 
     /// How many blocks there are.
     pub fn count(&self) -> u32 {
-        word(self.valid.as_ref().len())
+        word(self.of.valid.as_ref().len())
     }
 
-    /// What each page holds, [`NONE`] where it is stale or not programmed.
+    /// The logical page in each page, [`NONE`] where it is stale or not programmed.
     #[inline]
     pub fn lpns(&self) -> &[u32] {
-        self.lpns.as_ref()
+        self.of.lpns.as_ref()
     }
 
-    /// What a page holds.
+    /// The logical page in a page.
     #[inline]
     pub fn lpn(&self, page: u32) -> u32 {
-        self.lpns.as_ref()[index(page)]
+        self.of.lpns.as_ref()[index(page)]
     }
 
     /// A page of a zone holds this logical page, whether it is the latest one or not.
     #[inline]
     pub(crate) fn hold(&mut self, page: u32, lpn: u32) {
-        self.lpns.as_mut()[index(page)] = lpn;
+        self.of.lpns.as_mut()[index(page)] = lpn;
     }
 
     /// Valid pages of a block.
     #[inline]
     pub fn valid(&self, block: u32) -> u32 {
-        self.valid.as_ref()[index(block)] & !(TAKEN | RETIRED)
+        self.of.valid.as_ref()[index(block)] & !(TAKEN | RETIRED)
     }
 
     /// Erased blocks, but for those that take pages already, and those that are kept back.
@@ -239,10 +221,10 @@ impl<M: Memory> Blocks<M> {
             None => Frontier { block: self.pop_erased()?, next: 0 },
         };
         let page = self.page(at);
-        self.lpns.as_mut()[index(page)] = lpn;
+        self.of.lpns.as_mut()[index(page)] = lpn;
         let bit = self.bit_at(at.block, at.next);
-        marks(self.bits.as_mut(), bit);
-        let valid = &mut self.valid.as_mut()[index(at.block)];
+        marks(self.of.bits.as_mut(), bit);
+        let valid = &mut self.of.valid.as_mut()[index(at.block)];
         *valid += 1;
         let next = at.next + 1;
         let frontier = (next < self.pages).then_some(Frontier { next, ..at });
@@ -262,35 +244,36 @@ impl<M: Memory> Blocks<M> {
     #[inline(always)]
     pub fn invalidate(&mut self, page: u32) {
         let (block, place) = self.block_and_page(page);
-        self.lpns.as_mut()[index(page)] = NONE;
+        self.of.lpns.as_mut()[index(page)] = NONE;
         let bit = self.bit_at(block, place);
-        clears(self.bits.as_mut(), bit);
-        self.set_valid(block, self.valid.as_ref()[index(block)] - 1);
+        clears(self.of.bits.as_mut(), bit);
+        self.set_valid(block, self.of.valid.as_ref()[index(block)] - 1);
     }
 
     /// The closed block with the fewest valid pages that is not a victim yet, the lowest among
     /// equals. Takes a step for each group of blocks, and for each block of one group.
     pub fn fewest_valid(&self) -> Option<u32> {
-        let groups = self.least.as_ref();
+        let groups = self.of.least.as_ref();
         let fewest = groups.iter().copied().min().filter(|&fewest| fewest < TAKEN)?;
         let group = groups.iter().position(|&least| least == fewest)?;
         let first = group * index(GROUP);
-        let place = self.valid.as_ref()[first..].iter().position(|&valid| valid == fewest)?;
+        let place = self.of.valid.as_ref()[first..].iter().position(|&valid| valid == fewest)?;
         u32::try_from(first + place).ok()
     }
 
     /// Closed blocks that are no victims yet, with their valid pages.
-    pub fn closed(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        (0..).zip(self.valid.as_ref().iter().copied()).filter(|&(_, valid)| valid < TAKEN)
+    pub fn closed(&self) -> impl Iterator<Item = Victim> + '_ {
+        let all = (0..).zip(self.of.valid.as_ref().iter());
+        all.map(|(block, &valid)| Victim { block, valid }).filter(|of| of.valid < TAKEN)
     }
 
     /// Takes a block out of the candidates.
     pub fn take_victim(&mut self, block: u32) {
-        let valid = self.valid.as_mut();
+        let valid = self.of.valid.as_mut();
         valid[index(block)] |= TAKEN;
         let group = index(block / GROUP);
         let of_group = valid.iter().skip(group * index(GROUP)).take(index(GROUP));
-        self.least.as_mut()[group] = of_group.copied().fold(u32::MAX, u32::min);
+        self.of.least.as_mut()[group] = of_group.copied().fold(u32::MAX, u32::min);
     }
 
     /// The first valid page of `block` on one of its chips from its row `from` on: the row.
@@ -298,7 +281,7 @@ impl<M: Memory> Blocks<M> {
     pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<u32> {
         let first = block * self.pages + chip * self.rows;
         let (start, end) = (first + from, first + self.rows);
-        let words = self.bits.as_ref();
+        let words = self.of.bits.as_ref();
         let mut word = start / 64;
         let mut bits = *words.get(index(word))? & (u64::MAX << (start % 64));
         while bits == 0 {
@@ -315,10 +298,10 @@ impl<M: Memory> Blocks<M> {
     /// Erases a victim.
     ///
     /// # Panics
-    /// Where it holds a valid page: a pass that is over has copied what was valid.
+    /// If it holds a valid page: a pass that is over has copied what was valid.
     pub fn erase(&mut self, block: u32) {
         assert_eq!(self.valid(block), 0, "a victim that is erased holds nothing valid");
-        marks(self.erased.as_mut(), block);
+        marks(self.of.erased.as_mut(), block);
         self.erased_blocks += 1;
         self.lowest = self.lowest.min(block / 64);
         if let Some(wear) = &mut self.wear {
@@ -326,7 +309,6 @@ impl<M: Memory> Blocks<M> {
         }
     }
 
-    /// The bit of a page.
     #[inline(always)]
     fn bit_at(&self, block: u32, place: u32) -> u32 {
         let first = block * self.pages;

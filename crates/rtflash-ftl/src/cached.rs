@@ -10,7 +10,6 @@ use crate::slots::FtlProcessor;
 use crate::step_pages::PageInStep;
 
 impl FtlProcessor<'_> {
-    /// Whether its chips use a second page register.
     pub(crate) fn is_cached(&self) -> bool {
         self.registers.is_some()
     }
@@ -102,7 +101,7 @@ impl<'m> Ftl<'_, 'm> {
         Some(true)
     }
 
-    /// What is in page registers goes on, rule X4, and nothing else begins: to come to an end.
+    /// Pages in registers go on, rule X4, and nothing else begins: to come to an end.
     /// [`Ftl::dispatch`] does this as well.
     pub fn carry_on(&mut self, nand: &mut impl NandChips) {
         (0..word(self.processors.len())).for_each(|number| self.registers_go_on(number, nand));
@@ -133,7 +132,7 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// Rules X1 to X3: whether the next step of a job is possible now. Where it is not, nothing
+    /// Rules X1 to X3: whether the next step of a job is possible now. If it is not, nothing
     /// else begins.
     pub(crate) fn may_begin(&self, number: u32, first: FirstJob) -> bool {
         let of = self.as_processor(number);
@@ -147,7 +146,6 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// Begins to sense a page of a request.
     pub(crate) fn senses(
         &mut self,
         number: u32,

@@ -1,15 +1,14 @@
-//! What each processor does next.
+//! The next step of each processor.
 
 use crate::ftl::{Ftl, at};
 use crate::memory::{NONE, has, index, marks, takes, word};
-use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
+use crate::nand::{NandChips, OperationPurpose, PassOutcome, RequestHost, SpareBytes};
 use crate::pass::{GcStep, RowPage};
 use crate::processor::{NextStep, PartLeft};
 use crate::registers::PageRegisters;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, StepWork};
 use crate::step_pages::PageInStep;
 
-/// What comes first on a processor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FirstJob {
     /// That in this slot.
@@ -17,19 +16,15 @@ pub(crate) enum FirstJob {
     Collection,
 }
 
-/// A step that has been tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StepTried {
     Begun,
     Again,
 }
 
-/// A request's part on a processor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestPart {
-    /// The processor.
     pub(crate) number: u32,
-    /// The slot of the request.
     pub(crate) slot: u32,
     /// The word that says which of its pages is next.
     head: usize,
@@ -74,7 +69,6 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// The part of the request in a slot on a processor of its cluster.
     pub(crate) fn part(&self, number: u32, slot: u32) -> RequestPart {
         let column = number - self.clusters[index(self.as_processor(number).cluster)].first_processor;
         let head = index(self.requests[index(slot)].heads) + index(column);
@@ -87,12 +81,10 @@ impl<'m> Ftl<'_, 'm> {
         self.words[part.head]
     }
 
-    /// The words of a page of a request: its logical page, and the next one of its processor.
     fn page_at(&self, slot: u32, place: u32) -> usize {
         index(self.requests[index(slot)].pages) + 2 * index(place)
     }
 
-    /// The next page of a request on a processor has begun.
     fn take_page(&mut self, part: RequestPart) {
         let at = self.page_at(part.slot, self.next_place(part));
         self.words[part.head] = self.words[at + 1];
@@ -101,9 +93,10 @@ impl<'m> Ftl<'_, 'm> {
     /// The job with the earliest deadline that has a step left on a processor.
     pub(crate) fn first_job(&self, number: u32) -> Option<FirstJob> {
         let of = self.as_processor(number);
-        let mut slot = self.clusters[index(of.cluster)].first;
+        let cluster = &self.clusters[index(of.cluster)];
+        let (mut slot, column) = (cluster.first, number - cluster.first_processor);
         while let Some(request) = self.requests.get(index(slot)) {
-            let place = self.next_place(self.part(number, slot));
+            let place = self.words[index(request.heads) + index(column)];
             let (owes, programs) = (of.owing == slot, place != NONE && place >= request.reads);
             let waits = of.starved[request.key.kind as usize] && (owes || programs);
             if (owes || place != NONE) && !waits {
@@ -123,7 +116,6 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// What a page of the request in a slot is read or programmed for.
     pub(crate) fn purpose(&self, slot: u32, place: u32) -> OperationPurpose {
         let EdfKey { source, index: request, .. } = self.requests[index(slot)].key;
         OperationPurpose::Request { source, index: request, place }
@@ -234,22 +226,15 @@ impl<'m> Ftl<'_, 'm> {
     ) -> StepTried {
         let key = server.map(|slot| self.requests[index(slot)].key);
         let of = self.processor(number);
-        if !of.ftl.is_collecting(key.is_some()) {
-            let begins = match key {
-                Some(key) => of.begins_server_pass(number, key, host),
-                None => of.begins_pass(number, host),
-            };
-            if !begins {
-                if key.is_some() {
-                    self.server_pass_is_over(number, host);
-                }
-                return StepTried::Again;
+        if !of.ftl.is_collecting(key.is_some()) && !of.begins_pass(number, key, host) {
+            if key.is_some() {
+                self.server_pass_is_over(number, host);
             }
+            return StepTried::Again;
         }
         self.begin_step_of_pass(number, key.is_some(), nand, host)
     }
 
-    /// The next step of a pass under way: of a server, or of the GC jobs.
     fn begin_step_of_pass(
         &mut self,
         number: u32,
@@ -257,6 +242,7 @@ impl<'m> Ftl<'_, 'm> {
         nand: &mut impl NandChips,
         host: &mut impl RequestHost,
     ) -> StepTried {
+        let kind = if server { JobKind::Server } else { JobKind::Collection };
         let Ftl { identity, sequence, at_work, suspended, processors, .. } = self;
         let FtlProcessor { ftl, chips, busy, cluster, pages, jobs, erase_failed, .. } = at(processors, number);
         let mut begin = |column: u32| {
@@ -278,9 +264,7 @@ impl<'m> Ftl<'_, 'm> {
         });
         let doing = match step {
             None => return StepTried::Again,
-            Some(GcStep::Starved) => {
-                return self.starves(number, if server { JobKind::Server } else { JobKind::Collection }, host);
-            }
+            Some(GcStep::Starved) => return self.starves(number, kind, host),
             Some(GcStep::Moved) => {
                 ftl.moved();
                 jobs.over();
@@ -293,14 +277,7 @@ impl<'m> Ftl<'_, 'm> {
                 StepWork::Pages
             }
             Some(GcStep::Erase(block)) => {
-                let goes_on = chips.iter().any(|&chip| has(suspended, chip));
-                for (column, &chip) in (0..).zip(chips.iter()) {
-                    if !goes_on {
-                        nand.erase(begin(column), block, OperationPurpose::Collection);
-                    } else if takes(suspended, chip) {
-                        nand.resume(begin(column), block);
-                    }
-                }
+                erase_or_go_on(block, chips, suspended, nand, begin);
                 pages.failed = core::mem::take(erase_failed);
                 if server { StepWork::ServerErase } else { StepWork::Erase }
             }
@@ -319,7 +296,6 @@ impl<'m> Ftl<'_, 'm> {
         self.is_doing(number, doing)
     }
 
-    /// A chip of a processor begins an operation.
     pub(crate) fn begin(&mut self, number: u32, column: u32) -> u32 {
         let of = at(self.processors, number);
         of.busy += 1;
@@ -333,7 +309,6 @@ impl<'m> Ftl<'_, 'm> {
         StepTried::Begun
     }
 
-    /// The spare bytes of a page of a block that is programmed now.
     pub(crate) fn spare(&mut self, number: u32, lpn: u32, block: u32) -> SpareBytes {
         let of = self.as_processor(number);
         let (cluster, erases) = (of.cluster, of.ftl.pages.blocks().erases(block));
@@ -350,22 +325,40 @@ impl<'m> Ftl<'_, 'm> {
 }
 
 impl FtlProcessor<'_> {
-    /// The first GC job begins its pass, or to move pages; or it is over without.
-    fn begins_pass(&mut self, number: u32, host: &mut impl RequestHost) -> bool {
-        let job = self.jobs.first().expect("a GC job comes first").index;
-        let Some((block, valid)) = self.ftl.begin_pass(false) else {
-            // Rule R3.
-            host.left_out(number, job, self.ftl.pages.free());
-            self.jobs.over();
-            return false;
+    /// The first GC job, or the server for a job, begins its pass, or to move pages. A void GC job
+    /// is over.
+    fn begins_pass(&mut self, number: u32, server: Option<EdfKey>, host: &mut impl RequestHost) -> bool {
+        let begun = self.ftl.begin_pass(server.is_some());
+        let outcome = match begun {
+            None => PassOutcome::LeftOut(self.ftl.pages.free()),
+            Some(of) if server.is_some() || !self.ftl.moves() => PassOutcome::Selected(of),
+            Some(of) if self.ftl.pages.blocks().is_retired(of.block) => PassOutcome::Moving(of),
+            Some(of) => PassOutcome::Levelling(of),
         };
-        if self.ftl.pages.is_retired(block) {
-            host.moving(number, job, block, valid);
-        } else if self.ftl.moves() {
-            host.levelling(number, job, block, valid);
-        } else {
-            host.selected(number, job, block, valid);
+        let job = self.jobs.first().map(|job| job.index);
+        let job = server.map(|key| key.index).or(job).expect("a pass is a job's");
+        host.pass(number, server.map(|key| key.source), job, outcome);
+        if (begun, server) == (None, None) {
+            self.jobs.over();
         }
-        true
+        begun.is_some()
+    }
+}
+
+/// Erases a victim on all chips, or goes on with that on those where it was suspended.
+fn erase_or_go_on(
+    block: u32,
+    chips: &[u32],
+    suspended: &mut [u64],
+    nand: &mut impl NandChips,
+    mut begin: impl FnMut(u32) -> u32,
+) {
+    let goes_on = chips.iter().any(|&chip| has(suspended, chip));
+    for (column, &chip) in (0..).zip(chips) {
+        if !goes_on {
+            nand.erase(begin(column), block, OperationPurpose::Collection);
+        } else if takes(suspended, chip) {
+            nand.resume(begin(column), block);
+        }
     }
 }

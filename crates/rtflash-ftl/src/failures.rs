@@ -25,8 +25,8 @@ impl FtlProcessor<'_> {
                 for place in 0..pages.count() {
                     let Some(page) = pages.failed(place) else { continue };
                     ftl.pages.retire(page.block);
-                    // What another page of the step has overwritten is stale. It is over with that
-                    // one.
+                    // A page that another one of the step has overwritten is stale. It is over with
+                    // that one.
                     let at = ftl.pages.locate(page.lpn);
                     let is_later = |other: PageInStep| other.lpn == page.lpn && other.is_at(at);
                     if (0..pages.count()).filter_map(|place| pages.failed(place)).any(is_later) {
@@ -44,10 +44,10 @@ impl FtlProcessor<'_> {
 }
 
 impl Ftl<'_, '_> {
-    /// What a chip was asked to do has ended, as for [`Ftl::ended`], and it was a program, a copy
-    /// or an erase, and has failed. The block is retired: it is read until its pages have been
-    /// moved, and not used otherwise. What was to be programmed is programmed again, to another
-    /// block, by the next step of the processor.
+    /// The operation of a chip has ended, as for [`Ftl::ended`], and it was a program, a copy or an
+    /// erase, and has failed. The block is retired: it is read until its pages have been
+    /// moved, and not used otherwise. The next step of the processor programs the page again, to
+    /// another block.
     ///
     /// Reads do not fail: a page that cannot be read is the driver's affair. They are taken to have
     /// ended.
@@ -107,11 +107,11 @@ impl Ftl<'_, '_> {
 
     /// Logical pages of a source's range, or of a stream of jobs, which come behind the sources,
     /// hold nothing any more, from now on, but for the one that its processor programmed last: that
-    /// goes on holding what it holds, and may be trimmed once another one has been programmed.
-    /// After a loss of power they may hold again what they held at any time before.
+    /// goes on holding what it holds, and can be trimmed once another one has been programmed.
+    /// After a loss of power they can hold again what they held at any time before.
     ///
     /// # Errors
-    /// Where a page is not the source's, or is one of zones, which are overwritten as a whole. Then
+    /// If a page is not the source's, or is one of zones, which are overwritten as a whole. Then
     /// nothing has changed.
     pub fn trim(&mut self, source: u32, pages: &[u32]) -> Result<(), Refused> {
         let of = self.sources.get(index(source)).ok_or(Refused::NoSource)?;

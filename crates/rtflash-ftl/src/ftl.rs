@@ -29,7 +29,7 @@ pub struct Ftl<'s, 'm> {
     pub(crate) suspended: &'m mut [u64],
     /// How many sources there are: those of jobs come behind them.
     pub(crate) streams_from: u32,
-    /// Of the page that is programmed next.
+    /// The number of the page that is programmed next.
     pub(crate) sequence: u64,
 }
 
@@ -42,7 +42,6 @@ pub struct Taken {
     pub due_ns: u64,
 }
 
-/// A processor, by its number: each of them is there once the state machine is made.
 pub(crate) fn at<'p, 'm>(processors: &'p mut [Option<FtlProcessor<'m>>], number: u32) -> &'p mut FtlProcessor<'m> {
     processors[index(number)].as_mut().expect("setup has made each processor")
 }
@@ -56,7 +55,6 @@ impl<'m> Ftl<'_, 'm> {
         self.processors[index(number)].as_ref().expect("setup has made each processor")
     }
 
-    /// The processor of a chip; `None` where it has none.
     pub(crate) fn number_of_chip(&self, chip: u32) -> Option<u32> {
         self.of_chip.get(index(chip)).copied().filter(|&number| number != NONE)
     }
@@ -71,7 +69,7 @@ impl<'m> Ftl<'_, 'm> {
     /// cluster.
     ///
     /// # Errors
-    /// Where it would break the promise to others. Then nothing has changed.
+    /// If it would break the guarantee of others. Then nothing has changed.
     pub fn request(
         &mut self,
         source: u32,
@@ -143,7 +141,7 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// What a chip was asked to do has ended. Says whether there was anything.
+    /// The operation of a chip has ended. Says whether there was one.
     pub fn ended(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
         let Some(number) = self.number_of_chip(chip) else { return false };
         if let Some(taken) = self.has_programmed(number, chip, host) {
@@ -162,7 +160,7 @@ impl<'m> Ftl<'_, 'm> {
             return true;
         }
         if of.has_failed() {
-            // What has not failed is over.
+            // Pages that have not failed are over.
             self.pages_of_step_are_over(number, host);
             self.processor(number).pages.repeat_failed();
         } else {
@@ -204,7 +202,6 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// Pages of a request have been read or programmed.
     pub(crate) fn pages_are_over(&mut self, cluster: u32, slot: u32, pages: u32, host: &mut impl RequestHost) {
         let of = &mut self.requests[index(slot)];
         of.left = of.left.checked_sub(pages).expect("each page of a request ends once");
@@ -225,7 +222,7 @@ impl<'m> Ftl<'_, 'm> {
         host.complete(key.source, key.index, key.due);
     }
 
-    /// Where a logical page of a cluster is: which chip, and which page. `None` where it was never
+    /// The chip and the page that hold a logical page of a cluster. `None` where it was never
     /// written, or there is no such page.
     pub fn locate(&self, cluster: u32, lpn: u32) -> Option<(u32, FlashPage)> {
         let of = self.clusters.get(index(cluster))?;

@@ -2,16 +2,24 @@
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
+#[cfg(feature = "serde")]
+use serde::de::DeserializeOwned as Owned;
 
 /// Memory that is lent or owned: lists of words of 32 and of 64 bits, of fixed lengths.
 ///
-/// Firmware lends it ([`Lent`]). A program with an allocator may use lists of its own.
+/// Firmware lends it ([`Lent`]). A program with an allocator can use lists of its own.
 pub trait Memory {
     /// A list of numbers.
     type Words: AsRef<[u32]> + AsMut<[u32]> + Debug;
     /// A list of bits, 64 in a word, the first one the lowest.
     type Bits: AsRef<[u64]> + AsMut<[u64]> + Debug;
 }
+
+/// Memory of a program that keeps the state of a run.
+#[cfg(feature = "serde")]
+pub trait KeptMemory: Memory<Words: serde::Serialize + Owned, Bits: serde::Serialize + Owned> {}
+#[cfg(feature = "serde")]
+impl<M: Memory<Words: serde::Serialize + Owned, Bits: serde::Serialize + Owned>> KeptMemory for M {}
 
 /// Memory that the caller lends.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
-//! What the state machine asks of the flash, and what it reports to the sender of requests.
+//! The operations that the state machine asks of the flash, and its reports to the sender of
+//! requests.
 
+use crate::blocks::Victim;
 use crate::pages::Spot;
 
 /// A page of a block of a chip.
@@ -17,7 +19,7 @@ impl From<Spot> for FlashPage {
     }
 }
 
-/// What an operation is for.
+/// The purpose of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationPurpose {
     /// A request, or a job that is not real-time.
@@ -29,12 +31,12 @@ pub enum OperationPurpose {
         /// The number of the page in the request: where its data are. 0 for a reset.
         place: u32,
     },
-    /// Garbage collection. What a superblock reads for it is kept by its logical page until it has
-    /// been programmed, or the victim is erased.
+    /// Garbage collection. The driver keeps a page that a superblock reads for it, by its logical
+    /// page, until it has been programmed or the victim is erased.
     Collection,
 }
 
-/// What is programmed beside a page's data.
+/// The bytes that are programmed beside a page's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpareBytes {
     /// The image's identity.
@@ -85,7 +87,7 @@ pub trait NandChips {
     fn resume(&mut self, chip: u32, block: u32);
 
     /// Senses a page, rule X1. [`Ftl::sensed`](crate::Ftl::sensed) is due when the array holds it.
-    /// Where commands are counted its command asks for the bus now, or goes `with` the page that
+    /// If commands are counted its command asks for the bus now, or goes `with` the page that
     /// waits on this chip, in one grant and before it (rule X5).
     ///
     /// This and those that follow are only where the image has clusters that use a second page
@@ -106,45 +108,31 @@ pub trait NandChips {
     fn program_loaded(&mut self, chip: u32);
 }
 
-/// The sender of requests. All but `complete` and `starved` only report what happens.
+/// The outcome of a pass that is due, or of a void GC job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PassOutcome {
+    /// A pass over this victim begins (rule R4).
+    Selected(Victim),
+    /// Pages of this retired block are moved (rule B4).
+    Moving(Victim),
+    /// Pages of this block, the least worn one, are moved (rule L2).
+    Levelling(Victim),
+    /// It is left out, with this many free pages (rule R3).
+    LeftOut(u32),
+}
+
+/// The sender of requests.
 pub trait RequestHost {
     /// All pages of a request, or of a job, have been read or programmed. It was due at `due_ns`.
     fn complete(&mut self, source: u32, index: u64, due_ns: u64);
 
-    /// A pass of a GC job of a processor begins: its victim, with its valid pages.
-    fn selected(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
-        let _ = (processor, job, block, valid);
-    }
-
-    /// A void GC job of a processor begins to move pages of a retired block, which has `valid`
-    /// ones (rule B4).
-    fn moving(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
-        let _ = (processor, job, block, valid);
-    }
-
-    /// A void GC job of a processor begins to move the `valid` pages of the least worn block (rule
-    /// L2).
-    fn levelling(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
-        let _ = (processor, job, block, valid);
-    }
-
-    /// A GC job of a processor leaves its pass out, with `free` pages (rule R3).
-    fn left_out(&mut self, processor: u32, job: u64, free: u32) {
-        let _ = (processor, job, free);
-    }
-
-    /// The pass of a server begins, for a job of the stream with this number: its victim, with its
-    /// valid pages.
-    fn server_selected(&mut self, processor: u32, stream: u32, job: u64, block: u32, valid: u32) {
-        let _ = (processor, stream, job, block, valid);
-    }
-
-    /// The pass of a server is left out, with `free` pages.
-    fn server_left_out(&mut self, processor: u32, stream: u32, job: u64, free: u32) {
-        let _ = (processor, stream, job, free);
+    /// The outcome of the pass of a GC job of a processor, or of its server for a job of the stream
+    /// with the number `server`. For reports.
+    fn pass(&mut self, processor: u32, server: Option<u32>, job: u64, outcome: PassOutcome) {
+        let _ = (processor, server, job, outcome);
     }
 
     /// No page of a processor is free where one has to be: the device, or the state that it began
-    /// with, is not what the certificate supposes. What waits goes on when a block is erased.
+    /// with, is not what the certificate supposes. Jobs that wait go on when a block is erased.
     fn starved(&mut self, processor: u32);
 }

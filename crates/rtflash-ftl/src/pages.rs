@@ -3,7 +3,7 @@
 
 mod zoned;
 
-use crate::blocks::{BlockMemory, Blocks, Frontier, Frontiers};
+use crate::blocks::{BlockMemory, Blocks, Frontier, Frontiers, Victim};
 use crate::memory::{Memory, NONE, index};
 use crate::zones::Zones;
 
@@ -60,10 +60,7 @@ impl Columns {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(bound(
-        serialize = "M::Words: serde::Serialize, M::Bits: serde::Serialize",
-        deserialize = "M::Words: serde::Deserialize<'de>, M::Bits: serde::Deserialize<'de>"
-    ))
+    serde(bound = "M: crate::memory::KeptMemory")
 )]
 pub struct Pages<M: Memory> {
     columns: Columns,
@@ -96,7 +93,6 @@ impl<M: Memory> Pages<M> {
         Pages { columns, blocks, places, free, newest, zones: None }.with_places()
     }
 
-    /// Finds out where each logical page is.
     fn with_places(mut self) -> Pages<M> {
         let places = self.places.as_mut();
         places.fill(NONE);
@@ -198,11 +194,11 @@ impl<M: Memory> Pages<M> {
     }
 
     /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
-    /// among equals; with its valid pages.
-    pub fn take_victim(&mut self) -> Option<(u32, u32)> {
-        let victim = self.blocks.fewest_valid()?;
-        self.blocks.take_victim(victim);
-        Some((victim, self.blocks.valid(victim)))
+    /// among equals.
+    pub(crate) fn take_victim(&mut self) -> Option<Victim> {
+        let block = self.blocks.fewest_valid()?;
+        self.blocks.take_victim(block);
+        Some(Victim { block, valid: self.blocks.valid(block) })
     }
 
     /// The first valid page of a block on one of the processor's chips from row `from` on.
@@ -251,14 +247,12 @@ impl<M: Memory> Pages<M> {
         self.blocks.level(gap, erases);
     }
 
-    /// Takes the block whose pages are to be moved for wear, if any are; with its valid pages.
-    pub(crate) fn take_least_worn(&mut self) -> Option<(u32, u32)> {
-        let (block, valid) = self.blocks.least_worn_with_pages()?;
-        self.blocks.take_victim(block);
-        Some((block, valid))
+    pub(crate) fn take_least_worn(&mut self) -> Option<Victim> {
+        let least = self.blocks.least_worn_with_pages()?;
+        self.blocks.take_victim(least.block);
+        Some(least)
     }
 
-    /// Pages of a block were moved.
     pub(crate) fn give_back(&mut self, block: u32) {
         self.blocks.give_back(block);
     }
@@ -285,17 +279,6 @@ impl<M: Memory> Pages<M> {
     /// A block had failed before: the blocks that are kept back have been counted without it.
     pub(crate) fn retire_at_start(&mut self, block: u32) {
         self.blocks.retire(block, false);
-    }
-
-    /// Whether a block is retired.
-    #[inline]
-    pub fn is_retired(&self, block: u32) -> bool {
-        self.blocks.is_retired(block)
-    }
-
-    /// A retired block that holds valid pages, with their number.
-    pub fn retired_with_pages(&self) -> Option<(u32, u32)> {
-        self.blocks.retired_with_pages()
     }
 
     /// A logical page holds nothing any more. That of the page that was programmed last goes on

@@ -3,7 +3,7 @@
 use crate::memory::{Memory, index, word};
 use crate::pages::{Columns, Pages, Spot, ValidPage};
 
-/// What a pass does next.
+/// The next step of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GcStep {
     /// Copies a page inside the chip (stripe): where it is, where it goes, what it is.
@@ -14,9 +14,9 @@ pub enum GcStep {
     Row,
     /// With worst victims: lets the time of a copy pass.
     PaddingCopyback,
-    /// Likewise that of a read step, of this many pages on one channel.
+    /// Lets the time of a read step pass, of this many pages on one channel.
     PaddingRead(u32),
-    /// Likewise that of a row.
+    /// Lets the time of a row pass.
     PaddingRow,
     /// No free page to copy to.
     Starved,
@@ -37,7 +37,6 @@ pub struct RowPage {
     pub lpn: u32,
 }
 
-/// The only chip of a processor of a stripe, and the first one of a superblock.
 const FIRST: u32 = 0;
 
 /// A pass under way, or what the next one is kept in.
@@ -45,7 +44,7 @@ const FIRST: u32 = 0;
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(bound(serialize = "M::Words: serde::Serialize", deserialize = "M::Words: serde::Deserialize<'de>"))
+    serde(bound = "M: crate::memory::KeptMemory")
 )]
 pub struct Pass<M: Memory> {
     victim: Option<u32>,
@@ -73,7 +72,7 @@ pub struct Pass<M: Memory> {
     cut: bool,
 }
 
-/// What a pass takes at least, with worst victims.
+/// The least that a pass takes, with worst victims.
 #[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PaddedPass {
@@ -112,7 +111,6 @@ impl<M: Memory> Pass<M> {
         }
     }
 
-    /// A pass over this victim begins.
     pub(crate) fn begin(&mut self, victim: u32, padded: PaddedPass) {
         self.rows.as_mut().fill(0);
         (self.victim, self.padded, self.moves, self.cut, self.found) = (Some(victim), padded, None, false, None);
@@ -126,12 +124,10 @@ impl<M: Memory> Pass<M> {
         self.moves = Some(pages);
     }
 
-    /// The block that it moves pages from.
     pub(crate) fn moves_from(&self) -> Option<u32> {
         self.victim.filter(|_| self.moves.is_some())
     }
 
-    /// The pass is over: what its victim was.
     pub(crate) fn end(&mut self) -> Option<u32> {
         self.victim.take()
     }
@@ -148,7 +144,6 @@ impl<M: Memory> Pass<M> {
         self.moves.map_or(u64::MAX, |most| most.saturating_sub(copied).min(beyond))
     }
 
-    /// The step behind the last copy.
     fn last_step(&self, victim: u32) -> GcStep {
         if self.moves.is_none() { GcStep::Erase(victim) } else { GcStep::Moved }
     }
@@ -160,8 +155,8 @@ impl<M: Memory> Pass<M> {
         self.found.map(|found| found.lpn)
     }
 
-    /// The next valid page of the first chip. What was found before is still the first one, if it
-    /// is there: nothing becomes valid in a victim.
+    /// The next valid page of the first chip. The one that was found before is still the first, if
+    /// it is there: nothing becomes valid in a victim.
     #[inline]
     fn next_on_first(&mut self, pages: &Pages<M>) -> Option<ValidPage> {
         let found = self.found.take().filter(|found| pages.holds(found.page, found.lpn));
@@ -202,7 +197,7 @@ impl<M: Memory> Pass<M> {
         let victim = self.victim?;
         let may_program = self.may_move(0, beyond);
         if may_program == 0 || self.moves.is_some() && self.cut {
-            // What has been read stays where it was.
+            // Pages that have been read stay where they were.
             self.buffered = 0;
             return Some(self.last_step(victim));
         }
@@ -238,7 +233,6 @@ impl<M: Memory> Pass<M> {
         Some(self.last_step(victim))
     }
 
-    /// Programs the first pages of those that have been read.
     #[inline(always)]
     fn program(&mut self, pages: &mut Pages<M>, count: u32, mut put: impl FnMut(RowPage)) {
         let buffer = self.buffer.as_mut();
@@ -251,7 +245,7 @@ impl<M: Memory> Pass<M> {
         self.buffered -= count;
     }
 
-    /// What was overwritten since it was read need not be copied.
+    /// A page that was overwritten since it was read need not be copied.
     #[inline(always)]
     fn forget_stale(&mut self, pages: &Pages<M>) {
         let held = self.buffer.as_mut()[..2 * index(self.buffered)].as_chunks_mut::<2>().0;

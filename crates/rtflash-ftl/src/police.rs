@@ -3,7 +3,7 @@
 
 use crate::memory::word;
 
-/// How the pages of a source's requests may lie.
+/// The order of the pages of a source's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RequestOrder {
     /// Any pages of its range.
@@ -50,7 +50,7 @@ impl core::fmt::Display for Refused {
 
 impl core::error::Error for Refused {}
 
-/// What is declared of a source of requests.
+/// The declaration of a source of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Declared {
     /// w: pages of a request at most.
@@ -65,7 +65,7 @@ pub struct Declared {
     pub first_page: u32,
     /// Logical pages of its range.
     pub page_count: u32,
-    /// How they may lie.
+    /// Their order.
     pub order: RequestOrder,
     /// s: chips that consecutive pages go round on.
     pub chips: u32,
@@ -83,12 +83,10 @@ impl Declared {
         chips: 0,
     };
 
-    /// The number in the range of a page that is in it.
     fn number(&self, page: u32) -> Option<u32> {
         page.checked_sub(self.first_page).filter(|&number| number < self.page_count)
     }
 
-    /// Whether a page is in the range.
     pub(crate) fn has(&self, page: u32) -> bool {
         self.number(page).is_some()
     }
@@ -97,12 +95,12 @@ impl Declared {
 /// Lets requests of a source pass, or refuses them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SourcePolice {
-    /// When the next request may arrive nominally.
+    /// The earliest nominal arrival of the next request.
     free_from: u64,
     /// The chip, or with [`RequestOrder::Round`] the page of the range, that is next; a stream
     /// begins on any chip.
     next: Option<u32>,
-    /// By how many pages the next request may go back in its round.
+    /// By how many pages the next request can go back in its round.
     back: u32,
 }
 
@@ -141,14 +139,14 @@ impl SourcePolice {
     /// Power was lost. The next request goes on with this page of its round, or before it: with
     /// pages that were programmed, and not said to be.
     pub(crate) fn goes_on(&mut self, of: &Declared, next: u32) {
-        // Chips are apart by a request and a row of them. Where that is half of the round it cannot
-        // be seen which page is the first one.
+        // Chips are apart by a request and a row of them. If that is half of the round, the first
+        // page cannot be known.
         let apart = of.pages.saturating_add(of.chips.saturating_sub(1));
         let back = if apart >= of.page_count.div_ceil(2) { of.page_count } else { of.pages };
         (self.next, self.back) = (Some(next), back);
     }
 
-    /// What is next behind these pages; `None` where any can be.
+    /// The page, or chip, that is next behind these; `None` where any can be.
     fn after(&self, of: &Declared, pages: &[u32]) -> Result<Option<u32>, Refused> {
         let chips = of.chips.max(1);
         let mut next = match of.order {

@@ -1,10 +1,11 @@
-//! What one EDF queue serves, but for the queue: its pages, the counters of its rules, its passes.
+//! A processor but for its EDF queue: its pages, the counters of its rules, its passes.
 
+use crate::blocks::Victim;
 use crate::memory::Memory;
 use crate::pages::{Pages, Spot};
 use crate::pass::{GcStep, PaddedPass, Pass, RowPage};
 
-/// What a certificate says of the garbage collection of a processor.
+/// The numbers of a certificate for the garbage collection of a processor.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PassTerms {
@@ -18,18 +19,18 @@ pub struct PassTerms {
     pub victim: u64,
     /// PP − v − α, where α leaves GC jobs for wear: the pages of H that can be taken for that.
     pub for_wear: u64,
-    /// What a pass takes at least.
+    /// The least that a pass takes.
     pub padded: PaddedPass,
 }
 
 impl PassTerms {
-    /// Where nothing is collected, and so nothing may be written.
+    /// If nothing is collected, and so nothing is written.
     pub fn none(padded: PaddedPass) -> PassTerms {
         PassTerms { deadline_ns: None, reclaimed: u64::MAX, reserve: u64::MAX, victim: 0, for_wear: 0, padded }
     }
 }
 
-/// What is left of a job's part on a processor, as far as its next step depends on it.
+/// The rest of a job's part on a processor, as far as its next step depends on it.
 #[derive(Debug, Clone, Copy)]
 pub struct PartLeft {
     /// Whether a pass is due, or under way.
@@ -40,7 +41,7 @@ pub struct PartLeft {
     pub write: Option<u32>,
     /// Pages that it writes next, together: a row at most.
     pub row: u64,
-    /// Whether it is served in the background, where it may not touch the reserve.
+    /// Whether it is served in the background, where it does not touch the reserve.
     pub background: bool,
 }
 
@@ -69,10 +70,7 @@ pub enum NextStep {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(bound(
-        serialize = "M::Words: serde::Serialize, M::Bits: serde::Serialize",
-        deserialize = "M::Words: serde::Deserialize<'de>, M::Bits: serde::Deserialize<'de>"
-    ))
+    serde(bound = "M: crate::memory::KeptMemory")
 )]
 pub struct EdfProcessor<M: Memory> {
     /// Its pages.
@@ -88,26 +86,14 @@ pub struct EdfProcessor<M: Memory> {
     served: u64,
     /// Passes of the server that are over or left out.
     server_passes: u64,
-    /// The pass of the GC jobs.
-    pass: Pass<M>,
-    server_pass: Pass<M>,
+    /// That of the GC jobs, and the server's.
+    passes: [Pass<M>; 2],
 }
 
 impl<M: Memory> EdfProcessor<M> {
     /// A processor to which nothing has arrived. `passes`: that of the GC jobs, and the server's.
     pub fn new(pages: Pages<M>, terms: PassTerms, passes: [Pass<M>; 2]) -> EdfProcessor<M> {
-        let [pass, server_pass] = passes;
-        EdfProcessor {
-            pages,
-            terms,
-            pending: 0,
-            arrived: 0,
-            collected: 0,
-            served: 0,
-            server_passes: 0,
-            pass,
-            server_pass,
-        }
+        EdfProcessor { pages, terms, pending: 0, arrived: 0, collected: 0, served: 0, server_passes: 0, passes }
     }
 
     /// a: pages of real-time writes that have arrived.
@@ -205,27 +191,21 @@ impl<M: Memory> EdfProcessor<M> {
         self.served >= self.terms.reclaimed.saturating_mul(self.server_passes + 1)
     }
 
-    #[inline]
-    fn pass(&mut self, server: bool) -> &mut Pass<M> {
-        if server { &mut self.server_pass } else { &mut self.pass }
-    }
-
     /// Whether a pass is under way: of the GC jobs, or of the server.
     #[inline]
     pub fn is_collecting(&self, server: bool) -> bool {
-        if server { self.server_pass.is_under_way() } else { self.pass.is_under_way() }
+        self.passes[usize::from(server)].is_under_way()
     }
 
     /// Rule R4: begins a pass, for the server or for the GC jobs; `None` where it is void, or there
-    /// is nothing to collect. Says what its victim is, with its valid pages.
-    pub fn begin_pass(&mut self, server: bool) -> Option<(u32, u32)> {
+    /// is nothing to collect.
+    pub fn begin_pass(&mut self, server: bool) -> Option<Victim> {
         if self.has_reserve_beside(0) {
             return if server { None } else { self.begin_moving() };
         }
-        let (victim, valid) = self.pages.take_victim()?;
-        let padded = self.terms.padded;
-        self.pass(server).begin(victim, padded);
-        Some((victim, valid))
+        let victim = self.pages.take_victim()?;
+        self.passes[usize::from(server)].begin(victim.block, self.terms.padded);
+        Some(victim)
     }
 
     /// Pages that are free beyond the reserve, f − b − H; for wear, where α leaves some for that,
@@ -236,32 +216,32 @@ impl<M: Memory> EdfProcessor<M> {
     }
 
     /// Rule B4: a void GC job moves pages of a retired block, or of the least worn one.
-    fn begin_moving(&mut self) -> Option<(u32, u32)> {
+    fn begin_moving(&mut self) -> Option<Victim> {
         let has_room = |for_wear| self.terms.victim.min(self.beyond_reserve(for_wear)) > 0;
-        let (block, valid) = match self.pages.retired_with_pages() {
+        let from = match self.pages.blocks().retired_with_pages() {
             Some(retired) => Some(retired).filter(|_| has_room(false))?,
             None if has_room(true) => self.pages.take_least_worn()?,
             None => return None,
         };
-        self.pass.begin_moving(block, self.terms.victim);
-        Some((block, valid))
+        self.passes[0].begin_moving(from.block, self.terms.victim);
+        Some(from)
     }
 
     /// Whether the GC job moves pages, and erases nothing.
     pub fn moves(&self) -> bool {
-        self.pass.moves_from().is_some()
+        self.passes[0].moves_from().is_some()
     }
 
     /// Pages of a block were moved: the GC job is over.
     pub fn moved(&mut self) {
-        if let Some(block) = self.pass.end() {
+        if let Some(block) = self.passes[0].end() {
             self.pages.give_back(block);
         }
     }
 
     /// The erase of a pass has failed: the pass is over.
     pub fn erase_failed(&mut self, server: bool) {
-        if let Some(victim) = self.pass(server).end() {
+        if let Some(victim) = self.passes[usize::from(server)].end() {
             self.pages.retire(victim);
         }
     }
@@ -271,9 +251,9 @@ impl<M: Memory> EdfProcessor<M> {
     #[inline(always)]
     pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
         // A pass that collects takes the reserve.
-        let moves_from = if server { None } else { self.pass.moves_from() };
-        let beyond = moves_from.map_or(0, |block| self.beyond_reserve(!self.pages.is_retired(block)));
-        let pass = if server { &mut self.server_pass } else { &mut self.pass };
+        let moves_from = self.passes[usize::from(server)].moves_from();
+        let beyond = moves_from.map_or(0, |block| self.beyond_reserve(!self.pages.blocks().is_retired(block)));
+        let pass = &mut self.passes[usize::from(server)];
         if self.pages.columns().superblock {
             pass.step_in_superblock(&mut self.pages, beyond, put)
         } else {
@@ -284,13 +264,12 @@ impl<M: Memory> EdfProcessor<M> {
     /// A logical page that the next step of a pass will probably read.
     #[inline]
     pub fn next_of_pass(&mut self, server: bool) -> Option<u32> {
-        let pass = if server { &mut self.server_pass } else { &mut self.pass };
-        pass.next(&self.pages)
+        self.passes[usize::from(server)].next(&self.pages)
     }
 
     /// The erase of a pass has ended: the pass is over.
     pub fn erased(&mut self, server: bool) {
-        if let Some(victim) = self.pass(server).end() {
+        if let Some(victim) = self.passes[usize::from(server)].end() {
             self.pages.erase(victim);
         }
     }

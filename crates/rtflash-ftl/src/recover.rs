@@ -23,7 +23,7 @@ pub struct ChipPage {
     pub at: FlashPage,
 }
 
-/// What is in a page.
+/// The state of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageState {
     /// It looks erased.
@@ -43,8 +43,8 @@ pub trait RecoveryChips {
     fn is_bad(&mut self, chip: u32, block: u32) -> bool;
 
     /// How often the driver knows that a block was erased, where wear is levelled; `None` where it
-    /// keeps no count. Then what is beside the block's pages says so. Of a block in which nothing
-    /// can be read the count is lost: it is taken for as worn as any other one.
+    /// keeps no count. Then the spare bytes of the block's pages say so. If none can be read, the
+    /// count is lost: the block is taken for as worn as any other one.
     fn erase_count(&mut self, chip: u32, block: u32) -> Option<u32> {
         let _ = (chip, block);
         None
@@ -63,16 +63,16 @@ impl<'s, 'm> Ftl<'s, 'm> {
     /// The state machine of an image on chips that were run by it before, however that ended.
     ///
     /// Every page of a write that was complete holds what it wrote, or what a later write has
-    /// programmed. What else was under way is there or not, page by page. Rule R5 holds, so
+    /// programmed. Other writes under way are there or not, page by page. Rule R5 holds, so
     /// requests that arrive from now on meet their deadlines.
     ///
     /// Reads each page once, twice where there is an older one of it, and the pages of one block of
     /// each processor once more; erases each block at most once, and collects garbage
-    /// until there is the reserve. [`RecoveryBound`] says what that is at most. Where tasks own
+    /// until there is the reserve. [`RecoveryBound`] says what that is at most. If tasks own
     /// zones nothing is erased, and [`Ftl::next_of_round`] says how who writes goes on.
     ///
     /// # Errors
-    /// Where the memory is too short, pages are of another image, or there is no room.
+    /// If the memory is too short, pages are of another image, or there is no room.
     pub fn recovered(
         image: &Image<'_>,
         late: u32,
@@ -87,7 +87,6 @@ impl<'s, 'm> Ftl<'s, 'm> {
     }
 }
 
-/// No block counts more erases.
 const MOST_ERASES: u32 = NONE - 2;
 
 struct ChipScan<'c, C> {
@@ -98,7 +97,6 @@ struct ChipScan<'c, C> {
 }
 
 impl NewProcessor<'_> {
-    /// Where a page of the processor is.
     fn place(&self, page: u32) -> ChipPage {
         let (block, nth) = (page / self.block_pages, page % self.block_pages);
         let width = self.columns.width;
@@ -111,7 +109,6 @@ impl NewProcessor<'_> {
 }
 
 impl<C: RecoveryChips> ChipScan<'_, C> {
-    /// What is in a page of a processor.
     fn look(&mut self, of: &NewProcessor<'_>, page: u32) -> Result<PageState, SetupError> {
         let ChipPage { chip, at } = of.place(page);
         let state = self.chips.spare(chip, at);
@@ -186,7 +183,6 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         Ok(0)
     }
 
-    /// Whether a block of a processor has failed.
     fn is_bad(&mut self, of: &NewProcessor<'_>, block: u32) -> bool {
         of.chips.iter().any(|&chip| self.chips.is_bad(chip, block))
     }
@@ -196,7 +192,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         of.chips.iter().all(|&chip| self.chips.erase(chip, block))
     }
 
-    /// Retires the blocks that have failed, and keeps back as many as may fail still. Says how many
+    /// Retires the blocks that have failed, and keeps back as many as can fail still. Says how many
     /// of these are not erased: power was lost in a recovery that had lent them.
     fn retire(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> u32 {
         let blocks = pages.blocks().count();

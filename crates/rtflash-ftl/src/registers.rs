@@ -4,12 +4,9 @@
 use crate::image::ImageDevice;
 use crate::memory::index;
 
-/// A page of a request that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReadUnderWay {
-    /// The chip's position in the processor.
     pub(crate) column: u32,
-    /// The slot of the request.
     pub(crate) slot: u32,
 }
 
@@ -21,7 +18,7 @@ pub(crate) struct RowUnderWay {
     pub(crate) awaited: u32,
 }
 
-/// What the array does. What a pass does there is a step.
+/// The use of the array by users' pages. That of a pass is a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArrayUse {
     Idle,
@@ -31,7 +28,6 @@ pub(crate) enum ArrayUse {
     Programs(RowUnderWay),
 }
 
-/// What the cache register holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CacheUse {
     Empty,
@@ -46,13 +42,11 @@ pub(crate) enum CacheUse {
 pub(crate) struct PageRegisters {
     pub(crate) array: ArrayUse,
     pub(crate) cache: CacheUse,
-    /// Whether commands are counted.
     commands: bool,
     chips_per_channel: u32,
 }
 
 impl PageRegisters {
-    /// Nothing is in them.
     pub(crate) fn new(device: &ImageDevice) -> PageRegisters {
         let (commands, chips_per_channel) = (device.command_ns > 0, device.chips_per_channel);
         PageRegisters { array: ArrayUse::Idle, cache: CacheUse::Empty, commands, chips_per_channel }
@@ -78,7 +72,6 @@ impl PageRegisters {
         self.cache == CacheUse::Empty && matches!(self.array, ArrayUse::Idle | ArrayUse::Programs(_))
     }
 
-    /// Pages of the request in a slot have been committed.
     pub(crate) fn commits(&mut self, slot: u32, pages: u32) {
         self.cache = CacheUse::Committed(RowUnderWay { slot, pages, awaited: pages });
     }

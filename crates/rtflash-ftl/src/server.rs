@@ -32,14 +32,14 @@ impl Ftl<'_, '_> {
     /// A job of this stream, by position in the image, arrives now, for these logical pages of its
     /// cluster: those that it reads, and those that it writes behind them. It is served by the
     /// processors' servers, and makes no request late. It is over by the deadline that is said, or
-    /// less than one longest step later; where programs may fail, by E of Section 17 more.
+    /// less than one longest step later; if programs can fail, by E of Section 17 more.
     ///
     /// Takes some steps for each of its pages, each chip of the cluster, each request that waits,
     /// and each source and stream.
     ///
     /// # Errors
-    /// Where there is no such stream, as many jobs of it wait as may, it has no page or more than
-    /// they may, pages are not its own, or it is due behind 2^64 ns. Then nothing has changed.
+    /// If there is no such stream, as many jobs of it wait as can, it has no page or more than
+    /// declared, pages are not its own, or it is due behind 2^64 ns. Then nothing has changed.
     pub fn job(&mut self, stream: u32, now_ns: u64, reads: &[u32], writes: &[u32]) -> Result<Taken, Refused> {
         let position = index(self.streams_from).checked_add(index(stream)).ok_or(Refused::NoSource)?;
         let of = self.sources.get(position).ok_or(Refused::NoSource)?;
@@ -99,7 +99,6 @@ impl Ftl<'_, '_> {
         }
     }
 
-    /// A pass of a server is over, or left out.
     pub(crate) fn server_pass_is_over(&mut self, number: u32, host: &mut impl RequestHost) {
         let of = self.processor(number);
         if of.owing == NONE || of.ftl.server_pass_is_over() {
@@ -107,16 +106,5 @@ impl Ftl<'_, '_> {
         }
         let (slot, cluster) = (core::mem::replace(&mut of.owing, NONE), of.cluster);
         self.pages_are_over(cluster, slot, 1, host);
-    }
-}
-
-impl FtlProcessor<'_> {
-    /// The pass of a server's job begins; or it is left out, where it is void.
-    pub(crate) fn begins_server_pass(&mut self, number: u32, key: EdfKey, host: &mut impl RequestHost) -> bool {
-        match self.ftl.begin_pass(true) {
-            Some((block, valid)) => host.server_selected(number, key.source, key.index, block, valid),
-            None => host.server_left_out(number, key.source, key.index, self.ftl.pages.free()),
-        }
-        self.ftl.is_collecting(true)
     }
 }

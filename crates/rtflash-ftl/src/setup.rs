@@ -43,14 +43,14 @@ pub struct FtlMemory<'s, 'm> {
     pub requests: &'s mut [RequestSlot],
 }
 
-/// What is on the chips when the state machine begins.
+/// The pages on the chips when the state machine begins.
 pub trait AtStart {
-    /// What is on a processor: `lpns` has a word for each of its pages, numbered block by block
+    /// The pages of a processor: `lpns` has a word for each of its pages, numbered block by block
     /// and in a superblock row by row, chip by chip, all [`NONE`]. Each becomes the logical page of
     /// the cluster that it holds. Says how many pages are programmed: the first ones. Rule R5 asks
     /// for as many others as the certificate's reserve.
     ///
-    /// Where tasks own zones any pages may be programmed, and the answer does not matter.
+    /// If tasks own zones any pages can be programmed, and the answer does not matter.
     fn pages(&mut self, processor: u32, lpns: &mut [u32]) -> u32;
 
     /// How often a block of a processor was erased, where wear is levelled.
@@ -84,14 +84,12 @@ impl AtStart for AllErased {
     }
 }
 
-/// Takes the first entries of a list away.
 fn first<'m, T>(of: &mut &'m mut [T], count: usize) -> Result<&'m mut [T], SetupError> {
     let (taken, rest) = take(of).split_at_mut_checked(count).ok_or(SetupError::Memory)?;
     *of = rest;
     Ok(taken)
 }
 
-/// Memory that is still to be given away.
 pub(crate) struct Unlent<'m> {
     words: &'m mut [u32],
     bits: &'m mut [u64],
@@ -115,7 +113,6 @@ impl<'m> Unlent<'m> {
     }
 }
 
-/// A processor that is being made.
 pub(crate) struct NewProcessor<'a> {
     pub(crate) of: &'a ImageCluster<'a>,
     /// Its cluster's position, and its own number among all processors.
@@ -123,7 +120,6 @@ pub(crate) struct NewProcessor<'a> {
     pub(crate) number: u32,
     pub(crate) columns: Columns,
     pub(crate) chips: &'a [u32],
-    /// Pages of a block of it.
     pub(crate) block_pages: u32,
     /// Blocks of it that are kept back for those that fail.
     pub(crate) spare: u32,
@@ -132,7 +128,6 @@ pub(crate) struct NewProcessor<'a> {
 }
 
 impl NewProcessor<'_> {
-    /// Logical pages that it has.
     fn logical(&self) -> usize {
         index(self.of.logical_per_chip()) * index(self.columns.width)
     }
@@ -149,7 +144,6 @@ impl NewProcessor<'_> {
         self.of.collection().map_or(0, |collection| collection.reserve_pages)
     }
 
-    /// Memory for its pages in `blocks` blocks.
     fn page_memory<'m>(&self, blocks: usize, rest: &mut Unlent<'m>) -> Result<PageMemory<'m>, SetupError> {
         let pages = blocks * index(self.block_pages);
         Ok(PageMemory {
@@ -184,7 +178,6 @@ impl NewProcessor<'_> {
     }
 }
 
-/// Memory for the pages of a processor.
 pub(crate) struct PageMemory<'m> {
     pub(crate) blocks: BlockMemory<Lent<'m>>,
     pub(crate) places: &'m mut [u32],
@@ -207,7 +200,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
     /// [`Geometry::of`].
     ///
     /// # Errors
-    /// Where the memory is too short, or the chips do not begin as the certificate asks.
+    /// If the memory is too short, or the chips do not begin as the certificate asks.
     pub fn new(
         image: &Image<'_>,
         late: u32,
@@ -334,7 +327,7 @@ impl<'m> FtlProcessor<'m> {
         for (place, chip) in (column..).zip(chips.iter_mut()) {
             *chip = of.chip(place).ok_or(SetupError::Memory)?;
         }
-        // Where nothing is written nothing fails.
+        // If nothing is written nothing fails.
         let writes = of.collection().is_some() || (0..of.rings()).any(|ring| of.ring(ring).is_some_and(|of| of.writes));
         let spare = if writes { device.spare_blocks * width } else { 0 };
         let wear_gap = if levels_wear(device, of) { device.wear_gap } else { 0 };

@@ -1,5 +1,5 @@
-//! What the state machine keeps of sources, requests, clusters and processors. The lists are the
-//! caller's; their entries are opaque.
+//! Sources, requests, clusters and processors in the state machine. The lists are the caller's;
+//! their entries are opaque.
 
 use core::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::processor::EdfProcessor;
 use crate::registers::PageRegisters;
 use crate::step_pages::StepPages;
 
-/// What a job is, in the order in which equals are served.
+/// The kinds of jobs, in the order in which equals are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum JobKind {
     #[default]
@@ -39,9 +39,8 @@ pub struct SourceSlot {
     pub(crate) kind: JobKind,
     pub(crate) declared: Declared,
     pub(crate) police: SourcePolice,
-    /// The number of its next request.
     pub(crate) index: u64,
-    /// Where its requests are kept, and how many there can be.
+    /// The first slot of its requests, and how many it has.
     pub(crate) first: u32,
     pub(crate) count: u32,
 }
@@ -57,10 +56,10 @@ pub struct RequestSlot {
     pub(crate) reads: u32,
     /// The slot of the next request of its cluster, by priority.
     pub(crate) behind: u32,
-    /// Where its logical pages are: two words a page, what it is and which one of the processor is
-    /// next.
+    /// The place of its logical pages: two words a page, what it is and which one of the processor
+    /// is next.
     pub(crate) pages: u32,
-    /// Where a word for each processor of its cluster is: its first page that has not begun.
+    /// The place of a word for each processor of its cluster: its first page that has not begun.
     pub(crate) heads: u32,
 }
 
@@ -110,7 +109,6 @@ impl FtlCluster {
     }
 }
 
-/// What a processor is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StepWork {
     Nothing,
@@ -118,15 +116,12 @@ pub(crate) enum StepWork {
     Pages,
     /// The reset of this block, where tasks own zones.
     Reset(u32),
-    /// The erase that ends a pass.
     Erase,
-    /// An erase that the chips were asked to suspend.
     SuspendedErase,
-    /// The erase that ends a server's pass.
     ServerErase,
 }
 
-/// What the server of a processor has granted.
+/// The grants of the server of a processor.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ServerGrants {
     /// n: pages that its jobs write.
@@ -135,7 +130,6 @@ pub(crate) struct ServerGrants {
     pub(crate) due: u64,
 }
 
-/// Pages that the job that arrives has on a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct AskedPages {
     pub(crate) reads: u64,
@@ -147,7 +141,6 @@ pub(crate) struct AskedPages {
 pub struct FtlProcessor<'m> {
     pub(crate) ftl: EdfProcessor<Lent<'m>>,
     pub(crate) cluster: u32,
-    /// Its chips, by their numbers.
     pub(crate) chips: &'m mut [u32],
     pub(crate) jobs: GcJobs<'m>,
     pub(crate) doing: StepWork,
@@ -164,11 +157,10 @@ pub struct FtlProcessor<'m> {
     pub(crate) owing: u32,
     /// The pages that its step reads for requests, and programs.
     pub(crate) pages: StepPages<'m>,
-    /// Where its chips use a second page register.
+    /// If its chips use a second page register.
     pub(crate) registers: Option<PageRegisters>,
-    /// Where chips that a step leaves idle do something meanwhile.
+    /// If chips that a step leaves idle do something meanwhile.
     pub(crate) backfill: Option<Backfill<'m>>,
-    /// Whether its erases are suspended for more urgent jobs.
     pub(crate) suspends: bool,
     /// Whether the erase that is suspended has failed on a chip.
     pub(crate) erase_failed: bool,
@@ -200,7 +192,6 @@ impl<'m> GcJobs<'m> {
         GcJobs { entries, first: 0, count: 0 }
     }
 
-    /// The job with the earliest deadline.
     pub(crate) fn first(&self) -> Option<GcJob> {
         (self.count > 0).then(|| self.entries[self.first])
     }
@@ -218,7 +209,6 @@ impl<'m> GcJobs<'m> {
         self.count += 1;
     }
 
-    /// The first job is over.
     pub(crate) fn over(&mut self) {
         let entry = &mut self.entries[self.first];
         assert!(self.count > 0 && entry.jobs > 0, "a GC job that is over was released");

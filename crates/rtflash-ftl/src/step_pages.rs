@@ -25,7 +25,6 @@ impl PageInStep {
     }
 }
 
-/// The pages of the step under way, and those that failed.
 #[derive(Debug)]
 pub(crate) struct StepPages<'m> {
     /// Those of the step come first.
@@ -37,8 +36,8 @@ pub(crate) struct StepPages<'m> {
     pub(crate) again: bool,
 }
 
-/// Words of memory for a page of a step: its column, its block, the logical page, the slot, where it
-/// is from, and how it stands.
+/// Words of memory for a page of a step: its column, its block, the logical page, the slot, where
+/// it is from, and how it stands.
 pub(crate) const STEP_PAGE_WORDS: usize = 6;
 
 // How a page stands: it is programmed, that has failed, it is read, or it has failed before and is
@@ -128,7 +127,6 @@ impl<'m> StepPages<'m> {
         }
     }
 
-    /// A page is programmed once more: here.
     pub(crate) fn goes_to(&mut self, place: usize, to: Spot) {
         let [column, block, ..] = &mut self.all()[place];
         (*column, *block) = (to.chip, to.block);

@@ -7,7 +7,6 @@ use crate::nand::{NandChips, RequestHost};
 use crate::slots::{FtlProcessor, StepWork};
 
 impl FtlProcessor<'_> {
-    /// Whether the erase of its pass is suspended, on one of its chips at least.
     pub(crate) fn is_suspended(&self, suspended: &[u64]) -> bool {
         self.suspends && self.chips.iter().any(|&chip| has(suspended, chip))
     }

@@ -74,7 +74,7 @@ impl PageMap {
         ColumnId(self.places[lpn] / self.pages_per_chip)
     }
 
-    /// What a page holds.
+    /// The logical page in a page.
     #[inline]
     pub(super) fn lpn(&self, at: PagePlace) -> Lpn {
         Lpn(self.chips[at.chip].lpn(at.block.0 * self.pages_per_block + at.page))
@@ -116,7 +116,7 @@ impl PageStore for PageMap {
         PagePlace { chip, block: BlockId(page / self.pages_per_block), page: page % self.pages_per_block }
     }
 
-    /// Of the whole cluster: erased blocks, and what is left of open and copy blocks.
+    /// Those of erased blocks of the whole cluster, and the rest of open and copy blocks.
     fn free(&self) -> u64 {
         self.free
     }

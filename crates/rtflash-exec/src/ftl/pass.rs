@@ -23,7 +23,7 @@ pub(crate) enum Copy {
     Padding,
 }
 
-/// What a chip has to do for the pass under way.
+/// The part of a chip in the pass under way.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ChipPass {
     victim: BlockId,

@@ -206,7 +206,7 @@ impl PageStore for ProcessorStore {
 
 #[cfg(test)]
 mod tests {
-    use rtflash_ftl::PaddedPass;
+    use rtflash_ftl::{PaddedPass, Victim};
 
     use super::*;
 
@@ -242,12 +242,12 @@ mod tests {
     #[test]
     fn pages_are_moved_while_there_is_room_beyond_the_reserve() {
         let mut of = processor();
-        assert_eq!(of.begin_pass(false), Some((0, 3)));
+        assert_eq!(of.begin_pass(false), Some(Victim { block: 0, valid: 3 }));
         assert!(moves(&mut of) && moves(&mut of), "v pages");
         assert!(!moves(&mut of), "no more than v");
         // A server takes what was there at the beginning.
         let mut of = processor();
-        assert_eq!(of.begin_pass(false), Some((0, 3)));
+        assert_eq!(of.begin_pass(false), Some(Victim { block: 0, valid: 3 }));
         assert!(moves(&mut of));
         assert!(of.serve(3, true).is_some() && of.serve(4, true).is_some());
         assert_eq!(of.pages.free(), 13);

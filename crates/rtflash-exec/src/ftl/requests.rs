@@ -201,8 +201,8 @@ mod tests {
         assert_eq!(drawn(Access::Stream, 20, 1), [[whole.clone(), whole, vec![8, 9, 10, 11]].concat()]);
     }
 
-    /// No chip has more than an s-th, rounded up, of the pages of requests of a stream in a row, and
-    /// some chip has that many.
+    /// No chip has more than an s-th, rounded up, of the pages of requests of a stream in a row,
+    /// and some chip has that many.
     #[test]
     fn a_stream_is_spread_evenly() {
         for pages in 1..11 {

@@ -1,9 +1,9 @@
-//! What every organisation of pages on chips can be asked.
+//! Questions to every organisation of pages on chips.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use rtflash_ftl::Blocks;
+use rtflash_ftl::{Blocks, Victim};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +29,8 @@ pub(crate) trait PageStore {
     fn free(&self) -> u64;
 
     /// Logical pages of a range, `pages` of them if there are as many, whose overwriting keeps
-    /// victims full: one after another from the closed block that then has the most valid pages, the first
-    /// of them among equals; of the block, the first that is in the range.
+    /// victims full: one after another from the closed block that then has the most valid pages,
+    /// the first of them among equals; of the block, the first that is in the range.
     fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn>;
 
     /// Asks memory for the place of a logical page.
@@ -41,7 +41,7 @@ pub(crate) trait PageStore {
 }
 
 /// A block that [`fullest`] can choose pages from.
-struct Candidate<'b> {
+struct FullBlock<'b> {
     valid: u32,
     chip: ColumnId,
     block: u32,
@@ -50,7 +50,7 @@ struct Candidate<'b> {
     of: &'b Blocks<Owned>,
 }
 
-impl Candidate<'_> {
+impl FullBlock<'_> {
     /// Takes its next page that holds a logical page of this range.
     fn take(&mut self, range: &Range<Lpn>) -> Option<Lpn> {
         let first = self.block * self.of.pages();
@@ -69,9 +69,9 @@ pub(super) fn fullest<'b>(
     pages: u64,
 ) -> Vec<Lpn> {
     let closed = |(chip, of): (ColumnId, &'b Blocks<Owned>)| {
-        of.closed().map(move |(block, valid)| Candidate { valid, chip, block, from: 0, of })
+        of.closed().map(move |Victim { block, valid }| FullBlock { valid, chip, block, from: 0, of })
     };
-    let mut blocks: Vec<Candidate<'_>> = chips.flat_map(closed).collect();
+    let mut blocks: Vec<FullBlock<'_>> = chips.flat_map(closed).collect();
     let mut chosen = Vec::new();
     while (chosen.len() as u64) < pages {
         let rank = |at: &usize| (blocks[*at].valid, Reverse((blocks[*at].chip, blocks[*at].block)));

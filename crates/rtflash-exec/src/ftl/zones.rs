@@ -1,4 +1,4 @@
-//! What is in the zones of a chip when a run begins.
+//! The zones of a chip when a run begins.
 
 use rtflash_model::random::Stream;
 
@@ -43,7 +43,7 @@ pub fn initial_zones(
         }
         let rows = (ring.pages.end.0 - ring.pages.start.0) / chips;
         let all = ring.zones() * pages;
-        // What is read alone was written from the start of the ring.
+        // Pages that are only read were written from the start of the ring.
         let is_fresh = aging == Aging::Fresh || !ring.writes;
         let next = match aging {
             _ if is_fresh => rows,
@@ -63,7 +63,7 @@ pub fn initial_zones(
             let block = &mut found.blocks[(ring.blocks.start.0 + zone) as usize];
             block.resize(programmed as usize, NO_LPN);
         }
-        // What was written row by row: the first row is next to be written again.
+        // They were written row by row: the first row is next to be written again.
         let lpn = |row: u32| Lpn(ring.pages.start.0 + row * chips + processor.0);
         for row in 0..rows {
             let place = (next + all - rows + row) % all;

@@ -1,6 +1,6 @@
 //! Which erased block is opened, and wear that is levelled (docs/analysis.md, Section 19).
 
-use super::{Blocks, TAKEN};
+use super::{Blocks, TAKEN, Victim};
 use crate::memory::{Memory, has, index, takes};
 
 /// How often blocks were erased.
@@ -8,14 +8,12 @@ use crate::memory::{Memory, has, index, takes};
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(bound(serialize = "M::Words: serde::Serialize", deserialize = "M::Words: serde::Deserialize<'de>"))
+    serde(bound = "M: crate::memory::KeptMemory")
 )]
 pub(super) struct EraseCounts<M: Memory> {
     /// Δ.
     gap: u32,
-    /// Those of each block.
     erases: M::Words,
-    /// Those of the block that was erased most often.
     most: u32,
 }
 
@@ -32,7 +30,6 @@ impl<M: Memory> EraseCounts<M> {
 }
 
 impl<M: Memory> Blocks<M> {
-    /// Levels wear from now on, with this Δ; `erases` has how often each block was erased.
     pub(crate) fn level(&mut self, gap: u32, erases: M::Words) {
         let most = erases.as_ref().iter().copied().fold(0, u32::max);
         self.wear = Some(EraseCounts { gap, erases, most });
@@ -49,7 +46,7 @@ impl<M: Memory> Blocks<M> {
         if self.erased_blocks <= self.spare {
             return None;
         }
-        let (blocks, erased) = (self.count(), self.erased.as_mut());
+        let (blocks, erased) = (self.count(), self.of.erased.as_mut());
         let block = if let Some(wear) = &self.wear {
             let all = (0..blocks).filter(|&block| has(erased, block));
             all.min_by_key(|&block| (wear.of(block), block))?
@@ -66,17 +63,17 @@ impl<M: Memory> Blocks<M> {
 
     /// Rule L2: the closed block with valid pages that was erased least often, the lowest among
     /// equals, if that is Δ times less than another one. Takes a step for each block.
-    pub(crate) fn least_worn_with_pages(&self) -> Option<(u32, u32)> {
+    pub(crate) fn least_worn_with_pages(&self) -> Option<Victim> {
         let wear = self.wear.as_ref()?;
-        let held = self.closed().filter(|&(_, valid)| valid > 0);
-        let (block, valid) = held.min_by_key(|&(block, _)| (wear.of(block), block))?;
-        (wear.most.saturating_sub(wear.of(block)) >= wear.gap).then_some((block, valid))
+        let held = self.closed().filter(|of| of.valid > 0);
+        let least = held.min_by_key(|of| (wear.of(of.block), of.block))?;
+        (wear.most.saturating_sub(wear.of(least.block)) >= wear.gap).then_some(least)
     }
 
     /// A block whose pages were moved can be a victim again.
     pub(crate) fn give_back(&mut self, block: u32) {
         if !self.is_retired(block) {
-            let valid = self.valid.as_ref()[index(block)] & !TAKEN;
+            let valid = self.of.valid.as_ref()[index(block)] & !TAKEN;
             self.set_valid(block, valid);
         }
     }

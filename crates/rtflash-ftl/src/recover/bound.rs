@@ -1,10 +1,8 @@
 //! How long a recovery takes at most.
 
-use core::ops::Add;
-
 use crate::image::{Image, ImageCluster, ImageDevice};
 
-/// What [`Ftl::recovered`](crate::Ftl::recovered) does at most, while no more blocks fail than the
+/// The most that [`Ftl::recovered`](crate::Ftl::recovered) does, while no more blocks fail than the
 /// device states, from the instant on at which power is there for good.
 ///
 /// A processor of s chips has M = sNP pages, L logical ones, and s·N_s blocks kept back
@@ -16,7 +14,7 @@ use crate::image::{Image, ImageCluster, ImageDevice};
 ///   c = N − s·N_s − 1 − ⌊(H − 1)/(sP)⌋ blocks are victims to choose from at least, and
 ///   K = ⌈H/(sP − v)⌉ passes are enough; never more than L + sP + s·N_s.
 ///
-/// Where tasks own zones: 2M + P reads a ring on each chip, and nothing else.
+/// If tasks own zones: 2M + P reads a ring on each chip, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RecoveryBound {
     /// Pages that are read, with what is beside their data.
@@ -29,24 +27,18 @@ pub struct RecoveryBound {
     pub erases: u64,
 }
 
-impl Add for RecoveryBound {
-    type Output = RecoveryBound;
-
-    fn add(self, other: RecoveryBound) -> RecoveryBound {
-        RecoveryBound {
-            reads: self.reads.saturating_add(other.reads),
-            copybacks: self.copybacks.saturating_add(other.copybacks),
-            copies: self.copies.saturating_add(other.copies),
-            erases: self.erases.saturating_add(other.erases),
-        }
-    }
-}
-
 impl RecoveryBound {
     /// The bound of an image.
     pub fn of(image: &Image<'_>) -> RecoveryBound {
-        let clusters = (0..image.clusters()).filter_map(|number| image.cluster(number));
-        clusters.map(|of| cluster(&image.device(), &of)).fold(RecoveryBound::default(), RecoveryBound::add)
+        let mut all = RecoveryBound::default();
+        for of in (0..image.clusters()).filter_map(|number| image.cluster(number)) {
+            let RecoveryBound { reads, copybacks, copies, erases } = cluster(&image.device(), &of);
+            all.reads = all.reads.saturating_add(reads);
+            all.copybacks = all.copybacks.saturating_add(copybacks);
+            all.copies = all.copies.saturating_add(copies);
+            all.erases = all.erases.saturating_add(erases);
+        }
+        all
     }
 
     /// How long it takes where operations are done one after the other, in nanoseconds. A page is
@@ -63,7 +55,6 @@ impl RecoveryBound {
     }
 }
 
-/// The bound of all processors of a cluster.
 fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
     let superblock = of.is_superblock();
     let width = if superblock { u64::from(of.chips()) } else { 1 };

@@ -7,7 +7,7 @@ use crate::pages::{Pages, ValidPage};
 use crate::setup::{NewProcessor, SetupError};
 
 impl<C: RecoveryChips> ChipScan<'_, C> {
-    /// Collects garbage until the reserve is there. Where no page is free for a copy a block is
+    /// Collects garbage until the reserve is there. If no page is free for a copy a block is
     /// lent of those that are kept back for others that fail; it is given back when a victim is
     /// erased. `lent` of them are lent already.
     pub(super) fn collect(
@@ -23,8 +23,8 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
             if lent == 0 && u64::from(pages.free()) >= of.reserve() {
                 return Ok(());
             }
-            let victim = pages.take_victim().filter(|&(_, valid)| valid < of.block_pages);
-            let (victim, _) = victim.ok_or(SetupError::NoRoom(of.number))?;
+            let victim = pages.take_victim().filter(|victim| victim.valid < of.block_pages);
+            let victim = victim.ok_or(SetupError::NoRoom(of.number))?.block;
             for column in 0..of.columns.width {
                 let mut from = 0;
                 while let Some(next) = pages.next_valid(victim, column, from) {

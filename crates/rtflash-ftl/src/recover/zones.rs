@@ -1,4 +1,4 @@
-//! Where tasks own zones: how far each ring had come when power was lost.
+//! How far each ring of zones had come when power was lost.
 
 use core::ops::Range;
 
@@ -15,7 +15,6 @@ use crate::zones::{RING_WORDS, ZoneMemory, Zones, ring_at};
 /// In the place of the ring of a block: it has failed, or is in a place already.
 const TAKEN: u32 = NONE - 1;
 
-/// What is in the blocks of a chip with zones.
 struct ZoneScan<'m, 'a> {
     /// As [`Zones`] has them.
     rings: &'m mut [u32],
@@ -54,7 +53,6 @@ impl ZoneScan<'_, '_> {
         Some(word(block))
     }
 
-    /// The places of a ring.
     fn places(&self, ring: usize, block_pages: u32) -> Range<usize> {
         let words = &self.rings[ring * RING_WORDS..];
         index(words[0])..index(words[0] + words[1] / block_pages)
@@ -148,7 +146,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
 impl Ftl<'_, '_> {
     /// Which page of its range a source writes next, where all are written in order, round and
     /// round; `None` for others. After a loss of power: the first page that was not programmed.
-    /// Then the source may also go back from there by as many pages as a request has, to what was
+    /// Then the source can also go back from there by as many pages as a request has, to what was
     /// not said to be written.
     pub fn next_of_round(&self, source: u32) -> Option<u32> {
         let of = self.sources.get(index(source)).filter(|of| of.declared.order == RequestOrder::Round)?;

@@ -1,4 +1,4 @@
-//! What is on the chips at the start, as the program that sets them up states.
+//! The pages on the chips at the start, as the program that sets them up states.
 
 use super::{AtStart, NewProcessor, PageMemory, PagesAtStart, SetupError, Unlent};
 use crate::memory::{Lent, NONE, index};
@@ -48,7 +48,6 @@ fn at_start(of: &NewProcessor<'_>, lpns: &mut [u32], start: &mut impl AtStart) -
     if is_sound { Ok(programmed) } else { Err(SetupError::Start(of.number)) }
 }
 
-/// The pages of a chip whose blocks are those of zones.
 fn zoned_pages<'m>(
     new: &NewProcessor<'_>,
     memory: PageMemory<'m>,

@@ -15,7 +15,7 @@ use rtflash_exec::trace::NO_LPN;
 use rtflash_exec::{Aging, Certified, ClusterPlan, ColumnId, Plan, Promise};
 use rtflash_ftl::image::{Image, ImageOrganisation};
 use rtflash_ftl::{
-    FlashPage, Ftl, Geometry, NandChips, OperationPurpose, Refused, RequestHost, RequestOrder, SpareBytes,
+    FlashPage, Ftl, Geometry, NandChips, OperationPurpose, PassOutcome, Refused, RequestHost, RequestOrder, SpareBytes,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Arrivals, ClusterId, Device, Job, Reliance, Request, Span, Task, TaskSet};
@@ -222,8 +222,8 @@ impl RequestHost for Told {
         self.0 += 1;
     }
 
-    fn levelling(&mut self, _: u32, _: u64, _: u32, _: u32) {
-        self.1 += 1;
+    fn pass(&mut self, _: u32, _: Option<u32>, _: u64, outcome: PassOutcome) {
+        self.1 += usize::from(matches!(outcome, PassOutcome::Levelling(_)));
     }
 }
 

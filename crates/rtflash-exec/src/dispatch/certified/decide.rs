@@ -6,7 +6,7 @@ use super::CertifiedGroup;
 use super::faults::ProcessorFaults;
 use super::operate::Planned;
 use crate::dispatch::priority::Priority;
-use rtflash_ftl::{GcStep, NextStep, PartLeft};
+use rtflash_ftl::{GcStep, NextStep, PartLeft, Victim};
 
 use crate::ftl::PageStore;
 use crate::ids::{BlockId, Lpn};
@@ -197,7 +197,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if !processor.store.ftl.is_collecting(server) {
             let (cluster, chip) = (processor.number, processor.first_chip());
             let job = self.parts[key.slot].id();
-            let Some((block, valid)) = processor.store.ftl.begin_pass(server) else {
+            let Some(Victim { block, valid }) = processor.store.ftl.begin_pass(server) else {
                 let free = processor.store.free();
                 self.core.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
                 self.pass_is_over(number, key.slot, now);
