@@ -115,7 +115,7 @@ impl Ftl<'_, '_> {
     /// nothing has changed.
     pub fn trim(&mut self, source: u32, pages: &[u32]) -> Result<(), Refused> {
         let of = self.sources.get(index(source)).ok_or(Refused::NoSource)?;
-        let (declared, cluster) = (of.declared, self.clusters[index(of.cluster)]);
+        let (declared, cluster) = (of.declared, self.clusters[index(of.declared.cluster)]);
         let processor = |page: u32| cluster.first_processor + page % cluster.processors;
         for (place, &page) in (0..).zip(pages) {
             if !declared.has(page) || self.processor(processor(page)).ftl.pages.is_zoned() {

@@ -85,9 +85,9 @@ impl<'m> Ftl<'_, 'm> {
         let mut police = of.police;
         let nominal = police.passes(&of.declared, nominal_ns, now_ns, pages)?;
         let due = nominal.checked_add(of.declared.deadline_ns).ok_or(Refused::TooLate)?;
-        let key = EdfKey { due, kind: of.kind, source: of.number, index: of.index };
+        let key = EdfKey { due, kind: of.kind, source: of.declared.number, index: of.index };
         (of.police, of.index) = (police, of.index + 1);
-        let cluster = of.cluster;
+        let cluster = of.declared.cluster;
         if key.kind == JobKind::Read {
             self.enter(slot, key, cluster, pages, &[]);
         } else {

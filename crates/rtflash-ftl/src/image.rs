@@ -44,7 +44,6 @@ pub use error::{ImageError, ImagePlace};
 use checksum::{CHECKSUM, checksum};
 
 use crate::memory::index;
-use crate::police::RequestOrder;
 
 /// The first bytes of an image.
 pub const MAGIC: [u8; 8] = *b"rtflash\0";
@@ -101,6 +100,20 @@ pub struct ImageDevice {
     pub erase_resume_ns: u64,
 }
 
+/// The order of the pages of a source's requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RequestOrder {
+    /// Any pages of its range.
+    #[default]
+    Any,
+    /// Each page is on the chip behind that of the page before, from any chip on.
+    Consecutive,
+    /// Consecutive, and each request goes on with the chip where the last one ended.
+    Stream,
+    /// The pages of the range one after another, round and round: what is written to zones.
+    Round,
+}
+
 /// How the chips of a cluster are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageOrganisation {
@@ -114,6 +127,7 @@ pub enum ImageOrganisation {
 
 /// By what the processors of a cluster collect garbage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ImageCollection {
     /// D_g; `None` where no GC jobs are released.
     pub deadline_ns: Option<u64>,
@@ -177,7 +191,7 @@ pub struct ImageRing {
 }
 
 /// The read or the write requests of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImageSource {
     /// Its number in the plan; ascending.
     pub number: u32,

@@ -1,21 +1,8 @@
 //! Requests that come earlier, or are larger, than declared would break the promise to others: they
 //! are refused.
 
+use crate::image::{ImageSource, RequestOrder};
 use crate::memory::word;
-
-/// The order of the pages of a source's requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RequestOrder {
-    /// Any pages of its range.
-    #[default]
-    Any,
-    /// Each page is on the chip behind that of the page before, from any chip on.
-    Consecutive,
-    /// Consecutive, and each request goes on with the chip where the last one ended.
-    Stream,
-    /// The pages of the range one after another, round and round: what is written to zones.
-    Round,
-}
 
 /// Why a request is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,39 +37,7 @@ impl core::fmt::Display for Refused {
 
 impl core::error::Error for Refused {}
 
-/// The declaration of a source of requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Declared {
-    /// w: pages of a request at most.
-    pub pages: u32,
-    /// T, in nanoseconds.
-    pub period_ns: u64,
-    /// D, in nanoseconds.
-    pub deadline_ns: u64,
-    /// J, in nanoseconds.
-    pub jitter_ns: u64,
-    /// The first logical page of its range, in its cluster.
-    pub first_page: u32,
-    /// Logical pages of its range.
-    pub page_count: u32,
-    /// Their order.
-    pub order: RequestOrder,
-    /// s: chips that consecutive pages go round on.
-    pub chips: u32,
-}
-
-impl Declared {
-    pub(crate) const NOTHING: Declared = Declared {
-        pages: 0,
-        period_ns: 0,
-        deadline_ns: 0,
-        jitter_ns: 0,
-        first_page: 0,
-        page_count: 0,
-        order: RequestOrder::Any,
-        chips: 0,
-    };
-
+impl ImageSource {
     fn number(&self, page: u32) -> Option<u32> {
         page.checked_sub(self.first_page).filter(|&number| number < self.page_count)
     }
@@ -102,16 +57,20 @@ pub(crate) struct SourcePolice {
     next: Option<u32>,
     /// By how many pages the next request can go back in its round.
     back: u32,
+    /// s: chips that consecutive pages go round on.
+    chips: u32,
 }
 
 impl SourcePolice {
-    pub(crate) const NEW: SourcePolice = SourcePolice { free_from: 0, next: None, back: 0 };
+    pub(crate) const fn new(chips: u32) -> SourcePolice {
+        SourcePolice { free_from: 0, next: None, back: 0, chips }
+    }
 
     /// Lets a request pass now, or refuses it. Says when it arrived nominally: as stated, or as
     /// early as its jitter allows, so that the next one can come that much sooner.
     pub(crate) fn passes(
         &mut self,
-        of: &Declared,
+        of: &ImageSource,
         nominal_ns: Option<u64>,
         now_ns: u64,
         pages: &[u32],
@@ -138,17 +97,17 @@ impl SourcePolice {
 
     /// Power was lost. The next request goes on with this page of its round, or before it: with
     /// pages that were programmed, and not said to be.
-    pub(crate) fn goes_on(&mut self, of: &Declared, next: u32) {
+    pub(crate) fn goes_on(&mut self, of: &ImageSource, next: u32) {
         // Chips are apart by a request and a row of them. If that is half of the round, the first
         // page cannot be known.
-        let apart = of.pages.saturating_add(of.chips.saturating_sub(1));
+        let apart = of.pages.saturating_add(self.chips.saturating_sub(1));
         let back = if apart >= of.page_count.div_ceil(2) { of.page_count } else { of.pages };
         (self.next, self.back) = (Some(next), back);
     }
 
     /// The page, or chip, that is next behind these; `None` where any can be.
-    fn after(&self, of: &Declared, pages: &[u32]) -> Result<Option<u32>, Refused> {
-        let chips = of.chips.max(1);
+    fn after(&self, of: &ImageSource, pages: &[u32]) -> Result<Option<u32>, Refused> {
+        let chips = self.chips;
         let mut next = match of.order {
             RequestOrder::Any => None,
             RequestOrder::Consecutive => pages.first().map(|page| page % chips),

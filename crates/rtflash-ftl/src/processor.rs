@@ -1,32 +1,25 @@
 //! A processor but for its EDF queue: its pages, the counters of its rules, its passes.
 
 use crate::blocks::Victim;
+use crate::image::ImageCollection;
 use crate::memory::Memory;
 use crate::pages::{Pages, Spot};
 use crate::pass::{GcStep, PaddedPass, Pass, RowPage};
 
-/// The numbers of a certificate for the garbage collection of a processor.
+/// How a processor collects garbage.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PassTerms {
-    /// D_g, in nanoseconds; `None` where no GC jobs are released.
-    pub deadline_ns: Option<u64>,
-    /// α.
-    pub reclaimed: u64,
-    /// H.
-    pub reserve: u64,
-    /// v.
-    pub victim: u64,
-    /// PP − v − α, where α leaves GC jobs for wear: the pages of H that can be taken for that.
-    pub for_wear: u64,
+    collection: ImageCollection,
     /// The least that a pass takes.
-    pub padded: PaddedPass,
+    padded: PaddedPass,
 }
 
 impl PassTerms {
-    /// If nothing is collected, and so nothing is written.
-    pub fn none(padded: PaddedPass) -> PassTerms {
-        PassTerms { deadline_ns: None, reclaimed: u64::MAX, reserve: u64::MAX, victim: 0, for_wear: 0, padded }
+    /// By the numbers of a certificate. If it has none nothing is collected, and so nothing is
+    /// written.
+    pub fn new(collection: Option<ImageCollection>, padded: PaddedPass) -> PassTerms {
+        PassTerms { collection: collection.unwrap_or(ImageCollection::NOTHING), padded }
     }
 }
 
@@ -110,18 +103,18 @@ impl<M: Memory> EdfProcessor<M> {
 
     /// α.
     pub(crate) fn reclaimed(&self) -> u64 {
-        self.terms.reclaimed
+        self.terms.collection.reclaimed_pages
     }
 
     /// It goes on by other terms (docs/admission.md), with `counted` pages towards the next GC job.
     pub fn change(&mut self, terms: PassTerms, counted: u64) {
         self.terms = terms;
-        self.arrived = self.collected.saturating_mul(terms.reclaimed).saturating_add(counted);
+        self.arrived = self.collected.saturating_mul(terms.collection.reclaimed_pages).saturating_add(counted);
     }
 
     /// An extra GC job is due: as if α pages had arrived, and been programmed.
     pub fn advance(&mut self) {
-        self.arrived = self.arrived.saturating_add(self.terms.reclaimed);
+        self.arrived = self.arrived.saturating_add(self.terms.collection.reclaimed_pages);
     }
 
     /// Pages of real-time writes arrive.
@@ -135,8 +128,8 @@ impl<M: Memory> EdfProcessor<M> {
     /// after now its deadline is. To be asked until there is none.
     #[inline]
     pub fn collects(&mut self) -> Option<(u64, u64)> {
-        let deadline = self.terms.deadline_ns?;
-        if self.arrived / self.terms.reclaimed <= self.collected {
+        let deadline = self.terms.collection.deadline_ns?;
+        if self.arrived / self.terms.collection.reclaimed_pages <= self.collected {
             return None;
         }
         self.collected += 1;
@@ -148,7 +141,7 @@ impl<M: Memory> EdfProcessor<M> {
     #[inline]
     pub fn has_reserve_beside(&self, pages: u64) -> bool {
         let free = u64::from(self.pages.free());
-        free >= self.pending.saturating_add(self.terms.reserve).saturating_add(pages)
+        free >= self.pending.saturating_add(self.terms.collection.reserve_pages).saturating_add(pages)
     }
 
     /// The next step of the job with the earliest deadline: its pass before its pages (rule V3),
@@ -188,7 +181,7 @@ impl<M: Memory> EdfProcessor<M> {
     /// Rule V2: whether the server's next pass is due.
     #[inline]
     pub fn server_pass_is_due(&self) -> bool {
-        self.served >= self.terms.reclaimed.saturating_mul(self.server_passes + 1)
+        self.served >= self.terms.collection.reclaimed_pages.saturating_mul(self.server_passes + 1)
     }
 
     /// Whether a pass is under way: of the GC jobs, or of the server.
@@ -211,19 +204,20 @@ impl<M: Memory> EdfProcessor<M> {
     /// Pages that are free beyond the reserve, f − b − H; for wear, where α leaves some for that,
     /// beyond what is left of it.
     fn beyond_reserve(&self, for_wear: bool) -> u64 {
-        let reserve = self.terms.reserve.saturating_sub(if for_wear { self.terms.for_wear } else { 0 });
+        let ImageCollection { reserve_pages, wear_pages, .. } = self.terms.collection;
+        let reserve = reserve_pages.saturating_sub(if for_wear { wear_pages } else { 0 });
         u64::from(self.pages.free()).saturating_sub(self.pending.saturating_add(reserve))
     }
 
     /// Rule B4: a void GC job moves pages of a retired block, or of the least worn one.
     fn begin_moving(&mut self) -> Option<Victim> {
-        let has_room = |for_wear| self.terms.victim.min(self.beyond_reserve(for_wear)) > 0;
+        let has_room = |for_wear| self.terms.collection.victim_pages.min(self.beyond_reserve(for_wear)) > 0;
         let from = match self.pages.blocks().retired_with_pages() {
             Some(retired) => Some(retired).filter(|_| has_room(false))?,
             None if has_room(true) => self.pages.take_least_worn()?,
             None => return None,
         };
-        self.passes[0].begin_moving(from.block, self.terms.victim);
+        self.passes[0].begin_moving(from.block, self.terms.collection.victim_pages);
         Some(from)
     }
 

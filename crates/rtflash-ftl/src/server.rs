@@ -2,7 +2,7 @@
 //! (docs/analysis.md, Section 5).
 
 use crate::ftl::{Ftl, Taken};
-use crate::image::ImageServer;
+use crate::image::{ImageServer, ImageSource};
 use crate::memory::{Lent, NONE, index, word};
 use crate::nand::RequestHost;
 use crate::police::Refused;
@@ -43,7 +43,8 @@ impl Ftl<'_, '_> {
     pub fn job(&mut self, stream: u32, now_ns: u64, reads: &[u32], writes: &[u32]) -> Result<Taken, Refused> {
         let position = index(self.streams_from).checked_add(index(stream)).ok_or(Refused::NoSource)?;
         let of = self.sources.get(position).ok_or(Refused::NoSource)?;
-        let SourceSlot { number, cluster, declared, .. } = *of;
+        let declared = of.declared;
+        let ImageSource { number, cluster, .. } = declared;
         let mut slots = of.first..of.first + of.count;
         let count = word(reads.len().saturating_add(writes.len()));
         if count == 0 || count > declared.pages {
@@ -57,7 +58,7 @@ impl Ftl<'_, '_> {
         let slot = slots.find(|&slot| self.requests[index(slot)].left == 0).ok_or(Refused::Full)?;
         let due = self.grants(cluster, now_ns, reads, writes).ok_or(Refused::TooLate)?;
         // Jobs of a stream are counted in all its clusters together.
-        let same = |of: &&mut SourceSlot| of.kind == JobKind::Server && of.number == number;
+        let same = |of: &&mut SourceSlot| of.kind == JobKind::Server && of.declared.number == number;
         let first = self.sources.iter_mut().find(same).expect("the stream itself, at least");
         let job = first.index;
         first.index += 1;

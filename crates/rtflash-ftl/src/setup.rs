@@ -13,7 +13,7 @@ use crate::image::{Image, ImageCluster, ImageJobs, ImageSource};
 use crate::memory::{Lent, NONE, index};
 use crate::pages::{Columns, Pages};
 use crate::pass::{PaddedPass, Pass, pass_words};
-use crate::police::Declared;
+use crate::police::SourcePolice;
 use crate::processor::{EdfProcessor, PassTerms};
 use crate::registers::PageRegisters;
 use crate::slots::{
@@ -270,41 +270,30 @@ fn lend_requests(
     let (mut next, mut word) = (0, 0);
     for (position, slot) in (0..).zip(sources) {
         let made = match image.source(position) {
-            Some(of) => image.cluster(of.cluster).and_then(|cluster| source(&of, &cluster, late)),
+            Some(of) => image.cluster(of.cluster).and_then(|cluster| source(of, cluster.chips(), late)),
             None => image.job_stream(position - image.sources()).and_then(|of| stream(&of, late)),
         };
         *slot = SourceSlot { first: next, ..made.ok_or(SetupError::Memory)? };
         for request in &mut requests[index(next)..index(next + slot.count)] {
             let heads = word + 2 * slot.declared.pages;
             *request = RequestSlot { pages: word, heads, ..RequestSlot::EMPTY };
-            word = heads + clusters[index(slot.cluster)].processors;
+            word = heads + clusters[index(slot.declared.cluster)].processors;
         }
         next += slot.count;
     }
     Ok(())
 }
 
-fn source(of: &ImageSource, cluster: &ImageCluster<'_>, late: u32) -> Option<SourceSlot> {
-    let declared = Declared {
-        pages: of.pages,
-        period_ns: of.period_ns,
-        deadline_ns: of.deadline_ns,
-        jitter_ns: of.jitter_ns,
-        first_page: of.first_page,
-        page_count: of.page_count,
-        order: of.order,
-        chips: cluster.chips(),
-    };
-    let kind = if of.writes { JobKind::Write } else { JobKind::Read };
-    let count = waiting(of.deadline_ns, of.jitter_ns, of.period_ns, late)?;
-    Some(SourceSlot { number: of.number, cluster: of.cluster, kind, declared, count, ..SourceSlot::EMPTY })
+fn source(declared: ImageSource, chips: u32, late: u32) -> Option<SourceSlot> {
+    let kind = if declared.writes { JobKind::Write } else { JobKind::Read };
+    let count = waiting(declared.deadline_ns, declared.jitter_ns, declared.period_ns, late)?;
+    Some(SourceSlot { declared, kind, police: SourcePolice::new(chips), count, ..SourceSlot::EMPTY })
 }
 
 fn stream(of: &ImageJobs, late: u32) -> Option<SourceSlot> {
     let ImageJobs { number, cluster, pages, waiting, first_page, page_count } = *of;
-    let declared = Declared { pages, first_page, page_count, ..Declared::NOTHING };
-    let count = waiting.checked_add(late)?;
-    Some(SourceSlot { number, cluster, kind: JobKind::Server, declared, count, ..SourceSlot::EMPTY })
+    let declared = ImageSource { number, cluster, pages, first_page, page_count, ..SourceSlot::EMPTY.declared };
+    Some(SourceSlot { declared, kind: JobKind::Server, count: waiting.checked_add(late)?, ..SourceSlot::EMPTY })
 }
 
 impl<'m> FtlProcessor<'m> {
@@ -335,14 +324,7 @@ impl<'m> FtlProcessor<'m> {
         let new = NewProcessor { of, cluster, number, columns, chips, block_pages, spare, wear_gap };
         let memory = new.page_memory(index(device.blocks_per_chip), rest)?;
         let pages = start.pages(&new, memory, rest)?;
-        let terms = of.collection().map_or(PassTerms::none(PaddedPass::default()), |collection| PassTerms {
-            deadline_ns: collection.deadline_ns,
-            reclaimed: collection.reclaimed_pages,
-            reserve: collection.reserve_pages,
-            victim: collection.victim_pages,
-            for_wear: collection.wear_pages,
-            padded: PaddedPass::default(),
-        });
+        let terms = PassTerms::new(of.collection(), PaddedPass::default());
         let (rows, buffer) = pass_words(columns);
         let pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
         let (rows, buffer) = if of.server().is_some() { (rows, buffer) } else { (0, 0) };

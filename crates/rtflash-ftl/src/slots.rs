@@ -4,9 +4,9 @@
 use core::ops::Range;
 
 use crate::backfill::Backfill;
-use crate::image::ImageServer;
+use crate::image::{ImageServer, ImageSource, RequestOrder};
 use crate::memory::{Lent, NONE};
-use crate::police::{Declared, SourcePolice};
+use crate::police::SourcePolice;
 use crate::processor::EdfProcessor;
 use crate::registers::PageRegisters;
 use crate::step_pages::StepPages;
@@ -34,10 +34,8 @@ pub(crate) struct EdfKey {
 /// A source of requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SourceSlot {
-    pub(crate) number: u32,
-    pub(crate) cluster: u32,
+    pub(crate) declared: ImageSource,
     pub(crate) kind: JobKind,
-    pub(crate) declared: Declared,
     pub(crate) police: SourcePolice,
     pub(crate) index: u64,
     /// The first slot of its requests, and how many it has.
@@ -77,11 +75,20 @@ pub struct FtlCluster {
 impl SourceSlot {
     /// Nothing, to fill memory with.
     pub const EMPTY: SourceSlot = SourceSlot {
-        number: 0,
-        cluster: 0,
+        declared: ImageSource {
+            number: 0,
+            cluster: 0,
+            writes: false,
+            order: RequestOrder::Any,
+            pages: 0,
+            first_page: 0,
+            page_count: 0,
+            period_ns: 0,
+            deadline_ns: 0,
+            jitter_ns: 0,
+        },
         kind: JobKind::Read,
-        declared: Declared::NOTHING,
-        police: SourcePolice::NEW,
+        police: SourcePolice::new(1),
         index: 0,
         first: 0,
         count: 0,

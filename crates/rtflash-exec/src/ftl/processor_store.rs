@@ -206,6 +206,7 @@ impl PageStore for ProcessorStore {
 
 #[cfg(test)]
 mod tests {
+    use rtflash_ftl::image::ImageCollection;
     use rtflash_ftl::{PaddedPass, Victim};
 
     use super::*;
@@ -219,14 +220,14 @@ mod tests {
         pages.keep_back(1);
         pages.retire(0);
         assert_eq!(pages.free(), 16);
-        let terms = PassTerms {
+        let terms = ImageCollection {
             deadline_ns: Some(1),
-            reclaimed: 2,
-            reserve: 13,
-            victim: 2,
-            for_wear: 0,
-            padded: PaddedPass::default(),
+            reclaimed_pages: 2,
+            reserve_pages: 13,
+            victim_pages: 2,
+            wear_pages: 0,
         };
+        let terms = PassTerms::new(Some(terms), PaddedPass::default());
         let pass = || Pass::new(Vec::new(), Vec::new());
         EdfProcessor::new(pages, terms, [pass(), pass()])
     }

@@ -4,6 +4,17 @@ use super::{
     BACKFILLS, CACHED, ImageCluster, ImageCollection, ImageOrganisation, ImageRing, ImageServer, RING_BYTES, SUSPENDS,
 };
 
+impl ImageCollection {
+    /// Nothing can be reclaimed.
+    pub(crate) const NOTHING: ImageCollection = ImageCollection {
+        deadline_ns: None,
+        reclaimed_pages: u64::MAX,
+        reserve_pages: u64::MAX,
+        victim_pages: 0,
+        wear_pages: 0,
+    };
+}
+
 impl ImageCluster<'_> {
     /// How its chips are used. An unknown organisation reads as a stripe; no sound image has one.
     pub fn organisation(&self) -> ImageOrganisation {

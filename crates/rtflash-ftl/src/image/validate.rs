@@ -2,10 +2,9 @@
 
 use super::{
     BACKFILLS, CACHED, HEADER_BYTES, Image, ImageCluster, ImageDevice, ImageError, ImageJobs, ImagePlace, ImageRing,
-    ImageSource, MAGIC, SUSPENDS, VERSION, checksum,
+    ImageSource, MAGIC, RequestOrder, SUSPENDS, VERSION, checksum,
 };
 use crate::memory::index;
-use crate::police::RequestOrder;
 
 /// Pages that a device, and a request, can have.
 const MOST_PAGES: u64 = 1 << 30;

@@ -4,10 +4,10 @@ use core::ops::Range;
 
 use super::{ChipScan, RecoveryChips};
 use crate::ftl::Ftl;
+use crate::image::RequestOrder;
 use crate::memory::{Lent, NONE, clears, index, marks, word};
 use crate::nand::SpareBytes;
 use crate::pages::Pages;
-use crate::police::RequestOrder;
 use crate::setup::{NewProcessor, PageMemory, SetupError, Unlent};
 use crate::slots::SourceSlot;
 use crate::zones::{RING_WORDS, ZoneMemory, Zones, ring_at};
@@ -167,7 +167,7 @@ impl Ftl<'_, '_> {
     /// The first page of the range of a ring, by its number there, that was not programmed: the
     /// least one behind the latest of a chip, counted from the first chip's.
     fn first_not_programmed(&self, of: &SourceSlot) -> u32 {
-        let cluster = &self.clusters[index(of.cluster)];
+        let cluster = &self.clusters[index(of.declared.cluster)];
         let (chips, count) = (cluster.processors, of.declared.page_count);
         let latest = |column: u32| {
             let of_chip = self.as_processor(cluster.first_processor + column);

@@ -223,7 +223,7 @@ impl RequestHost for Told {
     }
 
     fn pass(&mut self, _: u32, _: Option<u32>, _: u64, outcome: PassOutcome) {
-        self.1 += usize::from(matches!(outcome, PassOutcome::Levelling(_)));
+        self.1 += u64::from(matches!(outcome, PassOutcome::Levelling(_)));
     }
 }
 
