@@ -105,7 +105,14 @@ pub use rtflash_alloc as alloc;
 pub use rtflash_check as check;
 #[cfg(feature = "draw")]
 pub use rtflash_draw as draw;
-pub use rtflash_exec as exec;
+/// The executor: what a run is given, the engine that runs it, its records, and who judges them.
+pub mod exec {
+    pub use rtflash_judge as check;
+    pub use rtflash_judge::report;
+    pub use rtflash_plan::*;
+    pub use rtflash_sim::*;
+    pub use rtflash_trace as trace;
+}
 pub use rtflash_experiment as experiment;
 #[cfg(feature = "export")]
 pub use rtflash_export as export;

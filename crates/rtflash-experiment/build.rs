@@ -13,8 +13,17 @@ use std::{env, fs, io};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 /// The crates beside this one that results depend on.
-const CRATES: [&str; 6] =
-    ["rtflash-alloc", "rtflash-exec", "rtflash-experiment", "rtflash-ftl", "rtflash-model", "rtflash-run"];
+const CRATES: [&str; 9] = [
+    "rtflash-alloc",
+    "rtflash-experiment",
+    "rtflash-ftl",
+    "rtflash-judge",
+    "rtflash-model",
+    "rtflash-plan",
+    "rtflash-run",
+    "rtflash-sim",
+    "rtflash-trace",
+];
 
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());

@@ -123,9 +123,9 @@ const ANALYSIS: [&str; 2] = ["crates/rtflash-alloc/src", "crates/rtflash-model/s
 const VERIFIER: [&str; 1] = ["crates/rtflash-check/src"];
 /// With what it shares with firmware.
 const EXECUTOR: [&str; 9] = [
-    "crates/rtflash-exec/src/dispatch",
-    "crates/rtflash-exec/src/flash",
-    "crates/rtflash-exec/src/ftl",
+    "crates/rtflash-plan/src/servers.rs",
+    "crates/rtflash-plan/src/start",
+    "crates/rtflash-sim/src",
     "crates/rtflash-ftl/src/blocks.rs",
     "crates/rtflash-ftl/src/blocks/worn.rs",
     "crates/rtflash-ftl/src/pages.rs",
@@ -133,7 +133,7 @@ const EXECUTOR: [&str; 9] = [
     "crates/rtflash-ftl/src/processor.rs",
     "crates/rtflash-ftl/src/zones.rs",
 ];
-const CHECKERS: [&str; 1] = ["crates/rtflash-exec/src/check"];
+const CHECKERS: [&str; 1] = ["crates/rtflash-judge/src"];
 
 #[test]
 fn every_formula_is_cited_once_in_the_analysis_and_once_in_the_verifier() {

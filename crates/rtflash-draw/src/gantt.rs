@@ -11,11 +11,11 @@ mod text;
 use std::collections::BTreeMap;
 
 use rtflash_model::{ChipId, ClusterId, Instant, PerId, TaskId, sorting};
+use rtflash_plan::{Owner, Plan, Source, SourceId};
+use rtflash_trace::{Action, Complete, JobId, Kind, Observer, Operation, Record, Release, Transfer};
 
 use self::lanes::{LaneJob, Lanes};
 use self::look::{Erases, Look};
-use rtflash_exec::trace::{Action, Complete, JobId, Kind, Observer, Operation, Record, Release, Transfer};
-use rtflash_exec::{Owner, Plan, Source, SourceId};
 
 /// Bars that are kept, about 40 bytes each. A stretch with more is kept coarsely.
 const MAX_BARS: usize = 1 << 20;

@@ -18,10 +18,10 @@ use std::io::{self, Write};
 
 use rtflash_model::{ChipId, ClusterId, Instant, PerId};
 
-use rtflash_exec::trace::{
+use rtflash_plan::{ChannelId, Plan, Promise, SourceId};
+use rtflash_trace::{
     Action, Complete, Failed, JobId, JobNames, Kind, NONE, Operation, Record, Release, Starved, TraceEvents, Transfer,
 };
-use rtflash_exec::{ChannelId, Plan, Promise, SourceId};
 
 use self::counters::Counters;
 

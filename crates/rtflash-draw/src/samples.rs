@@ -1,16 +1,18 @@
 //! A plan and a run for the tests of drawings.
 
-#[path = "../../rtflash-exec/src/trace/samples.rs"]
-mod shared;
+#[path = "../../rtflash-trace/src/samples.rs"]
+mod plan_sample;
+#[path = "../../rtflash-trace/src/record_samples.rs"]
+mod record_samples;
 
 use std::collections::BTreeMap;
 
-use rtflash_exec::trace::{Action, Complete, JobId, Kind, NO_LPN, NONE, Operation, Record, Release, Transfer};
-use rtflash_exec::{BlockId, ChannelId, Plan, Releases};
-use rtflash_model::sorting;
-use rtflash_model::{ChipId, ClusterId, Lpn};
+use rtflash_model::{ChipId, ClusterId, Lpn, sorting};
+use rtflash_plan::{BlockId, ChannelId, Plan, Releases};
+use rtflash_trace::{Action, Complete, JobId, Kind, NO_LPN, NONE, Operation, Record, Release, Transfer};
 
-pub(crate) use shared::{any_record, at, plan};
+pub(crate) use plan_sample::{at, plan};
+pub(crate) use record_samples::any_record;
 
 /// What might happen in a run of the [`plan`] until `duration`, in the order of a trace; no engine,
 /// but free of overlaps, with jobs that are late and jobs that stay pending.

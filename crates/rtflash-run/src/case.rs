@@ -5,14 +5,13 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 
 use rtflash_alloc::analysis::Analysis;
-use rtflash_exec::check::{Checks, Finding, merge};
-use rtflash_exec::report::{Report, Statistics};
-use rtflash_exec::resume::{NoState, Rest, Resume, State};
-use rtflash_exec::trace::Record;
-use rtflash_exec::{
-    DEFAULT_MEMORY, Options, Plan, Promise, RunError, Running, Service, memory, run, run_traced_watched,
-};
+use rtflash_judge::report::{Report, Statistics};
+use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::{Allocation, ClusterId, Instant, Span, TaskSet};
+use rtflash_plan::resume::{NoState, Rest, Resume, State};
+use rtflash_plan::{DEFAULT_MEMORY, Options, Plan, Promise, Service, memory};
+use rtflash_sim::{RunError, Running, run, run_traced_watched};
+use rtflash_trace::Record;
 
 use crate::plan::{PlanRefusal, plan};
 use crate::servers::TbsServers;

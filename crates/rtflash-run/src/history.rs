@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use rtflash_alloc::certified::admission::{AddedHow, Admitted, RunningDevice};
-use rtflash_exec::trace::Kind;
-use rtflash_exec::{ClusterTerms, CollectionChange, Plan, ReleasePattern, SharedPages, Timing};
 use rtflash_model::{Allocation, Certificate, Cluster, ClusterId, Id, Instant, Span, TaskId, TaskSet};
+use rtflash_plan::{ClusterTerms, CollectionChange, Plan, ReleasePattern, SharedPages, Timing};
+use rtflash_trace::Kind;
 
 use crate::PlanRefusal;
 
@@ -127,7 +127,7 @@ impl History {
     /// # Errors
     /// Why it cannot be executed.
     pub fn plan_sharing(&self, set: &TaskSet, shared: &[SharedPages]) -> Result<Plan, PlanRefusal> {
-        let other = || PlanRefusal::Plan(rtflash_exec::PlanError::OtherAllocation);
+        let other = || PlanRefusal::Plan(rtflash_plan::PlanError::OtherAllocation);
         let allocation =
             Allocation::new(set.device().chips(), set.tasks().len(), &self.clusters).map_err(|_| other())?;
         let terms: Vec<ClusterTerms> = self.certificates.iter().copied().map(ClusterTerms::Certified).collect();

@@ -1,6 +1,6 @@
 //! Analysis and executor brought together: neither knows the other.
 //!
-//! - [`plan`]: an allocation and what an analysis says of it, as a [`Plan`](rtflash_exec::Plan).
+//! - [`plan`]: an allocation and what an analysis says of it, as a [`Plan`](rtflash_plan::Plan).
 //! - [`soak`]: random search for a broken assumption; [`climb`]: towards late ends.
 //! - [`History`]: tasks that are added and removed while an allocation runs.
 //! - [`TbsServers`]: the Total Bandwidth Servers of an allocation, as the executor asks them.
@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use rtflash_alloc::{allocator::allocator, analysis::Sound};
-//! use rtflash_exec::Options;
+//! use rtflash_plan::Options;
 //! use rtflash_model::{Device, Request, Span, Task, TaskSet};
 //! use rtflash_run::execute;
 //!

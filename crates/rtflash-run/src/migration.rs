@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use rtflash_alloc::certified::admission::{AddedHow, Admitted, RunningDevice};
-use rtflash_alloc::certified::migration::{CopyServer, Stage, TaskMove};
-use rtflash_exec::trace::Kind;
-use rtflash_exec::{Plan, ReleasePattern, SharedPages};
+use rtflash_alloc::certified::{
+    admission::{AddedHow, Admitted, RunningDevice},
+    migration::{CopyServer, Stage, TaskMove},
+};
 use rtflash_model::{ClusterId, Id, Instant, Span, Task, TaskId, TaskSet};
+use rtflash_plan::{Plan, ReleasePattern, SharedPages};
+use rtflash_trace::Kind;
 
 use crate::{History, PlanRefusal};
 

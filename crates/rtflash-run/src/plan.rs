@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use rtflash_alloc::Fraction;
-use rtflash_alloc::analysis::{Analysis, GcDemand};
-use rtflash_exec::{ClusterTerms, NoTrim, Period, Plan, PlanError, Timing};
+use rtflash_alloc::{
+    Fraction,
+    analysis::{Analysis, GcDemand},
+};
 use rtflash_model::{Allocation, Device, Task, TaskId, TaskSet};
+use rtflash_plan::{ClusterTerms, NoTrim, Period, Plan, PlanError, Timing};
 
 /// Why an allocation cannot be executed.
 #[derive(Debug, Clone, PartialEq, Eq)]

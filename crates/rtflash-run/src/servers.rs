@@ -1,10 +1,12 @@
 //! The Total Bandwidth Servers of an allocation.
 
-use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::server::{JobPages, Server, earliest_deadline};
-use rtflash_exec::dispatch::{Admission, Grant};
-use rtflash_exec::resume::NoState;
+use rtflash_alloc::{
+    analysis::Analysis,
+    server::{JobPages, Server, earliest_deadline},
+};
 use rtflash_model::{Allocation, ClusterId, Id, Instant, TaskSet};
+use rtflash_plan::resume::NoState;
+use rtflash_plan::{Admission, Grant};
 
 /// A server in each cluster that has something left for one: U_s > 0.
 #[derive(Debug, Clone)]

@@ -5,10 +5,12 @@
 
 use std::fs;
 
-use rtflash_alloc::allocator::{Allocator, EqualSplit, Global};
-use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis};
-use rtflash_exec::{Dispatch, Options, Service, Victims};
+use rtflash_alloc::{
+    allocator::{Allocator, EqualSplit, Global},
+    analysis::{Analysis, Stripe, Superblock, Thesis},
+};
 use rtflash_model::{Device, DeviceSpec, Instant, Reliance, TaskSet, read_task_set};
+use rtflash_plan::{Dispatch, Options, Service, Victims};
 use rtflash_run::execute;
 
 /// The most memory that this process has ever had, in KiB.

@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use rtflash_exec::check::{Checks, Finding};
-use rtflash_exec::trace::JobId;
-use rtflash_exec::{Aging, Hosted, Options, Plan, SourceId};
+use rtflash_judge::{Checks, Finding};
 use rtflash_model::{Instant, Span, TaskSet};
+use rtflash_plan::{Aging, Options, Plan, SourceId};
+use rtflash_sim::Hosted;
+use rtflash_trace::JobId;
 
 use crate::export::Export;
 use crate::police::{Policeman, Ticket};

@@ -1,8 +1,8 @@
 //! What a client sees of a task.
 
-use rtflash_exec::trace::Kind;
-use rtflash_exec::{Plan, Promise, Source, SourceId};
 use rtflash_model::{Access, Placement, TaskSet};
+use rtflash_plan::{Plan, Promise, Source, SourceId};
+use rtflash_trace::Kind;
 
 /// A task's range of logical pages, for clients.
 #[derive(Debug, Clone, PartialEq, Eq)]

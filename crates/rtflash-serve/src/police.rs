@@ -9,8 +9,8 @@
 
 use std::collections::VecDeque;
 
-use rtflash_exec::{Plan, Releases, SourceId};
 use rtflash_model::{Instant, Span};
+use rtflash_plan::{Plan, Releases, SourceId};
 
 use crate::export::PageRule;
 

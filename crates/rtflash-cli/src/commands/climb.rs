@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use rtflash_exec::Options;
 use rtflash_model::{Instant, Span, TaskSet, read_task_set};
-use rtflash_run::climb::rows::{Row, TABLE};
-use rtflash_run::climb::{Arrivals, ClimbOptions, Climbed, OnExecutor, climb};
+use rtflash_plan::Options;
+use rtflash_run::climb::{
+    Arrivals, ClimbOptions, Climbed, OnExecutor, climb,
+    rows::{Row, TABLE},
+};
 use rtflash_wire::{Answer, ArrivalsLine, ClimbAnswer, ClimbLine};
 
 use super::found::{FoundAllocation, find};

@@ -5,15 +5,19 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rtflash_alloc::allocator::Allocator;
-use rtflash_alloc::analysis::Analysis;
-use rtflash_alloc::verdict::{passing, spaces};
+use rtflash_alloc::{
+    allocator::Allocator,
+    analysis::Analysis,
+    verdict::{passing, spaces},
+};
 use rtflash_draw::page::Picture;
-use rtflash_exec::{Options, PlanError};
 use rtflash_model::{Allocation, Instant, Reliance, TaskSet, TaskSetFile};
+use rtflash_plan::{Options, PlanError};
 use rtflash_run::{Executed, NotRun, PlanRefusal, Sink, Watch, execute_kept, execute_watched};
-use rtflash_wire::reasons::{data_sentence, suspends_nothing};
-use rtflash_wire::{ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts};
+use rtflash_wire::{
+    ExecAnswer, Guarantee, JobsLine, Settings, Verdict, Verdicts,
+    reasons::{data_sentence, suspends_nothing},
+};
 
 #[cfg(feature = "full")]
 use super::exec_checkpoint::{CheckpointFile, KeptRun};
@@ -365,7 +369,7 @@ impl ExecPlan {
         let executed = if let Some(file) = &mut checkpoint {
             execute_kept(self.memory, set, allocation, analysis, options, file, watch)
         } else {
-            let mut keep = |plan: &rtflash_exec::Plan, record: &_| keeper.keep(plan, record);
+            let mut keep = |plan: &rtflash_plan::Plan, record: &_| keeper.keep(plan, record);
             let sink: Option<Sink<'_>> = if self.wanted.is_some() { Some(&mut keep) } else { None };
             execute_watched(self.memory, set, allocation, analysis, options, sink, watch)
         };

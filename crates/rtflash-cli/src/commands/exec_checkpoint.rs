@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant as Clock};
 
 use rtflash_alloc::analysis::Analysis;
-use rtflash_exec::Options;
-use rtflash_exec::resume::State;
 use rtflash_experiment::BUILD;
 use rtflash_model::{Allocation, Instant, TaskSet, format_ns, write_task_set};
+use rtflash_plan::Options;
+use rtflash_plan::resume::State;
 use rtflash_run::Checkpoint;
 use serde::{Deserialize, Serialize};
 

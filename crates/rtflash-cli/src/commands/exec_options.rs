@@ -1,7 +1,7 @@
 //! How a run is asked for: options of the executor, and what an answer says of them.
 
-use rtflash_exec::{Arbitration, Options, Placed, Service, Waits};
 use rtflash_model::{Reliance, TaskSet};
+use rtflash_plan::{Arbitration, Options, Placed, Service, Waits};
 use rtflash_wire::Settings;
 
 use super::policies;

@@ -3,11 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rtflash_draw::page::Picture;
-use rtflash_draw::{Gantt, Perfetto};
-use rtflash_exec::Plan;
-use rtflash_exec::trace::{JsonLines, Observer, Record};
+use rtflash_draw::{Gantt, Perfetto, page::Picture};
 use rtflash_model::{Instant, TaskSet, format_ns, parse_ns};
+use rtflash_plan::Plan;
+use rtflash_trace::{JsonLines, Observer, Record};
 
 use crate::answer::RunDrawing;
 use crate::args::ExecArgs;

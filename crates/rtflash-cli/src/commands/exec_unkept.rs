@@ -3,9 +3,9 @@
 use std::io::{self, Read};
 
 use rtflash_alloc::analysis::Analysis;
-use rtflash_exec::Options;
-use rtflash_exec::resume::State;
 use rtflash_model::{Allocation, Instant, TaskSet};
+use rtflash_plan::Options;
+use rtflash_plan::resume::State;
 use rtflash_run::Checkpoint;
 
 use crate::CommandFailure;

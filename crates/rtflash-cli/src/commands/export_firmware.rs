@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::mem::size_of;
 use std::path::Path;
 
-use rtflash_ftl::image::Image;
-use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RecoveryBound, RequestSlot, SourceSlot};
+use rtflash_ftl::{FtlCluster, FtlProcessor, GcJob, Geometry, RecoveryBound, RequestSlot, SourceSlot, image::Image};
 use rtflash_model::{Allocation, Span, TaskSet};
 use rtflash_wire::{ExportAnswer, line};
 
@@ -15,7 +14,7 @@ use crate::status::Status;
 use crate::{CommandFailure, output, whole};
 
 /// Writes the image of an allocation, and says what it needs. `late` as in [`Geometry::of`],
-/// `backfill` as in [`rtflash_exec::Plan::image`].
+/// `backfill` as in [`rtflash_plan::Plan::image`].
 ///
 /// # Errors
 /// Where the allocation cannot be run, firmware does not do what it asks for, or the file cannot be

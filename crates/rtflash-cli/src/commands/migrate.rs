@@ -1,10 +1,14 @@
 //! `rtflash migrate`: from one allocation to another on a device that runs.
 
-use rtflash_alloc::Work;
-use rtflash_alloc::certified::admission::RunningDevice;
-use rtflash_alloc::certified::migration::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, migrate};
-use rtflash_exec::{DEFAULT_MEMORY, Options};
+use rtflash_alloc::{
+    Work,
+    certified::{
+        admission::RunningDevice,
+        migration::{Migration, MigrationOptions, MigrationRefusal, StageRefusal, migrate},
+    },
+};
 use rtflash_model::{ClusterId, Instant, Span, TaskSet};
+use rtflash_plan::{DEFAULT_MEMORY, Options};
 use rtflash_run::{StageRun, execute_plan};
 use rtflash_wire::{MigrateAnswer, MissingCluster, RunningCluster, ServedStream, StageExecution};
 

@@ -42,89 +42,89 @@ pub fn memory(text: &str) -> Result<u64, CommandFailure> {
 }
 
 /// The executor's word for an option, and the user's.
-pub fn dispatch(dispatch: args::DispatchArg) -> (rtflash_exec::Dispatch, &'static str) {
+pub fn dispatch(dispatch: args::DispatchArg) -> (rtflash_plan::Dispatch, &'static str) {
     match dispatch {
-        args::DispatchArg::Serial => (rtflash_exec::Dispatch::Serial, "serial"),
-        args::DispatchArg::Parallel => (rtflash_exec::Dispatch::Parallel, "parallel"),
+        args::DispatchArg::Serial => (rtflash_plan::Dispatch::Serial, "serial"),
+        args::DispatchArg::Parallel => (rtflash_plan::Dispatch::Parallel, "parallel"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn victims(victims: args::VictimsArg) -> (rtflash_exec::Victims, &'static str) {
+pub fn victims(victims: args::VictimsArg) -> (rtflash_plan::Victims, &'static str) {
     match victims {
-        args::VictimsArg::Actual => (rtflash_exec::Victims::Actual, "actual"),
-        args::VictimsArg::Worst => (rtflash_exec::Victims::Worst, "worst"),
+        args::VictimsArg::Actual => (rtflash_plan::Victims::Actual, "actual"),
+        args::VictimsArg::Worst => (rtflash_plan::Victims::Worst, "worst"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn aging(aging: args::AgingArg) -> (rtflash_exec::Aging, &'static str) {
+pub fn aging(aging: args::AgingArg) -> (rtflash_plan::Aging, &'static str) {
     match aging {
-        args::AgingArg::Worst => (rtflash_exec::Aging::Worst, "worst"),
-        args::AgingArg::Random => (rtflash_exec::Aging::Random, "random"),
-        args::AgingArg::Fresh => (rtflash_exec::Aging::Fresh, "fresh"),
+        args::AgingArg::Worst => (rtflash_plan::Aging::Worst, "worst"),
+        args::AgingArg::Random => (rtflash_plan::Aging::Random, "random"),
+        args::AgingArg::Fresh => (rtflash_plan::Aging::Fresh, "fresh"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn pattern(pattern: args::PatternArg) -> (rtflash_exec::Pattern, &'static str) {
+pub fn pattern(pattern: args::PatternArg) -> (rtflash_plan::Pattern, &'static str) {
     match pattern {
-        args::PatternArg::Uniform => (rtflash_exec::Pattern::Uniform, "uniform"),
-        args::PatternArg::Sequential => (rtflash_exec::Pattern::Sequential, "sequential"),
-        args::PatternArg::HotCold => (rtflash_exec::Pattern::HotCold, "hot-cold"),
-        args::PatternArg::OneChip => (rtflash_exec::Pattern::OneChip, "one-chip"),
-        args::PatternArg::Fullest => (rtflash_exec::Pattern::Fullest, "fullest"),
+        args::PatternArg::Uniform => (rtflash_plan::Pattern::Uniform, "uniform"),
+        args::PatternArg::Sequential => (rtflash_plan::Pattern::Sequential, "sequential"),
+        args::PatternArg::HotCold => (rtflash_plan::Pattern::HotCold, "hot-cold"),
+        args::PatternArg::OneChip => (rtflash_plan::Pattern::OneChip, "one-chip"),
+        args::PatternArg::Fullest => (rtflash_plan::Pattern::Fullest, "fullest"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn waits(waits: args::WaitsArg) -> (rtflash_exec::Waits, &'static str) {
+pub fn waits(waits: args::WaitsArg) -> (rtflash_plan::Waits, &'static str) {
     match waits {
-        args::WaitsArg::Actual => (rtflash_exec::Waits::Actual, "actual"),
-        args::WaitsArg::Worst => (rtflash_exec::Waits::Worst, "worst"),
+        args::WaitsArg::Actual => (rtflash_plan::Waits::Actual, "actual"),
+        args::WaitsArg::Worst => (rtflash_plan::Waits::Worst, "worst"),
     }
 }
 
 /// The executor's word for an option, and the user's.
-pub fn times(times: args::TimesArg) -> (rtflash_exec::Times, &'static str) {
+pub fn times(times: args::TimesArg) -> (rtflash_plan::Times, &'static str) {
     match times {
-        args::TimesArg::Worst => (rtflash_exec::Times::Worst, "worst"),
-        args::TimesArg::Best => (rtflash_exec::Times::Best, "best"),
-        args::TimesArg::Random => (rtflash_exec::Times::Random, "random"),
+        args::TimesArg::Worst => (rtflash_plan::Times::Worst, "worst"),
+        args::TimesArg::Best => (rtflash_plan::Times::Best, "best"),
+        args::TimesArg::Random => (rtflash_plan::Times::Random, "random"),
     }
 }
 
 /// The executor's word for an option, and the user's. What a file says goes before the former.
-pub fn phases(phases: &args::PhasesArg) -> (rtflash_exec::Phases, &'static str) {
+pub fn phases(phases: &args::PhasesArg) -> (rtflash_plan::Phases, &'static str) {
     match phases {
-        args::PhasesArg::Periodic => (rtflash_exec::Phases::Periodic, "periodic"),
-        args::PhasesArg::AtErases => (rtflash_exec::Phases::AtErases, "at-erases"),
-        args::PhasesArg::Random => (rtflash_exec::Phases::Random, "random"),
-        args::PhasesArg::File(_) => (rtflash_exec::Phases::Periodic, "file"),
+        args::PhasesArg::Periodic => (rtflash_plan::Phases::Periodic, "periodic"),
+        args::PhasesArg::AtErases => (rtflash_plan::Phases::AtErases, "at-erases"),
+        args::PhasesArg::Random => (rtflash_plan::Phases::Random, "random"),
+        args::PhasesArg::File(_) => (rtflash_plan::Phases::Periodic, "file"),
     }
 }
 
 /// The executor's word for an option; and the user's, where it is not the usual one.
-pub fn arbitration(arbitration: args::ArbitrationArg) -> (rtflash_exec::Arbitration, Option<&'static str>) {
+pub fn arbitration(arbitration: args::ArbitrationArg) -> (rtflash_plan::Arbitration, Option<&'static str>) {
     match arbitration {
-        args::ArbitrationArg::Fifo => (rtflash_exec::Arbitration::Fifo, None),
-        args::ArbitrationArg::RoundRobin => (rtflash_exec::Arbitration::RoundRobin, Some("round-robin")),
+        args::ArbitrationArg::Fifo => (rtflash_plan::Arbitration::Fifo, None),
+        args::ArbitrationArg::RoundRobin => (rtflash_plan::Arbitration::RoundRobin, Some("round-robin")),
     }
 }
 
 /// The executor's word for an option; and the user's, where it is not the usual one.
-pub fn ties(ties: args::TiesArg) -> (rtflash_exec::Ties, Option<&'static str>) {
+pub fn ties(ties: args::TiesArg) -> (rtflash_plan::Ties, Option<&'static str>) {
     match ties {
-        args::TiesArg::Lowest => (rtflash_exec::Ties::Lowest, None),
-        args::TiesArg::Highest => (rtflash_exec::Ties::Highest, Some("highest")),
-        args::TiesArg::Random => (rtflash_exec::Ties::Random, Some("random")),
+        args::TiesArg::Lowest => (rtflash_plan::Ties::Lowest, None),
+        args::TiesArg::Highest => (rtflash_plan::Ties::Highest, Some("highest")),
+        args::TiesArg::Random => (rtflash_plan::Ties::Random, Some("random")),
     }
 }
 
 /// The executor's word for an option; and the user's, where it is not the usual one.
-pub fn arrivals(arrivals: args::ArrivalsArg) -> (rtflash_exec::Recurrence, Option<&'static str>) {
+pub fn arrivals(arrivals: args::ArrivalsArg) -> (rtflash_plan::Recurrence, Option<&'static str>) {
     match arrivals {
-        args::ArrivalsArg::Periodic => (rtflash_exec::Recurrence::Periodic, None),
-        args::ArrivalsArg::Sporadic => (rtflash_exec::Recurrence::Sporadic, Some("sporadic")),
+        args::ArrivalsArg::Periodic => (rtflash_plan::Recurrence::Periodic, None),
+        args::ArrivalsArg::Sporadic => (rtflash_plan::Recurrence::Sporadic, Some("sporadic")),
     }
 }

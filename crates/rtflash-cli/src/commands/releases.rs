@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use rtflash_exec::{Options, read_partial_release_pattern, read_release_pattern};
 use rtflash_model::{Frame, TaskSet};
+use rtflash_plan::{Options, read_partial_release_pattern, read_release_pattern};
 
 use crate::CommandFailure;
 use crate::answer::SetAnswer;

@@ -1,11 +1,11 @@
 //! `rtflash soak`: random search for a broken assumption.
 
 use rtflash_alloc::certified::Term;
-use rtflash_exec::{
+use rtflash_model::{format_ns, write_task_set};
+use rtflash_plan::{
     Aging, Arbitration, Dispatch, Pattern, Phases, Recurrence, Service, Ties, Times, Victims, Waits,
     write_release_pattern,
 };
-use rtflash_model::{format_ns, write_task_set};
 use rtflash_run::soak::{Broken, Case, LeftOut, Search, World, soak_watched, soak_without};
 use rtflash_wire::{BrokenLine, CheckCount, SoakAnswer, WithoutLine};
 use serde_json::value::RawValue;
@@ -214,10 +214,9 @@ fn command(case: &Case) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use rtflash_alloc::allocator::Global;
-    use rtflash_alloc::analysis::Thesis;
-    use rtflash_exec::{Options, ReleasePattern};
+    use rtflash_alloc::{allocator::Global, analysis::Thesis};
     use rtflash_model::{Span, TaskId, read_task_set};
+    use rtflash_plan::{Options, ReleasePattern};
 
     use super::*;
 
@@ -227,7 +226,7 @@ mod tests {
         let text = r#"{"device":"dgist-2021","tasks":[{"name":"nose's","read":{"pages":4,"period":"36ms"}}]}"#;
         let set = read_task_set(text).expect("a set").set;
         let mut pattern = ReleasePattern::default();
-        pattern.request_mut(TaskId(0), rtflash_exec::trace::Kind::Read).gaps = vec![Span::from_us(3)];
+        pattern.request_mut(TaskId(0), rtflash_trace::Kind::Read).gaps = vec![Span::from_us(3)];
         let options = Options { releases: Some(Arc::new(pattern)), ..Options::default() };
         let case = Case { seed: 1, run: 0, set, allocator: &Global, analysis: &Thesis, options, left_out: None };
         let expected = r#"rtflash exec - --algorithm global --analysis thesis --duration 10s --seed 1 --releases '{"nose'\''s":{"read":{"gaps":["3us"]}}}'"#;

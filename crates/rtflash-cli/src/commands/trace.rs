@@ -5,12 +5,12 @@ use std::io::BufReader;
 use std::path::Path;
 
 use rtflash_alloc::allocator::usual;
-use rtflash_exec::check::Checks;
-use rtflash_exec::report::Statistics;
-use rtflash_exec::trace::{Observer, Record, TraceError, TraceReader};
-use rtflash_exec::{DEFAULT_MEMORY, Plan, memory_of_trace};
+use rtflash_judge::Checks;
+use rtflash_judge::report::Statistics;
 use rtflash_model::{Allocation, ClusterId, Frames, Instant, Span, TaskSetFile, read_task_set_bytes};
+use rtflash_plan::{DEFAULT_MEMORY, Plan, memory_of_trace};
 use rtflash_run::{NotRun, PlanRefusal};
+use rtflash_trace::{Observer, Record, TraceError, TraceReader};
 use rtflash_wire::{ExecAnswer, Verdict, Verdicts, traced};
 
 use super::exec::{of_certificates, predicted, refused};

@@ -1,7 +1,7 @@
 //! `exec --trim`: pages that tasks give back.
 
-use rtflash_exec::{Options, PeriodicTrim};
 use rtflash_model::{Span, TaskSet, parse_ns};
+use rtflash_plan::{Options, PeriodicTrim};
 
 use crate::CommandFailure;
 
@@ -54,7 +54,7 @@ impl TrimOption {
     }
 
     /// Why one of these trims of a run cannot be.
-    pub fn refused(all: &[TrimOption], trim: usize, why: &rtflash_exec::NoTrim) -> String {
+    pub fn refused(all: &[TrimOption], trim: usize, why: &rtflash_plan::NoTrim) -> String {
         all.get(trim).map_or_else(|| why.to_string(), |of| of.complaint(&why.to_string()))
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_exec::trace::{JobId, Kind};
-use rtflash_exec::{Plan, Source, SourceId};
 use rtflash_model::{ClusterId, PerId, sorting};
+use rtflash_plan::{Plan, Source, SourceId};
+use rtflash_trace::{JobId, Kind};
 
 use super::look::Look;
 use super::printable;

@@ -1,8 +1,8 @@
 //! What differs in a chart: operations by colour, tasks by hues of it.
 
-use rtflash_exec::trace::{Action, Kind};
-use rtflash_exec::{Plan, Promise};
 use rtflash_model::ClusterId;
+use rtflash_plan::{Plan, Promise};
+use rtflash_trace::{Action, Kind};
 
 /// What differs in a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

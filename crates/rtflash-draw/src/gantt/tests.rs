@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use rtflash_model::{ChipId, ClusterId, Lpn, TIME_LIMIT_NS};
+use rtflash_plan::{BlockId, ClusterTerms, Period, SourceId, Timing};
+use rtflash_trace::Record;
 
 use super::axis::{TimeAxis, cell_of, cell_start, cells, joined};
 use super::*;
 use crate::samples::{any_record, at, plan, run};
-use rtflash_exec::trace::Record;
-use rtflash_exec::{BlockId, ClusterTerms, Period, SourceId, Timing};
 
 fn chart(records: &[Record], from: u64, to: u64, end: u64) -> Gantt {
     let mut gantt = Gantt::new(&plan(), at(from), at(to));

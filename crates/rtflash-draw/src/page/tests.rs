@@ -30,7 +30,7 @@ fn page(text: &str) -> HtmlReport {
         logarithmic: false,
     };
     let mut gantt = Gantt::new(&plan(), Instant::START, Instant::from_ns(40_000_000).expect("a time"));
-    run(60_000_000).iter().for_each(|record| rtflash_exec::trace::Observer::record(&mut gantt, record));
+    run(60_000_000).iter().for_each(|record| rtflash_trace::Observer::record(&mut gantt, record));
     gantt.finish(Instant::from_ns(60_000_000).expect("a time"));
     let mut table = SortableTable::new(&["name", ">number"]);
     table.headings[0] = text.into();

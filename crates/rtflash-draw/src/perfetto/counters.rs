@@ -8,10 +8,9 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use rtflash_exec::ftl::free_pages_at_start;
-use rtflash_exec::trace::{Action, Failed, JsonLine, Kind, NONE, Operation, Setup, TraceEvents, Transfer};
-use rtflash_exec::{Aging, BlockId, ChannelId, Plan, Promise};
 use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
+use rtflash_plan::{Aging, BlockId, ChannelId, Plan, Promise, free_pages_at_start};
+use rtflash_trace::{Action, Failed, JsonLine, Kind, NONE, Operation, Setup, TraceEvents, Transfer};
 
 /// Where a counter belongs: numbers of a process and of one of its threads.
 type Track = (u64, u64);

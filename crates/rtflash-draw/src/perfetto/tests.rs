@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rtflash_exec::trace::Setup;
-use rtflash_exec::{Aging, BlockId, SourceId};
 use rtflash_model::{ChipId, ClusterId, Lpn};
+use rtflash_plan::{Aging, BlockId, SourceId};
+use rtflash_trace::Setup;
 use serde_json::Value;
 
 use super::*;

@@ -1,11 +1,12 @@
 //! Pages of jobs that are not real-time, served beside a set (Figure V.2 of the thesis).
 
-use rtflash_exec::report::{Report, Statistics};
-use rtflash_exec::trace::{Kind, Observer, Operation, Record};
-use rtflash_exec::{Options, Service, Times, memory, run};
+use rtflash_judge::report::{Report, Statistics};
 use rtflash_model::random::Stream;
 use rtflash_model::{Allocation, Arrivals, Instant, Job, Span, TaskSet};
+use rtflash_plan::{Options, Service, Times, memory};
 use rtflash_run::{TbsServers, plan as executable};
+use rtflash_sim::run;
+use rtflash_trace::{Kind, Observer, Operation, Record};
 
 use super::outcome;
 use crate::failure::RunFailure;

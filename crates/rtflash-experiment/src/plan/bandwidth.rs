@@ -1,7 +1,7 @@
 //! Runs that measure bandwidth.
 
-use rtflash_exec::{Aging, Dispatch, Pattern, Victims};
 use rtflash_model::{Instant, Span};
+use rtflash_plan::{Aging, Dispatch, Pattern, Victims};
 
 /// How bandwidth is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

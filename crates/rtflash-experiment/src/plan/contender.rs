@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use rtflash_alloc::allocator::Allocator;
-use rtflash_alloc::analysis::Analysis;
-use rtflash_exec::Service;
+use rtflash_alloc::{allocator::Allocator, analysis::Analysis};
+use rtflash_plan::Service;
 
 /// An algorithm that divides the chips, the analysis that it asks, and how jobs that are not
 /// real-time are served. Both may be your own; their names distinguish them.

@@ -5,18 +5,20 @@ use std::io;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rtflash_alloc::Work;
-use rtflash_alloc::allocator::{Allocator, Outcome, allocator, tested, unplaceable};
-use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
-use rtflash_exec::Service;
-use rtflash_experiment::output::{summary, tables};
-use rtflash_experiment::plan::Bandwidth;
-use rtflash_experiment::plan::{Axis, Contender, Measure, Spec, Sweep, Value};
+use rtflash_alloc::{
+    Work,
+    allocator::{Allocator, Outcome, allocator, tested, unplaceable},
+    analysis::{Analysis, Thesis, ThesisEvaluated},
+};
 use rtflash_experiment::{
-    ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge, run, run_whole,
+    ExperimentError, KeptError, MergeError, Plan, Progress, Shard, Watcher, merge,
+    output::{summary, tables},
+    plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value},
+    run, run_whole,
 };
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetSpec, Writes};
 use rtflash_model::{ChipId, Cluster, Device, TaskId, TaskSet};
+use rtflash_plan::Service;
 
 /// Keeps what it is given, and fails after so many times.
 struct Keeper {
@@ -291,10 +293,10 @@ fn pages_that_no_sets_have_are_refused() {
         read_pages: 20,
         write_pages: 5,
         gap: (gap[0].expect("a gap"), gap[1].expect("a gap")),
-        dispatch: rtflash_exec::Dispatch::Serial,
-        victims: rtflash_exec::Victims::Actual,
-        aging: rtflash_exec::Aging::Fresh,
-        pattern: rtflash_exec::Pattern::Uniform,
+        dispatch: rtflash_plan::Dispatch::Serial,
+        victims: rtflash_plan::Victims::Actual,
+        aging: rtflash_plan::Aging::Fresh,
+        pattern: rtflash_plan::Pattern::Uniform,
     });
     spec.utilizations.truncate(1);
     spec.contenders.truncate(2);

@@ -1,10 +1,15 @@
 //! What the authors of the thesis counted (Techyee/sched_test), and what is counted here.
 
-use rtflash_alloc::allocator::allocator;
-use rtflash_alloc::analysis::{Analysis, ThesisEvaluated};
-use rtflash_experiment::plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value};
-use rtflash_experiment::tally::Tally;
-use rtflash_experiment::{Plan, run_whole};
+use rtflash_alloc::{
+    allocator::allocator,
+    analysis::{Analysis, ThesisEvaluated},
+};
+use rtflash_experiment::{
+    Plan,
+    plan::{Axis, Bandwidth, Contender, Measure, Spec, Sweep, Value},
+    run_whole,
+    tally::Tally,
+};
 use rtflash_model::generate::{Generator, SetSpec, Utilization, UtilizationRange};
 use rtflash_model::{Device, DeviceSpec, Instant, Span};
 
@@ -85,7 +90,7 @@ fn sixteen_tasks_come_out_within_one_per_cent() {
 fn a_gain_in_writes_is_gone_behind_the_warm_up() {
     let served = |warmup: Option<Span>| {
         let mut spec = spec(Generator::IntegerShares, &["clustering-bfd", "equal-split"]);
-        spec.contenders[1].service = rtflash_exec::Service::Background;
+        spec.contenders[1].service = rtflash_plan::Service::Background;
         let device = Device::profile("dgist-2021").expect("the profile").spec();
         spec.sets.device = Device::new(DeviceSpec { blocks_per_chip: 64, ..device }).expect("a device");
         (spec.utilizations, spec.sets_per_point) = (vec!["1.5".parse().expect("a utilization")], 2);

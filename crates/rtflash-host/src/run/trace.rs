@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rtflash_exec::trace::{TraceEvents, quoted};
 use rtflash_model::Instant;
+use rtflash_trace::{TraceEvents, quoted};
 
 use super::scenario::Scenario;
 use super::watch::{RunEvent, Watch};

@@ -1,7 +1,7 @@
 //! What can be seen of a run.
 
-use rtflash_exec::trace::Record;
 use rtflash_model::{Instant, Span};
+use rtflash_trace::Record;
 
 use crate::Command;
 

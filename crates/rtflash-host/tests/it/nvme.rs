@@ -3,17 +3,19 @@
 
 use std::collections::HashMap;
 
-use rtflash_exec::Aging;
-use rtflash_exec::check::Checks;
-use rtflash_exec::trace::{Observer, Record};
-use rtflash_host::run::{
-    Between, CommandCost, Costs, Host, HostDevice, Job, JobPattern, JobReleases, Nvme, RunEvent, Scenario, Slow, Watch,
-    read_scenario, run, run_watched,
+use rtflash_host::{
+    Class, Command, Op,
+    run::{
+        Between, CommandCost, Costs, Host, HostDevice, Job, JobPattern, JobReleases, Nvme, RunEvent, Scenario, Slow,
+        Watch, read_scenario, run, run_watched,
+    },
+    scheduler::{K2Settings, MqDeadlineSettings, SchedulerSettings, UserCentricSettings},
 };
-use rtflash_host::scheduler::{K2Settings, MqDeadlineSettings, SchedulerSettings, UserCentricSettings};
-use rtflash_host::{Class, Command, Op};
+use rtflash_judge::Checks;
 use rtflash_model::random::Stream;
 use rtflash_model::{ClusterId, DeviceSpec, Instant, LogicalRatio, Span};
+use rtflash_plan::Aging;
+use rtflash_trace::{Observer, Record};
 
 fn ns(nanoseconds: u64) -> Span {
     Span::from_ns(nanoseconds).expect("a short time")
@@ -453,7 +455,7 @@ impl Watch for Counted<'_> {
 
     fn inside(&mut self, record: &Record) {
         if let Record::Operation(operation) = record {
-            self.erases += u64::from(operation.action == rtflash_exec::trace::Action::Erase);
+            self.erases += u64::from(operation.action == rtflash_trace::Action::Erase);
         }
         self.checks.record(record);
     }
@@ -479,7 +481,7 @@ fn commands_come_to_an_end_and_the_flash_keeps_its_rules() {
     for case in 0..400 {
         let scenario = anything(case);
         let HostDevice::Nvme(nvme) = &scenario.device else { panic!("no drive") };
-        let checks = Checks::new(nvme.plan(), rtflash_exec::Dispatch::Parallel, &[ClusterId(0)]);
+        let checks = Checks::new(nvme.plan(), rtflash_plan::Dispatch::Parallel, &[ClusterId(0)]);
         let mut counted =
             Counted { nvme, checks, inside: HashMap::new(), ended: 0, late: 0, longest: Span::ZERO, erases: 0 };
         let reports = run_watched(&scenario, case, &mut counted).expect("few I/Os");

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use rtflash_alloc::analysis::Analysis;
-use rtflash_exec::trace::{Complete, JobId, Kind, Observer, Record, Release};
-use rtflash_exec::{Options, Plan, ReleasePattern, SourceId, run};
 use rtflash_model::{Allocation, Instant, PerId, Span, TaskId, TaskSet};
+use rtflash_plan::{Options, Plan, ReleasePattern, SourceId};
+use rtflash_sim::run;
+use rtflash_trace::{Complete, JobId, Kind, Observer, Record, Release};
 
 use super::{Arrivals, Climbable, ClimbedRequest};
 use crate::plan::{PlanRefusal, plan};

@@ -4,14 +4,16 @@
 
 #![allow(non_snake_case)] // The document's letters.
 
-use rtflash_alloc::Work;
-use rtflash_alloc::allocator::{Allocator, EqualSplit};
-use rtflash_alloc::analysis::Stripe;
-use rtflash_alloc::certified::{Term, certify_leaving_out};
-use rtflash_exec::Options;
+use rtflash_alloc::{
+    Work,
+    allocator::{Allocator, EqualSplit},
+    analysis::Stripe,
+    certified::{Term, certify_leaving_out},
+};
 use rtflash_model::{
     Allocation, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance, Shortest, Span, TaskSet,
 };
+use rtflash_plan::Options;
 
 use super::channel::{ChannelModel, ChannelTask, ChannelTies, ChannelWork, Chips, UnitTimes};
 use super::{Arrivals, Climbable, ClimbedRequest, OnExecutor};

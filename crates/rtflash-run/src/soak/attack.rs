@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rtflash_exec::trace::Kind;
-use rtflash_exec::{
+use rtflash_model::{Instant, Span, TaskSet, capped};
+use rtflash_plan::{
     Aging, Options, Pattern, Phases, Placed, Recurrence, ReleasePattern, Service, Times, Victims, Waits,
 };
-use rtflash_model::{Instant, Span, TaskSet, capped};
+use rtflash_trace::Kind;
 
 use super::devices::faults;
 use super::draw::Rng;

@@ -1,13 +1,14 @@
 //! Random cases for the sound analyses: sets at the very limit of what they accept, run under
 //! whatever is meant to break them.
 
-use rtflash_alloc::allocator::Allocator;
-use rtflash_alloc::allocator::{BestFit, EqualSplit, Exact, Global};
-use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
+use rtflash_alloc::{
+    allocator::{Allocator, BestFit, EqualSplit, Exact, Global},
+    analysis::{Analysis, analysis_relying_on},
+};
 use rtflash_model::{
     Access, Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
+use rtflash_plan::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 
 use super::draw::{Case, Rng};
 

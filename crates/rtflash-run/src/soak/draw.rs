@@ -1,11 +1,13 @@
 //! Random cases: a device, a task set, policies and a workload, all from one number.
 
-use rtflash_alloc::allocator::{ALLOCATORS, Allocator};
-use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated};
-use rtflash_alloc::certified::Term;
-use rtflash_exec::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
+use rtflash_alloc::{
+    allocator::{ALLOCATORS, Allocator},
+    analysis::{Analysis, Thesis, ThesisEvaluated},
+    certified::Term,
+};
 use rtflash_model::random::Stream;
 use rtflash_model::{Arrivals, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Span, Task, TaskSet};
+use rtflash_plan::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
 
 /// A case as it was drawn.
 #[derive(Clone)]

@@ -21,9 +21,9 @@ mod tally;
 mod told;
 
 use rtflash_alloc::certified::Term;
-use rtflash_exec::check::Finding;
-use rtflash_exec::{Options, Waits};
+use rtflash_judge::Finding;
 use rtflash_model::{Allocation, Reliance};
+use rtflash_plan::{Options, Waits};
 
 pub use draw::{Case, World};
 pub use shrink::shrink;

@@ -1,8 +1,8 @@
 //! From a failing case to a smaller one that fails alike.
 
-use rtflash_exec::check::{Assumption, Finding};
-use rtflash_exec::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
+use rtflash_judge::{Assumption, Finding};
 use rtflash_model::{Access, Device, DeviceSpec, Instant, Job, Request, Span, Task, TaskSet};
+use rtflash_plan::{Aging, Arbitration, Dispatch, Options, Pattern, Phases, Recurrence, Service, Ties, Times, Victims};
 
 use super::{Case, SoakOutcome, judge};
 

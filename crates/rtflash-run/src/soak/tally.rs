@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use rtflash_alloc::certified::{Term, load_millionths};
-use rtflash_exec::check::{Assumption, Finding};
+use rtflash_judge::{Assumption, Finding};
 
 use super::{Case, LimitSet, Search, SoakOutcome, attack, directed, draw, judge, run, shrink, waits_as_it_may};
 

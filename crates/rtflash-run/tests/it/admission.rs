@@ -2,25 +2,28 @@
 
 use std::sync::Arc;
 
-use crate::drawn::{Rng, busier, ns, times};
-use rtflash_alloc::Work;
-use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
-use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
-use rtflash_alloc::certified::admission::{
-    AddedHow, AdmissionRefusal, Admitted, CollectionStage, Decision, RunningDevice, removable_within,
+use rtflash_alloc::{
+    Work,
+    allocator::{Allocator, BestFit, EqualSplit, Global},
+    analysis::{Analysis, DemandTest, analysis_relying_on},
+    certified::admission::{
+        AddedHow, AdmissionRefusal, Admitted, CollectionStage, Decision, RunningDevice, removable_within,
+    },
 };
-use rtflash_exec::check::{Checks, Finding, merge};
-use rtflash_exec::dispatch::NoServers;
-use rtflash_exec::trace::{Observer, Record, TermsChange};
-use rtflash_exec::{
-    Aging, Options, Pattern, Phases, Placed, Plan, PlanError, ReleasePattern, RunError, Times, Victims, run, run_traced,
-};
+use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Collection, Device, DeviceSpec, Instant, LogicalRatio, Reliance, Request, Span, Task, TaskId,
     TaskSet,
 };
+use rtflash_plan::{
+    Aging, NoServers, Options, Pattern, Phases, Placed, Plan, PlanError, ReleasePattern, Times, Victims,
+};
 use rtflash_run::{History, PlanRefusal};
+use rtflash_sim::{RunError, run, run_traced};
+use rtflash_trace::{Observer, Record, TermsChange};
+
+use crate::drawn::{Rng, busier, ns, times};
 
 /// What a history runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 
 use alterations::{ALTERATIONS, Alteration};
 use failures::FAILURES;
-use rtflash_exec::check::Assumption;
-use rtflash_exec::trace::{Action, Failed, Kind, LeftOut, NONE, Operation, Record, Transfer};
-use rtflash_exec::{BlockId, Victims, Waits};
+use rtflash_judge::Assumption;
 use rtflash_model::{ClusterId, Instant, Span};
+use rtflash_plan::{BlockId, Victims, Waits};
+use rtflash_trace::{Action, Failed, Kind, LeftOut, NONE, Operation, Record, Transfer};
 use suspensions::SUSPENSIONS;
 use trims::TRIMS;
 use wear::WEAR;

@@ -3,24 +3,29 @@
 
 use std::collections::BTreeSet;
 
-use crate::cases::cases;
-use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global, Outcome};
-use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_exec::check::Checks;
-use rtflash_exec::trace::{Action, Kind, Observer, Record};
-use rtflash_exec::{Aging, Dispatch};
-use rtflash_host::bound::bounds;
-use rtflash_host::run::{
-    CertifiedClusters, Host, HostDevice, Job, JobPattern, JobReleases, RunEvent, Scenario, Watch, hand_over_jitter,
-    read_scenario_with, run_watched,
+use rtflash_alloc::{
+    allocator::{Allocator, ClusteringBfd, Global, Outcome},
+    analysis::analysis_relying_on,
 };
-use rtflash_host::scheduler::{BfqSettings, Cut, K2Settings, MqDeadlineSettings, SchedulerSettings, Split};
-use rtflash_host::{Class, Op};
+use rtflash_host::{
+    Class, Op,
+    bound::bounds,
+    run::{
+        CertifiedClusters, Host, HostDevice, Job, JobPattern, JobReleases, RunEvent, Scenario, Watch, hand_over_jitter,
+        read_scenario_with, run_watched,
+    },
+    scheduler::{BfqSettings, Cut, K2Settings, MqDeadlineSettings, SchedulerSettings, Split},
+};
+use rtflash_judge::Checks;
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, ClusterId, DeviceSpec, Instant, LogicalRatio, Lpn, Reliance, Request, Span, Task, TaskSet,
     read_allocation,
 };
+use rtflash_plan::{Aging, Dispatch};
+use rtflash_trace::{Action, Kind, Observer, Record};
+
+use crate::cases::cases;
 
 struct Rng(Stream);
 

@@ -1,18 +1,21 @@
 //! What the sound analyses promise is kept on the device: random sets that they accept, under
 //! everything that is meant to break them.
 
-use crate::cases::cases;
-use rtflash_alloc::Work;
-use rtflash_alloc::analysis::Thesis;
-use rtflash_alloc::certified::{ChannelContention, Choice, ChosenGc, choose};
-use rtflash_exec::check::Finding;
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
+use rtflash_alloc::{
+    Work,
+    analysis::Thesis,
+    certified::{ChannelContention, Choice, ChosenGc, choose},
+};
+use rtflash_judge::Finding;
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Arrivals, Certificate, ChipId, Cluster, Collection, Device, DeviceSpec, Instant, Job,
     LogicalRatio, Placement, Reliance, Request, Shortest, Span, Task, TaskSet,
 };
+use rtflash_plan::{Aging, Dispatch, Options, Pattern, Phases, Placed, Service, Times, Victims, Waits};
 use rtflash_run::execute;
+
+use crate::cases::cases;
 
 struct Rng(Stream);
 

@@ -1,12 +1,16 @@
 //! One device, described with the page's transfer inside its times and beside them: every analysis
 //! says the same of both, and both are run alike.
 
-use rtflash_alloc::allocator::Outcome;
-use rtflash_alloc::analysis::{ANALYSES, Analysis, PartFtl, Sound, Thesis, ThesisEvaluated};
-use rtflash_exec::Options;
+use rtflash_alloc::{
+    allocator::Outcome,
+    analysis::{ANALYSES, Analysis, PartFtl, Sound, Thesis, ThesisEvaluated},
+};
 use rtflash_model::{Device, DeviceSpec, Instant, Reliance, Shortest, Span, TaskSet};
-use rtflash_run::soak::{Case, Search, World, draw};
-use rtflash_run::{NotRun, PlanRefusal, execute};
+use rtflash_plan::Options;
+use rtflash_run::{
+    NotRun, PlanRefusal, execute,
+    soak::{Case, Search, World, draw},
+};
 
 /// The same device. Its times on the chip are those that `spec` states; what is said to contain the
 /// transfer is stated with it.

@@ -7,17 +7,18 @@ mod limit;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use rtflash_alloc::{analysis::analysis_relying_on, certified::Term};
+use rtflash_ftl::{
+    FlashPage, Ftl, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes,
+    image::{Image, ImageDevice, ImageOrganisation},
+};
+use rtflash_model::random::Stream;
+use rtflash_plan::{Aging, ColumnId, Plan, Promise, initial_pages};
+use rtflash_trace::NO_LPN;
+
 use crate::cases::cases;
 use crate::flash::{Flash, Lists};
 use limit::{Limit, Rng};
-use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::certified::Term;
-use rtflash_exec::ftl::initial_pages;
-use rtflash_exec::trace::NO_LPN;
-use rtflash_exec::{Aging, ColumnId, Plan, Promise};
-use rtflash_ftl::image::{Image, ImageDevice, ImageOrganisation};
-use rtflash_ftl::{FlashPage, Ftl, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes};
-use rtflash_model::random::Stream;
 
 /// What a chip does: parts, each with or without the bus. `until`: the end of the first one, if it
 /// has begun; `asked`: since when it waits for the bus.

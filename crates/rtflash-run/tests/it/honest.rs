@@ -1,12 +1,14 @@
 //! Traces of random runs, written and read back: what the checkers say of them is what they said of
 //! the runs.
 
-use rtflash_exec::check::{Checks, Finding};
-use rtflash_exec::trace::{JsonLines, Observer, Record, Setup, TraceReader};
-use rtflash_exec::{Plan, Waits};
+use rtflash_judge::{Checks, Finding};
 use rtflash_model::ClusterId;
-use rtflash_run::soak::{Search, World, draw};
-use rtflash_run::{TbsServers, execute, plan};
+use rtflash_plan::{Plan, Waits};
+use rtflash_run::{
+    TbsServers, execute, plan,
+    soak::{Search, World, draw},
+};
+use rtflash_trace::{JsonLines, Observer, Record, Setup, TraceReader};
 
 fn broken(findings: &[Finding]) -> Vec<(&'static str, u64)> {
     let broken = findings.iter().filter(|finding| !finding.gauge.holds());

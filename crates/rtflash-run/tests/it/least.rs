@@ -3,15 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use rtflash_alloc::Work;
-use rtflash_alloc::analysis::Sound;
-use rtflash_alloc::certified::{ChannelContention, Demand, DemandVerdict, choose};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Phases, Service, Times, Victims};
+use rtflash_alloc::{
+    Work,
+    analysis::Sound,
+    certified::{ChannelContention, Demand, DemandVerdict, choose},
+};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Allocation, Certificate, Cluster, Collection, Device, DeviceSpec, Instant, LogicalRatio, Placement, Reliance,
     Request, Span, Task, TaskSet,
 };
+use rtflash_plan::{Aging, Dispatch, Options, Pattern, Phases, Service, Times, Victims};
 use rtflash_run::execute;
 
 fn ns(nanoseconds: u64) -> Span {

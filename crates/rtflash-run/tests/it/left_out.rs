@@ -3,23 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::drawn::{Rng, ns, times};
-use rtflash_alloc::Work;
-use rtflash_alloc::allocator::{Allocator, Global};
-use rtflash_alloc::analysis::analysis_relying_on;
-use rtflash_alloc::certified::admission::{
-    AddedHow, Admitted, CollectionStage, Decision, LeftOutServers, RunningDevice, servers_left_out,
+use rtflash_alloc::{
+    Work,
+    allocator::{Allocator, Global},
+    analysis::analysis_relying_on,
+    certified::admission::{
+        AddedHow, Admitted, CollectionStage, Decision, LeftOutServers, RunningDevice, servers_left_out,
+    },
 };
-use rtflash_exec::check::{Checks, Finding, merge};
-use rtflash_exec::dispatch::NoServers;
-use rtflash_exec::trace::{Kind, Record};
-use rtflash_exec::{Aging, Options, Pattern, Placed, Plan, RunError, Victims, run, run_traced};
+use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Arrivals, Certificate, Device, DeviceSpec, Instant, Job, LogicalRatio, Reliance, Request, Shortest, Span,
     Task, TaskId, TaskSet,
 };
+use rtflash_plan::{Aging, NoServers, Options, Pattern, Placed, Plan, Victims};
 use rtflash_run::History;
+use rtflash_sim::{RunError, run, run_traced};
+use rtflash_trace::{Kind, Record};
+
+use crate::drawn::{Rng, ns, times};
 
 fn device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));

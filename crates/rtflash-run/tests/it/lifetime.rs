@@ -1,11 +1,13 @@
 //! What is predicted of write amplification (docs/lifetime.md) against what the executor does, and
 //! what a run says of wear.
 
-use rtflash_alloc::allocator::{Allocator, ClusteringBfd, Global};
-use rtflash_alloc::analysis::{Analysis, Sound, Thesis};
-use rtflash_alloc::sizing::{Amplification, Expected, cost};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
+use rtflash_alloc::{
+    allocator::{Allocator, ClusteringBfd, Global},
+    analysis::{Analysis, Sound, Thesis},
+    sizing::{Amplification, Expected, cost},
+};
 use rtflash_model::{Access, Allocation, Device, DeviceSpec, Instant, LogicalRatio, Request, Span, Task, TaskSet};
+use rtflash_plan::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
 use rtflash_run::execute;
 
 /// Blocks and pages of a chip.
@@ -81,7 +83,8 @@ fn measured(
     };
     let (early, late) = (run(seconds), run(3 * seconds));
     let one = |(position, (early, late)): (usize, (_, _))| {
-        let (early, late): (&rtflash_exec::report::ClusterReport, &rtflash_exec::report::ClusterReport) = (early, late);
+        let (early, late): (&rtflash_judge::report::ClusterReport, &rtflash_judge::report::ClusterReport) =
+            (early, late);
         let (written, copied) = (late.written - early.written, late.copied - early.copied);
         (written > 0).then(|| (position, (written + copied) as f64 / written as f64))
     };

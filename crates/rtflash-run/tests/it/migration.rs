@@ -3,25 +3,28 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::drawn::{Rng, busier, ns, times};
-use rtflash_alloc::Work;
-use rtflash_alloc::allocator::{Allocator, BestFit, EqualSplit, Global};
-use rtflash_alloc::analysis::{Analysis, DemandTest, analysis_relying_on};
-use rtflash_alloc::certified::admission::RunningDevice;
-use rtflash_alloc::certified::migration::{
-    Migration, MigrationOptions, MigrationRefusal, MovedBy, Stage, StageRefusal, migrate,
+use rtflash_alloc::{
+    Work,
+    allocator::{Allocator, BestFit, EqualSplit, Global},
+    analysis::{Analysis, DemandTest, analysis_relying_on},
+    certified::{
+        admission::RunningDevice,
+        migration::{Migration, MigrationOptions, MigrationRefusal, MovedBy, Stage, StageRefusal, migrate},
+    },
 };
 use rtflash_check::verify_certified;
-use rtflash_exec::check::{Checks, Finding, merge};
-use rtflash_exec::dispatch::NoServers;
-use rtflash_exec::trace::{Action, Kind, Record};
-use rtflash_exec::{Aging, Options, Pattern, Placed, Plan, Promise, RunError, SourceId, Victims, run, run_traced};
+use rtflash_judge::{Checks, Finding, merge};
 use rtflash_model::random::Stream;
 use rtflash_model::{
     Access, Allocation, Arrivals, Certificate, ChipId, Cluster, ClusterId, Device, DeviceSpec, Instant, Job,
     LogicalRatio, Reliance, Request, Span, Task, TaskId, TaskSet,
 };
+use rtflash_plan::{Aging, NoServers, Options, Pattern, Placed, Plan, Promise, SourceId, Victims};
 use rtflash_run::{MovedRun, StageRun};
+use rtflash_sim::{RunError, run, run_traced};
+use rtflash_trace::{Action, Kind, Record};
+
+use crate::drawn::{Rng, busier, ns, times};
 
 fn device(rng: &mut Rng) -> Option<Device> {
     let [page_read, page_program, block_erase, page_transfer] = [20, 40, 60, 12].map(|most| ns(rng.within(1, most)));
@@ -291,7 +294,7 @@ fn judged(plan: &Plan, options: &Options) -> Vec<Finding> {
 
 fn source(plan: &Plan, task: Option<TaskId>, kind: Kind) -> Option<SourceId> {
     let task = task?;
-    let is = |source: &rtflash_exec::Source| source.task() == Some(task) && source.kind == kind;
+    let is = |source: &rtflash_plan::Source| source.task() == Some(task) && source.kind == kind;
     plan.sources().enumerate().find(|(_, source)| is(source)).map(|(number, _)| number)
 }
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use rtflash_alloc::allocator::{Allocator, Global};
-use rtflash_alloc::analysis::{Analysis, Sound, Thesis};
-use rtflash_exec::trace::Kind;
-use rtflash_exec::{Dispatch, Options, ReleasePattern};
+use rtflash_alloc::{
+    allocator::{Allocator, Global},
+    analysis::{Analysis, Sound, Thesis},
+};
 use rtflash_model::{Instant, TaskId, TaskSet, read_task_set};
+use rtflash_plan::{Dispatch, Options, ReleasePattern};
 use rtflash_run::{Executed, execute};
+use rtflash_trace::Kind;
 
 const SET: &str = r#"{"device":{"chips":2,"chips_per_channel":2,"blocks_per_chip":64,"pages_per_block":16,
     "page_size":4096,"logical_ratio":0.5,"page_read":"50us","page_program":"200us","block_erase":"1ms",

@@ -5,20 +5,22 @@
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::cases::cases;
-use crate::common::Words;
-use crate::flash::{Flash, Lists, PowerLost};
-use rtflash_alloc::allocator::{Outcome, allocator};
-use rtflash_alloc::analysis::{Analysis, analysis_relying_on};
-use rtflash_exec::ftl::{initial_pages, initial_zones};
-use rtflash_exec::trace::NO_LPN;
-use rtflash_exec::{Aging, Certified, ClusterPlan, ColumnId, Plan, Promise};
-use rtflash_ftl::image::{Image, ImageOrganisation};
+use rtflash_alloc::{
+    allocator::{Outcome, allocator},
+    analysis::{Analysis, analysis_relying_on},
+};
 use rtflash_ftl::{
     FlashPage, Ftl, Geometry, NandChips, OperationPurpose, PassOutcome, Refused, RequestHost, RequestOrder, SpareBytes,
+    image::{Image, ImageOrganisation},
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Arrivals, ClusterId, Device, Job, Reliance, Request, Span, Task, TaskSet};
+use rtflash_plan::{Aging, Certified, ClusterPlan, ColumnId, Plan, Promise, initial_pages, initial_zones};
+use rtflash_trace::NO_LPN;
+
+use crate::cases::cases;
+use crate::common::Words;
+use crate::flash::{Flash, Lists, PowerLost};
 
 struct Rng(Stream);
 

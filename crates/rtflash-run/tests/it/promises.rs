@@ -1,13 +1,18 @@
 //! What Theorem 1 promises where its assumptions hold is kept; and what is overloaded is late.
 
-use crate::cases::cases;
-use rtflash_alloc::allocator::allocator;
-use rtflash_alloc::analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone};
-use rtflash_exec::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
+use rtflash_alloc::{
+    allocator::allocator,
+    analysis::{Analysis, Thesis, ThesisEvaluated, fits_alone},
+};
 use rtflash_model::generate::{Accesses, Generator, PeriodRange, SetOptions, SetSpec, Utilization, Writes};
 use rtflash_model::{Device, DeviceSpec, Instant, TaskSet};
-use rtflash_run::execute;
-use rtflash_run::soak::{Search, World, draw, soak};
+use rtflash_plan::{Aging, Dispatch, Options, Pattern, Service, Times, Victims};
+use rtflash_run::{
+    execute,
+    soak::{Search, World, draw, soak},
+};
+
+use crate::cases::cases;
 
 /// Small devices, clusters that share no channel, actual and worst victims.
 #[test]

@@ -4,11 +4,13 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rtflash_exec::trace::Record;
-use rtflash_exec::{DEFAULT_MEMORY, Options, Plan};
 use rtflash_model::Instant;
-use rtflash_run::soak::{Search, SoakWatch, World, draw, soak, soak_watched};
-use rtflash_run::{Executed, Sink, execute, execute_watched};
+use rtflash_plan::{DEFAULT_MEMORY, Options, Plan};
+use rtflash_run::{
+    Executed, Sink, execute, execute_watched,
+    soak::{Search, SoakWatch, World, draw, soak, soak_watched},
+};
+use rtflash_trace::Record;
 
 /// What a run came to, in words, but for how long chips and buses were busy. In which order a
 /// stream's responses were seen does not matter: it is served by several clusters, each with a

@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn what_is_written_and_owns_no_zones_can_be_trimmed() {
         let flags = |writes: bool, in_order| {
-            let writes = writes.then_some(rtflash_exec::SourceId(1));
+            let writes = writes.then_some(rtflash_plan::SourceId(1));
             let [.., high, low] = about(&Export { writes, in_order, ..export("log") });
             u16::from_be_bytes([high, low])
         };

@@ -3,15 +3,17 @@
 
 use std::collections::HashMap;
 
-use crate::cases::cases;
-use rtflash_alloc::allocator::allocator;
-use rtflash_alloc::analysis::Sound;
-use rtflash_alloc::analysis::{Analysis, Zoned};
-use rtflash_exec::{Aging, Options};
+use rtflash_alloc::{
+    allocator::allocator,
+    analysis::{Analysis, Sound, Zoned},
+};
 use rtflash_host::run::CertifiedClusters;
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Device, Instant, Request, Span, Task, TaskSet};
+use rtflash_plan::{Aging, Options};
 use rtflash_serve::{ClientAction, ClientCommand, Drive, DriveError, ServedRun};
+
+use crate::cases::cases;
 
 struct Rng(Stream);
 

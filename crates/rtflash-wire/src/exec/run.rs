@@ -1,11 +1,11 @@
 //! An answer of what a run came to.
 
 use rtflash_alloc::Fraction;
-use rtflash_exec::check::{Finding, Unit};
-use rtflash_exec::report::{MostWorn, Operations, Report, SourceReport};
-use rtflash_exec::trace::{Kind, Setup};
-use rtflash_exec::{Aging, Arbitration, Plan, Releases, Service, Source, Ties, Victims, Waits};
+use rtflash_judge::report::{MostWorn, Operations, Report, SourceReport};
+use rtflash_judge::{Finding, Unit};
 use rtflash_model::{ChipId, Instant, Span, TaskSet};
+use rtflash_plan::{Aging, Arbitration, Plan, Releases, Service, Source, Ties, Victims, Waits};
+use rtflash_trace::{Kind, Setup};
 
 use super::{
     ChannelLine, CheckLine, ChipLine, ClusterLine, ExecAnswer, JobsLine, OperationCounts, Settings, WearLine, WorstLine,

@@ -1,12 +1,16 @@
 //! What the user typed as a plan.
 
-use rtflash_alloc::allocator::{ALLOCATORS, Allocator, AnyAllocation};
-use rtflash_alloc::analysis::Analysis;
-use rtflash_exec::Service;
-use rtflash_experiment::Plan;
-use rtflash_experiment::plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value};
+use rtflash_alloc::{
+    allocator::{ALLOCATORS, Allocator, AnyAllocation},
+    analysis::Analysis,
+};
+use rtflash_experiment::{
+    Plan,
+    plan::{Axis, Bandwidth, Contender, ExperimentError, Measure, Spec, Sweep, Value},
+};
 use rtflash_model::generate::{MAX_TASKS, SetSpec};
 use rtflash_model::{Reliance, Span, TaskSet, parse_ns};
+use rtflash_plan::Service;
 
 use super::manifest::Manifest;
 use crate::CommandFailure;

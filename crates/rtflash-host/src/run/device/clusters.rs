@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use rtflash_exec::trace::{JobId, Kind, Record};
-use rtflash_exec::{
-    Aging, ClusterTerms, DEFAULT_MEMORY, Hosted, HostedJob, Options, Period, Plan, PlanError, Releases as Released,
-    SourceId, Timing, memory,
-};
 use rtflash_model::{Access, Allocation, Arrivals, Instant, Invalid, Span, TaskSet};
+use rtflash_plan::{
+    Aging, ClusterTerms, DEFAULT_MEMORY, Options, Period, Plan, PlanError, Releases as Released, SourceId, Timing,
+    memory,
+};
+use rtflash_sim::{Hosted, HostedJob};
+use rtflash_trace::{JobId, Kind, Record};
 
 use super::flash::{Kept, pages};
 use super::{Handed, Target};
@@ -198,7 +199,7 @@ impl CertifiedClusters {
     /// every period.
     pub fn jobs(&self) -> Vec<Job> {
         let page = u64::from(self.plan.device().page_size());
-        let job = |source: &rtflash_exec::Source| Job {
+        let job = |source: &rtflash_plan::Source| Job {
             name: source.name.clone(),
             op: if source.kind == Kind::Read { Op::Read } else { Op::Write },
             pattern: match source.access {

@@ -1,6 +1,6 @@
 //! What devices with flash in them have in common.
 
-use rtflash_exec::trace::{Observer, Record};
+use rtflash_trace::{Observer, Record};
 
 use crate::Command;
 

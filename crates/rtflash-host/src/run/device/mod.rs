@@ -8,9 +8,9 @@ mod slow;
 
 use std::fmt;
 
-use rtflash_exec::trace::Record;
-use rtflash_exec::{Dispatch, Options, Service};
 use rtflash_model::{Instant, Span};
+use rtflash_plan::{Dispatch, Options, Service};
+use rtflash_trace::Record;
 
 pub use clusters::{CertifiedClusters, ClustersError};
 pub use emmc::{Emmc, EmmcCost};

@@ -1,8 +1,8 @@
 //! The device `clusters` in JSON.
 
-use rtflash_exec::Aging;
 use rtflash_model::reading::{Place, Reader};
 use rtflash_model::{read_allocation, read_task_set};
+use rtflash_plan::Aging;
 
 use super::outside::{Outside, held};
 use crate::file::ObjectField;

@@ -1,8 +1,8 @@
 //! The device `nvme` in JSON.
 
-use rtflash_exec::Aging;
 use rtflash_model::reading::{Place, Reader};
 use rtflash_model::{Span, read_device};
+use rtflash_plan::Aging;
 
 use super::clusters::aging;
 use super::outside::{Alone, held};

@@ -1,8 +1,8 @@
 //! What may be wrong with a trace.
 
-use rtflash_exec::trace::{Action, JobId, Kind, LeftOut, Operation, Padding, Record, Release, Starved, Step, Transfer};
-use rtflash_exec::{Aging, BlockId, ChannelId, SourceId, Victims};
 use rtflash_model::{ChipId, Instant, Span};
+use rtflash_plan::{Aging, BlockId, ChannelId, SourceId, Victims};
+use rtflash_trace::{Action, JobId, Kind, LeftOut, Operation, Padding, Record, Release, Starved, Step, Transfer};
 
 /// A trace is changed like this, and one of these checkers speaks.
 pub struct Alteration {

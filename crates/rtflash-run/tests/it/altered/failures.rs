@@ -1,7 +1,7 @@
 //! What may be wrong with what a trace says of blocks that fail.
 
-use rtflash_exec::trace::{Action, Failed, Kind, NO_LPN, NONE, Operation, Record};
 use rtflash_model::Span;
+use rtflash_trace::{Action, Failed, Kind, NO_LPN, NONE, Operation, Record};
 
 /// A trace is changed like this, `None` where it has nothing of the kind; and one of these checkers
 /// speaks.

@@ -1,6 +1,6 @@
 //! What may be wrong with what a trace says of pages that are trimmed.
 
-use rtflash_exec::trace::{Action, EmptyPage, Kind, Operation, Record, Trimmed};
+use rtflash_trace::{Action, EmptyPage, Kind, Operation, Record, Trimmed};
 
 /// A trace is changed like this, `None` where it has nothing of the kind; and one of these checkers
 /// speaks.

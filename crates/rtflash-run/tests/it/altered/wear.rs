@@ -1,7 +1,7 @@
 //! What may be wrong with what a trace says of wear that is levelled.
 
-use rtflash_exec::BlockId;
-use rtflash_exec::trace::{Action, JobId, Kind, Operation, Record, Selection};
+use rtflash_plan::BlockId;
+use rtflash_trace::{Action, JobId, Kind, Operation, Record, Selection};
 
 /// A trace is changed like this, `None` where it has nothing of the kind; and one of these checkers
 /// speaks.

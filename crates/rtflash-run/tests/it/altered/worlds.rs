@@ -1,19 +1,21 @@
 //! Runs that are honest, one for each organisation of the device.
 
-use rtflash_alloc::Work;
-use rtflash_alloc::allocator::allocator;
-use rtflash_alloc::analysis::{Analysis, Stripe, Superblock, Thesis, Zoned};
-use rtflash_alloc::certified::certified;
-use rtflash_exec::check::Checks;
-use rtflash_exec::trace::{Observer, Record};
-use rtflash_exec::{
-    Aging, Arbitration, Dispatch, Options, Pattern, PeriodicTrim, Phases, Placed, Plan, Recurrence, Service, Ties,
-    Times, Victims, Waits,
+use rtflash_alloc::{
+    Work,
+    allocator::allocator,
+    analysis::{Analysis, Stripe, Superblock, Thesis, Zoned},
+    certified::certified,
 };
+use rtflash_judge::Checks;
 use rtflash_model::{
     Allocation, Certificate, ClusterId, Collection, Instant, Placement, Reliance, Span, TaskId, TaskSet, read_task_set,
 };
+use rtflash_plan::{
+    Aging, Arbitration, Dispatch, Options, Pattern, PeriodicTrim, Phases, Placed, Plan, Recurrence, Service, Ties,
+    Times, Victims, Waits,
+};
 use rtflash_run::{TbsServers, execute, plan};
+use rtflash_trace::{Observer, Record};
 
 /// How the device is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,10 +9,10 @@ mod streams;
 
 use std::fmt;
 
-use rtflash_exec::{Aging, ClusterTerms, DEFAULT_MEMORY, Options, Plan, PlanError, Timing, memory};
 use rtflash_model::{
     Allocation, Arrivals, Cluster, ClusterId, Device, Instant, LogicalRatio, RatioError, Span, TaskSet,
 };
+use rtflash_plan::{Aging, ClusterTerms, DEFAULT_MEMORY, Options, Plan, PlanError, Timing, memory};
 
 pub(super) use running::RunningNvme;
 

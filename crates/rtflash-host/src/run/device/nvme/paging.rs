@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 
-use rtflash_exec::trace::JobId;
-use rtflash_exec::{HostedJob, SourceId};
 use rtflash_model::Instant;
+use rtflash_plan::SourceId;
+use rtflash_sim::HostedJob;
+use rtflash_trace::JobId;
 
 use super::cache::CacheLookup;
 use super::running::{DriveEvent, Fetched, Purpose, RunningNvme};

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use rtflash_exec::trace::{JobId, Record};
-use rtflash_exec::{Hosted, Options};
 use rtflash_model::{Instant, Span};
+use rtflash_plan::Options;
+use rtflash_sim::Hosted;
+use rtflash_trace::{JobId, Record};
 
 use super::buffer::Buffer;
 use super::cache::Cache;

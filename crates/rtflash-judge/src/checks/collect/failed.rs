@@ -1,0 +1,92 @@
+//! Blocks that fail, and pages that are moved from there (docs/analysis.md, rule B4), or from
+//! blocks that are worn least.
+
+use rtflash_model::Instant;
+use rtflash_trace::{Action, JobId, Kind, Operation, Selection};
+
+use super::{CollectionTerms, Collections};
+use crate::checks::watched_pass::WatchedPass;
+use crate::place::Place;
+use crate::shadow::jobs::Pending;
+use crate::shadow::pages::{FailedPage, Mapping};
+
+impl CollectionTerms {
+    /// Whether pages may be moved so that wear is level, where so many are free, and so many wait.
+    pub(crate) fn may_level(&self, free: u64, waiting: u64) -> bool {
+        self.victim > 0 && free > waiting.saturating_add(self.reserve.saturating_sub(self.for_wear))
+    }
+}
+
+impl Collections {
+    /// An operation of a request or of a server, before the map knows of it.
+    #[inline]
+    pub(crate) fn own(&mut self, operation: &Operation, processor: usize) {
+        if operation.kind == Kind::Write && operation.action == Action::Program {
+            let account = &mut self.accounts[processor];
+            if let Some(left) = account.repeats.checked_sub(1) {
+                account.repeats = left;
+                return;
+            }
+            // What a trace states it began with may be any number.
+            account.programmed = account.programmed.saturating_add(1);
+        }
+    }
+
+    /// What a processor was to program has failed, and is programmed once more, if it is still
+    /// what its logical page is to hold.
+    pub(crate) fn failed(&mut self, processor: usize, server: bool, page: FailedPage) {
+        let account = &mut self.accounts[processor];
+        match page.kind {
+            _ if !page.is_current => {}
+            Kind::Write => account.repeats += 1,
+            Kind::Gc => {
+                // In a stripe it is read once more.
+                if !account.terms.stripe {
+                    account.passes[usize::from(server)].buffer.push((page.lpn, page.old));
+                }
+            }
+            Kind::Read | Kind::Server => {}
+        }
+    }
+
+    /// Pages of a block that has failed, or is worn least, and has so many valid ones, are moved by
+    /// a GC job that is void. `free`: free pages, and those that are there for others.
+    pub(crate) fn moves(
+        &mut self,
+        selection: &Selection,
+        pending: &Pending,
+        valid: u32,
+        levels: bool,
+        free: Option<u64>,
+        room: u64,
+    ) {
+        let Some(account) = self.of_chip[selection.chip].map(|processor| &mut self.accounts[processor]) else { return };
+        let most = account.terms.victim;
+        let is_void = free.is_none_or(|free| free > room);
+        let is_valid = is_void && most > 0 && pending.release.kind == Kind::Gc && !selection.forced;
+        let pass = &mut account.passes[0];
+        let is_honest = pass.victim.is_none() && valid > 0 && valid == selection.valid;
+        let moves = Some((selection.job, most));
+        *pass = WatchedPass { victim: Some(selection.block), moves, levels, ..WatchedPass::default() };
+        self.gc.left_out.note(0, u64::from(!is_valid), || Place::from(selection));
+        self.gc.copies.note(0, u64::from(!is_honest), || Place::from(selection));
+    }
+
+    /// A GC job is complete: if it has moved pages, it is over with that. Says whether it has.
+    pub(crate) fn moved(&mut self, job: JobId, at: Instant, map: &mut Mapping) -> bool {
+        let Some(account) = self.of_source[job.source].map(|processor| &mut self.accounts[processor]) else {
+            return false;
+        };
+        let pass = &mut account.passes[0];
+        let moves = pass.moves.is_some_and(|(of, _)| of == job);
+        if moves {
+            let of = std::mem::take(pass);
+            let at = || Place { at, job: Some(job), cluster: Some(account.cluster), chip: None };
+            self.cost.note(account.terms.pass, of.total(), at);
+            if let Some(block) = of.victim {
+                map.give_back(account.cluster, account.position, account.chip, block);
+            }
+        }
+        moves
+    }
+}

@@ -1,0 +1,70 @@
+//! Who gets a bus, and when.
+
+use rtflash_model::{ChipId, Instant};
+use rtflash_plan::{Arbitration, ChannelId};
+use rtflash_trace::Transfer;
+use serde::{Deserialize, Serialize};
+
+use super::{Desk, Desks};
+use crate::place::Place;
+
+/// What a bus did last.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct BusLine {
+    /// When the page that was moved last wanted the bus, and its chip.
+    last: Option<(Instant, ChipId)>,
+    free_at: Instant,
+}
+
+impl Desk {
+    /// Whether a transfer on a channel, that of its chip, is inside this operation.
+    #[inline(always)]
+    pub(crate) fn has(&self, transfer: &Transfer, channel: ChannelId) -> bool {
+        self.job == transfer.job
+            && self.kind == transfer.kind
+            && self.cluster == transfer.cluster
+            && channel == transfer.channel
+            && transfer.start >= self.start
+            && transfer.end <= self.end
+    }
+}
+
+impl Desks {
+    /// Whether it is known since when a read has wanted its bus.
+    pub(crate) fn looks_at_order(&self) -> bool {
+        self.sensing.min == self.sensing.max
+    }
+
+    /// A page goes on behind a command, in the same turn.
+    pub(crate) fn keeps_bus(&mut self, transfer: &Transfer, channel: ChannelId) {
+        let bus = &mut self.buses[channel];
+        bus.free_at = transfer.end.max(bus.free_at);
+    }
+
+    /// A bus is given to a page, or a command, that has wanted it since then: as soon as it is free
+    /// it goes to whoever has waited longest, or in turn.
+    #[inline(always)]
+    pub(crate) fn takes_bus(&mut self, transfer: &Transfer, channel: ChannelId, wanted: Instant) {
+        if !self.looks_at_order() {
+            return;
+        }
+        let bus = &mut self.buses[channel];
+        let free = wanted.max(bus.free_at);
+        let late = transfer.start.since(free).as_ns();
+        let passed = match self.arbitration {
+            Arbitration::Fifo => {
+                let place = |chip: ChipId| self.ties.map(|ties| (ties.of_chip(chip, wanted), chip));
+                bus.last.map_or(0, |(since, chip)| {
+                    let tie = since == wanted && place(chip) > place(transfer.chip);
+                    since.since(wanted).as_ns().max(u64::from(tie))
+                })
+            }
+            Arbitration::RoundRobin => {
+                let chips = self.chips_per_channel as usize;
+                self.turns[channel].take(transfer.chip, wanted, transfer.start, chips).as_ns()
+            }
+        };
+        self.order.note(0, late.max(passed), || Place::from(transfer));
+        (bus.last, bus.free_at) = (Some((wanted, transfer.chip)), transfer.end.max(bus.free_at));
+    }
+}

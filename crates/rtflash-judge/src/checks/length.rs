@@ -1,0 +1,39 @@
+//! How long operations may take.
+
+use rtflash_model::Span;
+
+/// What an operation may take: as long as the device says, which may know no more than two bounds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Length {
+    pub(crate) min: Span,
+    pub(crate) max: Span,
+}
+
+impl Length {
+    /// Up to a span, and shorter by so much.
+    pub(crate) fn within(max: Span, shorter: Span) -> Length {
+        Length { min: max.saturating_sub(shorter), max }
+    }
+
+    /// Whether a span is within.
+    #[inline(always)]
+    pub(crate) fn has(self, span: Span) -> bool {
+        self.min <= span && span <= self.max
+    }
+
+    /// By how much a span is not within.
+    #[inline]
+    pub(crate) fn off(self, span: Span) -> u64 {
+        if self.has(span) {
+            return 0;
+        }
+        span.saturating_sub(self.max).max(self.min.saturating_sub(span)).as_ns()
+    }
+}
+
+impl std::ops::Add<Span> for Length {
+    type Output = Length;
+    fn add(self, span: Span) -> Length {
+        Length { min: self.min.saturating_add(span), max: self.max.saturating_add(span) }
+    }
+}

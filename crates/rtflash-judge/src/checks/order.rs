@@ -1,0 +1,320 @@
+//! Checkers of dispatching: earliest deadline first, and who blocks whom.
+
+use std::collections::BTreeSet;
+
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn, PerId, Span};
+use rtflash_plan::Plan;
+use rtflash_trace::{Action, JobId, Kind, Moved, Operation, Padding};
+use serde::{Deserialize, Serialize};
+
+use crate::gauge::Gauge;
+use crate::place::Place;
+use crate::shadow::jobs::Pending;
+
+/// Whether operations start in the order of their deadlines: how much earlier than the deadline
+/// served the earliest one that had to wait was, against zero. Starved jobs do not count: they
+/// cannot go on.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SerialEdf {
+    pub(crate) gauge: Gauge,
+    clusters: PerId<ClusterId, PendingQueue>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct PendingQueue {
+    pending: BTreeSet<(u64, JobId)>,
+    /// The last job that was found to be the right one, as long as nothing has changed.
+    right: Option<JobId>,
+}
+
+impl SerialEdf {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        SerialEdf { gauge: Gauge::default(), clusters: plan.per_cluster(PendingQueue::default()) }
+    }
+
+    fn queue(&mut self, pending: &Pending) -> Option<&mut PendingQueue> {
+        Some(&mut self.clusters[pending.release.cluster?])
+    }
+
+    pub(crate) fn waits(&mut self, pending: &Pending) {
+        if let Some(queue) = self.queue(pending) {
+            queue.right = None;
+            queue.pending.insert((pending.deadline(), pending.release.job));
+        }
+    }
+
+    /// It is complete, or starved.
+    pub(crate) fn leaves(&mut self, pending: &Pending) {
+        if let Some(queue) = self.queue(pending) {
+            queue.right = None;
+            queue.pending.remove(&(pending.deadline(), pending.release.job));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn operation(&mut self, operation: &Operation, pending: &Pending) {
+        let queue = &mut self.clusters[operation.cluster];
+        if queue.right == Some(operation.job) {
+            return;
+        }
+        let first = queue.pending.first().map_or(u64::MAX, |&(deadline, _)| deadline);
+        let late = pending.deadline().saturating_sub(first);
+        self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), || Place {
+            at: operation.start,
+            job: Some(operation.job),
+            cluster: Some(operation.cluster),
+            chip: Some(operation.chip),
+        });
+        if late == 0 {
+            queue.right = Some(operation.job);
+        }
+    }
+}
+
+/// Whether a cluster under serial dispatch works without a break while a job waits for it: how long
+/// it did not, against zero.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SerialIdling {
+    pub(crate) gauge: Gauge,
+    /// For each cluster, since when it has been busy without a break, and until when.
+    busy: PerId<ClusterId, (Instant, Instant)>,
+}
+
+impl SerialIdling {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        SerialIdling { gauge: Gauge::default(), busy: plan.per_cluster((Instant::START, Instant::START)) }
+    }
+
+    /// The cluster is busy over [start, end).
+    #[inline]
+    pub(crate) fn works(&mut self, cluster: ClusterId, start: Instant, end: Instant) {
+        let (since, until) = &mut self.busy[cluster];
+        if start > *until {
+            *since = start;
+        }
+        *until = end.max(*until);
+    }
+
+    /// A job is served from `at` on, and the cluster is known to be busy with it.
+    #[inline]
+    pub(crate) fn serves(&mut self, cluster: ClusterId, at: Instant, pending: &Pending) {
+        let (since, _) = self.busy[cluster];
+        if !pending.was_starved {
+            self.gauge.note(0, since.since(pending.release.at).as_ns(), || pending.place(at, None));
+        }
+    }
+
+    /// The run is over, and a job is pending.
+    pub(crate) fn end(&mut self, duration: Instant, pending: &Pending) {
+        let Some(cluster) = pending.release.cluster else { return };
+        let (_, until) = self.busy[cluster];
+        if !pending.was_starved {
+            let idle = duration.since(until.max(pending.release.at));
+            self.gauge.note(0, idle.as_ns(), || pending.place(duration, None));
+        }
+    }
+}
+
+/// What is remembered of a chip under parallel dispatch.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct ChipHistory {
+    /// The starts that a later look may still ask for: ascending in time, descending in deadline.
+    starts: Vec<(Instant, u64)>,
+    /// When its last GC operation ended.
+    collected: Instant,
+    /// Since when it has been busy without a break, and until when.
+    busy: (Instant, Instant),
+    /// Pages that came from the queues of other chips, and when: (job, logical page, when). Of
+    /// those that are not remembered any more, the latest.
+    moved: Vec<(JobId, Lpn, Instant)>,
+    forgotten: Instant,
+}
+
+/// The same chip by chip, seen afterwards: while a page or a pass waited for its chip, nothing of a
+/// later deadline may have started there, nor may the chip have been idle.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ParallelEdf {
+    pub(crate) gauge: Gauge,
+    pub(crate) idling: Gauge,
+    chips: PerId<ChipId, ChipHistory>,
+    /// For each cluster, when each logical page was last programmed, in nanoseconds: before that
+    /// was over, its read had no business on the chip.
+    programmed: PerId<ClusterId, PerId<Lpn, u64>>,
+    /// When the last erase in each cluster ended.
+    erased: PerId<ClusterId, Instant>,
+}
+
+/// Starts that are remembered of a chip at most.
+const REMEMBERED: usize = 4096;
+
+/// Pages from other chips that are remembered of a chip at most.
+const MOVES: usize = 64;
+
+impl ParallelEdf {
+    /// For these clusters.
+    pub(crate) fn new(plan: &Plan, clusters: &[ClusterId]) -> Self {
+        let programmed = |(number, cluster): (ClusterId, &rtflash_plan::ClusterPlan)| {
+            let pages = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
+            PerId::filled(0, pages)
+        };
+        ParallelEdf {
+            gauge: Gauge::default(),
+            idling: Gauge::default(),
+            chips: plan.per_chip(ChipHistory::default()),
+            programmed: plan.clusters().enumerate().map(programmed).collect(),
+            erased: plan.per_cluster(Instant::START),
+        }
+    }
+
+    /// A page to be written comes from another chip's queue.
+    pub(crate) fn moved(&mut self, moved: &Moved) {
+        let chip = &mut self.chips[moved.chip];
+        match chip.moved.iter_mut().find(|&&mut (job, lpn, _)| job == moved.job && lpn == moved.lpn) {
+            Some(known) => known.2 = moved.at,
+            None => chip.moved.push((moved.job, moved.lpn, moved.at)),
+        }
+        if chip.moved.len() > MOVES {
+            let old = chip.moved.drain(..MOVES / 2).map(|(_, _, at)| at);
+            chip.forgotten = old.fold(chip.forgotten, Instant::max);
+        }
+    }
+
+    /// A chip is busy with a copy that only lets time pass.
+    pub(crate) fn padding(&mut self, padding: &Padding) {
+        let chip = &mut self.chips[padding.chip];
+        chip.works(padding.start, padding.end);
+        chip.collected = padding.end;
+    }
+
+    /// The run is over, and a job is pending in the cluster of these chips: they should not all
+    /// have idled.
+    pub(crate) fn end(&mut self, chips: &[ChipId], duration: Instant, pending: &Pending) {
+        let busy = chips.iter().map(|&chip| self.chips[chip].busy.1).max();
+        let since = busy.expect("a cluster has chips").max(pending.release.at);
+        self.idling.note(0, duration.since(since).as_ns(), || pending.place(duration, None));
+    }
+
+    #[inline(always)]
+    pub(crate) fn operation(&mut self, operation: &Operation, pending: &Pending) {
+        let chip = &mut self.chips[operation.chip];
+        let waited_since = if operation.kind == Kind::Gc {
+            pending.release.at.max(chip.collected).max(self.erased[operation.cluster])
+        } else {
+            let begun = page_waits_since(operation, pending);
+            match operation.action {
+                Action::Read => {
+                    let programmed = self.programmed[operation.cluster][operation.lpn];
+                    begun.max(Instant::from_ns(programmed).expect("a program ends at an instant"))
+                }
+                _ => chip.has_come(operation).map_or(begun, |came| begun.max(came)),
+            }
+        };
+        chip.works(operation.start, operation.end);
+        if operation.kind == Kind::Gc {
+            chip.collected = operation.end;
+            if operation.action == Action::Erase {
+                let erased = &mut self.erased[operation.cluster];
+                *erased = operation.end.max(*erased);
+            }
+        }
+        let deadline = pending.deadline();
+        if !pending.was_starved {
+            let at = || Place {
+                at: operation.start,
+                job: Some(operation.job),
+                cluster: Some(operation.cluster),
+                chip: Some(operation.chip),
+            };
+            let late = match chip.starts.last() {
+                Some(&(last, _)) if last >= waited_since => {
+                    let first = chip.starts.partition_point(|&(start, _)| start < waited_since);
+                    // The latest deadline since then comes first.
+                    chip.starts[first].1.saturating_sub(deadline)
+                }
+                _ => 0,
+            };
+            self.gauge.note(0, late.min(i64::MAX.unsigned_abs()), at);
+            self.idling.note(0, chip.busy.0.since(waited_since).as_ns(), at);
+        }
+        while chip.starts.last().is_some_and(|&(_, earlier)| earlier <= deadline) {
+            chip.starts.pop();
+        }
+        chip.starts.push((operation.start, deadline));
+        if chip.starts.len() > REMEMBERED {
+            chip.starts.drain(..REMEMBERED / 2);
+        }
+        if operation.action == Action::Program {
+            self.programmed[operation.cluster][operation.lpn] = operation.end.as_ns();
+        }
+    }
+}
+
+/// Since when the pages of a job may have waited: those of a job that is not real-time wait behind
+/// its passes, together, since the first of them starts at the latest.
+#[inline(always)]
+fn page_waits_since(operation: &Operation, pending: &Pending) -> Instant {
+    let released = pending.release.at;
+    match pending.release.kind {
+        Kind::Server if pending.collected => pending.begun.unwrap_or(operation.start).max(released),
+        Kind::Server => pending.left_out.unwrap_or(released),
+        _ => released,
+    }
+}
+
+impl ChipHistory {
+    /// Since when a page to be written may wait here that came from another chip, behind what
+    /// started at the very instant at which it came; `None` where none is known to have come.
+    #[inline(always)]
+    fn has_come(&self, operation: &Operation) -> Option<Instant> {
+        // A job may write a page twice: both may have come.
+        let found = self.moved.iter().find(|&&(job, lpn, _)| job == operation.job && lpn == operation.lpn);
+        let came = found.map_or(self.forgotten, |&(_, _, at)| at);
+        (came != Instant::START).then(|| came.saturating_add(Span::NANOSECOND))
+    }
+
+    fn works(&mut self, start: Instant, end: Instant) {
+        if start > self.busy.1 {
+            self.busy.0 = start;
+        }
+        self.busy.1 = end.max(self.busy.1);
+    }
+}
+
+/// What is under way in each cluster (serial) or on each chip (parallel), to find who is blocked by
+/// it.
+///
+/// Read field by field, too: as a whole, what has just been written field by field has to wait for
+/// all earlier writes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct UnderWay {
+    places: Vec<Started>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Started {
+    start: Instant,
+    end: Instant,
+    deadline: u64,
+}
+
+impl UnderWay {
+    pub(crate) fn new(places: u32) -> Self {
+        UnderWay { places: (0..places).map(|_| Started::default()).collect() }
+    }
+
+    /// An operation of a job with this deadline has begun.
+    #[inline(always)]
+    pub(crate) fn begins(&mut self, place: usize, start: Instant, end: Instant, deadline: u64) {
+        let of = &mut self.places[place];
+        of.start = start;
+        of.end = end;
+        of.deadline = deadline;
+    }
+
+    /// For how long the operation under way blocks a job released at `at`; `None` where it has an
+    /// earlier deadline, or is over.
+    pub(crate) fn blocks(&self, place: usize, at: Instant, deadline: u64) -> Option<Span> {
+        let of = &self.places[place];
+        (of.deadline > deadline && of.start < at && at < of.end).then(|| of.end.since(at))
+    }
+}

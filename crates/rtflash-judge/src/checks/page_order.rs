@@ -1,0 +1,69 @@
+//! The order of pages in a block.
+
+use rtflash_plan::{BlockId, Plan};
+use rtflash_trace::{Action, NONE, Operation};
+use serde::{Deserialize, Serialize};
+
+use crate::gauge::Gauge;
+use crate::place::Place;
+
+/// The mark of a block that has failed, in the place of its next page. There are fewer pages.
+const RETIRED: u32 = NONE - 1;
+
+/// Pages of a block are programmed in order, each once between erases, and nothing is done to a
+/// block that has failed: pages out of order, against zero.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PageOrder {
+    pub(crate) gauge: Gauge,
+    blocks: usize,
+    pages: u32,
+    /// The next page of each block of each chip; `NONE` where it is not known yet.
+    next: Vec<u32>,
+}
+
+impl PageOrder {
+    /// For the chips of `chips` positions.
+    pub(crate) fn new(plan: &Plan, chips: usize) -> Self {
+        let blocks = BlockId(plan.device().blocks_per_chip()).index();
+        PageOrder {
+            gauge: Gauge::default(),
+            blocks,
+            pages: plan.device().pages_per_block(),
+            next: vec![NONE; chips * blocks],
+        }
+    }
+
+    /// A block of a chip is known to have so many pages programmed.
+    pub(crate) fn starts(&mut self, chip: usize, block: BlockId, programmed: u32) {
+        self.next[chip * self.blocks + block.index()] = programmed;
+    }
+
+    /// A block of a chip is retired.
+    pub(crate) fn retires(&mut self, chip: usize, block: BlockId) {
+        self.next[chip * self.blocks + block.index()] = RETIRED;
+    }
+
+    /// How many pages of a block of a chip are programmed, where that is known.
+    pub(crate) fn programmed(&self, chip: usize, block: BlockId) -> Option<u32> {
+        Some(self.next[chip * self.blocks + block.index()]).filter(|&next| next < RETIRED)
+    }
+
+    #[inline(always)]
+    pub(crate) fn operation(&mut self, operation: &Operation, chip: usize) {
+        let next = &mut self.next[chip * self.blocks + operation.block.index()];
+        let is_valid = match operation.action {
+            Action::Read | Action::ErasePart => return,
+            Action::Erase if *next != RETIRED => {
+                *next = 0;
+                return;
+            }
+            Action::Erase => false,
+            Action::Program if *next == RETIRED => false,
+            Action::Program => (*next == NONE || *next == operation.page) && operation.page < self.pages,
+        };
+        if *next != RETIRED {
+            *next = operation.page + 1;
+        }
+        self.gauge.note(0, u64::from(!is_valid), || Place::from(operation));
+    }
+}

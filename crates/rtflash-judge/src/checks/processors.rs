@@ -1,0 +1,504 @@
+//! Checkers of clusters with certificates: EDF, blocking and idling on every processor.
+
+mod ascending;
+mod end;
+
+use std::collections::VecDeque;
+
+use rtflash_model::{ChipId, ClusterId, Instant, PerId, Span};
+use rtflash_plan::{Certified, ChannelId, Plan};
+use rtflash_trace::{Action, JobId, Kind, Operation};
+use serde::{Deserialize, Serialize};
+
+use self::ascending::end_of;
+use super::longest::longest_blocker;
+use super::stretches::{LastStretches, REMEMBERED, Stretch};
+use crate::gauge::Gauge;
+use crate::place::Place;
+use crate::shadow::jobs::Pending;
+
+/// A processor, as its operations show it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct ProcessorLine {
+    bounds: Bounds,
+    under_way: Option<Stretch>,
+    /// Whether no chip has done anything but users' reads in it, and what the reads waited for
+    /// their buses.
+    only_reads: bool,
+    waits: Vec<ReadWait>,
+    /// Whose operations it has, as far as its first one tells.
+    job: Option<JobId>,
+    /// The job that was judged last, if it has waited for nothing: as long as only its own
+    /// operations follow, without a break, they find what it has found.
+    judged: Option<JobId>,
+    /// Since when it has been busy without a break.
+    busy_since: Instant,
+    /// Time that copies without pages took, not looked at yet.
+    paddings: VecDeque<(Instant, Instant)>,
+    /// Whose erase was suspended by the last step.
+    suspended: Option<JobId>,
+    /// Until when it was busy, once the run is over.
+    over: Option<Instant>,
+    /// What it did before, the latest last.
+    before: LastStretches,
+    /// Starts that a later look may still ask for: ascending in time, descending in deadline.
+    latest: Vec<(Instant, u64)>,
+    /// Where the last looks at `before` and `latest` ended: most look for the same again.
+    found: (usize, usize),
+}
+
+/// What a read of a superblock waited for its bus.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct ReadWait {
+    channel: ChannelId,
+    /// Whether it is a pass's.
+    gc: bool,
+    /// What other clusters may make it wait.
+    bound: u64,
+    waited: u64,
+    place: Place,
+}
+
+impl ProcessorLine {
+    /// The step under way is over: what its reads have waited for their buses.
+    fn judge_waits(&mut self, times: ReadTimes, gauge: &mut Gauge) {
+        if let [read] = self.waits[..] {
+            // Nothing is beside it.
+            if read.gc || self.only_reads {
+                gauge.note(read.bound, read.waited, || read.place);
+            }
+            return self.waits.clear();
+        }
+        let hold = times.hold.saturating_mul(times.asks);
+        for read in self.waits.iter().filter(|read| read.gc || self.only_reads) {
+            // Reads of a pass wait for each other, and for nothing else of their cluster.
+            let beside = |other: &&ReadWait| other.gc && read.gc && other.channel == read.channel;
+            let beside = (self.waits.iter().filter(beside).count() as u64).saturating_sub(1);
+            let bound = read.bound.saturating_add(hold.saturating_mul(beside));
+            gauge.note(bound, read.waited, || read.place);
+        }
+        self.waits.clear();
+    }
+
+    /// A step begins: whether the last one was suspended though nothing was more urgent, rule P1.
+    #[inline(always)]
+    fn is_without_reason(&mut self, operation: &Operation) -> bool {
+        let part = Some(operation.job).filter(|_| operation.action == Action::ErasePart);
+        std::mem::replace(&mut self.suspended, part) == Some(operation.job)
+    }
+
+    /// An operation of a superblock: if it is a read, what it waited for its bus, where it may wait
+    /// for other clusters so long, and takes so long without waiting.
+    #[inline(always)]
+    fn notes_read(&mut self, operation: &Operation, bound: u64, alone: u64, pending: &Pending, plan: &Plan) {
+        let gc = operation.kind == Kind::Gc;
+        self.only_reads &= operation.action == Action::Read && !gc;
+        if operation.action == Action::Read {
+            let took = operation.end.since(operation.start).as_ns();
+            self.waits.push(ReadWait {
+                channel: plan.channel_of(operation.chip),
+                gc,
+                bound,
+                waited: took.saturating_sub(alone),
+                place: pending.place(operation.start, Some(operation.chip)),
+            });
+        }
+    }
+
+    /// A stretch is over, and remembered.
+    #[inline(always)]
+    fn is_behind(&mut self, stretch: Stretch) {
+        if self.before.push(stretch) {
+            self.found.0 = self.found.0.saturating_sub(1);
+        }
+    }
+
+    /// A stretch is over: another one begins.
+    #[inline(always)]
+    fn ends(&mut self, stretch: Stretch) {
+        self.is_behind(stretch);
+        // Nearly always it is of the same job as the one before.
+        if let Some((start, deadline)) = self.latest.last_mut()
+            && *deadline == stretch.deadline
+        {
+            *start = stretch.start;
+            return;
+        }
+        while let Some(&(_, earlier)) = self.latest.last()
+            && earlier <= stretch.deadline
+        {
+            self.latest.pop();
+        }
+        self.latest.push((stretch.start, stretch.deadline));
+        if self.latest.len() > REMEMBERED {
+            self.latest.drain(..REMEMBERED / 2);
+        }
+    }
+
+    /// When it last was idle before an operation starts.
+    #[inline(always)]
+    fn busy_until(&mut self, start: Instant) {
+        if start > self.passed(start) {
+            self.breaks(start);
+        }
+    }
+
+    /// Looks at copies without pages that begin before `start`: until when the processor was busy
+    /// before that.
+    #[inline(always)]
+    fn passed(&mut self, start: Instant) -> Instant {
+        let mut end = self.before.last().map_or(Instant::START, |last| last.end);
+        while let Some(&(from, to)) = self.paddings.front().filter(|&&(from, _)| from < start) {
+            self.paddings.pop_front();
+            if from > end {
+                self.breaks(from);
+            }
+            end = end.max(to);
+        }
+        end
+    }
+
+    /// It has been idle until then.
+    #[inline(never)]
+    fn breaks(&mut self, until: Instant) {
+        (self.busy_since, self.judged) = (until, None);
+    }
+
+    /// The run is over: until when the processor was busy.
+    fn over(&mut self) -> Instant {
+        if let Some(end) = self.over {
+            return end;
+        }
+        if let Some(last) = self.under_way.take() {
+            self.ends(last);
+        }
+        let end = self.passed(Instant::END);
+        self.over = Some(end);
+        end
+    }
+}
+
+/// What a certificate bounds, for one processor.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Bounds {
+    /// The longest step, and what fails of it and is programmed once more.
+    step: u64,
+    /// The longest that an erase blocks.
+    erase: u64,
+    stripe: bool,
+    /// Whether its chips use a second page register.
+    cached: bool,
+    /// Whether a step may have pages beside those that it is of.
+    backfill: bool,
+}
+
+/// What is needed of the device's times, in nanoseconds.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct ReadTimes {
+    /// What a page holds the bus for, with its command.
+    hold: u64,
+    /// A read that does not wait, and how often it asks for the bus.
+    alone: u64,
+    asks: u64,
+    /// A program inside a chip.
+    program: Span,
+}
+
+/// All processors that are watched.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Processors {
+    of_chip: PerId<ChipId, Option<usize>>,
+    /// For each chip, what chips of other clusters may make its transfers wait.
+    foreign_waits: PerId<ChipId, u64>,
+    times: ReadTimes,
+    lines: Vec<ProcessorLine>,
+    /// Waiting of reads in superblocks for chips of other clusters, and of a pass's for each other,
+    /// which rule D3 must not lengthen; and pages that are filled in where none may be.
+    pub(crate) waits: Gauge,
+    pub(crate) order: Gauge,
+    pub(crate) idling: Gauge,
+    pub(crate) blocking: Gauge,
+}
+
+impl Processors {
+    pub(crate) fn new(plan: &Plan, certified: &PerId<ClusterId, Certified>, clusters: &[ClusterId]) -> Processors {
+        let (mut of_chip, mut foreign_waits) = (plan.per_chip(None), plan.per_chip(0));
+        let mut lines = Vec::new();
+        for &number in clusters {
+            let (cluster, stripe) = (&plan.clusters()[number], certified[number].is_stripe());
+            let step = longest_blocker(plan, cluster, &certified[number]).as_ns();
+            let suspends = certified[number].certificate.suspends_erases(plan.device());
+            let erase = plan.device().erase_suspend().filter(|_| suspends).map_or(step, Span::as_ns);
+            for (place, &chip) in cluster.chips.iter().enumerate() {
+                if stripe || place == 0 {
+                    let by = &certified[number];
+                    let (cached, backfill) = (by.is_cached(), by.may_backfill());
+                    let bounds = Bounds { step, erase, stripe, cached, backfill };
+                    lines.push(ProcessorLine { bounds, ..ProcessorLine::default() });
+                }
+                of_chip[chip] = Some(lines.len() - 1);
+                foreign_waits[chip] = plan.transfers(plan.foreign_chips(cluster, chip)).as_ns();
+            }
+        }
+        let (device, timing) = (plan.device(), plan.timing());
+        let times = ReadTimes {
+            hold: device.bus_hold().as_ns(),
+            alone: timing.read().as_ns(),
+            asks: timing.asks_of_a_read(),
+            program: device.page_program(),
+        };
+        Processors {
+            of_chip,
+            times,
+            foreign_waits,
+            lines,
+            waits: Gauge::default(),
+            order: Gauge::default(),
+            idling: Gauge::default(),
+            blocking: Gauge::default(),
+        }
+    }
+
+    pub(crate) fn processor(&self, chip: ChipId) -> Option<usize> {
+        self.of_chip[chip]
+    }
+
+    pub(crate) fn padding(&mut self, chip: ChipId, start: Instant, end: Instant) {
+        if let Some(processor) = self.processor(chip) {
+            self.lines[processor].paddings.push_back((start, end));
+        }
+    }
+
+    /// A job has found no page: what was suspended for it goes on.
+    pub(crate) fn starves(&mut self, chip: ChipId) {
+        if let Some(processor) = self.processor(chip) {
+            self.lines[processor].suspended = None;
+        }
+    }
+
+    /// When the step that was recorded last ends, on the processor of a chip.
+    pub(crate) fn step_end(&self, chip: ChipId) -> Option<Instant> {
+        self.lines[self.processor(chip)?].under_way.map(|step| step.end)
+    }
+
+    /// Whether the step that was recorded last, on the processor of a chip, ends at this instant,
+    /// and erases if it is said to.
+    pub(crate) fn has_ended(&self, chip: ChipId, at: Instant, erases: bool) -> bool {
+        let step = self.processor(chip).and_then(|processor| self.lines[processor].under_way);
+        step.is_some_and(|step| step.end == at && step.erases == erases)
+    }
+
+    /// Since when a processor has been busy without a break.
+    pub(crate) fn busy_since(&self, processor: usize) -> Instant {
+        self.lines[processor].busy_since
+    }
+
+    /// Whether it is a chip of a stripe.
+    pub(crate) fn is_stripe(&self, processor: usize) -> bool {
+        self.lines[processor].bounds.stripe
+    }
+
+    #[inline(always)]
+    pub(crate) fn operation(
+        &mut self,
+        operation: &Operation,
+        processor: usize,
+        repeated: bool,
+        pending: &Pending,
+        plan: &Plan,
+    ) {
+        let line = &mut self.lines[processor];
+        let bounds = line.bounds;
+        let (deadline, gc) = (pending.deadline(), operation.kind == Kind::Gc);
+        let copies = bounds.stripe && gc;
+        // A copy inside a chip is one operation in two records.
+        let end = match operation.action {
+            Action::Read if copies => operation.end.saturating_add(self.times.program),
+            _ => operation.end,
+        };
+        match &mut line.under_way {
+            // What has failed is programmed once more before anything else: the step goes on.
+            Some(under_way) if repeated => {
+                under_way.end = if copies { end } else { under_way.end.max(end) };
+                return;
+            }
+            Some(under_way) if under_way.start == operation.start || copies && operation.action == Action::Program => {
+                // How long the program of a copy takes is known with its record.
+                under_way.end = if copies { end } else { under_way.end.max(end) };
+                under_way.deadline = under_way.deadline.min(deadline);
+                // A page that is filled in makes the step's own wait.
+                let own = line.job == Some(operation.job) && (gc || operation.action != Action::Read);
+                if !bounds.stripe && !bounds.backfill && !own {
+                    self.waits.note(0, self.times.hold, || pending.place(operation.start, Some(operation.chip)));
+                }
+            }
+            _ => {
+                if !line.waits.is_empty() {
+                    line.judge_waits(self.times, &mut self.waits);
+                }
+                line.only_reads = true;
+                let erases = operation.action.erases();
+                let last = line.under_way.replace(Stretch { start: operation.start, end, deadline, erases });
+                if line.is_without_reason(operation) {
+                    self.order.note(0, 1, || pending.place(operation.start, Some(operation.chip)));
+                }
+                if line.job != Some(operation.job) || last.is_some_and(|last| last.start > operation.start) {
+                    (line.job, line.judged) = (Some(operation.job), None);
+                }
+                if let Some(last) = last {
+                    line.ends(last);
+                }
+                line.busy_until(operation.start);
+            }
+        }
+        if !bounds.stripe && (gc || !bounds.cached) {
+            let bound = self.foreign_waits[operation.chip].saturating_mul(self.times.asks);
+            line.notes_read(operation, bound, self.times.alone, pending, plan);
+        }
+        if line.judged != Some(operation.job) && !pending.was_starved {
+            self.judge(processor, operation, pending, deadline);
+        }
+    }
+
+    /// Whether an operation had to wait for what it should not have waited for: rules R2, S2 and
+    /// D1.
+    fn judge(&mut self, processor: usize, operation: &Operation, pending: &Pending, deadline: u64) {
+        let (line, released) = (&mut self.lines[processor], pending.release.at);
+        let at = || pending.place(operation.start, Some(operation.chip));
+        // All of a job waits on its processors from its release on.
+        let latest = &line.latest;
+        let start = |at: usize| latest.get(at).map(|&(start, _)| start);
+        let since = end_of(start, latest.len(), line.found.1, |start| start < released);
+        // The latest deadline since then comes first.
+        line.found.1 = since;
+        let late = latest.get(since).map_or(0, |&(_, latest)| latest.saturating_sub(deadline));
+        self.order.note(0, late.min(i64::MAX.unsigned_abs()), at);
+        line.judged = Some(operation.job).filter(|_| late == 0 && operation.start >= released);
+        if pending.release.deadline.is_none() {
+            return;
+        }
+        let idle = line.busy_since.since(released).as_ns();
+        self.idling.note(0, idle, at);
+        let before = &line.before;
+        let start = |at: usize| before.get(at).map(|stretch| stretch.start);
+        let first = end_of(start, before.len(), line.found.0, |start| start < released);
+        line.found.0 = first;
+        let blocker = first.checked_sub(1).and_then(|last| line.before.get(last));
+        let (mut blocked, mut bound) = (0, line.bounds.step);
+        if let Some(blocker) = blocker.filter(|blocker| blocker.end > released && blocker.deadline > deadline) {
+            blocked = blocker.end.since(released).as_ns();
+            if blocker.erases {
+                bound = line.bounds.erase;
+            }
+            self.blocking.note(bound, blocked, at);
+        }
+        if idle > 0 || blocked > bound {
+            line.judged = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rtflash_model::Lpn;
+    use rtflash_plan::{BlockId, SourceId};
+    use rtflash_trace::Release;
+
+    use super::*;
+    use crate::Ledger;
+    use crate::samples::{at, plan};
+
+    const JOB: JobId = JobId { source: SourceId(0), index: 0 };
+
+    /// An operation of the job's copies on the first chip.
+    fn copies(start: u64, action: Action, took: u64) -> Operation {
+        Operation {
+            start: at(start),
+            end: at(start + took),
+            cluster: ClusterId(0),
+            chip: ChipId(0),
+            action,
+            job: JOB,
+            kind: Kind::Gc,
+            block: BlockId(0),
+            page: 0,
+            lpn: Lpn(0),
+        }
+    }
+
+    /// The record of a program states how long it takes, also if a failed copy is made once more.
+    #[test]
+    fn a_copy_that_is_made_once_more_is_over_with_its_program() {
+        let plan = plan();
+        let mut ledger = Ledger::new(plan.sources().len(), false);
+        let (kind, deadline, cluster) = (Kind::Gc, Some(at(9)), Some(ClusterId(0)));
+        ledger.release(&Release { at: at(0), job: JOB, kind, deadline, pages: 0, cluster });
+        let pending = ledger.get(JOB).expect("it is released");
+        let bounds = Bounds { stripe: true, ..Bounds::default() };
+        let mut processors = Processors {
+            of_chip: plan.per_chip(Some(0)),
+            foreign_waits: plan.per_chip(0),
+            times: ReadTimes { hold: 0, alone: 5, asks: 1, program: Span::from_ns(11).expect("a short time") },
+            lines: vec![ProcessorLine { bounds, ..ProcessorLine::default() }],
+            waits: Gauge::default(),
+            order: Gauge::default(),
+            idling: Gauge::default(),
+            blocking: Gauge::default(),
+        };
+        let copy = [(100, Action::Read, 5, false), (105, Action::Program, 2, false)];
+        let again = [(107, Action::Read, 5, true), (112, Action::Program, 2, true)];
+        for (start, action, took, repeated) in copy.into_iter().chain(again) {
+            let of = copies(start, action, took);
+            processors.operation(&of, 0, repeated, pending, &plan);
+        }
+        assert_eq!(processors.step_end(ChipId(0)), Some(at(114)));
+        let next = copies(115, Action::Read, 5);
+        processors.operation(&next, 0, false, pending, &plan);
+        assert_eq!(processors.busy_since(0), at(115));
+    }
+
+    /// A line that was busy over [0, 10).
+    fn line() -> ProcessorLine {
+        let mut before = LastStretches::default();
+        before.push(Stretch { start: at(0), end: at(10), deadline: 0, erases: false });
+        ProcessorLine { before, ..ProcessorLine::default() }
+    }
+
+    #[test]
+    fn copies_without_pages_keep_a_processor_busy() {
+        for (paddings, start, since) in [
+            // Nothing between two steps, back to back or apart.
+            (vec![], 10, 0),
+            (vec![], 11, 11),
+            // What ends when the next begins, or later.
+            (vec![(10, 20)], 20, 0),
+            (vec![(10, 15), (15, 20)], 20, 0),
+            (vec![(10, 15), (12, 20)], 20, 0),
+            // Idleness before the padding, between, and after it.
+            (vec![(11, 20)], 20, 11),
+            (vec![(10, 15), (16, 20)], 20, 16),
+            (vec![(10, 15)], 20, 20),
+            // What begins later is not looked at.
+            (vec![(10, 20), (30, 40)], 20, 0),
+        ] {
+            let mut line = line();
+            line.paddings.extend(paddings.iter().map(|&(from, to)| (at(from), at(to))));
+            line.busy_until(at(start));
+            assert_eq!(line.busy_since, at(since), "{paddings:?}, {start}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_guess_changes_where_something_ends(
+            mut list in prop::collection::vec(0..9_u8, 0..12),
+            guess in 0..14_usize,
+            limit in 0..10_u8,
+        ) {
+            list.sort_unstable();
+            let end = end_of(|at| list.get(at).copied(), list.len(), guess, |value| value < limit);
+            prop_assert_eq!(end, list.partition_point(|&value| value < limit));
+        }
+    }
+}

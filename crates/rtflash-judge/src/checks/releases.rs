@@ -1,0 +1,306 @@
+//! Whether jobs are released as the plan says: when, with which deadline, how many pages, in which
+//! cluster.
+
+use rtflash_model::{Arrivals, ClusterId, Instant, PerId, Span};
+use rtflash_plan::resume::{NoState, Rest, Resume, State, resume};
+use rtflash_plan::{
+    Admission, Arrival, Certified, Period, Plan, Promise, Releases, Servers, Service, Source, SourceId,
+};
+use rtflash_trace::{Kind, Release, Setup, TermsChange};
+use serde::{Deserialize, Serialize};
+
+use crate::gauge::Gauge;
+use crate::place::Place;
+
+/// What is known of a source's releases so far.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct SeenReleases {
+    /// The number that comes next.
+    next: u64,
+    /// The last release; of requests, its nominal arrival.
+    last: Instant,
+    /// Likewise the first one; `None` before it.
+    first: Option<Instant>,
+}
+
+/// So long behind an instant as another one is behind the start.
+fn behind(start: Instant, at: Instant) -> Instant {
+    start.saturating_add(at.since(Instant::START))
+}
+
+/// Who says what a job that is not real-time is granted.
+pub(crate) enum Grants<'a> {
+    /// Nobody: what it was granted is the run's own affair.
+    Unknown,
+    /// The servers of an allocation.
+    Admission(Box<dyn Admission + Send + 'a>),
+    /// Those of these certificates, once it is known what the run drew from.
+    Certificates(&'a PerId<ClusterId, Certified>),
+    /// These.
+    Certified(Servers<'a>),
+}
+
+impl std::fmt::Debug for Grants<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Grants::Unknown => "Unknown",
+            Grants::Admission(_) => "Admission",
+            Grants::Certificates(_) => "Certificates",
+            Grants::Certified(_) => "Certified",
+        })
+    }
+}
+
+/// The judge of releases: those that are not as the plan says, and those that are missing, against
+/// zero.
+#[derive(Debug)]
+pub(crate) struct Released<'a> {
+    pub(crate) gauge: Gauge,
+    pub(crate) grants: Grants<'a>,
+    plan: &'a Plan,
+    seen: PerId<SourceId, SeenReleases>,
+    /// D_g of each source of GC jobs, as its processor's terms are now.
+    collection_deadlines: PerId<SourceId, Option<Span>>,
+    sporadic: bool,
+    service: Service,
+    latest: Instant,
+}
+
+resume!(['a] Released<'a> {
+    values: [gauge, seen, collection_deadlines, latest],
+    parts: [grants],
+    lists: [],
+    made: [plan, sporadic, service],
+});
+
+impl Resume for Grants<'_> {
+    fn save(&self, state: &mut State<'_>) {
+        match self {
+            Grants::Unknown | Grants::Certificates(_) => {}
+            Grants::Admission(servers) => state.put(&servers.state()),
+            Grants::Certified(servers) => servers.save(state),
+        }
+    }
+
+    fn restore(&mut self, rest: &mut Rest<'_>) -> Result<(), NoState> {
+        match self {
+            Grants::Unknown | Grants::Certificates(_) => Ok(()),
+            Grants::Admission(servers) => servers.go_on(&rest.take::<Vec<u64>>()?),
+            Grants::Certified(servers) => servers.restore(rest),
+        }
+    }
+}
+
+/// D_g of a source of GC jobs by its cluster's certificate.
+fn collection_deadline(plan: &Plan, source: &Source) -> Option<Span> {
+    match (plan.promise(), source.cluster) {
+        (Promise::Certified(certified), Some(cluster)) => certified[cluster].certificate.collection?.deadline,
+        _ => None,
+    }
+}
+
+impl<'a> Released<'a> {
+    pub(crate) fn new(plan: &'a Plan) -> Released<'a> {
+        Released {
+            gauge: Gauge::default(),
+            grants: Grants::Unknown,
+            plan,
+            seen: plan.per_source(SeenReleases::default()),
+            collection_deadlines: plan.sources().iter().map(|source| collection_deadline(plan, source)).collect(),
+            sporadic: false,
+            service: Service::Tbs,
+            latest: Instant::START,
+        }
+    }
+
+    pub(crate) fn setup(&mut self, setup: &Setup, plan: &'a Plan) {
+        (self.sporadic, self.service) = (setup.sporadic, setup.service);
+        if let (&Grants::Certificates(certified), Some(seed)) = (&self.grants, setup.seed) {
+            self.grants = Grants::Certified(Servers::new(plan, certified, seed));
+        }
+    }
+
+    /// A release, the next one of its source, or of a job stream a later one, or one that comes
+    /// late. Returns it as the plan has it.
+    pub(crate) fn judge(&mut self, release: &Release) -> Release {
+        let (source, seen) = (&self.plan.sources()[release.job.source], self.seen[release.job.source]);
+        let mut last = release.at;
+        let declared = source.read_pages.saturating_add(source.write_pages);
+        let mut is_valid = release.pages == declared;
+        let mut as_planned = Release { pages: declared, ..*release };
+        match source.releases {
+            Releases::Periodic(period) => {
+                let due = match source.deadline {
+                    Some(deadline) => {
+                        let nominal = self.nominal(source, period.of_request(), deadline, release);
+                        if self.sporadic {
+                            as_planned.pages = release.pages;
+                            is_valid = self.is_allowed(period, seen, nominal, release.pages, declared);
+                        }
+                        is_valid &= nominal <= release.at && release.at <= nominal.saturating_add(source.jitter);
+                        last = nominal;
+                        nominal.saturating_add(deadline)
+                    }
+                    None => {
+                        // Nothing is collected before the task has released a write.
+                        let start = self.collection_starts(source).unwrap_or(Instant::END);
+                        is_valid &= release.at == behind(start, period.release(release.job.index));
+                        behind(start, period.deadline(release.job.index))
+                    }
+                };
+                (as_planned.deadline, as_planned.cluster) = (Some(due), source.cluster);
+            }
+            Releases::Collected { .. } => {
+                let deadline = self.collection_deadlines[release.job.source].map(|of| release.at.saturating_add(of));
+                is_valid &= deadline.is_some();
+                (as_planned.deadline, as_planned.cluster) = (deadline, source.cluster);
+            }
+            Releases::Handed => {
+                // When, how many pages, and what the server grants to these is the host's affair.
+                (is_valid, as_planned.pages) = (self.is_served_as_granted(release), release.pages);
+            }
+            Releases::Arrivals(stream) => {
+                is_valid &= self.arrives(stream, seen, release);
+                is_valid &= self.is_served_as_granted(release);
+                if let Some(granted) = self.granted(source, release) {
+                    (as_planned.deadline, as_planned.cluster) = granted;
+                }
+            }
+        }
+        is_valid &= as_planned.deadline == release.deadline && as_planned.cluster == release.cluster;
+        if release.job.index >= seen.next {
+            let first = seen.first.or(Some(last));
+            self.seen[release.job.source] = SeenReleases { next: release.job.index.saturating_add(1), last, first };
+        }
+        self.latest = self.latest.max(release.at);
+        self.gauge.note(0, u64::from(!is_valid), || Place {
+            at: release.at,
+            job: Some(release.job),
+            cluster: release.cluster,
+            chip: None,
+        });
+        as_planned
+    }
+
+    /// A processor goes on by other terms: D_g of its GC jobs from now on.
+    pub(crate) fn changed(&mut self, changed: &TermsChange) {
+        let Promise::Certified(certified) = self.plan.promise() else { return };
+        let stage = usize::try_from(changed.stage).ok().and_then(|stage| stage.checked_sub(1));
+        let Some(planned) = stage.and_then(|stage| certified[changed.cluster].changes.get(stage)) else { return };
+        let chip = certified[changed.cluster].is_stripe().then_some(changed.chip);
+        for (source, deadline) in self.plan.sources().iter().zip(self.collection_deadlines.iter_mut()) {
+            if source.cluster == Some(changed.cluster) && source.releases == (Releases::Collected { chip }) {
+                *deadline = planned.change.collection.deadline;
+            }
+        }
+    }
+
+    /// Whether a sporadic request that arrives nominally then, with so many pages, comes a period
+    /// after the one before at the earliest, and with no more pages than declared.
+    fn is_allowed(&self, period: Period, seen: SeenReleases, nominal: Instant, pages: u64, declared: u64) -> bool {
+        let earliest = seen.first.map_or(Instant::START, |_| seen.last.saturating_add(period.of_request()));
+        nominal >= earliest && (1..=declared).contains(&pages)
+    }
+
+    /// From when on the periods of a source of GC jobs count: the nominal arrival of its task's
+    /// first write request. `None` where none has been seen.
+    fn collection_starts(&self, source: &Source) -> Option<Instant> {
+        if !self.sporadic {
+            return Some(Instant::START);
+        }
+        let mut sources = self.plan.sources().enumerate();
+        let writer = sources.find(|(_, of)| of.kind == Kind::Write && of.owner == source.owner);
+        self.seen[writer?.0].first
+    }
+
+    /// Whether a job that is not real-time has a deadline where it has to have one.
+    fn is_served_as_granted(&self, release: &Release) -> bool {
+        match self.service {
+            Service::Background => release.deadline.is_none(),
+            Service::Tbs => release.deadline.is_some() == release.cluster.is_some(),
+        }
+    }
+
+    /// Whether a job of a stream arrives when the task set says.
+    fn arrives(&self, stream: usize, seen: SeenReleases, release: &Release) -> bool {
+        let Some(job) = self.plan.jobs().get(stream) else { return false };
+        let index = release.job.index;
+        let after = |gap: Span, gaps: u64| u128::from(gap.as_ns()) * u128::from(gaps);
+        match &job.arrivals {
+            Arrivals::Every(gap) => u128::from(release.at.as_ns()) == after(*gap, index),
+            Arrivals::At(times) => usize::try_from(index).ok().and_then(|index| times.get(index)) == Some(&release.at),
+            Arrivals::Uniform(low, high) => {
+                // The first one comes at the start.
+                let gaps = if seen.next == 0 { index } else { seen.next.abs_diff(index.saturating_add(1)) };
+                let (at, last) = (u128::from(release.at.as_ns()), u128::from(seen.last.as_ns()));
+                let passed = if index < seen.next { last.checked_sub(at) } else { at.checked_sub(last) };
+                passed.is_some_and(|passed| (after(*low, gaps)..=after(*high, gaps)).contains(&passed))
+            }
+        }
+    }
+
+    /// Deadline and cluster that a job that is not real-time is granted, where somebody knows.
+    fn granted(&mut self, source: &Source, release: &Release) -> Option<(Option<Instant>, Option<ClusterId>)> {
+        if self.service == Service::Background {
+            return None;
+        }
+        let (at, job) = (release.at, release.job);
+        let (read_pages, write_pages) = (source.read_pages, source.write_pages);
+        let grant = match &mut self.grants {
+            Grants::Unknown | Grants::Certificates(_) => return None,
+            Grants::Admission(admission) => admission.admit(at, read_pages, write_pages),
+            Grants::Certified(servers) => {
+                servers.grant(&Arrival { at, job, read_pages, write_pages, first_page: None, grant: None })
+            }
+        };
+        Some((grant.map(|grant| grant.deadline), grant.map(|grant| grant.cluster)))
+    }
+
+    /// The nominal arrival of a request with this relative deadline: at k periods; of sporadic ones
+    /// what the deadline says that is recorded, as far as the release allows.
+    fn nominal(&self, source: &Source, period: Span, deadline: Span, release: &Release) -> Instant {
+        if !self.sporadic {
+            let nominal = u128::from(period.as_ns()) * u128::from(release.job.index);
+            return u64::try_from(nominal).ok().and_then(Instant::from_ns).unwrap_or(Instant::END);
+        }
+        let stated = release.deadline.map_or(release.at, |due| due.saturating_sub(deadline));
+        stated.min(release.at).max(release.at.saturating_sub(source.jitter))
+    }
+
+    /// The run is over: what should have been released before `duration`, in the clusters that are
+    /// watched, and of the job streams if `streams`.
+    pub(crate) fn finish(&mut self, duration: Instant, watched: &[ClusterId], streams: bool) {
+        let place = || Place { at: duration, ..Place::default() };
+        if self.latest >= duration && self.gauge.worst().is_some() {
+            self.gauge.note(0, 1, place);
+        }
+        for (source, seen) in self.plan.sources().iter().zip(self.seen.iter()) {
+            let here = source.cluster.map_or(streams, |cluster| watched.contains(&cluster));
+            let next = match source.releases {
+                Releases::Periodic(period) if source.kind == Kind::Gc => {
+                    self.collection_starts(source).map(|start| behind(start, period.release(seen.next)))
+                }
+                Releases::Periodic(period) if !self.sporadic => {
+                    Some(period.release(seen.next).saturating_add(source.jitter))
+                }
+                // A request may come late, and GC under a certificate is looked at where the pages
+                // arrive.
+                Releases::Periodic(_) | Releases::Collected { .. } | Releases::Handed => None,
+                Releases::Arrivals(stream) => self.latest_arrival(stream, *seen),
+            };
+            if let Some(missing) = next.filter(|&next| here && next < duration) {
+                self.gauge.note(0, 1, || Place { at: missing, cluster: source.cluster, ..Place::default() });
+            }
+        }
+    }
+
+    /// When the next job of a stream arrives at the latest; `None` where none does.
+    fn latest_arrival(&self, stream: usize, seen: SeenReleases) -> Option<Instant> {
+        let job = self.plan.jobs().get(stream)?;
+        match &job.arrivals {
+            Arrivals::At(times) => times.get(usize::try_from(seen.next).ok()?).copied(),
+            Arrivals::Every(_) | Arrivals::Uniform(..) if seen.next == 0 => Some(Instant::START),
+            Arrivals::Every(gap) | Arrivals::Uniform(_, gap) => Some(seen.last.saturating_add(*gap)),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Whether a bus goes round the chips of its channel.
+
+use std::collections::VecDeque;
+
+use rtflash_model::{ChipId, Instant, Span};
+use serde::{Deserialize, Serialize};
+
+/// A chip had the bus.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Turn {
+    at: Instant,
+    chip: ChipId,
+    /// Who had it before.
+    behind: Option<ChipId>,
+}
+
+/// The last turns of a bus.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Turns(VecDeque<Turn>);
+
+impl Turns {
+    /// A chip has the bus from `now` on, and has wanted it since `wanted`. Says for how long it was
+    /// passed over. `chips` are on the channel: a chip waits for one turn of each other one.
+    pub(crate) fn take(&mut self, chip: ChipId, wanted: Instant, now: Instant, chips: usize) -> Span {
+        let comes = |behind: Option<ChipId>, chip: ChipId| (behind.is_some_and(|behind| chip <= behind), chip);
+        let earlier = |turn: &&Turn| turn.at >= wanted && comes(turn.behind, turn.chip) > comes(turn.behind, chip);
+        let passed = self.0.iter().find(earlier).map_or(Span::ZERO, |turn| now.since(turn.at));
+        let behind = self.0.back().map(|last| last.chip);
+        if self.0.len() >= chips {
+            self.0.pop_front();
+        }
+        self.0.push_back(Turn { at: now, chip, behind });
+        passed
+    }
+}

@@ -1,0 +1,182 @@
+//! What a checker has seen: the worst of all, against its bound.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::assumptions::Assumption;
+use super::place::Place;
+
+/// The observation that is furthest above its bound, or nearest below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worst {
+    /// What was promised for this very observation.
+    pub bound: u64,
+    /// What was seen.
+    pub observed: u64,
+    /// Where and when.
+    pub place: Place,
+}
+
+impl Worst {
+    /// By how much the bound is broken; at most zero where it holds.
+    fn excess(&self) -> i128 {
+        i128::from(self.observed) - i128::from(self.bound)
+    }
+}
+
+/// Keeps the worst observation and counts those above their bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Gauge {
+    worst: Option<Worst>,
+    violations: u64,
+}
+
+impl Gauge {
+    /// Notes an observation. Nearly all are like one before: that is found out in line.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, bound: u64, observed: u64, place: impl FnOnce() -> Place) {
+        let place = place();
+        let broken = observed > bound;
+        self.violations += u64::from(broken);
+        if let Some(worst) = &self.worst {
+            // observed − bound against the worst's. Nothing valid comes near 64 bits.
+            let (this, that) = (observed.saturating_add(worst.bound), worst.observed.saturating_add(bound));
+            let later = !broken && (bound > worst.bound || (bound == worst.bound && place.at > worst.place.at));
+            if this < that || (this == that && later) {
+                return;
+            }
+        }
+        self.note_if_worse(Worst { bound, observed, place });
+    }
+
+    /// Notes an observation. Of equal ones in a cluster at one instant that of the lowest chip is
+    /// the worst, whichever is noted first.
+    #[inline(always)]
+    pub(crate) fn note_by_chip(&mut self, bound: u64, observed: u64, place: Place) {
+        self.note(bound, observed, || place);
+        if let Some(worst) = &mut self.worst
+            && (worst.bound, worst.observed) == (bound, observed)
+            && (worst.place.at, worst.place.cluster) == (place.at, place.cluster)
+            && place.chip < worst.place.chip
+        {
+            worst.place = place;
+        }
+    }
+
+    /// The observation is the worst one, if it is.
+    #[cold]
+    #[inline(never)]
+    fn note_if_worse(&mut self, new: Worst) {
+        let is_worse = self.worst.is_none_or(|worst| {
+            let exceeds = new.observed.saturating_add(worst.bound).cmp(&worst.observed.saturating_add(new.bound));
+            // Which of several clusters is looked at first is no reason to name it.
+            let first = if new.observed > new.bound {
+                new.place < worst.place
+            } else {
+                (new.place.at, new.place.cluster) < (worst.place.at, worst.place.cluster)
+            };
+            exceeds.then(worst.bound.cmp(&new.bound)).then(first.cmp(&false)).is_gt()
+        });
+        if is_worse {
+            self.worst = Some(new);
+        }
+    }
+
+    /// The worst observation; `None` where there was none.
+    pub fn worst(&self) -> Option<Worst> {
+        self.worst
+    }
+
+    /// How many observations were above their bounds.
+    pub fn violations(&self) -> u64 {
+        self.violations
+    }
+
+    /// Whether none was, also where nothing was observed: the check has not failed.
+    pub fn holds(&self) -> bool {
+        self.violations == 0
+    }
+
+    /// Whether every observation was within its bound; `None` where there was none.
+    pub fn verdict(&self) -> Option<bool> {
+        self.worst.map(|_| self.holds())
+    }
+
+    /// Both together. Among equals the earlier one counts as the worst.
+    pub(crate) fn merge(&mut self, other: &Gauge) {
+        self.violations += other.violations;
+        self.worst = match (self.worst, other.worst) {
+            (Some(a), Some(b)) => {
+                let key = |worst: &Worst| (-worst.excess(), worst.bound, worst.place);
+                Some(if key(&b) < key(&a) { b } else { a })
+            }
+            (a, b) => a.or(b),
+        };
+    }
+}
+
+/// The gauges of all checkers, by assumption.
+#[derive(Debug, Default)]
+pub(super) struct Gauges(BTreeMap<Assumption, Gauge>);
+
+impl Gauges {
+    /// One checker's, beside those of others that guard the same assumption.
+    pub(super) fn add(&mut self, assumption: Assumption, gauge: &Gauge) {
+        self.0.entry(assumption).or_default().merge(gauge);
+    }
+
+    /// All of them, in the order of reports.
+    pub(super) fn into_iter(self) -> impl Iterator<Item = (Assumption, Gauge)> {
+        self.0.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rtflash_model::Instant;
+
+    use super::*;
+
+    fn gauge(seen: &[(u64, u64, u64)]) -> Gauge {
+        let mut gauge = Gauge::default();
+        for &(bound, observed, at) in seen {
+            let at = Instant::from_ns(at).expect("a short time");
+            gauge.note(bound, observed, || Place { at, ..Place::default() });
+        }
+        gauge
+    }
+
+    /// Bound, observed, and where.
+    type Kept = Option<(u64, u64, Place)>;
+
+    /// Violations, verdict, worst.
+    fn kept(gauge: &Gauge) -> (u64, Option<bool>, Kept) {
+        let worst = gauge.worst().map(|worst| (worst.bound, worst.observed, worst.place));
+        (gauge.violations(), gauge.verdict(), worst)
+    }
+
+    proptest! {
+        #[test]
+        fn the_worst_of_all_is_kept_however_they_are_divided(
+            seen in prop::collection::vec((0..4u64, 0..6u64, 0..5u64), 0..12),
+            cut in 0..12usize,
+        ) {
+            let (first, second) = seen.split_at(cut.min(seen.len()));
+            let mut joined = gauge(first);
+            joined.merge(&gauge(second));
+            let broken = seen.iter().filter(|(bound, observed, _)| observed > bound).count() as u64;
+            // Furthest above the bound; then the smaller bound; then the earlier one.
+            let worst = seen.iter().copied().min_by_key(|&(bound, observed, at)| (bound as i64 - observed as i64, bound, at));
+            let expected = worst.map(|(bound, observed, at)| {
+                let at = Instant::from_ns(at).expect("a short time");
+                (bound, observed, Place { at, ..Place::default() })
+            });
+            let verdict = worst.map(|_| broken == 0);
+            prop_assert_eq!(kept(&gauge(&seen)), (broken, verdict, expected));
+            prop_assert_eq!(kept(&joined), (broken, verdict, expected));
+            prop_assert_eq!(joined.holds(), broken == 0);
+        }
+    }
+}

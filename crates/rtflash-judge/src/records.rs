@@ -1,0 +1,323 @@
+//! What the checkers make of what happens.
+
+mod by_rules;
+mod operations;
+mod start;
+mod trims;
+
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn, Span};
+use rtflash_plan::{ColumnId, Releases, SourceId, Waits};
+use rtflash_trace::{
+    Complete, Failed, JobId, Kind, LeftOut, Moved, NONE, Observer, Padding, Policed, Record, Release, Reserve,
+    Selection, Setup, Starved, TermsChange, Transfer,
+};
+
+use super::Checks;
+use super::rules::{Order, Rules};
+use crate::place::Place;
+use crate::shadow::pages::FailedOperation;
+
+impl Checks<'_> {
+    pub(crate) fn violation(&mut self, at: Instant, job: JobId) {
+        self.conservation.note(0, 1, || Place { at, job: Some(job), ..Place::default() });
+    }
+
+    /// A chip's position in its cluster, and among those that are watched, if it is one of this
+    /// cluster.
+    fn chip(&self, cluster: ClusterId, chip: ChipId) -> Option<(ColumnId, usize)> {
+        let known = self.chips[chip];
+        (known.cluster == cluster).then_some((known.position, known.watched))
+    }
+
+    /// When a job that is complete should have been.
+    fn end_of(&self, pending: &super::Pending) -> Instant {
+        // A superblock's pages are done when the step is. One with two page registers has begun
+        // another one then, and none with pages of several jobs.
+        let step = match (&self.rules, pending.release.cluster) {
+            (Rules::Certified(by), Some(cluster))
+                if !by.certified[cluster].is_stripe()
+                    && !by.certified[cluster].is_cached()
+                    && pending.last_end > pending.release.at =>
+            {
+                by.processors.step_end(self.plan.clusters()[cluster].chips[0])
+            }
+            _ => None,
+        };
+        let end = step.unwrap_or(pending.last_end);
+        pending.left_out.map_or(end, |left_out| end.max(left_out))
+    }
+}
+
+impl Observer for Checks<'_> {
+    fn record(&mut self, record: &Record) {
+        match record {
+            Record::Setup(setup) => self.setup(setup),
+            Record::Release(release) => self.release(release),
+            Record::Policed(policed) => self.policed(policed),
+            Record::Failed(failed) => self.failed(failed),
+            Record::Reserve(reserve) => self.reserve(reserve),
+            Record::Changed(changed) => self.changed(changed),
+            Record::LeftOut(left_out) => self.left_out(left_out),
+            Record::Complete(complete) => self.complete(complete),
+            Record::Starved(starved) => self.starved(starved),
+            Record::Moved(moved) => self.moved(moved),
+            Record::Selected(selection) => self.selected(selection),
+            Record::Padding(padding) => self.padding(padding),
+            Record::Operation(operation) => self.operation(operation),
+            Record::Transfer(transfer) => self.transfer(transfer),
+            Record::Trimmed(trimmed) => self.trimmed(trimmed),
+            Record::EmptyPage(empty) => self.empty_page(empty),
+        }
+    }
+
+    #[inline]
+    fn expect(&self, cluster: ClusterId, lpn: Lpn) {
+        self.mapping.prefetch(cluster, lpn);
+    }
+}
+
+impl Checks<'_> {
+    fn setup(&mut self, setup: &Setup) {
+        self.setup = *setup;
+        self.releases.setup(setup, self.plan);
+        self.desks.setup(setup);
+        self.rules.setup(setup.victims);
+        if let (Some(aging), Some(seed)) = (setup.aging, setup.seed) {
+            start::fill(self.plan, &self.clusters, aging, seed, &mut self.page_order, &mut self.mapping);
+            start::rings(self.plan, &self.clusters, aging, seed, &mut self.zones);
+        }
+    }
+
+    fn release(&mut self, release: &Release) {
+        if !self.ledger.is_next(release) {
+            self.violation(release.at, release.job);
+            return;
+        }
+        // From now on it is judged by what it should be, and not by what it is said to be.
+        let release = &self.releases.judge(release);
+        self.ledger.release(release);
+        self.released += 1;
+        match release.kind {
+            Kind::Server => self.kinds.1 |= release.deadline.is_some(),
+            _ => self.kinds.0 = true,
+        }
+        match (&mut self.rules, self.ledger.get(release.job)) {
+            (Rules::Certified(by), _) => by.collections.released(release),
+            (Rules::Utilization(by), Some(pending)) => {
+                by.look_for_blocking(release, pending, self.plan);
+                self.rules.waits(pending);
+            }
+            (Rules::Utilization(_), None) => {}
+        }
+    }
+
+    fn complete(&mut self, complete: &Complete) {
+        let Some(mut pending) = self.ledger.complete(complete.job) else {
+            self.violation(complete.at, complete.job);
+            return;
+        };
+        self.completed += 1;
+        if let Rules::Certified(by) = &mut self.rules {
+            pending.programs = pending.programs.saturating_add(by.failures.complete(complete.job));
+        }
+        let source = &self.plan.sources()[complete.job.source];
+        let all = match source.releases {
+            // A host says how many there are in all.
+            Releases::Handed => pending.reads + pending.programs == pending.release.pages,
+            Releases::Arrivals(_) => (pending.reads, pending.programs) == (source.read_pages, source.write_pages),
+            _ => {
+                let pages = pending.release.pages;
+                let of = |kind| if pending.release.kind == kind { pages } else { 0 };
+                (pending.reads, pending.programs) == (of(Kind::Read), of(Kind::Write))
+            }
+        };
+        self.conservation.note(0, u64::from(!all), || pending.place(complete.at, None));
+        let has_moved = match &mut self.rules {
+            Rules::Certified(by) => by.collections.moved(complete.job, complete.at, &mut self.mapping),
+            Rules::Utilization(_) => false,
+        };
+        let due = self.end_of(&pending);
+        // That nothing more is to be moved is seen when the job is looked at next.
+        let late = if has_moved { Span::ZERO } else { complete.at.since(due) };
+        let off = late.max(due.since(complete.at));
+        self.completion.note(0, off.as_ns(), || pending.place(complete.at, None));
+        if pending.release.kind == Kind::Gc && !has_moved {
+            self.rules.collecting().complete(complete.at, &pending);
+        }
+        match pending.release.kind {
+            Kind::Server => {
+                self.server_deadlines.complete(complete, &pending, self.rules.lateness(self.plan, &pending))
+            }
+            _ => self.deadlines.complete(complete, &pending, Span::ZERO),
+        }
+        self.service.complete(complete, &pending, self.plan);
+        self.rules.leaves(&pending);
+    }
+
+    fn starved(&mut self, starved: &Starved) {
+        let Some(pending) = self.ledger.get(starved.job) else {
+            self.violation(starved.at, starved.job);
+            return;
+        };
+        (pending.starved, pending.was_starved) = (true, true);
+        self.starved.note(0, 1, || pending.place(starved.at, Some(starved.chip)));
+        self.rules.leaves(pending);
+        self.rules.starves(starved.chip);
+    }
+
+    fn transfer(&mut self, transfer: &Transfer) {
+        if self.setup.waits == Waits::Worst && matches!(self.rules, Rules::Certified(_)) {
+            // Nobody looks at buses then.
+            self.violation(transfer.start, transfer.job);
+        }
+        self.bus_exclusion.transfer(transfer);
+        self.desks.transfer(transfer);
+    }
+
+    fn policed(&mut self, policed: &Policed) {
+        // Of a request that is released now, and it came no later, with no fewer pages.
+        let released = self.ledger.get(policed.job).map(|pending| pending.release);
+        let is_valid = released.is_some_and(|release| {
+            let is_request = matches!(release.kind, Kind::Read | Kind::Write);
+            is_request && release.at == policed.at && policed.arrived <= policed.at && policed.pages >= release.pages
+        });
+        if !is_valid {
+            self.violation(policed.at, policed.job);
+        }
+    }
+
+    fn failed(&mut self, failed: &Failed) {
+        let chip = self.chip(failed.cluster, failed.chip);
+        let job = self.ledger.get(failed.job).filter(|job| job.release.cluster == Some(failed.cluster));
+        let (Some(pending), Some((position, chip)), Rules::Certified(by)) = (job, chip, &mut self.rules) else {
+            self.violation(failed.at, failed.job);
+            return;
+        };
+        let operation = self.mapping.failed(failed, position, chip);
+        let page = if let FailedOperation::Program(page) = operation { Some(page) } else { None };
+        self.zones.failed(failed, chip, self.plan);
+        // In a superblock the whole row is retired.
+        let chips = match by.certified[failed.cluster].is_stripe() {
+            true => chip..chip + 1,
+            false => {
+                chip - position.index()..chip - position.index() + self.plan.clusters()[failed.cluster].chips.len()
+            }
+        };
+        chips.for_each(|chip| self.page_order.retires(chip, failed.block));
+        let processor = self.chips[failed.chip].processor;
+        let busy_since = by.processors.busy_since(processor);
+        let waiting = by.failures.failed(failed, processor, busy_since, page);
+        if let Some(page) = page {
+            if page.kind != Kind::Gc && page.is_current {
+                pending.programs = pending.programs.saturating_sub(1);
+                pending.failed += 1;
+            }
+            by.collections.failed(processor, pending.release.kind == Kind::Server, page);
+        }
+        // A program or an erase that is said to have failed was one, and its step is over.
+        let is_known = !matches!(operation, FailedOperation::Unknown)
+            && by.processors.has_ended(failed.chip, failed.at, failed.page == NONE);
+        self.conservation.note(0, u64::from(!is_known), || pending.place(failed.at, Some(failed.chip)));
+        for job in waiting {
+            if let Some(pending) = self.ledger.get(job) {
+                pending.programs = pending.programs.saturating_sub(1);
+            }
+        }
+    }
+
+    fn reserve(&mut self, reserve: &Reserve) {
+        if let Rules::Certified(by) = &mut self.rules {
+            by.collections.reserved(reserve, &mut self.mapping);
+        }
+    }
+
+    fn changed(&mut self, changed: &TermsChange) {
+        self.releases.changed(changed);
+        if let Rules::Certified(by) = &mut self.rules {
+            // In a stripe requests may be under way on other chips.
+            let stripe = by.certified[changed.cluster].is_stripe();
+            let sources = self.plan.sources();
+            let is_of = |source: SourceId| {
+                let collected = Releases::Collected { chip: Some(changed.chip) };
+                sources[source].cluster == Some(changed.cluster) && (!stripe || sources[source].releases == collected)
+            };
+            let idle = !self.ledger.has_any(is_of);
+            by.collections.changed(changed, idle, self.plan, &mut self.mapping);
+        }
+    }
+
+    fn left_out(&mut self, left_out: &LeftOut) {
+        let chip = self.chip(left_out.cluster, left_out.chip);
+        let job = self.ledger.get(left_out.job).filter(|job| job.release.cluster == Some(left_out.cluster));
+        let (Some(pending), Some((position, chip))) = (job, chip) else {
+            self.violation(left_out.at, left_out.job);
+            return;
+        };
+        // A job of garbage collection has one pass.
+        let again = pending.release.kind == Kind::Gc && pending.left_out.is_some();
+        self.conservation.note(0, u64::from(again), || pending.place(left_out.at, None));
+        pending.left_out = Some(left_out.at);
+        match &mut self.rules {
+            Rules::Certified(by) => by.collections.left_out(left_out, &mut self.mapping),
+            Rules::Utilization(by) => {
+                by.passes.left_out(left_out, chip - position.index(), pending, &mut self.mapping);
+            }
+        }
+    }
+
+    fn moved(&mut self, moved: &Moved) {
+        if let Rules::Utilization(by) = &mut self.rules
+            && let Order::Parallel(edf) = &mut by.order
+        {
+            edf.moved(moved);
+        }
+    }
+
+    fn selected(&mut self, selection: &Selection) {
+        let chip = self.chip(selection.cluster, selection.chip);
+        let job = self.ledger.get(selection.job).filter(|job| job.release.cluster == Some(selection.cluster));
+        let (Some(pending), Some((position, chip))) = (job, chip) else {
+            self.violation(selection.at, selection.job);
+            return;
+        };
+        let is_victim = match &mut self.rules {
+            Rules::Certified(by) => by.collections.selected(selection, pending, &mut self.mapping),
+            Rules::Utilization(by) => {
+                by.passes.selected(selection, position, chip, pending, &mut self.mapping);
+                true
+            }
+        };
+        pending.victims += u64::from(is_victim);
+    }
+
+    fn padding(&mut self, padding: &Padding) {
+        let chip = self.chip(padding.cluster, padding.chip);
+        let (Some(pending), Some((_, chip))) = (self.ledger.get(padding.job), chip) else {
+            self.violation(padding.start, padding.job);
+            return;
+        };
+        self.desks.padding(padding);
+        pending.collected = true;
+        pending.last_end = padding.end.max(pending.last_end);
+        match &mut self.rules {
+            Rules::Certified(by) => {
+                by.processors.padding(padding.chip, padding.start, padding.end);
+                by.collections.padding(padding, pending);
+            }
+            Rules::Utilization(by) => {
+                by.passes.padding(padding, chip);
+                match &mut by.order {
+                    Order::Serial(edf, idling) => {
+                        if std::mem::take(&mut pending.starved) {
+                            edf.waits(pending);
+                        }
+                        idling.works(padding.cluster, padding.start, padding.end);
+                        idling.serves(padding.cluster, padding.start, pending);
+                    }
+                    Order::Parallel(edf) => edf.padding(padding),
+                }
+            }
+        }
+        self.latest = self.latest.max(padding.start);
+    }
+}

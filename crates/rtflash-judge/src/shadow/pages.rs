@@ -1,0 +1,335 @@
+//! The page map, as the records have it: what is read, what is erased, how full every block is,
+//! how much is free.
+
+mod failed;
+mod pool;
+mod rows;
+mod start;
+mod trims;
+mod worn;
+
+use std::collections::BTreeSet;
+
+use prefetch_index::prefetch_index;
+use rtflash_model::{Id, Instant};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::failed::{FailedOperation, FailedPage};
+use rtflash_model::{ClusterId, Lpn, PerId};
+use rtflash_plan::{BlockId, ColumnId, Plan, Promise};
+use rtflash_trace::{Action, Kind, NONE, Operation};
+
+use self::failed::{LastOperations, LastProgram};
+use self::pool::Pool;
+use self::rows::RowPages;
+use self::worn::BlockWear;
+use crate::gauge::Gauge;
+use crate::place::Place;
+
+/// How a cluster places its pages.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct ClusterShape {
+    chips: u32,
+    stripe: bool,
+    superblock: bool,
+    /// Whether its tasks own zones, so that nobody asks how much is free.
+    zoned: bool,
+}
+
+impl ClusterShape {
+    /// Where the block of a page is among those of all chips that are watched, which have so many
+    /// blocks of so many pages each: the cluster's stand one after another, from the `first` on.
+    #[inline(always)]
+    fn block_of(self, blocks: usize, pages: u32, first: usize, spot: u32) -> usize {
+        let block = BlockId(spot / pages).index();
+        first * blocks + if self.superblock { block % blocks } else { block }
+    }
+}
+
+/// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
+/// fewer pages than this.
+const TAKEN: u32 = 1 << 31;
+
+/// So many blocks are looked at together.
+const AT_ONCE: usize = 32;
+
+/// What is known of a cluster.
+#[derive(Debug, Serialize, Deserialize)]
+struct MappedCluster {
+    shape: ClusterShape,
+    /// Pages of a block of a processor.
+    full: u32,
+    /// Blocks of a processor that are kept back for those that fail.
+    spare: u32,
+    /// Where each logical page was last seen: position of the chip · pages of a chip + page; `NONE`
+    /// if it has not been yet.
+    spots: PerId<Lpn, u32>,
+}
+
+/// What is read is what was last written, and nothing that is valid is erased: stale reads and lost
+/// pages, against zero.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Mapping {
+    pub(crate) gauge: Gauge,
+    /// Blocks of a chip: twice, so that nothing is converted for every page.
+    blocks: usize,
+    blocks_per_chip: u32,
+    pages: u32,
+    clusters: PerId<ClusterId, MappedCluster>,
+    /// Of each block of each chip that is watched (of a superblock: where its first chip's blocks
+    /// are) the pages known to be valid, with [`TAKEN`] unless it is closed and no victim.
+    valid: Vec<u32>,
+    /// And those programmed since the last erase.
+    programmed: Vec<u32>,
+    /// For each chip that is watched, where its processor or cluster keeps its free pages: the
+    /// first chip's.
+    pools: Vec<Pool>,
+    /// Whether it is known what was on the device at the start.
+    known: bool,
+    /// The last row of each cluster.
+    rows: PerId<ClusterId, RowPages>,
+    /// What each chip that is watched did last, where blocks may fail: else there are none.
+    last: Vec<LastOperations>,
+    /// Blocks that have failed, by their places in `valid`.
+    retired: BTreeSet<usize>,
+    /// Where wear is levelled.
+    wear: Option<BlockWear>,
+}
+
+impl Mapping {
+    /// For the chips of `chips` positions, and the clusters in `clusters`.
+    pub(crate) fn new(plan: &Plan, chips: usize, clusters: &[ClusterId]) -> Self {
+        let blocks = BlockId(plan.device().blocks_per_chip()).index();
+        let pages = plan.device().pages_per_block();
+        let mapped = |(number, cluster): (ClusterId, &rtflash_plan::ClusterPlan)| {
+            let logical = if clusters.contains(&number) { cluster.layout.logical_pages() } else { 0 };
+            let (stripe, superblock, zoned) = match plan.promise() {
+                Promise::Utilization => (false, false, false),
+                Promise::Certified(certified) => {
+                    let stripe = certified[number].is_stripe();
+                    (stripe, !stripe, certified[number].is_zoned())
+                }
+            };
+            let shape = ClusterShape { chips: cluster.layout.chips(), stripe, superblock, zoned };
+            let full = if superblock { pages * shape.chips } else { pages };
+            MappedCluster { shape, full, spare: cluster.layout.spare_blocks(), spots: PerId::filled(NONE, logical) }
+        };
+        let levelled = plan.device().wear_gap().filter(|_| matches!(plan.promise(), Promise::Certified(_)));
+        let mut map = Mapping {
+            gauge: Gauge::default(),
+            blocks,
+            blocks_per_chip: plan.device().blocks_per_chip(),
+            pages,
+            clusters: plan.clusters().enumerate().map(mapped).collect(),
+            valid: vec![TAKEN; chips * blocks],
+            programmed: vec![0; chips * blocks],
+            pools: vec![Pool::default(); chips],
+            known: false,
+            rows: plan.per_cluster(RowPages::none()),
+            last: vec![LastOperations::default(); if plan.device().spare_blocks() > 0 { chips } else { 0 }],
+            retired: BTreeSet::new(),
+            wear: levelled.map(|gap| BlockWear::new(gap, chips * blocks)),
+        };
+        let mut first = 0;
+        for &number in clusters {
+            let (cluster, stripe) = (&plan.clusters()[number], map.clusters[number].shape.stripe);
+            let layout = &cluster.layout;
+            for position in 0..cluster.chips.len() {
+                let pool = if stripe { first + position } else { first };
+                map.pools[pool].free += i64::from(layout.pages_per_chip());
+                map.pools[pool].spare = layout.spare_blocks();
+            }
+            first += cluster.chips.len();
+        }
+        map
+    }
+
+    /// Where the processor of a chip keeps what is known of its blocks.
+    #[inline]
+    fn base(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> usize {
+        if self.clusters[cluster].shape.superblock {
+            (chip - position.index()) * self.blocks
+        } else {
+            chip * self.blocks
+        }
+    }
+
+    fn pool(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> usize {
+        if self.clusters[cluster].shape.stripe { chip } else { chip - position.index() }
+    }
+
+    /// Free pages at an instant, of the processor of a chip, or without certificates of its
+    /// cluster; `None` where the start is not known.
+    pub(crate) fn free(&mut self, cluster: ClusterId, position: ColumnId, chip: usize, at: Instant) -> Option<u64> {
+        self.free_in(self.pool(cluster, position, chip), at)
+    }
+
+    /// The same, where it is known which chip that is: the processor's, or cluster's, first one.
+    #[inline]
+    pub(crate) fn free_in(&mut self, pool: usize, at: Instant) -> Option<u64> {
+        let pages = i64::from(self.pages);
+        let pool = &mut self.pools[pool];
+        if !pool.erases.is_empty() {
+            pool.erases.retain(|&end| {
+                let over = end <= at;
+                pool.free += if over { pages } else { 0 };
+                !over
+            });
+        }
+        self.known.then(|| pool.free.max(0).unsigned_abs())
+    }
+
+    /// Of the processor of a chip: the fewest valid pages of a closed block that is no victim, the
+    /// lowest such block, and how many blocks are not closed, or victims. `None` where the start is
+    /// not known.
+    pub(crate) fn fewest(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> Option<(u32, BlockId, u64)> {
+        let base = self.base(cluster, position, chip);
+        if !self.known {
+            return None;
+        }
+        let blocks = &self.valid[base..base + self.blocks];
+        let spare = u64::from(self.clusters[cluster].spare);
+        // Some at a time, the first of which have the fewest.
+        let (mut fewest, mut first, mut open) = (u32::MAX, 0, 0);
+        for (number, some) in blocks.chunks(AT_ONCE).enumerate() {
+            open += some.iter().map(|&valid| valid >> 31).sum::<u32>();
+            let of_some = some.iter().copied().fold(u32::MAX, u32::min);
+            if of_some < fewest {
+                (fewest, first) = (of_some, number * AT_ONCE);
+            }
+        }
+        if fewest >= TAKEN {
+            return Some((NONE, BlockId(0), (self.blocks as u64).saturating_sub(spare)));
+        }
+        let block = blocks[first..].iter().position(|&valid| valid == fewest).expect("the fewest of some");
+        let block = first + block;
+        // Those that are kept back, or retired in whose place they are, do not count.
+        Some((fewest, BlockId::from_index(block), u64::from(open).saturating_sub(spare)))
+    }
+
+    /// Takes a block for a victim, and says how many valid pages it has, if it is closed and no
+    /// victim yet.
+    pub(crate) fn take(&mut self, cluster: ClusterId, position: ColumnId, chip: usize, block: BlockId) -> Option<u32> {
+        let base = self.base(cluster, position, chip);
+        let of = &mut self.valid[base + block.index()];
+        let valid = *of;
+        *of |= TAKEN;
+        (valid < TAKEN).then_some(valid)
+    }
+
+    /// Valid pages of a block that is closed with the page that is programmed next.
+    pub(crate) fn about_to_close(
+        &self,
+        cluster: ClusterId,
+        position: ColumnId,
+        chip: usize,
+        block: BlockId,
+    ) -> Option<u32> {
+        let of = self.base(cluster, position, chip) + block.index();
+        (self.programmed[of] + 1 == self.clusters[cluster].full).then(|| (self.valid[of] & !TAKEN) + 1)
+    }
+
+    /// Where a page is, as a number.
+    #[inline]
+    pub(crate) fn spot(&self, position: ColumnId, block: BlockId, page: u32) -> u32 {
+        // A device that is run has at most 2³⁰ pages.
+        (position.0 * self.blocks_per_chip + block.0) * self.pages + page
+    }
+
+    /// Whether a logical page is there now.
+    #[inline]
+    pub(crate) fn is_at(&self, cluster: ClusterId, lpn: Lpn, spot: u32) -> bool {
+        self.clusters[cluster].spots.get(lpn) == Some(&spot)
+    }
+
+    /// Asks memory for what is known of a logical page.
+    #[inline]
+    pub(crate) fn prefetch(&self, cluster: ClusterId, lpn: Lpn) {
+        prefetch_index(self.clusters[cluster].spots.as_slice(), lpn.index());
+    }
+
+    /// An operation on the chip at `position` of its cluster, `chip` among all that are watched.
+    #[inline(always)]
+    pub(crate) fn operation(&mut self, operation: &Operation, position: ColumnId, chip: usize) {
+        let shape = self.clusters[operation.cluster].shape;
+        let first = chip - position.index();
+        let base = if shape.superblock { first } else { chip } * self.blocks;
+        let block = base + operation.block.index();
+        // A copy inside a chip has its page from the start.
+        let copyback = shape.stripe && operation.kind == Kind::Gc;
+        let pool = &mut self.pools[if shape.stripe { chip } else { first }];
+        let astray = shape.stripe && operation.lpn.0 % shape.chips != position.0;
+        match operation.action {
+            Action::ErasePart => {}
+            Action::Erase => {
+                if !shape.zoned {
+                    pool.erased(operation, shape);
+                }
+                self.last.get_mut(chip).into_iter().for_each(|last| last.erases(operation));
+                let lost = std::mem::replace(&mut self.valid[block], TAKEN) & !TAKEN;
+                self.programmed[block] = 0;
+                if let Some(wear) = &mut self.wear {
+                    wear.erased(block, operation.end, if shape.superblock { shape.chips } else { 1 });
+                }
+                self.gauge.note(0, lost.into(), || Place::from(operation));
+            }
+            Action::Read => {
+                pool.free -= i64::from(copyback);
+                let here = self.spot(position, operation.block, operation.page);
+                let Some(known) = self.clusters[operation.cluster].spots.get_mut(operation.lpn) else {
+                    self.gauge.note(0, 1, || Place::from(operation));
+                    return;
+                };
+                let mut stale = *known != here;
+                if *known == NONE {
+                    *known = here;
+                    stale = self.known;
+                    self.valid[block] += 1;
+                }
+                self.gauge.note(0, u64::from(stale), || Place::from(operation));
+                self.gauge.note(0, u64::from(astray), || Place::from(operation));
+            }
+            Action::Program => {
+                pool.free -= i64::from(!copyback);
+                if self.wear.is_some() && self.programmed[block] == 0 {
+                    self.opens(operation, base, block);
+                }
+                let here = self.spot(position, operation.block, operation.page);
+                let old = self.programs(operation, first, here, block, astray);
+                if let Some(last) = self.last.get_mut(chip) {
+                    let (kind, lpn) = (operation.kind, operation.lpn);
+                    last.program = old.map(|old| LastProgram { job: operation.job, kind, lpn, here, old });
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn programs(&mut self, operation: &Operation, first: usize, here: u32, block: usize, astray: bool) -> Option<u32> {
+        let MappedCluster { shape, full, spots, .. } = &mut self.clusters[operation.cluster];
+        let overwritten = (shape.stripe || shape.superblock) && self.rows[operation.cluster].was_overwritten(operation);
+        let programmed = &mut self.programmed[block];
+        *programmed += 1;
+        if *programmed == *full {
+            // Closed with its last page.
+            self.valid[block] &= !TAKEN;
+        }
+        if overwritten {
+            // Stale already.
+            return Some(NONE);
+        }
+        let Some(known) = spots.get_mut(operation.lpn) else {
+            self.gauge.note(0, 1, || Place::from(operation));
+            return None;
+        };
+        let old = std::mem::replace(known, here);
+        if old != NONE {
+            let valid = &mut self.valid[shape.block_of(self.blocks, self.pages, first, old)];
+            // In a trace, more pages may become stale than were programmed.
+            *valid -= u32::from(*valid & !TAKEN != 0);
+        }
+        self.valid[block] += 1;
+        self.gauge.note(0, u64::from(astray), || Place::from(operation));
+        Some(old)
+    }
+}

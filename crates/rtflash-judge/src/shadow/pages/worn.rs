@@ -1,0 +1,91 @@
+//! How often blocks are erased, where wear is levelled (docs/analysis.md, Section 19).
+
+use rtflash_model::{ClusterId, Id, Instant};
+use rtflash_plan::{BlockId, ColumnId};
+use rtflash_trace::Operation;
+use serde::{Deserialize, Serialize};
+
+use super::{Mapping, TAKEN};
+use crate::gauge::Gauge;
+use crate::place::Place;
+
+/// Erases of all blocks, by their places in [`Mapping::valid`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct BlockWear {
+    /// Blocks that are opened before others that were erased less often, against zero.
+    gauge: Gauge,
+    /// Δ.
+    gap: u32,
+    erases: Vec<u32>,
+    /// When the last erase of each ends.
+    ends: Vec<Instant>,
+    /// Chips of its row that have erased, where it is one of a superblock.
+    chips: Vec<u32>,
+}
+
+impl BlockWear {
+    pub(crate) fn new(gap: u32, blocks: usize) -> BlockWear {
+        let (erases, chips) = (vec![0; blocks], vec![0; blocks]);
+        BlockWear { gauge: Gauge::default(), gap, erases, ends: vec![Instant::START; blocks], chips }
+    }
+
+    /// A block of a chip is erased, of a superblock of so many chips.
+    pub(crate) fn erased(&mut self, block: usize, end: Instant, chips: u32) {
+        self.ends[block] = self.ends[block].max(end);
+        self.chips[block] += 1;
+        if self.chips[block] == chips {
+            self.chips[block] = 0;
+            self.erases[block] = self.erases[block].saturating_add(1);
+        }
+    }
+
+    /// The erase of a block has failed: it was none.
+    pub(crate) fn erase_failed(&mut self, block: usize) {
+        if std::mem::take(&mut self.chips[block]) == 0 {
+            self.erases[block] = self.erases[block].saturating_sub(1);
+        }
+    }
+}
+
+impl Mapping {
+    /// What is found of blocks that are opened, where wear is levelled.
+    pub(crate) fn wear(&self) -> Option<Gauge> {
+        self.wear.as_ref().map(|wear| wear.gauge)
+    }
+
+    /// Rule L1: a block takes its first page, and of all that are erased by then it was erased
+    /// least often. `base`: where those of its processor begin.
+    pub(crate) fn opens(&mut self, operation: &Operation, base: usize, block: usize) {
+        let Some(wear) = &mut self.wear else { return };
+        let of = |block: usize| (wear.erases[block], block);
+        let is_erased =
+            |&other: &usize| self.programmed[other] == 0 && wear.ends[other] <= operation.start && other != block;
+        let before = (base..base + self.blocks).filter(is_erased).any(|other| of(other) < of(block));
+        wear.gauge.note(0, u64::from(before && self.known), || Place::from(operation));
+    }
+
+    /// Rule L2: the block whose pages a void GC job may move, with how many it has; `None` where
+    /// wear is not levelled, or even, or there are pages to be moved from blocks that have failed.
+    pub(crate) fn least_worn(&self, cluster: ClusterId, position: ColumnId, chip: usize) -> Option<(BlockId, u32)> {
+        let wear = self.wear.as_ref()?;
+        let base = self.base(cluster, position, chip);
+        // Pages of blocks that have failed come first.
+        let mut retired = self.retired.range(base..base + self.blocks);
+        if retired.any(|&block| self.valid[block] & !TAKEN > 0) {
+            return None;
+        }
+        let held = (base..base + self.blocks).filter(|&block| (1..TAKEN).contains(&self.valid[block]));
+        let block = held.min_by_key(|&block| (wear.erases[block], block))?;
+        let most = wear.erases[base..base + self.blocks].iter().copied().fold(0, u32::max);
+        let is_uneven = most.saturating_sub(wear.erases[block]) >= wear.gap;
+        is_uneven.then(|| (BlockId::from_index(block - base), self.valid[block]))
+    }
+
+    /// Pages of a block were moved: it may be a victim again, unless it has failed.
+    pub(crate) fn give_back(&mut self, cluster: ClusterId, position: ColumnId, chip: usize, block: BlockId) {
+        let of = self.base(cluster, position, chip) + block.index();
+        if !self.retired.contains(&of) {
+            self.valid[of] &= !TAKEN;
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Which logical pages a source reads and writes.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use rtflash_model::random::Stream;
+use serde::{Deserialize, Serialize};
+
+use super::requests::{below, page_of};
+use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
+use crate::options::Pattern;
+
+/// The addresses of one source in one cluster: draws one logical page after another from its own
+/// part of the space.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Addresses {
+    pattern: Pattern,
+    part: Range<Lpn>,
+    stream: Stream,
+    next: u32,
+    /// For [`Pattern::OneChip`]: pages that are, or once were, on the first chip; taken from the
+    /// front.
+    on_first: VecDeque<Lpn>,
+    /// Pages that were chosen to be drawn next.
+    chosen: VecDeque<Lpn>,
+    /// Whether a page that was drawn stays where it is: it was read, not written.
+    stays: bool,
+    /// Pages drawn ahead, for patterns that do not depend on where pages are, so that memory can be
+    /// asked for in time. A ring: how many have been drawn, and taken.
+    ahead: [Lpn; RING],
+    drawn: usize,
+    taken: usize,
+}
+
+/// The first chip of a cluster.
+const FIRST: ColumnId = ColumnId(0);
+
+/// How many pages are drawn ahead at least.
+const AHEAD: usize = 4;
+
+/// How many are at most, with the one that is taken next.
+const RING: usize = 16;
+
+impl Addresses {
+    /// The addresses of the source at position `source` in the cluster at position `cluster`,
+    /// within `part`; `reads` where they are those of reads. `chip_of` says on which chip of the
+    /// cluster (by position in it) a logical page is at the start.
+    pub fn new(
+        pattern: Pattern,
+        seed: u64,
+        cluster: ClusterId,
+        source: SourceId,
+        reads: bool,
+        part: Range<Lpn>,
+        chip_of: impl Fn(Lpn) -> ColumnId,
+    ) -> Addresses {
+        // Reads do not make blocks emptier.
+        let pattern = if pattern == Pattern::Fullest && reads { Pattern::OneChip } else { pattern };
+        let on_first = match pattern {
+            Pattern::OneChip => (part.start.0..part.end.0).map(Lpn).filter(|&lpn| chip_of(lpn) == FIRST).collect(),
+            _ => VecDeque::new(),
+        };
+        let stream = Stream::numbered(seed, b"address\0", u64::from(cluster) << 32 | u64::from(source));
+        let ahead = [part.start; RING];
+        let chosen = VecDeque::new();
+        Addresses { pattern, part, stream, next: 0, on_first, chosen, stays: reads, ahead, drawn: 0, taken: 0 }
+    }
+
+    /// The part from which pages are to be chosen by what is on the device, if they are.
+    pub fn chooses_from(&self) -> Option<&Range<Lpn>> {
+        (self.pattern == Pattern::Fullest).then_some(&self.part)
+    }
+
+    /// These pages are drawn next.
+    pub fn choose(&mut self, pages: impl IntoIterator<Item = Lpn>) {
+        self.chosen.extend(pages);
+    }
+
+    /// The next logical page. `chip_of` says where a page is now.
+    #[inline]
+    pub fn draw(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
+        if let Some(chosen) = self.chosen.pop_front() {
+            return chosen;
+        }
+        if self.pattern == Pattern::OneChip {
+            return self.draw_next(chip_of);
+        }
+        if self.drawn <= self.taken + AHEAD {
+            self.draw_ahead();
+        }
+        self.taken += 1;
+        self.ahead[(self.taken - 1) % RING]
+    }
+
+    /// Fills the ring.
+    #[inline(never)]
+    fn draw_ahead(&mut self) {
+        while self.drawn < self.taken + RING {
+            let lpn = self.draw_next(|_| FIRST);
+            self.ahead[self.drawn % RING] = lpn;
+            self.drawn += 1;
+        }
+    }
+
+    /// The page that will be drawn `later` draws after the next one, if that is known yet.
+    #[inline]
+    pub fn ahead(&self, later: usize) -> Option<Lpn> {
+        (self.taken + later < self.drawn).then(|| self.ahead[(self.taken + later) % RING])
+    }
+
+    fn draw_next(&mut self, chip_of: impl Fn(Lpn) -> ColumnId) -> Lpn {
+        let pages = self.part.end.0 - self.part.start.0;
+        let nth = match self.pattern {
+            Pattern::Uniform | Pattern::Fullest => self.below(pages),
+            Pattern::Sequential => {
+                let next = self.next;
+                self.next = if next + 1 < pages { next + 1 } else { 0 };
+                next
+            }
+            Pattern::HotCold => {
+                let hot = pages.div_ceil(5);
+                if hot == pages || self.below(10) < 8 { self.below(hot) } else { hot + self.below(pages - hot) }
+            }
+            Pattern::OneChip => {
+                while let Some(lpn) = self.on_first.pop_front() {
+                    if chip_of(lpn) == FIRST {
+                        if self.stays {
+                            self.on_first.push_back(lpn);
+                        }
+                        return lpn;
+                    }
+                }
+                self.below(pages)
+            }
+        };
+        Lpn(self.part.start.0 + nth)
+    }
+
+    /// The `number`-th page from this one of the part on, round and round.
+    pub fn at(&self, first: u64, number: u64) -> Lpn {
+        page_of(&self.part, first, number)
+    }
+
+    /// Says that a page of this part has been written to a chip (by position in the cluster).
+    #[inline]
+    pub fn written(&mut self, lpn: Lpn, chip: ColumnId) {
+        if self.pattern == Pattern::OneChip && chip == FIRST {
+            self.on_first.push_back(lpn);
+        }
+    }
+
+    fn below(&mut self, bound: u32) -> u32 {
+        below(&mut self.stream, bound)
+    }
+}

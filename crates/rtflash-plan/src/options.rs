@@ -1,0 +1,247 @@
+//! How a run is made: policies, workload, seed.
+
+use std::sync::Arc;
+
+use rtflash_model::{Instant, Span, TaskId};
+use serde::{Deserialize, Serialize};
+
+use crate::release_pattern::ReleasePattern;
+
+/// How a cluster's chips are kept busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dispatch {
+    /// One page operation, or one step of a GC pass on all chips, at a time in a cluster, as
+    /// Theorem 1 supposes.
+    #[default]
+    Serial,
+    /// Every chip takes the earliest-deadline operation that waits for it.
+    Parallel,
+}
+
+/// How jobs that are not real-time are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Service {
+    /// By a Total Bandwidth Server in each cluster: jobs have deadlines (IV.11) and take part in
+    /// EDF.
+    #[default]
+    Tbs,
+    /// When nothing else is pending in the cluster, first come first served. A job goes to the
+    /// cluster with the fewest background pages pending.
+    Background,
+}
+
+/// How many pages a GC pass copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Victims {
+    /// The valid pages of the victim.
+    #[default]
+    Actual,
+    /// At least ⌈λP⌉ on every chip: where the victim has fewer, the page copied last is copied
+    /// again. Under certificates: as many as the certificate allows, v.
+    Worst,
+}
+
+/// What the device has been through before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Aging {
+    /// Full, every block with the same share of valid pages of every task: the worst start for GC.
+    /// Under certificates exactly the reserve is free, and the valid pages of a superblock are on
+    /// as few chips as can be.
+    #[default]
+    Worst,
+    /// Full, valid pages anywhere.
+    Random,
+    /// Written once from the first page to the last, never overwritten.
+    Fresh,
+}
+
+/// Which pages of its own part of the logical space a task reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Pattern {
+    /// Each page with the same probability.
+    #[default]
+    Uniform,
+    /// One after another, round and round; reads and writes each on their own round.
+    Sequential,
+    /// Eight of ten in the first fifth, the others in the rest.
+    HotCold,
+    /// Only pages that are on the cluster's first chip, as long as there are any.
+    OneChip,
+    /// Writes go to the fullest closed block of the cluster (of its first chip, in a stripe), so
+    /// that victims stay as full as can be; reads as with `OneChip`.
+    Fullest,
+}
+
+/// What a page waits for its bus, under certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Waits {
+    /// Until the transfers before it are over.
+    #[default]
+    Actual,
+    /// As long as all other chips of the channel may take, always: nobody else is looked at, and no
+    /// transfers are recorded. A user's read in a superblock waits for the chips of other clusters.
+    Worst,
+}
+
+/// When the first request of a task arrives, where no [`ReleasePattern`] says it; and whether
+/// requests wait for erases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Phases {
+    /// At 0.
+    #[default]
+    Periodic,
+    /// At 0. Under certificates a request is then released one nanosecond after an erase has begun
+    /// in its cluster, a period after its arrival at the latest. So it waits for the erase as long
+    /// as can be. Elsewhere the same as `Periodic`.
+    AtErases,
+    /// At a time below the period, drawn for each source: see
+    /// [`release_offset`](crate::release_offset).
+    Random,
+}
+
+/// How long after each other the requests of a task arrive, where no [`ReleasePattern`] says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Recurrence {
+    /// A period.
+    #[default]
+    Periodic,
+    /// A period and a drawn gap: see [`release_gap`](crate::release_gap).
+    Sporadic,
+}
+
+/// How long operations take where the device states ranges of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Times {
+    /// As long as they may.
+    #[default]
+    Worst,
+    /// As short as they may.
+    Best,
+    /// Each anything in between, drawn from the seed.
+    Random,
+}
+
+/// Which of the chips that wait for a bus gets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Arbitration {
+    /// The one that has waited longest.
+    #[default]
+    Fifo,
+    /// The first one behind the chip that had the bus last, round the channel; at first the first
+    /// chip of the channel that waits.
+    RoundRobin,
+}
+
+/// Who goes first among jobs of the same deadline, and among chips that ask for a bus at the same
+/// instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Ties {
+    /// Of jobs the first by kind (reads, writes, GC, server), then by source; the lowest chip.
+    #[default]
+    Lowest,
+    /// The other way round. Jobs of one source keep their order.
+    Highest,
+    /// In an order that is drawn: of jobs for each job, of chips for each chip and instant.
+    Random,
+}
+
+/// What only matters under certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// Whether chips of a superblock that a step leaves idle take pages of other requests.
+    pub backfill: bool,
+    /// See [`Waits`].
+    pub waits: Waits,
+    /// Of a thousand programs and erases so many fail, drawn for each chip and instant, while no
+    /// more of a chip do than the device says: so many blocks at all, so many at programs while its
+    /// processor is busy without a break.
+    pub faults: u16,
+}
+
+impl Default for Placed {
+    fn default() -> Placed {
+        Placed { backfill: true, waits: Waits::Actual, faults: 0 }
+    }
+}
+
+/// Pages that a task gives back time and again: they hold nothing any more. Only under
+/// certificates: see [`PeriodicTrim::pages_in`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeriodicTrim {
+    /// The task.
+    pub task: TaskId,
+    /// So many of its pages at a time, in order, round and round from its first one.
+    pub pages: u32,
+    /// How long after the start they are trimmed first, and then after each other.
+    pub every: Span,
+}
+
+/// All that a run depends on beside its [`Plan`](crate::Plan).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Nothing is released or started at this instant or later.
+    pub duration: Instant,
+    /// See [`Dispatch`]. Clusters with certificates are dispatched as their placement says.
+    pub dispatch: Dispatch,
+    /// See [`Service`].
+    pub service: Service,
+    /// See [`Victims`].
+    pub victims: Victims,
+    /// See [`Aging`].
+    pub aging: Aging,
+    /// See [`Pattern`].
+    pub pattern: Pattern,
+    /// See [`Times`].
+    pub times: Times,
+    /// See [`Phases`].
+    pub phases: Phases,
+    /// See [`Recurrence`].
+    pub recurrence: Recurrence,
+    /// What is stated of the releases of some requests, or of all. It goes before `phases`,
+    /// `recurrence` and `times`.
+    pub releases: Option<Arc<ReleasePattern>>,
+    /// Whether requests of tasks are policed: one that comes earlier than a period after the one
+    /// before is held until then, one with more pages than declared is cut to these.
+    pub police: bool,
+    /// What tasks trim. What cannot be trimmed is left as it is.
+    pub trims: Vec<PeriodicTrim>,
+    /// See [`Arbitration`].
+    pub arbitration: Arbitration,
+    /// See [`Ties`].
+    pub ties: Ties,
+    /// Addresses, arrivals, releases, aging, lengths and ties are drawn from it.
+    pub seed: u64,
+    /// See [`Placed`].
+    pub placed: Placed,
+}
+
+impl Options {
+    /// Whether the requests of tasks may arrive at other times than 0, T, 2T, …
+    pub fn is_sporadic(&self) -> bool {
+        (self.phases, self.recurrence) != (Phases::Periodic, Recurrence::Periodic) || self.releases.is_some()
+    }
+}
+
+impl Default for Options {
+    /// As `rtflash exec` has it: ten seconds.
+    fn default() -> Options {
+        Options {
+            duration: Instant::START.saturating_add(Span::from_us(10_000_000)),
+            dispatch: Dispatch::default(),
+            service: Service::default(),
+            victims: Victims::default(),
+            aging: Aging::default(),
+            pattern: Pattern::default(),
+            times: Times::default(),
+            phases: Phases::default(),
+            recurrence: Recurrence::default(),
+            releases: None,
+            police: false,
+            trims: Vec::new(),
+            arbitration: Arbitration::default(),
+            ties: Ties::default(),
+            seed: 1,
+            placed: Placed::default(),
+        }
+    }
+}

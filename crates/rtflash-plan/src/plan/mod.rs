@@ -1,0 +1,306 @@
+//! What is to be run: sources of jobs, clusters, and how long operations take.
+
+mod build;
+mod certified;
+mod changes;
+mod copies;
+mod error;
+mod image;
+pub(crate) mod layout;
+mod ranges;
+mod steps;
+mod timing;
+mod zones;
+
+use std::ops::Range;
+
+use rtflash_model::{Access, Certificate, Device, Job, Span, TaskId};
+
+pub use changes::{CollectionChange, PlannedChange};
+pub use copies::DrawnAs;
+pub use copies::SharedPages;
+pub use error::PlanError;
+pub use image::NoImage;
+pub use layout::{Layout, TooFewBlocks};
+pub use steps::{StepSpans, behind_a_page};
+pub use timing::{Period, Timing};
+pub use zones::ZoneRing;
+pub use zones::ring_of;
+
+use crate::ids::{ChannelId, ChipId, ClusterId, Lpn, PerId, SourceId};
+use crate::jobs::{JobId, Kind};
+
+/// What the allocation says of one cluster, as far as a run has to obey it or is judged by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClusterTerms {
+    /// A utilization test accepted it.
+    Utilization {
+        /// D(s): what the analysis charges a page for waiting.
+        page_delay: Span,
+        /// T^g of each of its writing tasks, in the order of the cluster's tasks; `None` for a task
+        /// that does not write.
+        gc_periods: Vec<Option<Period>>,
+    },
+    /// A demand test accepted it, with this certificate.
+    Certified(Certificate),
+}
+
+/// By what a plan is run and judged. All of its clusters are of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Promise {
+    /// By Theorem 1: GC at its own periods, D(s) for each page.
+    Utilization,
+    /// By the certificates of the clusters.
+    Certified(PerId<ClusterId, Certified>),
+}
+
+/// What a cluster with a certificate has beside its [`ClusterPlan`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Certified {
+    /// What it is run by.
+    pub certificate: Certificate,
+    /// C_g: what a pass of a processor takes at most; `None` without garbage collection.
+    pub pass: Option<Span>,
+    /// The logical pages of each of its tasks, in order, and then of each job stream.
+    pub ranges: Vec<Range<Lpn>>,
+    /// Changes of its garbage collection while it runs, in order: see [`Plan::with_changes`].
+    pub changes: Vec<PlannedChange>,
+    /// The zones of each of its tasks, in order, where tasks own zones; else none.
+    pub rings: Vec<ZoneRing>,
+}
+
+/// When the jobs of a source are released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Releases {
+    /// Jobs arrive nominally every period, or later as the [`Options`](crate::Options) say.
+    /// Requests are released up to [`Source::jitter`] later and due [`Source::deadline`] after the
+    /// nominal arrival. GC job k is released k periods behind the nominal arrival of its task's
+    /// first write request, and due a period later.
+    Periodic(Period),
+    /// As the job stream of this position in the task set says.
+    Arrivals(usize),
+    /// When a host hands them over, each with pages of its own: see [`Plan::for_host`].
+    Handed,
+    /// GC under a certificate: one job for each so many pages that arrive to be written to this
+    /// chip of the device, or to the whole cluster where it is `None`.
+    Collected {
+        /// The chip, in a stripe.
+        chip: Option<ChipId>,
+    },
+}
+
+/// Whose jobs a source releases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A task's: its requests, or its garbage collection.
+    Task(TaskId),
+    /// Those of a stream of jobs that are not real-time, by position in the task set.
+    Stream(usize),
+    /// A cluster's: garbage collection under a certificate.
+    Cluster(ClusterId),
+}
+
+/// A source of jobs: the read requests, the write requests or the GC jobs of a task, or a stream of
+/// jobs that are not real-time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// What its jobs are called, before `#` and the number: `camera.read`, `camera.gc`, `log`.
+    pub name: String,
+    /// What its jobs are.
+    pub kind: Kind,
+    /// Whose jobs they are.
+    pub owner: Owner,
+    /// The cluster that serves it; `None` for jobs, which are placed one by one.
+    pub cluster: Option<ClusterId>,
+    /// Pages that a job reads.
+    pub read_pages: u64,
+    /// Pages that a job writes.
+    pub write_pages: u64,
+    /// When they are released.
+    pub releases: Releases,
+    /// D of a task's requests, counted from their nominal arrival; `None` for other jobs.
+    pub deadline: Option<Span>,
+    /// J of a task's requests: the longest time from their nominal arrival to their release. Zero
+    /// for other jobs.
+    pub jitter: Span,
+    /// Which pages of its owner's range a request takes; only looked at under a certificate.
+    pub access: Access,
+    /// What the analysis allows a job to take when it runs alone: C + D, or C^g.
+    pub bound: Option<Span>,
+}
+
+impl Source {
+    /// The task whose requests or garbage collection these are.
+    pub fn task(&self) -> Option<TaskId> {
+        match self.owner {
+            Owner::Task(task) => Some(task),
+            Owner::Stream(_) | Owner::Cluster(_) => None,
+        }
+    }
+
+    /// The stream whose jobs these are, by position in the task set.
+    pub fn stream(&self) -> Option<usize> {
+        match self.owner {
+            Owner::Stream(stream) => Some(stream),
+            Owner::Task(_) | Owner::Cluster(_) => None,
+        }
+    }
+
+    /// Its period, if it has one.
+    pub fn period(&self) -> Option<Period> {
+        match self.releases {
+            Releases::Periodic(period) => Some(period),
+            Releases::Arrivals(_) | Releases::Handed | Releases::Collected { .. } => None,
+        }
+    }
+}
+
+/// A cluster of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterPlan {
+    /// Its chips, ascending.
+    pub chips: Vec<ChipId>,
+    /// Its tasks, by position in the task set, ascending.
+    pub tasks: Vec<TaskId>,
+    /// D(s); under a certificate what a page waits for its bus at most.
+    pub page_delay: Span,
+    /// How its blocks are divided.
+    pub layout: Layout,
+    /// What its tasks declare to keep on it; `None` where none declares anything.
+    pub data: Option<Data>,
+}
+
+/// What the tasks of a cluster declare to keep on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Data {
+    /// Pages that this takes, a page for each task that declares nothing included.
+    pub pages: u64,
+    /// Pages that the cluster's address space has.
+    pub room: u64,
+}
+
+/// Everything that a run has to do, checked: it can be run as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    device: Device,
+    timing: Timing,
+    sources: PerId<SourceId, Source>,
+    clusters: PerId<ClusterId, ClusterPlan>,
+    promise: Promise,
+    jobs: Vec<Job>,
+    /// Sources that draw the addresses of others.
+    mirrors: Vec<(SourceId, DrawnAs)>,
+}
+
+/// Pages that a device may have to be run: each takes some ten bytes of memory.
+pub const MAX_PAGES: u64 = 1 << 30;
+
+/// Pages that a request or job may have to be run under certificates: all of them are drawn at its
+/// release.
+pub const MAX_REQUEST_PAGES: u64 = 1 << 24;
+
+impl Plan {
+    /// The same for a host: jobs of its streams come when the host hands them over, with pages of
+    /// their own. In a run without a host none comes.
+    #[must_use]
+    pub fn for_host(mut self) -> Plan {
+        for source in self.sources.iter_mut() {
+            if matches!(source.releases, Releases::Arrivals(_)) {
+                source.releases = Releases::Handed;
+            }
+        }
+        self
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// How long operations take.
+    pub fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// By what it is run and judged.
+    pub fn promise(&self) -> &Promise {
+        &self.promise
+    }
+
+    /// All sources of jobs: for each task its reads, writes and GC, as far as they exist, under
+    /// certificates then the GC of each processor, then the job streams.
+    pub fn sources(&self) -> &PerId<SourceId, Source> {
+        &self.sources
+    }
+
+    /// The clusters, in order.
+    pub fn clusters(&self) -> &PerId<ClusterId, ClusterPlan> {
+        &self.clusters
+    }
+
+    /// The job streams, in order.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// How many logical pages a source of requests reads or writes; none for other sources.
+    pub fn pages_of(&self, source: &Source) -> u32 {
+        let range = self.range(source);
+        range.end.0 - range.start.0
+    }
+
+    /// The logical pages of its cluster that a source of requests reads or writes; none for other
+    /// sources.
+    pub fn range(&self, source: &Source) -> Range<Lpn> {
+        let (Some(cluster), Kind::Read | Kind::Write) = (source.cluster, source.kind) else { return Lpn(0)..Lpn(0) };
+        let of = &self.clusters[cluster];
+        let task = source.task().expect("a request is a task's");
+        let place = of.tasks.binary_search(&task).expect("a request's task is one of its cluster's");
+        match &self.promise {
+            Promise::Utilization => of.layout.part(place),
+            Promise::Certified(certified) => certified[cluster].ranges[place].clone(),
+        }
+    }
+
+    /// The channel that a chip is on.
+    pub fn channel_of(&self, chip: ChipId) -> ChannelId {
+        ChannelId(self.device.channel_of(chip.0))
+    }
+
+    /// The time that one transfer of each of so many chips of a channel takes.
+    pub fn transfers(&self, chips: u32) -> Span {
+        steps::transfers(&self.device, chips)
+    }
+
+    /// The chips on a chip's channel that are not its cluster's.
+    pub fn foreign_chips(&self, cluster: &ClusterPlan, chip: ChipId) -> u32 {
+        let channel = self.channel_of(chip);
+        let own = cluster.chips.iter().filter(|&&other| self.channel_of(other) == channel);
+        own.fold(self.device.chips_on(channel.0), |others, _| others - 1)
+    }
+
+    /// An entry for each chip of the device.
+    pub fn per_chip<T: Clone>(&self, entry: T) -> PerId<ChipId, T> {
+        PerId::filled(entry, self.device.chips())
+    }
+
+    /// An entry for each channel.
+    pub fn per_channel<T: Clone>(&self, entry: T) -> PerId<ChannelId, T> {
+        PerId::filled(entry, self.device.channels())
+    }
+
+    /// An entry for each cluster.
+    pub fn per_cluster<T: Clone>(&self, entry: T) -> PerId<ClusterId, T> {
+        PerId::filled(entry, self.clusters.count())
+    }
+
+    /// An entry for each source of jobs.
+    pub fn per_source<T: Clone>(&self, entry: T) -> PerId<SourceId, T> {
+        PerId::filled(entry, self.sources.count())
+    }
+
+    /// What a job is called: `camera.read#0`.
+    pub fn job_name(&self, job: JobId) -> String {
+        format!("{}#{}", self.sources[job.source].name, job.index)
+    }
+}

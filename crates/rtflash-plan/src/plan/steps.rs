@@ -1,0 +1,84 @@
+//! What steps and passes take at most under a certificate.
+
+use rtflash_model::{Device, Placement, Span};
+
+use super::ClusterPlan;
+use crate::ids::ChipId;
+
+/// What steps take at most, where each request for the bus waits so long.
+#[derive(Debug, Clone, Copy)]
+pub struct StepSpans {
+    /// c_r.
+    pub read: Span,
+    /// c_w.
+    pub program: Span,
+    /// A copy inside the chip.
+    pub copy: Span,
+    /// An erase of a block.
+    pub erase: Span,
+}
+
+impl StepSpans {
+    /// `None` where a step is too long.
+    pub fn new(device: &Device, wait: Span) -> Option<StepSpans> {
+        let command = if device.has_commands() { device.command().checked_add(wait)? } else { Span::ZERO };
+        let page = wait.checked_add(device.page_transfer())?;
+        let (read, program) = (device.page_read(), device.page_program());
+        Some(StepSpans {
+            read: command.checked_add(read)?.checked_add(page)?,
+            // The command goes with the page.
+            program: program.checked_add(page)?.checked_add(device.command())?,
+            copy: command.checked_add(read)?.checked_add(program)?,
+            erase: command.checked_add(device.block_erase())?,
+        })
+    }
+}
+
+/// What a page that is read takes of an array with two page registers, the page before it on the
+/// bus meanwhile, where each request waits so long; `None` where that is too long.
+pub fn behind_a_page(device: &Device, wait: Span) -> Option<Span> {
+    if device.has_commands() {
+        let longest = device.page_read().max(device.page_transfer());
+        return wait.checked_add(device.command())?.checked_add(longest);
+    }
+    Some(device.page_read().max(wait.checked_add(device.page_transfer())?))
+}
+
+/// (m_c − 1)·t_b: a request for the bus waits for one of each other chip that there is on its
+/// channel. m_c is that of the fullest of the cluster's channels.
+pub(super) fn longest_wait(device: &Device, chips: &[ChipId]) -> Span {
+    let fullest = chips.iter().map(|&chip| device.chips_on(device.channel_of(chip.0))).max();
+    let others = fullest.expect("a cluster has chips") - 1;
+    transfers(device, others)
+}
+
+/// The time that one request of each of so many chips of a channel holds the bus, at most.
+pub(super) fn transfers(device: &Device, chips: u32) -> Span {
+    let all = device.bus_hold().checked_mul(chips.into());
+    all.expect("a transfer of each chip of a channel is checked with the device")
+}
+
+/// C_g: v(t_r + t_w) + t_e on a chip of a stripe; on a superblock n = min(v, P) reads, ⌈v/s⌉ rows
+/// and t_e, where pages that are read on one channel at once wait for each other; with commands,
+/// each copy and the erase have that of Section 2.10 on top.
+pub(super) fn pass_cost(device: &Device, cluster: &ClusterPlan, placement: Placement, valid: u64) -> Option<Span> {
+    let costs = StepSpans::new(device, cluster.page_delay)?;
+    let copies = match placement {
+        Placement::Stripe | Placement::CachedStripe | Placement::Zoned => costs.copy.checked_mul(valid)?,
+        Placement::Superblock | Placement::CachedSuperblock => {
+            let steps = valid.min(cluster.layout.pages().into());
+            let channel = |chip: &ChipId| device.channel_of(chip.0);
+            let own = |of: u32| cluster.chips.iter().filter(|&chip| channel(chip) == of).count();
+            let foreign = cluster.chips.iter().map(channel).map(|of| device.chips_on(of) as usize - own(of)).max()?;
+            let foreign = transfers(device, u32::try_from(foreign).ok()?).min(cluster.page_delay);
+            let asks = if device.has_commands() { 2 } else { 1 };
+            let beside = device.bus_hold().checked_mul(asks)?;
+            let alone = StepSpans::new(device, foreign)?.read.max(beside);
+            let apart = alone.checked_mul(steps)?.checked_add(beside.checked_mul(valid - steps)?)?;
+            let reads = costs.read.checked_mul(steps)?.min(apart);
+            let rows = costs.program.checked_mul(valid.div_ceil(cluster.layout.chips().into()))?;
+            reads.checked_add(rows)?
+        }
+    };
+    copies.checked_add(costs.erase)
+}

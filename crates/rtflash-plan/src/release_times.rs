@@ -1,0 +1,48 @@
+//! When the requests of tasks are released, as far as a seed draws it.
+
+use rtflash_model::Span;
+use rtflash_model::random::Stream;
+
+use crate::ids::SourceId;
+#[cfg(doc)]
+use crate::options::{Phases, Recurrence};
+
+/// The stream of a source's own draws.
+fn stream(seed: u64, domain: &[u8; 4], source: SourceId, index: u64) -> Stream {
+    let mut all = [0; 8];
+    all[..4].copy_from_slice(domain);
+    all[4..].copy_from_slice(&source.0.to_le_bytes());
+    Stream::numbered(seed, &all, index)
+}
+
+/// The nominal arrival of a source's first request with [`Phases::Random`]: drawn from the seed for
+/// each source, uniform below the period.
+pub fn release_offset(seed: u64, source: SourceId, period: Span) -> Span {
+    Span::from_ns(stream(seed, b"offs", source, 0).below(period.as_ns())).expect("below a span")
+}
+
+/// How much later than a period after the request of this number the next one arrives nominally,
+/// with [`Recurrence::Sporadic`]: drawn from the seed for each source and number. Nothing in half
+/// of the cases, else uniform up to a period.
+pub fn release_gap(seed: u64, source: SourceId, index: u64, period: Span) -> Span {
+    let mut stream = stream(seed, b"gaps", source, index);
+    match stream.below(2) {
+        0 => Span::ZERO,
+        _ => Span::from_ns(stream.below(period.as_ns() + 1)).expect("at most a span"),
+    }
+}
+
+/// How long after its nominal arrival a task's request is released, up to J: drawn from the seed
+/// for each source and number. A quarter of the requests are not late at all, a quarter as late as
+/// they may be, the others anything in between.
+pub fn release_jitter(seed: u64, source: SourceId, index: u64, max: Span) -> Span {
+    if max == Span::ZERO {
+        return max;
+    }
+    let mut stream = stream(seed, b"jitt", source, index);
+    match stream.below(4) {
+        0 => Span::ZERO,
+        1 => max,
+        _ => Span::from_ns(stream.below(max.as_ns() + 1)).expect("at max a span"),
+    }
+}

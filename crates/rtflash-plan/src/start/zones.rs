@@ -1,0 +1,76 @@
+//! The zones of a chip when a run begins.
+
+use rtflash_model::random::Stream;
+
+use crate::ids::NO_LPN;
+use crate::ids::{ColumnId, Lpn};
+use crate::options::Aging;
+use crate::plan::{Certified, ClusterPlan};
+
+/// A chip of a cluster whose tasks own zones, as a run finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZonesAtStart {
+    /// The pages of each block that are programmed: logical pages of the cluster, or [`NO_LPN`]
+    /// where what was there is stale.
+    pub blocks: Vec<Vec<Lpn>>,
+    /// For each ring its next page on the chip, counted through its blocks.
+    pub next: Vec<u32>,
+}
+
+/// The chip at this position of its cluster. Every task's pages were written in order, round and
+/// round in its ring, the last one just now: that one is before the ring's next page, which is the
+/// same on all chips, and the first page that is written then is the first one of the task's range.
+///
+/// With [`Aging::Fresh`] nothing else was ever written. With [`Aging::Worst`] all that was written
+/// last ends with a block, so that the next page of each ring takes a reset; with [`Aging::Random`]
+/// it ends anywhere.
+pub fn initial_zones(
+    cluster: &ClusterPlan,
+    by: &Certified,
+    processor: ColumnId,
+    aging: Aging,
+    seed: u64,
+) -> ZonesAtStart {
+    let layout = &cluster.layout;
+    let (chips, pages) = (layout.chips(), layout.pages());
+    let mut stream = Stream::numbered(seed, b"zones\0\0\0", cluster.chips[0].into());
+    let mut found =
+        ZonesAtStart { blocks: vec![Vec::new(); layout.blocks() as usize], next: Vec::with_capacity(by.rings.len()) };
+    for ring in &by.rings {
+        if ring.zones() == 0 {
+            found.next.push(0);
+            continue;
+        }
+        let rows = (ring.pages.end.0 - ring.pages.start.0) / chips;
+        let all = ring.zones() * pages;
+        // Pages that are only read were written from the start of the ring.
+        let is_fresh = aging == Aging::Fresh || !ring.writes;
+        let next = match aging {
+            _ if is_fresh => rows,
+            Aging::Fresh | Aging::Worst => 0,
+            Aging::Random => u32::try_from(stream.below(all.into())).expect("a page of a chip"),
+        };
+        for zone in 0..ring.zones() {
+            // Programmed pages of the zone: those of the rows if nothing else was written before,
+            // and otherwise all but those of the open block from the next one on.
+            let programmed = if is_fresh {
+                rows.saturating_sub(zone * pages).min(pages)
+            } else if zone == next / pages && !next.is_multiple_of(pages) {
+                next % pages
+            } else {
+                pages
+            };
+            let block = &mut found.blocks[(ring.blocks.start.0 + zone) as usize];
+            block.resize(programmed as usize, NO_LPN);
+        }
+        // They were written row by row: the first row is next to be written again.
+        let lpn = |row: u32| Lpn(ring.pages.start.0 + row * chips + processor.0);
+        for row in 0..rows {
+            let place = (next + all - rows + row) % all;
+            let block = ring.blocks.start.index() + (place / pages) as usize;
+            found.blocks[block][(place % pages) as usize] = lpn(row);
+        }
+        found.next.push(next % all);
+    }
+    found
+}

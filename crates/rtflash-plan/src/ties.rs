@@ -1,0 +1,70 @@
+//! Who goes first among equals.
+
+use rtflash_model::Instant;
+use rtflash_model::random::Stream;
+
+use crate::ids::ChipId;
+use crate::jobs::{JobId, Kind};
+use crate::options::{Options, Ties};
+
+/// The place of a job among those of the same deadline with [`Ties::Random`], drawn from the seed
+/// for each job.
+pub fn random_job_place(seed: u64, job: JobId) -> u64 {
+    let mut domain = *b"tie\0\0\0\0\0";
+    domain[4..].copy_from_slice(&job.source.0.to_le_bytes());
+    Stream::numbered(seed, &domain, job.index).below(u64::MAX)
+}
+
+/// The place of a chip among those that ask for a bus at the same instant with [`Ties::Random`],
+/// drawn from the seed for each chip and instant.
+pub fn random_chip_place(seed: u64, chip: ChipId, at: Instant) -> u64 {
+    let mut domain = *b"bus\0\0\0\0\0";
+    domain[4..].copy_from_slice(&chip.0.to_le_bytes());
+    Stream::numbered(seed, &domain, at.as_ns()).below(u64::MAX)
+}
+
+/// How ties are broken: a lower place goes first. What is in the same place goes as with
+/// [`Ties::Lowest`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TieBreaker {
+    ties: Ties,
+    seed: u64,
+}
+
+impl TieBreaker {
+    /// Ties of this kind; places that are drawn are drawn from `seed`.
+    pub fn new(ties: Ties, seed: u64) -> TieBreaker {
+        TieBreaker { ties, seed }
+    }
+
+    /// The place of a job among those of the same deadline.
+    pub fn of_job(self, kind: Kind, job: JobId) -> u64 {
+        match self.ties {
+            Ties::Lowest => 0,
+            Ties::Highest => u64::MAX - ((kind as u64) << u32::BITS) - u64::from(job.source),
+            Ties::Random => random_job_place(self.seed, job),
+        }
+    }
+
+    /// Whether a chip is known to go behind another one that asks for a bus at the same instant.
+    #[inline]
+    pub fn is_behind(self, chip: ChipId, other: ChipId) -> bool {
+        self.ties == Ties::Lowest && chip > other
+    }
+
+    /// The place of a chip among those that ask for a bus at the same instant.
+    #[inline]
+    pub fn of_chip(self, chip: ChipId, at: Instant) -> u64 {
+        match self.ties {
+            Ties::Lowest => 0,
+            Ties::Highest => u64::MAX - u64::from(chip),
+            Ties::Random => random_chip_place(self.seed, chip, at),
+        }
+    }
+}
+
+impl From<&Options> for TieBreaker {
+    fn from(options: &Options) -> TieBreaker {
+        TieBreaker::new(options.ties, options.seed)
+    }
+}

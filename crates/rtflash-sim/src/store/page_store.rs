@@ -1,0 +1,87 @@
+//! Questions to every organisation of pages on chips.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use rtflash_ftl::{Blocks, Victim};
+use rtflash_model::Lpn;
+use rtflash_plan::{BlockId, ColumnId, PageId};
+use rtflash_trace::NO_LPN;
+use serde::{Deserialize, Serialize};
+
+use crate::flash::Owned;
+
+/// A page of a cluster or a processor: the position of its chip there, the block, and the page in
+/// the block of the chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PagePlace {
+    pub(crate) chip: ColumnId,
+    pub(crate) block: BlockId,
+    pub(crate) page: u32,
+}
+
+/// Logical pages on chips: those of a cluster, or of one of its processors.
+pub(crate) trait PageStore {
+    /// Where a logical page is.
+    fn locate(&self, lpn: Lpn) -> PagePlace;
+
+    /// Free pages.
+    fn free(&self) -> u64;
+
+    /// Logical pages of a range, `pages` of them if there are as many, whose overwriting keeps
+    /// victims full: one after another from the closed block that then has the most valid pages,
+    /// the first of them among equals; of the block, the first that is in the range.
+    fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn>;
+
+    /// Asks memory for the place of a logical page.
+    fn prefetch_place(&self, lpn: Lpn);
+
+    /// Asks memory for what is at the place of a logical page.
+    fn prefetch_page(&self, lpn: Lpn);
+}
+
+/// A block that [`fullest`] can choose pages from.
+struct FullBlock<'b> {
+    valid: u32,
+    chip: ColumnId,
+    block: u32,
+    /// The page from which on it has to be searched.
+    from: u32,
+    of: &'b Blocks<Owned>,
+}
+
+impl FullBlock<'_> {
+    /// Takes its next page that holds a logical page of this range.
+    fn take(&mut self, range: &Range<Lpn>) -> Option<Lpn> {
+        let first = self.block * self.of.pages();
+        let held = &self.of.lpns()[PageId(first + self.from).index()..PageId(first + self.of.pages()).index()];
+        let mut held = (self.from..).zip(held.iter().copied().map(Lpn));
+        let (page, lpn) = held.find(|(_, lpn)| *lpn != NO_LPN && range.contains(lpn))?;
+        (self.valid, self.from) = (self.valid - 1, page + 1);
+        Some(lpn)
+    }
+}
+
+/// [`PageStore::fullest`] of these chips: among equals the lowest chip, and then the lowest block.
+pub(crate) fn fullest<'b>(
+    chips: impl Iterator<Item = (ColumnId, &'b Blocks<Owned>)>,
+    range: &Range<Lpn>,
+    pages: u64,
+) -> Vec<Lpn> {
+    let closed = |(chip, of): (ColumnId, &'b Blocks<Owned>)| {
+        of.closed().map(move |Victim { block, valid }| FullBlock { valid, chip, block, from: 0, of })
+    };
+    let mut blocks: Vec<FullBlock<'_>> = chips.flat_map(closed).collect();
+    let mut chosen = Vec::new();
+    while (chosen.len() as u64) < pages {
+        let rank = |at: &usize| (blocks[*at].valid, Reverse((blocks[*at].chip, blocks[*at].block)));
+        let Some(at) = (0..blocks.len()).max_by_key(rank) else { break };
+        match blocks[at].take(range) {
+            Some(lpn) => chosen.push(lpn),
+            None => {
+                blocks.swap_remove(at);
+            }
+        }
+    }
+    chosen
+}

@@ -1,0 +1,326 @@
+//! What happens in a run, as plain records: all that observers, checkers and trace files get to
+//! see.
+
+use rtflash_model::{ChipId, ClusterId, Instant, Lpn};
+use rtflash_plan::{BlockId, ChannelId, JobId, Kind};
+use serde::{Deserialize, Serialize};
+
+/// What a chip does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Action {
+    /// Reads a page.
+    Read,
+    /// Programs a page.
+    Program,
+    /// Erases a block, or goes on with that to its end.
+    Erase,
+    /// Erases a block for a part of its time, and is suspended.
+    ErasePart,
+}
+
+impl Action {
+    /// Whether it is an erase, or a part of one.
+    #[inline(always)]
+    pub fn erases(self) -> bool {
+        matches!(self, Action::Erase | Action::ErasePart)
+    }
+
+    /// The name in trace files: `read`, `program`, `erase` or `erase-part`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Read => "read",
+            Action::Program => "program",
+            Action::Erase => "erase",
+            Action::ErasePart => "erase-part",
+        }
+    }
+}
+
+/// No page: the mark in [`Operation::page`].
+pub const NONE: u32 = u32::MAX;
+
+/// A job is released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// When.
+    pub at: Instant,
+    /// Which.
+    pub job: JobId,
+    /// What it is.
+    pub kind: Kind,
+    /// When it is due; `None` for a job in the background, and for one that no cluster can serve.
+    pub deadline: Option<Instant>,
+    /// Pages that it reads and writes for its task; a GC job has none.
+    pub pages: u64,
+    /// The cluster that serves it; `None` for a job that no cluster can serve.
+    pub cluster: Option<ClusterId>,
+}
+
+/// A chip is occupied by an operation over [start, end), the transfer of the page inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operation {
+    /// First instant.
+    pub start: Instant,
+    /// First instant after it.
+    pub end: Instant,
+    /// The cluster, by position.
+    pub cluster: ClusterId,
+    /// The chip, by its number in the device.
+    pub chip: ChipId,
+    /// What it does.
+    pub action: Action,
+    /// For which job.
+    pub job: JobId,
+    /// What for. GC passes of a server are [`Kind::Gc`] here, their job is the server's.
+    pub kind: Kind,
+    /// The block on the chip.
+    pub block: BlockId,
+    /// The page in the block; [`NONE`] for an erase, or a part of one.
+    pub page: u32,
+    /// The logical page of the cluster; [`NO_LPN`](crate::NO_LPN) for an erase.
+    pub lpn: Lpn,
+}
+
+/// Which bus the page of an operation is on, over [start, end).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnBus {
+    /// The channel.
+    pub channel: ChannelId,
+    /// First instant.
+    pub start: Instant,
+    /// First instant after it.
+    pub end: Instant,
+}
+
+impl Operation {
+    /// The transfer of its page.
+    #[inline]
+    pub fn transfer(&self, bus: &OnBus) -> Transfer {
+        let (OnBus { channel, start, end }, Operation { cluster, chip, job, kind, .. }) = (*bus, *self);
+        Transfer { start, end, channel, cluster, chip, job, kind }
+    }
+}
+
+/// A page is on a channel's bus over [start, end).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// First instant.
+    pub start: Instant,
+    /// First instant after it.
+    pub end: Instant,
+    /// The channel.
+    pub channel: ChannelId,
+    /// The cluster of the chip.
+    pub cluster: ClusterId,
+    /// The chip that sends or takes the page.
+    pub chip: ChipId,
+    /// For which job.
+    pub job: JobId,
+    /// What for.
+    pub kind: Kind,
+}
+
+/// A job is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Complete {
+    /// When.
+    pub at: Instant,
+    /// Which.
+    pub job: JobId,
+}
+
+/// A job cannot go on where it should, because no free page is left there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Starved {
+    /// When.
+    pub at: Instant,
+    /// Which.
+    pub job: JobId,
+    /// Its cluster.
+    pub cluster: ClusterId,
+    /// The chip without free pages.
+    pub chip: ChipId,
+}
+
+/// A program, a copy or an erase has failed, and its block with it: rule B2 of docs/analysis.md.
+/// In a superblock the blocks of all chips with this number are retired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// When the step of its processor ended.
+    pub at: Instant,
+    /// For which job it was.
+    pub job: JobId,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// On which chip.
+    pub chip: ChipId,
+    /// The block.
+    pub block: BlockId,
+    /// The page that was to be programmed; [`NONE`] for an erase.
+    pub page: u32,
+}
+
+/// A victim is chosen: on a chip of a cluster that begins a pass; under certificates on a processor
+/// (a chip of a stripe, a superblock cluster).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selection {
+    /// When.
+    pub at: Instant,
+    /// For which job.
+    pub job: JobId,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// On which chip: the first one of a superblock.
+    pub chip: ChipId,
+    /// The block, or superblock.
+    pub block: BlockId,
+    /// Its valid pages.
+    pub valid: u32,
+    /// Whether nobody asked if the pass may be left out: a job that is not real-time found no page,
+    /// and collects for itself.
+    pub forced: bool,
+}
+
+/// A job leaves a GC pass out: enough pages are free, or there is nothing to collect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// When.
+    pub at: Instant,
+    /// Which job.
+    pub job: JobId,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// On which chip: under a certificate the processor's first one, elsewhere the cluster's.
+    pub chip: ChipId,
+    /// f: free pages, of the processor or of the cluster.
+    pub free: u64,
+}
+
+/// What a copy that only lets time pass stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Step {
+    /// A GC read.
+    Read,
+    /// A GC program.
+    Program,
+    /// Both, on one chip.
+    Copyback,
+}
+
+/// Time passes over [start, end) as if a pass copied a page: with worst victims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Padding {
+    /// First instant.
+    pub start: Instant,
+    /// First instant after it.
+    pub end: Instant,
+    /// For which job.
+    pub job: JobId,
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The chip; where a whole cluster or superblock lets time pass, the first one that takes part.
+    pub chip: ChipId,
+    /// What might have been done.
+    pub step: Step,
+}
+
+/// A page to be written goes on to wait for another chip, because the one before has no room
+/// (parallel dispatch).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// When.
+    pub at: Instant,
+    /// Whose page.
+    pub job: JobId,
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The chip that it waits for from now on.
+    pub chip: ChipId,
+    /// The logical page.
+    pub lpn: Lpn,
+}
+
+/// Logical pages hold nothing any more from now on: a task has given them back. Of a trim there is
+/// a record for each stretch of consecutive pages that are alike in that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trimmed {
+    /// When.
+    pub at: Instant,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// The first page.
+    pub lpn: Lpn,
+    /// How many there are.
+    pub pages: u32,
+    /// Whether they go on holding what they hold: each is the page that its processor programmed
+    /// last.
+    pub kept: bool,
+}
+
+/// A page that a job would read next holds nothing: it is over without an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmptyPage {
+    /// When.
+    pub at: Instant,
+    /// Whose page.
+    pub job: JobId,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// The first chip of its processor.
+    pub chip: ChipId,
+    /// The logical page.
+    pub lpn: Lpn,
+}
+
+/// A request is released that the police did not let pass as it came: it was held, or cut to what
+/// is declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policed {
+    /// When it is released.
+    pub at: Instant,
+    /// Which.
+    pub job: JobId,
+    /// When it came nominally.
+    pub arrived: Instant,
+    /// With how many pages.
+    pub pages: u64,
+}
+
+/// Pages have arrived to be written to a processor, under a certificate: how it stands when all
+/// releases and ends of the instant are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reserve {
+    /// When.
+    pub at: Instant,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// On which chip: the first one of a superblock.
+    pub chip: ChipId,
+    /// a: pages of real-time requests that have ever arrived to be written.
+    pub arrived: u64,
+    /// f: free pages.
+    pub free: u64,
+    /// b: pages of real-time requests that have arrived to be written and are not programmed yet.
+    pub pending: u64,
+}
+
+/// A processor goes on by other terms of garbage collection, or its counter of R1 is put forward: a
+/// change of the plan (docs/admission.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermsChange {
+    /// When.
+    pub at: Instant,
+    /// In which cluster.
+    pub cluster: ClusterId,
+    /// On which chip: the first one of a superblock.
+    pub chip: ChipId,
+    /// By which change of the plan it goes on, from 1.
+    pub stage: u32,
+    /// Which of the change's extra GC jobs is released, from 1: the counter is put forward for it.
+    /// 0 where the terms are changed.
+    pub extra: u32,
+    /// a, as it is counted from now on.
+    pub arrived: u64,
+    /// f: free pages where the terms are changed, and 0 where an extra job is released.
+    pub free: u64,
+}
