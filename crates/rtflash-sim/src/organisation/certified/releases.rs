@@ -2,11 +2,9 @@
 
 use std::cmp::Reverse;
 
-use rtflash_model::{ClusterId, Instant, Lpn, PerId, Span};
+use rtflash_model::{ClusterId, Instant, Lpn, Span};
 use rtflash_plan::resume::resume;
-use rtflash_plan::{
-    A_STREAM, Arrival, Certified, ColumnId, Options, Phases, Plan, Requests, Service, SourceId, release_jitter,
-};
+use rtflash_plan::{A_STREAM, Arrival, ColumnId, Options, Phases, Plan, Requests, Service, SourceId, release_jitter};
 use rtflash_trace::{JobId, Kind, NONE, Observer, Record, Release};
 
 use super::processor::{OpenJob, Part};
