@@ -265,7 +265,7 @@ fn run(image: Image<'_>, duration: u64) -> Result<(), String> {
                     .collect();
                 of.page = (of.page + declared.pages) % declared.page_count;
                 of.next += declared.period_ns;
-                ftl.request(number, (None, now), &pages).map_err(|refused| format!("{refused:?}"))?;
+                ftl.request(number, None, now, &pages).map_err(|refused| format!("{refused:?}"))?;
             }
         }
         while let Some(chip) = nand.ended() {

@@ -1,29 +1,24 @@
-//! What is known of the channels of a superblock where chips that a step leaves idle do something
-//! meanwhile (rule D3).
+//! The channels of a superblock whose idle chips do something during a step (rule D3).
 
 use crate::image::{Image, ImageCluster};
 use crate::memory::index;
 
-/// What is known of the channels of a superblock.
 #[derive(Debug)]
 pub(crate) struct Backfill<'m> {
-    /// [`CHANNEL_WORDS`] for each chip of it: which of its channels the chip is on, counted from 0;
-    /// how many chips are there that are other clusters'; the last step that used the chip, and the
-    /// last one that used the channel with this number.
+    /// For each chip of it: which of its channels the chip is on, counted from 0; how many chips of
+    /// that channel are other clusters'; the last step that used the chip, and the last one that
+    /// used the channel with this number.
     chips: &'m mut [[u32; CHANNEL_WORDS]],
-    /// How many channels they are.
     pub(crate) channels: usize,
-    /// The number of the step.
     step: u32,
     /// Whether a read is sure to be over with a row.
     pub(crate) reads_beside_rows: bool,
 }
 
-/// See [`Backfill`].
 pub(crate) const CHANNEL_WORDS: usize = 4;
 
 impl<'m> Backfill<'m> {
-    /// That of a cluster with these chips; `None` where nothing is filled in. `words`:
+    /// The channels of a cluster with these chips; `None` where nothing is filled in. `words`:
     /// [`CHANNEL_WORDS`] for each of them.
     pub(crate) fn new(
         image: &Image<'_>,
@@ -52,7 +47,6 @@ impl<'m> Backfill<'m> {
         Some(Backfill { chips, channels: index(channels), step: 0, reads_beside_rows })
     }
 
-    /// A step begins: nothing is used.
     pub(crate) fn begins(&mut self) {
         self.step = self.step.checked_add(1).unwrap_or_else(|| {
             self.chips.iter_mut().for_each(|[.., chip, channel]| (*chip, *channel) = (0, 0));
@@ -62,7 +56,8 @@ impl<'m> Backfill<'m> {
 
     /// Chips of other clusters on the channel of this one.
     pub(crate) fn foreign(&self, column: u32) -> u32 {
-        self.chips[index(column)][1]
+        let [_, foreign, ..] = self.chips[index(column)];
+        foreign
     }
 
     /// A page of the step is on this chip, and goes over its channel.
@@ -70,17 +65,19 @@ impl<'m> Backfill<'m> {
         let [channel, _, used, _] = &mut self.chips[index(column)];
         let channel = *channel;
         *used = self.step;
-        self.chips[index(channel)][3] = self.step;
+        let [.., used] = &mut self.chips[index(channel)];
+        *used = self.step;
     }
 
-    /// Whether a page of this chip may be read in the step; `foreign`: so many other clusters'
-    /// chips may be on its channel, which nothing else of the step may use.
+    /// Whether a page of this chip can be read in the step. `foreign`: at most this many chips of
+    /// its channel are other clusters', and nothing else of the step uses the channel.
     #[inline]
     pub(crate) fn may_read(&self, column: u32, foreign: Option<u32>) -> bool {
         let [channel, beside, used, _] = self.chips[index(column)];
+        let [.., used_channel] = self.chips[index(channel)];
         match foreign {
             None => used != self.step,
-            Some(most) => beside <= most && self.chips[index(channel)][3] != self.step,
+            Some(most) => beside <= most && used_channel != self.step,
         }
     }
 }

@@ -1,12 +1,9 @@
 //! The blocks of one processor: programmed page after page, erased as a whole.
 
-mod counted;
-mod line;
 mod retired;
 mod worn;
-mod zoned;
 
-use crate::memory::{Memory, NONE, index, marks, word};
+use crate::memory::{Memory, NONE, clears, has, index, marks, word};
 use worn::EraseCounts;
 
 /// A block that takes pages, and its next page.
@@ -24,38 +21,48 @@ pub struct Frontier {
 pub enum Frontiers {
     /// Writes go to the open block.
     Write,
-    /// Copies of the thesis's garbage collection go to a block of their own. Under certificates
-    /// this one is not used.
+    /// Copies of the thesis's garbage collection go to a block of their own. Certificates do not
+    /// use this frontier.
     Copy,
+}
+
+/// A block whose pages a pass copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Victim {
+    /// The block.
+    pub block: u32,
+    /// Its valid pages.
+    pub valid: u32,
 }
 
 /// The mark of a block that is not closed, or a victim, in the number of its valid pages. There are
 /// fewer pages than this.
 const TAKEN: u32 = 1 << 31;
 
-/// The same of a block that is retired, which is taken as well.
+/// The mark of a block that is retired, which is taken as well.
 const RETIRED: u32 = 1 << 30;
 
 /// Blocks among which the least number of valid pages is known.
 pub const GROUP: u32 = 32;
 
-/// The fewest valid pages of a group's blocks.
-fn fewest(valid: &[u32]) -> u32 {
-    valid.iter().copied().fold(u32::MAX, u32::min)
-}
-
-/// What the blocks of a processor are kept in, for N blocks of P pages.
+/// The state of the blocks of a processor, for N blocks of P pages each.
 #[derive(Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound = "M: crate::memory::KeptMemory")
+)]
 pub struct BlockMemory<M: Memory> {
-    /// N·P words: the logical page that each page holds.
+    /// N·P words: the logical page of each valid page; [`NONE`] where stale or not programmed.
     pub lpns: M::Words,
-    /// ⌈N·P/64⌉ words.
+    /// ⌈N·P/64⌉ words: a bit for each page, whether it is valid, so that the next one is found
+    /// fast. Those of a block are together, and in them those of a chip.
     pub bits: M::Bits,
-    /// N words.
+    /// N words: the valid pages of each block, with a mark unless it is closed and no victim yet.
     pub valid: M::Words,
-    /// ⌈N/64⌉ words.
+    /// ⌈N/64⌉ words: a bit for each block, whether it is erased and no frontier.
     pub erased: M::Bits,
-    /// ⌈N/[`GROUP`]⌉ words.
+    /// ⌈N/[`GROUP`]⌉ words: the least entry of `valid` in each group of blocks.
     pub least: M::Words,
 }
 
@@ -68,122 +75,77 @@ pub struct BlockMemory<M: Memory> {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(bound(
-        serialize = "M::Words: serde::Serialize, M::Bits: serde::Serialize",
-        deserialize = "M::Words: serde::Deserialize<'de>, M::Bits: serde::Deserialize<'de>"
-    ))
+    serde(bound = "M: crate::memory::KeptMemory")
 )]
 pub struct Blocks<M: Memory> {
     pages: u32,
     /// Chips that the pages of a block are on, one after another.
     width: u32,
-    /// The logical page of each valid page; [`NONE`] where stale or not programmed.
-    lpns: M::Words,
-    /// A bit for each page, whether it is valid, so that the next one is found fast. Those of a
-    /// block are together, and in them those of a chip.
-    bits: M::Bits,
-    /// Valid pages of each block, with [`TAKEN`] unless it is closed and no victim yet.
-    valid: M::Words,
-    /// A bit for each block, whether it is erased and no frontier.
-    erased: M::Bits,
+    /// Pages of a block on each of them.
+    rows: u32,
+    of: BlockMemory<M>,
     erased_blocks: u32,
-    /// How many of them are kept back for those that fail, rule B1.
+    /// Erased blocks that are kept back for those that fail, rule B1.
     spare: u32,
-    /// Blocks that have failed.
     retired: u32,
-    /// The least entry of `valid` of each [`GROUP`] of blocks.
-    least: M::Words,
     /// No block of an earlier word of `erased` is erased.
     lowest: u32,
     open: Option<Frontier>,
     copy: Option<Frontier>,
-    wear: EraseCounts<M>,
+    wear: Option<EraseCounts<M>>,
 }
 
 impl<M: Memory> Blocks<M> {
     /// Blocks of `pages` pages on `width` chips, as many as `memory.valid` is long. The first
     /// `programmed` pages are programmed, with what `memory.lpns` says; a block of which that is a
     /// part is open for writes. The others are erased.
-    pub fn new((pages, width): (u32, u32), mut memory: BlockMemory<M>, programmed: u32) -> Blocks<M> {
+    pub fn new(pages: u32, width: u32, mut memory: BlockMemory<M>, programmed: u32) -> Blocks<M> {
         let (full, rest) = (programmed / pages, programmed % pages);
-        memory.valid.as_mut().fill(TAKEN);
-        memory.bits.as_mut().fill(0);
-        memory.least.as_mut().fill(u32::MAX);
-        let blocks = word(memory.valid.as_ref().len());
-        let first = full + u32::from(rest > 0);
-        let erased = memory.erased.as_mut();
+        memory.lpns.as_mut()[index(programmed)..].fill(NONE);
+        let (erased, blocks) = (memory.erased.as_mut(), word(memory.valid.as_ref().len()));
         erased.fill(0);
-        for block in first..blocks {
-            marks(erased, block);
-        }
+        (full + u32::from(rest > 0)..blocks).for_each(|block| marks(erased, block));
         let open = (rest > 0).then_some(Frontier { block: full, next: rest });
-        let BlockMemory { lpns, bits, valid, erased, least } = memory;
-        let erased_blocks = blocks.saturating_sub(first);
-        let lowest = first / 64;
-        let mut made = Blocks {
-            pages,
-            width,
-            lpns,
-            bits,
-            valid,
-            erased,
-            erased_blocks,
-            spare: 0,
-            retired: 0,
-            least,
-            lowest,
-            open,
-            copy: None,
-            wear: EraseCounts::none(),
-        };
-        made.count_valid(programmed);
-        made
+        Blocks::restored(pages, width, memory, open)
     }
 
     /// Blocks in any state: `memory.lpns` has what each page holds, and `memory.erased` a bit for
-    /// each block that is erased. One may be open for writes; the others are closed, with what is
-    /// not programmed in them.
-    pub fn restored((pages, width): (u32, u32), memory: BlockMemory<M>, open: Option<Frontier>) -> Blocks<M> {
-        let BlockMemory { lpns, mut bits, mut valid, erased, mut least } = memory;
-        bits.as_mut().fill(0);
-        let mut erased_blocks = 0;
-        for (block, (valid, held)) in (0..).zip(valid.as_mut().iter_mut().zip(lpns.as_ref().chunks(index(pages)))) {
-            let is_erased = erased.as_ref()[index(block / 64)] >> (block % 64) & 1 == 1;
-            erased_blocks += u32::from(is_erased);
-            let is_taken = is_erased || open.is_some_and(|open| open.block == block);
-            let count: u32 = held.iter().map(|&lpn| u32::from(lpn != NONE)).sum();
-            *valid = if is_taken { count | TAKEN } else { count };
-        }
-        for (page, &lpn) in (0..).zip(lpns.as_ref()) {
-            let bit = bit_of(page, pages, width);
-            bits.as_mut()[index(bit / 64)] |= u64::from(lpn != NONE) << (bit % 64);
-        }
-        for (least, valid) in least.as_mut().iter_mut().zip(valid.as_ref().chunks(index(GROUP))) {
-            *least = fewest(valid);
-        }
-        let (spare, retired, lowest, copy, wear) = (0, 0, 0, None, EraseCounts::none());
-        Blocks {
-            pages,
-            width,
-            lpns,
-            bits,
-            valid,
-            erased,
-            erased_blocks,
-            spare,
-            retired,
-            least,
-            lowest,
-            open,
-            copy,
-            wear,
-        }
+    /// each block that is erased. One can be open for writes; the others are closed, with the
+    /// pages in them that are not programmed.
+    pub(crate) fn restored(pages: u32, width: u32, mut of: BlockMemory<M>, open: Option<Frontier>) -> Blocks<M> {
+        of.bits.as_mut().fill(0);
+        of.least.as_mut().fill(u32::MAX);
+        let (rows, erased_blocks, spare, retired, lowest, copy, wear) = (pages / width, 0, 0, 0, 0, None, None);
+        let mut made = Blocks { pages, width, rows, of, erased_blocks, spare, retired, lowest, open, copy, wear };
+        (0..made.count()).for_each(|block| made.count_pages(block));
+        made
     }
 
-    /// A block's number of valid pages has become this: it may be the least of its group.
+    fn count_pages(&mut self, block: u32) {
+        let first = block * self.pages;
+        let held = &self.of.lpns.as_ref()[index(first)..index(first + self.pages)];
+        let bits = self.of.bits.as_mut();
+        let (mut valid, mut chip, mut row) = (0, 0, 0);
+        for &lpn in held {
+            let bit = first + chip * self.rows + row;
+            bits[index(bit / 64)] |= u64::from(lpn != NONE) << (bit % 64);
+            valid += u32::from(lpn != NONE);
+            chip += 1;
+            if chip == self.width {
+                (chip, row) = (0, row + 1);
+            }
+        }
+        let is_erased = has(self.of.erased.as_ref(), block);
+        self.erased_blocks += u32::from(is_erased);
+        let is_taken = is_erased || self.open.is_some_and(|open| open.block == block);
+        self.set_valid(block, if is_taken { valid | TAKEN } else { valid });
+    }
+
+    /// The entry of a block in `valid` is this, and possibly the least of its group.
     #[inline(always)]
-    fn may_be_least(&mut self, block: u32, valid: u32) {
-        let least = &mut self.least.as_mut()[index(block / GROUP)];
+    fn set_valid(&mut self, block: u32, valid: u32) {
+        self.of.valid.as_mut()[index(block)] = valid;
+        let least = &mut self.of.least.as_mut()[index(block / GROUP)];
         *least = valid.min(*least);
     }
 
@@ -193,27 +155,39 @@ impl<M: Memory> Blocks<M> {
         self.pages
     }
 
+    /// Pages of a block on each of its chips.
+    #[inline]
+    pub fn rows(&self) -> u32 {
+        self.rows
+    }
+
     /// How many blocks there are.
     pub fn count(&self) -> u32 {
-        word(self.valid.as_ref().len())
+        word(self.of.valid.as_ref().len())
     }
 
-    /// What each page holds, [`NONE`] where it is stale or not programmed.
+    /// The logical page in each page, [`NONE`] where it is stale or not programmed.
     #[inline]
     pub fn lpns(&self) -> &[u32] {
-        self.lpns.as_ref()
+        self.of.lpns.as_ref()
     }
 
-    /// What a page holds.
+    /// The logical page in a page.
     #[inline]
     pub fn lpn(&self, page: u32) -> u32 {
-        self.lpns.as_ref()[index(page)]
+        self.of.lpns.as_ref()[index(page)]
+    }
+
+    /// A page of a zone holds this logical page, whether it is the latest one or not.
+    #[inline]
+    pub(crate) fn hold(&mut self, page: u32, lpn: u32) {
+        self.of.lpns.as_mut()[index(page)] = lpn;
     }
 
     /// Valid pages of a block.
     #[inline]
     pub fn valid(&self, block: u32) -> u32 {
-        self.valid.as_ref()[index(block)] & !(TAKEN | RETIRED)
+        self.of.valid.as_ref()[index(block)] & !(TAKEN | RETIRED)
     }
 
     /// Erased blocks, but for those that take pages already, and those that are kept back.
@@ -238,91 +212,76 @@ impl<M: Memory> Blocks<M> {
     }
 
     /// Programs the next page of a frontier with a logical page, opening the lowest erased block
-    /// where the frontier has none. `None` where there is no erased block to open.
+    /// where the frontier has none. Says which page that is. `None` where there is no erased block
+    /// to open.
     #[inline(always)]
-    pub fn program(&mut self, stream: Frontiers, lpn: u32) -> Option<u32> {
-        self.program_at(stream, lpn).map(|(page, _)| page)
-    }
-
-    /// The same, with the block and the page's number in it.
-    #[inline(always)]
-    pub fn program_at(&mut self, stream: Frontiers, lpn: u32) -> Option<(u32, Frontier)> {
+    pub fn program(&mut self, stream: Frontiers, lpn: u32) -> Option<Frontier> {
         let at = match self.frontier(stream) {
             Some(at) => at,
             None => Frontier { block: self.pop_erased()?, next: 0 },
         };
-        let page = at.block * self.pages + at.next;
-        self.lpns.as_mut()[index(page)] = lpn;
-        let bit = self.bit_at(page, at.block, at.next);
-        marks(self.bits.as_mut(), bit);
-        let valid = &mut self.valid.as_mut()[index(at.block)];
+        let page = self.page(at);
+        self.of.lpns.as_mut()[index(page)] = lpn;
+        let bit = self.bit_at(at.block, at.next);
+        marks(self.of.bits.as_mut(), bit);
+        let valid = &mut self.of.valid.as_mut()[index(at.block)];
         *valid += 1;
-        let next = if at.next + 1 < self.pages {
-            Some(Frontier { next: at.next + 1, ..at })
-        } else {
+        let next = at.next + 1;
+        let frontier = (next < self.pages).then_some(Frontier { next, ..at });
+        if frontier.is_none() {
             // Closed with its last page.
-            *valid &= !TAKEN;
-            let valid = *valid;
-            self.may_be_least(at.block, valid);
-            None
-        };
-        match stream {
-            Frontiers::Write => self.open = next,
-            Frontiers::Copy => self.copy = next,
+            let valid = *valid & !TAKEN;
+            self.set_valid(at.block, valid);
         }
-        Some((page, at))
+        match stream {
+            Frontiers::Write => self.open = frontier,
+            Frontiers::Copy => self.copy = frontier,
+        }
+        Some(at)
     }
 
     /// A valid page becomes stale.
     #[inline(always)]
     pub fn invalidate(&mut self, page: u32) {
         let (block, place) = self.block_and_page(page);
-        self.lpns.as_mut()[index(page)] = NONE;
-        let bit = self.bit_at(page, block, place);
-        self.bits.as_mut()[index(bit / 64)] &= !(1 << (bit % 64));
-        let valid = &mut self.valid.as_mut()[index(block)];
-        *valid -= 1;
-        let valid = *valid;
-        self.may_be_least(block, valid);
+        self.of.lpns.as_mut()[index(page)] = NONE;
+        let bit = self.bit_at(block, place);
+        clears(self.of.bits.as_mut(), bit);
+        self.set_valid(block, self.of.valid.as_ref()[index(block)] - 1);
     }
 
     /// The closed block with the fewest valid pages that is not a victim yet, the lowest among
-    /// equals. Looks at each group of blocks, and at one group's blocks.
+    /// equals. Takes a step for each group of blocks, and for each block of one group.
     pub fn fewest_valid(&self) -> Option<u32> {
-        let groups = self.least.as_ref();
+        let groups = self.of.least.as_ref();
         let fewest = groups.iter().copied().min().filter(|&fewest| fewest < TAKEN)?;
         let group = groups.iter().position(|&least| least == fewest)?;
         let first = group * index(GROUP);
-        let place = self.valid.as_ref()[first..].iter().position(|&valid| valid == fewest)?;
+        let place = self.of.valid.as_ref()[first..].iter().position(|&valid| valid == fewest)?;
         u32::try_from(first + place).ok()
     }
 
     /// Closed blocks that are no victims yet, with their valid pages.
-    pub fn closed(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        (0..).zip(self.valid.as_ref().iter().copied()).filter(|&(_, valid)| valid < TAKEN)
+    pub fn closed(&self) -> impl Iterator<Item = Victim> + '_ {
+        let all = (0..).zip(self.of.valid.as_ref().iter());
+        all.map(|(block, &valid)| Victim { block, valid }).filter(|of| of.valid < TAKEN)
     }
 
     /// Takes a block out of the candidates.
     pub fn take_victim(&mut self, block: u32) {
-        let valid = self.valid.as_mut();
+        let valid = self.of.valid.as_mut();
         valid[index(block)] |= TAKEN;
         let group = index(block / GROUP);
-        let rest = &valid[group * index(GROUP)..];
-        self.least.as_mut()[group] = fewest(&rest[..rest.len().min(index(GROUP))]);
+        let of_group = valid.iter().skip(group * index(GROUP)).take(index(GROUP));
+        self.of.least.as_mut()[group] = of_group.copied().fold(u32::MAX, u32::min);
     }
 
     /// The first valid page of `block` on one of its chips from its row `from` on: the row.
     #[inline]
     pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<u32> {
-        let rows = if self.width == 1 { self.pages } else { self.pages / self.width };
-        self.next_valid_of((block * self.pages + chip * rows, rows), from)
-    }
-
-    /// The same of a chip whose bits in a block begin there, so many of them.
-    #[inline(always)]
-    pub(crate) fn next_valid_of(&self, (first, rows): (u32, u32), from: u32) -> Option<u32> {
-        let (start, end) = (first + from, first + rows);
-        let words = self.bits.as_ref();
+        let first = block * self.pages + chip * self.rows;
+        let (start, end) = (first + from, first + self.rows);
+        let words = self.of.bits.as_ref();
         let mut word = start / 64;
         let mut bits = *words.get(index(word))? & (u64::MAX << (start % 64));
         while bits == 0 {
@@ -339,22 +298,30 @@ impl<M: Memory> Blocks<M> {
     /// Erases a victim.
     ///
     /// # Panics
-    /// Where it holds a valid page: a pass that is over has copied what was valid.
+    /// If it holds a valid page: a pass that is over has copied what was valid.
     pub fn erase(&mut self, block: u32) {
         assert_eq!(self.valid(block), 0, "a victim that is erased holds nothing valid");
-        marks(self.erased.as_mut(), block);
+        marks(self.of.erased.as_mut(), block);
         self.erased_blocks += 1;
         self.lowest = self.lowest.min(block / 64);
-        self.wear.erased(block);
+        if let Some(wear) = &mut self.wear {
+            wear.count(block);
+        }
     }
 
-    /// Where the bit of a page is, which is in a block at a place.
     #[inline(always)]
-    fn bit_at(&self, page: u32, block: u32, place: u32) -> u32 {
+    fn bit_at(&self, block: u32, place: u32) -> u32 {
+        let first = block * self.pages;
         if self.width == 1 {
-            return page;
+            return first + place;
         }
-        block * self.pages + place % self.width * (self.pages / self.width) + place / self.width
+        first + place % self.width * self.rows + place / self.width
+    }
+
+    /// The number of a frontier's next page.
+    #[inline]
+    pub fn page(&self, at: Frontier) -> u32 {
+        at.block * self.pages + at.next
     }
 
     /// The block of a page and the page's number in it.
@@ -362,10 +329,4 @@ impl<M: Memory> Blocks<M> {
     pub fn block_and_page(&self, page: u32) -> (u32, u32) {
         (page / self.pages, page % self.pages)
     }
-}
-
-/// Where the bit of a page is, among blocks of `pages` pages on `width` chips.
-fn bit_of(page: u32, pages: u32, width: u32) -> u32 {
-    let place = page % pages;
-    page - place + place % width * (pages / width) + place / width
 }

@@ -11,7 +11,7 @@ pub struct BusQueue<'m> {
 }
 
 impl<'m> BusQueue<'m> {
-    /// A bus for which nobody waits.
+    /// A bus for which no chip waits.
     pub fn new(memory: &'m mut [(u64, u32)]) -> BusQueue<'m> {
         BusQueue { waiting: memory, count: 0 }
     }
@@ -30,7 +30,7 @@ impl<'m> BusQueue<'m> {
         true
     }
 
-    /// Who is next, and since when it waits.
+    /// The instant since when the next chip waits, and the chip.
     pub fn first(&self) -> Option<(u64, u32)> {
         self.waiting[..index(self.count)].first().copied()
     }

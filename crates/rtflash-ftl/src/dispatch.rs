@@ -1,48 +1,44 @@
-//! What each processor does next.
+//! The next step of each processor.
 
-use crate::ftl::Ftl;
-use crate::memory::{NONE, has, index, marks, takes};
-use crate::nand::{NandChips, OperationPurpose, RequestHost, SpareBytes};
-use crate::pages::Spot;
+use crate::ftl::{Ftl, at};
+use crate::memory::{NONE, has, index, marks, takes, word};
+use crate::nand::{NandChips, OperationPurpose, PassOutcome, RequestHost, SpareBytes};
 use crate::pass::{GcStep, RowPage};
 use crate::processor::{NextStep, PartLeft};
 use crate::registers::PageRegisters;
 use crate::slots::{EdfKey, FtlProcessor, JobKind, StepWork};
 use crate::step_pages::PageInStep;
 
-/// What comes first on a processor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FirstJob {
+    /// That in this slot.
     Request(u32),
     Collection,
 }
 
-/// A step that has been tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StepTried {
     Begun,
     Again,
 }
 
-impl FirstJob {
-    /// The slot of the request that it is.
-    fn slot(self) -> Option<u32> {
-        match self {
-            FirstJob::Request(slot) => Some(slot),
-            FirstJob::Collection => None,
-        }
-    }
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestPart {
+    pub(crate) number: u32,
+    pub(crate) slot: u32,
+    /// The word that says which of its pages is next.
+    head: usize,
 }
 
 impl<'m> Ftl<'_, 'm> {
     /// Rules S2 and D1: processors that are idle, and where something has changed, begin their next
     /// steps.
     ///
-    /// For each of them it looks at each request of its cluster that waits, at each block where a
-    /// pass begins, and at each row of a block in a pass of a superblock, at most.
+    /// For each of them it takes a step for each request of its cluster that waits, for each block
+    /// where a pass begins, and for each row of a block in a pass of a superblock, at most.
     pub fn dispatch(&mut self, nand: &mut impl NandChips, host: &mut impl RequestHost) {
-        for number in 0..self.processors.len() {
-            let Some(of) = &mut self.processors[number] else { continue };
+        for number in 0..word(self.processors.len()) {
+            let of = self.processor(number);
             if !core::mem::take(&mut of.changed) {
                 continue;
             }
@@ -54,16 +50,16 @@ impl<'m> Ftl<'_, 'm> {
                 continue;
             }
             self.registers_go_on(number, nand);
-            let Some(of) = &mut self.processors[number] else { continue };
+            let of = self.processor(number);
             if of.registers.as_ref().is_none_or(PageRegisters::are_empty) {
                 of.pages.clear();
             }
-            while let Some(first) = self.first_job(number).filter(|&first| self.may_begin(number, first.slot())) {
+            while let Some(first) = self.first_job(number).filter(|&first| self.may_begin(number, first)) {
                 let tried = match first {
-                    FirstJob::Request(slot) if self.owes(number, slot) => {
+                    FirstJob::Request(slot) if self.as_processor(number).owing == slot => {
                         self.go_on_with_pass(number, Some(slot), nand, host)
                     }
-                    FirstJob::Request(slot) => self.go_on_with_request(number, slot, nand, host),
+                    FirstJob::Request(slot) => self.go_on_with_request(self.part(number, slot), nand, host),
                     FirstJob::Collection => self.go_on_with_pass(number, None, nand, host),
                 };
                 if tried == StepTried::Begun {
@@ -73,33 +69,43 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// Whether the pass of a job is due on a processor, or under way.
-    fn owes(&self, number: usize, slot: u32) -> bool {
-        self.processors[number].as_ref().is_some_and(|of| of.owing == slot)
+    pub(crate) fn part(&self, number: u32, slot: u32) -> RequestPart {
+        let column = number - self.clusters[index(self.as_processor(number).cluster)].first_processor;
+        let head = index(self.requests[index(slot)].heads) + index(column);
+        RequestPart { number, slot, head }
+    }
+
+    /// The next page of a request on a processor, by its number in the request; [`NONE`] where none
+    /// is left.
+    pub(crate) fn next_place(&self, part: RequestPart) -> u32 {
+        self.words[part.head]
+    }
+
+    fn page_at(&self, slot: u32, place: u32) -> usize {
+        index(self.requests[index(slot)].pages) + 2 * index(place)
+    }
+
+    fn take_page(&mut self, part: RequestPart) {
+        let at = self.page_at(part.slot, self.next_place(part));
+        self.words[part.head] = self.words[at + 1];
     }
 
     /// The job with the earliest deadline that has a step left on a processor.
-    pub(crate) fn first_job(&self, number: usize) -> Option<FirstJob> {
-        let of = self.processors[number].as_ref()?;
-        let [writes, collection, server] = of.starved;
+    pub(crate) fn first_job(&self, number: u32) -> Option<FirstJob> {
+        let of = self.as_processor(number);
         let cluster = &self.clusters[index(of.cluster)];
-        let column = u32::try_from(number).ok()? - cluster.first_processor;
-        let mut slot = cluster.first;
+        let (mut slot, column) = (cluster.first, number - cluster.first_processor);
         while let Some(request) = self.requests.get(index(slot)) {
             let place = self.words[index(request.heads) + index(column)];
             let (owes, programs) = (of.owing == slot, place != NONE && place >= request.reads);
-            let waits = match request.key.kind {
-                JobKind::Write => writes,
-                JobKind::Server => server && (owes || programs),
-                JobKind::Read | JobKind::Collection => false,
-            };
+            let waits = of.starved[request.key.kind as usize] && (owes || programs);
             if (owes || place != NONE) && !waits {
                 break;
             }
             slot = request.behind;
         }
         let request = self.requests.get(index(slot)).map(|request| request.key);
-        let job = of.jobs.first().filter(|_| !collection);
+        let job = of.jobs.first().filter(|_| !of.starved[JobKind::Collection as usize]);
         // All GC jobs of a processor are of one source.
         let job = job.map(|job| EdfKey { due: job.due, kind: JobKind::Collection, source: 0, index: job.index });
         match (request, job) {
@@ -110,92 +116,73 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// The first pages of a request on a processor, and which ones of the request they are.
-    fn take_page(&mut self, slot: u32, column: u32) -> Option<(u32, u32)> {
-        let of = &self.requests[index(slot)];
-        let head = index(of.heads) + index(column);
-        let place = self.words[head];
-        if place == NONE {
-            return None;
-        }
-        let at = index(of.pages) + 2 * index(place);
-        let lpn = self.words[at];
-        self.words[head] = self.words[at + 1];
-        Some((lpn, place))
+    pub(crate) fn purpose(&self, slot: u32, place: u32) -> OperationPurpose {
+        let EdfKey { source, index: request, .. } = self.requests[index(slot)].key;
+        OperationPurpose::Request { source, index: request, place }
     }
 
     fn go_on_with_request(
         &mut self,
-        number: usize,
-        slot: u32,
+        part: RequestPart,
         nand: &mut impl NandChips,
         host: &mut impl RequestHost,
     ) -> StepTried {
-        let Some(of) = &self.processors[number] else { return StepTried::Begun };
-        let request = self.requests[index(slot)];
-        let cluster = of.cluster;
-        let column = u32::try_from(number).unwrap_or(NONE) - self.clusters[index(cluster)].first_processor;
-        let place = self.words[index(request.heads) + index(column)];
-        let lpn = self.words.get(index(request.pages).saturating_add(2 * index(place))).copied();
-        let (read, write) = if place < request.reads { (lpn, None) } else { (None, lpn) };
-        let left = PartLeft { owes: false, read, write, row: 0, background: false };
-        match of.ftl.next_step(left) {
+        let (RequestPart { number, slot, .. }, place) = (part, self.next_place(part));
+        let (reads, lpn) = (self.requests[index(slot)].reads, self.words[self.page_at(slot, place)]);
+        let of = self.as_processor(number);
+        let (read, write) = if place < reads { (Some(lpn), None) } else { (None, Some(lpn)) };
+        match of.ftl.next_step(PartLeft { owes: false, read, write, row: 0, background: false }) {
             NextStep::Read(lpn) => {
-                self.take_page(slot, column);
-                let Some(at) = of_page(self.processors[number].as_ref(), lpn) else {
+                let (at, cluster) = (of.ftl.pages.locate(lpn), of.cluster);
+                self.take_page(part);
+                let Some(at) = at else {
                     // It was never written: there is nothing to be read.
                     self.pages_are_over(cluster, slot, 1, host);
                     return StepTried::Again;
                 };
-                let purpose = OperationPurpose::Request { source: request.key.source, index: request.key.index, place };
-                if self.processors[number].as_ref().is_some_and(FtlProcessor::is_cached) {
-                    self.senses(number, (slot, at, lpn), purpose, nand);
+                let purpose = self.purpose(slot, place);
+                let page = PageInStep { column: at.chip, block: at.block, lpn, slot, from: place };
+                if self.processor(number).is_cached() {
+                    self.senses(number, page, at.into(), purpose, nand);
                     return StepTried::Begun;
                 }
                 let chip = self.begin(number, at.chip);
-                if let Some(of) = &mut self.processors[number] {
-                    of.pages.reads(PageInStep { column: at.chip, block: at.block, lpn, slot, from: place });
-                }
+                self.processor(number).pages.reads(page);
                 nand.read(chip, at.into(), lpn, purpose);
                 self.fill_in_reads(number, Some(at.chip), nand);
                 self.is_doing(number, StepWork::Pages)
             }
             NextStep::Reset(block) => {
-                let chip = self.begin(number, 0);
-                if let Some(of) = &mut self.processors[number] {
-                    of.ftl.pages.lose(block);
-                    of.ftl.pages.reset(block);
-                }
-                let purpose =
-                    OperationPurpose::Request { source: request.key.source, index: request.key.index, place: 0 };
+                let (chip, purpose) = (self.begin(number, 0), self.purpose(slot, 0));
+                let pages = &mut self.processor(number).ftl.pages;
+                pages.lose(block);
+                pages.reset(block);
                 nand.erase(chip, block, purpose);
                 self.is_doing(number, StepWork::Reset(block))
             }
-            NextStep::Program => self.program_row(number, (slot, column), nand, host),
-            NextStep::Pass | NextStep::Waits | NextStep::Nothing => StepTried::Begun,
+            NextStep::Program => self.program_row(part, nand, host),
+            NextStep::Pass | NextStep::Waits | NextStep::Nothing => {
+                unreachable!("a request that comes first has a page left, and none is in the background")
+            }
         }
     }
 
     /// Programs the next pages of a request: as many as the processor has chips. Others' pages fill
     /// the rest of the row.
-    fn program_row(
-        &mut self,
-        number: usize,
-        (slot, column): (u32, u32),
-        nand: &mut impl NandChips,
-        host: &mut impl RequestHost,
-    ) -> StepTried {
+    fn program_row(&mut self, part: RequestPart, nand: &mut impl NandChips, host: &mut impl RequestHost) -> StepTried {
+        let RequestPart { number, slot, .. } = part;
         let kind = self.requests[index(slot)].key.kind;
-        let width = self.processors[number].as_ref().map_or(0, |of| of.ftl.pages.width());
-        let pages = self.write_row(number, (slot, column), width, nand);
+        let width = self.as_processor(number).ftl.pages.columns().width;
+        let pages = self.write_row(part, width, nand);
         if pages == 0 {
-            return self.starves(number, if kind == JobKind::Write { 0 } else { 2 }, host);
+            return self.starves(number, kind, host);
         }
         if kind == JobKind::Server {
             self.may_owe(number, slot);
         }
-        if self.processors[number].as_ref().is_some_and(FtlProcessor::is_cached) {
-            self.commits(number, slot, pages);
+        let of = self.processor(number);
+        if let Some(registers) = &mut of.registers {
+            registers.commits(slot, pages);
             return StepTried::Begun;
         }
         if pages < width {
@@ -205,70 +192,59 @@ impl<'m> Ftl<'_, 'm> {
         self.is_doing(number, StepWork::Pages)
     }
 
-    /// Programs so many of the next pages of a request, if as many are free. Says how many.
-    pub(crate) fn write_row(
-        &mut self,
-        number: usize,
-        (slot, column): (u32, u32),
-        most: u32,
-        nand: &mut impl NandChips,
-    ) -> u32 {
-        let EdfKey { source, index: job, kind, .. } = self.requests[index(slot)].key;
-        let head = index(self.requests[index(slot)].heads) + index(column);
+    /// Programs the next pages of a request, `most` of them, if as many are free. Says how many.
+    pub(crate) fn write_row(&mut self, part: RequestPart, most: u32, nand: &mut impl NandChips) -> u32 {
+        let RequestPart { number, slot, .. } = part;
+        let kind = self.requests[index(slot)].key.kind;
         let mut pages = 0;
         while pages < most {
-            let place = self.words[head];
+            let place = self.next_place(part);
             if place == NONE {
                 break;
             }
-            let lpn = self.words[index(self.requests[index(slot)].pages) + 2 * index(place)];
-            let Some(of) = &mut self.processors[number] else { break };
+            let lpn = self.words[self.page_at(slot, place)];
+            let of = self.processor(number);
             let programmed = if kind == JobKind::Write { of.ftl.write(lpn) } else { of.ftl.serve(lpn, true) };
             let Some(at) = programmed else { break };
             of.pages.programs(PageInStep { column: at.chip, block: at.block, lpn, slot, from: place });
-            let spare = self.spare(number, (lpn, at.block));
-            self.take_page(slot, column);
-            let purpose = OperationPurpose::Request { source, index: job, place };
-            self.begins_to_program(number, (at, spare), purpose, nand);
+            let spare = self.spare(number, lpn, at.block);
+            self.take_page(part);
+            let purpose = self.purpose(slot, place);
+            self.begins_to_program(number, at, spare, purpose, nand);
             pages += 1;
         }
         pages
     }
 
-    /// `server`: it is that of the job in this slot, and not of the first GC job.
+    /// `server`: the pass is that of the server of the job in this slot, not of the first GC job.
     fn go_on_with_pass(
         &mut self,
-        number: usize,
+        number: u32,
         server: Option<u32>,
         nand: &mut impl NandChips,
         host: &mut impl RequestHost,
     ) -> StepTried {
         let key = server.map(|slot| self.requests[index(slot)].key);
-        let Some(of) = &mut self.processors[number] else { return StepTried::Begun };
-        let server = key.is_some();
-        let begins = |of: &mut FtlProcessor<'_>, host: &mut _| match key {
-            Some(key) => of.begins_server_pass(number, key, host),
-            None => of.begins_pass(number, host),
-        };
-        if !of.ftl.is_collecting(server) && !begins(of, host) {
-            if server {
-                self.server_pass_is_over(u32::try_from(number).unwrap_or(NONE), host);
+        let of = self.processor(number);
+        if !of.ftl.is_collecting(key.is_some()) && !of.begins_pass(number, key, host) {
+            if key.is_some() {
+                self.server_pass_is_over(number, host);
             }
             return StepTried::Again;
         }
-        self.begin_step_of_pass((number, server), nand, host)
+        self.begin_step_of_pass(number, key.is_some(), nand, host)
     }
 
-    /// The next step of a pass under way: of a server, or of the GC jobs.
     fn begin_step_of_pass(
         &mut self,
-        (number, server): (usize, bool),
+        number: u32,
+        server: bool,
         nand: &mut impl NandChips,
         host: &mut impl RequestHost,
     ) -> StepTried {
+        let kind = if server { JobKind::Server } else { JobKind::Collection };
         let Ftl { identity, sequence, at_work, suspended, processors, .. } = self;
-        let Some(of) = &mut processors[number] else { return StepTried::Begun };
-        let FtlProcessor { ftl, chips, busy, cluster, pages, jobs, erase_failed, .. } = of;
+        let FtlProcessor { ftl, chips, busy, cluster, pages, jobs, erase_failed, .. } = at(processors, number);
         let mut begin = |column: u32| {
             let chip = chips[index(column)];
             marks(at_work, chip);
@@ -288,97 +264,92 @@ impl<'m> Ftl<'_, 'm> {
         });
         let doing = match step {
             None => return StepTried::Again,
-            Some(GcStep::Starved) => return self.starves(number, if server { 2 } else { 1 }, host),
+            Some(GcStep::Starved) => return self.starves(number, kind, host),
             Some(GcStep::Moved) => {
                 ftl.moved();
                 jobs.over();
                 return StepTried::Again;
             }
             Some(GcStep::Copyback(from, to, lpn)) => {
-                let page = from.block * ftl.pages.rows() + from.page;
+                let page = from.block * ftl.pages.blocks().rows() + from.page;
                 pages.programs(PageInStep { column: 0, block: to.block, lpn, slot: NONE, from: page });
                 nand.copyback(begin(0), from.into(), to.into(), spare(lpn, ftl.pages.blocks().erases(to.block)));
                 StepWork::Pages
             }
             Some(GcStep::Erase(block)) => {
-                erase_or_go_on((block, chips, suspended), nand, begin);
+                erase_or_go_on(block, chips, suspended, nand, begin);
                 pages.failed = core::mem::take(erase_failed);
                 if server { StepWork::ServerErase } else { StepWork::Erase }
             }
             Some(GcStep::Row) => {
                 for page in (0..pages.count()).filter_map(|place| pages.get(place)) {
-                    let Some(at) = ftl.pages.locate(page.lpn) else { continue };
+                    let at = ftl.pages.locate(page.lpn).expect("a page that was programmed is there");
                     let spare = spare(page.lpn, ftl.pages.blocks().erases(at.block));
                     nand.program(begin(at.chip), at.into(), spare, OperationPurpose::Collection);
                 }
                 self.fill_in_reads(number, None, nand);
                 StepWork::Pages
             }
-            // Reads. What is padded is of the executor's worst victims alone.
+            // Reads. Only the executor pads passes, with worst victims.
             Some(_) => StepWork::Pages,
         };
         self.is_doing(number, doing)
     }
 
-    /// A chip of a processor begins an operation.
-    pub(crate) fn begin(&mut self, number: usize, column: u32) -> u32 {
-        let Some(of) = &mut self.processors[number] else { return NONE };
+    pub(crate) fn begin(&mut self, number: u32, column: u32) -> u32 {
+        let of = at(self.processors, number);
         of.busy += 1;
         let chip = of.chips[index(column)];
         marks(self.at_work, chip);
         chip
     }
 
-    fn is_doing(&mut self, number: usize, doing: StepWork) -> StepTried {
-        if let Some(of) = &mut self.processors[number] {
-            of.doing = doing;
-        }
+    fn is_doing(&mut self, number: u32, doing: StepWork) -> StepTried {
+        self.processor(number).doing = doing;
         StepTried::Begun
     }
 
-    /// What a page that is programmed now has beside it.
-    pub(crate) fn spare(&mut self, number: usize, (lpn, block): (u32, u32)) -> SpareBytes {
-        let of = self.processors[number].as_ref();
-        let (cluster, erases) = of.map_or((0, 0), |of| (of.cluster, of.ftl.pages.blocks().erases(block)));
+    pub(crate) fn spare(&mut self, number: u32, lpn: u32, block: u32) -> SpareBytes {
+        let of = self.as_processor(number);
+        let (cluster, erases) = (of.cluster, of.ftl.pages.blocks().erases(block));
         let sequence = self.sequence;
         self.sequence = sequence.saturating_add(1);
         SpareBytes { identity: self.identity, cluster, lpn, sequence, erases }
     }
 
-    fn starves(&mut self, number: usize, what: usize, host: &mut impl RequestHost) -> StepTried {
-        if let Some(of) = &mut self.processors[number] {
-            of.starved[what] = true;
-        }
-        host.starved(u32::try_from(number).unwrap_or(NONE));
+    fn starves(&mut self, number: u32, what: JobKind, host: &mut impl RequestHost) -> StepTried {
+        self.processor(number).starved[what as usize] = true;
+        host.starved(number);
         StepTried::Again
     }
 }
 
 impl FtlProcessor<'_> {
-    /// The first GC job begins its pass, or to move pages; or it is over without.
-    fn begins_pass(&mut self, number: usize, host: &mut impl RequestHost) -> bool {
-        let processor = u32::try_from(number).unwrap_or(NONE);
-        let job = self.jobs.first().map_or(0, |job| job.index);
-        let Some((block, valid)) = self.ftl.begin_pass(false) else {
-            // Rule R3.
-            host.left_out(processor, job, self.ftl.pages.free());
-            self.jobs.over();
-            return false;
+    /// The first GC job, or the server for a job, begins its pass, or to move pages. A void GC job
+    /// is over.
+    fn begins_pass(&mut self, number: u32, server: Option<EdfKey>, host: &mut impl RequestHost) -> bool {
+        let begun = self.ftl.begin_pass(server.is_some());
+        let outcome = match begun {
+            None => PassOutcome::LeftOut(self.ftl.pages.free()),
+            Some(of) if server.is_some() || !self.ftl.moves() => PassOutcome::Selected(of),
+            Some(of) if self.ftl.pages.blocks().is_retired(of.block) => PassOutcome::Moving(of),
+            Some(of) => PassOutcome::Levelling(of),
         };
-        if self.ftl.pages.is_retired(block) {
-            host.moving(processor, job, block, valid);
-        } else if self.ftl.moves() {
-            host.levelling(processor, job, block, valid);
-        } else {
-            host.selected(processor, job, block, valid);
+        let job = self.jobs.first().map(|job| job.index);
+        let job = server.map(|key| key.index).or(job).expect("a pass is a job's");
+        host.pass(number, server.map(|key| key.source), job, outcome);
+        if (begun, server) == (None, None) {
+            self.jobs.over();
         }
-        true
+        begun.is_some()
     }
 }
 
-/// Erases a victim on all chips, or goes on with that where it was suspended.
+/// Erases a victim on all chips, or goes on with that on those where it was suspended.
 fn erase_or_go_on(
-    (block, chips, suspended): (u32, &[u32], &mut [u64]),
+    block: u32,
+    chips: &[u32],
+    suspended: &mut [u64],
     nand: &mut impl NandChips,
     mut begin: impl FnMut(u32) -> u32,
 ) {
@@ -390,9 +361,4 @@ fn erase_or_go_on(
             nand.resume(begin(column), block);
         }
     }
-}
-
-/// Where a page is.
-fn of_page(of: Option<&FtlProcessor<'_>>, lpn: u32) -> Option<Spot> {
-    of?.ftl.pages.locate(lpn)
 }

@@ -2,11 +2,10 @@
 
 use crate::ftl::Ftl;
 use crate::memory::{has, index, word};
-use crate::nand::{FlashPage, NandChips, OperationPurpose, RequestHost};
-use crate::pages::Spot;
+use crate::nand::{NandChips, OperationPurpose, RequestHost};
 use crate::police::Refused;
 use crate::registers::PageRegisters;
-use crate::slots::{FtlProcessor, RequestSlot, StepWork};
+use crate::slots::{FtlProcessor, StepWork};
 use crate::step_pages::PageInStep;
 
 impl FtlProcessor<'_> {
@@ -18,47 +17,47 @@ impl FtlProcessor<'_> {
         if !core::mem::take(&mut pages.failed) {
             return false;
         }
-        if let StepWork::Erase | StepWork::ServerErase | StepWork::Reset(_) = *doing {
-            match *doing {
-                StepWork::Reset(block) => ftl.pages.retire(block),
-                doing => ftl.erase_failed(doing == StepWork::ServerErase),
+        match *doing {
+            StepWork::Reset(block) => ftl.pages.retire(block),
+            StepWork::Erase | StepWork::ServerErase => ftl.erase_failed(*doing == StepWork::ServerErase),
+            StepWork::Nothing | StepWork::Pages | StepWork::SuspendedErase => {
+                let mut again = false;
+                for place in 0..pages.count() {
+                    let Some(page) = pages.failed(place) else { continue };
+                    ftl.pages.retire(page.block);
+                    // A page that another one of the step has overwritten is stale. It is over with
+                    // that one.
+                    let at = ftl.pages.locate(page.lpn);
+                    let is_later = |other: PageInStep| other.lpn == page.lpn && other.is_at(at);
+                    if (0..pages.count()).filter_map(|place| pages.failed(place)).any(is_later) {
+                        again = true;
+                    } else {
+                        pages.is_stale(place);
+                    }
+                }
+                pages.fail_with_others();
+                return again;
             }
-            return false;
         }
-        let mut again = false;
-        for place in 0..pages.count() {
-            let Some(page) = pages.failed(place) else { continue };
-            ftl.pages.retire(page.block);
-            // What another page of the step has overwritten is stale. It is over with that one.
-            let at = ftl.pages.locate(page.lpn);
-            let is_later = |other: &PageInStep| other.lpn == page.lpn && other.is_at(at);
-            if page.is_at(at) || (0..pages.count()).filter_map(|place| pages.failed(place)).any(|of| is_later(&of)) {
-                again = true;
-            } else {
-                pages.is_stale(place);
-            }
-        }
-        pages.fail_with_others();
-        again
+        false
     }
 }
 
 impl Ftl<'_, '_> {
-    /// What a chip was asked to do has ended, as for [`Ftl::ended`], and it was a program, a copy
-    /// or an erase, and has failed. The block is retired: it is read until its pages have been
-    /// moved, and not used otherwise. What was to be programmed is programmed again, to another
-    /// block, by the next step of the processor.
+    /// The operation of a chip has ended, as for [`Ftl::ended`], and it was a program, a copy or an
+    /// erase, and has failed. The block is retired: it is read until its pages have been
+    /// moved, and not used otherwise. The next step of the processor programs the page again, to
+    /// another block.
     ///
     /// Reads do not fail: a page that cannot be read is the driver's affair. They are taken to have
     /// ended.
     pub fn failed(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
-        let number = self.of_chip.get(index(chip)).copied();
-        if let Some(Some(of)) = number.and_then(|number| self.processors.get_mut(index(number)))
-            && has(self.at_work, chip)
-            && of.registers.as_ref().is_none_or(PageRegisters::are_empty)
-            && let Some(column) = of.chips.iter().position(|&own| own == chip)
-        {
-            of.pages.fails(word(column));
+        if let Some(number) = self.number_of_chip(chip).filter(|_| has(self.at_work, chip)) {
+            let of = self.processor(number);
+            if of.registers.as_ref().is_none_or(PageRegisters::are_empty) {
+                let column = of.chips.iter().position(|&own| own == chip).expect("a chip is one of its processor's");
+                of.pages.fails(word(column));
+            }
         }
         self.ended(chip, host)
     }
@@ -67,76 +66,65 @@ impl Ftl<'_, '_> {
     /// it was trimmed.
     pub(crate) fn program_again(
         &mut self,
-        number: usize,
+        number: u32,
         nand: &mut impl NandChips,
         host: &mut impl RequestHost,
     ) -> bool {
-        let Some(of) = &mut self.processors[number] else { return false };
+        let of = self.processor(number);
         let count = of.pages.count();
         if !of.pages.get(0).is_some_and(|page| of.ftl.pages.has_room(page.lpn, count)) {
             // More blocks have failed than are kept back.
-            host.starved(word(number));
+            host.starved(number);
             return false;
         }
         of.pages.again = false;
         for place in 0..count {
-            let Some(of) = &mut self.processors[number] else { break };
-            let Some(page) = of.pages.get(place) else { break };
+            let of = self.processor(number);
+            let page = of.pages.get(place).expect("one of those that failed");
             if !page.is_at(of.ftl.pages.locate(page.lpn)) {
                 of.pages.is_overwritten(place);
                 continue;
             }
             let Some(to) = of.ftl.pages.program(page.lpn) else { break };
-            of.pages.goes_to(place, to.chip, to.block);
-            let (superblock, from) = (of.ftl.pages.columns().superblock, source_of_copy(of, page.from));
-            let (chip, spare) = (self.begin(number, to.chip), self.spare(number, (page.lpn, to.block)));
-            match self.requests.get(index(page.slot)) {
-                Some(RequestSlot { key, .. }) => {
-                    let purpose = OperationPurpose::Request { source: key.source, index: key.index, place: page.from };
-                    nand.program(chip, to.into(), spare, purpose);
-                }
-                None if superblock => nand.program(chip, to.into(), spare, OperationPurpose::Collection),
-                None => nand.copyback(chip, from, to.into(), spare),
+            of.pages.goes_to(place, to);
+            let superblock = of.ftl.pages.columns().superblock;
+            let (chip, spare) = (self.begin(number, to.chip), self.spare(number, page.lpn, to.block));
+            if self.requests.get(index(page.slot)).is_some() {
+                nand.program(chip, to.into(), spare, self.purpose(page.slot, page.from));
+            } else if superblock {
+                nand.program(chip, to.into(), spare, OperationPurpose::Collection);
+            } else {
+                let from = self.processor(number).ftl.pages.spot(page.from);
+                nand.copyback(chip, from.into(), to.into(), spare);
             }
         }
-        let is_over = self.processors[number].as_ref().is_some_and(|of| of.busy == 0);
+        let is_over = self.processor(number).busy == 0;
         if is_over {
-            self.step_is_over(word(number), host);
+            self.step_is_over(number, host);
         }
         is_over
     }
 
     /// Logical pages of a source's range, or of a stream of jobs, which come behind the sources,
     /// hold nothing any more, from now on, but for the one that its processor programmed last: that
-    /// goes on holding what it holds, and may be trimmed once another one has been programmed.
-    /// After a loss of power they may hold again what they held at any time before.
+    /// goes on holding what it holds, and can be trimmed once another one has been programmed.
+    /// After a loss of power they can hold again what they held at any time before.
     ///
     /// # Errors
-    /// Where a page is not the source's, or is one of zones, which are overwritten as a whole. Then
+    /// If a page is not the source's, or is one of zones, which are overwritten as a whole. Then
     /// nothing has changed.
     pub fn trim(&mut self, source: u32, pages: &[u32]) -> Result<(), Refused> {
         let of = self.sources.get(index(source)).ok_or(Refused::NoSource)?;
-        let cluster = &self.clusters[index(of.cluster)];
-        let processor = |page: u32| index(cluster.first_processor + page % cluster.processors);
+        let (declared, cluster) = (of.declared, self.clusters[index(of.declared.cluster)]);
+        let processor = |page: u32| cluster.first_processor + page % cluster.processors;
         for (place, &page) in (0..).zip(pages) {
-            let number = page.checked_sub(of.declared.first_page);
-            let is_own = number.is_some_and(|number| number < of.declared.page_count);
-            let is_zoned = |of: &FtlProcessor<'_>| of.ftl.pages.is_zoned();
-            if !is_own || self.processors[processor(page)].as_ref().is_none_or(is_zoned) {
+            if !declared.has(page) || self.processor(processor(page)).ftl.pages.is_zoned() {
                 return Err(Refused::Page(place));
             }
         }
         for &page in pages {
-            if let Some(of) = &mut self.processors[processor(page)] {
-                of.ftl.pages.trim(page);
-            }
+            self.processor(processor(page)).ftl.pages.trim(page);
         }
         Ok(())
     }
-}
-
-/// Where a copy inside a chip is from.
-fn source_of_copy(of: &FtlProcessor<'_>, page: u32) -> FlashPage {
-    let Spot { block, page, .. } = of.ftl.pages.spot(page);
-    FlashPage { block, page }
 }

@@ -1,30 +1,32 @@
 //! Chips of a superblock that a step leaves idle, and what they do meanwhile: rule D3.
 
-use crate::ftl::Ftl;
-use crate::memory::{NONE, index, marks};
+use crate::ftl::{Ftl, at};
+use crate::memory::{NONE, index, marks, word};
 use crate::nand::{NandChips, OperationPurpose};
 use crate::slots::{FtlProcessor, JobKind};
 use crate::step_pages::PageInStep;
 
-/// Pages to be read that are looked at for the idle chips of one step, at most.
+/// Pages that can be chosen from for the idle chips of one step, at most.
 pub const FILL_IN_LOOKS: u32 = 64;
 
 impl Ftl<'_, '_> {
     /// Adds to a row of a request, which has free columns, pages that requests of less priority
     /// write.
-    pub(crate) fn fill_in_writes(&mut self, number: usize, slot: u32, nand: &mut impl NandChips) {
-        let Some(of) = self.processors[number].as_ref().filter(|of| of.backfill.is_some()) else { return };
-        let width = of.ftl.pages.width();
-        let mut free = width.saturating_sub(u32::try_from(of.pages.count()).unwrap_or(width));
+    pub(crate) fn fill_in_writes(&mut self, number: u32, slot: u32, nand: &mut impl NandChips) {
+        let of = self.as_processor(number);
+        if of.backfill.is_none() {
+            return;
+        }
+        let mut free = of.ftl.pages.columns().width - word(of.pages.count());
         let mut next = self.requests[index(slot)].behind;
         while let Some(request) = self.requests.get(index(next)).copied().filter(|_| free > 0) {
             if request.key.kind == JobKind::Write {
-                let written = self.write_row(number, (next, 0), free, nand);
+                let written = self.write_row(self.part(number, next), free, nand);
                 if written == 0 {
                     // No page is free.
                     return;
                 }
-                free = free.saturating_sub(written);
+                free -= written;
             }
             next = request.behind;
         }
@@ -32,22 +34,24 @@ impl Ftl<'_, '_> {
 
     /// Adds pages that requests and jobs read, in the order of their priorities, where their chips
     /// are idle and they are sure to end with the step. `read`: the chip of a request's read that
-    /// the step is; then no two pages may be on one channel.
-    pub(crate) fn fill_in_reads(&mut self, number: usize, read: Option<u32>, nand: &mut impl NandChips) {
+    /// the step is; then no two pages can be on one channel.
+    pub(crate) fn fill_in_reads(&mut self, number: u32, read: Option<u32>, nand: &mut impl NandChips) {
         let Ftl { processors, clusters, requests, words, at_work, .. } = self;
-        let Some(of) = &mut processors[number] else { return };
-        let FtlProcessor { ftl, chips, busy, cluster, pages, backfill: Some(backfill), .. } = of else { return };
+        let FtlProcessor { ftl, chips, busy, cluster, pages, backfill: Some(backfill), .. } = at(processors, number)
+        else {
+            return;
+        };
         // No two pages on one channel, or on one chip.
         let most = if read.is_some() { backfill.channels } else { chips.len() };
         if pages.count() >= most || read.is_none() && !backfill.reads_beside_rows {
             return;
         }
         backfill.begins();
-        for place in 0..pages.count() {
-            pages.get(place).iter().for_each(|page| backfill.uses(page.column));
+        for page in (0..pages.count()).filter_map(|place| pages.get(place)) {
+            backfill.uses(page.column);
         }
         let foreign = read.map(|read| backfill.foreign(read));
-        let (width, mut slot, mut looks) = (ftl.pages.width(), clusters[index(*cluster)].first, 0);
+        let (width, mut slot, mut looks) = (ftl.pages.columns().width, clusters[index(*cluster)].first, 0);
         while let Some(&request) = requests.get(index(slot)) {
             // The word that says which page is next.
             let mut before = index(request.heads);

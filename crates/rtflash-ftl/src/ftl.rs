@@ -7,9 +7,9 @@ use crate::slots::{EdfKey, FtlCluster, FtlProcessor, JobKind, RequestSlot, Sourc
 
 /// The certified organisations of a device's chips, at work.
 ///
-/// Whoever runs it hands over all that comes about at an instant ([`Ftl::request`],
-/// [`Ftl::ended`]), and then has it begin what is next ([`Ftl::dispatch`]). Instants are in
-/// nanoseconds on any clock that does not go back.
+/// Its driver hands over all that comes about at an instant ([`Ftl::request`], [`Ftl::ended`]), and
+/// then has it begin what is next ([`Ftl::dispatch`]). Instants are in nanoseconds on any clock
+/// that does not go back.
 #[derive(Debug)]
 pub struct Ftl<'s, 'm> {
     pub(crate) identity: u32,
@@ -23,13 +23,13 @@ pub struct Ftl<'s, 'm> {
     pub(crate) of_chip: &'m mut [u32],
     /// A bit for each chip, whether it is at work.
     pub(crate) at_work: &'m mut [u64],
-    /// Likewise, whether the page in its cache register is on its way.
+    /// A bit for each chip, whether the page in its cache register is on its way.
     pub(crate) moving: &'m mut [u64],
-    /// Likewise, whether its erase is suspended.
+    /// A bit for each chip, whether its erase is suspended.
     pub(crate) suspended: &'m mut [u64],
     /// How many sources there are: those of jobs come behind them.
     pub(crate) streams_from: u32,
-    /// Of the page that is programmed next.
+    /// The number of the page that is programmed next.
     pub(crate) sequence: u64,
 }
 
@@ -38,11 +38,27 @@ pub struct Ftl<'s, 'm> {
 pub struct Taken {
     /// Its number, from 0 for each source.
     pub index: u64,
-    /// Its deadline, in nanoseconds: so long after its nominal arrival as declared.
+    /// Its deadline, in nanoseconds: its nominal arrival and the declared relative deadline.
     pub due_ns: u64,
 }
 
+pub(crate) fn at<'p, 'm>(processors: &'p mut [Option<FtlProcessor<'m>>], number: u32) -> &'p mut FtlProcessor<'m> {
+    processors[index(number)].as_mut().expect("setup has made each processor")
+}
+
 impl<'m> Ftl<'_, 'm> {
+    pub(crate) fn processor(&mut self, number: u32) -> &mut FtlProcessor<'m> {
+        at(self.processors, number)
+    }
+
+    pub(crate) fn as_processor(&self, number: u32) -> &FtlProcessor<'m> {
+        self.processors[index(number)].as_ref().expect("setup has made each processor")
+    }
+
+    pub(crate) fn number_of_chip(&self, chip: u32) -> Option<u32> {
+        self.of_chip.get(index(chip)).copied().filter(|&number| number != NONE)
+    }
+
     /// A request is released now: for these logical pages of its cluster, which `source`, by
     /// position in the image, reads or writes. Rules S1 and R1.
     ///
@@ -53,11 +69,12 @@ impl<'m> Ftl<'_, 'm> {
     /// cluster.
     ///
     /// # Errors
-    /// Where it would break the promise to others. Then nothing has changed.
+    /// If it would break the guarantee of others. Then nothing has changed.
     pub fn request(
         &mut self,
         source: u32,
-        (nominal_ns, now_ns): (Option<u64>, u64),
+        nominal_ns: Option<u64>,
+        now_ns: u64,
         pages: &[u32],
     ) -> Result<Taken, Refused> {
         let of = self.sources.get_mut(index(source)).filter(|of| of.kind != JobKind::Server);
@@ -66,14 +83,15 @@ impl<'m> Ftl<'_, 'm> {
         let mut free = slots.filter(|&slot| self.requests[index(slot)].left == 0);
         let slot = free.next().ok_or(Refused::Full)?;
         let mut police = of.police;
-        let nominal = police.passes(&of.declared, (nominal_ns, now_ns), pages)?;
+        let nominal = police.passes(&of.declared, nominal_ns, now_ns, pages)?;
         let due = nominal.checked_add(of.declared.deadline_ns).ok_or(Refused::TooLate)?;
-        let key = EdfKey { due, kind: of.kind, source: of.number, index: of.index };
+        let key = EdfKey { due, kind: of.kind, source: of.declared.number, index: of.index };
         (of.police, of.index) = (police, of.index + 1);
-        let cluster = of.cluster;
-        let divided = if key.kind == JobKind::Read { (pages, [].as_slice()) } else { ([].as_slice(), pages) };
-        self.enter(slot, key, cluster, divided);
-        if key.kind == JobKind::Write {
+        let cluster = of.declared.cluster;
+        if key.kind == JobKind::Read {
+            self.enter(slot, key, cluster, pages, &[]);
+        } else {
+            self.enter(slot, key, cluster, &[], pages);
             self.collect(cluster, now_ns);
         }
         Ok(Taken { index: key.index, due_ns: due })
@@ -81,27 +99,23 @@ impl<'m> Ftl<'_, 'm> {
 
     /// Divides a request among the processors of its cluster, what it reads before what it writes,
     /// and puts it where its priority is.
-    pub(crate) fn enter(&mut self, slot: u32, key: EdfKey, cluster: u32, (reads, writes): (&[u32], &[u32])) {
+    pub(crate) fn enter(&mut self, slot: u32, key: EdfKey, cluster: u32, reads: &[u32], writes: &[u32]) {
         let of = &mut self.requests[index(slot)];
-        let [read, written] = [reads, writes].map(|pages| word(pages.len()));
-        let count = read.saturating_add(written);
-        (of.key, of.left, of.reads) = (key, count, read);
+        (of.key, of.reads) = (key, word(reads.len()));
+        of.left = of.reads.saturating_add(word(writes.len()));
+        let (count, heads, first) = (of.left, index(of.heads), index(of.pages));
         let FtlCluster { first_processor, processors, .. } = self.clusters[index(cluster)];
-        let (first, heads) = (index(of.pages), index(of.heads));
         self.words[heads..heads + index(processors)].fill(NONE);
         // From behind, so that each page is put before those that come later.
-        for (pages, places) in [(writes, read..count), (reads, 0..read)] {
-            for (place, &lpn) in places.zip(pages).rev() {
-                let column = lpn % processors;
-                let head = core::mem::replace(&mut self.words[heads + index(column)], place);
-                let at = first + 2 * index(place);
-                (self.words[at], self.words[at + 1]) = (lpn, head);
-                if let Some(processor) = &mut self.processors[index(first_processor + column)] {
-                    processor.changed = true;
-                    if key.kind == JobKind::Write {
-                        processor.ftl.arrives();
-                    }
-                }
+        for (place, &lpn) in (0..count).rev().zip(reads.iter().chain(writes).rev()) {
+            let column = lpn % processors;
+            let head = core::mem::replace(&mut self.words[heads + index(column)], place);
+            let at = first + 2 * index(place);
+            (self.words[at], self.words[at + 1]) = (lpn, head);
+            let processor = self.processor(first_processor + column);
+            processor.changed = true;
+            if key.kind == JobKind::Write {
+                processor.ftl.arrive(1);
             }
         }
         let mut before = NONE;
@@ -119,7 +133,7 @@ impl<'m> Ftl<'_, 'm> {
     /// Rule R1: GC jobs that are due by what has arrived.
     fn collect(&mut self, cluster: u32, now_ns: u64) {
         for processor in self.clusters[index(cluster)].processors() {
-            let Some(of) = &mut self.processors[index(processor)] else { continue };
+            let of = self.processor(processor);
             while let Some((job, deadline)) = of.ftl.collects() {
                 of.jobs.release(now_ns.saturating_add(deadline), job);
                 of.changed = true;
@@ -127,31 +141,28 @@ impl<'m> Ftl<'_, 'm> {
         }
     }
 
-    /// What a chip was asked to do has ended. Says whether there was anything.
+    /// The operation of a chip has ended. Says whether there was one.
     pub fn ended(&mut self, chip: u32, host: &mut impl RequestHost) -> bool {
-        let Some(&number) = self.of_chip.get(index(chip)) else { return false };
-        if let Some(taken) = self.has_programmed(chip, host) {
+        let Some(number) = self.number_of_chip(chip) else { return false };
+        if let Some(taken) = self.has_programmed(number, chip, host) {
             return taken;
         }
         if !takes(self.at_work, chip) {
             return false;
         }
-        let Some(Some(of)) = self.processors.get_mut(index(number)) else { return false };
-        of.busy = of.busy.saturating_sub(1);
+        let of = at(self.processors, number);
+        of.busy = of.busy.checked_sub(1).expect("a chip at work does a part of its processor's step");
         if of.busy > 0 {
             return true;
         }
         of.changed = true;
-        if self.is_to_go_on(number) {
+        if of.is_to_go_on(self.suspended) {
             return true;
         }
-        let Some(Some(of)) = self.processors.get_mut(index(number)) else { return false };
         if of.has_failed() {
-            // What has not failed is over.
+            // Pages that have not failed are over.
             self.pages_of_step_are_over(number, host);
-            if let Some(Some(of)) = self.processors.get_mut(index(number)) {
-                of.pages.repeat_failed();
-            }
+            self.processor(number).pages.repeat_failed();
         } else {
             self.step_is_over(number, host);
         }
@@ -160,18 +171,18 @@ impl<'m> Ftl<'_, 'm> {
 
     /// A processor's step is over, and nothing of it has to be done again.
     pub(crate) fn step_is_over(&mut self, number: u32, host: &mut impl RequestHost) {
-        let Some(Some(of)) = self.processors.get_mut(index(number)) else { return };
+        let of = self.processor(number);
         match core::mem::replace(&mut of.doing, StepWork::Nothing) {
             StepWork::Nothing | StepWork::Reset(_) | StepWork::SuspendedErase => {}
             StepWork::Pages => self.pages_of_step_are_over(number, host),
             StepWork::Erase => {
                 of.ftl.erased(false);
                 of.jobs.over();
-                of.starved = [false; 3];
+                of.starved = [false; 4];
             }
             StepWork::ServerErase => {
                 of.ftl.erased(true);
-                of.starved = [false; 3];
+                of.starved = [false; 4];
                 self.server_pass_is_over(number, host);
             }
         }
@@ -180,21 +191,20 @@ impl<'m> Ftl<'_, 'm> {
     /// Those pages of a step are over that have not failed.
     fn pages_of_step_are_over(&mut self, number: u32, host: &mut impl RequestHost) {
         let mut place = 0;
-        while let Some(Some(of)) = self.processors.get_mut(index(number)) {
-            let cluster = of.cluster;
+        loop {
+            let of = self.processor(number);
+            let (cluster, count) = (of.cluster, of.pages.count());
             let Some((slot, pages)) = of.pages.take_run(&mut place) else { break };
-            let is_last = place == of.pages.count();
             self.pages_are_over(cluster, slot, pages, host);
-            if is_last {
+            if place == count {
                 break;
             }
         }
     }
 
-    /// Pages of a request have been read or programmed.
     pub(crate) fn pages_are_over(&mut self, cluster: u32, slot: u32, pages: u32, host: &mut impl RequestHost) {
         let of = &mut self.requests[index(slot)];
-        of.left = of.left.saturating_sub(pages);
+        of.left = of.left.checked_sub(pages).expect("each page of a request ends once");
         if of.left > 0 {
             return;
         }
@@ -212,15 +222,15 @@ impl<'m> Ftl<'_, 'm> {
         host.complete(key.source, key.index, key.due);
     }
 
-    /// Where a logical page of a cluster is: which chip, and which page. `None` where it was never
+    /// The chip and the page that hold a logical page of a cluster. `None` where it was never
     /// written, or there is no such page.
     pub fn locate(&self, cluster: u32, lpn: u32) -> Option<(u32, FlashPage)> {
         let of = self.clusters.get(index(cluster))?;
         let processor = of.first_processor + lpn.checked_rem(of.processors)?;
-        let of = self.processors.get(index(processor))?.as_ref()?;
-        let pages = &of.ftl.pages;
-        let at = pages.spot(pages.places().get(index(pages.slot(lpn))).copied().filter(|&page| page != NONE)?);
-        Some((*of.chips.get(index(at.chip))?, at.into()))
+        let FtlProcessor { ftl, chips, .. } = self.as_processor(processor);
+        let page = ftl.pages.places().get(index(ftl.pages.slot(lpn))).copied();
+        let at = ftl.pages.spot(page.filter(|&page| page != NONE)?);
+        Some((chips[index(at.chip)], at.into()))
     }
 
     /// a, f and b of a processor: pages of writes that have arrived, free pages, and pages that

@@ -7,7 +7,7 @@ use crate::memory::{NONE, index};
 use crate::step_pages::STEP_PAGE_WORDS;
 use crate::zones::RING_WORDS;
 
-/// What the memory of a [`Ftl`](crate::Ftl) depends on. It follows from an image
+/// The numbers that the memory of a [`Ftl`](crate::Ftl) depends on. It follows from an image
 /// ([`Geometry::of`]); firmware whose memory is laid out when it is built writes it down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Geometry {
@@ -39,19 +39,19 @@ pub struct Geometry {
     pub clusters: usize,
     /// Sources of requests, and streams of jobs.
     pub sources: usize,
-    /// Requests that may wait at once.
+    /// Requests that can wait at once.
     pub requests: usize,
     /// Their pages.
     pub request_pages: usize,
     /// Their parts: one for each processor of their clusters.
     pub parts: usize,
-    /// Instants from which GC jobs may wait, of all processors.
+    /// Instants from which GC jobs can wait, of all processors.
     pub gc_jobs: usize,
 }
 
 impl Geometry {
-    /// That of an image. `late`: how many more requests of each source may wait than those that
-    /// can where all deadlines are met. `None` where the numbers are too large for this machine.
+    /// The geometry of an image. `late`: how many more requests of each source can wait than those
+    /// if all deadlines are met. `None` if the numbers are too large for this machine.
     pub fn of(image: &Image<'_>, late: u32) -> Option<Geometry> {
         let device = image.device();
         let mut all = Geometry {
@@ -117,7 +117,6 @@ impl Geometry {
         words.is_some()
     }
 
-    /// N·P.
     const fn chip_pages(&self) -> Option<usize> {
         self.blocks.checked_mul(self.pages)
     }
@@ -145,20 +144,19 @@ impl Geometry {
 /// written first, in a recovery.
 pub(crate) const ZONE_WORDS: usize = 3;
 
-/// Whether the erases of a cluster's blocks are counted.
 pub(crate) fn levels_wear(device: ImageDevice, of: &ImageCluster<'_>) -> bool {
     device.wear_gap > 0 && of.collection().is_some()
 }
 
-/// Requests of a source that may wait at once where all deadlines are met, and so many more: those
-/// that arrive within D + J, and one.
+/// Requests of a source that can wait at once: those that arrive within D + J, and one, if all
+/// deadlines are met, and `late` more.
 pub(crate) fn waiting(deadline_ns: u64, jitter_ns: u64, period_ns: u64, late: u32) -> Option<u32> {
     let waiting = deadline_ns.checked_add(jitter_ns)?.checked_div(period_ns)?;
     u32::try_from(waiting).ok()?.checked_add(2)?.checked_add(late)
 }
 
-/// Instants from which GC jobs of a processor of this cluster may wait, likewise: those of the
-/// writes within D_g.
+/// Instants from which GC jobs of a processor of this cluster can wait: those of the writes within
+/// D_g, with `late` more for each source.
 pub(crate) fn gc_jobs(image: &Image<'_>, cluster: u32, late: u32) -> Option<u32> {
     let collection = image.cluster(cluster)?.collection();
     let Some(deadline) = collection.and_then(|collection| collection.deadline_ns) else { return Some(0) };

@@ -29,7 +29,7 @@
 //! bytes each); T, D and J in nanoseconds (8 bytes each). A chip: its number (4 bytes). A ring,
 //! [`RING_BYTES`]: its first block, how many, its first logical page, how many, whether it is
 //! written (4 bytes each). A stream of jobs, [`JOBS_BYTES`]: its number in the plan, its cluster,
-//! pages of a job, how many of its jobs may wait, its first logical page, how many it has (4 bytes
+//! pages of a job, how many of its jobs can wait, its first logical page, how many it has (4 bytes
 //! each).
 
 mod checksum;
@@ -44,9 +44,8 @@ pub use error::{ImageError, ImagePlace};
 use checksum::{CHECKSUM, checksum};
 
 use crate::memory::index;
-use crate::police::RequestOrder;
 
-/// What an image begins with.
+/// The first bytes of an image.
 pub const MAGIC: [u8; 8] = *b"rtflash\0";
 /// The version of the format.
 pub const VERSION: u16 = 4;
@@ -61,11 +60,10 @@ pub const RING_BYTES: usize = 20;
 /// Bytes of a stream of jobs.
 pub const JOBS_BYTES: usize = 24;
 
-/// What the organisation of a cluster is more where its erases are suspended.
+// Flags in the organisation of a cluster: its erases are suspended, chips that a step leaves idle
+// do something, chips use a second page register.
 const SUSPENDS: u32 = 256;
-/// Likewise where chips that a step leaves idle are made use of.
 const BACKFILLS: u32 = 512;
-/// Likewise where chips use a second page register.
 const CACHED: u32 = 1024;
 
 /// The device that an image is for.
@@ -81,9 +79,9 @@ pub struct ImageDevice {
     pub pages_per_block: u32,
     /// Bytes of a page.
     pub page_bytes: u32,
-    /// N_s: blocks of a chip that may fail, and are kept erased until then.
+    /// N_s: blocks of a chip that can fail, and are kept erased until then.
     pub spare_blocks: u32,
-    /// Δ: by how many erases the blocks of a chip may differ before something is done; 0 where wear
+    /// Δ: by how many erases the blocks of a chip can differ before something is done; 0 where wear
     /// is not levelled.
     pub wear_gap: u32,
     /// t_r.
@@ -102,12 +100,26 @@ pub struct ImageDevice {
     pub erase_resume_ns: u64,
 }
 
+/// The order of the pages of a source's requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RequestOrder {
+    /// Any pages of its range.
+    #[default]
+    Any,
+    /// Each page is on the chip behind that of the page before, from any chip on.
+    Consecutive,
+    /// Consecutive, and each request goes on with the chip where the last one ended.
+    Stream,
+    /// The pages of the range one after another, round and round: what is written to zones.
+    Round,
+}
+
 /// How the chips of a cluster are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageOrganisation {
     /// Each chip is a processor; logical page l is on the chip with position l mod s.
     Stripe,
-    /// The same, where tasks own zones.
+    /// A stripe whose tasks own zones.
     Zoned,
     /// All chips are one processor.
     Superblock,
@@ -115,6 +127,7 @@ pub enum ImageOrganisation {
 
 /// By what the processors of a cluster collect garbage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ImageCollection {
     /// D_g; `None` where no GC jobs are released.
     pub deadline_ns: Option<u64>,
@@ -124,7 +137,7 @@ pub struct ImageCollection {
     pub reserve_pages: u64,
     /// v.
     pub victim_pages: u64,
-    /// δ: so many pages of H may be taken for wear.
+    /// δ: the pages of H that can be taken for wear.
     pub wear_pages: u64,
 }
 
@@ -148,13 +161,13 @@ pub struct ImageServer {
 /// A stream of jobs that are not real-time, in one of the clusters that serve them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageJobs {
-    /// Its number in the plan. Where several clusters serve it, one of these for each has it.
+    /// Its number in the plan. If several clusters serve it, one of these for each has it.
     pub number: u32,
     /// The cluster, by position.
     pub cluster: u32,
     /// Pages of a job, at most.
     pub pages: u32,
-    /// How many jobs may wait there.
+    /// How many jobs can wait there.
     pub waiting: u32,
     /// The first logical page of its range, in the cluster.
     pub first_page: u32,
@@ -178,7 +191,7 @@ pub struct ImageRing {
 }
 
 /// The read or the write requests of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImageSource {
     /// Its number in the plan; ascending.
     pub number: u32,
@@ -186,7 +199,7 @@ pub struct ImageSource {
     pub cluster: u32,
     /// Whether it writes.
     pub writes: bool,
-    /// How the pages of a request may lie.
+    /// The order of the pages of a request.
     pub order: RequestOrder,
     /// w: pages of a request, at most.
     pub pages: u32,
@@ -215,10 +228,19 @@ pub struct ImageCluster<'a> {
     at: usize,
 }
 
-/// Bytes, of which numbers are read. What is behind the end is zero: an image that is sound has
+/// Bytes, of which numbers are read. Behind the end they are zero: an image that is sound has
 /// nothing there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bytes<'a>(&'a [u8]);
+
+/// The begin of each list of an image behind its clusters, and its end.
+struct Sections {
+    sources: usize,
+    chips: usize,
+    rings: usize,
+    jobs: usize,
+    end: usize,
+}
 
 impl Bytes<'_> {
     fn u32(&self, at: usize) -> u32 {
@@ -230,38 +252,34 @@ impl Bytes<'_> {
         u64::from(self.u32(at)) | u64::from(self.u32(at.saturating_add(4))) << 32
     }
 
-    fn clusters(&self) -> u32 {
-        self.u32(20)
+    fn words<const N: usize>(&self, at: usize) -> [u32; N] {
+        core::array::from_fn(|nth| self.u32(at.saturating_add(4 * nth)))
     }
 
-    fn sources(&self) -> u32 {
-        self.u32(24)
+    fn longs<const N: usize>(&self, at: usize) -> [u64; N] {
+        core::array::from_fn(|nth| self.u64(at.saturating_add(8 * nth)))
     }
 
-    fn chips(&self) -> u32 {
-        self.u32(28)
+    /// How many clusters, sources, chips, rings and streams of jobs there are.
+    fn counts(&self) -> [u32; 5] {
+        self.words(20)
     }
 
-    fn rings(&self) -> u32 {
-        self.u32(32)
+    /// `None` where they are beyond any memory.
+    fn sections(&self) -> Option<Sections> {
+        let [all_clusters, all_sources, all_chips, all_rings, all_jobs] = self.counts();
+        let behind = |from: usize, count: u32, each: usize| index(count).checked_mul(each)?.checked_add(from);
+        let sources = behind(HEADER_BYTES, all_clusters, CLUSTER_BYTES)?;
+        let chips = behind(sources, all_sources, SOURCE_BYTES)?;
+        let rings = behind(chips, all_chips, 4)?;
+        let jobs = behind(rings, all_rings, RING_BYTES)?;
+        Some(Sections { sources, chips, rings, jobs, end: behind(jobs, all_jobs, JOBS_BYTES)? })
     }
 
-    fn jobs(&self) -> u32 {
-        self.u32(36)
-    }
-
-    /// Where the sources begin, the list of chips, that of rings, and that of jobs; and the end.
-    fn sections(&self) -> Option<[usize; 5]> {
-        let section = |from: usize, count: u32, each: usize| index(count).checked_mul(each)?.checked_add(from);
-        let sources = section(HEADER_BYTES, self.clusters(), CLUSTER_BYTES)?;
-        let chips = section(sources, self.sources(), SOURCE_BYTES)?;
-        let rings = section(chips, self.chips(), 4)?;
-        let jobs = section(rings, self.rings(), RING_BYTES)?;
-        Some([sources, chips, rings, jobs, section(jobs, self.jobs(), JOBS_BYTES)?])
-    }
-
-    fn section(&self, number: usize) -> usize {
-        self.sections().map_or(usize::MAX, |sections| sections[number])
+    /// The place of an entry of a list, by position; entries have `each` bytes.
+    fn entry(&self, list: fn(Sections) -> usize, position: u32, each: usize) -> usize {
+        let first = self.sections().map_or(usize::MAX, list);
+        first.saturating_add(index(position).saturating_mul(each))
     }
 }
 
@@ -269,7 +287,7 @@ impl<'a> Image<'a> {
     /// The image that these bytes are.
     ///
     /// # Errors
-    /// Where they are none, or say what cannot be. Each source is compared with those before it,
+    /// If they are none, or say what cannot be. Each source is compared with those before it,
     /// and each chip looked up in the clusters before its own.
     pub fn read(bytes: &'a [u8]) -> Result<Image<'a>, ImageError> {
         let image = Image { bytes: Bytes(bytes) };
@@ -277,7 +295,7 @@ impl<'a> Image<'a> {
         Ok(image)
     }
 
-    /// Its checksum, which tells it apart.
+    /// Its checksum, by which it is known.
     pub fn identity(&self) -> u32 {
         self.bytes.u32(CHECKSUM.start)
     }
@@ -305,7 +323,8 @@ impl<'a> Image<'a> {
 
     /// How many clusters it has.
     pub fn clusters(&self) -> u32 {
-        self.bytes.clusters()
+        let [clusters, ..] = self.bytes.counts();
+        clusters
     }
 
     /// A cluster, by position.
@@ -316,7 +335,8 @@ impl<'a> Image<'a> {
 
     /// How many sources of requests it has.
     pub fn sources(&self) -> u32 {
-        self.bytes.sources()
+        let [_, sources, ..] = self.bytes.counts();
+        sources
     }
 
     /// A source of requests, by position.
@@ -324,50 +344,43 @@ impl<'a> Image<'a> {
         if number >= self.sources() {
             return None;
         }
-        let of = self.bytes;
-        let at = of.section(0).checked_add(index(number).checked_mul(SOURCE_BYTES)?)?;
-        let flags = of.u32(at.checked_add(8)?);
-        Some(ImageSource {
-            number: of.u32(at),
-            cluster: of.u32(at + 4),
-            writes: flags & 1 == 1,
-            order: order(flags >> 8).filter(|_| flags & 0xFE == 0)?,
-            pages: of.u32(at + 12),
-            first_page: of.u32(at + 16),
-            page_count: of.u32(at + 20),
-            period_ns: of.u64(at + 24),
-            deadline_ns: of.u64(at + 32),
-            jitter_ns: of.u64(at + 40),
-        })
+        let at = self.bytes.entry(|of| of.sources, number, SOURCE_BYTES);
+        let [number, cluster, flags, pages, first_page, page_count] = self.bytes.words(at);
+        let [period_ns, deadline_ns, jitter_ns] = self.bytes.longs(at.saturating_add(24));
+        let order = ORDERS.get(index(flags >> 8)).filter(|_| flags & 0xFE == 0);
+        let (writes, &order) = (flags & 1 == 1, order?);
+        let of = ImageSource {
+            number,
+            cluster,
+            writes,
+            order,
+            pages,
+            first_page,
+            page_count,
+            period_ns,
+            deadline_ns,
+            jitter_ns,
+        };
+        Some(of)
     }
 
     /// How many streams of jobs it has, each in one cluster.
     pub fn job_streams(&self) -> u32 {
-        self.bytes.jobs()
+        let [.., jobs] = self.bytes.counts();
+        jobs
     }
 
     /// A stream of jobs, by position.
     pub fn job_stream(&self, number: u32) -> Option<ImageJobs> {
-        let at = self.bytes.section(3).checked_add(index(number).checked_mul(JOBS_BYTES)?)?;
-        let word = |nth: usize| self.bytes.u32(at.saturating_add(4 * nth));
-        (number < self.job_streams()).then(|| ImageJobs {
-            number: word(0),
-            cluster: word(1),
-            pages: word(2),
-            waiting: word(3),
-            first_page: word(4),
-            page_count: word(5),
-        })
+        if number >= self.job_streams() {
+            return None;
+        }
+        let at = self.bytes.entry(|of| of.jobs, number, JOBS_BYTES);
+        let [number, cluster, pages, waiting, first_page, page_count] = self.bytes.words(at);
+        Some(ImageJobs { number, cluster, pages, waiting, first_page, page_count })
     }
 }
 
-/// The order of pages with this number.
-fn order(number: u32) -> Option<RequestOrder> {
-    match number {
-        0 => Some(RequestOrder::Any),
-        1 => Some(RequestOrder::Consecutive),
-        2 => Some(RequestOrder::Stream),
-        3 => Some(RequestOrder::Round),
-        _ => None,
-    }
-}
+/// Orders of pages, by their numbers in an image.
+const ORDERS: [RequestOrder; 4] =
+    [RequestOrder::Any, RequestOrder::Consecutive, RequestOrder::Stream, RequestOrder::Round];

@@ -1,10 +1,10 @@
 //! The flash translation layer that keeps a certificate: what a controller has to do so that the
 //! promise of `rtflash alloc` holds.
 //!
-//! It is a state machine without a clock, an allocation or a floating-point number. Whoever runs it
-//! gives it memory, tells it what arrives and what ends, and does the operations that it asks for.
-//! `docs/firmware.md` says what that is, and what it costs; `examples/mock.rs` is a driver to begin
-//! with.
+//! It is a state machine without a clock, an allocation or a floating-point number. Its driver
+//! gives it memory, hands over what arrives and what ends, and does the operations that it asks
+//! for. `docs/firmware.md` says what that is, and what it costs; `examples/mock.rs` is a driver to
+//! begin with.
 #![no_std]
 
 mod backfill;
@@ -32,18 +32,19 @@ mod step_pages;
 mod suspend;
 mod zones;
 
-pub use blocks::{BlockMemory, Blocks, Frontier, Frontiers, GROUP};
+pub use blocks::{BlockMemory, Blocks, Frontier, Frontiers, GROUP, Victim};
 pub use bus::BusQueue;
 pub use fill_in::FILL_IN_LOOKS;
 pub use ftl::{Ftl, Taken};
 pub use geometry::Geometry;
+pub use image::RequestOrder;
 pub use memory::{Lent, Memory, NONE};
-pub use nand::{FlashPage, NandChips, OperationPurpose, RequestHost, SpareBytes};
-pub use pages::{Columns, Pages, Spot};
+pub use nand::{FlashPage, NandChips, OperationPurpose, PassOutcome, RequestHost, SpareBytes};
+pub use pages::{Columns, Pages, Spot, ValidPage};
 pub use pass::{GcStep, PaddedPass, Pass, RowPage, pass_words};
-pub use police::{Declared, Refused, RequestOrder};
+pub use police::Refused;
 pub use processor::{EdfProcessor, NextStep, PartLeft, PassTerms};
-pub use recover::{PageState, RecoveryBound, RecoveryChips};
+pub use recover::{ChipPage, PageState, RecoveryBound, RecoveryChips};
 pub use setup::{AllErased, AtStart, FtlMemory, SetupError};
 pub use slots::{FtlCluster, FtlProcessor, GcJob, RequestSlot, SourceSlot};
-pub use zones::{RING_WORDS, Ring, Zones};
+pub use zones::{RING_WORDS, Ring, ZoneMemory, Zones};

@@ -2,16 +2,24 @@
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
+#[cfg(feature = "serde")]
+use serde::de::DeserializeOwned as Owned;
 
 /// Memory that is lent or owned: lists of words of 32 and of 64 bits, of fixed lengths.
 ///
-/// Firmware lends it ([`Lent`]). A program with an allocator may use lists of its own.
+/// Firmware lends it ([`Lent`]). A program with an allocator can use lists of its own.
 pub trait Memory {
     /// A list of numbers.
     type Words: AsRef<[u32]> + AsMut<[u32]> + Debug;
     /// A list of bits, 64 in a word, the first one the lowest.
     type Bits: AsRef<[u64]> + AsMut<[u64]> + Debug;
 }
+
+/// Memory of a program that keeps the state of a run.
+#[cfg(feature = "serde")]
+pub trait KeptMemory: Memory<Words: serde::Serialize + Owned, Bits: serde::Serialize + Owned> {}
+#[cfg(feature = "serde")]
+impl<M: Memory<Words: serde::Serialize + Owned, Bits: serde::Serialize + Owned>> KeptMemory for M {}
 
 /// Memory that the caller lends.
 #[derive(Debug)]
@@ -25,37 +33,40 @@ impl<'m> Memory for Lent<'m> {
 /// A number that stands for none: no logical page, no place.
 pub const NONE: u32 = u32::MAX;
 
-/// A position in memory.
+/// A position in memory: a machine with addresses of fewer than 32 bits holds no map.
 #[inline]
 pub(crate) const fn index(number: u32) -> usize {
-    // Nothing with addresses of fewer than 32 bits holds a map.
     number as usize
 }
 
-/// A length or a position: none is above 2³² − 1 in what a certificate tells of.
+/// A length or a position: certificates have none above 2³² − 1.
 #[inline]
 pub(crate) fn word(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Whether the bit of a chip is set, in a list of one for each.
+/// Whether a bit is set; none is behind the end.
 #[inline]
-pub(crate) fn has(bits: &[u64], chip: u32) -> bool {
-    bits.get(index(chip / 64)).is_some_and(|word| word >> (chip % 64) & 1 == 1)
+pub(crate) fn has(bits: &[u64], bit: u32) -> bool {
+    bits.get(index(bit / 64)).is_some_and(|word| word >> (bit % 64) & 1 == 1)
 }
 
-/// Sets the bit of a chip, or of something else that is counted so.
 #[inline]
-pub(crate) fn marks(bits: &mut [u64], number: u32) {
-    bits[index(number / 64)] |= 1 << (number % 64);
+pub(crate) fn marks(bits: &mut [u64], bit: u32) {
+    bits[index(bit / 64)] |= 1 << (bit % 64);
 }
 
-/// Clears the bit of a chip, and says whether it was set.
 #[inline]
-pub(crate) fn takes(bits: &mut [u64], chip: u32) -> bool {
-    let was = has(bits, chip);
-    if let Some(word) = bits.get_mut(index(chip / 64)) {
-        *word &= !(1 << (chip % 64));
+pub(crate) fn clears(bits: &mut [u64], bit: u32) {
+    bits[index(bit / 64)] &= !(1 << (bit % 64));
+}
+
+/// Clears a bit, and says whether it was set.
+#[inline]
+pub(crate) fn takes(bits: &mut [u64], bit: u32) -> bool {
+    let was = has(bits, bit);
+    if was {
+        clears(bits, bit);
     }
     was
 }

@@ -1,5 +1,7 @@
-//! What the state machine asks of the flash, and what it tells whoever sent the requests.
+//! The operations that the state machine asks of the flash, and its reports to the sender of
+//! requests.
 
+use crate::blocks::Victim;
 use crate::pages::Spot;
 
 /// A page of a block of a chip.
@@ -17,7 +19,7 @@ impl From<Spot> for FlashPage {
     }
 }
 
-/// What an operation is for.
+/// The purpose of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationPurpose {
     /// A request, or a job that is not real-time.
@@ -29,12 +31,12 @@ pub enum OperationPurpose {
         /// The number of the page in the request: where its data are. 0 for a reset.
         place: u32,
     },
-    /// Garbage collection. What a superblock reads for it is kept by its logical page until it has
-    /// been programmed, or the victim is erased.
+    /// Garbage collection. The driver keeps a page that a superblock reads for it, by its logical
+    /// page, until it has been programmed or the victim is erased.
     Collection,
 }
 
-/// What is programmed beside a page's data.
+/// The bytes that are programmed beside a page's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpareBytes {
     /// The image's identity.
@@ -52,8 +54,9 @@ pub struct SpareBytes {
 /// The flash: a driver of chips and buses.
 ///
 /// Each call starts an operation on a chip that is idle, and comes back at once. When the operation
-/// has ended, [`Ftl::ended`](crate::Ftl::ended) is told so, or [`Ftl::failed`](crate::Ftl::failed)
-/// where a program, a copy or an erase has failed. What the certificate supposes of it:
+/// has ended, the driver calls [`Ftl::ended`](crate::Ftl::ended), or
+/// [`Ftl::failed`](crate::Ftl::failed) if a program, a copy or an erase has failed. The certificate
+/// supposes of it:
 ///
 /// - An operation starts when it is asked for, and takes no longer than the device states.
 /// - A page that is read goes over the bus of its channel when it has been sensed; one that is
@@ -75,15 +78,16 @@ pub trait NandChips {
     fn erase(&mut self, chip: u32, block: u32, purpose: OperationPurpose);
 
     /// Suspends the erase that a chip is doing, rule P1. When the chip is free, no later than t_s,
-    /// [`Ftl::suspended`](crate::Ftl::suspended) is told; where the erase is over before that by
-    /// itself, as always. Only where the image has clusters that suspend erases.
+    /// the driver calls [`Ftl::suspended`](crate::Ftl::suspended); if the erase is over before that
+    /// by itself, [`Ftl::ended`](crate::Ftl::ended). Only for images with clusters that suspend
+    /// erases.
     fn suspend(&mut self, chip: u32);
 
     /// Goes on with the erase of a block that was suspended, rule P2.
     fn resume(&mut self, chip: u32, block: u32);
 
-    /// Senses a page, rule X1. [`Ftl::sensed`](crate::Ftl::sensed) is told when the array holds it.
-    /// Where commands are counted its command asks for the bus now, or goes `with` the page that
+    /// Senses a page, rule X1. [`Ftl::sensed`](crate::Ftl::sensed) is due when the array holds it.
+    /// If commands are counted its command asks for the bus now, or goes `with` the page that
     /// waits on this chip, in one grant and before it (rule X5).
     ///
     /// This and those that follow are only where the image has clusters that use a second page
@@ -91,60 +95,44 @@ pub trait NandChips {
     fn sense(&mut self, chip: u32, at: FlashPage, lpn: u32, purpose: OperationPurpose, with: Option<u32>);
 
     /// The page that a chip has sensed takes the cache register, and asks for the bus, rule X4.
-    /// Where commands are counted [`Ftl::granted`](crate::Ftl::granted) is told when it has it.
-    /// [`Ftl::moved`](crate::Ftl::moved) is told when it has been moved: then it has been read.
+    /// If commands are counted, [`Ftl::granted`](crate::Ftl::granted) is due when it has the bus.
+    /// [`Ftl::moved`](crate::Ftl::moved) is due when it has been moved: then it has been read.
     fn send(&mut self, chip: u32);
 
     /// A page that is to be programmed, the next one of its block, takes the cache register and
-    /// asks for the bus, rule X2. [`Ftl::moved`](crate::Ftl::moved) is told when it is there.
+    /// asks for the bus, rule X2. [`Ftl::moved`](crate::Ftl::moved) is due when it is there.
     fn load(&mut self, chip: u32, at: FlashPage, spare: SpareBytes, purpose: OperationPurpose);
 
     /// Programs what is in the cache register, which is empty from then on, rule X4.
-    /// [`Ftl::ended`](crate::Ftl::ended) is told when that is over.
+    /// [`Ftl::ended`](crate::Ftl::ended) is due when that is over.
     fn program_loaded(&mut self, chip: u32);
 }
 
-/// Whoever sent the requests.
+/// The outcome of a pass that is due, or of a void GC job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PassOutcome {
+    /// A pass over this victim begins (rule R4).
+    Selected(Victim),
+    /// Pages of this retired block are moved (rule B4).
+    Moving(Victim),
+    /// Pages of this block, the least worn one, are moved (rule L2).
+    Levelling(Victim),
+    /// It is left out, with this many free pages (rule R3).
+    LeftOut(u32),
+}
+
+/// The sender of requests.
 pub trait RequestHost {
     /// All pages of a request, or of a job, have been read or programmed. It was due at `due_ns`.
     fn complete(&mut self, source: u32, index: u64, due_ns: u64);
 
-    /// A pass of a GC job of a processor begins: its victim, and how many valid pages that has.
-    /// Only to be told.
-    fn selected(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
-        let _ = (processor, job, block, valid);
+    /// The outcome of the pass of a GC job of a processor, or of its server for a job of the stream
+    /// with the number `server`. For reports.
+    fn pass(&mut self, processor: u32, server: Option<u32>, job: u64, outcome: PassOutcome) {
+        let _ = (processor, server, job, outcome);
     }
 
-    /// A void GC job of a processor begins to move pages of a retired block, which has so many
-    /// valid ones (rule B4). Only to be told.
-    fn moving(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
-        let _ = (processor, job, block, valid);
-    }
-
-    /// A void GC job of a processor begins to move pages of the least worn block, likewise (rule
-    /// L2). Only to be told.
-    fn levelling(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
-        let _ = (processor, job, block, valid);
-    }
-
-    /// A GC job of a processor leaves its pass out, with so many pages free (rule R3). Only to be
-    /// told.
-    fn left_out(&mut self, processor: u32, job: u64, free: u32) {
-        let _ = (processor, job, free);
-    }
-
-    /// The pass of a job's server begins, as for a GC job: of the stream with this number its job
-    /// with this one. Only to be told.
-    fn server_selected(&mut self, processor: u32, job: (u32, u64), block: u32, valid: u32) {
-        let _ = (processor, job, block, valid);
-    }
-
-    /// It is left out, with so many pages free. Only to be told.
-    fn server_left_out(&mut self, processor: u32, job: (u32, u64), free: u32) {
-        let _ = (processor, job, free);
-    }
-
-    /// No page of a processor is free where one has to be: the device, or who restored its state,
-    /// does not do what the certificate supposes. What waits goes on when a block is erased.
+    /// No page of a processor is free where one has to be: the device, or the state that it began
+    /// with, is not what the certificate supposes. Jobs that wait go on when a block is erased.
     fn starved(&mut self, processor: u32);
 }

@@ -3,8 +3,8 @@
 
 mod zoned;
 
-use crate::blocks::{BlockMemory, Blocks, Frontier, Frontiers};
-use crate::memory::{Memory, NONE, index, word};
+use crate::blocks::{BlockMemory, Blocks, Frontier, Frontiers, Victim};
+use crate::memory::{Memory, NONE, index};
 use crate::zones::Zones;
 
 /// A page of a processor: the position of its chip there, the block, and the page in the block of
@@ -19,7 +19,20 @@ pub struct Spot {
     pub page: u32,
 }
 
-/// Which logical pages of its cluster a processor has, and on how many chips.
+/// A valid page of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ValidPage {
+    /// Its row.
+    pub row: u32,
+    /// Its number in the processor.
+    pub page: u32,
+    /// The logical page that it holds.
+    pub lpn: u32,
+}
+
+/// Which logical pages of its cluster a processor has, and on how many chips. Its page n is logical
+/// page offset + n · stride of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Columns {
@@ -28,10 +41,18 @@ pub struct Columns {
     pub superblock: bool,
     /// Chips of the processor: 1 in a stripe, s in a superblock.
     pub width: u32,
-    /// Logical page `l` of the cluster is the processor's page (l − offset)/stride.
+    /// s in a stripe, 1 in a superblock.
     pub stride: u32,
-    /// The same.
+    /// The position of a stripe's chip in its cluster, 0 in a superblock.
     pub offset: u32,
+}
+
+impl Columns {
+    /// The position of a logical page of the cluster among those of the processor.
+    #[inline]
+    pub(crate) fn slot(self, lpn: u32) -> u32 {
+        (lpn - self.offset) / self.stride
+    }
 }
 
 /// The logical pages of a processor on its chips.
@@ -39,10 +60,7 @@ pub struct Columns {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(bound(
-        serialize = "M::Words: serde::Serialize, M::Bits: serde::Serialize",
-        deserialize = "M::Words: serde::Deserialize<'de>, M::Bits: serde::Deserialize<'de>"
-    ))
+    serde(bound = "M: crate::memory::KeptMemory")
 )]
 pub struct Pages<M: Memory> {
     columns: Columns,
@@ -66,47 +84,35 @@ impl<M: Memory> Pages<M> {
         columns: Columns,
         block_pages: u32,
         memory: BlockMemory<M>,
-        mut places: M::Words,
-        programmed: u32,
-    ) -> Pages<M> {
-        places.as_mut().fill(NONE);
-        let slot = |lpn: u32| index((lpn - columns.offset) / columns.stride);
-        let lpns = memory.lpns.as_ref();
-        let all = word(lpns.len());
-        let programmed = programmed.min(all);
-        for (page, &lpn) in (0..programmed).zip(lpns) {
-            if lpn != NONE {
-                places.as_mut()[slot(lpn)] = page;
-            }
-        }
-        Pages::placed(columns, block_pages, memory, places, programmed)
-    }
-
-    /// The same where the caller has found out where each logical page is.
-    pub fn placed(
-        columns: Columns,
-        block_pages: u32,
-        memory: BlockMemory<M>,
         places: M::Words,
         programmed: u32,
     ) -> Pages<M> {
-        let all = word(memory.lpns.as_ref().len());
-        let programmed = programmed.min(all);
-        let blocks = Blocks::new((block_pages, columns.width), memory, programmed);
+        let blocks = Blocks::new(block_pages, columns.width, memory, programmed);
+        let free = blocks.count() * block_pages - programmed;
         let newest = programmed.checked_sub(1).unwrap_or(NONE);
-        Pages { columns, blocks, places, free: all - programmed, newest, zones: None }
+        Pages { columns, blocks, places, free, newest, zones: None }.with_places()
+    }
+
+    fn with_places(mut self) -> Pages<M> {
+        let places = self.places.as_mut();
+        places.fill(NONE);
+        for (page, &lpn) in (0..).zip(self.blocks.lpns()).filter(|&(_, &lpn)| lpn != NONE) {
+            places[index(self.columns.slot(lpn))] = page;
+        }
+        self
     }
 
     /// The pages of a processor in any state: see [`Blocks::restored`]. `places` says where each
     /// logical page is, and `newest` which page was programmed last.
-    pub fn restored(
+    pub(crate) fn restored(
         columns: Columns,
         block_pages: u32,
         memory: BlockMemory<M>,
         places: M::Words,
-        (open, newest): (Option<Frontier>, Option<u32>),
+        open: Option<Frontier>,
+        newest: Option<u32>,
     ) -> Pages<M> {
-        let blocks = Blocks::restored((block_pages, columns.width), memory, open);
+        let blocks = Blocks::restored(block_pages, columns.width, memory, open);
         let free = blocks.erased_blocks() * block_pages + blocks.rest(Frontiers::Write);
         Pages { columns, blocks, places, free, newest: newest.unwrap_or(NONE), zones: None }
     }
@@ -135,33 +141,25 @@ impl<M: Memory> Pages<M> {
         self.columns
     }
 
-    /// Its chips.
-    #[inline]
-    pub fn width(&self) -> u32 {
-        self.columns.width
-    }
-
-    /// Rows of a block.
-    #[inline]
-    pub fn rows(&self) -> u32 {
-        self.blocks.pages() / self.columns.width
-    }
-
     /// The position of a logical page of the cluster among those of the processor.
     #[inline]
     pub fn slot(&self, lpn: u32) -> u32 {
-        (lpn - self.columns.offset) / self.columns.stride
+        self.columns.slot(lpn)
     }
 
     /// Where a page of the processor is.
     #[inline]
     pub fn spot(&self, page: u32) -> Spot {
-        let (block, place) = self.blocks.block_and_page(page);
-        let width = self.columns.width;
-        if width == 1 {
-            return Spot { chip: 0, block, page: place };
+        let (block, next) = self.blocks.block_and_page(page);
+        self.spot_of(Frontier { block, next })
+    }
+
+    #[inline]
+    fn spot_of(&self, Frontier { block, next }: Frontier) -> Spot {
+        match self.columns.width {
+            1 => Spot { chip: 0, block, page: next },
+            width => Spot { chip: next % width, block, page: next / width },
         }
-        Spot { chip: place % width, block, page: place / width }
     }
 
     /// The number of the page that holds a logical page; [`NONE`] where it was never written.
@@ -179,93 +177,36 @@ impl<M: Memory> Pages<M> {
 
     /// Programs the next page of the frontier; the page where it was before is stale. `None` where
     /// no page is free.
-    #[inline]
-    pub fn program(&mut self, lpn: u32) -> Option<Spot> {
-        self.program_in_line(lpn)
-    }
-
-    /// The same, for those that program many.
     #[inline(always)]
-    pub(crate) fn program_in_line(&mut self, lpn: u32) -> Option<Spot> {
+    pub fn program(&mut self, lpn: u32) -> Option<Spot> {
         let slot = self.slot(lpn);
-        if let Some(zones) = &mut self.zones {
-            let page = zones.program(slot / self.blocks.pages())?;
-            self.places.as_mut()[index(slot)] = page;
-            self.blocks.hold(page, lpn);
-            return Some(self.spot(page));
+        if self.zones.is_some() {
+            return self.program_in_zone(lpn);
         }
-        let (page, Frontier { block, next }) = self.blocks.program_at(Frontiers::Write, lpn)?;
-        let old = core::mem::replace(&mut self.places.as_mut()[index(slot)], page);
+        let at = self.blocks.program(Frontiers::Write, lpn)?;
+        self.newest = self.blocks.page(at);
+        let old = core::mem::replace(&mut self.places.as_mut()[index(slot)], self.newest);
         if old != NONE {
             self.blocks.invalidate(old);
         }
         self.free -= 1;
-        self.newest = page;
-        let width = self.columns.width;
-        if width == 1 {
-            return Some(Spot { chip: 0, block, page: next });
-        }
-        Some(Spot { chip: next % width, block, page: next / width })
-    }
-
-    /// Programs so many pages of one block, one behind the other, where there is no zone: `lpn` is
-    /// asked for the logical page of each, and `put` is given where it is from then on. Says
-    /// whether that can be; if not, nothing has changed.
-    #[inline(always)]
-    pub(crate) fn program_all(
-        &mut self,
-        count: u32,
-        lpn: impl FnMut(u32) -> u32,
-        mut put: impl FnMut(Spot, u32),
-    ) -> bool {
-        let Pages { columns, blocks, places, free, newest, zones } = self;
-        if zones.is_some() || *free < count {
-            return false;
-        }
-        let (places, Columns { stride, offset, .. }) = (places.as_mut(), *columns);
-        let mut last = *newest;
-        let are_programmed = blocks.program_in_line(count, lpn, |(page, block), (chip, row), lpn| {
-            put(Spot { chip, block, page: row }, lpn);
-            last = page;
-            let slot = if stride == 1 { lpn - offset } else { (lpn - offset) / stride };
-            core::mem::replace(&mut places[index(slot)], page)
-        });
-        if are_programmed {
-            (*free, *newest) = (*free - count, last);
-        }
-        are_programmed
+        Some(self.spot_of(at))
     }
 
     /// Takes the closed block with the fewest valid pages that no pass is working on, the lowest
-    /// among equals; with its valid pages.
-    pub fn take_victim(&mut self) -> Option<(u32, u32)> {
-        let victim = self.blocks.fewest_valid()?;
-        self.blocks.take_victim(victim);
-        Some((victim, self.blocks.valid(victim)))
+    /// among equals.
+    pub(crate) fn take_victim(&mut self) -> Option<Victim> {
+        let block = self.blocks.fewest_valid()?;
+        self.blocks.take_victim(block);
+        Some(Victim { block, valid: self.blocks.valid(block) })
     }
 
-    /// The first valid page of a block on one of the processor's chips from row `from` on: its row,
-    /// its number in the processor, and its logical page.
+    /// The first valid page of a block on one of the processor's chips from row `from` on.
     #[inline]
-    pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<(u32, u32, u32)> {
+    pub fn next_valid(&self, block: u32, chip: u32, from: u32) -> Option<ValidPage> {
         let row = self.blocks.next_valid(block, chip, from)?;
         let page = block * self.blocks.pages() + row * self.columns.width + chip;
-        Some((row, page, self.blocks.lpn(page)))
-    }
-
-    /// What [`next_valid`](Pages::next_valid) says of a chip of a superblock, whose blocks have so
-    /// many rows.
-    #[inline(always)]
-    pub(crate) fn next_valid_of_rows(
-        &self,
-        block: u32,
-        (chip, rows): (u32, u32),
-        from: u32,
-    ) -> Option<(u32, u32, u32)> {
-        let first = block * self.blocks.pages();
-        let row = self.blocks.next_valid_of((first + chip * rows, rows), from)?;
-        let page = first + row * self.columns.width + chip;
-        Some((row, page, self.blocks.lpn(page)))
+        Some(ValidPage { row, page, lpn: self.blocks.lpn(page) })
     }
 
     /// Whether a page of the processor still holds this logical page.
@@ -274,7 +215,7 @@ impl<M: Memory> Pages<M> {
         self.blocks.lpn(page) == lpn
     }
 
-    /// Keeps so many erased blocks back, for those that fail: they are not free. There are as many.
+    /// Keeps erased blocks back, for those that fail: they are not free. There are as many.
     pub fn keep_back(&mut self, blocks: u32) {
         self.blocks.keep_back(blocks);
         self.free -= blocks * self.blocks.pages();
@@ -306,20 +247,18 @@ impl<M: Memory> Pages<M> {
         self.blocks.level(gap, erases);
     }
 
-    /// Takes the block whose pages are to be moved for wear, if any are. Says how many are valid.
-    pub(crate) fn take_least_worn(&mut self) -> Option<(u32, u32)> {
-        let (block, valid) = self.blocks.least_worn_with_pages()?;
-        self.blocks.take_victim(block);
-        Some((block, valid))
+    pub(crate) fn take_least_worn(&mut self) -> Option<Victim> {
+        let least = self.blocks.least_worn_with_pages()?;
+        self.blocks.take_victim(least.block);
+        Some(least)
     }
 
-    /// Pages of a block were moved.
     pub(crate) fn give_back(&mut self, block: u32) {
         self.blocks.give_back(block);
     }
 
-    /// Rule B2: a block is retired, at a program or at an erase that has failed. One that was kept
-    /// back is free in its place, or takes its place in its ring. Nothing changes where it is
+    /// Rule B2: a block is retired, at a program or at an erase that has failed. A block that was
+    /// kept back is free in its stead, or takes its place in its ring. Nothing changes where it is
     /// retired already.
     pub fn retire(&mut self, block: u32) {
         if self.blocks.is_retired(block) {
@@ -337,20 +276,9 @@ impl<M: Memory> Pages<M> {
         }
     }
 
-    /// A block had failed before. What is kept back has been counted without it.
+    /// A block had failed before: the blocks that are kept back have been counted without it.
     pub(crate) fn retire_at_start(&mut self, block: u32) {
         self.blocks.retire(block, false);
-    }
-
-    /// Whether a block is retired.
-    #[inline]
-    pub fn is_retired(&self, block: u32) -> bool {
-        self.blocks.is_retired(block)
-    }
-
-    /// A retired block that holds valid pages, and how many.
-    pub fn retired_with_pages(&self) -> Option<(u32, u32)> {
-        self.blocks.retired_with_pages()
     }
 
     /// A logical page holds nothing any more. That of the page that was programmed last goes on
@@ -358,12 +286,12 @@ impl<M: Memory> Pages<M> {
     /// block were erased, and power lost meanwhile, pages of it that look erased would be
     /// programmed.
     pub fn trim(&mut self, lpn: u32) {
-        let slot = self.slot(lpn);
-        let place = &mut self.places.as_mut()[index(slot)];
-        if *place == self.newest {
+        let slot = index(self.slot(lpn));
+        let old = self.places.as_ref()[slot];
+        if old == self.newest {
             return;
         }
-        let old = core::mem::replace(place, NONE);
+        self.places.as_mut()[slot] = NONE;
         if old != NONE && self.zones.is_none() {
             self.blocks.invalidate(old);
         }

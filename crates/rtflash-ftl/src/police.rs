@@ -1,35 +1,22 @@
-//! Requests that come earlier, or are larger, than declared would break the promise to others. They
-//! are not taken.
+//! Requests that come earlier, or are larger, than declared would break the promise to others: they
+//! are refused.
 
+use crate::image::{ImageSource, RequestOrder};
 use crate::memory::word;
-
-/// How the pages of a source's requests may lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RequestOrder {
-    /// Any pages of its range.
-    #[default]
-    Any,
-    /// Each page is on the chip behind that of the page before, from any chip on.
-    Consecutive,
-    /// The same, and each request goes on with the chip where the last one ended.
-    Stream,
-    /// The pages of the range one after another, round and round: what is written to zones.
-    Round,
-}
 
 /// Why a request is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// There is no such source.
     NoSource,
-    /// It may be handed over again at this instant, in nanoseconds.
+    /// It comes early: it can be handed over again at this instant, in nanoseconds.
     Early(u64),
-    /// It has no page, or more than declared: so many.
+    /// It has no page, or more than declared: this number.
     Large(u32),
     /// A page, by its number in the request, that is not the source's, or not the next one.
     Page(u32),
-    /// So many requests of the source wait that one of them is late: the device does not do what
-    /// the certificate supposes.
+    /// The source has more requests waiting than fit its deadline: one of them is late, as the
+    /// device does not do what the certificate supposes.
     Full,
     /// The instants are beyond 2^64 ns.
     TooLate,
@@ -50,65 +37,46 @@ impl core::fmt::Display for Refused {
 
 impl core::error::Error for Refused {}
 
-/// What is declared of a source of requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Declared {
-    /// w: pages of a request at most.
-    pub pages: u32,
-    /// T, in nanoseconds.
-    pub period_ns: u64,
-    /// D, in nanoseconds.
-    pub deadline_ns: u64,
-    /// J, in nanoseconds.
-    pub jitter_ns: u64,
-    /// The first logical page of its range, in its cluster.
-    pub first_page: u32,
-    /// Logical pages of its range.
-    pub page_count: u32,
-    /// How they may lie.
-    pub order: RequestOrder,
-    /// s: chips that consecutive pages go round on.
-    pub chips: u32,
+impl ImageSource {
+    fn number(&self, page: u32) -> Option<u32> {
+        page.checked_sub(self.first_page).filter(|&number| number < self.page_count)
+    }
+
+    pub(crate) fn has(&self, page: u32) -> bool {
+        self.number(page).is_some()
+    }
 }
 
-impl Declared {
-    pub(crate) const NOTHING: Declared = Declared {
-        pages: 0,
-        period_ns: 0,
-        deadline_ns: 0,
-        jitter_ns: 0,
-        first_page: 0,
-        page_count: 0,
-        order: RequestOrder::Any,
-        chips: 0,
-    };
-}
-
-/// Who lets requests of a source pass.
+/// Lets requests of a source pass, or refuses them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SourcePolice {
-    /// When the next request may arrive nominally.
+    /// The earliest nominal arrival of the next request.
     free_from: u64,
     /// The chip, or with [`RequestOrder::Round`] the page of the range, that is next; a stream
     /// begins on any chip.
     next: Option<u32>,
-    /// By how many pages the next request may go back in its round.
+    /// By how many pages the next request can go back in its round.
     back: u32,
+    /// s: chips that consecutive pages go round on.
+    chips: u32,
 }
 
 impl SourcePolice {
-    pub(crate) const NEW: SourcePolice = SourcePolice { free_from: 0, next: None, back: 0 };
+    pub(crate) const fn new(chips: u32) -> SourcePolice {
+        SourcePolice { free_from: 0, next: None, back: 0, chips }
+    }
 
-    /// Whether a request may pass now. Says when it arrived nominally: as stated, or as early as
-    /// its jitter allows, so that the next one may come so much sooner.
+    /// Lets a request pass now, or refuses it. Says when it arrived nominally: as stated, or as
+    /// early as its jitter allows, so that the next one can come that much sooner.
     pub(crate) fn passes(
         &mut self,
-        of: &Declared,
-        (nominal, now_ns): (Option<u64>, u64),
+        of: &ImageSource,
+        nominal_ns: Option<u64>,
+        now_ns: u64,
         pages: &[u32],
     ) -> Result<u64, Refused> {
         let earliest = self.free_from.max(now_ns.saturating_sub(of.jitter_ns));
-        let nominal = nominal.unwrap_or(earliest).max(earliest);
+        let nominal = nominal_ns.unwrap_or(earliest).max(earliest);
         if nominal > now_ns {
             return Err(Refused::Early(nominal));
         }
@@ -129,32 +97,30 @@ impl SourcePolice {
 
     /// Power was lost. The next request goes on with this page of its round, or before it: with
     /// pages that were programmed, and not said to be.
-    pub(crate) fn goes_on(&mut self, of: &Declared, next: u32) {
-        // Chips are apart by a request and a row of them. Where that is half of the round it cannot
-        // be seen which page is the first one.
-        let apart = of.pages.saturating_add(of.chips.saturating_sub(1));
+    pub(crate) fn goes_on(&mut self, of: &ImageSource, next: u32) {
+        // Chips are apart by a request and a row of them. If that is half of the round, the first
+        // page cannot be known.
+        let apart = of.pages.saturating_add(self.chips.saturating_sub(1));
         let back = if apart >= of.page_count.div_ceil(2) { of.page_count } else { of.pages };
         (self.next, self.back) = (Some(next), back);
     }
 
-    /// What is next behind these pages; `None` where they may be any.
-    fn after(&self, of: &Declared, pages: &[u32]) -> Result<Option<u32>, Refused> {
-        let chips = of.chips.max(1);
+    /// The page, or chip, that is next behind these; `None` where any can be.
+    fn after(&self, of: &ImageSource, pages: &[u32]) -> Result<Option<u32>, Refused> {
+        let chips = self.chips;
         let mut next = match of.order {
             RequestOrder::Any => None,
             RequestOrder::Consecutive => pages.first().map(|page| page % chips),
             RequestOrder::Stream => self.next.or_else(|| pages.first().map(|page| page % chips)),
             RequestOrder::Round => {
                 let next = self.next_of_round();
-                let first = pages.first().and_then(|page| page.checked_sub(of.first_page));
-                let first = first.filter(|&first| first < of.page_count);
+                let first = pages.first().and_then(|&page| of.number(page));
                 let back = |first: u32| (next + of.page_count - first) % of.page_count;
                 Some(first.filter(|&first| back(first) <= self.back).unwrap_or(next))
             }
         };
         for (place, &page) in (0..).zip(pages) {
-            let number = page.checked_sub(of.first_page).filter(|&number| number < of.page_count);
-            let number = number.ok_or(Refused::Page(place))?;
+            let number = of.number(page).ok_or(Refused::Page(place))?;
             let Some(expected) = &mut next else { continue };
             let (found, round) =
                 if of.order == RequestOrder::Round { (number, of.page_count) } else { (page % chips, chips) };

@@ -1,35 +1,29 @@
-//! What one EDF queue serves, but for the queue: its pages, the counters of its rules, its passes.
+//! A processor but for its EDF queue: its pages, the counters of its rules, its passes.
 
+use crate::blocks::Victim;
+use crate::image::ImageCollection;
 use crate::memory::Memory;
 use crate::pages::{Pages, Spot};
 use crate::pass::{GcStep, PaddedPass, Pass, RowPage};
 
-/// What a certificate says of the garbage collection of a processor.
+/// How a processor collects garbage.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PassTerms {
-    /// D_g, in nanoseconds; `None` where no GC jobs are released.
-    pub deadline_ns: Option<u64>,
-    /// α.
-    pub reclaimed: u64,
-    /// H.
-    pub reserve: u64,
-    /// v.
-    pub victim: u64,
-    /// PP − v − α, where α leaves GC jobs for wear: so many pages of H may be taken for that.
-    pub for_wear: u64,
-    /// What a pass takes at least.
-    pub padded: PaddedPass,
+    collection: ImageCollection,
+    /// The least that a pass takes.
+    padded: PaddedPass,
 }
 
 impl PassTerms {
-    /// Where nothing is collected, and so nothing may be written.
-    pub fn none(padded: PaddedPass) -> PassTerms {
-        PassTerms { deadline_ns: None, reclaimed: u64::MAX, reserve: u64::MAX, victim: 0, for_wear: 0, padded }
+    /// By the numbers of a certificate. If it has none nothing is collected, and so nothing is
+    /// written.
+    pub fn new(collection: Option<ImageCollection>, padded: PaddedPass) -> PassTerms {
+        PassTerms { collection: collection.unwrap_or(ImageCollection::NOTHING), padded }
     }
 }
 
-/// What is left of a job's part on a processor, as far as its next step depends on it.
+/// The rest of a job's part on a processor, as far as its next step depends on it.
 #[derive(Debug, Clone, Copy)]
 pub struct PartLeft {
     /// Whether a pass is due, or under way.
@@ -40,7 +34,7 @@ pub struct PartLeft {
     pub write: Option<u32>,
     /// Pages that it writes next, together: a row at most.
     pub row: u64,
-    /// Whether it is served in the background, where it may not touch the reserve.
+    /// Whether it is served in the background, where it does not touch the reserve.
     pub background: bool,
 }
 
@@ -69,10 +63,7 @@ pub enum NextStep {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(bound(
-        serialize = "M::Words: serde::Serialize, M::Bits: serde::Serialize",
-        deserialize = "M::Words: serde::Deserialize<'de>, M::Bits: serde::Deserialize<'de>"
-    ))
+    serde(bound = "M: crate::memory::KeptMemory")
 )]
 pub struct EdfProcessor<M: Memory> {
     /// Its pages.
@@ -88,27 +79,14 @@ pub struct EdfProcessor<M: Memory> {
     served: u64,
     /// Passes of the server that are over or left out.
     server_passes: u64,
-    /// The pass of the GC jobs.
-    pass: Pass<M>,
-    /// The server's.
-    server_pass: Pass<M>,
+    /// That of the GC jobs, and the server's.
+    passes: [Pass<M>; 2],
 }
 
 impl<M: Memory> EdfProcessor<M> {
     /// A processor to which nothing has arrived. `passes`: that of the GC jobs, and the server's.
     pub fn new(pages: Pages<M>, terms: PassTerms, passes: [Pass<M>; 2]) -> EdfProcessor<M> {
-        let [pass, server_pass] = passes;
-        EdfProcessor {
-            pages,
-            terms,
-            pending: 0,
-            arrived: 0,
-            collected: 0,
-            served: 0,
-            server_passes: 0,
-            pass,
-            server_pass,
-        }
+        EdfProcessor { pages, terms, pending: 0, arrived: 0, collected: 0, served: 0, server_passes: 0, passes }
     }
 
     /// a: pages of real-time writes that have arrived.
@@ -125,29 +103,21 @@ impl<M: Memory> EdfProcessor<M> {
 
     /// α.
     pub(crate) fn reclaimed(&self) -> u64 {
-        self.terms.reclaimed
+        self.terms.collection.reclaimed_pages
     }
 
-    /// It goes on by other terms (docs/admission.md), so many pages counted already towards the
-    /// next GC job.
+    /// It goes on by other terms (docs/admission.md), with `counted` pages towards the next GC job.
     pub fn change(&mut self, terms: PassTerms, counted: u64) {
         self.terms = terms;
-        self.arrived = self.collected.saturating_mul(terms.reclaimed).saturating_add(counted);
+        self.arrived = self.collected.saturating_mul(terms.collection.reclaimed_pages).saturating_add(counted);
     }
 
     /// An extra GC job is due: as if α pages had arrived, and been programmed.
     pub fn advance(&mut self) {
-        self.arrived = self.arrived.saturating_add(self.terms.reclaimed);
+        self.arrived = self.arrived.saturating_add(self.terms.collection.reclaimed_pages);
     }
 
-    /// A page of a real-time write arrives.
-    #[inline]
-    pub fn arrives(&mut self) {
-        self.pending += 1;
-        self.arrived += 1;
-    }
-
-    /// So many of them arrive.
+    /// Pages of real-time writes arrive.
     #[inline]
     pub fn arrive(&mut self, pages: u64) {
         self.pending += pages;
@@ -158,20 +128,20 @@ impl<M: Memory> EdfProcessor<M> {
     /// after now its deadline is. To be asked until there is none.
     #[inline]
     pub fn collects(&mut self) -> Option<(u64, u64)> {
-        let deadline = self.terms.deadline_ns?;
-        if self.arrived / self.terms.reclaimed <= self.collected {
+        let deadline = self.terms.collection.deadline_ns?;
+        if self.arrived / self.terms.collection.reclaimed_pages <= self.collected {
             return None;
         }
         self.collected += 1;
         Some((self.collected - 1, deadline))
     }
 
-    /// Whether so many more pages may be programmed and the reserve is still there, f − b ≥ H. With
-    /// none: whether a pass is void (rule R3).
+    /// Whether the reserve is still there when `pages` more are programmed, f − b ≥ H. With none:
+    /// whether a pass is void (rule R3).
     #[inline]
     pub fn has_reserve_beside(&self, pages: u64) -> bool {
         let free = u64::from(self.pages.free());
-        free >= self.pending.saturating_add(self.terms.reserve).saturating_add(pages)
+        free >= self.pending.saturating_add(self.terms.collection.reserve_pages).saturating_add(pages)
     }
 
     /// The next step of the job with the earliest deadline: its pass before its pages (rule V3),
@@ -194,7 +164,7 @@ impl<M: Memory> EdfProcessor<M> {
     /// Programs a page of a real-time write; `None` where no page is free.
     #[inline]
     pub fn write(&mut self, lpn: u32) -> Option<Spot> {
-        let spot = self.pages.program_in_line(lpn)?;
+        let spot = self.pages.program(lpn)?;
         self.pending -= 1;
         Some(spot)
     }
@@ -211,67 +181,61 @@ impl<M: Memory> EdfProcessor<M> {
     /// Rule V2: whether the server's next pass is due.
     #[inline]
     pub fn server_pass_is_due(&self) -> bool {
-        self.served >= self.terms.reclaimed.saturating_mul(self.server_passes + 1)
-    }
-
-    /// The pass of the GC jobs, or of the server.
-    #[inline]
-    fn pass(&mut self, server: bool) -> &mut Pass<M> {
-        if server { &mut self.server_pass } else { &mut self.pass }
+        self.served >= self.terms.collection.reclaimed_pages.saturating_mul(self.server_passes + 1)
     }
 
     /// Whether a pass is under way: of the GC jobs, or of the server.
     #[inline]
     pub fn is_collecting(&self, server: bool) -> bool {
-        if server { self.server_pass.is_under_way() } else { self.pass.is_under_way() }
+        self.passes[usize::from(server)].is_under_way()
     }
 
     /// Rule R4: begins a pass, for the server or for the GC jobs; `None` where it is void, or there
-    /// is nothing to collect. Says what its victim is, with its valid pages.
-    pub fn begin_pass(&mut self, server: bool) -> Option<(u32, u32)> {
+    /// is nothing to collect.
+    pub fn begin_pass(&mut self, server: bool) -> Option<Victim> {
         if self.has_reserve_beside(0) {
             return if server { None } else { self.begin_moving() };
         }
-        let (victim, valid) = self.pages.take_victim()?;
-        let padded = self.terms.padded;
-        self.pass(server).begin(victim, padded);
-        Some((victim, valid))
+        let victim = self.pages.take_victim()?;
+        self.passes[usize::from(server)].begin(victim.block, self.terms.padded);
+        Some(victim)
     }
 
     /// Pages that are free beyond the reserve, f − b − H; for wear, where α leaves some for that,
     /// beyond what is left of it.
     fn beyond_reserve(&self, for_wear: bool) -> u64 {
-        let reserve = self.terms.reserve.saturating_sub(if for_wear { self.terms.for_wear } else { 0 });
+        let ImageCollection { reserve_pages, wear_pages, .. } = self.terms.collection;
+        let reserve = reserve_pages.saturating_sub(if for_wear { wear_pages } else { 0 });
         u64::from(self.pages.free()).saturating_sub(self.pending.saturating_add(reserve))
     }
 
     /// Rule B4: a void GC job moves pages of a retired block, or of the least worn one.
-    fn begin_moving(&mut self) -> Option<(u32, u32)> {
-        let has_room = |for_wear| self.terms.victim.min(self.beyond_reserve(for_wear)) > 0;
-        let (block, valid) = match self.pages.retired_with_pages() {
+    fn begin_moving(&mut self) -> Option<Victim> {
+        let has_room = |for_wear| self.terms.collection.victim_pages.min(self.beyond_reserve(for_wear)) > 0;
+        let from = match self.pages.blocks().retired_with_pages() {
             Some(retired) => Some(retired).filter(|_| has_room(false))?,
             None if has_room(true) => self.pages.take_least_worn()?,
             None => return None,
         };
-        self.pass.begin_moving(block, self.terms.victim);
-        Some((block, valid))
+        self.passes[0].begin_moving(from.block, self.terms.collection.victim_pages);
+        Some(from)
     }
 
     /// Whether the GC job moves pages, and erases nothing.
     pub fn moves(&self) -> bool {
-        self.pass.moves_from().is_some()
+        self.passes[0].moves_from().is_some()
     }
 
     /// Pages of a block were moved: the GC job is over.
     pub fn moved(&mut self) {
-        if let Some(block) = self.pass.end() {
+        if let Some(block) = self.passes[0].end() {
             self.pages.give_back(block);
         }
     }
 
     /// The erase of a pass has failed: the pass is over.
     pub fn erase_failed(&mut self, server: bool) {
-        if let Some(victim) = self.pass(server).end() {
+        if let Some(victim) = self.passes[usize::from(server)].end() {
             self.pages.retire(victim);
         }
     }
@@ -280,10 +244,10 @@ impl<M: Memory> EdfProcessor<M> {
     /// superblock reads or programs.
     #[inline(always)]
     pub fn step_of_pass(&mut self, server: bool, put: impl FnMut(RowPage)) -> Option<GcStep> {
-        // Whoever collects may take what is kept in reserve.
-        let moves_from = if server { None } else { self.pass.moves_from() };
+        // A pass that collects takes the reserve.
+        let moves_from = self.passes[usize::from(server)].moves_from();
         let beyond = moves_from.map_or(0, |block| self.beyond_reserve(!self.pages.blocks().is_retired(block)));
-        let pass = if server { &mut self.server_pass } else { &mut self.pass };
+        let pass = &mut self.passes[usize::from(server)];
         if self.pages.columns().superblock {
             pass.step_in_superblock(&mut self.pages, beyond, put)
         } else {
@@ -294,13 +258,12 @@ impl<M: Memory> EdfProcessor<M> {
     /// A logical page that the next step of a pass will probably read.
     #[inline]
     pub fn next_of_pass(&mut self, server: bool) -> Option<u32> {
-        let pass = if server { &mut self.server_pass } else { &mut self.pass };
-        pass.next(&self.pages)
+        self.passes[usize::from(server)].next(&self.pages)
     }
 
     /// The erase of a pass has ended: the pass is over.
     pub fn erased(&mut self, server: bool) {
-        if let Some(victim) = self.pass(server).end() {
+        if let Some(victim) = self.passes[usize::from(server)].end() {
             self.pages.erase(victim);
         }
     }

@@ -1,4 +1,4 @@
-//! The state of the chips after power was lost, found by a look at all pages.
+//! The state of the chips after power was lost, found in all their pages.
 
 mod bound;
 mod collect;
@@ -9,12 +9,21 @@ pub use bound::RecoveryBound;
 use crate::blocks::{BlockMemory, Frontier};
 use crate::ftl::Ftl;
 use crate::image::Image;
-use crate::memory::{Lent, NONE, index, marks};
+use crate::memory::{Lent, NONE, index, marks, word};
 use crate::nand::{FlashPage, SpareBytes};
 use crate::pages::{Pages, Spot};
 use crate::setup::{FtlMemory, NewProcessor, PageMemory, PagesAtStart, SetupError, Unlent};
 
-/// What is in a page.
+/// A page of a chip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChipPage {
+    /// The chip, by its number in the device.
+    pub chip: u32,
+    /// The page there.
+    pub at: FlashPage,
+}
+
+/// The state of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageState {
     /// It looks erased.
@@ -34,17 +43,17 @@ pub trait RecoveryChips {
     fn is_bad(&mut self, chip: u32, block: u32) -> bool;
 
     /// How often the driver knows that a block was erased, where wear is levelled; `None` where it
-    /// keeps no count. Then what is beside the block's pages says so. Of a block in which nothing
-    /// can be read the count is lost: it is taken for as worn as any other one.
+    /// keeps no count. Then the spare bytes of the block's pages say so. If none can be read, the
+    /// count is lost: the block is taken for as worn as any other one.
     fn erase_count(&mut self, chip: u32, block: u32) -> Option<u32> {
         let _ = (chip, block);
         None
     }
 
     /// Copies a page to an erased one of the same cluster, with what is beside its data from now
-    /// on. Power may be lost meanwhile: then `from` is as it was. Says whether it was programmed:
-    /// if not, the block is bad.
-    fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes) -> bool;
+    /// on. If power is lost meanwhile, `from` is as it was. Says whether it was programmed: if not,
+    /// the block is bad.
+    fn copy(&mut self, from: ChipPage, to: ChipPage, spare: SpareBytes) -> bool;
 
     /// Erases a block. Says whether it is erased: if not, it is bad.
     fn erase(&mut self, chip: u32, block: u32) -> bool;
@@ -53,17 +62,17 @@ pub trait RecoveryChips {
 impl<'s, 'm> Ftl<'s, 'm> {
     /// The state machine of an image on chips that were run by it before, however that ended.
     ///
-    /// Every page of a write that was told to be over holds what it wrote, or what a later write
-    /// has programmed. What else was under way is there or not, page by page. Rule R5 holds, so
+    /// Every page of a write that was complete holds what it wrote, or what a later write has
+    /// programmed. Other writes under way are there or not, page by page. Rule R5 holds, so
     /// requests that arrive from now on meet their deadlines.
     ///
-    /// Looks at each page once, twice where there is an older one of it, and at the pages of one
-    /// block of each processor once more; erases each block at most once, and collects garbage
-    /// until there is the reserve. [`RecoveryBound`] says what that is at most. Where tasks own
+    /// Reads each page once, twice where there is an older one of it, and the pages of one block of
+    /// each processor once more; erases each block at most once, and collects garbage
+    /// until there is the reserve. [`RecoveryBound`] says what that is at most. If tasks own
     /// zones nothing is erased, and [`Ftl::next_of_round`] says how who writes goes on.
     ///
     /// # Errors
-    /// Where the memory is too short, pages are of another image, or there is no room.
+    /// If the memory is too short, pages are of another image, or there is no room.
     pub fn recovered(
         image: &Image<'_>,
         late: u32,
@@ -78,10 +87,8 @@ impl<'s, 'm> Ftl<'s, 'm> {
     }
 }
 
-/// Erases of a block that are counted, at most.
 const MOST_ERASES: u32 = NONE - 2;
 
-/// A look at all chips.
 struct ChipScan<'c, C> {
     chips: &'c mut C,
     identity: u32,
@@ -89,21 +96,21 @@ struct ChipScan<'c, C> {
     sequence: u64,
 }
 
-/// Where the pages of a processor are.
-fn place(of: &NewProcessor<'_>, page: u32) -> (u32, FlashPage) {
-    let (block, nth) = (page / of.block_pages, page % of.block_pages);
-    let width = of.columns.width;
-    (of.chips[index(nth % width)], FlashPage { block, page: nth / width })
-}
+impl NewProcessor<'_> {
+    fn place(&self, page: u32) -> ChipPage {
+        let (block, nth) = (page / self.block_pages, page % self.block_pages);
+        let width = self.columns.width;
+        self.spot(Spot { chip: nth % width, block, page: nth / width })
+    }
 
-fn spot(of: &NewProcessor<'_>, at: Spot) -> (u32, FlashPage) {
-    (of.chips[index(at.chip)], at.into())
+    fn spot(&self, at: Spot) -> ChipPage {
+        ChipPage { chip: self.chips[index(at.chip)], at: at.into() }
+    }
 }
 
 impl<C: RecoveryChips> ChipScan<'_, C> {
-    /// What is in a page of a processor.
     fn look(&mut self, of: &NewProcessor<'_>, page: u32) -> Result<PageState, SetupError> {
-        let (chip, at) = place(of, page);
+        let ChipPage { chip, at } = of.place(page);
         let state = self.chips.spare(chip, at);
         if let PageState::Held(SpareBytes { identity, cluster, lpn, .. }) = state
             && ((identity, cluster) != (self.identity, of.cluster) || !of.has(lpn))
@@ -113,35 +120,33 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         Ok(state)
     }
 
-    /// Finds the latest page of each logical one, and gives the latest of all. `held` is told what
+    /// Finds the latest page of each logical one, and gives the latest of all. `held` is given what
     /// is beside each page that can be read.
     fn latest(
         &mut self,
         of: &NewProcessor<'_>,
-        (lpns, places): (&mut [u32], &mut [u32]),
+        lpns: &mut [u32],
+        places: &mut [u32],
         mut held: impl FnMut(u32, SpareBytes),
     ) -> Result<Option<u32>, SetupError> {
-        let all = u32::try_from(lpns.len()).unwrap_or(NONE);
         let mut latest: Option<(u64, u32)> = None;
-        for page in 0..all {
+        for page in 0..word(lpns.len()) {
             let PageState::Held(spare) = self.look(of, page)? else { continue };
             let SpareBytes { lpn, sequence, .. } = spare;
             held(page, spare);
             latest = latest.max(Some((sequence, page)));
-            let slot = index((lpn - of.columns.offset) / of.columns.stride);
-            let other = places[slot];
-            if other != NONE {
-                if matches!(self.look(of, other)?, PageState::Held(before) if before.sequence > sequence) {
+            let newest = &mut places[index(of.columns.slot(lpn))];
+            if *newest != NONE {
+                if matches!(self.look(of, *newest)?, PageState::Held(before) if before.sequence > sequence) {
                     continue;
                 }
-                lpns[index(other)] = NONE;
+                lpns[index(*newest)] = NONE;
             }
-            (places[slot], lpns[index(page)]) = (page, lpn);
+            (*newest, lpns[index(page)]) = (page, lpn);
         }
-        if let Some((sequence, _)) = latest {
-            self.sequence = self.sequence.max(sequence.saturating_add(1));
-        }
-        Ok(latest.map(|(_, page)| page))
+        let Some((sequence, page)) = latest else { return Ok(None) };
+        self.sequence = self.sequence.max(sequence.saturating_add(1));
+        Ok(Some(page))
     }
 
     /// How often each block was erased: as the driver knows, or as is beside its pages, or as often
@@ -178,7 +183,6 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         Ok(0)
     }
 
-    /// Whether a block of a processor has failed.
     fn is_bad(&mut self, of: &NewProcessor<'_>, block: u32) -> bool {
         of.chips.iter().any(|&chip| self.chips.is_bad(chip, block))
     }
@@ -188,7 +192,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         of.chips.iter().all(|&chip| self.chips.erase(chip, block))
     }
 
-    /// Retires the blocks that have failed, and keeps back as many as may fail still. Says how many
+    /// Retires the blocks that have failed, and keeps back as many as can fail still. Says how many
     /// of these are not erased: power was lost in a recovery that had lent them.
     fn retire(&mut self, of: &NewProcessor<'_>, pages: &mut Pages<Lent<'_>>) -> u32 {
         let blocks = pages.blocks().count();
@@ -226,14 +230,14 @@ impl<C: RecoveryChips> PagesAtStart for ChipScan<'_, C> {
         memory: PageMemory<'m>,
         rest: &mut Unlent<'m>,
     ) -> Result<Pages<Lent<'m>>, SetupError> {
-        let PageMemory { mut blocks, places, erases } = memory;
-        blocks.lpns.fill(NONE);
-        places.fill(NONE);
-        erases.fill(NONE);
-        if of.is_zoned() {
-            return self.zones(of, (blocks, places), rest);
+        memory.blocks.lpns.fill(NONE);
+        memory.places.fill(NONE);
+        if of.of.is_zoned() {
+            return self.zones(of, memory, rest);
         }
-        let latest = self.latest(of, (blocks.lpns, places), |page, spare| {
+        let PageMemory { mut blocks, places, erases } = memory;
+        erases.fill(NONE);
+        let latest = self.latest(of, blocks.lpns, places, |page, spare| {
             if let Some(erases) = erases.get_mut(index(page / of.block_pages)) {
                 *erases = spare.erases.min(MOST_ERASES);
             }
@@ -241,7 +245,7 @@ impl<C: RecoveryChips> PagesAtStart for ChipScan<'_, C> {
         self.count_erases(of, erases);
         let open = latest.map(|latest| self.frontier(of, latest)).transpose()?.flatten();
         self.erase_others(of, &mut blocks, erases);
-        let mut pages = Pages::restored(of.columns, of.block_pages, blocks, places, (open, latest));
+        let mut pages = Pages::restored(of.columns, of.block_pages, blocks, places, open, latest);
         if of.wear_gap > 0 {
             pages.level(of.wear_gap, erases);
         }

@@ -1,14 +1,12 @@
 //! The two page registers of a processor's chips (docs/analysis.md, Section 13), and of the chips
 //! of a superblock as one (Section 15).
 
+use crate::image::ImageDevice;
 use crate::memory::index;
 
-/// A page of a request that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReadUnderWay {
-    /// The chip's position in the processor.
     pub(crate) column: u32,
-    /// The slot of the request.
     pub(crate) slot: u32,
 }
 
@@ -20,7 +18,7 @@ pub(crate) struct RowUnderWay {
     pub(crate) awaited: u32,
 }
 
-/// What the array does. What a pass does there is a step.
+/// The use of the array by users' pages. That of a pass is a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArrayUse {
     Idle,
@@ -30,11 +28,10 @@ pub(crate) enum ArrayUse {
     Programs(RowUnderWay),
 }
 
-/// What the cache register holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CacheUse {
     Empty,
-    /// A page that is read, and whether it is on the bus, as far as that is told.
+    /// A page that is read, and whether it is known to be on the bus.
     Leaving(ReadUnderWay, bool),
     /// A row: one page in a stripe.
     Committed(RowUnderWay),
@@ -45,18 +42,17 @@ pub(crate) enum CacheUse {
 pub(crate) struct PageRegisters {
     pub(crate) array: ArrayUse,
     pub(crate) cache: CacheUse,
-    /// Whether commands are counted.
     commands: bool,
     chips_per_channel: u32,
 }
 
 impl PageRegisters {
-    /// Nothing is in them.
-    pub(crate) fn new(commands: bool, chips_per_channel: u32) -> PageRegisters {
+    pub(crate) fn new(device: &ImageDevice) -> PageRegisters {
+        let (commands, chips_per_channel) = (device.command_ns > 0, device.chips_per_channel);
         PageRegisters { array: ArrayUse::Idle, cache: CacheUse::Empty, commands, chips_per_channel }
     }
 
-    /// Rule X3: whether a step of a pass may begin.
+    /// Rule X3: whether a step of a pass can begin.
     pub(crate) fn are_empty(&self) -> bool {
         (self.array, self.cache) == (ArrayUse::Idle, CacheUse::Empty)
     }
@@ -76,11 +72,14 @@ impl PageRegisters {
         self.cache == CacheUse::Empty && matches!(self.array, ArrayUse::Idle | ArrayUse::Programs(_))
     }
 
+    pub(crate) fn commits(&mut self, slot: u32, pages: u32) {
+        self.cache = CacheUse::Committed(RowUnderWay { slot, pages, awaited: pages });
+    }
+
     /// Rule X5: the chip whose page a read's command goes with; `chips`: those of the processor.
     pub(crate) fn goes_with(&self, chips: &[u32], chip: u32) -> Option<u32> {
         let CacheUse::Leaving(page, _) = self.cache else { return None };
-        let channel = |chip: u32| chip / self.chips_per_channel;
-        let before = chips.get(index(page.column)).copied();
-        before.filter(|&before| self.commands && channel(before) == channel(chip))
+        let (channel, before) = (|chip: u32| chip / self.chips_per_channel, chips[index(page.column)]);
+        (self.commands && channel(before) == channel(chip)).then_some(before)
     }
 }

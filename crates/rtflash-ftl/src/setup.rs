@@ -13,11 +13,14 @@ use crate::image::{Image, ImageCluster, ImageJobs, ImageSource};
 use crate::memory::{Lent, NONE, index};
 use crate::pages::{Columns, Pages};
 use crate::pass::{PaddedPass, Pass, pass_words};
-use crate::police::{Declared, RequestOrder, SourcePolice};
+use crate::police::SourcePolice;
 use crate::processor::{EdfProcessor, PassTerms};
 use crate::registers::PageRegisters;
-use crate::slots::{FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, ServerGrants, SourceSlot, StepWork};
+use crate::slots::{
+    AskedPages, FtlCluster, FtlProcessor, GcJob, GcJobs, JobKind, RequestSlot, ServerGrants, SourceSlot, StepWork,
+};
 use crate::step_pages::{STEP_PAGE_WORDS, StepPages};
+use crate::zones::{RING_WORDS, Ring};
 pub use error::SetupError;
 use stated::Stated;
 
@@ -40,14 +43,14 @@ pub struct FtlMemory<'s, 'm> {
     pub requests: &'s mut [RequestSlot],
 }
 
-/// What is on the chips when the state machine begins.
+/// The pages on the chips when the state machine begins.
 pub trait AtStart {
-    /// What is on a processor: `lpns` has a word for each of its pages, numbered block by block
+    /// The pages of a processor: `lpns` has a word for each of its pages, numbered block by block
     /// and in a superblock row by row, chip by chip, all [`NONE`]. Each becomes the logical page of
     /// the cluster that it holds. Says how many pages are programmed: the first ones. Rule R5 asks
     /// for as many others as the certificate's reserve.
     ///
-    /// Where tasks own zones any pages may be programmed, and the answer does not matter.
+    /// If tasks own zones any pages can be programmed, and the answer does not matter.
     fn pages(&mut self, processor: u32, lpns: &mut [u32]) -> u32;
 
     /// How often a block of a processor was erased, where wear is levelled.
@@ -81,14 +84,12 @@ impl AtStart for AllErased {
     }
 }
 
-/// Takes the first entries of a list away.
 fn first<'m, T>(of: &mut &'m mut [T], count: usize) -> Result<&'m mut [T], SetupError> {
     let (taken, rest) = take(of).split_at_mut_checked(count).ok_or(SetupError::Memory)?;
     *of = rest;
     Ok(taken)
 }
 
-/// Memory that is still to be given away.
 pub(crate) struct Unlent<'m> {
     words: &'m mut [u32],
     bits: &'m mut [u64],
@@ -103,9 +104,15 @@ impl<'m> Unlent<'m> {
     pub(crate) fn bits(&mut self, count: usize) -> Result<&'m mut [u64], SetupError> {
         first(&mut self.bits, count)
     }
+
+    /// A bit for each chip, none of them set.
+    fn chips(&mut self, count: usize) -> Result<&'m mut [u64], SetupError> {
+        let bits = self.bits(count.div_ceil(64))?;
+        bits.fill(0);
+        Ok(bits)
+    }
 }
 
-/// A processor that is being made.
 pub(crate) struct NewProcessor<'a> {
     pub(crate) of: &'a ImageCluster<'a>,
     /// Its cluster's position, and its own number among all processors.
@@ -113,7 +120,6 @@ pub(crate) struct NewProcessor<'a> {
     pub(crate) number: u32,
     pub(crate) columns: Columns,
     pub(crate) chips: &'a [u32],
-    /// Pages of a block of it.
     pub(crate) block_pages: u32,
     /// Blocks of it that are kept back for those that fail.
     pub(crate) spare: u32,
@@ -122,7 +128,6 @@ pub(crate) struct NewProcessor<'a> {
 }
 
 impl NewProcessor<'_> {
-    /// Logical pages that it has.
     fn logical(&self) -> usize {
         index(self.of.logical_per_chip()) * index(self.columns.width)
     }
@@ -134,22 +139,45 @@ impl NewProcessor<'_> {
         nth.is_some_and(|nth| nth.is_multiple_of(stride) && index(nth / stride) < self.logical())
     }
 
-    /// What is kept of its chips' channels.
-    fn channel_words(&self) -> usize {
-        if self.of.backfills() { CHANNEL_WORDS * self.chips.len() } else { 0 }
-    }
-
     /// H.
     pub(crate) fn reserve(&self) -> u64 {
         self.of.collection().map_or(0, |collection| collection.reserve_pages)
     }
 
-    pub(crate) fn is_zoned(&self) -> bool {
-        self.of.is_zoned()
+    fn page_memory<'m>(&self, blocks: usize, rest: &mut Unlent<'m>) -> Result<PageMemory<'m>, SetupError> {
+        let pages = blocks * index(self.block_pages);
+        Ok(PageMemory {
+            blocks: BlockMemory {
+                lpns: rest.words(pages)?,
+                bits: rest.bits(pages.div_ceil(64))?,
+                valid: rest.words(blocks)?,
+                erased: rest.bits(blocks.div_ceil(64))?,
+                least: rest.words(blocks.div_ceil(index(GROUP)))?,
+            },
+            places: rest.words(self.logical())?,
+            erases: rest.words(if self.wear_gap > 0 { blocks } else { 0 })?,
+        })
+    }
+
+    /// The rings of its chip, each with its next page; `next` is given their numbers.
+    pub(crate) fn rings<'m>(
+        &self,
+        rest: &mut Unlent<'m>,
+        mut next: impl FnMut(u32) -> u32,
+    ) -> Result<&'m mut [u32], SetupError> {
+        let rings = rest.words(index(self.of.rings()) * RING_WORDS)?;
+        for (number, words) in (0..).zip(rings.chunks_exact_mut(RING_WORDS)) {
+            let of = self.of.ring(number).ok_or(SetupError::Memory)?;
+            let ring = Ring { first: of.first_block, pages: of.blocks * self.block_pages, next: next(number) };
+            if ring.next >= ring.pages {
+                return Err(SetupError::Start(self.number));
+            }
+            words.copy_from_slice(&ring.words());
+        }
+        Ok(rings)
     }
 }
 
-/// What the pages of a processor are kept in.
 pub(crate) struct PageMemory<'m> {
     pub(crate) blocks: BlockMemory<Lent<'m>>,
     pub(crate) places: &'m mut [u32],
@@ -157,7 +185,7 @@ pub(crate) struct PageMemory<'m> {
     pub(crate) erases: &'m mut [u32],
 }
 
-/// Who knows what is on the chips when the state machine begins.
+/// Knows what is on the chips when the state machine begins.
 pub(crate) trait PagesAtStart {
     fn pages<'m>(
         &mut self,
@@ -172,7 +200,7 @@ impl<'s, 'm> Ftl<'s, 'm> {
     /// [`Geometry::of`].
     ///
     /// # Errors
-    /// Where the memory is too short, or the chips do not begin as the certificate asks.
+    /// If the memory is too short, or the chips do not begin as the certificate asks.
     pub fn new(
         image: &Image<'_>,
         late: u32,
@@ -182,7 +210,6 @@ impl<'s, 'm> Ftl<'s, 'm> {
         Ftl::with(image, late, memory, &mut Stated(start))
     }
 
-    /// The same, with what somebody knows of the chips.
     pub(crate) fn with(
         image: &Image<'_>,
         late: u32,
@@ -190,43 +217,38 @@ impl<'s, 'm> Ftl<'s, 'm> {
         start: &mut impl PagesAtStart,
     ) -> Result<Ftl<'s, 'm>, SetupError> {
         let geometry = Geometry::of(image, late).ok_or(SetupError::Memory)?;
-        let FtlMemory { words, bits, gc_jobs: jobs, processors: places, clusters, sources, requests } = memory;
-        let mut rest = Unlent { words, bits, gc_jobs: jobs };
+        let FtlMemory { words, bits, gc_jobs, mut processors, mut clusters, mut sources, mut requests } = memory;
+        let mut rest = Unlent { words, bits, gc_jobs };
         let of_chip = rest.words(geometry.chips)?;
         of_chip.fill(NONE);
-        let at_work = rest.bits(geometry.chips.div_ceil(64))?;
-        at_work.fill(0);
-        let moving = rest.bits(geometry.chips.div_ceil(64))?;
-        moving.fill(0);
-        let suspended = rest.bits(geometry.chips.div_ceil(64))?;
-        suspended.fill(0);
-        let request_words = rest.words(2 * geometry.request_pages + geometry.parts)?;
-        let clusters = clusters.get_mut(..geometry.clusters).ok_or(SetupError::Memory)?;
-        let sources = sources.get_mut(..geometry.sources).ok_or(SetupError::Memory)?;
-        let requests = requests.get_mut(..geometry.requests).ok_or(SetupError::Memory)?;
-        let places = places.get_mut(..geometry.processors).ok_or(SetupError::Memory)?;
+        let at_work = rest.chips(geometry.chips)?;
+        let moving = rest.chips(geometry.chips)?;
+        let suspended = rest.chips(geometry.chips)?;
+        let words = rest.words(2 * geometry.request_pages + geometry.parts)?;
+        let clusters = first(&mut clusters, geometry.clusters)?;
+        let sources = first(&mut sources, geometry.sources)?;
+        let requests = first(&mut requests, geometry.requests)?;
+        let processors = first(&mut processors, geometry.processors)?;
         let mut number = 0;
         for (cluster, slot) in (0..).zip(clusters.iter_mut()) {
             let of = image.cluster(cluster).ok_or(SetupError::Memory)?;
-            *slot = FtlCluster { first: NONE, first_processor: number, processors: 0, server: of.server() };
-            let entries = index(gc_jobs(image, cluster, late).ok_or(SetupError::Memory)?);
+            *slot =
+                FtlCluster { first: NONE, first_processor: number, processors: of.processors(), server: of.server() };
             for column in 0..of.processors() {
-                let made = processor(image, (&of, cluster), (column, number), entries, &mut rest, start)?;
-                for &chip in made.chips.iter() {
-                    *of_chip.get_mut(index(chip)).ok_or(SetupError::Memory)? = number;
-                }
-                *places.get_mut(index(number)).ok_or(SetupError::Memory)? = Some(made);
-                (number, slot.processors) = (number + 1, slot.processors + 1);
+                let new = FtlProcessor::new(image, late, cluster, column, number, &mut rest, start)?;
+                new.chips.iter().for_each(|&chip| of_chip[index(chip)] = number);
+                processors[index(number)] = Some(new);
+                number += 1;
             }
         }
-        lend_requests(image, late, clusters, (&mut *sources, &mut *requests))?;
+        lend_requests(image, late, clusters, sources, requests)?;
         Ok(Ftl {
             identity: image.identity(),
             sources,
             requests,
             clusters,
-            processors: places,
-            words: request_words,
+            processors,
+            words,
             of_chip,
             at_work,
             moving,
@@ -242,137 +264,91 @@ fn lend_requests(
     image: &Image<'_>,
     late: u32,
     clusters: &[FtlCluster],
-    (sources, requests): (&mut [SourceSlot], &mut [RequestSlot]),
+    sources: &mut [SourceSlot],
+    requests: &mut [RequestSlot],
 ) -> Result<(), SetupError> {
     let (mut next, mut word) = (0, 0);
-    for (position, slot) in (0..).zip(sources.iter_mut()) {
-        *slot = match image.source(position) {
-            Some(of) => source(&of, &image.cluster(of.cluster).ok_or(SetupError::Memory)?, (next, late))?,
-            None => stream(&image.job_stream(position - image.sources()).ok_or(SetupError::Memory)?, (next, late))?,
+    for (position, slot) in (0..).zip(sources) {
+        let made = match image.source(position) {
+            Some(of) => image.cluster(of.cluster).and_then(|cluster| source(of, cluster.chips(), late)),
+            None => image.job_stream(position - image.sources()).and_then(|of| stream(&of, late)),
         };
-        for request in requests.get_mut(index(next)..index(next + slot.count)).ok_or(SetupError::Memory)? {
+        *slot = SourceSlot { first: next, ..made.ok_or(SetupError::Memory)? };
+        for request in &mut requests[index(next)..index(next + slot.count)] {
             let heads = word + 2 * slot.declared.pages;
-            *request = RequestSlot { pages: word, heads, behind: NONE, ..RequestSlot::default() };
-            word = heads + clusters[index(slot.cluster)].processors;
+            *request = RequestSlot { pages: word, heads, ..RequestSlot::EMPTY };
+            word = heads + clusters[index(slot.declared.cluster)].processors;
         }
         next += slot.count;
     }
     Ok(())
 }
 
-/// A source of requests, which are kept from a slot on.
-fn source(of: &ImageSource, cluster: &ImageCluster<'_>, (next, late): (u32, u32)) -> Result<SourceSlot, SetupError> {
-    let count = waiting(of.deadline_ns, of.jitter_ns, of.period_ns, late).ok_or(SetupError::Memory)?;
-    let is_zoned = cluster.is_zoned();
-    let order = if is_zoned && of.writes { RequestOrder::Round } else { of.order };
-    let declared = Declared {
-        pages: of.pages,
-        period_ns: of.period_ns,
-        deadline_ns: of.deadline_ns,
-        jitter_ns: of.jitter_ns,
-        first_page: of.first_page,
-        page_count: of.page_count,
-        order,
-        chips: cluster.chips(),
-    };
-    Ok(SourceSlot {
-        number: of.number,
-        cluster: of.cluster,
-        kind: if of.writes { JobKind::Write } else { JobKind::Read },
-        declared,
-        police: SourcePolice::default(),
-        index: 0,
-        first: next,
-        count,
-    })
+fn source(declared: ImageSource, chips: u32, late: u32) -> Option<SourceSlot> {
+    let kind = if declared.writes { JobKind::Write } else { JobKind::Read };
+    let count = waiting(declared.deadline_ns, declared.jitter_ns, declared.period_ns, late)?;
+    Some(SourceSlot { declared, kind, police: SourcePolice::new(chips), count, ..SourceSlot::EMPTY })
 }
 
-/// A stream of jobs, which are kept from a slot on.
-fn stream(of: &ImageJobs, (next, late): (u32, u32)) -> Result<SourceSlot, SetupError> {
-    let declared =
-        Declared { pages: of.pages, first_page: of.first_page, page_count: of.page_count, ..Declared::NOTHING };
-    let count = of.waiting.checked_add(late).ok_or(SetupError::Memory)?;
-    let (number, cluster, kind, police) = (of.number, of.cluster, JobKind::Server, SourcePolice::default());
-    Ok(SourceSlot { number, cluster, kind, declared, police, index: 0, first: next, count })
+fn stream(of: &ImageJobs, late: u32) -> Option<SourceSlot> {
+    let ImageJobs { number, cluster, pages, waiting, first_page, page_count } = *of;
+    let declared = ImageSource { number, cluster, pages, first_page, page_count, ..SourceSlot::EMPTY.declared };
+    Some(SourceSlot { declared, kind: JobKind::Server, count: waiting.checked_add(late)?, ..SourceSlot::EMPTY })
 }
 
-/// The processor with this position in its cluster, and this number among all.
-fn processor<'m>(
-    image: &Image<'_>,
-    (of, cluster): (&ImageCluster<'_>, u32),
-    (column, number): (u32, u32),
-    gc_jobs: usize,
-    rest: &mut Unlent<'m>,
-    start: &mut impl PagesAtStart,
-) -> Result<FtlProcessor<'m>, SetupError> {
-    let device = image.device();
-    let superblock = of.is_superblock();
-    let columns = if superblock {
-        Columns { superblock, width: of.chips(), stride: 1, offset: 0 }
-    } else {
-        Columns { superblock, width: 1, stride: of.chips(), offset: column }
-    };
-    let chips = rest.words(index(columns.width))?;
-    for (place, chip) in (column..).zip(chips.iter_mut()) {
-        *chip = of.chip(place).ok_or(SetupError::Memory)?;
+impl<'m> FtlProcessor<'m> {
+    /// The processor with this position in its cluster, and this number among all.
+    fn new(
+        image: &Image<'_>,
+        late: u32,
+        cluster: u32,
+        column: u32,
+        number: u32,
+        rest: &mut Unlent<'m>,
+        start: &mut impl PagesAtStart,
+    ) -> Result<FtlProcessor<'m>, SetupError> {
+        let device = image.device();
+        let of = &image.cluster(cluster).ok_or(SetupError::Memory)?;
+        let superblock = of.is_superblock();
+        let (width, stride) = if superblock { (of.chips(), 1) } else { (1, of.chips()) };
+        let columns = Columns { superblock, width, stride, offset: column };
+        let chips = rest.words(index(width))?;
+        for (place, chip) in (column..).zip(chips.iter_mut()) {
+            *chip = of.chip(place).ok_or(SetupError::Memory)?;
+        }
+        // If nothing is written nothing fails.
+        let writes = of.collection().is_some() || (0..of.rings()).any(|ring| of.ring(ring).is_some_and(|of| of.writes));
+        let spare = if writes { device.spare_blocks * width } else { 0 };
+        let wear_gap = if levels_wear(device, of) { device.wear_gap } else { 0 };
+        let block_pages = device.pages_per_block * width;
+        let new = NewProcessor { of, cluster, number, columns, chips, block_pages, spare, wear_gap };
+        let memory = new.page_memory(index(device.blocks_per_chip), rest)?;
+        let pages = start.pages(&new, memory, rest)?;
+        let terms = PassTerms::new(of.collection(), PaddedPass::default());
+        let (rows, buffer) = pass_words(columns);
+        let pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
+        let (rows, buffer) = if of.server().is_some() { (rows, buffer) } else { (0, 0) };
+        let server_pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
+        let channels = if of.backfills() { CHANNEL_WORDS * chips.len() } else { 0 };
+        let backfill = Backfill::new(image, of, chips, rest.words(channels)?);
+        let gc_jobs = gc_jobs(image, cluster, late).ok_or(SetupError::Memory)?;
+        Ok(FtlProcessor {
+            ftl: EdfProcessor::new(pages, terms, [pass, server_pass]),
+            cluster,
+            chips,
+            jobs: GcJobs::new(first(&mut rest.gc_jobs, index(gc_jobs))?),
+            doing: StepWork::Nothing,
+            busy: 0,
+            changed: false,
+            starved: [false; 4],
+            served: ServerGrants::default(),
+            asked: AskedPages::default(),
+            owing: NONE,
+            pages: StepPages::new(rest.words(STEP_PAGE_WORDS * index(width))?),
+            registers: of.is_cached().then(|| PageRegisters::new(&device)),
+            backfill,
+            suspends: of.suspends_erases(),
+            erase_failed: false,
+        })
     }
-    let (blocks, block_pages) = (index(device.blocks_per_chip), device.pages_per_block * columns.width);
-    let all = blocks * index(block_pages);
-    // Where nothing is written nothing fails.
-    let writes = of.collection().is_some() || (0..of.rings()).any(|ring| of.ring(ring).is_some_and(|of| of.writes));
-    let spare = if writes { device.spare_blocks * columns.width } else { 0 };
-    let wear_gap = if levels_wear(device, of) { device.wear_gap } else { 0 };
-    let new = NewProcessor { of, cluster, number, columns, chips, block_pages, spare, wear_gap };
-    let memory = page_memory(&new, (blocks, all), rest)?;
-    let pages = start.pages(&new, memory, rest)?;
-    let terms = of.collection().map_or(PassTerms::none(PaddedPass::default()), |collection| PassTerms {
-        deadline_ns: collection.deadline_ns,
-        reclaimed: collection.reclaimed_pages,
-        reserve: collection.reserve_pages,
-        victim: collection.victim_pages,
-        for_wear: collection.wear_pages,
-        padded: PaddedPass::default(),
-    });
-    let (rows, buffer) = pass_words(columns);
-    let pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
-    let (rows, buffer) = if of.server().is_some() { (rows, buffer) } else { (0, 0) };
-    let server_pass = Pass::new(rest.words(rows)?, rest.words(buffer)?);
-    let backfill = Backfill::new(image, of, chips, rest.words(new.channel_words())?);
-    Ok(FtlProcessor {
-        ftl: EdfProcessor::new(pages, terms, [pass, server_pass]),
-        cluster,
-        chips,
-        jobs: GcJobs::new(first(&mut rest.gc_jobs, gc_jobs)?),
-        doing: StepWork::Nothing,
-        busy: 0,
-        changed: false,
-        starved: [false; 3],
-        served: ServerGrants::default(),
-        asked: (0, 0),
-        owing: NONE,
-        pages: StepPages::new(rest.words(STEP_PAGE_WORDS * index(columns.width))?),
-        registers: of.is_cached().then(|| PageRegisters::new(device.command_ns > 0, device.chips_per_channel)),
-        backfill,
-        suspends: of.suspends_erases(),
-        erase_failed: false,
-    })
-}
-
-/// What the pages of a processor are kept in: so many blocks, and pages.
-fn page_memory<'m>(
-    new: &NewProcessor<'_>,
-    (blocks, all): (usize, usize),
-    rest: &mut Unlent<'m>,
-) -> Result<PageMemory<'m>, SetupError> {
-    Ok(PageMemory {
-        blocks: BlockMemory {
-            lpns: rest.words(all)?,
-            bits: rest.bits(all.div_ceil(64))?,
-            valid: rest.words(blocks)?,
-            erased: rest.bits(blocks.div_ceil(64))?,
-            least: rest.words(blocks.div_ceil(index(GROUP)))?,
-        },
-        places: rest.words(new.logical())?,
-        erases: rest.words(if new.wear_gap > 0 { blocks } else { 0 })?,
-    })
 }

@@ -1,17 +1,17 @@
-//! What the state machine keeps of sources, requests, clusters and processors. The lists are the
-//! caller's; what is in them is not.
+//! Sources, requests, clusters and processors in the state machine. The lists are the caller's;
+//! their entries are opaque.
 
 use core::ops::Range;
 
 use crate::backfill::Backfill;
-use crate::image::ImageServer;
+use crate::image::{ImageServer, ImageSource, RequestOrder};
 use crate::memory::{Lent, NONE};
-use crate::police::{Declared, SourcePolice};
+use crate::police::SourcePolice;
 use crate::processor::EdfProcessor;
 use crate::registers::PageRegisters;
 use crate::step_pages::StepPages;
 
-/// What a job is, in the order in which equals are served.
+/// The kinds of jobs, in the order in which equals are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum JobKind {
     #[default]
@@ -21,8 +21,8 @@ pub(crate) enum JobKind {
     Server,
 }
 
-/// Who goes first: the earliest deadline, then reads before writes before garbage collection, then
-/// the lowest source, then the first request.
+/// Which job goes first: the earliest deadline, then reads before writes before garbage collection,
+/// then the lowest source, then the first request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct EdfKey {
     pub(crate) due: u64,
@@ -34,14 +34,11 @@ pub(crate) struct EdfKey {
 /// A source of requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SourceSlot {
-    pub(crate) number: u32,
-    pub(crate) cluster: u32,
+    pub(crate) declared: ImageSource,
     pub(crate) kind: JobKind,
-    pub(crate) declared: Declared,
     pub(crate) police: SourcePolice,
-    /// The number of its next request.
     pub(crate) index: u64,
-    /// Where its requests are kept, and how many there may be.
+    /// The first slot of its requests, and how many it has.
     pub(crate) first: u32,
     pub(crate) count: u32,
 }
@@ -53,19 +50,19 @@ pub struct RequestSlot {
     /// Pages not ended, and one for each processor of which a job's pass is not over; 0 where there
     /// is no request.
     pub(crate) left: u32,
-    /// So many of its pages, the first ones, are read.
+    /// How many of its pages, the first ones, are read.
     pub(crate) reads: u32,
     /// The slot of the next request of its cluster, by priority.
     pub(crate) behind: u32,
-    /// Where its logical pages are: two words a page, what it is and which one of the processor is
-    /// next.
+    /// The place of its logical pages: two words a page, what it is and which one of the processor
+    /// is next.
     pub(crate) pages: u32,
-    /// Where a word for each processor of its cluster is: its first page that has not begun.
+    /// The place of a word for each processor of its cluster: its first page that has not begun.
     pub(crate) heads: u32,
 }
 
 /// A cluster.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct FtlCluster {
     /// The slot of its first request, by priority.
     pub(crate) first: u32,
@@ -75,20 +72,23 @@ pub struct FtlCluster {
     pub(crate) server: Option<ImageServer>,
 }
 
-impl Default for FtlCluster {
-    fn default() -> FtlCluster {
-        FtlCluster::EMPTY
-    }
-}
-
 impl SourceSlot {
     /// Nothing, to fill memory with.
     pub const EMPTY: SourceSlot = SourceSlot {
-        number: 0,
-        cluster: 0,
+        declared: ImageSource {
+            number: 0,
+            cluster: 0,
+            writes: false,
+            order: RequestOrder::Any,
+            pages: 0,
+            first_page: 0,
+            page_count: 0,
+            period_ns: 0,
+            deadline_ns: 0,
+            jitter_ns: 0,
+        },
         kind: JobKind::Read,
-        declared: Declared::NOTHING,
-        police: SourcePolice::NEW,
+        police: SourcePolice::new(1),
         index: 0,
         first: 0,
         count: 0,
@@ -116,7 +116,6 @@ impl FtlCluster {
     }
 }
 
-/// What a processor is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StepWork {
     Nothing,
@@ -124,15 +123,12 @@ pub(crate) enum StepWork {
     Pages,
     /// The reset of this block, where tasks own zones.
     Reset(u32),
-    /// The erase that ends a pass.
     Erase,
-    /// The same, and it has been asked to be suspended.
     SuspendedErase,
-    /// The erase that ends a server's pass.
     ServerErase,
 }
 
-/// What the server of a processor has granted.
+/// The grants of the server of a processor.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ServerGrants {
     /// n: pages that its jobs write.
@@ -141,12 +137,17 @@ pub(crate) struct ServerGrants {
     pub(crate) due: u64,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct AskedPages {
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+}
+
 /// A processor.
 #[derive(Debug)]
 pub struct FtlProcessor<'m> {
     pub(crate) ftl: EdfProcessor<Lent<'m>>,
     pub(crate) cluster: u32,
-    /// Its chips, by their numbers.
     pub(crate) chips: &'m mut [u32],
     pub(crate) jobs: GcJobs<'m>,
     pub(crate) doing: StepWork,
@@ -154,22 +155,19 @@ pub struct FtlProcessor<'m> {
     pub(crate) busy: u32,
     /// Whether something has changed since it decided.
     pub(crate) changed: bool,
-    /// No page was free for a request, for garbage collection, or for a job and its pass, until an
-    /// erase ends.
-    pub(crate) starved: [bool; 3],
-    /// What its server has granted.
+    /// For each [`JobKind`], whether no page was free for it: it waits until an erase ends.
+    pub(crate) starved: [bool; 4],
     pub(crate) served: ServerGrants,
-    /// Pages of the job that arrives that it is to read, and to write.
-    pub(crate) asked: (u64, u64),
+    /// Those of the job that arrives.
+    pub(crate) asked: AskedPages,
     /// The slot of the job whose pass is due or under way; [`NONE`] where none is.
     pub(crate) owing: u32,
     /// The pages that its step reads for requests, and programs.
     pub(crate) pages: StepPages<'m>,
-    /// Where its chips use a second page register.
+    /// If its chips use a second page register.
     pub(crate) registers: Option<PageRegisters>,
-    /// Where chips that a step leaves idle do something meanwhile.
+    /// If chips that a step leaves idle do something meanwhile.
     pub(crate) backfill: Option<Backfill<'m>>,
-    /// Whether its erases are suspended where something more urgent is there.
     pub(crate) suspends: bool,
     /// Whether the erase that is suspended has failed on a chip.
     pub(crate) erase_failed: bool,
@@ -201,18 +199,14 @@ impl<'m> GcJobs<'m> {
         GcJobs { entries, first: 0, count: 0 }
     }
 
-    /// The job with the earliest deadline.
     pub(crate) fn first(&self) -> Option<GcJob> {
         (self.count > 0).then(|| self.entries[self.first])
     }
 
-    /// A job is released, its deadline no earlier than those of the others. Where there is no room,
+    /// A job is released, its deadline no earlier than those of the others. If there is no room,
     /// which takes jobs that are late, it is due with the last one: earlier than it need be.
     pub(crate) fn release(&mut self, due: u64, index: u64) {
         let room = self.entries.len();
-        if room == 0 {
-            return;
-        }
         let last = (self.first + self.count + room - 1) % room;
         if self.count > 0 && (self.entries[last].due == due || self.count == room) {
             self.entries[last].jobs += 1;
@@ -222,9 +216,9 @@ impl<'m> GcJobs<'m> {
         self.count += 1;
     }
 
-    /// The first job is over.
     pub(crate) fn over(&mut self) {
-        let Some(entry) = self.entries.get_mut(self.first).filter(|_| self.count > 0) else { return };
+        let entry = &mut self.entries[self.first];
+        assert!(self.count > 0 && entry.jobs > 0, "a GC job that is over was released");
         (entry.jobs, entry.index) = (entry.jobs - 1, entry.index + 1);
         if entry.jobs == 0 {
             self.first = (self.first + 1) % self.entries.len();

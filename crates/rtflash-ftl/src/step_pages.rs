@@ -1,4 +1,5 @@
-//! The pages of a step: whose they are, and what fails of them, which is programmed once more.
+//! The pages of a step: the requests that they are for, and those that failed and are programmed
+//! once more.
 
 use crate::memory::NONE;
 use crate::pages::Spot;
@@ -24,7 +25,6 @@ impl PageInStep {
     }
 }
 
-/// The pages of the step under way, and those that failed.
 #[derive(Debug)]
 pub(crate) struct StepPages<'m> {
     /// Those of the step come first.
@@ -36,12 +36,12 @@ pub(crate) struct StepPages<'m> {
     pub(crate) again: bool,
 }
 
-/// What a page of a step is kept in: its column, its block, what it is, whose it is, where it is
-/// from, and how it stands.
+/// Words of memory for a page of a step: its column, its block, the logical page, the slot, where
+/// it is from, and how it stands.
 pub(crate) const STEP_PAGE_WORDS: usize = 6;
 
-/// How a page stands: it is programmed, that has failed, it is read, or it has failed before and is
-/// over with another one of the same logical page that is programmed.
+// How a page stands: it is programmed, that has failed, it is read, or it has failed before and is
+// over with another one of the same logical page that is programmed.
 const PROGRAMMED: u32 = 0;
 const FAILED: u32 = 1;
 const READ: u32 = 2;
@@ -57,25 +57,20 @@ impl<'m> StepPages<'m> {
         (self.count, self.failed, self.again) = (0, false, false);
     }
 
-    /// A page is programmed.
     pub(crate) fn programs(&mut self, of: PageInStep) {
         self.push(of, PROGRAMMED);
     }
 
-    /// A page is read for a request.
     pub(crate) fn reads(&mut self, of: PageInStep) {
         self.push(of, READ);
     }
 
     fn push(&mut self, of: PageInStep, stands: u32) {
         let PageInStep { column, block, lpn, slot, from } = of;
-        if let Some(words) = self.words.get_mut(self.count) {
-            *words = [column, block, lpn, slot, from, stands];
-            self.count += 1;
-        }
+        self.words[self.count] = [column, block, lpn, slot, from, stands];
+        self.count += 1;
     }
 
-    /// The words of each page.
     fn all(&mut self) -> &mut [[u32; STEP_PAGE_WORDS]] {
         &mut self.words[..self.count]
     }
@@ -89,61 +84,60 @@ impl<'m> StepPages<'m> {
         Some(PageInStep { column, block, lpn, slot, from })
     }
 
-    /// What a column did has failed. Reads do not.
-    pub(crate) fn fails(&mut self, column: u32) {
+    /// A column has failed. Its reads do not.
+    pub(crate) fn fails(&mut self, own: u32) {
         self.failed = true;
-        for words in self.all() {
-            if words[0] == column && words[5] == PROGRAMMED {
-                words[5] = FAILED;
+        for [column, .., stands] in self.all() {
+            if *column == own && *stands == PROGRAMMED {
+                *stands = FAILED;
             }
         }
     }
 
     /// The page in this place, if its program has failed.
     pub(crate) fn failed(&self, place: usize) -> Option<PageInStep> {
-        self.get(place).filter(|_| self.words[place][5] == FAILED)
+        let [.., stands] = self.words[place];
+        self.get(place).filter(|_| stands == FAILED)
+    }
+
+    fn stands(&mut self, place: usize, how: u32) {
+        let [.., stands] = &mut self.all()[place];
+        *stands = how;
     }
 
     /// A page whose program has failed is not needed any more.
     pub(crate) fn is_stale(&mut self, place: usize) {
-        if let Some(words) = self.all().get_mut(place) {
-            words[5] = PROGRAMMED;
-        }
+        self.stands(place, PROGRAMMED);
     }
 
-    /// What a page that failed was to hold is not programmed once more: it was overwritten by
+    /// The logical page of one that failed is not programmed once more: it was overwritten by
     /// another page of the step, which is, or trimmed.
     pub(crate) fn is_overwritten(&mut self, place: usize) {
-        if let Some(words) = self.all().get_mut(place) {
-            words[5] = OVERWRITTEN;
-        }
+        self.stands(place, OVERWRITTEN);
     }
 
-    /// Where a page has failed once more, what it has overwritten is not over either.
+    /// If a page has failed once more, those that it has overwritten are not over either.
     pub(crate) fn fail_with_others(&mut self) {
         for place in 0..self.count {
-            let [_, _, lpn, .., stands] = self.words[place];
-            if stands == OVERWRITTEN {
-                let fails = self.all().iter().any(|of| of[2] == lpn && of[5] == FAILED);
-                self.words[place][5] = if fails { FAILED } else { OVERWRITTEN };
+            let [_, _, own, .., stands] = self.words[place];
+            let mut all = self.words[..self.count].iter();
+            if stands == OVERWRITTEN && all.any(|&[_, _, lpn, .., stands]| lpn == own && stands == FAILED) {
+                self.stands(place, FAILED);
             }
         }
     }
 
-    /// A page is programmed once more: here.
-    pub(crate) fn goes_to(&mut self, place: usize, column: u32, block: u32) {
-        if let Some(words) = self.all().get_mut(place) {
-            (words[0], words[1]) = (column, block);
-        }
+    pub(crate) fn goes_to(&mut self, place: usize, to: Spot) {
+        let [column, block, ..] = &mut self.all()[place];
+        (*column, *block) = (to.chip, to.block);
     }
 
-    /// Whose the first page from a place on is that has not failed, and how many behind it with it;
-    /// no longer theirs from now on, and the place is that behind them. `None` where none is a
+    /// The slot of the first page from a place on that has not failed, and how many pages from it
+    /// on have that slot. They lose it, and the place is that behind them. `None` where none is a
     /// request's.
     pub(crate) fn take_run(&mut self, place: &mut usize) -> Option<(u32, u32)> {
         let (mut of, mut pages) = (NONE, 0);
-        for words in self.all().get_mut(*place..)? {
-            let [.., slot, _, stands] = words;
+        for [.., slot, _, stands] in &mut self.words[*place..self.count] {
             if *slot != NONE && *stands != FAILED {
                 if pages > 0 && *slot != of {
                     break;
@@ -155,14 +149,13 @@ impl<'m> StepPages<'m> {
         (pages > 0).then_some((of, pages))
     }
 
-    /// Keeps those alone that have failed, to be programmed once more.
+    /// Keeps only those that have failed, to be programmed once more.
     pub(crate) fn repeat_failed(&mut self) {
-        let all = self.all();
         let mut kept = 0;
-        for place in 0..all.len() {
-            if all[place][5] == FAILED {
-                all[kept] = all[place];
-                all[kept][5] = PROGRAMMED;
+        for place in 0..self.count {
+            if self.failed(place).is_some() {
+                self.words[kept] = self.words[place];
+                self.stands(kept, PROGRAMMED);
                 kept += 1;
             }
         }

@@ -1,7 +1,7 @@
 //! The zones of a chip: where each ring goes on, which of its blocks is to be reset first, and
 //! which block takes the place of one that has failed.
 
-use crate::memory::{Memory, NONE, has, index, marks, takes};
+use crate::memory::{Memory, NONE, has, index, marks, takes, word};
 
 /// Words of memory that a ring takes.
 pub const RING_WORDS: usize = 4;
@@ -18,59 +18,85 @@ pub struct Ring {
     pub next: u32,
 }
 
-/// The rings of a chip, in the order of their places.
+/// The state of the zones of a chip of N blocks.
 #[derive(Debug)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(bound(
-        serialize = "M::Words: serde::Serialize, M::Bits: serde::Serialize",
-        deserialize = "M::Words: serde::Deserialize<'de>, M::Bits: serde::Deserialize<'de>"
-    ))
+    serde(bound = "M: crate::memory::KeptMemory")
+)]
+pub struct ZoneMemory<M: Memory> {
+    /// [`RING_WORDS`] words for each ring, in the order of their places, as [`Ring::words`] has
+    /// them.
+    pub rings: M::Words,
+    /// N words: the block in each place; [`NONE`] where one has failed for which there is no other.
+    pub blocks: M::Words,
+    /// ⌈N/64⌉ words: a bit for each block, whether anything is in it.
+    pub written: M::Bits,
+    /// ⌈N/64⌉ words: a bit for each block that is erased, in no place, and kept for those that
+    /// fail.
+    pub kept_back: M::Bits,
+}
+
+/// The rings of a chip.
+#[derive(Debug)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(bound = "M: crate::memory::KeptMemory")
 )]
 pub struct Zones<M: Memory> {
-    /// [`RING_WORDS`] words a ring: its first place, its pages, its next page, and the page that a
-    /// recovery found to have been programmed last.
-    rings: M::Words,
-    /// The block in each place; [`NONE`] where one has failed for which there is no other.
-    blocks: M::Words,
+    of: ZoneMemory<M>,
     /// P.
     block_pages: u32,
-    /// Whether anything is in each block.
-    written: M::Bits,
-    /// Erased blocks that are kept for those that fail.
-    kept_back: M::Bits,
 }
 
 impl<M: Memory> Zones<M> {
-    /// Rings as `rings` says, [`RING_WORDS`] words each as [`Ring::words`] has them, in the order
-    /// of their places, with the block that is in each place. `written`: a bit for each block;
-    /// `kept_back`: likewise, those that are erased and in no place.
-    pub fn new(
-        (rings, blocks): (M::Words, M::Words),
+    /// Rings as a device begins with them: each place has the block with its number, and the last
+    /// `spare` blocks are kept for those that fail, if they are erased.
+    pub fn at_start(
+        mut memory: ZoneMemory<M>,
         block_pages: u32,
-        (written, kept_back): (M::Bits, M::Bits),
+        spare: u32,
+        mut is_written: impl FnMut(u32) -> bool,
     ) -> Zones<M> {
-        Zones { rings, blocks, block_pages, written, kept_back }
+        memory.written.as_mut().fill(0);
+        memory.kept_back.as_mut().fill(0);
+        let places = memory.blocks.as_mut();
+        let owned = word(places.len()) - spare;
+        for (block, place) in (0..).zip(places) {
+            *place = if block < owned { block } else { NONE };
+            if is_written(block) {
+                marks(memory.written.as_mut(), block);
+            } else if block >= owned {
+                marks(memory.kept_back.as_mut(), block);
+            }
+        }
+        Zones::new(memory, block_pages)
+    }
+
+    /// Rings in any state.
+    pub(crate) fn new(of: ZoneMemory<M>, block_pages: u32) -> Zones<M> {
+        Zones { of, block_pages }
     }
 
     fn ring(&self, number: usize) -> Ring {
-        let words = &self.rings.as_ref()[number * RING_WORDS..];
+        let words = &self.of.rings.as_ref()[number * RING_WORDS..];
         Ring { first: words[0], pages: words[1], next: words[2] }
     }
 
     /// The page that was programmed last before a recovery in the ring that has or begins with this
     /// place; [`NONE`] where there was none.
     pub(crate) fn latest_of(&self, place: u32) -> u32 {
-        let at = ring_at(self.rings.as_ref(), place);
-        self.rings.as_ref().get(at * RING_WORDS + 3).copied().unwrap_or(NONE)
+        let at = ring_at(self.of.rings.as_ref(), place);
+        self.of.rings.as_ref().get(at * RING_WORDS + 3).copied().unwrap_or(NONE)
     }
 
     /// The next page of the ring that has this place: block, and page in it. `None` where there is
     /// no block.
     fn next(&self, place: u32) -> Option<(u32, u32)> {
-        let ring = self.ring(ring_at(self.rings.as_ref(), place));
-        let block = self.blocks.as_ref()[index(ring.first + ring.next / self.block_pages)];
+        let ring = self.ring(ring_at(self.of.rings.as_ref(), place));
+        let block = self.of.blocks.as_ref()[index(ring.first + ring.next / self.block_pages)];
         (block != NONE).then_some((block, ring.next % self.block_pages))
     }
 
@@ -82,39 +108,39 @@ impl<M: Memory> Zones<M> {
     /// Rule Z2: the block that has to be reset before the ring that has this place goes on.
     pub fn to_reset(&self, place: u32) -> Option<u32> {
         let (block, page) = self.next(place)?;
-        (page == 0 && has(self.written.as_ref(), block)).then_some(block)
+        (page == 0 && has(self.of.written.as_ref(), block)).then_some(block)
     }
 
     /// A block is reset.
     pub fn reset(&mut self, block: u32) {
-        takes(self.written.as_mut(), block);
+        takes(self.of.written.as_mut(), block);
     }
 
     /// Rule Z1: programs the next page of the ring that has this place. `None` where it has no
     /// block for it.
     pub fn program(&mut self, place: u32) -> Option<u32> {
         let (block, page) = self.next(place)?;
-        let at = ring_at(self.rings.as_ref(), place);
+        let at = ring_at(self.of.rings.as_ref(), place);
         let Ring { pages, next, .. } = self.ring(at);
-        self.rings.as_mut()[at * RING_WORDS + 2] = if next + 1 == pages { 0 } else { next + 1 };
-        marks(self.written.as_mut(), block);
+        self.of.rings.as_mut()[at * RING_WORDS + 2] = if next + 1 == pages { 0 } else { next + 1 };
+        marks(self.of.written.as_mut(), block);
         Some(block * self.block_pages + page)
     }
 
     /// A block has failed: the lowest of those that are kept back takes its place, and the
-    /// ring goes on with the first page of that one. Looks at all blocks.
+    /// ring goes on with the first page of that one. Takes a step for each block.
     pub(crate) fn retire(&mut self, block: u32) {
-        let Some(place) = self.blocks.as_ref().iter().position(|&other| other == block) else { return };
-        let place = u32::try_from(place).unwrap_or(NONE);
-        let mut lowest = (0..).zip(self.kept_back.as_ref()).filter(|&(_, &word)| word != 0);
+        let Some(place) = self.of.blocks.as_ref().iter().position(|&other| other == block) else { return };
+        let place = word(place);
+        let mut lowest = (0..).zip(self.of.kept_back.as_ref()).filter(|&(_, &word)| word != 0);
         let other = lowest.next().map(|(at, word): (u32, &u64)| at * 64 + word.trailing_zeros());
-        self.blocks.as_mut()[index(place)] = other.unwrap_or(NONE);
+        self.of.blocks.as_mut()[index(place)] = other.unwrap_or(NONE);
         if let Some(other) = other {
-            takes(self.kept_back.as_mut(), other);
+            takes(self.of.kept_back.as_mut(), other);
         }
-        let at = ring_at(self.rings.as_ref(), place);
+        let at = ring_at(self.of.rings.as_ref(), place);
         let first = self.ring(at).first;
-        self.rings.as_mut()[at * RING_WORDS + 2] = (place - first) * self.block_pages;
+        self.of.rings.as_mut()[at * RING_WORDS + 2] = (place - first) * self.block_pages;
     }
 }
 
@@ -133,7 +159,8 @@ pub(crate) fn ring_at(rings: &[u32], place: u32) -> usize {
 }
 
 impl Ring {
-    /// How a ring is kept.
+    /// How a ring is kept: the last word is the page that a recovery found to have been programmed
+    /// last.
     pub fn words(self) -> [u32; RING_WORDS] {
         [self.first, self.pages, self.next, NONE]
     }

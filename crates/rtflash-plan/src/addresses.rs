@@ -25,7 +25,7 @@ pub struct Addresses {
     chosen: VecDeque<Lpn>,
     /// Whether a page that was drawn stays where it is: it was read, not written.
     stays: bool,
-    /// Pages drawn ahead, where what is drawn does not depend on where pages are: memory can be
+    /// Pages drawn ahead, for patterns that do not depend on where pages are, so that memory can be
     /// asked for in time. A ring: how many have been drawn, and taken.
     ahead: [Lpn; RING],
     drawn: usize,
@@ -92,7 +92,7 @@ impl Addresses {
         self.ahead[(self.taken - 1) % RING]
     }
 
-    /// Draws as many as there is room for.
+    /// Fills the ring.
     #[inline(never)]
     fn draw_ahead(&mut self) {
         while self.drawn < self.taken + RING {
@@ -102,7 +102,7 @@ impl Addresses {
         }
     }
 
-    /// The page that will be drawn `later` draws later (0: the next one), if that is known yet.
+    /// The page that will be drawn `later` draws after the next one, if that is known yet.
     #[inline]
     pub fn ahead(&self, later: usize) -> Option<Lpn> {
         (self.taken + later < self.drawn).then(|| self.ahead[(self.taken + later) % RING])

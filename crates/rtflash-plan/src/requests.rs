@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
+use rtflash_model::Access;
 use rtflash_model::random::Stream;
-use rtflash_model::{Access, Placement};
 
 use crate::ids::{ClusterId, ColumnId, Lpn, SourceId};
 use crate::jobs::JobId;
-use crate::options::Pattern;
-use crate::plan::{DrawnAs, Plan};
+use crate::options::{Options, Pattern};
+use crate::plan::{DrawnAs, Plan, Promise};
 use crate::resume::resume;
 
 /// The addresses of the requests of one source: pages of its own range.
@@ -35,25 +35,21 @@ resume!([] Requests {
 const DRAWS: u32 = 16;
 
 impl Requests {
-    /// The addresses of the source at this position of the plan, in a cluster of `chips` chips with
-    /// this placement.
-    pub fn new(
-        (pattern, seed): (Pattern, u64),
-        source: SourceId,
-        access: Access,
-        range: Range<Lpn>,
-        (placement, chips): (Placement, u32),
-    ) -> Requests {
-        let stripe = placement.is_by_chip().then_some(chips);
-        Requests { pattern, access, range, stripe, stream: Stream::numbered(seed, b"requests", source.into()), next: 0 }
-    }
-
-    /// The addresses of a plan's source of requests, in a cluster of `chips` chips with this
-    /// placement: its own, or where it mirrors another source those from a request of that on.
-    pub fn of_source(drawn: (Pattern, u64), (plan, number): (&Plan, SourceId), place: (Placement, u32)) -> Requests {
+    /// The addresses of a plan's source of requests: its own, or where it mirrors another source
+    /// those from a request of that on.
+    ///
+    /// # Panics
+    /// If the source is none of a task's requests under a certificate.
+    pub fn of_source(plan: &Plan, number: SourceId, options: &Options) -> Requests {
         let source = &plan.sources()[number];
+        let cluster = source.cluster.expect("a task's requests have a cluster");
+        let Promise::Certified(certified) = plan.promise() else { panic!("requests are drawn under certificates") };
+        let stripe = certified[cluster].certificate.placement.is_by_chip();
+        let stripe = stripe.then_some(plan.clusters()[cluster].layout.chips());
         let DrawnAs { source: drawn_as, skipped } = plan.drawn_as(number);
-        let mut requests = Requests::new(drawn, drawn_as, source.access, plan.range(source), place);
+        let stream = Stream::numbered(options.seed, b"requests", drawn_as.into());
+        let (pattern, access, range) = (options.pattern, source.access, plan.range(source));
+        let mut requests = Requests { pattern, access, range, stripe, stream, next: 0 };
         let mut over = Vec::new();
         for _ in 0..skipped {
             over.clear();
@@ -159,7 +155,7 @@ pub(super) fn page_of(range: &Range<Lpn>, first: u64, number: u64) -> Lpn {
     Lpn(range.start.0 + u32::try_from(at).expect("a number below one of 32 bits"))
 }
 
-/// So many consecutive pages of `range`, from the one with this number on, round and round.
+/// Consecutive pages of `range`, from the one with number `first` on, round and round.
 pub fn pages_from(first: u64, pages: u64, range: &Range<Lpn>) -> impl Iterator<Item = Lpn> + use<> {
     let range = range.clone();
     (0..pages).map(move |page| page_of(&range, first, page))
@@ -186,7 +182,8 @@ mod tests {
     /// The pages of requests in a row, of the range 8..16 of a stripe of four chips.
     fn drawn(access: Access, pages: u64, requests: u32) -> Vec<Vec<u32>> {
         let range = Lpn(8)..Lpn(16);
-        let mut of = Requests::new((Pattern::OneChip, 1), SourceId(0), access, range, (Placement::Stripe, 4));
+        let stream = Stream::numbered(1, b"requests", 0);
+        let mut of = Requests { pattern: Pattern::OneChip, access, range, stripe: Some(4), stream, next: 0 };
         let mut next = || {
             let mut lpns = Vec::new();
             of.draw(pages, &mut lpns, |_| ColumnId(0));
@@ -205,7 +202,7 @@ mod tests {
     }
 
     /// No chip has more than an s-th, rounded up, of the pages of requests of a stream in a row,
-    /// and some chip has that number.
+    /// and some chip has that many.
     #[test]
     fn a_stream_is_spread_evenly() {
         for pages in 1..11 {

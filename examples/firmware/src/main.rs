@@ -195,7 +195,7 @@ fn run() {
         for (number, next) in (0..).zip(next.iter_mut()) {
             if next.1 == nand.now && nand.now < DURATION {
                 let pages = draw(&image, number, &mut next.0, places);
-                let taken = arrivals.of(|| ftl.request(number, (None, nand.now), pages));
+                let taken = arrivals.of(|| ftl.request(number, None, nand.now, pages));
                 taken.expect("a request as declared");
                 next.1 += image.source(number).map_or(u64::MAX, |of| of.period_ns);
             }

@@ -1,9 +1,7 @@
 //! The checksum of an image.
 
-/// Where the checksum is.
 pub(super) const CHECKSUM: core::ops::Range<usize> = 16..20;
 
-/// The remainders of all bytes.
 const REMAINDERS: [u32; 256] = {
     let mut remainders = [0; 256];
     let mut byte = 0;

@@ -1,13 +1,22 @@
-//! What an image says of a cluster.
+//! A cluster of an image.
 
 use super::{
     BACKFILLS, CACHED, ImageCluster, ImageCollection, ImageOrganisation, ImageRing, ImageServer, RING_BYTES, SUSPENDS,
 };
-use crate::memory::index;
+
+impl ImageCollection {
+    /// Nothing can be reclaimed.
+    pub(crate) const NOTHING: ImageCollection = ImageCollection {
+        deadline_ns: None,
+        reclaimed_pages: u64::MAX,
+        reserve_pages: u64::MAX,
+        victim_pages: 0,
+        wear_pages: 0,
+    };
+}
 
 impl ImageCluster<'_> {
-    /// How its chips are used. What is no organisation is taken for a stripe; no sound image has
-    /// that.
+    /// How its chips are used. An unknown organisation reads as a stripe; no sound image has one.
     pub fn organisation(&self) -> ImageOrganisation {
         match self.bytes.u32(self.at) % SUSPENDS {
             1 => ImageOrganisation::Zoned,
@@ -18,18 +27,12 @@ impl ImageCluster<'_> {
 
     /// Whether its tasks own zones.
     pub fn is_zoned(&self) -> bool {
-        match self.organisation() {
-            ImageOrganisation::Zoned => true,
-            ImageOrganisation::Stripe | ImageOrganisation::Superblock => false,
-        }
+        self.organisation() == ImageOrganisation::Zoned
     }
 
     /// Whether all of its chips are one processor.
     pub fn is_superblock(&self) -> bool {
-        match self.organisation() {
-            ImageOrganisation::Superblock => true,
-            ImageOrganisation::Stripe | ImageOrganisation::Zoned => false,
-        }
+        self.organisation() == ImageOrganisation::Superblock
     }
 
     /// Whether the erases of its passes are suspended for jobs that are more urgent.
@@ -58,8 +61,8 @@ impl ImageCluster<'_> {
 
     /// The number in the device of its chip with this position; ascending.
     pub fn chip(&self, position: u32) -> Option<u32> {
-        let place = index(self.first_chip().checked_add(position)?).checked_mul(4)?;
-        (position < self.chips()).then_some(self.bytes.u32(self.bytes.section(1).checked_add(place)?))
+        let at = self.bytes.entry(|of| of.chips, self.first_chip().checked_add(position)?, 4);
+        (position < self.chips()).then_some(self.bytes.u32(at))
     }
 
     /// Logical pages of each of its chips.
@@ -83,22 +86,19 @@ impl ImageCluster<'_> {
 
     /// A ring, by position.
     pub fn ring(&self, position: u32) -> Option<ImageRing> {
-        let place = index(self.first_ring().checked_add(position)?).checked_mul(RING_BYTES)?;
-        let at = self.bytes.section(2).checked_add(place)?;
-        let word = |nth: usize| self.bytes.u32(at.saturating_add(4 * nth));
-        (position < self.rings() && word(4) <= 1).then(|| ImageRing {
-            first_block: word(0),
-            blocks: word(1),
-            first_page: word(2),
-            page_count: word(3),
-            writes: word(4) == 1,
-        })
+        let at = self.bytes.entry(|of| of.rings, self.first_ring().checked_add(position)?, RING_BYTES);
+        let [first_block, blocks, first_page, page_count, writes] = self.bytes.words(at);
+        let ring = ImageRing { first_block, blocks, first_page, page_count, writes: writes == 1 };
+        (position < self.rings() && writes <= 1).then_some(ring)
+    }
+
+    pub(super) fn collection_numbers(&self) -> [u64; 5] {
+        self.bytes.longs(self.at + 24)
     }
 
     /// By what it collects garbage; `None` where it does not.
     pub fn collection(&self) -> Option<ImageCollection> {
-        let [deadline, reclaimed_pages, reserve_pages, victim_pages, wear_pages] =
-            [24, 32, 40, 48, 56].map(|place| self.bytes.u64(self.at + place));
+        let [deadline, reclaimed_pages, reserve_pages, victim_pages, wear_pages] = self.collection_numbers();
         (reclaimed_pages > 0).then_some(ImageCollection {
             deadline_ns: (deadline != u64::MAX).then_some(deadline),
             reclaimed_pages,
@@ -108,10 +108,13 @@ impl ImageCluster<'_> {
         })
     }
 
+    pub(super) fn server_numbers(&self) -> [u64; 5] {
+        self.bytes.longs(self.at + 64)
+    }
+
     /// Its processors' server; `None` where there is none.
     pub fn server(&self) -> Option<ImageServer> {
-        let said = [64, 72, 80, 88, 96].map(|place| self.bytes.u64(self.at + place));
-        let [thousandths, read_ns, program_ns, pass_ns, turn_ns] = said;
+        let [thousandths, read_ns, program_ns, pass_ns, turn_ns] = self.server_numbers();
         let thousandths = u32::try_from(thousandths).ok().filter(|&share| share > 0)?;
         Some(ImageServer { thousandths, read_ns, program_ns, pass_ns, turn_ns })
     }

@@ -5,9 +5,8 @@ use super::{
     ImageOrganisation, ImageRing, ImageServer, ImageSource, JOBS_BYTES, MAGIC, RING_BYTES, SOURCE_BYTES, SUSPENDS,
     VERSION, checksum,
 };
-use crate::police::RequestOrder;
 
-/// What an image is made of.
+/// The parts of an image.
 #[derive(Debug, Clone, Copy)]
 pub struct ImageParts<'a> {
     /// The device.
@@ -20,7 +19,7 @@ pub struct ImageParts<'a> {
     pub jobs: &'a [ImageJobs],
 }
 
-/// What a cluster of an image is made of.
+/// The parts of a cluster of an image.
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterParts<'a> {
     /// How its chips are used.
@@ -43,7 +42,6 @@ pub struct ClusterParts<'a> {
     pub rings: &'a [ImageRing],
 }
 
-/// Bytes that are filled from the front.
 struct ImageBytes<'t> {
     to: &'t mut [u8],
     at: usize,
@@ -88,8 +86,9 @@ impl ImageParts<'_> {
         let rings = self.clusters.iter().map(|cluster| cluster.rings.len()).sum();
         filled.put(&MAGIC)?;
         filled.words(&[u32::from(VERSION), count(length)?, 0])?;
-        filled.words(&[count(self.clusters.len())?, count(self.sources.len())?, count(chips)?, count(rings)?])?;
-        filled.words(&[count(self.jobs.len())?])?;
+        for list in [self.clusters.len(), self.sources.len(), chips, rings, self.jobs.len()] {
+            filled.words(&[count(list)?])?;
+        }
         self.device(&mut filled)?;
         self.clusters(&mut filled)?;
         for source in self.sources {
@@ -147,13 +146,8 @@ impl ImageParts<'_> {
 }
 
 fn source(of: &ImageSource, to: &mut ImageBytes<'_>) -> Option<()> {
-    let order = match of.order {
-        RequestOrder::Any => 0,
-        RequestOrder::Consecutive => 1,
-        RequestOrder::Stream => 2,
-        RequestOrder::Round => 3,
-    };
-    let flags = u32::from(of.writes) | order << 8;
+    let order = super::ORDERS.iter().position(|&order| order == of.order)?;
+    let flags = u32::from(of.writes) | u32::try_from(order).ok()? << 8;
     to.words(&[of.number, of.cluster, flags, of.pages, of.first_page, of.page_count])?;
     to.longs(&[of.period_ns, of.deadline_ns, of.jitter_ns])
 }

@@ -1,4 +1,4 @@
-//! What is wrong with bytes that should be an image.
+//! Faults of bytes that should be an image.
 
 use core::fmt;
 
@@ -15,14 +15,14 @@ pub enum ImageError {
     Checksum,
     /// Something of the device, a cluster or a source cannot be.
     Fault {
-        /// Of which.
+        /// The part.
         place: ImagePlace,
-        /// What.
+        /// The fault.
         what: &'static str,
     },
 }
 
-/// Where in an image.
+/// A part of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImagePlace {
     /// The device.

@@ -1,26 +1,23 @@
 //! The pages of a chip whose blocks are those of zones.
 
-use super::{Columns, Pages};
+use super::{Columns, Pages, Spot};
 use crate::blocks::{BlockMemory, Blocks};
 use crate::memory::{Memory, NONE, index};
 use crate::zones::Zones;
 
 impl<M: Memory> Pages<M> {
-    /// The pages of a chip whose blocks are those of zones. `memory.lpns` and the places of logical
-    /// pages are as the caller found them.
+    /// The pages of a chip whose blocks are those of zones; `memory.lpns` has what each page holds.
     pub fn of_zones(
         columns: Columns,
         block_pages: u32,
-        memory: BlockMemory<M>,
+        mut memory: BlockMemory<M>,
         places: M::Words,
         zones: Zones<M>,
     ) -> Pages<M> {
-        // What the device frees and closes by itself is nothing here.
-        let mut blocks = Blocks::new((block_pages, columns.width), memory, 0);
-        for (slot, &page) in (0..).zip(places.as_ref()).filter(|&(_, &page)| page != NONE) {
-            blocks.hold(page, slot * columns.stride + columns.offset);
-        }
-        Pages { columns, blocks, places, free: 0, newest: NONE, zones: Some(zones) }
+        // To `Blocks` all of them are erased for ever: rings open and reset them.
+        memory.erased.as_mut().fill(u64::MAX);
+        let blocks = Blocks::restored(block_pages, columns.width, memory, None);
+        Pages { columns, blocks, places, free: 0, newest: NONE, zones: Some(zones) }.with_places()
     }
 
     /// Whether its blocks are those of zones.
@@ -29,9 +26,14 @@ impl<M: Memory> Pages<M> {
         self.zones.is_some()
     }
 
+    /// The zone of a logical page: a ring has them, or begins with them, in this order.
+    fn zone(&self, lpn: u32) -> u32 {
+        self.slot(lpn) / self.blocks.pages()
+    }
+
     /// The block that has to be reset before this page is written, where tasks own zones.
     pub fn to_reset(&self, lpn: u32) -> Option<u32> {
-        self.zones.as_ref()?.to_reset(self.slot(lpn) / self.blocks.pages())
+        self.zones.as_ref()?.to_reset(self.zone(lpn))
     }
 
     /// A block of a zone is reset.
@@ -41,9 +43,18 @@ impl<M: Memory> Pages<M> {
         }
     }
 
+    /// Programs the next page of the ring that has this logical page.
+    pub(super) fn program_in_zone(&mut self, lpn: u32) -> Option<Spot> {
+        let (zone, slot) = (self.zone(lpn), index(self.slot(lpn)));
+        let page = self.zones.as_mut()?.program(zone)?;
+        self.places.as_mut()[slot] = page;
+        self.blocks.hold(page, lpn);
+        Some(self.spot(page))
+    }
+
     /// Logical pages in a block that is reset hold nothing any more. There are none, unless the
-    /// ring has skipped pages that could not be read, or has some twice. Looks at all pages of the
-    /// block.
+    /// ring has skipped pages that could not be read, or has some twice. Takes a step for each page
+    /// of the block.
     pub(crate) fn lose(&mut self, block: u32) {
         for page in block * self.blocks.pages()..(block + 1) * self.blocks.pages() {
             let lpn = self.blocks.lpn(page);
@@ -62,10 +73,10 @@ impl<M: Memory> Pages<M> {
         slot.checked_sub(first).filter(|&nth| nth < count)
     }
 
-    /// Whether so many pages are free for what has this logical page among it.
+    /// Whether `count` pages are free for requests that this logical page is one of.
     pub fn has_room(&self, lpn: u32, count: usize) -> bool {
         match &self.zones {
-            Some(zones) => zones.has_room(self.slot(lpn) / self.blocks.pages()),
+            Some(zones) => zones.has_room(self.zone(lpn)),
             None => index(self.free) >= count,
         }
     }

@@ -1,10 +1,8 @@
 //! How long a recovery takes at most.
 
-use core::ops::Add;
-
 use crate::image::{Image, ImageCluster, ImageDevice};
 
-/// What [`Ftl::recovered`](crate::Ftl::recovered) does at most, while no more blocks fail than the
+/// The most that [`Ftl::recovered`](crate::Ftl::recovered) does, while no more blocks fail than the
 /// device states, from the instant on at which power is there for good.
 ///
 /// A processor of s chips has M = sNP pages, L logical ones, and s·N_s blocks kept back
@@ -16,10 +14,10 @@ use crate::image::{Image, ImageCluster, ImageDevice};
 ///   c = N − s·N_s − 1 − ⌊(H − 1)/(sP)⌋ blocks are victims to choose from at least, and
 ///   K = ⌈H/(sP − v)⌉ passes are enough; never more than L + sP + s·N_s.
 ///
-/// Where tasks own zones: 2M + P reads a ring on each chip, and nothing else.
+/// If tasks own zones: 2M + P reads a ring on each chip, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RecoveryBound {
-    /// Pages that are looked at, with what is beside their data.
+    /// Pages that are read, with what is beside their data.
     pub reads: u64,
     /// Pages that are copied inside their chips.
     pub copybacks: u64,
@@ -29,24 +27,18 @@ pub struct RecoveryBound {
     pub erases: u64,
 }
 
-impl Add for RecoveryBound {
-    type Output = RecoveryBound;
-
-    fn add(self, other: RecoveryBound) -> RecoveryBound {
-        RecoveryBound {
-            reads: self.reads.saturating_add(other.reads),
-            copybacks: self.copybacks.saturating_add(other.copybacks),
-            copies: self.copies.saturating_add(other.copies),
-            erases: self.erases.saturating_add(other.erases),
-        }
-    }
-}
-
 impl RecoveryBound {
-    /// That of an image.
+    /// The bound of an image.
     pub fn of(image: &Image<'_>) -> RecoveryBound {
-        let clusters = (0..image.clusters()).filter_map(|number| image.cluster(number));
-        clusters.map(|of| cluster(&image.device(), &of)).fold(RecoveryBound::default(), RecoveryBound::add)
+        let mut all = RecoveryBound::default();
+        for of in (0..image.clusters()).filter_map(|number| image.cluster(number)) {
+            let RecoveryBound { reads, copybacks, copies, erases } = cluster(&image.device(), &of);
+            all.reads = all.reads.saturating_add(reads);
+            all.copybacks = all.copybacks.saturating_add(copybacks);
+            all.copies = all.copies.saturating_add(copies);
+            all.erases = all.erases.saturating_add(erases);
+        }
+        all
     }
 
     /// How long it takes where operations are done one after the other, in nanoseconds. A page is
@@ -63,7 +55,6 @@ impl RecoveryBound {
     }
 }
 
-/// That of all processors of a cluster.
 fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
     let superblock = of.is_superblock();
     let width = if superblock { u64::from(of.chips()) } else { 1 };
@@ -72,7 +63,7 @@ fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
     let collection = of.collection();
     let spare = collection.map_or(0, |_| width * u64::from(device.spare_blocks));
     let reserve = collection.map_or(0, |collection| collection.reserve_pages);
-    let copies = moved((blocks, block_pages), logical, spare, reserve).saturating_add(spare);
+    let copies = moved(blocks, block_pages, logical, spare, reserve).saturating_add(spare);
     let processors = u64::from(of.processors());
     if of.is_zoned() {
         let reads = 2 * pages + u64::from(of.rings()) * block_pages;
@@ -87,7 +78,7 @@ fn cluster(device: &ImageDevice, of: &ImageCluster<'_>) -> RecoveryBound {
 }
 
 /// Pages that garbage collection moves until there is the reserve, those aside whose copies fail.
-fn moved((blocks, block_pages): (u64, u64), logical: u64, spare: u64, reserve: u64) -> u64 {
+fn moved(blocks: u64, block_pages: u64, logical: u64, spare: u64, reserve: u64) -> u64 {
     let all = logical.saturating_add(block_pages);
     let Some(behind) = reserve.checked_sub(1) else { return 0 };
     let victims = blocks.saturating_sub(spare).saturating_sub(1).saturating_sub(behind / block_pages);

@@ -1,15 +1,15 @@
 //! Garbage is collected until there is the reserve.
 
-use super::{ChipScan, RecoveryChips, place, spot};
+use super::{ChipScan, RecoveryChips};
 use crate::memory::Lent;
 use crate::nand::SpareBytes;
-use crate::pages::Pages;
+use crate::pages::{Pages, ValidPage};
 use crate::setup::{NewProcessor, SetupError};
 
 impl<C: RecoveryChips> ChipScan<'_, C> {
-    /// Collects garbage until the reserve is there. Where no page is free for a copy a block is
+    /// Collects garbage until the reserve is there. If no page is free for a copy a block is
     /// lent of those that are kept back for others that fail; it is given back when a victim is
-    /// erased. So many are `lent` already.
+    /// erased. `lent` of them are lent already.
     pub(super) fn collect(
         &mut self,
         of: &NewProcessor<'_>,
@@ -23,13 +23,13 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
             if lent == 0 && u64::from(pages.free()) >= of.reserve() {
                 return Ok(());
             }
-            let victim = pages.take_victim().filter(|&(_, valid)| valid < of.block_pages);
-            let (victim, _) = victim.ok_or(SetupError::NoRoom(of.number))?;
+            let victim = pages.take_victim().filter(|victim| victim.valid < of.block_pages);
+            let victim = victim.ok_or(SetupError::NoRoom(of.number))?.block;
             for column in 0..of.columns.width {
                 let mut from = 0;
-                while let Some((row, page, lpn)) = pages.next_valid(victim, column, from) {
-                    self.copies(of, pages, (page, lpn), &mut lent)?;
-                    from = row + 1;
+                while let Some(next) = pages.next_valid(victim, column, from) {
+                    self.copies(of, pages, next, &mut lent)?;
+                    from = next.row + 1;
                 }
             }
             if self.erases(of, victim) {
@@ -45,7 +45,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         &mut self,
         of: &NewProcessor<'_>,
         pages: &mut Pages<Lent<'_>>,
-        (page, lpn): (u32, u32),
+        ValidPage { page, lpn, .. }: ValidPage,
         lent: &mut u32,
     ) -> Result<(), SetupError> {
         loop {
@@ -60,7 +60,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
             let spare =
                 SpareBytes { identity: self.identity, cluster: of.cluster, lpn, sequence: self.sequence, erases };
             self.sequence = self.sequence.saturating_add(1);
-            if self.chips.copy(place(of, page), spot(of, to), spare) {
+            if self.chips.copy(of.place(page), of.spot(to), spare) {
                 return Ok(());
             }
             retire(pages, to.block, lent);

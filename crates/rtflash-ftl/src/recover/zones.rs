@@ -1,22 +1,20 @@
-//! Where tasks own zones: how far each ring had come when power was lost.
+//! How far each ring of zones had come when power was lost.
 
 use core::ops::Range;
 
 use super::{ChipScan, RecoveryChips};
-use crate::blocks::BlockMemory;
 use crate::ftl::Ftl;
-use crate::memory::{Lent, NONE, index};
+use crate::image::RequestOrder;
+use crate::memory::{Lent, NONE, clears, index, marks, word};
 use crate::nand::SpareBytes;
 use crate::pages::Pages;
-use crate::police::RequestOrder;
-use crate::setup::{NewProcessor, SetupError, Unlent};
+use crate::setup::{NewProcessor, PageMemory, SetupError, Unlent};
 use crate::slots::SourceSlot;
-use crate::zones::{RING_WORDS, Ring, Zones, ring_at};
+use crate::zones::{RING_WORDS, ZoneMemory, Zones, ring_at};
 
 /// In the place of the ring of a block: it has failed, or is in a place already.
 const TAKEN: u32 = NONE - 1;
 
-/// What is in the blocks of a chip with zones.
 struct ZoneScan<'m, 'a> {
     /// As [`Zones`] has them.
     rings: &'m mut [u32],
@@ -32,15 +30,15 @@ impl ZoneScan<'_, '_> {
         u64::from(words[0]) << 32 | u64::from(words[1])
     }
 
-    /// This is beside a page.
+    /// A page can be read, and has these spare bytes.
     fn holds(&mut self, of: &NewProcessor<'_>, page: u32, SpareBytes { lpn, sequence, .. }: SpareBytes) {
         let block = page / of.block_pages;
-        let ring = ring_at(self.rings, (lpn - of.columns.offset) / of.columns.stride / of.block_pages);
+        let ring = ring_at(self.rings, of.columns.slot(lpn) / of.block_pages);
         let Some(&newest) = self.rings.get(ring * RING_WORDS + 3) else { return };
         if newest == NONE || self.sequence(newest / of.block_pages) < sequence {
             self.rings[ring * RING_WORDS + 3] = page;
         }
-        self.owners[index(block)] = u32::try_from(ring).unwrap_or(NONE);
+        self.owners[index(block)] = word(ring);
         if self.sequence(block) < sequence {
             let [a, b, c, d, e, f, g, h] = sequence.to_be_bytes();
             let words = &mut self.sequences[2 * index(block)..];
@@ -52,10 +50,9 @@ impl ZoneScan<'_, '_> {
     fn take_empty(&mut self, mut among: Range<usize>) -> Option<u32> {
         let block = among.find(|&block| self.owners.get(block) == Some(&NONE))?;
         self.owners[block] = TAKEN;
-        u32::try_from(block).ok()
+        Some(word(block))
     }
 
-    /// The places of a ring.
     fn places(&self, ring: usize, block_pages: u32) -> Range<usize> {
         let words = &self.rings[ring * RING_WORDS..];
         index(words[0])..index(words[0] + words[1] / block_pages)
@@ -108,21 +105,17 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
     pub(super) fn zones<'m>(
         &mut self,
         of: &NewProcessor<'_>,
-        (memory, places): (BlockMemory<Lent<'m>>, &'m mut [u32]),
+        memory: PageMemory<'m>,
         rest: &mut Unlent<'m>,
     ) -> Result<Pages<Lent<'m>>, SetupError> {
+        let PageMemory { blocks: memory, places, .. } = memory;
         let count = memory.valid.len();
-        let rings = rest.words(index(of.of.rings()) * RING_WORDS)?;
-        for (ring, words) in (0..).zip(rings.chunks_exact_mut(RING_WORDS)) {
-            let ring = of.of.ring(ring).ok_or(SetupError::Memory)?;
-            let pages = ring.blocks * of.block_pages;
-            words.copy_from_slice(&Ring { first: ring.first_block, pages, next: 0 }.words());
-        }
+        let rings = of.rings(rest, |_| 0)?;
         let (blocks, sequences) = (rest.words(count)?, rest.words(2 * count)?);
         sequences.fill(0);
         memory.valid.fill(NONE);
         let mut scan = ZoneScan { rings, owners: &mut *memory.valid, sequences };
-        self.latest(of, (memory.lpns, places), |page, spare| scan.holds(of, page, spare))?;
+        self.latest(of, memory.lpns, places, |page, spare| scan.holds(of, page, spare))?;
         for (block, owner) in (0..).zip(scan.owners.iter_mut()) {
             if self.is_bad(of, block) {
                 *owner = TAKEN;
@@ -135,8 +128,8 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
         written.fill(u64::MAX);
         kept_back.fill(0);
         while let Some(block) = scan.take_empty(count - index(of.spare)..count) {
-            written[index(block / 64)] &= !(1 << (block % 64));
-            kept_back[index(block / 64)] |= 1 << (block % 64);
+            clears(written, block);
+            marks(kept_back, block);
         }
         for words in scan.rings.chunks_exact_mut(RING_WORDS) {
             let last = index(words[0] + words[1] / of.block_pages) - 1;
@@ -145,7 +138,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
                 words[2] = if next == words[1] { 0 } else { next };
             }
         }
-        let zones = Zones::new((scan.rings, blocks), of.block_pages, (written, kept_back));
+        let zones = Zones::new(ZoneMemory { rings: scan.rings, blocks, written, kept_back }, of.block_pages);
         Ok(Pages::of_zones(of.columns, of.block_pages, memory, places, zones))
     }
 }
@@ -153,7 +146,7 @@ impl<C: RecoveryChips> ChipScan<'_, C> {
 impl Ftl<'_, '_> {
     /// Which page of its range a source writes next, where all are written in order, round and
     /// round; `None` for others. After a loss of power: the first page that was not programmed.
-    /// Then the source may also go back from there by as many pages as a request has, to what was
+    /// Then the source can also go back from there by as many pages as a request has, to what was
     /// not said to be written.
     pub fn next_of_round(&self, source: u32) -> Option<u32> {
         let of = self.sources.get(index(source)).filter(|of| of.declared.order == RequestOrder::Round)?;
@@ -172,12 +165,12 @@ impl Ftl<'_, '_> {
     }
 
     /// The first page of the range of a ring, by its number there, that was not programmed: the
-    /// least one behind the latest of a chip, counted from where the first chip is.
+    /// least one behind the latest of a chip, counted from the first chip's.
     fn first_not_programmed(&self, of: &SourceSlot) -> u32 {
-        let cluster = &self.clusters[index(of.cluster)];
+        let cluster = &self.clusters[index(of.declared.cluster)];
         let (chips, count) = (cluster.processors, of.declared.page_count);
         let latest = |column: u32| {
-            let of_chip = self.processors.get(index(cluster.first_processor + column))?.as_ref()?;
+            let of_chip = self.as_processor(cluster.first_processor + column);
             of_chip.ftl.pages.latest_of_ring(of.declared.first_page / chips, count / chips)
         };
         if (0..chips).all(|column| latest(column).is_none()) {

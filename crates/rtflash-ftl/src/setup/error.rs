@@ -1,13 +1,11 @@
-//! Why no state machine can be made.
-
 /// Why no state machine can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupError {
     /// A list of the memory is too short, or the numbers of the image are too large for this
     /// machine.
     Memory,
-    /// What is on this processor at the start is not what can be there: a page that is not the
-    /// processor's, or too few free ones (rule R5).
+    /// This processor cannot begin so: a page is not the processor's, or too few are free (rule
+    /// R5).
     Start(u32),
     /// A page of this processor is of another image, or another processor: the chips are not those
     /// of this image.

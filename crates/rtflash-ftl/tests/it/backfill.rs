@@ -192,9 +192,9 @@ fn with_less(
 fn beside_a_read_others_use_other_channels() {
     with(DEVICE, |ftl, nand, host| {
         // Page l is on chip l mod 4; chips 0 and 1 are on one channel.
-        ftl.request(0, (None, 0), &[0]).expect("as declared");
-        ftl.request(1, (None, 0), &[1, 4, 3]).expect("as declared");
-        ftl.request(2, (None, 0), &[2]).expect("as declared");
+        ftl.request(0, None, 0, &[0]).expect("as declared");
+        ftl.request(1, None, 0, &[1, 4, 3]).expect("as declared");
+        ftl.request(2, None, 0, &[2]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(0, false, 0), (3, false, 3)]);
         assert!(ftl.ended(3, host) && host.0.is_empty(), "a step ends as a whole");
@@ -215,11 +215,11 @@ fn beside_a_read_others_use_other_channels() {
 #[test]
 fn a_row_takes_what_others_write_and_then_reads() {
     with(DEVICE, |ftl, nand, host| {
-        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
-        ftl.request(4, (None, 0), &[10]).expect("as declared");
+        ftl.request(3, None, 0, &[8, 9]).expect("as declared");
+        ftl.request(4, None, 0, &[10]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 10)]);
-        ftl.request(0, (None, 1), &[3]).expect("as declared");
+        ftl.request(0, None, 1, &[3]).expect("as declared");
         ftl.dispatch(nand, host);
         assert!(nand.0.is_empty(), "nothing begins while a step is under way");
         assert!((0..3).all(|chip| ftl.ended(chip, host)));
@@ -230,8 +230,8 @@ fn a_row_takes_what_others_write_and_then_reads() {
     });
     // The same where all are there at once, and the read is due last.
     with(DEVICE, |ftl, nand, host| {
-        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
-        ftl.request(1, (None, 100), &[7, 6]).expect("as declared");
+        ftl.request(3, None, 0, &[8, 9]).expect("as declared");
+        ftl.request(1, None, 100, &[7, 6]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (3, false, 7), (2, false, 6)]);
         assert!((0..4).all(|chip| ftl.ended(chip, host)));
@@ -245,8 +245,8 @@ fn a_read_that_may_last_longer_than_a_row_is_not_beside_it() {
     for (read, command, beside) in [(20, 0, true), (21, 0, false), (15, 1, true), (16, 1, false)] {
         let device = ImageDevice { page_read_ns: read, command_ns: command, ..DEVICE };
         with(device, |ftl, nand, host| {
-            ftl.request(3, (None, 0), &[8]).expect("as declared");
-            ftl.request(1, (None, 100), &[7]).expect("as declared");
+            ftl.request(3, None, 0, &[8]).expect("as declared");
+            ftl.request(1, None, 100, &[7]).expect("as declared");
             ftl.dispatch(nand, host);
             assert_eq!(nand.0.len() == 2, beside, "{read}, {command}");
         });
@@ -257,8 +257,8 @@ fn a_read_that_may_last_longer_than_a_row_is_not_beside_it() {
 fn what_fails_is_programmed_again_and_nothing_else() {
     // A chip that reads has nothing that fails: its block goes on.
     with(DEVICE, |ftl, nand, host| {
-        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
-        ftl.request(1, (None, 100), &[7]).expect("as declared");
+        ftl.request(3, None, 0, &[8, 9]).expect("as declared");
+        ftl.request(1, None, 100, &[7]).expect("as declared");
         ftl.dispatch(nand, host);
         nand.0.clear();
         let free = ftl.reserve(0).map(|(_, free, _)| free);
@@ -270,9 +270,9 @@ fn what_fails_is_programmed_again_and_nothing_else() {
     });
     // The request whose page is programmed again goes on alone.
     with(DEVICE, |ftl, nand, host| {
-        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
-        ftl.request(4, (None, 0), &[10]).expect("as declared");
-        ftl.request(1, (None, 101), &[7]).expect("as declared");
+        ftl.request(3, None, 0, &[8, 9]).expect("as declared");
+        ftl.request(4, None, 0, &[10]).expect("as declared");
+        ftl.request(1, None, 101, &[7]).expect("as declared");
         ftl.dispatch(nand, host);
         nand.0.clear();
         assert!(ftl.failed(1, host) && ftl.ended(0, host) && ftl.ended(2, host) && ftl.ended(3, host));
@@ -284,8 +284,8 @@ fn what_fails_is_programmed_again_and_nothing_else() {
     });
     // What another page of the step has overwritten is not programmed again.
     with(DEVICE, |ftl, nand, host| {
-        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
-        ftl.request(4, (None, 0), &[9]).expect("as declared");
+        ftl.request(3, None, 0, &[8, 9]).expect("as declared");
+        ftl.request(4, None, 0, &[9]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 9)]);
         assert!(ftl.failed(1, host) && ftl.ended(0, host) && ftl.ended(2, host));
@@ -295,8 +295,8 @@ fn what_fails_is_programmed_again_and_nothing_else() {
     });
     // Where that has failed, too, neither is said to be written before it is.
     with(DEVICE, |ftl, nand, host| {
-        ftl.request(3, (None, 0), &[9]).expect("as declared");
-        ftl.request(4, (None, 0), &[9]).expect("as declared");
+        ftl.request(3, None, 0, &[9]).expect("as declared");
+        ftl.request(4, None, 0, &[9]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(0, true, 9), (1, true, 9)]);
         assert!(ftl.failed(0, host) && ftl.failed(1, host) && host.0.is_empty());
@@ -307,8 +307,8 @@ fn what_fails_is_programmed_again_and_nothing_else() {
     });
     // Nor where it fails once more, on a chip that failed for neither.
     with(ImageDevice { spare_blocks: 2, blocks_per_chip: 14, ..DEVICE }, |ftl, nand, host| {
-        ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
-        ftl.request(4, (None, 0), &[9]).expect("as declared");
+        ftl.request(3, None, 0, &[8, 9]).expect("as declared");
+        ftl.request(4, None, 0, &[9]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 9)]);
         assert!(ftl.ended(0, host) && ftl.failed(1, host) && ftl.failed(2, host) && host.0.is_empty());
@@ -326,10 +326,10 @@ fn what_fails_is_programmed_again_and_nothing_else() {
 #[test]
 fn what_is_filled_in_says_which_page_of_its_request_it_is() {
     with(DEVICE, |ftl, nand, host| {
-        ftl.request(3, (None, 0), &[8]).expect("as declared");
-        ftl.request(4, (None, 0), &[9, 10]).expect("as declared");
+        ftl.request(3, None, 0, &[8]).expect("as declared");
+        ftl.request(4, None, 0, &[9, 10]).expect("as declared");
         // Pages 0 to 2 are on chips that program.
-        ftl.request(1, (None, 100), &[0, 1, 3]).expect("as declared");
+        ftl.request(1, None, 100, &[0, 1, 3]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 10), (3, false, 3)]);
         assert_eq!(std::mem::take(&mut nand.1), [(3, 0), (4, 0), (4, 1), (1, 2)]);
@@ -342,7 +342,7 @@ fn what_is_filled_in_says_which_page_of_its_request_it_is() {
         nand.0.clear();
         assert_eq!(host.0, [3, 4]);
         // Beside a read likewise: pages 0 and 1 are on chips of one channel.
-        ftl.request(0, (None, 100), &[2]).expect("as declared");
+        ftl.request(0, None, 100, &[2]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(2, false, 2), (0, false, 0)]);
         assert_eq!(nand.1, [(0, 0), (1, 0)]);
@@ -354,8 +354,8 @@ fn what_is_trimmed_meanwhile_is_not_programmed_again() {
     // The failed page, and the one that overwrote it in the same row, but for the latest page.
     for trims in [false, true] {
         with(DEVICE, |ftl, nand, host| {
-            ftl.request(3, (None, 0), &[8, 9]).expect("as declared");
-            ftl.request(4, (None, 0), &[8, 10]).expect("as declared");
+            ftl.request(3, None, 0, &[8, 9]).expect("as declared");
+            ftl.request(4, None, 0, &[8, 10]).expect("as declared");
             ftl.dispatch(nand, host);
             assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 9), (2, true, 8), (3, true, 10)]);
             assert!(ftl.failed(0, host) && ftl.ended(1, host));
@@ -386,7 +386,7 @@ fn each_page_that_was_overwritten_waits_for_what_overwrote_it() {
     ] {
         with(device, |ftl, nand, host| {
             for (source, now, page) in [(3, 0, pages[0]), (4, 0, pages[1]), (3, 1_000, pages[2])] {
-                ftl.request(source, (None, now), &[page]).expect("as declared");
+                ftl.request(source, None, now, &[page]).expect("as declared");
             }
             ftl.dispatch(nand, host);
             assert!(std::mem::take(&mut nand.0).iter().all(|of| ftl.failed(of.0, host)) && host.0.is_empty());
@@ -407,13 +407,13 @@ fn each_page_that_was_overwritten_waits_for_what_overwrote_it() {
 #[test]
 fn where_nothing_is_left_to_be_programmed_again_the_next_step_begins() {
     with(DEVICE, |ftl, nand, host| {
-        ftl.request(3, (None, 0), &[8]).expect("as declared");
-        ftl.request(4, (None, 0), &[8, 10]).expect("as declared");
+        ftl.request(3, None, 0, &[8]).expect("as declared");
+        ftl.request(4, None, 0, &[8, 10]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(std::mem::take(&mut nand.0), [(0, true, 8), (1, true, 8), (2, true, 10)]);
         assert!(ftl.failed(0, host) && ftl.failed(1, host) && ftl.ended(2, host) && host.0.is_empty());
         ftl.trim(3, &[8]).expect("it is its own");
-        ftl.request(0, (None, 100), &[5]).expect("as declared");
+        ftl.request(0, None, 100, &[5]).expect("as declared");
         ftl.dispatch(nand, host);
         assert_eq!(nand.0, [(1, false, 5)]);
         assert_eq!(host.0, [3, 4]);

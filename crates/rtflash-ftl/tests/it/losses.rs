@@ -127,7 +127,7 @@ fn the_last_sequence_number_is_not_passed() {
     let spare = SpareBytes { identity: image.identity(), cluster: 0, lpn: 3, sequence: u64::MAX, erases: 0 };
     flash.hold(0, FlashPage { block: 0, page: 0 }, Some(spare));
     let ran = lists.recovered(&image, &mut flash, |ftl, flash| {
-        ftl.request(0, (None, 0), &[0, 1]).unwrap();
+        ftl.request(0, None, 0, &[0, 1]).unwrap();
         ftl.dispatch(flash, &mut Nobody);
         flash.ends(0);
         ftl.ended(0, flash)
@@ -161,7 +161,7 @@ fn a_trimmed_block_that_was_being_erased_takes_no_pages() {
     let mut flash = Flash::new(&image);
     let mut lists = Lists::new(&Geometry::of(&image, 0).unwrap());
     let writes = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash, now: u64, pages: &[u32], trims: bool| {
-        ftl.request(0, (None, now), pages).unwrap();
+        ftl.request(0, None, now, pages).unwrap();
         ftl.dispatch(flash, &mut Nobody);
         for nth in 1.. {
             if !flash.busy(0) || flash.erases(0) {
@@ -227,7 +227,7 @@ fn a_short_round_goes_on_where_it_was() {
             let mut lists = Lists::new(&Geometry::of(&image, 0).unwrap());
             let go = |ftl: &mut Ftl<'_, '_>, flash: &mut Flash| {
                 for nth in 0..done {
-                    if ftl.request(0, (None, u64::from(nth) * 100), &[nth % count]).is_err() {
+                    if ftl.request(0, None, u64::from(nth) * 100, &[nth % count]).is_err() {
                         return false;
                     }
                     ftl.dispatch(flash, &mut Nobody);
@@ -246,7 +246,7 @@ fn a_short_round_goes_on_where_it_was() {
             flash.loses_power(&mut Words(&[]));
             let (next, taken) = lists
                 .recovered(&image, &mut flash, |ftl, _| {
-                    (ftl.next_of_round(0).unwrap(), ftl.request(0, (None, 0), &[done % count]))
+                    (ftl.next_of_round(0).unwrap(), ftl.request(0, None, 0, &[done % count]))
                 })
                 .unwrap();
             if next != done % count {

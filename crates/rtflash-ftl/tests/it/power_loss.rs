@@ -75,7 +75,7 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, words: &mut
                 None => words.below(of.page_count),
             };
             let pages: Vec<u32> = (0..count).map(|nth| of.first_page + (first + nth) % of.page_count).collect();
-            let taken = ftl.request(source, (None, now), &pages);
+            let taken = ftl.request(source, None, now, &pages);
             let is_round = ftl.next_of_round(source).is_some();
             assert!(!is_round || !matches!(taken, Err(Refused::Page(_))), "{taken:?}");
             went_on[source as usize] |= taken.is_ok();
@@ -328,12 +328,12 @@ fn an_erase_that_failed_before_it_was_suspended_has_failed() {
         let mut failed = false;
         for now in (0u64..).step_by(100).take(200) {
             let first = u32::try_from(now / 100 % 3).expect("small");
-            ftl.request(1, (None, now), &[first, 5 - first, first + 1, 4]).expect("as declared");
+            ftl.request(1, None, now, &[first, 5 - first, first + 1, 4]).expect("as declared");
             let mut read = false;
             dispatch(ftl, flash);
             while let Some(chip) = (0..2).find(|&chip| flash.busy(chip)) {
                 if flash.erases(0) && flash.erases(1) && !failed && !read {
-                    ftl.request(0, (None, now), &[first]).expect("as declared");
+                    ftl.request(0, None, now, &[first]).expect("as declared");
                     dispatch(ftl, flash);
                     assert!(flash.is_asked(0) && flash.is_asked(1), "a read is more urgent than the pass");
                     flash.fails(0);
@@ -403,7 +403,7 @@ fn a_block_that_took_the_place_of_another_is_not_kept_back_again() {
     let (mut lists, mut flash) = (Lists::new(&Geometry::of(&image, 0).expect("small")), Flash::new(&image));
     for (now, page) in [(0, 0), (1_000, 0)] {
         let ran = lists.recovered(&image, &mut flash, |ftl, flash| {
-            ftl.request(0, (None, now), &[page]).expect("as declared");
+            ftl.request(0, None, now, &[page]).expect("as declared");
             dispatch(ftl, flash);
             assert!(flash.erases(0), "a block is reset before it takes a page");
             flash.ends(0);

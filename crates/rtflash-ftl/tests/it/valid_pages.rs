@@ -53,7 +53,7 @@ proptest! {
             page < programmed && place / width < of_chip && !(page * 7 + 3).is_multiple_of(stale)
         };
         let held: Vec<u32> = (0..programmed).map(|page| if is_held(page) { page } else { NONE }).collect();
-        let blocks = Blocks::new((pages, width), memory(3, pages, &held), programmed);
+        let blocks = Blocks::new(pages, width, memory(3, pages, &held), programmed);
         for block in 0..3 {
             let all = (block * pages..(block + 1) * pages).filter(|&page| is_held(page)).count();
             prop_assert_eq!(size(blocks.valid(block)), all);

@@ -1,5 +1,6 @@
 //! The parts of a plan that follow from certificates.
 
+use rtflash_ftl::image::ImageCollection;
 use rtflash_model::{Certificate, Cluster, Collection, Device, Placement, Span, TaskSet};
 
 use super::copies::{PageOwners, SharedPages};
@@ -132,6 +133,17 @@ impl Certified {
         let pages = chips * u64::from(device.pages_per_block());
         let left = |of: Collection| pages.saturating_sub(of.victim_pages.saturating_add(of.reclaimed_pages));
         self.certificate.collection.filter(|_| device.wear_passes().is_some()).map_or(0, left)
+    }
+
+    /// The numbers of its garbage collection, as a processor of `rtflash-ftl` has them.
+    pub fn collection(&self, cluster: &ClusterPlan, device: &Device) -> Option<ImageCollection> {
+        self.certificate.collection.map(|of| ImageCollection {
+            deadline_ns: of.deadline.map(Span::as_ns),
+            reclaimed_pages: of.reclaimed_pages,
+            reserve_pages: of.reserve_pages,
+            victim_pages: of.victim_pages,
+            wear_pages: self.pages_for_wear(cluster, device),
+        })
     }
 
     /// Whether its chips use a second page register.

@@ -77,13 +77,7 @@ impl ClusterLists {
         if !by.changes.is_empty() {
             return Err(NoImage::Changes(number));
         }
-        let collection = by.certificate.collection.map(|collection| ImageCollection {
-            deadline_ns: collection.deadline.map(Span::as_ns),
-            reclaimed_pages: collection.reclaimed_pages,
-            reserve_pages: collection.reserve_pages,
-            victim_pages: collection.victim_pages,
-            wear_pages: by.pages_for_wear(of, device),
-        });
+        let collection = by.collection(of, device);
         let rings = by.rings.iter().map(|ring| ImageRing {
             first_block: ring.blocks.start.0,
             blocks: ring.zones(),

@@ -1,4 +1,4 @@
-//! What is on a processor (a chip of a stripe, a whole superblock cluster) when a run begins.
+//! The content of a processor (a chip of a stripe, a whole superblock cluster) when a run begins.
 
 use rtflash_model::Placement;
 use rtflash_model::random::Stream;
@@ -15,7 +15,7 @@ use crate::plan::{Plan, Promise};
 /// [`Aging::Worst`], whatever is drawn; but in zones what is drawn counts, and this is for seed 0.
 pub fn free_pages_at_start(plan: &Plan, cluster: ClusterId, aging: Aging) -> u64 {
     let layout = &plan.clusters()[cluster].layout;
-    // What may be drawn is which of the others are valid.
+    // The stream only draws which of the others are valid.
     let stream = || Stream::numbered(0, b"initial\0", 0);
     let (width, processors, programmed) = match plan.promise() {
         Promise::Utilization => {

@@ -1,6 +1,6 @@
-//! What is where when a run begins with [`Aging::Worst`], in one expression: logical
-//! pages go round the blocks, so that pages of one row hold what those of the row before hold, and
-//! as many pages on.
+//! The places of pages when a run begins with [`Aging::Worst`], without going through each page:
+//! logical pages go round the blocks, so that pages of one row hold what those of the row before
+//! hold, and as many pages on.
 
 use rtflash_model::{Id, Placement};
 
@@ -9,7 +9,7 @@ use crate::ids::{BlockId, ColumnId, Lpn, PerId};
 use crate::options::Aging;
 use crate::plan::layout::Layout;
 
-/// What is on a chip without certificates, or on a processor, with [`Aging::Worst`].
+/// The content of a chip without certificates, or of a processor, with [`Aging::Worst`].
 #[derive(Debug, Clone, Copy)]
 pub struct WorstStart {
     /// Chips side by side in a block; else each is filled by itself.
@@ -95,7 +95,7 @@ mod tests {
     use crate::ids::PageId;
     use crate::start::{aged_chip, initial_pages};
 
-    /// What lists of pages say.
+    /// The places in lists of pages.
     fn listed(lists: &[PerId<PageId, Lpn>], logical: u32, spot: impl Fn(usize, u32) -> u32) -> PerId<Lpn, u32> {
         let mut places = PerId::filled(u32::MAX, logical);
         for (list, pages) in lists.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! What is in the zones of a chip when a run begins.
+//! The zones of a chip when a run begins.
 
 use rtflash_model::random::Stream;
 
 use crate::ids::NO_LPN;
 use crate::ids::{ColumnId, Lpn};
 use crate::options::Aging;
-use crate::plan::{Certified, ClusterPlan, ZoneRing};
+use crate::plan::{Certified, ClusterPlan};
 
 /// A chip of a cluster whose tasks own zones, as a run finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,15 +43,27 @@ pub fn initial_zones(
         }
         let rows = (ring.pages.end.0 - ring.pages.start.0) / chips;
         let all = ring.zones() * pages;
+        // Pages that are only read were written from the start of the ring.
+        let is_fresh = aging == Aging::Fresh || !ring.writes;
         let next = match aging {
-            // What is read alone was written from the start of the ring.
-            _ if !ring.writes => rows,
-            Aging::Fresh => rows,
-            Aging::Worst => 0,
+            _ if is_fresh => rows,
+            Aging::Fresh | Aging::Worst => 0,
             Aging::Random => u32::try_from(stream.below(all.into())).expect("a page of a chip"),
         };
-        fill(&mut found, ring, (next, aging == Aging::Fresh || !ring.writes), (rows, pages));
-        // What was written row by row: the first row is next to be written again.
+        for zone in 0..ring.zones() {
+            // Programmed pages of the zone: those of the rows if nothing else was written before,
+            // and otherwise all but those of the open block from the next one on.
+            let programmed = if is_fresh {
+                rows.saturating_sub(zone * pages).min(pages)
+            } else if zone == next / pages && !next.is_multiple_of(pages) {
+                next % pages
+            } else {
+                pages
+            };
+            let block = &mut found.blocks[(ring.blocks.start.0 + zone) as usize];
+            block.resize(programmed as usize, NO_LPN);
+        }
+        // They were written row by row: the first row is next to be written again.
         let lpn = |row: u32| Lpn(ring.pages.start.0 + row * chips + processor.0);
         for row in 0..rows {
             let place = (next + all - rows + row) % all;
@@ -61,20 +73,4 @@ pub fn initial_zones(
         found.next.push(next % all);
     }
     found
-}
-
-/// Programs the pages of a ring with what is stale: those before the next one where nothing was
-/// written before, and otherwise all but those of the open block from there on.
-fn fill(found: &mut ZonesAtStart, ring: &ZoneRing, (next, fresh): (u32, bool), (rows, pages): (u32, u32)) {
-    for zone in 0..ring.zones() {
-        let programmed = if fresh {
-            rows.saturating_sub(zone * pages).min(pages)
-        } else if zone == next / pages && !next.is_multiple_of(pages) {
-            next % pages
-        } else {
-            pages
-        };
-        let block = &mut found.blocks[ring.blocks.start.index() + zone as usize];
-        block.resize(programmed as usize, NO_LPN);
-    }
 }

@@ -245,7 +245,7 @@ fn run(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, mut chips: Chips<'_>, at_once: 
             let any = of.order == RequestOrder::Any;
             let page = |nth| if any { rng.small(0, range - 1) } else { (it.page + nth) % of.page_count };
             let pages: Vec<u32> = (0..of.pages).map(page).map(|page| of.first_page + page).collect();
-            let Ok(taken) = ftl.request(number, (None, chips.now), &pages) else {
+            let Ok(taken) = ftl.request(number, None, chips.now, &pages) else {
                 chips.seen.late += 1;
                 return chips.seen;
             };

@@ -9,7 +9,7 @@ use rtflash_alloc::allocator::{Outcome, allocator};
 use rtflash_analysis::{Analysis, analysis_relying_on};
 use rtflash_ftl::image::{Image, ImageOrganisation};
 use rtflash_ftl::{
-    FlashPage, Ftl, Geometry, NandChips, OperationPurpose, Refused, RequestHost, RequestOrder, SpareBytes,
+    FlashPage, Ftl, Geometry, NandChips, OperationPurpose, PassOutcome, Refused, RequestHost, RequestOrder, SpareBytes,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{Access, Arrivals, ClusterId, Device, Job, Reliance, Request, Span, Task, TaskSet};
@@ -222,8 +222,8 @@ impl RequestHost for Told {
         self.0 += 1;
     }
 
-    fn levelling(&mut self, _: u32, _: u64, _: u32, _: u32) {
-        self.1 += 1;
+    fn pass(&mut self, _: u32, _: Option<u32>, _: u64, outcome: PassOutcome) {
+        self.1 += u64::from(matches!(outcome, PassOutcome::Levelling(_)));
     }
 }
 
@@ -328,7 +328,7 @@ fn runs(image: &Image<'_>, ftl: &mut Ftl<'_, '_>, flash: &mut Flash, rng: &mut R
                 (0..of.pages).map(|nth| of.first_page + (*next + nth) % of.page_count).collect()
             };
             *next = (*next + of.pages) % of.page_count;
-            let taken = ftl.request(number, (None, chips.now), &pages).expect("as declared, and nothing late");
+            let taken = ftl.request(number, None, chips.now, &pages).expect("as declared, and nothing late");
             if of.order == RequestOrder::Round {
                 chips.rounds.insert((of.number, taken.index), (number, *next));
             }

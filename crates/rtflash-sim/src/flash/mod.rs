@@ -4,5 +4,5 @@
 mod blocks;
 mod bus;
 
-pub(crate) use blocks::{ChipBlocks, Owned};
+pub(crate) use blocks::Owned;
 pub(crate) use bus::{BusRequest, Channels};

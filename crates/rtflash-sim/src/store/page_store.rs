@@ -1,9 +1,9 @@
-//! What every organisation of pages on chips can be asked.
+//! Questions to every organisation of pages on chips.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use rtflash_ftl::Blocks;
+use rtflash_ftl::{Blocks, Victim};
 use rtflash_model::Lpn;
 use rtflash_plan::{BlockId, ColumnId, PageId};
 use rtflash_trace::NO_LPN;
@@ -28,9 +28,9 @@ pub(crate) trait PageStore {
     /// Free pages.
     fn free(&self) -> u64;
 
-    /// So many logical pages of a range, if there are as many, whose overwriting keeps victims
-    /// full: one after another from the closed block that then has the most valid pages, the first
-    /// of them among equals; of the block, the first that is in the range.
+    /// Logical pages of a range, `pages` of them if there are as many, whose overwriting keeps
+    /// victims full: one after another from the closed block that then has the most valid pages,
+    /// the first of them among equals; of the block, the first that is in the range.
     fn fullest(&self, range: &Range<Lpn>, pages: u64) -> Vec<Lpn>;
 
     /// Asks memory for the place of a logical page.
@@ -40,39 +40,48 @@ pub(crate) trait PageStore {
     fn prefetch_page(&self, lpn: Lpn);
 }
 
+/// A block that [`fullest`] can choose pages from.
+struct FullBlock<'b> {
+    valid: u32,
+    chip: ColumnId,
+    block: u32,
+    /// The page from which on it has to be searched.
+    from: u32,
+    of: &'b Blocks<Owned>,
+}
+
+impl FullBlock<'_> {
+    /// Takes its next page that holds a logical page of this range.
+    fn take(&mut self, range: &Range<Lpn>) -> Option<Lpn> {
+        let first = self.block * self.of.pages();
+        let held = &self.of.lpns()[PageId(first + self.from).index()..PageId(first + self.of.pages()).index()];
+        let mut held = (self.from..).zip(held.iter().copied().map(Lpn));
+        let (page, lpn) = held.find(|(_, lpn)| *lpn != NO_LPN && range.contains(lpn))?;
+        (self.valid, self.from) = (self.valid - 1, page + 1);
+        Some(lpn)
+    }
+}
+
 /// [`PageStore::fullest`] of these chips: among equals the lowest chip, and then the lowest block.
 pub(crate) fn fullest<'b>(
     chips: impl Iterator<Item = (ColumnId, &'b Blocks<Owned>)>,
     range: &Range<Lpn>,
     pages: u64,
 ) -> Vec<Lpn> {
+    let closed = |(chip, of): (ColumnId, &'b Blocks<Owned>)| {
+        of.closed().map(move |Victim { block, valid }| FullBlock { valid, chip, block, from: 0, of })
+    };
+    let mut blocks: Vec<FullBlock<'_>> = chips.flat_map(closed).collect();
     let mut chosen = Vec::new();
-    // Valid pages, who goes first among equals, where to look on in the block, and its chip.
-    let mut blocks = Vec::new();
-    for (chip, of) in chips {
-        blocks.extend(of.closed().map(|(block, valid)| (valid, Reverse((chip, block)), 0, of)));
-    }
     while (chosen.len() as u64) < pages {
-        let Some(at) = (0..blocks.len()).max_by_key(|&at| (blocks[at].0, blocks[at].1)) else { break };
-        let (valid, Reverse((_, block)), from, of) = &mut blocks[at];
-        match find_valid(of, *block, *from, range) {
-            Some((page, lpn)) => {
-                (*valid, *from) = (*valid - 1, page + 1);
-                chosen.push(lpn);
-            }
+        let rank = |at: &usize| (blocks[*at].valid, Reverse((blocks[*at].chip, blocks[*at].block)));
+        let Some(at) = (0..blocks.len()).max_by_key(rank) else { break };
+        match blocks[at].take(range) {
+            Some(lpn) => chosen.push(lpn),
             None => {
                 blocks.swap_remove(at);
             }
         }
     }
     chosen
-}
-
-/// The first page of a block from `from` on that holds a logical page of this range, by its
-/// position in the block.
-fn find_valid(of: &Blocks<Owned>, block: u32, from: u32, range: &Range<Lpn>) -> Option<(u32, Lpn)> {
-    let first = block * of.pages();
-    let held = &of.lpns()[PageId(first + from).index()..PageId(first + of.pages()).index()];
-    let mut found = (from..).zip(held.iter().copied().map(Lpn));
-    found.find(|(_, lpn)| *lpn != NO_LPN && range.contains(lpn))
 }

@@ -1,8 +1,14 @@
-//! Garbage collection: passes over all chips of a cluster.
+//! Garbage collection without certificates: passes over all chips of a cluster.
+//!
+//! Blocks, their victims and frontiers are those of `rtflash_ftl`, where the block for copies is
+//! one that certificates do not use. `rtflash_ftl::Pass` is another pass: under a certificate a
+//! chip copies a page in one step, to the block of its writes. Here the read and the program of a
+//! copy are two steps, between which the page can be overwritten, and with worst victims the page
+//! that was copied last is copied again.
 
 use rtflash_ftl::Frontiers;
 use rtflash_model::{Lpn, PerId};
-use rtflash_plan::{BlockId, ColumnId, PageId, Victims};
+use rtflash_plan::{BlockId, ColumnId, Victims};
 use serde::{Deserialize, Serialize};
 
 use super::map::PageMap;
@@ -11,46 +17,27 @@ use crate::store::page_store::{PagePlace, PageStore};
 /// A copy that a pass makes on one chip, between its GC read and its GC program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Copy {
-    /// This page, numbered through the chip, with the logical page it held when it was read.
-    Page {
-        /// The page.
-        page: PageId,
-        /// The logical page.
-        lpn: Lpn,
-    },
+    /// This page, with the logical page that it held when it was read.
+    Page(PagePlace, Lpn),
     /// No page: with worst victims the time passes all the same.
     Padding,
 }
 
-/// What a chip has to do for the pass under way.
+/// The part of a chip in the pass under way.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ChipPass {
     victim: BlockId,
-    /// The first page of the victim that the pass has not reached.
+    /// The page from which on the victim has to be searched.
     cursor: u32,
     reads: u32,
     finished: u32,
     copy: Option<Copy>,
-    /// The page that this pass programmed last on this chip, and what it holds.
-    last: Option<(PageId, Lpn)>,
+    /// The page that this pass programmed last on this chip, and its logical page.
+    last: Option<(PagePlace, Lpn)>,
 }
 
-impl ChipPass {
-    /// The copy that is next is read.
-    #[inline(always)]
-    fn reads(&mut self, map: &PageMap, chip: ColumnId, copy: Copy) {
-        if let Copy::Page { page, .. } = copy {
-            let (block, place) = map.chips[chip].block_and_page(page);
-            if block == self.victim {
-                self.cursor = place + 1;
-            }
-        }
-        self.reads += 1;
-    }
-}
-
-/// The garbage collector of a cluster. One pass is under way at a time: whichever job is served
-/// goes on with it.
+/// The garbage collector of a cluster. One pass is under way at a time: any job that is served goes
+/// on with it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Collector {
     /// For each chip by position; all `None` between passes.
@@ -65,7 +52,7 @@ pub(crate) struct Collector {
 
 impl Collector {
     /// A collector for `chips` chips with blocks of `pages` pages that has nothing to do while more
-    /// than `reserve` pages are free.
+    /// than `reserve` pages are free. `bound`: ⌈λP⌉.
     pub(crate) fn new(chips: u32, pages: u32, reserve: u64, victims: Victims, bound: u32) -> Collector {
         let padded_to = match victims {
             Victims::Actual => 0,
@@ -74,8 +61,8 @@ impl Collector {
         Collector { pass: PerId::filled(None, chips), busy: 0, padded_to, pages, reserve }
     }
 
-    /// Whether a pass has nothing to do: the free pages are above the reserve even without the
-    /// pages that the passes left out do not free.
+    /// Whether a pass has nothing to do: the free pages are above the reserve even without those
+    /// that `left_out` passes will not free.
     pub(crate) fn is_void(&self, map: &PageMap, left_out: u64) -> bool {
         map.free() > self.reserve.saturating_add(left_out)
     }
@@ -85,78 +72,84 @@ impl Collector {
         self.busy > 0
     }
 
-    /// Whether a chip (by position) takes part in the pass under way and has not erased its victim
-    /// yet.
+    /// Whether a chip takes part in the pass under way and has not erased its victim yet.
     pub(crate) fn is_on(&self, chip: ColumnId) -> bool {
         self.pass[chip].is_some()
     }
 
-    /// Whether a write may take a page on a chip.
+    /// Whether a write can take a page on a chip.
     #[inline(always)]
     pub(crate) fn has_room(&self, map: &PageMap, chip: ColumnId) -> bool {
-        map.chips[chip].is_open(Frontiers::Write) || self.may_open(map, chip)
+        map.chips[chip].frontier(Frontiers::Write).is_some() || self.may_open(map, chip)
     }
 
-    /// Whether a write may take another block on a chip.
+    /// Whether a write can take another block on a chip.
     #[inline(never)]
     fn may_open(&self, map: &PageMap, chip: ColumnId) -> bool {
         let blocks = &map.chips[chip];
-        let Some(others) = blocks.erased_blocks().checked_sub(1) else { return false };
-        let left = others * u64::from(self.pages) + blocks.rest(Frontiers::Copy);
         // The pass under way must find room for its copies, or the next one, or no page would ever
         // be freed again. A pass that is over has freed a block, which has room for any other.
         let copies = match self.pass[chip] {
-            Some(pass) => blocks.valid(pass.victim).max(self.padded_to.saturating_sub(pass.finished)),
+            Some(pass) => map.valid(chip, pass.victim).max(self.padded_to.saturating_sub(pass.finished)),
             None => blocks.fewest_valid().map_or(self.pages, |victim| blocks.valid(victim)).max(self.padded_to),
         };
-        left >= copies.into()
+        blocks.erased_blocks() > 0 && self.room_for_copies(map, chip) >= u64::from(copies) + u64::from(self.pages)
+    }
+
+    /// Pages that copies can take on a chip.
+    fn room_for_copies(&self, map: &PageMap, chip: ColumnId) -> u64 {
+        let blocks = &map.chips[chip];
+        u64::from(blocks.erased_blocks()) * u64::from(self.pages) + u64::from(blocks.rest(Frontiers::Copy))
     }
 
     /// Begins a pass and says whether there is anything to collect. Only to be called between
     /// passes.
     pub(crate) fn begin(&mut self, map: &mut PageMap) -> bool {
-        for (blocks, pass) in map.chips.iter_mut().zip(self.pass.iter_mut()) {
-            let Some(victim) = blocks.fewest_valid() else { continue };
+        assert!(!self.is_under_way(), "one pass is under way at a time");
+        for chip in self.pass.ids() {
+            let Some(victim) = map.chips[chip].fewest_valid() else { continue };
             // `has_room` has seen to it that there is room; a chip without would have to stay out.
-            let copies = blocks.valid(victim).max(self.padded_to);
-            if blocks.erased_blocks() * u64::from(self.pages) + blocks.rest(Frontiers::Copy) >= copies.into() {
-                blocks.take_victim(victim);
-                *pass = Some(ChipPass { victim, cursor: 0, reads: 0, finished: 0, copy: None, last: None });
+            let copies = map.chips[chip].valid(victim).max(self.padded_to);
+            if self.room_for_copies(map, chip) >= copies.into() {
+                map.chips[chip].take_victim(victim);
+                let victim = BlockId(victim);
+                self.pass[chip] = Some(ChipPass { victim, cursor: 0, reads: 0, finished: 0, copy: None, last: None });
                 self.busy += 1;
             }
         }
         self.busy > 0
     }
 
+    /// The next page of the victim that is valid.
+    #[inline(always)]
+    fn next_valid(pass: &ChipPass, map: &PageMap, chip: ColumnId) -> Option<(PagePlace, Lpn)> {
+        let page = map.chips[chip].next_valid(pass.victim.0, 0, pass.cursor)?;
+        let at = PagePlace { chip, block: pass.victim, page };
+        Some((at, map.lpn(at)))
+    }
+
     /// The next GC read on a chip; `None` where nothing is left to copy.
     #[inline]
     pub(crate) fn read(&mut self, map: &PageMap, chip: ColumnId) -> Option<Copy> {
-        let copy = self.next(map, chip)?;
         let pass = self.pass[chip].as_mut()?;
-        pass.reads(map, chip, copy);
+        let copy = match (Collector::next_valid(pass, map, chip), pass.last) {
+            (Some((at, lpn)), _) => {
+                pass.cursor = at.page + 1;
+                Copy::Page(at, lpn)
+            }
+            (None, _) if pass.reads >= self.padded_to => return None,
+            (None, Some((at, lpn))) if map.lpn(at) == lpn => Copy::Page(at, lpn),
+            (None, _) => Copy::Padding,
+        };
+        pass.reads += 1;
         pass.copy = Some(copy);
         Some(copy)
     }
 
-    /// What the next GC read on a chip is for.
-    #[inline(always)]
-    pub(crate) fn next(&self, map: &PageMap, chip: ColumnId) -> Option<Copy> {
-        let pass = self.pass[chip].as_ref()?;
-        let blocks = &map.chips[chip];
-        match (blocks.next_valid(pass.victim, pass.cursor), pass.last) {
-            (Some(page), _) => Some(Copy::Page { page, lpn: blocks.lpn(page) }),
-            (None, _) if pass.reads >= self.padded_to => None,
-            (None, Some((page, lpn))) if blocks.lpn(page) == lpn => Some(Copy::Page { page, lpn }),
-            (None, _) => Some(Copy::Padding),
-        }
-    }
-
-    /// What it will read next, in all likelihood.
+    /// The logical page that a chip will read next, in all likelihood. Asks memory for its place.
     #[inline(always)]
     pub(crate) fn ahead(&self, map: &PageMap, chip: ColumnId) -> Option<Lpn> {
-        let pass = self.pass[chip]?;
-        let blocks = &map.chips[chip];
-        let lpn = blocks.lpn(blocks.next_valid(pass.victim, pass.cursor)?);
+        let (_, lpn) = Collector::next_valid(self.pass[chip].as_ref()?, map, chip)?;
         map.prefetch_place(lpn);
         Some(lpn)
     }
@@ -174,10 +167,13 @@ impl Collector {
         let pass = self.pass[chip].as_mut()?;
         let copy = pass.copy.take()?;
         pass.finished += 1;
-        let Copy::Page { page, lpn } = copy else { return None };
-        let (copied, place) = map.copy(chip, page, lpn)?;
-        pass.last = Some((copied, lpn));
-        Some((place, lpn))
+        let Copy::Page(from, lpn) = copy else { return None };
+        if map.lpn(from) != lpn {
+            return None;
+        }
+        let to = map.program(Frontiers::Copy, lpn, chip).expect("a pass begins with room for its copies");
+        pass.last = Some((to, lpn));
+        pass.last
     }
 
     /// The victim on a chip.
@@ -188,7 +184,7 @@ impl Collector {
     /// The victim on a chip has been erased, which ends its part in the pass.
     pub(crate) fn erased(&mut self, map: &mut PageMap, chip: ColumnId) {
         if let Some(pass) = self.pass[chip].take() {
-            map.erase(chip, pass.victim, self.pages);
+            map.erase(chip, pass.victim);
             self.busy -= 1;
         }
     }

@@ -4,12 +4,10 @@
 use std::ops::Range;
 
 use prefetch_index::prefetch_index;
-use rtflash_ftl::{Columns, EdfProcessor, GcStep, Pages, Pass, PassTerms, RING_WORDS, Ring, Spot, Zones, pass_words};
+use rtflash_ftl::{Columns, EdfProcessor, GcStep, Pages, Pass, PassTerms, Ring, Spot, ZoneMemory, Zones, pass_words};
 use rtflash_model::random::Stream as Random;
-use rtflash_model::{ChipId, Lpn, PerId};
-use rtflash_plan::{
-    BlockId, Certified, ClusterPlan, ColumnId, Options, PageId, WorstStart, initial_pages, initial_zones,
-};
+use rtflash_model::{ChipId, Lpn};
+use rtflash_plan::{BlockId, Certified, ClusterPlan, ColumnId, Options, PageId, initial_pages, initial_zones};
 use rtflash_trace::NO_LPN;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +17,7 @@ use crate::store::page_store::{PagePlace, PageStore, fullest};
 /// The state of a processor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ProcessorStore {
-    /// Others read its counters; the methods here change them.
+    /// Its counters are read; the methods here change them.
     pub(crate) ftl: EdfProcessor<Owned>,
 }
 
@@ -40,16 +38,17 @@ impl ProcessorStore {
     /// The processor as a run begins, with f ≥ H by rule R5; `position` is its chip's position in a
     /// stripe. `number` is its first chip's number in the device.
     pub(crate) fn new(
-        (cluster, by): (&ClusterPlan, &Certified),
+        cluster: &ClusterPlan,
+        by: &Certified,
         position: ColumnId,
         number: ChipId,
         terms: PassTerms,
         options: &Options,
     ) -> ProcessorStore {
         let pages = if by.is_zoned() {
-            zoned_pages((cluster, by), position, options)
+            zoned_pages(cluster, by, position, options)
         } else {
-            mapped_pages((cluster, by), position, number, options)
+            mapped_pages(cluster, by, position, number, options)
         };
         let (rows, buffer) = pass_words(pages.columns());
         let pass = || Pass::new(vec![0; rows], vec![0; buffer]);
@@ -97,7 +96,7 @@ impl ProcessorStore {
         self.ftl.pages.program(lpn.0).map(PagePlace::from)
     }
 
-    /// Whether `count` pages are free for what has this logical page among it.
+    /// Whether `count` pages are free for requests that this logical page is one of.
     pub(crate) fn has_room(&self, lpn: Lpn, count: usize) -> bool {
         self.ftl.pages.has_room(lpn.0, count)
     }
@@ -123,65 +122,52 @@ impl ProcessorStore {
 
 /// The logical pages of a processor with one map and one frontier.
 fn mapped_pages(
-    (cluster, by): (&ClusterPlan, &Certified),
+    cluster: &ClusterPlan,
+    by: &Certified,
     position: ColumnId,
     number: ChipId,
     options: &Options,
 ) -> Pages<Owned> {
     let layout = &cluster.layout;
     let (width, stride) = if by.is_stripe() { (1, layout.chips()) } else { (layout.chips(), 1) };
-    let block_pages = width * layout.pages();
+    let (block_pages, blocks) = (width * layout.pages(), layout.blocks() + layout.spare_blocks());
     let mut random = Random::numbered(options.seed, b"initial\0", number.into());
     let held = initial_pages(layout, by.certificate.placement, position, options.aging, &mut random);
     let programmed = held.count();
     let columns = Columns { superblock: !by.is_stripe(), width, stride, offset: position.0 * u32::from(stride > 1) };
-    let memory = Owned::blocks(layout.blocks() + layout.spare_blocks(), block_pages, held);
-    let spot =
-        |chip: ColumnId, block: BlockId, row| block.0 * block_pages + row * width + chip.0 * u32::from(width > 1);
-    let chips = std::iter::once(position);
-    let mut pages = match WorstStart::new(layout, Some(by.certificate.placement), options.aging) {
-        Some(start) => {
-            let places = start.places(chips, spot).into_vec();
-            Pages::placed(columns, block_pages, memory, places, programmed)
-        }
-        None => {
-            let places = vec![0; PageId(layout.logical_per_chip() * width).index()];
-            Pages::new(columns, block_pages, memory, places, programmed)
-        }
-    };
+    let places = vec![NO_LPN.0; PageId(layout.logical_per_chip() * width).index()];
+    let mut pages = Pages::new(columns, block_pages, Owned::blocks(blocks, block_pages, held), places, programmed);
     pages.keep_back(layout.spare_blocks());
     if let Some(gap) = layout.wear_gap() {
-        pages.level(gap, vec![0; BlockId(layout.blocks() + layout.spare_blocks()).index()]);
+        pages.level(gap, vec![0; BlockId(blocks).index()]);
     }
     pages
 }
 
-/// Those of a chip whose blocks are those of zones.
-fn zoned_pages((cluster, by): (&ClusterPlan, &Certified), position: ColumnId, options: &Options) -> Pages<Owned> {
+/// The logical pages of a chip whose blocks are those of zones.
+fn zoned_pages(cluster: &ClusterPlan, by: &Certified, position: ColumnId, options: &Options) -> Pages<Owned> {
     let layout = &cluster.layout;
-    let (pages, stride) = (layout.pages(), layout.chips());
+    let (pages, blocks) = (layout.pages(), layout.blocks() + layout.spare_blocks());
     let found = initial_zones(cluster, by, position, options.aging, options.seed);
-    let mut places = vec![NO_LPN.0; PageId(layout.logical_per_chip()).index()];
-    let all = layout.blocks() + layout.spare_blocks();
-    let mut written = vec![0u64; BlockId(all).index().div_ceil(64)];
-    let mut kept_back = vec![0u64; written.len()];
-    for block in layout.blocks()..all {
-        kept_back[BlockId(block).index() / 64] |= 1 << (block % 64);
+    let mut held = Vec::with_capacity(PageId(blocks * pages).index());
+    for (block, of_block) in BlockId::first(layout.blocks()).zip(&found.blocks) {
+        held.extend(of_block);
+        held.resize(PageId((block.0 + 1) * pages).index(), NO_LPN);
     }
-    for (block, held) in BlockId::first(layout.blocks()).zip(&found.blocks) {
-        written[block.index() / 64] |= u64::from(!held.is_empty()) << (block.0 % 64);
-        for (page, &lpn) in (0..).zip(held).filter(|&(_, &lpn)| lpn != NO_LPN) {
-            places[PageId((lpn.0 - position.0) / stride).index()] = block.0 * pages + page;
-        }
-    }
-    let mut rings = Vec::with_capacity(by.rings.len() * RING_WORDS);
-    for (ring, next) in by.rings.iter().zip(found.next) {
-        rings.extend(Ring { first: ring.blocks.start.0, pages: ring.zones() * pages, next }.words());
-    }
-    let columns = Columns { superblock: false, width: 1, stride, offset: position.0 };
-    let memory = Owned::blocks(all, pages, PerId::default());
-    let zones = Zones::new((rings, (0..layout.blocks()).collect()), pages, (written, kept_back));
-    Pages::of_zones(columns, pages, memory, places, zones)
+    let rings = by.rings.iter().zip(&found.next);
+    let rings = rings.map(|(ring, &next)| Ring { first: ring.blocks.start.0, pages: ring.zones() * pages, next });
+    let bits = || vec![0; BlockId(blocks).index().div_ceil(64)];
+    let memory = ZoneMemory {
+        rings: rings.flat_map(Ring::words).collect(),
+        blocks: vec![0; BlockId(blocks).index()],
+        written: bits(),
+        kept_back: bits(),
+    };
+    let is_written = |block| found.blocks.get(BlockId(block).index()).is_some_and(|held| !held.is_empty());
+    let zones = Zones::at_start(memory, pages, layout.spare_blocks(), is_written);
+    let columns = Columns { superblock: false, width: 1, stride: layout.chips(), offset: position.0 };
+    let places = vec![NO_LPN.0; PageId(layout.logical_per_chip()).index()];
+    Pages::of_zones(columns, pages, Owned::blocks(blocks, pages, held.into()), places, zones)
 }
 
 impl PageStore for ProcessorStore {
@@ -217,7 +203,8 @@ impl PageStore for ProcessorStore {
 
 #[cfg(test)]
 mod tests {
-    use rtflash_ftl::PaddedPass;
+    use rtflash_ftl::image::ImageCollection;
+    use rtflash_ftl::{PaddedPass, Victim};
 
     use super::*;
 
@@ -230,14 +217,14 @@ mod tests {
         pages.keep_back(1);
         pages.retire(0);
         assert_eq!(pages.free(), 16);
-        let terms = PassTerms {
+        let terms = ImageCollection {
             deadline_ns: Some(1),
-            reclaimed: 2,
-            reserve: 13,
-            victim: 2,
-            for_wear: 0,
-            padded: PaddedPass::default(),
+            reclaimed_pages: 2,
+            reserve_pages: 13,
+            victim_pages: 2,
+            wear_pages: 0,
         };
+        let terms = PassTerms::new(Some(terms), PaddedPass::default());
         let pass = || Pass::new(Vec::new(), Vec::new());
         EdfProcessor::new(pages, terms, [pass(), pass()])
     }
@@ -253,12 +240,12 @@ mod tests {
     #[test]
     fn pages_are_moved_while_there_is_room_beyond_the_reserve() {
         let mut of = processor();
-        assert_eq!(of.begin_pass(false), Some((0, 3)));
+        assert_eq!(of.begin_pass(false), Some(Victim { block: 0, valid: 3 }));
         assert!(moves(&mut of) && moves(&mut of), "v pages");
         assert!(!moves(&mut of), "no more than v");
         // A server takes what was there at the beginning.
         let mut of = processor();
-        assert_eq!(of.begin_pass(false), Some((0, 3)));
+        assert_eq!(of.begin_pass(false), Some(Victim { block: 0, valid: 3 }));
         assert!(moves(&mut of));
         assert!(of.serve(3, true).is_some() && of.serve(4, true).is_some());
         assert_eq!(of.pages.free(), 13);

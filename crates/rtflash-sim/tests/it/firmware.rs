@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use rtflash_ftl::image::Image;
 use rtflash_ftl::{
-    AtStart, BusQueue, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, RequestHost, SpareBytes,
+    AtStart, BusQueue, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, PassOutcome, RequestHost,
+    SpareBytes,
 };
 use rtflash_model::random::Stream;
 use rtflash_model::{ChipId, ClusterId, Instant, Placement};
@@ -339,8 +340,9 @@ impl NandChips for Device<'_> {
     }
 }
 
-/// The number of a stream, and that of its job.
-type JobOfStream = (u32, u64);
+/// When a pass was due, on which processor, of which stream's server or of none, and of which job;
+/// and the block that it takes with its valid pages, or the free pages with which it is left out.
+type Pass = (u64, u32, Option<u32>, u64, Result<(u32, u32), u64>);
 
 /// Requests that are over: source, number and deadline.
 #[derive(Debug, Default)]
@@ -350,13 +352,8 @@ struct Over {
     due: Vec<(u32, u64, u64)>,
     starved: usize,
     levelled: usize,
-    /// Victims: when, on which processor, of which job, the block, and its valid pages.
-    selected: Vec<(u64, u32, u64, u32, u32)>,
-    /// The same of servers, and their passes left out, with the streams of their jobs.
-    server_selected: Vec<(u64, u32, JobOfStream, u32, u32)>,
-    server_left_out: Vec<(u64, u32, JobOfStream, u32)>,
-    /// Passes left out: when, on which processor, of which job, and free pages.
-    left_out: Vec<(u64, u32, u64, u32)>,
+    server_passes: usize,
+    passes: Vec<Pass>,
     /// When, processor, a, f and b where pages to be written have come.
     reserves: Vec<(u64, u32, u64, u32, u64)>,
 }
@@ -367,29 +364,16 @@ impl RequestHost for Over {
         self.due.push((source, index, due_ns));
     }
 
-    fn selected(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
-        self.selected.push((self.now, processor, job, block, valid));
-    }
-
-    fn moving(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
-        self.selected(processor, job, block, valid);
-    }
-
-    fn levelling(&mut self, processor: u32, job: u64, block: u32, valid: u32) {
-        self.levelled += 1;
-        self.selected(processor, job, block, valid);
-    }
-
-    fn left_out(&mut self, processor: u32, job: u64, free: u32) {
-        self.left_out.push((self.now, processor, job, free));
-    }
-
-    fn server_selected(&mut self, processor: u32, job: (u32, u64), block: u32, valid: u32) {
-        self.server_selected.push((self.now, processor, job, block, valid));
-    }
-
-    fn server_left_out(&mut self, processor: u32, job: (u32, u64), free: u32) {
-        self.server_left_out.push((self.now, processor, job, free));
+    fn pass(&mut self, processor: u32, server: Option<u32>, job: u64, outcome: PassOutcome) {
+        self.levelled += usize::from(matches!(outcome, PassOutcome::Levelling(_)));
+        self.server_passes += usize::from(server.is_some() && matches!(outcome, PassOutcome::Selected(_)));
+        let outcome = match outcome {
+            PassOutcome::Selected(of) | PassOutcome::Moving(of) | PassOutcome::Levelling(of) => {
+                Ok((of.block, of.valid))
+            }
+            PassOutcome::LeftOut(free) => Err(free.into()),
+        };
+        self.passes.push((self.now, processor, server, job, outcome));
     }
 
     fn starved(&mut self, _: u32) {
@@ -484,14 +468,10 @@ fn jobs(world: &World, records: &[Record], image: &Image<'_>) -> Vec<Granted> {
 
 /// The requests that the executor released, with the pages that it drew.
 fn releases(world: &World, records: &[Record], image: &Image<'_>) -> Vec<Released> {
-    let Promise::Certified(certified) = world.plan.promise() else { panic!("certificates") };
     let mut sources: Vec<(u32, u64, Requests)> = (0..image.sources())
         .map(|position| {
             let source = image.source(position).expect("a source");
-            let of = &world.plan.clusters()[ClusterId(source.cluster)];
-            let place = (certified[ClusterId(source.cluster)].certificate.placement, of.layout.chips());
-            let drawn = (world.options.pattern, world.options.seed);
-            let requests = Requests::of_source(drawn, (&world.plan, SourceId(source.number)), place);
+            let requests = Requests::of_source(&world.plan, SourceId(source.number), &world.options);
             (source.number, source.deadline_ns, requests)
         })
         .collect();
@@ -583,7 +563,7 @@ fn firmware(world: &World, bytes: &[u8], records: &[Record]) -> Ran {
     while nand.now < duration || nand.is_at_work() {
         host.now = nand.now;
         while let Some((_, source, nominal, pages)) = released.next_if(|released| released.0 == nand.now) {
-            let taken = ftl.request(source, (Some(nominal), nand.now), &pages);
+            let taken = ftl.request(source, Some(nominal), nand.now, &pages);
             let of = image.source(source).expect("a source");
             assert_eq!(taken.expect("as declared").due_ns, nominal + of.deadline_ns);
         }
@@ -685,41 +665,26 @@ impl Ran {
     /// Victims, passes left out and reserves are those of the executor's records.
     fn collects_like(&self, records: &[Record]) {
         let chip = |processor: u32| self.chips[processor as usize];
-        let (mut selected, mut left_out, mut reserves) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut server_selected, mut server_left_out) = (Vec::new(), Vec::new());
-        let is_job = |job: JobId| self.streams.contains(&job.source.0);
-        let job = |job: JobId| (job.source.0, job.index);
+        let (mut passes, mut reserves) = (Vec::new(), Vec::new());
+        let server = |job: JobId| Some(job.source.0).filter(|source| self.streams.contains(source));
         for record in records {
             match record {
-                Record::Selected(of) if is_job(of.job) => {
-                    server_selected.push((of.at.as_ns(), of.chip.0, job(of.job), of.block.0, of.valid));
+                Record::Selected(of) => {
+                    let victim = Ok((of.block.0, of.valid));
+                    passes.push((of.at.as_ns(), of.chip.0, server(of.job), of.job.index, victim));
                 }
-                Record::LeftOut(of) if is_job(of.job) => {
-                    server_left_out.push((of.at.as_ns(), of.chip.0, job(of.job), of.free));
+                Record::LeftOut(of) => {
+                    passes.push((of.at.as_ns(), of.chip.0, server(of.job), of.job.index, Err(of.free)));
                 }
-                Record::Selected(of) => selected.push((of.at.as_ns(), of.chip.0, of.job.index, of.block.0, of.valid)),
-                Record::LeftOut(of) => left_out.push((of.at.as_ns(), of.chip.0, of.job.index, of.free)),
                 Record::Reserve(of) => reserves.push((of.at.as_ns(), of.chip.0, of.arrived, of.free, of.pending)),
                 _ => {}
             }
         }
         let of = &self.host;
-        let mut own: Vec<_> = of.selected.iter().map(|of| (of.0, chip(of.1), of.2, of.3, of.4)).collect();
+        let mut own: Vec<Pass> = of.passes.iter().map(|&of| (of.0, chip(of.1), of.2, of.3, of.4)).collect();
         own.sort_unstable();
-        selected.sort_unstable();
-        assert_eq!(own, selected);
-        let mut own: Vec<_> = of.left_out.iter().map(|of| (of.0, chip(of.1), of.2, u64::from(of.3))).collect();
-        own.sort_unstable();
-        left_out.sort_unstable();
-        assert_eq!(own, left_out);
-        let mut own: Vec<_> = of.server_selected.iter().map(|of| (of.0, chip(of.1), of.2, of.3, of.4)).collect();
-        own.sort_unstable();
-        server_selected.sort_unstable();
-        assert_eq!(own, server_selected);
-        let mut own: Vec<_> = of.server_left_out.iter().map(|of| (of.0, chip(of.1), of.2, u64::from(of.3))).collect();
-        own.sort_unstable();
-        server_left_out.sort_unstable();
-        assert_eq!(own, server_left_out);
+        passes.sort_unstable();
+        assert_eq!(own, passes);
         let of_maps = of.reserves.iter().filter(|of| !self.zoned[of.1 as usize]);
         let mut own: Vec<_> = of_maps.map(|of| (of.0, chip(of.1), of.2, u64::from(of.3), of.4)).collect();
         own.sort_unstable();
@@ -891,7 +856,7 @@ fn compare(cases: u64, most: usize, draw: impl Fn(u64) -> Option<World>) -> (See
         seen.look_beside(&world, &records);
         seen.look_cached(&world, &records);
         seen.levelled += ran.host.levelled;
-        seen.server_passes += ran.host.server_selected.len();
+        seen.server_passes += ran.host.server_passes;
         seen.served += done.iter().filter(|done| done.7 == Kind::Server).count();
         seen.look(&world, &done, (over.len(), ran.host.starved));
     }

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use rtflash_ftl::image::{Image, ImageCluster, ImageOrganisation, ImageSource};
 use rtflash_ftl::{
-    FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, PageState, RecoveryBound, RecoveryChips,
-    RequestHost, SetupError, SpareBytes,
+    ChipPage, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, PageState, RecoveryBound,
+    RecoveryChips, RequestHost, SetupError, SpareBytes,
 };
 
 use crate::common::Registers;
@@ -642,15 +642,15 @@ impl RecoveryChips for Flash {
         self.bad.contains(&(chip, block))
     }
 
-    fn copy(&mut self, from: (u32, FlashPage), to: (u32, FlashPage), spare: SpareBytes) -> bool {
+    fn copy(&mut self, from: ChipPage, to: ChipPage, spare: SpareBytes) -> bool {
         self.recovery.copies += 1;
-        let version = self.held(from.0, from.1, spare.lpn);
-        self.may_be_programmed(to.0, to.1, &spare);
-        self.begins(to.0, UnderWay::Program(to.1, spare, version, false));
+        let version = self.held(from.chip, from.at, spare.lpn);
+        self.may_be_programmed(to.chip, to.at, &spare);
+        self.begins(to.chip, UnderWay::Program(to.at, spare, version, false));
         if self.is_out() {
             std::panic::resume_unwind(Box::new(PowerLost));
         }
-        self.ends_or_fails(to.0)
+        self.ends_or_fails(to.chip)
     }
 
     fn erase(&mut self, chip: u32, block: u32) -> bool {

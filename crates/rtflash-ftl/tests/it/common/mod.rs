@@ -10,7 +10,8 @@ use rtflash_ftl::image::{
     ClusterParts, Image, ImageCollection, ImageDevice, ImageJobs, ImageParts, ImageRing, ImageServer, ImageSource,
 };
 use rtflash_ftl::{
-    AllErased, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, RequestHost, RequestOrder, SpareBytes,
+    AllErased, FlashPage, Ftl, FtlMemory, Geometry, NandChips, OperationPurpose, PassOutcome, RequestHost,
+    RequestOrder, SpareBytes,
 };
 
 /// So many cases; under Miri, which is some thousand times slower, few.
@@ -373,18 +374,19 @@ impl RequestHost for Counts {
         self.starved += 1;
     }
 
-    fn moving(&mut self, _: u32, _: u64, _: u32, valid: u32) {
-        assert!(valid > 0);
-        self.moved += 1;
-    }
-
-    fn levelling(&mut self, _: u32, _: u64, _: u32, valid: u32) {
-        assert!(valid > 0);
-        self.levelled += 1;
-    }
-
-    fn server_selected(&mut self, _: u32, _: (u32, u64), _: u32, _: u32) {
-        self.server_passes += 1;
+    fn pass(&mut self, _: u32, server: Option<u32>, _: u64, outcome: PassOutcome) {
+        match outcome {
+            PassOutcome::Selected(_) => self.server_passes += u64::from(server.is_some()),
+            PassOutcome::Moving(of) => {
+                assert!(of.valid > 0);
+                self.moved += 1;
+            }
+            PassOutcome::Levelling(of) => {
+                assert!(of.valid > 0);
+                self.levelled += 1;
+            }
+            PassOutcome::LeftOut(_) => {}
+        }
     }
 }
 
@@ -462,7 +464,7 @@ pub fn run(image: &Image<'_>, bytes: &[u8]) -> Option<Ran> {
                     *last = last.wrapping_add(words.below(1 << 16)).wrapping_sub(words.below(64));
                 }
                 let nominal = (words.byte() == 0).then(|| now.saturating_sub(words.below(100).into()));
-                match ftl.request(source, (nominal, now), &pages) {
+                match ftl.request(source, nominal, now, &pages) {
                     Ok(_) => ran.taken += 1,
                     Err(_) => ran.refused += 1,
                 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use rtflash_ftl::PassTerms;
+use rtflash_ftl::image::ImageCollection;
 use rtflash_model::{Instant, Span};
 use rtflash_plan::PlannedChange;
 use rtflash_trace::{Observer, Record, TermsChange};
@@ -62,15 +63,14 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         let (valid, victims) = (collection.victim_pages, self.options.victims);
         let padded = padded_pass(plan, by, of.chips.as_slice(), valid, victims, self.plan.device().chips_per_channel());
         let of = &mut self.processors[number];
-        let terms = PassTerms {
+        let terms = ImageCollection {
             deadline_ns: collection.deadline.map(Span::as_ns),
-            reclaimed: collection.reclaimed_pages,
-            reserve: change.goal_pages,
-            victim: collection.victim_pages,
-            for_wear: 0,
-            padded,
+            reclaimed_pages: collection.reclaimed_pages,
+            reserve_pages: change.goal_pages,
+            victim_pages: collection.victim_pages,
+            wear_pages: 0,
         };
-        of.store.ftl.change(terms, counted);
+        of.store.ftl.change(PassTerms::new(Some(terms), padded), counted);
         of.notified = of.store.ftl.arrived();
         (of.stage, of.extra, of.changed) = (of.stage + 1, 0, Some(now));
         self.notify_change(number, now);

@@ -1,6 +1,6 @@
 //! What a processor does next: EDF at the ends of steps.
 
-use rtflash_ftl::{GcStep, NextStep, PartLeft};
+use rtflash_ftl::{GcStep, NextStep, PartLeft, Victim};
 use rtflash_model::{Instant, Lpn};
 use rtflash_plan::BlockId;
 use rtflash_trace::{Action, EmptyPage, Kind, LeftOut, Observer, Record, Reserve, Selection, Starved};
@@ -196,7 +196,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
         if !processor.store.ftl.is_collecting(server) {
             let (cluster, chip) = (processor.number, processor.first_chip());
             let job = self.parts[key.slot].id();
-            let Some((block, valid)) = processor.store.ftl.begin_pass(server) else {
+            let Some(Victim { block, valid }) = processor.store.ftl.begin_pass(server) else {
                 let free = processor.store.free();
                 self.core.observer.push(Record::LeftOut(LeftOut { at: now, job, cluster, chip, free }));
                 self.pass_is_over(number, key.slot, now);

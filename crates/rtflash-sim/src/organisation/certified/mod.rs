@@ -162,7 +162,7 @@ impl<'a, O: Observer> CertifiedGroup<'a, O> {
             parts: Slab::default(),
             pending: max_pending(plan, options, true),
             entered: 0,
-            sources: RequestSource::all(plan, certified, clusters, options),
+            sources: RequestSource::all(plan, clusters, options),
             arrivals: VecDeque::new(),
             events: BinaryHeap::new(),
             chips,

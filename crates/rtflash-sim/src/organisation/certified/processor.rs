@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rtflash_ftl::{PaddedPass, PassTerms};
-use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, PerId, Span, sorting};
+use rtflash_model::{ChipId, ClusterId, Id, Instant, Lpn, PerId, sorting};
 use rtflash_plan::{BlockId, Certified, ClusterPlan, ColumnId, JobId, Kind, Options, Plan, SourceId, Victims};
 use serde::{Deserialize, Serialize};
 
@@ -180,28 +180,16 @@ impl ProcessorState {
         let numbers = if stripe { &of.chips[position..=position] } else { &of.chips[..] };
         let channels = channels_of(numbers, chips_per_channel);
         let column = ColumnId::from_index(position);
-        let collection = by.certificate.collection;
-        let victims = collection.map_or(0, |collection| collection.victim_pages);
+        let victims = by.certificate.collection.map_or(0, |collection| collection.victim_pages);
         let padded = padded_pass(of, by, numbers, victims, options.victims, chips_per_channel);
-        let terms = collection.map_or(
-            // Nothing is collected, and so nothing may be written.
-            PassTerms::none(padded),
-            |collection| PassTerms {
-                deadline_ns: collection.deadline.map(Span::as_ns),
-                reclaimed: collection.reclaimed_pages,
-                reserve: collection.reserve_pages,
-                victim: collection.victim_pages,
-                for_wear: by.pages_for_wear(of, device),
-                padded,
-            },
-        );
+        let terms = PassTerms::new(by.collection(of, device), padded);
         ProcessorState {
             cluster,
             number,
             chips: numbers.iter().copied().collect(),
             channels: channels.len(),
             stripe,
-            store: ProcessorStore::new((of, by), column, numbers[0], terms, options),
+            store: ProcessorStore::new(of, by, column, numbers[0], terms, options),
             source,
             queue: PriorityQueue::default(),
             starved: Vec::new(),

@@ -2,11 +2,9 @@
 
 use std::cmp::Reverse;
 
-use rtflash_model::{ClusterId, Instant, Lpn, PerId, Span};
+use rtflash_model::{ClusterId, Instant, Lpn, Span};
 use rtflash_plan::resume::resume;
-use rtflash_plan::{
-    A_STREAM, Arrival, Certified, ColumnId, Options, Phases, Plan, Requests, Service, SourceId, release_jitter,
-};
+use rtflash_plan::{A_STREAM, Arrival, ColumnId, Options, Phases, Plan, Requests, Service, SourceId, release_jitter};
 use rtflash_trace::{JobId, Kind, NONE, Observer, Record, Release};
 
 use super::processor::{OpenJob, Part};
@@ -51,20 +49,12 @@ resume!([] RequestSource {
 
 impl RequestSource {
     /// All sources of these clusters (positions in the plan, ascending) that are tasks' requests.
-    pub(super) fn all(
-        plan: &Plan,
-        certified: &PerId<ClusterId, Certified>,
-        clusters: &[ClusterId],
-        options: &Options,
-    ) -> Vec<RequestSource> {
+    pub(super) fn all(plan: &Plan, clusters: &[ClusterId], options: &Options) -> Vec<RequestSource> {
         let of_tasks = plan.sources().enumerate().filter_map(|(number, source)| {
             let period = source.period()?.of_request();
-            let position = source.cluster?;
-            let cluster = clusters.binary_search(&position).ok()?;
-            let (of, placement) = (&plan.clusters()[position], certified[position].certificate.placement);
+            let cluster = clusters.binary_search(&source.cluster?).ok()?;
             let times = RequestTimes::new(options, number, source, period);
-            let requests =
-                Requests::of_source((options.pattern, options.seed), (plan, number), (placement, of.layout.chips()));
+            let requests = Requests::of_source(plan, number, options);
             Some(RequestSource {
                 number,
                 kind: source.kind,
@@ -285,7 +275,7 @@ impl<O: Observer> CertifiedGroup<'_, O> {
             } else {
                 of.writes.push_back(lpn);
                 if kind == Kind::Write {
-                    processor.store.ftl.arrives();
+                    processor.store.ftl.arrive(1);
                 }
             }
         }

@@ -181,8 +181,7 @@ impl<O: Observer> Parallel<'_, O> {
         } else {
             match collector.read(map, position) {
                 Some(Copy::Padding) => (self.core.lengths.read(id, chip, now), None),
-                Some(Copy::Page { page, lpn }) => {
-                    let (block, page) = map.block_and_page(page);
+                Some(Copy::Page(PagePlace { block, page, .. }, lpn)) => {
                     (self.core.lengths.read(id, chip, now), Some((Action::Read, block, page, lpn)))
                 }
                 None => {

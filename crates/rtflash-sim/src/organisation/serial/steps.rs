@@ -140,8 +140,7 @@ impl<O: Observer> Serial<'_, O> {
         let mut reads = false;
         for (column, &chip) in chips.enumerate() {
             let Some(copy) = collector.read(map, column) else { continue };
-            if let Copy::Page { page, lpn } = copy {
-                let (block, page) = map.block_and_page(page);
+            if let Copy::Page(PagePlace { block, page, .. }, lpn) = copy {
                 pages.push(GcPage { chip, block, page, lpn });
             }
             reads = true;

@@ -280,11 +280,6 @@ fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
     for (number, source) in (0..).zip(plan.sources()) {
         let Releases::Periodic(period) = source.releases else { continue };
         let cluster = source.cluster.expect("a task is somewhere").index();
-        let of = &plan.clusters().as_slice()[cluster];
-        let certified = certified(plan, cluster);
-        let stripe = certified.certificate.placement;
-        let place = (stripe, u32::try_from(of.chips.len()).expect("few chips"));
-        let drawn = (options.pattern, options.seed);
         let pattern = options.releases.as_ref();
         let stated = pattern.and_then(|pattern| pattern.of(source));
         let period = u64::try_from(period.numerator()).expect("a short period");
@@ -311,7 +306,7 @@ fn sources<'a>(plan: &Plan, options: &'a Options) -> Vec<Source<'a>> {
             ready,
             released: 0,
             fires: None,
-            requests: Requests::of_source(drawn, (plan, SourceId(number)), place),
+            requests: Requests::of_source(plan, SourceId(number), options),
         });
     }
     sources
