@@ -69,42 +69,41 @@ fn no_step_of_the_ratio_above_the_one_called_largest_passes() {
     let [mut points, mut advised] = [0; 2];
     // Steps that pass above one that fails, in a set that passes and in one that does not.
     let mut gaps = [0; 2];
-    for (size, first) in [(2, 95), (3, 66)] {
-        for seed in first..first + cases(3_u64) {
-            let Some(set) = draw_due(&mut Rng(Stream::numbered(seed, b"largest-", 0)), size, size) else { continue };
-            let (spec, sound) = (set.device().spec(), Sound::default());
-            for by in [(&BestFit as &dyn Allocator, &sound as &dyn Analysis), (&ClusteringBfd, &Thesis)] {
-                let on = |chips: u32, logical_ratio: LogicalRatio| {
-                    passes(&set, DeviceSpec { chips, logical_ratio, ..spec }, by)
-                };
-                let ratios = |count: u32| steps(count, spec.logical_ratio);
-                let largest = |chips: u32, count: u32| ratios(count).into_iter().find(|&ratio| on(chips, ratio));
-                let is_found = on(spec.chips, spec.logical_ratio);
-                let all = ratios(RATIO_STEPS).into_iter().map(|ratio| on(spec.chips, ratio));
-                let mut below = all.skip_while(|passes| !passes).skip_while(|passes| *passes);
-                gaps[usize::from(is_found)] += u32::from(below.any(|passes| passes));
-                if !is_found {
-                    let advice = advise(&set, by.0, by.1);
-                    if advice.less_data.is_none() && advice.served.is_empty() {
-                        let advice = advice.logical_ratio.map(|found| (found.ratio, found.steps));
-                        let count = advice.map_or(10, |(_, steps)| steps);
-                        assert_eq!(advice, largest(spec.chips, count).map(|ratio| (ratio, count)), "{set:?}");
-                        advised += u32::from(advice.is_some());
-                    }
-                    continue;
+    // Few sets have such gaps: these do.
+    let known = [(2, 96), (2, 211), (3, 67), (3, 140), (3, 583)];
+    for (size, seed) in known.into_iter().chain((1_000..1_000 + cases(2_u64)).map(|seed| (2, seed))) {
+        let Some(set) = draw_due(&mut Rng(Stream::numbered(seed, b"largest-", 0)), size, size) else { continue };
+        let (spec, sound) = (set.device().spec(), Sound::default());
+        for by in [(&BestFit as &dyn Allocator, &sound as &dyn Analysis), (&ClusteringBfd, &Thesis)] {
+            let on =
+                |chips: u32, logical_ratio: LogicalRatio| passes(&set, DeviceSpec { chips, logical_ratio, ..spec }, by);
+            let ratios = |count: u32| steps(count, spec.logical_ratio);
+            let largest = |chips: u32, count: u32| ratios(count).into_iter().find(|&ratio| on(chips, ratio));
+            let is_found = on(spec.chips, spec.logical_ratio);
+            let all = ratios(RATIO_STEPS).into_iter().map(|ratio| on(spec.chips, ratio));
+            let mut below = all.skip_while(|passes| !passes).skip_while(|passes| *passes);
+            gaps[usize::from(is_found)] += u32::from(below.any(|passes| passes));
+            if !is_found {
+                let advice = advise(&set, by.0, by.1);
+                if advice.less_data.is_none() && advice.served.is_empty() {
+                    let advice = advice.logical_ratio.map(|found| (found.ratio, found.steps));
+                    let count = advice.map_or(10, |(_, steps)| steps);
+                    assert_eq!(advice, largest(spec.chips, count).map(|ratio| (ratio, count)), "{set:?}");
+                    advised += u32::from(advice.is_some());
                 }
-                let axes = FrontAxes { chips: true, logical_ratio: true, ..FrontAxes::default() };
-                let front = front(&set, by.0, by.1, axes);
-                assert!(front.complete && front.steps == RATIO_STEPS, "{front:?}");
-                for point in &front.points {
-                    assert_eq!(largest(point.chips, RATIO_STEPS), Some(point.logical_ratio), "{point:?} of {set:?}");
-                    points += 1;
-                }
+                continue;
+            }
+            let axes = FrontAxes { chips: true, logical_ratio: true, ..FrontAxes::default() };
+            let front = front(&set, by.0, by.1, axes);
+            assert!(front.complete && front.steps == RATIO_STEPS, "{front:?}");
+            for point in &front.points {
+                assert_eq!(largest(point.chips, RATIO_STEPS), Some(point.logical_ratio), "{point:?} of {set:?}");
+                points += 1;
             }
         }
     }
     let seen = [points, advised, gaps[0], gaps[1]];
-    assert!(seen.iter().all(|&seen| seen > 0), "{seen:?}");
+    assert!(seen.iter().all(|&seen| seen > 0) && gaps[0] + gaps[1] >= 5, "{seen:?}");
 }
 
 /// Advice for requests that cannot be served lets their task pass alone on the device. A task
